@@ -5,7 +5,7 @@ import { oneOf, readAll } from "../../query/parameters.ts";
 import { spanOf } from "../../query/range.ts";
 import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
-import { type Figures, pageOf, sortedBy } from "./acquisition_rows.ts";
+import { pageOf, type RowFigures, sortedBy } from "./acquisition_rows.ts";
 import { type Goal, loadAskedGoal, readGoalSlug, unknownGoal } from "../saved/goal_definitions.ts";
 import { worthOf, WorthShown } from "../saved/goal_worth.ts";
 import { importedAcquisition, mergedAcquisition } from "./imported_acquisition.ts";
@@ -14,7 +14,7 @@ import { pageOfRows } from "../imported/merged_rows.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
 import { isSmall, silentPlaces, toldCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
-import { toldAcquisition, type ToldTally } from "./told_acquisition.ts";
+import { shownAcquisition, type ShownTally } from "./shown_acquisition.ts";
 
 const count = (description: string) => z.int().meta({ description });
 const told = (description: string) =>
@@ -71,18 +71,19 @@ export const ACQUISITION: Report = {
     nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
   },
   ask: (query) => {
-    const own = readOwn(query);
-    return { answer: (read) => answer(read, own) };
+    const parameters = readAcquisitionParameters(query);
+    return { answer: (read) => answer(read, parameters) };
   },
 };
 
-export interface Own {
+/** The parameters of this report alone; `slug` names the goal. */
+export interface AcquisitionParameters {
   readonly by: AcquisitionDimension;
   readonly slug: string | null;
   readonly cursor: RowCursor | null;
 }
 
-export function readOwn(query: URLSearchParams): Own {
+export function readAcquisitionParameters(query: URLSearchParams): AcquisitionParameters {
   return readAll({
     by: () => oneOf(query, "by", ACQUISITION_DIMENSIONS, "channel"),
     slug: () => readGoalSlug(query),
@@ -90,27 +91,21 @@ export function readOwn(query: URLSearchParams): Own {
   });
 }
 
-/** What a row comes to by the goal that is asked for. */
-function shownGoal(figures: Figures, { value }: Goal, visitorsMin: number) {
-  const { visitors, conversions, isWorthTold } = figures;
-  if (isSmall(conversions, visitorsMin)) {
-    return {
-      conversions: null,
-      conversionRate: rate(0, 0),
-      goalValue: { amount: null, currency: value?.currency ?? null },
-    };
-  }
+/** The members of a row that the goal adds. */
+function shownGoal(figures: RowFigures, { value }: Goal, visitorsMin: number) {
+  const { visitors, conversions, isWorthShown } = figures;
+  const isShown = !isSmall(conversions, visitorsMin);
   return {
-    conversions,
-    conversionRate: rate(conversions, visitors ?? 0),
-    goalValue: isWorthTold
+    conversions: isShown ? conversions : null,
+    conversionRate: isShown ? rate(conversions, visitors ?? 0) : rate(0, 0),
+    goalValue: isShown && isWorthShown
       ? worthOf(value, figures)
       : { amount: null, currency: value?.currency ?? null },
   };
 }
 
 function shown(
-  figures: Figures,
+  figures: RowFigures,
   goal: Goal | null,
   visitorsMin: number,
 ): z.output<typeof AcquisitionRow> {
@@ -128,8 +123,11 @@ function shown(
   };
 }
 
-/** Where too few converted, and as many more that nobody's worth is what is left of the total. */
-function silentWorths(
+/**
+ * Returns the places whose goal value a share hides: those of too few converting actors, and where
+ * these are too few together another one too, so that no difference to the total tells a hidden value.
+ */
+function hiddenWorths(
   { sums: { conversions } }: AcquisitionTally,
   visitorsMin: number,
 ): Set<number> {
@@ -138,24 +136,24 @@ function silentWorths(
   return new Set([...silentPlaces(ofValues, visitorsMin)].map((i) => WHOLE + 1 + i));
 }
 
-/** A page of the rows and the whole, before they are shown. */
-interface FoundPage {
-  readonly rows: readonly Figures[];
-  readonly total: Figures;
+/** A page of rows and the total, as figures: `shown` makes the reply of them. */
+interface AcquisitionPage {
+  readonly rows: readonly RowFigures[];
+  readonly total: RowFigures;
   readonly next: RowCursor | null;
 }
 
-/** Rows of own events alone: the database sorts them. */
+/** Returns a page of rows without imported days: the database sorts them. */
 async function ownPage(
   read: Read,
-  { by, cursor }: Own,
-  { tally, other }: ToldTally,
+  { by, cursor }: AcquisitionParameters,
+  { tally, other }: ShownTally,
   withGoal: boolean,
-): Promise<FoundPage> {
+): Promise<AcquisitionPage> {
   const { sql, scope: { projectId }, limit } = read;
   const rows = limit + 1;
-  const silent = silentWorths(tally, read.visitorsMin);
-  const page = await pageOf(sql, tally, { projectId, by, withGoal, cursor, rows, other, silent });
+  const hidden = hiddenWorths(tally, read.visitorsMin);
+  const page = await pageOf(sql, tally, { projectId, by, withGoal, cursor, rows, other, hidden });
   const listed = page.rows.slice(0, limit);
   const last = page.rows.length > limit ? listed.at(-1)! : null;
   const next = last === null ? null : {
@@ -166,17 +164,17 @@ async function ownPage(
   return { rows: all, total: page.total, next };
 }
 
-/** Rows of own events and of imported days: the same value stands in both. */
+/** Returns a page of rows of own events and imported days, each value once. */
 async function mergedPage(
   read: Read,
-  { by, cursor }: Own,
-  { tally }: ToldTally,
+  { by, cursor }: AcquisitionParameters,
+  { tally }: ShownTally,
   span: ImportedSpan,
-): Promise<FoundPage> {
+): Promise<AcquisitionPage> {
   const { sql, scope: { projectId }, limit } = read;
   const rows = tally.sums.sessions.length;
   const own = await pageOf(sql, tally, {
-    ...{ projectId, by, withGoal: false, cursor: null, rows, other: null, silent: new Set() },
+    ...{ projectId, by, withGoal: false, cursor: null, rows, other: null, hidden: new Set() },
   });
   const merged = await mergedAcquisition(read, by, span, own);
   const sortable = merged.rows.map((row) => ({
@@ -188,22 +186,21 @@ async function mergedPage(
   return { rows: page.rows.map(({ row }) => row), total: merged.total, next: page.next };
 }
 
-async function answer(read: Read, own: Own): Promise<Answer> {
-  const { by, slug } = own;
+async function answer(read: Read, parameters: AcquisitionParameters): Promise<Answer> {
+  const { by, slug } = parameters;
   const { sql, scope, visitorsMin } = read;
-  const { projectId } = scope;
-  const goal = await loadAskedGoal(sql, projectId, slug);
+  const goal = await loadAskedGoal(sql, scope.projectId, slug);
   if (visitorsMin > 1 && goal?.match.filters.some(namesPerson) === true) throw unknownGoal();
   const span = spanOf(read.range);
   const { match = null, value = null } = goal ?? {};
-  const told = await toldAcquisition(read, { scope, span, by, goal: match, value });
-  // Fewer people may have begun a session in the range than came.
-  if (isSmall(told.tally.sums.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
+  const counted = await shownAcquisition(read, { scope, span, by, goal: match, value });
+  // Visitors whose sessions all began before the range are in the read's count, but not in this one.
+  if (isSmall(counted.tally.sums.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
   const withGoal = goal !== null;
   const imported = await importedAcquisition(read, by, withGoal);
   const page = imported.days.length === 0
-    ? await ownPage(read, own, told, withGoal)
-    : await mergedPage(read, own, told, imported);
+    ? await ownPage(read, parameters, counted, withGoal)
+    : await mergedPage(read, parameters, counted, imported);
   const { query, ...said } = importedSaid(read, [imported]);
   return {
     query: { by, goal: slug, ...query },

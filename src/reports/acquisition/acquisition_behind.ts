@@ -10,23 +10,27 @@ import { type Listed, type NumberedRead, PlaceText, refuseListed } from "../behi
 import { type Behind, behindWhere } from "../behind/behind_tally.ts";
 import { loadAskedGoal } from "../saved/goal_definitions.ts";
 import { idOfSession, type NumberedValues } from "../visitors/session_values.ts";
-import { ACQUISITION, type Own, readOwn } from "./acquisition.ts";
-import { type Asked, scanSessions } from "./acquisition_scan.ts";
+import {
+  ACQUISITION,
+  type AcquisitionParameters,
+  readAcquisitionParameters,
+} from "./acquisition.ts";
+import { type AcquisitionQuestion, scanSessions } from "./acquisition_scan.ts";
 
 const COUNTS = ["visitors", "newVisitors", "sessions", "conversions"] as const;
 
-const Place = z.strictObject({
+const AcquisitionNumber = z.strictObject({
   value: PlaceText.nullable(),
   count: z.enum(COUNTS, `Use one of ${COUNTS.join(", ")}.`),
 });
 
-/** A number of the row of a value. */
-type Place = z.output<typeof Place>;
+/** Which number somebody asks about: a count in the row of a value. */
+type AcquisitionNumber = z.output<typeof AcquisitionNumber>;
 
-/** The places of a value: 1 at each. */
+/** Marks the places whose value is `wanted` with 1. */
 async function placesOf(
   sql: Sql,
-  { scope: { projectId }, by }: Asked,
+  { scope: { projectId }, by }: AcquisitionQuestion,
   { idOf }: NumberedValues,
   wanted: string | null,
 ): Promise<Uint8Array> {
@@ -45,26 +49,33 @@ async function placesOf(
   return places;
 }
 
-/** Of each actor the first: an actor's sessions lie one behind the other. */
+/** Keeps the first session of each actor; the sessions of an actor are adjacent. */
 function firstOfEach(behind: Behind): Behind {
   return behindWhere(behind, (i) => i === 0 || behind.actors[i] !== behind.actors[i - 1]);
 }
 
-async function askedOf(read: Read, { by, slug }: Own): Promise<Asked> {
+async function questionOf(
+  read: Read,
+  { by, slug }: AcquisitionParameters,
+): Promise<AcquisitionQuestion> {
   const { sql, scope, range } = read;
   const goal = await loadAskedGoal(sql, scope.projectId, slug);
   const span = spanOf(range);
   return { scope, span, by, goal: goal?.match ?? null, value: null };
 }
 
-async function find(read: Read, own: Own, { value, count }: Place): Promise<Behind> {
-  const asked = await askedOf(read, own);
+async function find(
+  read: Read,
+  parameters: AcquisitionParameters,
+  { value, count }: AcquisitionNumber,
+): Promise<Behind> {
+  const question = await questionOf(read, parameters);
   const { counts: { behind, newcomers }, isNew } = await scanSessions(
     read,
-    asked,
+    question,
     async (values) => {
-      const places = await placesOf(read.sql, asked, values, value);
-      return { values, told: { places, isOfConversions: count === "conversions" } };
+      const places = await placesOf(read.sql, question, values, value);
+      return { values, listed: { places, isOfConversions: count === "conversions" } };
     },
   );
   if (count === "sessions") return behind;
@@ -74,19 +85,23 @@ async function find(read: Read, own: Own, { value, count }: Place): Promise<Behi
   return behindWhere(first, (i) => mayBeNew.has(first.actors[i]!) && isNew(first.actors[i]!));
 }
 
-function refusePlace({ count }: Place, { slug }: Own, listed: Listed): void {
+function refuseWrongNumber(
+  { count }: AcquisitionNumber,
+  { slug }: AcquisitionParameters,
+  listed: Listed,
+): void {
   refuseListed(listed, count === "sessions" ? "visits" : "people");
   if (count === "conversions" && slug === null) throw invalidParameter("goal", "Give it too.");
 }
 
-/** The visits of a row of acquisition, its visitors, those of them who are new, and who converted. */
+/** Lists the visits, visitors, new visitors or converting actors of an acquisition row. */
 export const ACQUISITION_BEHIND: NumberedRead = {
   name: "acquisition",
   parameters: Object.keys(ACQUISITION.parameters),
   ask: (query, listed) => {
-    const own = readOwn(query);
-    const place = readJson(query, "place", Place)!;
-    refusePlace(place, own, listed);
-    return { find: (read) => find(read, own, place), asking: [] };
+    const parameters = readAcquisitionParameters(query);
+    const number = readJson(query, "place", AcquisitionNumber)!;
+    refuseWrongNumber(number, parameters, listed);
+    return { find: (read) => find(read, parameters, number), asking: [] };
   },
 };

@@ -8,61 +8,64 @@ import { rowCandidates } from "../ranked/row_candidates.ts";
 import { idOfSession } from "../visitors/session_values.ts";
 import { OTHER } from "../answer/small_groups.ts";
 
-/** What one value, or the whole, comes to. */
-export interface Figures {
+/** The figures of one value, or of the total. */
+export interface RowFigures {
   readonly value: string | null;
-  /** Null: imported days alone, which do not tell it. */
+  /** Null, here and below: only imported days, which do not have the figure. */
   readonly visitors: number | null;
   readonly newVisitors: number | null;
   readonly sessions: number | null;
   readonly bounces: number;
-  /** Sessions of which it is known whether they bounced. */
+  /** Sessions that are known to have bounced or not. */
   readonly bounceSessions: number;
   readonly pageviews: number | null;
   readonly conversions: number;
-  /** Events of the goal, and the sum of its property over them, where it has a value; else 0. */
+  /** Where the goal has a value: its events, and the sum of its property over them; else 0. */
   readonly totalConversions: number;
   readonly amount: number;
-  /** Whether a share tells what they are worth. */
-  readonly isWorthTold: boolean;
+  /** Whether the goal's value may be shown to a share. */
+  readonly isWorthShown: boolean;
   readonly rule: string | null;
-  /** Whether daily sums of another product are in it. */
+  /** Whether the figures include imported daily sums. */
   readonly isImported: boolean;
 }
 
 const SORTED_BY = ["visitors", "newVisitors", "sessions", "pageviews"] as const;
 type SortedCount = typeof SORTED_BY[number] | "conversions";
 
-/** The counts that rows are sorted by, each descending; among equals the value decides. */
+/** Returns the counts by which rows are sorted, each descending; the value breaks ties. */
 export function sortedBy(withGoal: boolean): readonly SortedCount[] {
   return withGoal ? [...SORTED_BY, "conversions"] : SORTED_BY;
 }
 
-/** A place of the tally, the value that it stands for, and the rule of most of its sessions. */
+/** A place of the tally with its value and the rule of most of its sessions. */
 interface NamedPlace extends Row {
   readonly place: number;
   readonly value: string | null;
   readonly rule: string;
 }
 
-/** What a page is of. */
-interface Page {
+/** Which rows a page is to have. */
+interface PageRequest {
   readonly projectId: number;
   readonly by: AcquisitionDimension;
   readonly withGoal: boolean;
   readonly cursor: RowCursor | null;
   readonly rows: number;
-  /** The place of all values that are not told one by one; null: there are none. */
+  /** The place of `$other`; null: the tally has no such row. */
   readonly other: number | null;
-  /** Places of which a share does not tell what conversions are worth. */
-  readonly silent: ReadonlySet<number>;
+  /** Places whose goal value a share hides. */
+  readonly hidden: ReadonlySet<number>;
 }
 
-/** The values that follow the cursor, as many as the page has rows at most. Of rules alike the first by name. */
+/**
+ * Returns the values after the cursor, at most as many as the page has rows. Where several rules
+ * decided on equally many sessions, the first by name is taken.
+ */
 async function valuesAfter(
   sql: Sql,
   tally: AcquisitionTally,
-  { projectId, by, withGoal, cursor, rows, other }: Page,
+  { projectId, by, withGoal, cursor, rows, other }: PageRequest,
 ): Promise<NamedPlace[]> {
   const { sums } = tally;
   const isListed = (place: number) => sums.sessions[place]! > 0 && place !== other;
@@ -105,8 +108,8 @@ function figuresAt(
   place: number,
   value: string | null,
   rule: string | null,
-  silent: ReadonlySet<number>,
-): Figures {
+  hidden: ReadonlySet<number>,
+): RowFigures {
   const { sums } = tally;
   return {
     value,
@@ -119,19 +122,19 @@ function figuresAt(
     conversions: sums.conversions[place]!,
     totalConversions: sums.totalConversions[place]!,
     amount: tally.amountAt(place),
-    isWorthTold: !silent.has(place),
+    isWorthShown: !hidden.has(place),
     rule,
     isImported: false,
   };
 }
 
-/** The rows of a page, each named, that of all values that are not told, and the whole. */
-export async function pageOf(sql: Sql, tally: AcquisitionTally, page: Page) {
+/** Returns the rows of a page, the row `$other` and the total. */
+export async function pageOf(sql: Sql, tally: AcquisitionTally, page: PageRequest) {
   const named = await valuesAfter(sql, tally, page);
-  const { other, silent } = page;
+  const { other, hidden } = page;
   return {
-    rows: named.map(({ place, value, rule }) => figuresAt(tally, place, value, rule, silent)),
-    other: other === null ? null : figuresAt(tally, other, OTHER, null, silent),
-    total: figuresAt(tally, WHOLE, null, null, silent),
+    rows: named.map(({ place, value, rule }) => figuresAt(tally, place, value, rule, hidden)),
+    other: other === null ? null : figuresAt(tally, other, OTHER, null, hidden),
+    total: figuresAt(tally, WHOLE, null, null, hidden),
   };
 }

@@ -23,16 +23,18 @@ import {
   type SessionsAndEvents,
 } from "./acquisition_visitor.ts";
 
-/** What the figures are of: whom `by` splits, and what counts as a conversion (null: nothing). */
-export interface Asked {
+/** Which sessions are counted, and by what they are split. */
+export interface AcquisitionQuestion {
   readonly scope: Scope;
   readonly span: Span;
   readonly by: AcquisitionDimension;
+  /** The events that are conversions; null: none are counted. */
   readonly goal: EventMatch | null;
-  /** What conversions are worth; null: nothing. */
+  /** The value of a conversion; null: it has none. */
   readonly value: GoalValue | null;
 }
 
+/** Returns, by traffic id, the least traffic id with the same channel rule. */
 async function readRules(sql: Sql, projectId: number): Promise<Int32Array> {
   const [row] = await sql.query<{ pack: string | null }>(
     `SELECT ${packInts(["traffic_id", "least"])} AS pack
@@ -48,13 +50,13 @@ async function readRules(sql: Sql, projectId: number): Promise<Int32Array> {
   return ruleOf;
 }
 
-/** The filters on all sessions, and those on sessions that convert. */
-const filtersOf = ({ scope, goal }: Asked) => [
+/** Returns the filters on all sessions, then, with a goal, those on sessions that convert. */
+const filtersOf = ({ scope, goal }: AcquisitionQuestion) => [
   scope.filters,
   ...goal === null ? [] : [matchFilters(goal)],
 ];
 
-/** The values with those of some places at the first of these. */
+/** Merges the values at the `folded` places into the first of these places. */
 function withFolded(values: NumberedValues, folded: readonly number[]): NumberedValues {
   if (folded.length === 0) return values;
   const isFolded = new Set(folded);
@@ -65,14 +67,14 @@ function withFolded(values: NumberedValues, folded: readonly number[]): Numbered
 
 async function inputsOf(
   sql: Sql,
-  asked: Asked,
+  question: AcquisitionQuestion,
   reach: Span,
   bits: FilterBits,
-  tellRow: TellRow,
+  prepareValues: PrepareValues,
 ): Promise<AcquisitionInputs> {
-  const { span, scope, by, value } = asked;
+  const { span, scope, by, value } = question;
   const { projectId } = scope;
-  const lists = filtersOf(asked);
+  const lists = filtersOf(question);
   const passing = await eventPasses(sql, scope, scope.bots, lists.map(onEvents), bits);
   const tests: SessionsAndEvents[] = [];
   for (const [i, events] of passing.entries()) {
@@ -80,62 +82,62 @@ async function inputsOf(
   }
   const [selected, goal = null] = tests;
   const numbered = await numberValues(sql, projectId, [by], selected!.events.termMax);
-  const { values, told } = await tellRow(numbered.get(by)!);
   return {
     selected: selected!,
     goal,
     worth: value === null ? null : { property: worthProperty(value) },
-    values,
+    ...await prepareValues(numbered.get(by)!),
     ruleOf: await readRules(sql, projectId),
     newcomers: { span, technical: await readTechnicalNames(sql, projectId) },
     span,
     reach,
-    told,
   };
 }
 
-/** Makes of the numbered values what is counted by, and says whose sessions are told. */
-type TellRow = (
+/** Returns the values by which sessions are counted, and the row whose sessions are listed. */
+type PrepareValues = (
   values: NumberedValues,
-) => Promise<Pick<AcquisitionInputs, "values" | "told">>;
+) => Promise<Pick<AcquisitionInputs, "values" | "listed">>;
 
-/** What a scan counts, and who is new. */
-interface Scanned {
+interface ScannedSessions {
   readonly counts: CountedSessions;
   readonly isNew: (actor: number) => boolean;
 }
 
 export async function scanSessions(
   source: Pick<Read, "sql" | "timelines">,
-  asked: Asked,
-  tellRow: TellRow,
-): Promise<Scanned> {
+  question: AcquisitionQuestion,
+  prepareValues: PrepareValues,
+): Promise<ScannedSessions> {
   const { sql } = source;
-  const { scope: { projectId }, span } = asked;
-  // Of a session that crosses the beginning of the span, only that it does matters: it does not count.
+  const { scope: { projectId }, span } = question;
+  // The longest pause before the span tells which sessions began before it: these do not count.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(source, projectId, span.toMs),
   };
-  const property = worthProperty(asked.value);
+  const property = worthProperty(question.value);
   const columns = property === null ? [] : [{ property }];
-  const timelines = await source.timelines(reach, onEvents(filtersOf(asked).flat()), columns);
+  const timelines = await source.timelines(reach, onEvents(filtersOf(question).flat()), columns);
   if (property !== null) prepareNumbers(timelines, property);
-  const inputs = await inputsOf(sql, asked, reach, timelines.bits, tellRow);
+  const inputs = await inputsOf(sql, question, reach, timelines.bits, prepareValues);
   const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs);
   return await withNewcomers(sql, timelines, { span, reach }, scan);
 }
 
-/** What the values come to, counted in one scan. `folded`: places whose values are counted as one, at the first. */
+/**
+ * Counts all values in one scan.
+ * @param folded places whose values are counted as one, at the first of them
+ */
 export async function scanAcquisition(
   source: Pick<Read, "sql" | "timelines">,
-  asked: Asked,
+  question: AcquisitionQuestion,
   folded: readonly number[] = [],
 ): Promise<AcquisitionTally> {
   const { counts: { counts, newcomers }, isNew } = await scanSessions(
     source,
-    asked,
-    (values) => Promise.resolve({ values: withFolded(values, folded), told: null }),
+    question,
+    (values) => Promise.resolve({ values: withFolded(values, folded), listed: null }),
   );
   const tally = new AcquisitionTally(counts.idOf, counts);
   tally.sums.newVisitors.set(countNew(newcomers, isNew, counts.idOf.length + 1));

@@ -3,10 +3,10 @@ import { lengthened } from "../../timelines/timeline.ts";
 import { addTo } from "../../scans/visitor.ts";
 import { PlaceAmounts } from "./place_amounts.ts";
 
-/** The place of everything together; those of the values follow. */
+/** The place of the total; the places of the values follow. */
 export const WHOLE = 0;
 
-/** Sessions by place and channel rule: of each place a chain of the rules that it has, which are few. */
+/** Counts sessions by place and channel rule. Each place has a chain of its rules, which are few. */
 class RuleCounts {
   readonly #firsts: Int32Array;
   #rules = new Int32Array(1_024);
@@ -38,7 +38,7 @@ class RuleCounts {
     return this.#firsts[place] = at;
   }
 
-  /** Place, rule and sessions of each, side by side. */
+  /** Returns triples of place, rule and sessions. */
   rows(): Int32Array {
     const rows = new Int32Array(3 * this.#length);
     for (const [place, first] of this.#firsts.entries()) {
@@ -53,7 +53,7 @@ class RuleCounts {
     for (let at = 0; at < rows.length; at += 3) this.add(rows[at]!, rows[at + 1]!, rows[at + 2]!);
   }
 
-  /** The rules of most sessions of a place. */
+  /** Returns the rules that have the most sessions of a place: several where they tie. */
   prevailing(place: number): number[] {
     const entries: { readonly rule: number; readonly sessions: number }[] = [];
     for (let at = this.#firsts[place]!; at >= 0; at = this.#nexts[at]!) {
@@ -74,30 +74,30 @@ const SUMS = [
   "totalConversions",
 ] as const;
 
-/** What is counted by place; `totalConversions`: events of the goal, where it has a value. */
+/** Counts by place; `totalConversions` are the goal's events, where it has a value. */
 type Sums = Readonly<Record<typeof SUMS[number], Int32Array>>;
 
-/** The same as `AcquisitionTally` as plain data. */
+/** An `AcquisitionTally` as plain data. */
 export interface AcquisitionCounts {
   readonly idOf: Int32Array;
   readonly sums: Sums;
   /** Sums of the goal's property, by place. */
   readonly amounts: ReadonlyMap<number, PlainSum>;
-  /** Place, rule and sessions, side by side. */
+  /** Triples of place, rule and sessions. */
   readonly rules: Int32Array;
 }
 
-/** What the values of a dimension come to, by place: the whole, then each value. */
+/** Counts of the values of a dimension by place: the total, then each value. */
 export class AcquisitionTally {
   readonly sums: Sums;
-  /** What the goal's property comes to. */
+  /** Sums of the goal's property. */
   readonly amounts = new PlaceAmounts();
-  /** Rules by an id of traffic that they decided on; not of the whole. */
+  /** Channel rules, each as the id of a traffic that it decided on. The total has none. */
   readonly rules: RuleCounts;
 
   /**
-   * @param idOf of each value, an id that stands for it
-   * @param counts that it begins with
+   * @param idOf for each value an id that stands for it
+   * @param counts the counts to start from; they are added to in place
    */
   constructor(readonly idOf: Int32Array, counts?: AcquisitionCounts) {
     const none = () => SUMS.map((name) => [name, new Int32Array(idOf.length + 1)]);
@@ -119,7 +119,7 @@ export class AcquisitionTally {
     this.rules.addRows(counts.rules);
   }
 
-  /** What the goal's property comes to at a place. */
+  /** Returns the sum of the goal's property at a place. */
   amountAt(place: number): number {
     return place === WHOLE ? this.amounts.whole() : this.amounts.at(place);
   }
@@ -132,7 +132,7 @@ export class AcquisitionTally {
     this.rules.add(place, rule, sessions);
   }
 
-  /** Adds up what each session has at one value alone. */
+  /** Sets the totals of what each session counts at exactly one value. */
   sumUp(): this {
     const { sessions, bounces, pageviews, totalConversions } = this.sums;
     for (const counts of [sessions, bounces, pageviews, totalConversions]) {

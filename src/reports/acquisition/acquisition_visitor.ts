@@ -24,46 +24,49 @@ export interface SessionsAndEvents {
   readonly events: EventPasses;
 }
 
-/** What is counted, by ids. */
+/** What the visitor counts; values, rules and tests are by id. */
 export interface AcquisitionInputs {
   readonly selected: SessionsAndEvents;
-  /** What a conversion is; null: nothing. */
+  /** What a conversion is; null: none are counted. */
   readonly goal: SessionsAndEvents | null;
-  /** What conversions are worth: the property that is summed, or null; null: they are not weighed. */
+  /**
+   * Null: conversions have no value. Else the property whose numbers are summed, null where each
+   * conversion is worth the same.
+   */
   readonly worth: { readonly property: string | null } | null;
   readonly values: NumberedValues;
-  /** Of each traffic the least that the same channel rule decided on. */
+  /** By traffic id: the least traffic id with the same channel rule. */
   readonly ruleOf: Int32Array;
   readonly newcomers: NewcomerInputs;
   readonly span: Span;
-  /** From the longest pause of a session before the span to the end of all that cross its end. */
+  /** From the longest pause of a session before the span to the end of the sessions that cross its end. */
   readonly reach: Span;
-  /** Whose sessions of a row are told; null: nobody's. */
-  readonly told: ToldRow | null;
+  /** The row whose sessions are listed; null: none. */
+  readonly listed: ListedRow | null;
 }
 
-/** Sessions of a row. */
-interface ToldRow {
-  /** By place: 1 where sessions are the row's. */
+/** Which sessions of a row are listed. */
+interface ListedRow {
+  /** By place: 1 for the places of the row. */
   readonly places: Uint8Array;
-  /** Of each actor the first alone in which the goal was reached. */
+  /** Whether only each actor's first session that reaches the goal is listed. */
   readonly isOfConversions: boolean;
 }
 
-/** What was counted, and actors who may be new, with the places that they count at then. */
 export interface CountedSessions {
   readonly counts: AcquisitionCounts;
+  /** Actors who may be new, and the places at which they then count. */
   readonly newcomers: Pairs;
-  /** Those of the row that was asked for, by when their sessions started. */
+  /** The listed sessions: their actors, and when they started. */
   readonly behind: Behind;
 }
 
-/** Tells whether sessions hold an event that passes a test. */
+/** Tells whether a session holds an event that passes a test. */
 class HeldEvents {
   readonly #test: EventTest;
-  /** Whether nothing that lies in lazy columns decides. */
+  /** Whether the test needs no lazy column. */
   readonly #isKnown: boolean;
-  /** Whether events of these names may pass. */
+  /** Whether page views, custom events, clicks or scrolls may pass. */
   readonly #takesViews: boolean;
   readonly #takesCustoms: boolean;
   readonly #takesClicksOrScrolls: boolean;
@@ -84,7 +87,7 @@ class HeldEvents {
 
   areIn(session: ScannedSession): boolean {
     const { actor, views, customs, entryPath, context } = session;
-    // The first page view is known as it is, but for its properties.
+    // The session tells its first page view, except for the properties.
     if (
       views > 0 && this.#isKnown &&
       this.#test.passes(PAGE_VIEW, entryPath, context, actor, 0)
@@ -111,7 +114,7 @@ class HeldEvents {
   }
 }
 
-/** Follows actors through their sessions, and counts those that start in the span by their values. */
+/** Follows actors through their sessions, and counts the sessions that start in the span by value. */
 class AcquisitionVisitor implements Visitor<CountedSessions> {
   readonly #tally: AcquisitionTally;
   readonly #inputs: AcquisitionInputs;
@@ -122,12 +125,12 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   readonly #selected: HeldEvents;
   readonly #converting: HeldEvents | null;
   readonly #worth: ConversionWorth | null;
-  readonly #told = new BehindTally();
+  readonly #listed = new BehindTally();
   readonly #scan: SessionScan;
-  /** The last actor who came by, and the last who converted at each place. */
+  /** By place: the last actor who was counted as visitor, and as converting. */
   readonly #lastVisitors: Int32Array;
   readonly #lastConverts: Int32Array;
-  /** Whether the actor under way may be new. */
+  /** Whether the current actor may be new. */
   #mayBeNew = false;
 
   constructor(inputs: AcquisitionInputs, words: readonly Int32Array[]) {
@@ -160,7 +163,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     return {
       counts: this.#tally.counts(),
       newcomers: this.#newcomers.found(),
-      behind: this.#told.all(),
+      behind: this.#listed.all(),
     };
   }
 
@@ -174,7 +177,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     const place = this.#placeOf(session);
     this.#tally.addSessions(place, ruleOf[traffic]!, 1, Number(isBounce(session)), views);
     this.#countVisitor(session.actor, place);
-    this.#tell(session, place, false);
+    this.#list(session, place, false);
     if (this.#converting !== null) this.#countConvert(session, place, this.#converting);
   }
 
@@ -201,7 +204,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     const { actor, traffic, entryPath, exitPath } = session;
     const { conversions } = this.#tally.sums;
     const last = this.#lastConverts;
-    // What sessions are worth adds up; whoever has converted does so once.
+    // Without a value an actor who has converted need not be looked at again; values add up.
     if (this.#worth === null && last[place] === actor) return;
     if (!this.#goalSessions!.passes(traffic, entryPath, exitPath)) return;
     const converts = this.#worth === null
@@ -210,17 +213,17 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     if (!converts || last[place] === actor) return;
     last[place] = actor;
     conversions[place]!++;
-    this.#tell(session, place, true);
+    this.#list(session, place, true);
     if (last[WHOLE] === actor) return;
     last[WHOLE] = actor;
     conversions[WHOLE]!++;
   }
 
-  /** Adds a session, or one in which an actor converted first, where it is of the row that is asked for. */
-  #tell({ actor, startMs }: ScannedSession, place: number, isConversion: boolean): void {
-    const { told } = this.#inputs;
-    if (told === null || told.isOfConversions !== isConversion) return;
-    if (told.places[place] === 1) this.#told.add(actor, startMs);
+  /** Lists a session of the listed row. `isConversion`: the actor's first that reaches the goal. */
+  #list({ actor, startMs }: ScannedSession, place: number, isConversion: boolean): void {
+    const { listed } = this.#inputs;
+    if (listed === null || listed.isOfConversions !== isConversion) return;
+    if (listed.places[place] === 1) this.#listed.add(actor, startMs);
   }
 }
 

@@ -5,7 +5,7 @@ import { entryFrom } from "../../scans/property_entries.ts";
 import type { ScannedSession } from "../../scans/session_scan.ts";
 import type { AcquisitionTally } from "./acquisition_tally.ts";
 
-/** Counts the events of a goal in sessions, and adds up what its property is at them. */
+/** Counts the events of a goal in sessions, and sums its property over them. */
 export class ConversionWorth {
   readonly #test: EventTest;
   /** Null: each conversion is worth the same. */
@@ -17,7 +17,7 @@ export class ConversionWorth {
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#follow(segment, start, end);
 
-  /** @param property its numbers must stand on the segments: see `prepareNumbers` */
+  /** @param property its numbers must be prepared: see `prepareNumbers` */
   constructor(test: EventTest, property: string | null, tally: AcquisitionTally) {
     this.#test = test;
     this.#property = property;

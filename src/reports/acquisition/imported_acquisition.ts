@@ -2,9 +2,9 @@ import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { type ImportedSums, sumsByValue, sumsOfAll } from "../../imported/imported_reading.ts";
 import type { Read } from "../../scans/read.ts";
 import { type ImportedSpan, importedSpan, reachesOwn } from "../imported/imported_span.ts";
-import type { Figures } from "./acquisition_rows.ts";
+import type { RowFigures } from "./acquisition_rows.ts";
 
-/** The imported days of a read: none of them where it asks for more than they tell. */
+/** Returns the imported days of a read; no days where it asks for more than they hold. */
 export async function importedAcquisition(
   read: Read,
   by: AcquisitionDimension,
@@ -21,12 +21,12 @@ export async function importedAcquisition(
   });
 }
 
-/** Own figures and imported sums together; of a value without one of them, the other. */
+/** Adds imported sums to own figures; null: the value has no such figures, or no such sums. */
 function withImported(
-  own: Figures | null,
+  own: RowFigures | null,
   sums: ImportedSums | null,
   value: string | null,
-): Figures {
+): RowFigures {
   if (own !== null && sums === null) return own;
   const sum = (count: number | null | undefined, imported: number | null) =>
     own === null ? imported : (count ?? 0) + (imported ?? 0);
@@ -42,19 +42,19 @@ function withImported(
     conversions: 0,
     totalConversions: 0,
     amount: 0,
-    isWorthTold: true,
+    isWorthShown: true,
     rule: own?.rule ?? null,
     isImported: true,
   };
 }
 
-/** All rows, each value once, and the whole. */
+/** Merges own rows and imported days: each value once, and the total. */
 export async function mergedAcquisition(
   read: Read,
   by: AcquisitionDimension,
   span: ImportedSpan,
-  own: { readonly rows: readonly Figures[]; readonly total: Figures },
-): Promise<{ readonly rows: Figures[]; readonly total: Figures }> {
+  own: { readonly rows: readonly RowFigures[]; readonly total: RowFigures },
+): Promise<{ readonly rows: RowFigures[]; readonly total: RowFigures }> {
   const { sql, scope: { projectId } } = read;
   const imported = await sumsByValue(sql, projectId, span.days, by);
   const sumsOf = new Map(imported.map((sums) => [sums.value, sums]));

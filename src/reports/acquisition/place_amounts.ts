@@ -1,6 +1,6 @@
 import { type Decimal, DecimalSum, type PlainSum } from "../../scans/decimal_sum.ts";
 
-/** Exact sums of numbers by place, of those places that have any. */
+/** Exact sums of numbers by place; places without numbers have none. */
 export class PlaceAmounts {
   readonly #sums = new Map<number, DecimalSum>();
 
@@ -8,12 +8,12 @@ export class PlaceAmounts {
     this.#of(place).add(decimal);
   }
 
-  /** Adds what other sums hold: see `plain`. */
+  /** Adds other sums as `plain` returns them. */
   addAll(sums: ReadonlyMap<number, PlainSum>): void {
     for (const [place, sum] of sums) this.#of(place).addSum(sum);
   }
 
-  /** What all places come to together. */
+  /** Returns the sum over all places. */
   whole(): number {
     const all = new DecimalSum();
     for (const sum of this.#sums.values()) all.addSum(sum.plain());

@@ -23,9 +23,8 @@ FROM (
   GROUP BY 1, 2
 ) AS sums`;
 
-// Who came by a value on a day of the span, and before that not since the span began, is one: each
-// actor has one such day. New ones had no such day before at all, since what they did first of all
-// lies in the span.
+// A visitor of a value is counted on the one day of the span whose previous day with that value lies
+// before the span. A new visitor has no previous day at all, and a first day in the span.
 const PEOPLE = `
 SELECT ${packInts(["dimension", "value_number", "visitors", "new_visitors"])}
 FROM (
@@ -39,16 +38,15 @@ FROM (
   GROUP BY 1, 2 HAVING sum(l.actors) FILTER (WHERE l.prev_day < $2::int) > 0
 ) AS people`;
 
-/** What the values of a dimension come to on whole days, by what is rolled up. */
+/** Reads the counts of a dimension's values on whole days from the rollups. */
 export async function readRolledAcquisition(
   sql: Sql,
   { projectId, fromDay, toDay }: RolledSpan,
   dimension: AcquisitionDimension,
 ): Promise<AcquisitionTally> {
-  const asked = [projectId, fromDay, toDay, ROLLED_DIMENSIONS.indexOf(dimension)];
   const [packed] = await sql.query<{ sums: string | null; people: string | null }>(
     `SELECT (${SUMS}) AS sums, (${PEOPLE}) AS people`,
-    asked,
+    [projectId, fromDay, toDay, ROLLED_DIMENSIONS.indexOf(dimension)],
   );
   const sums = unpackInts(packed!.sums);
   const people = unpackInts(packed!.people);

@@ -2,24 +2,26 @@ import { joined } from "../../scans/visitor.ts";
 import { type Behind, joinBehind } from "../behind/behind_tally.ts";
 import { GrowingList } from "../visitors/growing_list.ts";
 
-/** Of an outcome, how many steps were reached. */
+/** The bits of an outcome that hold how many steps were reached. */
 export const DEPTH = 0xf;
+/** The flag of an attempt that an excluded event ended. */
 export const DIED = 1 << 4;
+/** The flag of an attempt whose actor has an entry with a window that is not over. */
 export const LATE = 1 << 5;
 
 /** The attempts that count, in columns: as many objects would weigh ten times as much. */
 export interface CountedAttempts {
-  /** How many steps each reached, at least one, and flags. */
+  /** How many steps each attempt reached, at least one, and its flags. */
   readonly outcomes: Int32Array;
-  /** The id that the value at each one's entry is looked up by. */
+  /** By attempt: the id of the value at its entry. */
   readonly values: Int32Array;
-  /** How long each took from step to step, one after the other. */
+  /** The times from step to step of all attempts, in the order of the attempts. */
   readonly stepsMs: Float64Array;
-  /** Whose each is, and when it began; null: it was not asked for. */
+  /** By attempt: its actor, and when it began; null: not asked for. */
   readonly entries: Behind | null;
 }
 
-/** Attempts one behind the other. */
+/** Returns the attempts of both, `some` first. */
 export function joinAttempts(some: CountedAttempts, more: CountedAttempts): CountedAttempts {
   return {
     outcomes: joined(some.outcomes, more.outcomes),
@@ -31,7 +33,7 @@ export function joinAttempts(some: CountedAttempts, more: CountedAttempts): Coun
   };
 }
 
-/** Gathers attempts. */
+/** Gathers attempts into columns. */
 export class Attempts {
   readonly #outcomes = new GrowingList(new Int32Array(1_024));
   readonly #values = new GrowingList(new Int32Array(1_024));
@@ -46,15 +48,15 @@ export class Attempts {
   }
 
   /**
-   * Adds an attempt that reached `ms.length` steps, each at its moment, by `value` told apart.
-   * `died`: an excluded event ended it; `late`: the window of one of the actor's attempts is not over.
+   * Adds an attempt that reached its steps at the moments `ms`, with the id of the value at its entry.
+   * `died` and `late` are the flags of these names.
    */
   add(ms: readonly number[], died: boolean, late: boolean, value: number): void {
     for (let step = 1; step < ms.length; step++) this.#stepsMs.add(ms[step]! - ms[step - 1]!);
     this.#add(ms.length | (died ? DIED : 0), late, value);
   }
 
-  /** Adds an attempt that came no further than its entry, and did not die. */
+  /** Adds an attempt that reached its entry alone, and did not die. */
   addEntry(late: boolean, value: number): void {
     this.#add(1, late, value);
   }

@@ -1,11 +1,11 @@
 import type { FunnelDefinition } from "./funnel_definition.ts";
 
-/** Bits of an event's mask beside those of the steps, of which the first has bit 0. */
+/** Bits of an event's mask above those of the steps; step 1 has bit 0. */
 export const EXCLUDED = 1 << 10;
-/** An event that comes between two steps where the order is strict. */
+/** With strict order: the event breaks the sequence of two steps. */
 export const BETWEEN = 1 << 11;
 
-/** Events of one actor, in order: when each was, and which steps it is. */
+/** The events of one actor in order of time: when each was, and the mask of the steps that it is. */
 export interface ActorEvents {
   readonly length: number;
   readonly ms: Float64Array;
@@ -20,20 +20,20 @@ export interface AttemptRules extends Pick<FunnelDefinition, "order" | "entry"> 
   readonly toMs: number;
 }
 
-/** The attempt of an actor that counts. Events are told by their place among the actor's. */
+/** The attempt of an actor that counts. Its numbers are indexes of the actor's events. */
 interface Attempt {
   readonly entry: number;
   /** The event of each step that was reached, the entry first. */
   readonly events: readonly number[];
-  /** Ended by an excluded event while it waited for a step. */
+  /** Whether an excluded event ended it while it waited for a step. */
   readonly died: boolean;
-  /** The last entry of all attempts. */
+  /** The actor's last entry, of whichever attempt. */
   readonly lastEntry: number;
 }
 
 type Walk = Pick<Attempt, "events" | "died">;
 
-/** The places of the events by which the actor enters, in order. */
+/** Returns the indexes of the events by which the actor enters, in order. */
 function entriesOf(events: ActorEvents, rules: AttemptRules): number[] {
   const entering = rules.order === "unordered" ? (1 << rules.stepCount) - 1 : 1;
   const entries: number[] = [];
@@ -46,12 +46,12 @@ function entriesOf(events: ActorEvents, rules: AttemptRules): number[] {
   return entries;
 }
 
-/** Places kept from actor to actor: having room made for each takes longer than following most. */
+/** Memory reused from actor to actor: allocating it takes longer than following most actors. */
 const KEPT_PLACES = new Int32Array(65_536);
 
 /**
- * For each event and each step, the next event that an attempt which waits there for that step takes
- * notice of: the step, an excluded event, or in strict order one that comes between. -1: none.
+ * Returns for each step and event the next event that decides an attempt waiting for that step: the
+ * step itself, an excluded event, or in strict order one that comes between. -1: there is none.
  */
 function noticedNext(
   { length, masks }: ActorEvents,
@@ -71,12 +71,12 @@ function noticedNext(
   return next;
 }
 
-/** Steps in order: from each entry one hop a step. */
+/** Finds the deepest attempt of steps in order: from each entry one hop per step. */
 function bestInOrder(events: ActorEvents, rules: AttemptRules, entries: readonly number[]): Walk {
   const { stepCount, windowMs } = rules;
   const { length, ms, masks } = events;
   const next = noticedNext(events, rules);
-  /** The event by which an attempt goes on that waits at `place` for a step; -1: none, -2: it dies. */
+  /** Returns the event that continues an attempt waiting at `place` for a step; -1: none, -2: it dies. */
   const hop = (place: number, step: number, endMs: number): number => {
     const noticed = next[step * length + place]!;
     if (noticed < 0 || ms[noticed]! > endMs) return -1;
@@ -104,10 +104,10 @@ function bestInOrder(events: ActorEvents, rules: AttemptRules, entries: readonly
 }
 
 /**
- * Of events in order, those that raise the number of steps which can be given an event each, no
- * event being given twice: augmenting paths of a bipartite matching. Up to any moment their number
- * is the greatest possible among all events up to it, as events that can be given a step each form
- * a transversal matroid (Edmonds and Fulkerson 1965), in which taking greedily is optimal.
+ * Returns those of the events, taken in order, that raise how many steps can have an event of their
+ * own: a bipartite matching, by augmenting paths. Up to any moment as many are taken as is possible
+ * at all: events that can each have a step of their own form a transversal matroid (Edmonds and
+ * Fulkerson 1965), in which taking greedily is optimal.
  */
 function raising(places: readonly number[], masks: Uint16Array, stepCount: number): number[] {
   const owners = new Int32Array(stepCount).fill(-1);
@@ -131,8 +131,8 @@ function raising(places: readonly number[], masks: Uint16Array, stepCount: numbe
 }
 
 /**
- * The same of these events with one put before them. Where it can be one step alone, at most one of
- * them gives way: that which can be the same step alone.
+ * Returns what `raising` returns for `raised` with one event put before it. Where that event can be
+ * one step only, at most one other drops out: the one that can be only the same step.
  */
 function raisingBefore(
   place: number,
@@ -158,8 +158,9 @@ function raisingBefore(
 }
 
 /**
- * Steps in any order. Going back in time, an event put before those that raise the number from it
- * on leaves at most as many as there are steps: what raised nothing before raises nothing now.
+ * Finds the deepest attempt of steps in any order. It goes back in time and keeps the events that
+ * raise the number of steps from there on: never more than there are steps, since an event that has
+ * dropped out does not come back when earlier ones are put before it.
  */
 function bestInAnyOrder(
   events: ActorEvents,
@@ -194,8 +195,8 @@ function bestInAnyOrder(
 }
 
 /**
- * The attempt of an actor that counts: the deepest, among equally deep ones the earliest. Null where
- * the actor does not enter. Linear in the number of events.
+ * Returns the attempt of an actor that counts: the deepest, among equally deep ones the earliest.
+ * Null where the actor does not enter. Linear in the number of events.
  */
 export function bestAttempt(events: ActorEvents, rules: AttemptRules): Attempt | null {
   const entries = entriesOf(events, rules);

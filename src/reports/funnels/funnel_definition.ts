@@ -38,7 +38,6 @@ const MEMBERS = {
   by: By.default(null),
 };
 
-/** Which way is looked for. */
 export interface FunnelDefinition {
   readonly steps: readonly EventMatch[];
   readonly window: string;
@@ -91,33 +90,33 @@ export const FUNNEL_QUERY: Readonly<Record<string, string>> = {
   by: "Filter field whose value at the entry tells groups apart",
 };
 
-/** Members in the order of the API, whatever order they were given or stored in. */
+/** Returns a match with its members in the order of the API. */
 function inOrder(match: EventMatch): EventMatch {
   const { name, filters, label } = match;
   return { name, filters, ...label === undefined ? {} : { label } };
 }
 
-/** A definition with its members alone and in the order of the API. */
+/** Returns only the members of a definition, in the order of the API. */
 export function plainDefinition(definition: FunnelDefinition): FunnelDefinition {
   const { steps, window, order, entry, exclude, by } = definition;
   return { steps: steps.map(inOrder), window, order, entry, exclude: exclude.map(inOrder), by };
 }
 
-/** How long after its entry an attempt may reach its last step, in milliseconds. */
+/** Returns how long after its entry an attempt may reach its last step, in milliseconds. */
 export function windowMsOf({ window }: Pick<FunnelDefinition, "window">): number {
   const ms = windowMs(window);
   if (ms === null) throw new Error("The window was checked when it was read");
   return ms;
 }
 
-/** What a step is called: by its label, else by the name of its events. */
+/** Returns the label of a step, else the name of its events. */
 export function labelOf({ label, name }: EventMatch): string {
   return label ?? name ?? "Any event";
 }
 
 /**
- * The definition in the parameters; null where there are no `steps`. Throws Problem
- * `invalid_parameter` that names every parameter that is wrong, or that means nothing without `steps`.
+ * Reads the definition from the parameters; null without `steps`. Throws Problem
+ * `invalid_parameter` that names every wrong parameter, or one that needs `steps`.
  */
 export function readDefinition(query: URLSearchParams): FunnelDefinition | null {
   const { steps, ...others } = readAll({

@@ -12,26 +12,29 @@ import { findAttempts, type FoundAttempts } from "./funnel_scan.ts";
 
 const step = z.int().min(1).max(FUNNEL_STEPS_MAX);
 const value = z.string().nullable().optional();
-const Place = z.union([
+const FunnelNumber = z.union([
   z.strictObject({ step, value }),
   z.strictObject({ lost: step.min(2), value }),
   z.strictObject({ ended: z.enum(["excluded", "open"]), value }),
 ], 'Use {"step":2}, {"lost":2} or {"ended":"excluded"}, each with "value" of a group or without.');
 
-/** A number of a funnel: who reached a step, who got to the one before and not there, whose attempt ended so. */
-type Place = z.output<typeof Place>;
+/**
+ * Which number of a funnel somebody asks about: the actors who reached a step, who were lost before
+ * it, or whose attempt was excluded or is open.
+ */
+type FunnelNumber = z.output<typeof FunnelNumber>;
 
-/** Whether an attempt of this outcome is counted. */
-function isCounted(outcome: number, place: Place, stepCount: number): boolean {
+/** Tells whether the number counts an attempt of this outcome. */
+function isCounted(outcome: number, number: FunnelNumber, stepCount: number): boolean {
   const depth = outcome & DEPTH;
-  if ("step" in place) return depth >= place.step;
-  if ("lost" in place) return depth === place.lost - 1;
+  if ("step" in number) return depth >= number.step;
+  if ("lost" in number) return depth === number.lost - 1;
   if (depth === stepCount) return false;
   const died = (outcome & DIED) !== 0;
-  return place.ended === "excluded" ? died : !died && (outcome & LATE) !== 0;
+  return number.ended === "excluded" ? died : !died && (outcome & LATE) !== 0;
 }
 
-/** Of which attempts the value at the entry is the wanted one. */
+/** Returns a test of attempts: whether the value at the entry is the wanted one. Undefined: any is. */
 async function ofValue(
   { attempts: { values }, textsOf }: FoundAttempts,
   wanted: string | null | undefined,
@@ -41,41 +44,46 @@ async function ofValue(
   return (attempt) => (texts.get(values[attempt]!) ?? null) === wanted;
 }
 
-/** When each attempt reached its last step that counts: the wanted one, else the deepest. */
-function reachedMs({ outcomes, stepsMs, entries }: CountedAttempts, place: Place): Float64Array {
+/** Returns when each attempt reached the step of the number; without one, its deepest step. */
+function reachedMs(
+  { outcomes, stepsMs, entries }: CountedAttempts,
+  number: FunnelNumber,
+): Float64Array {
   const ms = entries!.ms.slice();
   let at = 0;
   for (let i = 0; i < outcomes.length; i++) {
     const later = (outcomes[i]! & DEPTH) - 1;
-    const wanted = "step" in place ? Math.min(place.step - 1, later) : later;
+    const wanted = "step" in number ? Math.min(number.step - 1, later) : later;
     for (let step = 0; step < wanted; step++) ms[i]! += stepsMs[at + step]!;
     at += later;
   }
   return ms;
 }
 
-async function find(read: Read, definition: FunnelDefinition, place: Place): Promise<Behind> {
+async function find(
+  read: Read,
+  definition: FunnelDefinition,
+  number: FunnelNumber,
+): Promise<Behind> {
   const found = await findAttempts(read, definition, { tellsActors: true });
-  const { attempts } = found;
-  const isOfValue = await ofValue(found, place.value);
-  const { outcomes, entries } = attempts;
-  const ms = reachedMs(attempts, place);
+  const isOfValue = await ofValue(found, number.value);
+  const { outcomes, entries } = found.attempts;
   const stepCount = definition.steps.length;
   return behindWhere(
-    { actors: entries!.actors, ms },
-    (i) => isCounted(outcomes[i]!, place, stepCount) && isOfValue(i),
+    { actors: entries!.actors, ms: reachedMs(found.attempts, number) },
+    (i) => isCounted(outcomes[i]!, number, stepCount) && isOfValue(i),
   );
 }
 
-function refusePlace(place: Place, { steps, by }: FunnelDefinition): void {
-  const named = "step" in place ? place.step : "lost" in place ? place.lost : 1;
+function refuseWrongNumber(number: FunnelNumber, { steps, by }: FunnelDefinition): void {
+  const named = "step" in number ? number.step : "lost" in number ? number.lost : 1;
   if (named > steps.length) {
     throw invalidParameter("place", `The funnel has ${steps.length} steps.`);
   }
-  if (place.value !== undefined && by === null) throw invalidParameter("place", "Give `by` too.");
+  if (number.value !== undefined && by === null) throw invalidParameter("place", "Give `by` too.");
 }
 
-/** Who reached a step of a funnel, and who was lost before it. */
+/** Lists the actors behind a number of a funnel. */
 export const FUNNEL_PEOPLE: NumberedRead = {
   name: "funnels",
   parameters: Object.keys(FUNNEL_QUERY),
@@ -83,10 +91,10 @@ export const FUNNEL_PEOPLE: NumberedRead = {
     refuseListed(listed, "people");
     const definition = readDefinition(query);
     if (definition === null) throw invalidParameter("steps", "Give the steps of the funnel.");
-    const place = readJson(query, "place", Place)!;
-    refusePlace(place, definition);
+    const number = readJson(query, "place", FunnelNumber)!;
+    refuseWrongNumber(number, definition);
     return {
-      find: (read) => find(read, definition, place),
+      find: (read) => find(read, definition, number),
       asking: askingOf({ of: [...definition.steps, ...definition.exclude] }),
     };
   },

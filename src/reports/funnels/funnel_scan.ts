@@ -15,13 +15,16 @@ import type { CountedAttempts } from "./counted_attempts.ts";
 import { type FunnelTally, tallyAttempts } from "./funnel_tally.ts";
 import { FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
 
-/** Ids of names whose events do not come between two steps: those of a page's own doing that no step names. */
+/**
+ * Returns the ids of the names whose events never come between two steps of a strict funnel: clicks
+ * and scrolls, which a page reports by itself, unless a step names them.
+ */
 function passedOver({ steps }: FunnelDefinition): number[] {
   const named = steps.map(({ name }) => name);
   return [...named.includes("click") ? [] : [CLICK], ...named.includes("scroll") ? [] : [SCROLL]];
 }
 
-/** The ids of the values at entries; null where nothing is told apart. */
+/** Returns the ids of the values at entries; null without `by`. */
 async function entryValueIds(
   { sql, scope }: Pick<Read, "sql" | "scope">,
   selected: SelectedTimelines,
@@ -35,39 +38,34 @@ async function entryValueIds(
   return await fieldValueIds({ sql, scope }, by, span, selected, matches);
 }
 
-/** What passes the filters on events, and of it the steps and what is excluded. */
+/** Resolves the filters on events, and which of the events that pass are steps or excluded. */
 async function funnelPasses(
   { sql, scope }: Pick<Read, "sql" | "scope">,
   { eventFilters, timelines }: SelectedTimelines,
   definition: FunnelDefinition,
 ): Promise<Pick<FunnelInputs, "scope" | "between" | "passedOver" | "matches">> {
   const { order, steps } = definition;
-  const asked = [...steps, ...definition.exclude];
+  const named = [...steps, ...definition.exclude];
   const lists = [
-    withoutUnnamed(eventFilters, asked),
+    withoutUnnamed(eventFilters, named),
     withoutUnnamed(eventFilters, steps),
-    ...asked.map((match) => withoutTechnical(matchFilters(match), eventFilters)),
+    ...named.map((match) => withoutTechnical(matchFilters(match), eventFilters)),
   ];
-  const [all, between, ...matches] = await eventPasses(
-    sql,
-    scope,
-    scope.bots,
-    lists,
-    timelines.bits,
-  );
+  const { bits } = timelines;
+  const [all, between, ...matches] = await eventPasses(sql, scope, scope.bots, lists, bits);
   const passed = order === "strict" ? passedOver(definition) : null;
   return { scope: all!, between: between!.names, passedOver: passed, matches };
 }
 
-/** The attempts that count, and what the ids of their values stand for; null: nothing tells them apart. */
 export interface FoundAttempts {
   readonly attempts: CountedAttempts;
+  /** Looks up the values of the attempts' ids; null without `by`. */
   readonly textsOf: ((ids: readonly number[]) => Promise<ValueTexts>) | null;
 }
 
 /**
- * The attempt of each actor that counts: every actor is followed from the first possible entry to where
- * the last one's window ends.
+ * Finds the attempt of each actor that counts. Every actor is followed from the first possible entry
+ * to the end of the last one's window.
  */
 export async function findAttempts(
   read: Read,
@@ -97,7 +95,6 @@ export async function findAttempts(
   return { attempts, textsOf: values?.textsOf ?? null };
 }
 
-/** What a funnel comes to. */
 export async function scanFunnel(read: Read, definition: FunnelDefinition): Promise<FunnelTally> {
   const { attempts, textsOf } = await findAttempts(read, definition, { tellsActors: false });
   return await tallyAttempts(attempts, definition.steps.length, textsOf);

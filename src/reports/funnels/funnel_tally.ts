@@ -5,7 +5,7 @@ import { GrowingList } from "../visitors/growing_list.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 
-/** How many actors reached a step, and how long they took since the step before. */
+/** How many actors reached a step, and how long they took from the step before. */
 export interface StepTally {
   readonly actors: number;
   readonly medianMs: number | null;
@@ -21,20 +21,20 @@ export interface FunnelTally {
   readonly steps: readonly StepTally[];
   readonly excluded: number;
   readonly open: number;
-  /** The largest, and one for all others; null where nothing tells groups apart. */
+  /** The largest groups, then one for all others; null without `by`. */
   readonly groups: readonly FunnelGroupTally[] | null;
 }
 
-/** `percentile_cont` of numbers, which are reordered; null of none. */
+/** Returns `percentile_cont` of the numbers, which it reorders; null without numbers. */
 function percentile(numbers: Float64Array, fraction: number): number | null {
   return numbers.length === 0
     ? null
     : valueAt(numbers, 0, numbers.length, fraction * (numbers.length - 1));
 }
 
-/** What the attempts of a group, or of everybody, come to. */
-class Tally {
-  /** Of each step after the first, how long each attempt that reached it took. */
+/** Counts the attempts of a group, or of everybody. */
+class AttemptTally {
+  /** For each step after the first: how long each attempt that reached it took from the one before. */
   readonly #times: readonly GrowingList<Float64Array>[];
   #entered = 0;
   #excluded = 0;
@@ -47,7 +47,7 @@ class Tally {
     );
   }
 
-  /** `stepsMs` from `at` on: the times of the attempt's later steps. */
+  /** Adds an attempt whose times of later steps stand in `stepsMs` from `at` on. */
   add(outcome: number, stepsMs: Float64Array, at: number): void {
     const depth = outcome & DEPTH;
     for (let i = 0; i < depth - 1; i++) this.#times[i]!.add(stepsMs[at + i]!);
@@ -71,15 +71,15 @@ class Tally {
   }
 }
 
-/** The attempts of one value; null: missing. */
+/** The attempts of one value; null: the value is missing. */
 interface Group {
   value: string | null;
   entered: number;
   converted: number;
-  tally: Tally | null;
+  tally: AttemptTally | null;
 }
 
-/** A group for each id, as if each had a value of its own. */
+/** Makes a group for each id, as if each had a value of its own. */
 function groupsById(
   { outcomes, values }: Pick<CountedAttempts, "outcomes" | "values">,
   stepCount: number,
@@ -97,7 +97,10 @@ function groupsById(
   return groups;
 }
 
-/** Makes the groups of equal values one. @returns each once, the largest first, ties by conversions, then value */
+/**
+ * Merges the groups of ids that stand for the same value, in `byId` too.
+ * @returns each group once, the largest first, ties by conversions, then by value
+ */
 function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
   const byValue = new Map<string | null, Group>();
   for (const [id, own] of byId) {
@@ -116,7 +119,7 @@ function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
   );
 }
 
-/** Counts attempts: all of them, and, where `textsOf` tells the values of their ids, by these. */
+/** Counts all attempts, and with `textsOf`, which looks up the values of ids, those of each value. */
 export async function tallyAttempts(
   attempts: Omit<CountedAttempts, "entries">,
   stepCount: number,
@@ -124,10 +127,10 @@ export async function tallyAttempts(
 ): Promise<FunnelTally> {
   const byId = textsOf === null ? new Map<number, Group>() : groupsById(attempts, stepCount);
   const groups = textsOf === null ? [] : unite(byId, await textsOf([...byId.keys()]));
-  const all = new Tally(stepCount);
-  const others = new Tally(stepCount);
+  const all = new AttemptTally(stepCount);
+  const others = new AttemptTally(stepCount);
   for (const [i, group] of groups.entries()) {
-    group.tally = i < FUNNEL_GROUPS_MAX ? new Tally(stepCount) : others;
+    group.tally = i < FUNNEL_GROUPS_MAX ? new AttemptTally(stepCount) : others;
   }
   const { outcomes, values, stepsMs } = attempts;
   let at = 0;

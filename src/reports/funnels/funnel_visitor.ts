@@ -15,28 +15,28 @@ import {
   EXCLUDED,
 } from "./funnel_attempts.ts";
 
-/** What a funnel is, by ids. */
+/** A funnel with its names and filters as ids. */
 export interface FunnelInputs {
   readonly scope: EventPasses;
-  /** By name: 1 where its events may come between two steps; null: all. */
+  /** By name id: 1 where events of the name may come between two steps; null: all may. */
   readonly between: Uint8Array | null;
-  /** Names whose events never come between two steps; null: no event does. */
+  /** Ids of names whose events never come between two steps; null: the order is not strict. */
   readonly passedOver: readonly number[] | null;
-  /** Of the steps, then of what is excluded. */
+  /** The steps, then the excluded events. */
   readonly matches: readonly EventPasses[];
   readonly rules: AttemptRules;
   readonly reach: Span;
-  /** Where the ids stand that tell the values at entries; null: nothing is asked of them. */
+  /** Where the ids of the values at entries are; null without `by`. */
   readonly by: IdSource | null;
-  /** From then on, the window of an entry is not over. */
+  /** The window of an entry after this moment is not over. */
   readonly lateFromMs: number;
-  /** Whether it is told whose each attempt is. */
+  /** Whether the actor and the entry of each attempt are returned. */
   readonly tellsActors: boolean;
 }
 
 const ANY_BIT = 0xffff;
 const SECOND_STEP = 2;
-/** Times of a segment lie below, in milliseconds. */
+/** All times of a segment, in milliseconds, are below it. */
 const TIME_END = 2 ** 31;
 
 /** One bit of an event's mask, and the events that have it. */
@@ -45,12 +45,12 @@ interface MaskTest {
   readonly test: EventTest;
 }
 
-/** What an event may be to a funnel. */
+/** Makes the masks of events: which steps an event is, whether it is excluded or comes between. */
 class EventMasks {
-  /** By the id of its name: every bit that an event may have, and those that it has for sure. */
+  /** By the id of a name: every bit that its events may have, and those that all of them have. */
   readonly possible: Uint16Array;
   readonly sure: Uint16Array;
-  /** Whether more than the name decides, bots apart. */
+  /** Whether more than the name decides, apart from bots. */
   readonly isNarrowed: boolean;
   readonly #narrowed: readonly MaskTest[];
 
@@ -86,7 +86,7 @@ class EventMasks {
     this.isNarrowed = !scope.isOfName || this.#narrowed.length > 0;
   }
 
-  /** The bits of all names that make any of these bits possible. */
+  /** Returns the name bits of all names whose events may have one of these mask bits. */
   nameBits(bits: number): number {
     let names = 0;
     for (let name = 0; name < this.possible.length; name++) {
@@ -95,7 +95,7 @@ class EventMasks {
     return names;
   }
 
-  /** The mask of an event whose name makes bits possible. */
+  /** Returns the mask of an event whose name makes some bit possible. */
   narrow(name: number, path: number, context: number, actor: number, eventBits: number): number {
     if (!this.scope.passesBeyondName(path, context, actor, eventBits)) return 0;
     let mask = this.sure[name]!;
@@ -106,7 +106,7 @@ class EventMasks {
   }
 }
 
-/** Follows actors one after the other, and keeps the attempt of each that counts. */
+/** Follows one actor after the other, and keeps the attempt of each that counts. */
 class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #attempts = new Attempts();
   readonly #entries: BehindTally | null;
@@ -117,16 +117,16 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly lateFromMs: number;
   readonly #entering: number;
   readonly #steps: number;
-  /** The bits of names by which an actor may enter, and of those that an ordered attempt waits for then. */
+  /** Name bits of the events by which an actor may enter, and of those that then continue or end it. */
   readonly #enteringNames: number;
   readonly #goingOnNames: number;
-  /** Bits that matter behind the first entry. */
+  /** The mask bits that matter after the first entry. */
   readonly #wantedLater: number;
   #ms = new Float64Array(1024);
   #masks = new Uint16Array(1024);
   #values = new Int32Array(1024);
   #length = 0;
-  /** All bits that the actor's events have. */
+  /** The bits of all events of the actor. */
   #seen = 0;
 
   constructor(inputs: FunnelInputs, words: readonly Int32Array[]) {
@@ -167,7 +167,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     if (this.#length > 0 && this.#ms[0]! < this.rules.toMs) this.#finish(actor);
   }
 
-  /** Whether, by their names, some of the actor's events may bring an attempt further than its entry, or end it. */
+  /** Tells by the names of the actor's events whether an attempt may get beyond its entry, or end. */
   #mayGoOn(timeline: Timeline, names: number): boolean {
     const { order, stepCount } = this.rules;
     if (stepCount === 1) return false;
@@ -176,7 +176,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       : (names & this.#goingOnNames) !== 0;
   }
 
-  /** All bits that the actor's events may have by their names, at whatever time. */
+  /** Returns all bits that the actor's events may have by their names, at any time. */
   #possibleOf(timeline: Timeline): number {
     const { possible } = this.masks;
     const { segments, segmentOf, starts, ends } = timeline;
@@ -189,7 +189,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     return bits;
   }
 
-  /** Adds the attempt of an actor whom nothing can bring further than an entry. */
+  /** Adds the attempt of an actor who cannot get beyond an entry. */
   #takeEntry(actor: number, timeline: Timeline): void {
     const { segments, segmentOf, starts, ends } = timeline;
     for (let i = timeline.first; i < timeline.end; i++) {
@@ -231,7 +231,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     return false;
   }
 
-  /** Keeps what matters of a slice, from the actor's first entry on. */
+  /** Keeps the events of a slice that matter, from the actor's first entry on. */
   #gather(
     actor: number,
     segment: LoadedSegment,
@@ -293,7 +293,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     this.#attempts.add(ms, died, this.#isLate(lastEntry), this.#values[entry]!);
   }
 
-  /** Whether events of these bits bring no attempt further than its entry, and end none. */
+  /** Tells whether events of these bits neither continue an attempt beyond its entry nor end it. */
   #endsAtEntry(bits: number): boolean {
     const { order, stepCount } = this.rules;
     if (stepCount === 1) return true;
@@ -302,7 +302,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     return order === "unordered" ? (steps & steps - 1) === 0 : (steps & SECOND_STEP) === 0;
   }
 
-  /** The place of the last entry that is tried. */
+  /** Returns the index of the last entry that is tried. */
   #lastEntry(): number {
     if (this.rules.entry === "first") return 0;
     let place = this.#length - 1;

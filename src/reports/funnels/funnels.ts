@@ -15,7 +15,7 @@ import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
 import { isSmall, toldCount, tooFewVisitors } from "../answer/small_groups.ts";
-import { toldFunnel } from "./small_funnel_groups.ts";
+import { withoutSmallGroups } from "./small_funnel_groups.ts";
 import { listFunnels, noSuchFunnel, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 
 const Seconds = z.number().nullable();
@@ -81,10 +81,7 @@ const RESULT = {
   change: FunnelChange.optional(),
 };
 
-const FunnelFigures = z.object(FIGURES);
-
-/** What a funnel comes to. */
-type FunnelFigures = z.output<typeof FunnelFigures>;
+type FunnelFigures = z.output<z.ZodObject<typeof FIGURES>>;
 
 const SEMANTICS =
   "The actors who did step 1 in [from, to) enter; each later step at its earliest event after the " +
@@ -104,13 +101,13 @@ function shownSteps(
   const seconds = (ms: number | null) => ms === null ? null : ms / 1000;
   return steps.map(({ actors, medianMs, p90Ms }, i) => {
     const before = steps[i - 1]?.actors ?? entered;
-    const isTold = !isSmall(actors, visitorsMin);
+    const isShown = !isSmall(actors, visitorsMin);
     return {
       label: labels[i]!,
-      actors: isTold ? actors : null,
-      conversionFromStart: isTold ? rate(actors, entered) : rate(0, 0),
-      conversionFromPrevious: isTold ? rate(actors, before) : rate(0, 0),
-      dropoff: isTold ? before - actors : null,
+      actors: isShown ? actors : null,
+      conversionFromStart: isShown ? rate(actors, entered) : rate(0, 0),
+      conversionFromPrevious: isShown ? rate(actors, before) : rate(0, 0),
+      dropoff: isShown ? before - actors : null,
       secondsFromPrevious: { median: seconds(medianMs), p90: seconds(p90Ms) },
     };
   });
@@ -118,33 +115,33 @@ function shownSteps(
 
 function shown(
   { steps }: FunnelDefinition,
-  tallied: FunnelTally,
+  tally: FunnelTally,
   visitorsMin: number,
 ): FunnelFigures {
   const labels = steps.map(labelOf);
-  const told = (actors: number) => toldCount(actors, visitorsMin);
+  const shownCount = (actors: number) => toldCount(actors, visitorsMin);
   const counted = (tallies: readonly StepTally[]) => ({
     steps: shownSteps(labels, tallies, visitorsMin),
     entered: tallies[0]!.actors,
-    converted: told(tallies.at(-1)!.actors),
+    converted: shownCount(tallies.at(-1)!.actors),
   });
-  const { excluded, open, groups } = tallied;
+  const { excluded, open, groups } = tally;
   return {
-    ...counted(tallied.steps),
-    excluded: told(excluded),
-    open: told(open),
+    ...counted(tally.steps),
+    excluded: shownCount(excluded),
+    open: shownCount(open),
     ...groups === null
       ? {}
       : { groups: groups.map((group) => ({ value: group.value, ...counted(group.steps) })) },
   };
 }
 
-/** What a funnel comes to in the range of a read; null: too few entered for a share. */
+/** Returns the figures of a funnel in the range of a read; null: too few entered for a share. */
 async function figuresOf(read: Read, definition: FunnelDefinition): Promise<FunnelFigures | null> {
   const { visitorsMin } = read;
   const tally = await scanFunnel(read, definition);
   if (isSmall(tally.steps[0]!.actors, visitorsMin)) return null;
-  return shown(definition, toldFunnel(tally, visitorsMin), visitorsMin);
+  return shown(definition, withoutSmallGroups(tally, visitorsMin), visitorsMin);
 }
 
 function changesOf(current: FunnelFigures, previous: FunnelFigures): FunnelChange {
@@ -167,7 +164,7 @@ function changesOf(current: FunnelFigures, previous: FunnelFigures): FunnelChang
   };
 }
 
-/** The same funnel beside it; nothing where nothing is compared, or too few entered for a share. */
+/** Returns `previous` and `change`; neither where nothing is compared, or too few entered for a share. */
 async function comparison(read: Read, definition: FunnelDefinition, current: FunnelFigures) {
   const compared = comparedRead(read);
   const previous = compared === null ? null : await figuresOf(compared, definition);
@@ -189,7 +186,7 @@ async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   };
 }
 
-/** Whether a share may show a funnel: none that is of one person. */
+/** Tells whether a share may show a funnel: not where a filter names a person. */
 function isShared({ steps, exclude }: FunnelDefinition): boolean {
   return ![...steps, ...exclude].some(({ filters }) => filters.some(namesPerson));
 }
@@ -200,7 +197,7 @@ async function list({ sql, scope, visitorsMin }: Read): Promise<Answer> {
   return { result: { funnels: shown.map(shownFunnel) } };
 }
 
-/** `GET /v1/funnels`: with `steps` what the funnel comes to, without them the saved ones. */
+/** `GET /v1/funnels`: with `steps` the figures of that funnel, without them the saved funnels. */
 export const FUNNELS: Report = {
   path: "/v1/funnels",
   summary: "How far actors get on a way of steps; without `steps`, the saved funnels",
@@ -223,15 +220,15 @@ export const FUNNELS: Report = {
   },
 };
 
-async function runSaved(read: Read, asked: string): Promise<Answer> {
-  const funnel = await requireFunnel(read.sql, read.scope.projectId, asked);
+async function runSaved(read: Read, wantedSlug: string): Promise<Answer> {
+  const funnel = await requireFunnel(read.sql, read.scope.projectId, wantedSlug);
   if (read.visitorsMin > 1 && !isShared(funnel)) throw noSuchFunnel();
   const { slug, title, ...definition } = funnel;
   const { result, ...answer } = await run(read, definition);
   return { ...answer, result: { slug, title, ...result } };
 }
 
-/** `GET /v1/funnels/:slug`: what a saved funnel comes to. */
+/** `GET /v1/funnels/:slug`: the figures of a saved funnel. */
 export const SAVED_FUNNEL: Report = {
   path: "/v1/funnels/:slug",
   summary: "Runs a saved funnel",

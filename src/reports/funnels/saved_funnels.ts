@@ -24,7 +24,6 @@ import {
   plainDefinition,
 } from "./funnel_definition.ts";
 
-/** A saved funnel. */
 interface SavedFunnel extends FunnelDefinition {
   readonly slug: string;
   readonly title: string;
@@ -44,7 +43,7 @@ function funnelOf(
   return { slug, title, ...plainDefinition(definition), updatedAt: updated_at };
 }
 
-/** A funnel as replies show it. */
+/** Returns a funnel as replies show it. */
 export function shownFunnel(funnel: SavedFunnel): z.output<typeof FunnelShown> {
   const { slug, title, updatedAt } = funnel;
   const { steps, exclude, ...others } = plainDefinition(funnel);
@@ -58,17 +57,17 @@ export function shownFunnel(funnel: SavedFunnel): z.output<typeof FunnelShown> {
   };
 }
 
-/** The saved funnels of a project, by slug. */
+/** Returns the saved funnels of a project, by slug. */
 export async function listFunnels(sql: Sql, projectId: number): Promise<SavedFunnel[]> {
   return (await listDefinitions<FunnelDefinition>(sql, KIND, projectId)).map(funnelOf);
 }
 
-/** There is none, for whoever asks. */
+/** Returns the 404 of a funnel that does not exist, or that the asker may not see. */
 export function noSuchFunnel(): Problem {
   return noSuchDefinition(KIND);
 }
 
-/** A saved funnel. Throws `not_found`. */
+/** Loads a saved funnel. Throws `not_found`. */
 export async function requireFunnel(
   sql: Sql,
   projectId: number,

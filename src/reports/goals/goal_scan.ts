@@ -6,44 +6,45 @@ import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
 import { figuresOf } from "../visitors/property_figures.ts";
 import { selectMatches } from "../visitors/selected_events.ts";
 
-/** Unique ones are distinct actors. */
 interface Conversions {
+  /** Distinct actors. */
   readonly uniqueConversions: number;
+  /** Events. */
   readonly totalConversions: number;
 }
 
-/** What is looked for: matching events, and the property whose numbers are summed; null: none. */
-export interface Wanted {
+/** The events of a goal, and the property whose numbers are summed over them; null: none. */
+export interface WantedGoal {
   readonly match: EventMatch;
   readonly property: string | null;
 }
 
-/** What one that is wanted comes to, in the whole span and in each bucket. */
+/** The counts of a goal in the whole span, and in each bucket. */
 export interface GoalCounts extends Conversions {
-  /** The sum of the property, exactly. */
+  /** The exact sum of the property; 0 without a property. */
   readonly amount: number;
   readonly series: readonly Conversions[];
 }
 
 interface CountedGoals {
-  /** Distinct actors of all selected events. */
+  /** Distinct actors of all selected events; 0 where they are not counted. */
   readonly visitors: number;
-  /** Of each that is wanted. */
+  /** In the order of the goals that are wanted. */
   readonly goals: readonly GoalCounts[];
 }
 
-/** Conversions of all that is wanted, counted in one scan, and the visitors where they are asked for. */
+/** Counts the conversions of the wanted goals in one scan, and with `countsVisitors` the visitors. */
 export async function scanGoals(
   read: Pick<Read, "sql" | "scope" | "timelines">,
   buckets: readonly Span[],
-  wanted: readonly Wanted[],
+  wanted: readonly WantedGoal[],
   countsVisitors: boolean,
 ): Promise<CountedGoals> {
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const properties = new Set(wanted.flatMap(({ property }) => property ?? []));
-  const asked = wanted.map(({ match }) => match);
+  const goalMatches = wanted.map(({ match }) => match);
   const columns = [...properties].map((property) => ({ property }));
-  const { selected, matches } = await selectMatches(read, span, asked, { columns });
+  const { selected, matches } = await selectMatches(read, span, goalMatches, { columns });
   for (const key of properties) prepareNumbers(selected.timelines, key);
   const summed = wanted.flatMap(({ property: key }, match) => key === null ? [] : [{ match, key }]);
   const inputs: MatchInputs = {

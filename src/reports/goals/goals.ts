@@ -19,11 +19,11 @@ import {
   listGoals,
 } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty, WorthShown } from "../saved/goal_worth.ts";
-import { type GoalCounts, scanGoals, type Wanted } from "./goal_scan.ts";
+import { type GoalCounts, scanGoals, type WantedGoal } from "./goal_scan.ts";
 import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisitors } from "../rollups/rolled_up.ts";
-import { isSmall, smallPlaces, toldCount } from "../answer/small_groups.ts";
+import { isSmall } from "../answer/small_groups.ts";
 
 function refuseTooManyPoints(goals: number, buckets: number): void {
   if (goals * buckets <= GOAL_POINTS_MAX) return;
@@ -33,14 +33,14 @@ function refuseTooManyPoints(goals: number, buckets: number): void {
   );
 }
 
-/** What a goal looks for, and the text that tells it from what others look for. */
-function wantedOf({ match, value }: Goal): Wanted & { readonly key: string } {
+/** Returns what a goal looks for, and a key that is equal for goals that look for the same. */
+function wantedOf({ match, value }: Goal): WantedGoal & { readonly key: string } {
   const property = worthProperty(value);
   return { match, property, key: JSON.stringify([match, property]) };
 }
 
-/** What is told of a goal: of one that too few reached, nothing. */
-function toldGoal(
+/** Returns the counts of a goal as replies show them: nulls for a share where too few reached it. */
+function shownGoal(
   counts: GoalCounts,
   value: GoalValue | null,
   visitors: number,
@@ -63,27 +63,23 @@ function toldGoal(
   };
 }
 
-/** The same of each bucket. */
-function toldSeries({ uniqueConversions: all, series }: GoalCounts, visitorsMin: number) {
-  const people = series.map(({ uniqueConversions }) => uniqueConversions);
-  const silent = new Set(smallPlaces(people.entries(), visitorsMin));
-  return series.map(({ uniqueConversions, totalConversions }, i) => {
-    const told = (count: number) => silent.has(i) ? null : toldCount(count, visitorsMin, all);
-    return {
-      uniqueConversions: told(uniqueConversions),
-      totalConversions: told(totalConversions),
-    };
-  });
+/** Returns the counts of each bucket as replies show them. */
+function shownSeries({ uniqueConversions: all, series }: GoalCounts, visitorsMin: number) {
+  return series.map(({ uniqueConversions, totalConversions }) =>
+    [uniqueConversions, all].some((actors) => isSmall(actors, visitorsMin))
+      ? { uniqueConversions: null, totalConversions: null }
+      : { uniqueConversions, totalConversions }
+  );
 }
 
-/** What the goals come to in the range of a read. */
+/** Returns the results of the goals in the range of a read. */
 async function resultsOf(read: Read, goals: readonly Goal[]): Promise<GoalResult[]> {
   if (goals.length === 0) return [];
   const { scope, project, range, interval, asOfMs, visitorsMin } = read;
   const buckets = bucketsOf(range, interval);
   refuseTooManyPoints(goals.length, buckets.length);
   const rolled = rolledSpan(scope, project, range);
-  // Goals that look for the same share one look.
+  // Goals that look for the same are counted once.
   const wanted = new Map(goals.map(wantedOf).map((one) => [one.key, one]));
   const counted = await scanGoals(read, buckets, [...wanted.values()], rolled === null);
   const countsOf = new Map([...wanted.keys()].map((key, i) => [key, counted.goals[i]!]));
@@ -91,13 +87,13 @@ async function resultsOf(read: Read, goals: readonly Goal[]): Promise<GoalResult
   return goals.map((goal) => {
     const { slug, title, match, value } = goal;
     const counts = countsOf.get(wantedOf(goal).key)!;
-    const series = toldSeries(counts, visitorsMin);
+    const series = shownSeries(counts, visitorsMin);
     return {
       slug,
       title,
       match,
       valueDefinition: value,
-      ...toldGoal(counts, value, visitors, visitorsMin),
+      ...shownGoal(counts, value, visitors, visitorsMin),
       series: buckets.map((bucket, i) => ({
         ...shownBucket(bucket, range, asOfMs),
         ...series[i]!,
@@ -116,7 +112,7 @@ function changeOfGoal(current: GoalResult, previous: GoalResult): GoalChange {
   };
 }
 
-/** The goals of another read beside those of this one; nothing where nothing is compared. */
+/** Returns `previous` and `change`; neither where nothing is compared. */
 async function comparison(read: Read, goals: readonly Goal[], current: readonly GoalResult[]) {
   const compared = comparedRead(read);
   if (compared === null) return {};
@@ -130,7 +126,7 @@ async function comparison(read: Read, goals: readonly Goal[], current: readonly 
 async function answer(read: Read): Promise<Answer> {
   const { sql, scope, visitorsMin } = read;
   const all = await listGoals(sql, scope.projectId);
-  // A share shows none that is of one person.
+  // A share shows no goal whose filters name a person.
   const goals = visitorsMin === 1
     ? all
     : all.filter(({ match }) => !match.filters.some(namesPerson));

@@ -29,24 +29,24 @@ export async function putGoal(
   return json(goal, isNew ? 201 : 200);
 }
 
-/** Segments go on meaning what they say: what they ask for stays. Throws `conflict` that names them. */
-async function refuseAsked(sql: Sql, projectId: number, slug: string): Promise<void> {
-  const asking = (await listSegments(sql, projectId))
+/** Throws `conflict` that names the segments which use the goal: without it they would mean nothing. */
+async function refuseUsed(sql: Sql, projectId: number, slug: string): Promise<void> {
+  const users = (await listSegments(sql, projectId))
     .filter(({ actors }) => goalsOf(actors).some(({ goal }) => goal === slug))
     .map((segment) => segment.slug);
-  if (asking.length === 0) return;
+  if (users.length === 0) return;
   throw new Problem(
     "conflict",
-    `Segments ask for this goal: ${asking.join(", ")}. Change or delete them first.`.slice(0, 500),
+    `Segments ask for this goal: ${users.join(", ")}. Change or delete them first.`.slice(0, 500),
   );
 }
 
-/** `DELETE /v1/goals/:slug`: 204. Throws `not_found`, and `conflict` where a segment asks for the goal. */
+/** `DELETE /v1/goals/:slug`: 204. Throws `not_found`, and `conflict` where a segment uses the goal. */
 export async function deleteGoal(
   services: DefinitionServices,
   project: OfProject,
   asked: DefinitionAsked,
 ): Promise<Response> {
-  const check = (inside: Sql, slug: string) => refuseAsked(inside, project.projectId, slug);
+  const check = (inside: Sql, slug: string) => refuseUsed(inside, project.projectId, slug);
   return await deleteDefinition(services, GOAL_KIND, project, asked, check);
 }

@@ -9,34 +9,34 @@ import { ActorCounts, type CountRows, mergeRows } from "./actor_counts.ts";
 import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
-interface Inputs {
-  /** One match, of names and paths. */
+interface CellInputs {
+  /** One match. Cells are counted by its names and paths alone. */
   readonly matches: MatchPasses;
   readonly span: Span;
-  /** As cells have it. */
+  /** The device bits of a cell. */
   readonly device: number;
-  /** The bits of a cell that a point must have; null: no event is a point. */
+  /** The bits that the cell of a point must have; null: no event is a point. */
   readonly wanted: number | null;
-  /** The bits by which points are told apart. */
+  /** The bits that tell one point from another. */
   readonly point: number;
-  /** Where the ids of elements stand; null: they are not asked for. */
+  /** Where the ids of elements are; null: elements are not counted. */
   readonly elements: IdSource | null;
 }
 
-/** What the events of a device come to that the match takes. */
+/** The counts of the matching events of one device. */
 export interface CellCounts {
   readonly events: number;
   readonly visitors: number;
-  /** By the bits of the cell, those that have a place. */
+  /** By the point bits of the cell; only events that have a position. */
   readonly points: CountRows;
-  /** The visitors by the highest of their points: of scrolls, the deepest that each came. */
+  /** Visitors by their highest point: for scrolls the greatest depth that each reached. */
   readonly highest: CountRows;
   /** By the id of the element. */
   readonly elements: CountRows;
 }
 
 class CellVisitor implements Visitor<CellCounts> {
-  readonly #inputs: Inputs;
+  readonly #inputs: CellInputs;
   readonly #tests: MatchTests;
   readonly bits: RunBits;
   readonly #elementsOf: IdsOf | null;
@@ -46,10 +46,10 @@ class CellVisitor implements Visitor<CellCounts> {
   #events = 0;
   #visitors = 0;
   #lastVisitor = -1;
-  /** The highest point of the visitor under way; -1: none yet. */
+  /** The highest point of the current visitor; -1: none yet. */
   #highestPoint = -1;
 
-  constructor(inputs: Inputs, words: readonly Int32Array[]) {
+  constructor(inputs: CellInputs, words: readonly Int32Array[]) {
     this.#inputs = inputs;
     this.#tests = new MatchTests(inputs.matches, words);
     this.bits = this.#tests.bits;
@@ -112,7 +112,7 @@ class CellVisitor implements Visitor<CellCounts> {
   }
 }
 
-export const CELL_COUNTS: VisitorKind<Inputs, CellCounts> = {
+export const CELL_COUNTS: VisitorKind<CellInputs, CellCounts> = {
   name: "cells",
   create: (inputs, words) => new CellVisitor(inputs, words),
   merge: (counts, more) => ({
@@ -124,15 +124,18 @@ export const CELL_COUNTS: VisitorKind<Inputs, CellCounts> = {
   }),
 };
 
-interface PeopleInputs extends Pick<Inputs, "matches" | "span"> {
-  /** The bits of cells that count, and what these must be. */
+interface CellPeopleInputs extends Pick<CellInputs, "matches" | "span"> {
+  /** The bits of a cell that are compared, and the values that they must have. */
   readonly mask: number;
   readonly bits: number;
-  /** Of scrolls how deep they must go, in steps. */
+  /** How deep a scroll must go, in steps. */
   readonly stepMin: number;
 }
 
-function cellPeopleVisitor(inputs: PeopleInputs, words: readonly Int32Array[]): Visitor<Behind> {
+function cellPeopleVisitor(
+  inputs: CellPeopleInputs,
+  words: readonly Int32Array[],
+): Visitor<Behind> {
   const { span: { fromMs, toMs }, mask, bits, stepMin } = inputs;
   const matches = new MatchTests(inputs.matches, words);
   const { scope, tests: [match] } = matches;
@@ -161,8 +164,8 @@ function cellPeopleVisitor(inputs: PeopleInputs, words: readonly Int32Array[]): 
   );
 }
 
-/** Notes each actor with an event in such a cell, by the first. */
-export const CELL_PEOPLE: VisitorKind<PeopleInputs, Behind> = {
+/** Lists each actor with an event in such a cell, at the moment of the first one. */
+export const CELL_PEOPLE: VisitorKind<CellPeopleInputs, Behind> = {
   name: "cell people",
   create: cellPeopleVisitor,
   merge: joinBehind,

@@ -24,17 +24,16 @@ export const CaptureShown = z.object({
 
 export type Capture = z.output<typeof CaptureShown>;
 
-/** What a read must know of the server to tell of pictures. */
+/** What captures need to know of the server. */
 export interface CaptureReading {
   readonly basePath: string;
-  /** The daily job's first time after this one; null: there is none any more. */
+  /** Returns when the daily job runs next after a moment; null: never again. */
   readonly nextRunMs: (afterMs: number) => number | null;
 }
 
-/** The page in question. */
-interface CaptureAsked {
+interface CapturedPage {
   readonly project: Project;
-  /** As events have it; null where a pattern stands for many pages. */
+  /** The path as events have it; null where a pattern stands for many pages. */
   readonly path: string | null;
   readonly device: CaptureDevice;
   /** Whether any event has the path. */
@@ -42,57 +41,57 @@ interface CaptureAsked {
   readonly asOfMs: number;
 }
 
-type Told = Pick<Capture, "status" | "message">;
+type StatusShown = Pick<Capture, "status" | "message">;
 
-const SITE_URL_MISSING: Told = {
+const SITE_URL_MISSING: StatusShown = {
   status: "site_url_missing",
   message: "There is no picture: the project has no site URL. Set it, then pages can be found.",
 };
-const NO_PAGE: Told = {
+const NO_PAGE: StatusShown = {
   status: "not_a_page",
   message: "There is no picture: this path leads to no page of the site.",
 };
-const LEFT_OUT: Told = {
+const LEFT_OUT: StatusShown = {
   status: "pending",
   message: "Paths like this are not photographed by themselves, as they may do something or be " +
     "one person's. A picture is taken when an operator names the path.",
 };
-const NOT_YET: Told = { status: "pending", message: "No picture of this page has been taken yet." };
-const SITE_CHANGED: Told = {
+const NOT_YET: StatusShown = {
+  status: "pending",
+  message: "No picture of this page has been taken yet.",
+};
+const SITE_CHANGED: StatusShown = {
   status: "pending",
   message: "The project's site URL has changed. No picture has been taken there yet.",
 };
-const MANY_PAGES: Told = {
+const MANY_PAGES: StatusShown = {
   status: "pending",
   message: "A pattern stands for many pages: name one path to see its picture.",
 };
 
-/** What there is to say of a page, from what is known of its latest attempt. */
-function toldOf(
+/** Returns the status of a page's picture. `path` null: a pattern stands for many pages. */
+function statusOf(
   { siteUrl }: Pick<Project, "siteUrl">,
-  path: string,
+  path: string | null,
   state: CaptureState | undefined,
-): Told {
+): StatusShown {
   if (siteUrl === null) return SITE_URL_MISSING;
+  if (path === null) return MANY_PAGES;
   if (state !== undefined) return state.siteUrl === siteUrl ? state : SITE_CHANGED;
   if (pagePath(path) === null) return NO_PAGE;
   return capturablePath(path) === null ? LEFT_OUT : NOT_YET;
 }
 
-/** The picture of a page on one device: the latest attempt's status beside the last good image. */
+/** Returns the picture of a page on one device: the latest attempt's status and the last good image. */
 export async function captureOf(
   sql: Sql,
   { basePath, nextRunMs }: CaptureReading,
-  { project, path, device, isVisited, asOfMs }: CaptureAsked,
+  { project, path, device, isVisited, asOfMs }: CapturedPage,
 ): Promise<Capture> {
   const page = path === null ? null : pagePath(path);
   const states = page === null ? [] : await captureStates(sql, project.projectId, [page]);
   const state = states.find((one) => one.device === device);
-  const told = path !== null
-    ? toldOf(project, path, state)
-    : project.siteUrl === null
-    ? SITE_URL_MISSING
-    : MANY_PAGES;
+  const { status, message } = statusOf(project, path, state);
   let nextMs: number | null = null;
   if (page !== null && project.siteUrl !== null) {
     const wanted = { path: page, device, isVisited };
@@ -101,8 +100,8 @@ export async function captureOf(
   }
   const image = state?.image ?? null;
   return {
-    status: told.status,
-    message: told.message,
+    status,
+    message,
     capturedAt: image?.capturedAt.toISOString() ?? null,
     nextAttemptAt: nextMs === null ? null : new Date(nextMs).toISOString(),
     imageUrl: image === null ? null : imageUrl(basePath, project, image.captureId),
@@ -112,7 +111,7 @@ export async function captureOf(
   };
 }
 
-/** The statuses of many pages' pictures, looked up at once: of a path, as events have it, on a device. */
+/** Looks up the picture statuses of many paths at once; the returned function tells each of them. */
 export async function captureStatuses(
   sql: Sql,
   project: Pick<Project, "projectId" | "siteUrl">,
@@ -125,6 +124,6 @@ export async function captureStatuses(
   const byPage = new Map(states.map((state) => [`${state.device} ${state.path}`, state]));
   return (path, device) => {
     const state = byPage.get(`${device} ${pagePath(path)}`);
-    return toldOf(project, path, state).status;
+    return statusOf(project, path, state).status;
   };
 }

@@ -5,14 +5,14 @@ import { compareBytes } from "../../scans/value_texts.ts";
 import { firstRows } from "./actor_counts.ts";
 import type { FoundCells } from "./heatmap_scan.ts";
 
-/** What was clicked, by the selector that the click carries. */
+/** A clicked element, named by the selector that the clicks carry. */
 export const ElementShown = z.object({
   selector: z.string(),
   count: z.int().meta({ description: "Clicks on the element, those without a position too." }),
   visitors: z.int(),
 }).meta({ id: "HeatmapElement" });
 
-/** `elements`: how many are listed; none by default, for each click is looked up for them. */
+/** Reads `elements`, how many are listed: 0 by default, since listing looks up each click's selector. */
 export function readElements(query: URLSearchParams): number {
   const value = query.get("elements");
   if (value === null || value === "") return 0;
@@ -23,7 +23,7 @@ export function readElements(query: URLSearchParams): number {
   return count;
 }
 
-/** The elements with most of the clicks, most first, that so many visitors clicked. */
+/** Returns the elements with the most clicks, most first, that at least `visitorsMin` visitors clicked. */
 export async function firstElements(
   { elements, textsOf }: FoundCells,
   rows: number,

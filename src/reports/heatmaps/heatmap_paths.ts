@@ -32,7 +32,7 @@ async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
 const StatusShown = CaptureShown.pick({ status: true })
   .meta({ id: "CaptureStatus", description: "What became of the page's picture." });
 
-/** `GET /v1/heatmaps/paths`: the pages that there are heatmaps of. */
+/** `GET /v1/heatmaps/paths`: the pages that have heatmaps. */
 export const HEATMAP_PATHS: Report = {
   path: "/v1/heatmaps/paths",
   summary: "Pages that were viewed or clicked, with the state of their pictures",

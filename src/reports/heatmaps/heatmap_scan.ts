@@ -8,28 +8,28 @@ import type { Behind } from "../behind/behind_tally.ts";
 import { selectMatches } from "../visitors/selected_events.ts";
 import { CELL_COUNTS, CELL_PEOPLE, type CellCounts } from "./cell_visitor.ts";
 
-/** The property of clicks that says what was clicked. */
+/** The property of clicks that names the clicked element. */
 export const SELECTOR = "selector";
 
 /** Which events are counted by their cells. */
 interface CellQuestion {
-  /** Of a name, on a path or some. */
+  /** Names one event, on one path or several. */
   readonly match: EventMatch;
   readonly device: typeof CELL_DEVICES[number];
-  /** The bits of a cell that a point must have; null: no event is a point. */
+  /** The bits that the cell of a point must have; null: no event is a point. */
   readonly wanted: number | null;
-  /** The bits by which points are told apart. */
+  /** The bits that tell one point from another. */
   readonly point: number;
-  /** Whether points are counted by their elements too. */
+  /** Whether events are counted by their elements too. */
   readonly elements: boolean;
 }
 
-/** What the events come to, and what the ids of their elements stand for. */
 export interface FoundCells extends CellCounts {
+  /** Looks up the selectors of the ids of `elements`. */
   readonly textsOf: ValueIds["textsOf"];
 }
 
-/** Counts the selected events of a read that a match takes and whose windows are a device's. */
+/** Counts the selected events that match and came from one kind of device. */
 export async function scanCells(read: Read, question: CellQuestion): Promise<FoundCells> {
   const { match, device, wanted, point, elements } = question;
   const span = spanOf(read.range);
@@ -45,17 +45,17 @@ export async function scanCells(read: Read, question: CellQuestion): Promise<Fou
   return { ...counts, textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
 }
 
-/** Events in whose cells these bits are so. */
-export interface PeopleQuestion extends Pick<CellQuestion, "match" | "device"> {
-  /** Bits beside those of the device, and what they must be. */
+/** Which events make an actor one of the people: those whose cells have these bits. */
+export interface CellPeopleQuestion extends Pick<CellQuestion, "match" | "device"> {
+  /** The bits of a cell, apart from the device, that are compared, and their values. */
   readonly mask: number;
   readonly bits: number;
-  /** Of scrolls how deep they must go, in steps. */
+  /** How deep a scroll must go, in steps. */
   readonly stepMin: number;
 }
 
-/** Who did such an event, each by the first. */
-export async function findCellPeople(read: Read, question: PeopleQuestion): Promise<Behind> {
+/** Finds the actors of such events, each at the moment of the first one. */
+export async function findCellPeople(read: Read, question: CellPeopleQuestion): Promise<Behind> {
   const { match, device, mask, bits, stepMin } = question;
   const span = spanOf(read.range);
   const columns = [{ cells: true } as const];

@@ -32,18 +32,18 @@ import { isSmall } from "../answer/small_groups.ts";
 const KINDS = ["click", "rage", "dead", "scroll"] as const;
 type Kind = typeof KINDS[number];
 
-/** One page, or with `*` for any text all that match; never both. */
+/** One page by its path, or all that match a pattern with `*`; never both. */
 interface Pages {
   readonly path: string | null;
   readonly pattern: string | null;
 }
 
-/** What tells one point from another: its place, and whether it is fixed. */
+/** The bits of a cell that tell one point from another: its position, and whether it is fixed. */
 export const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
-/** The same of scrolls: how deep they went. */
+/** The bits of a scroll's cell that tell how deep it went. */
 const CELL_STEP = ~(CELL_DEVICE | CELL_PLACED | CELL_FIXED | CELL_RAGE | CELL_DEAD);
 
-/** Which clicks are shown: those whose cell has this bit; 0: all. Null: none are. */
+/** The bit that the cell of a shown click has; 0: all clicks are shown, null: none is. */
 export const BIT_OF: Readonly<Record<Kind, number | null>> = {
   click: 0,
   rage: CELL_RAGE,
@@ -67,14 +67,14 @@ function readPages(query: URLSearchParams): Pages {
   return { path, pattern };
 }
 
-/** The page, or the pages of a pattern, as a filter. */
+/** Returns the page, or the pages of the pattern, as a filter. */
 export function pageFilter({ path, pattern }: Pages): Filter {
   return path === null
     ? { field: "path", op: "glob", values: [pattern!] }
     : { field: "path", op: "is", values: [path] };
 }
 
-/** The centres of cells with clicks, most first, where so many visitors clicked. */
+/** Returns the centres of clicked cells, most clicks first; only cells of at least `visitorsMin` visitors. */
 function pointsOf(points: CountRows, visitorsMin: number) {
   const inOrder = (a: number, b: number) =>
     lineOf(a) - lineOf(b) || columnOf(a) - columnOf(b) || a - b;
@@ -87,7 +87,7 @@ function pointsOf(points: CountRows, visitorsMin: number) {
   }));
 }
 
-/** The deepest step to which so many visitors came; -1: nowhere did so many. */
+/** Returns the deepest step that at least `visitorsMin` visitors reached; -1: none. */
 function deepestOf({ keys, visitors }: CountRows, visitorsMin: number): number {
   const steps = Array.from(keys, (key, i) => ({ step: stepOf(key), visitors: visitors[i]! }));
   let reached = 0;
@@ -98,11 +98,11 @@ function deepestOf({ keys, visitors }: CountRows, visitorsMin: number): number {
   return -1;
 }
 
-/** How many page views were seen down to each step of depth, from the top to the deepest. */
+/** Returns how many page views were seen down to each step of depth, from the top to the deepest. */
 async function scrollOf(read: Read, page: Filter, device: CaptureDevice) {
   const match = { name: "scroll", filters: [page] };
-  const asked = { match, device, wanted: 0, point: CELL_STEP, elements: false };
-  const { points: { keys, counts }, highest } = await scanCells(read, asked);
+  const question = { match, device, wanted: 0, point: CELL_STEP, elements: false };
+  const { points: { keys, counts }, highest } = await scanCells(read, question);
   const deepest = deepestOf(highest, read.visitorsMin);
   const viewsAt = new Map(Array.from(keys, (key, i) => [stepOf(key), counts[i]!]));
   const scroll: { depthPx: number; reached: number }[] = [];
@@ -114,7 +114,7 @@ async function scrollOf(read: Read, page: Filter, device: CaptureDevice) {
   return scroll.reverse();
 }
 
-export interface Asked {
+export interface HeatmapParameters {
   readonly pages: Pages;
   readonly device: CaptureDevice;
   readonly kind: Kind;
@@ -122,7 +122,7 @@ export interface Asked {
   readonly elements: number;
 }
 
-export function readAsked(query: URLSearchParams): Asked {
+export function readHeatmapParameters(query: URLSearchParams): HeatmapParameters {
   return readAll({
     pages: () => readPages(query),
     device: () => oneOf(query, "device", CAPTURE_DEVICES, "desktop"),
@@ -131,25 +131,24 @@ export function readAsked(query: URLSearchParams): Asked {
   });
 }
 
-/** Whether any event has the path. */
+/** Tells whether any event has the path. */
 async function isVisited({ sql, scope }: Read, { path }: Pages): Promise<boolean> {
   if (path === null) return false;
-  return (await knownValues(sql, scope.projectId, new Map([["path", new Set([path])]]))).has(
-    "path",
-  );
+  const known = await knownValues(sql, scope.projectId, new Map([["path", new Set([path])]]));
+  return known.has("path");
 }
 
 async function answer(
   captures: CaptureReading,
   read: Read,
-  { pages, device, kind, elements }: Asked,
+  { pages, device, kind, elements }: HeatmapParameters,
 ): Promise<Answer> {
   const { sql, project, asOfMs, visitorsMin } = read;
   const { path } = pages;
   const page = pageFilter(pages);
   const match = { name: "click", filters: [page] };
-  const asked = { match, device, wanted: BIT_OF[kind], point: POINT, elements: elements > 0 };
-  const found = await scanCells(read, asked);
+  const question = { match, device, wanted: BIT_OF[kind], point: POINT, elements: elements > 0 };
+  const found = await scanCells(read, question);
   const pictured = { project, path, device, isVisited: await isVisited(read, pages), asOfMs };
   return {
     query: { ...pages, device, kind, elements },
@@ -213,8 +212,8 @@ export function createHeatmaps(captures: CaptureReading): Report {
   return {
     ...HEATMAPS,
     ask: (query) => {
-      const asked = readAsked(query);
-      return { answer: (read) => answer(captures, read, asked) };
+      const parameters = readHeatmapParameters(query);
+      return { answer: (read) => answer(captures, read, parameters) };
     },
   };
 }

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Sql } from "../../db/sql.ts";
 import { JOURNEY_STEPS_MAX } from "../../limits.ts";
 import { termDigests } from "../../query/filter_conditions.ts";
 import { readJson } from "../../query/filters.ts";
@@ -12,7 +11,7 @@ import { askingOf } from "../answer/report.ts";
 import { scanSteps, type SelectedWays, selectWays } from "./journey_scan.ts";
 import { nameCode, NODE_KINDS, pathCode } from "./journey_steps.ts";
 import { JOURNEY_BEHIND, type WantedStep } from "./journey_visitor.ts";
-import { JOURNEYS, type Own, readOwn } from "./journeys.ts";
+import { type JourneyParameters, JOURNEYS, readJourneyParameters } from "./journeys.ts";
 
 const Node = z.strictObject({
   step: z.int().min(1).max(JOURNEY_STEPS_MAX),
@@ -20,16 +19,16 @@ const Node = z.strictObject({
   value: PlaceText.nullable().optional(),
 });
 
-const Place = z.strictObject({
+const JourneyNumber = z.strictObject({
   way: z.array(Node, 'Use {"way":[{"step":2,"kind":"path","value":"/"}]}.')
     .min(1, "Name a node.").max(JOURNEY_STEPS_MAX, "Name each step once."),
 }, 'Use {"way":[{"step":2,"kind":"path","value":"/"}]}.');
 
 type Node = z.output<typeof Node>;
 
-/** The ids of texts; what the project never had is not among them. */
+/** Returns the ids of texts; texts that the project never had are missing. */
 async function idsOf(
-  { sql, scope }: { readonly sql: Sql; readonly scope: Read["scope"] },
+  { sql, scope }: Pick<Read, "sql" | "scope">,
   texts: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const params = new SqlParams();
@@ -43,24 +42,23 @@ async function idsOf(
   return new Map(rows.map(({ id, term }) => [term, id]));
 }
 
-/** What ways must have; null: none has it. */
+/** Resolves the nodes that a way must go through; null: no way can. */
 async function wantedSteps(
   read: Read,
   found: SelectedWays,
-  { top }: Own,
+  { top }: JourneyParameters,
   way: readonly Node[],
 ): Promise<WantedStep[] | null> {
-  const texts = way.flatMap(({ value }) => value ?? []);
-  const ids = await idsOf(read, texts);
-  // A page view without a path has that of id 0.
+  const ids = await idsOf(read, way.flatMap(({ value }) => value ?? []));
+  // A page view without a path has the path id 0.
   const idOf = (value: string | null) => value === null ? 0 : ids.get(value);
   const isOther = way.some(({ kind }) => kind === "other");
-  const told = isOther ? (await scanSteps(read, found, top)).told : [];
+  const shown = isOther ? (await scanSteps(read, found, top)).shown : [];
   const wanted: WantedStep[] = [];
   for (const { step: number, kind, value = null } of way) {
     const step = number - 1;
     if (kind === "end") wanted.push({ step, isEnd: true });
-    else if (kind === "other") wanted.push({ step, noneOf: told[step]!.map(({ code }) => code) });
+    else if (kind === "other") wanted.push({ step, noneOf: shown[step]!.map(({ code }) => code) });
     else {
       const id = idOf(value);
       if (id === undefined) return null;
@@ -70,27 +68,32 @@ async function wantedSteps(
   return wanted;
 }
 
-async function find(read: Read, own: Own, way: readonly Node[]): Promise<Behind> {
-  const found = await selectWays(read, own);
-  const wanted = await wantedSteps(read, found, own, way);
+async function find(
+  read: Read,
+  parameters: JourneyParameters,
+  way: readonly Node[],
+): Promise<Behind> {
+  const found = await selectWays(read, parameters);
+  const wanted = await wantedSteps(read, found, parameters, way);
   if (wanted === null) return { actors: new Int32Array(0), ms: new Float64Array(0) };
   const { selected, ways } = found;
   return await selected.scan(JOURNEY_BEHIND, () => ({ ways, wanted }));
 }
 
-/** Whose ways go through a node, along a link or by a path: visits, or with scope=actor people. */
+/** Lists the visits, with scope=actor the people, whose ways go through given nodes. */
 export const JOURNEY_BEHIND_NODES: NumberedRead = {
   name: "journeys",
   parameters: Object.keys(JOURNEYS.parameters),
   ask: (query, listed) => {
-    const own = readOwn(query);
-    refuseListed(listed, own.of === "actor" ? "people" : "visits");
-    const { way } = readJson(query, "place", Place)!;
-    const isBeyond = way.some(({ step, kind }) => step > own.steps || kind === "end" && step === 1);
-    if (isBeyond) throw invalidParameter("place", `The ways have ${own.steps} steps.`);
+    const parameters = readJourneyParameters(query);
+    const { of, steps, start, end } = parameters;
+    refuseListed(listed, of === "actor" ? "people" : "visits");
+    const { way } = readJson(query, "place", JourneyNumber)!;
+    const isBeyond = way.some(({ step, kind }) => step > steps || kind === "end" && step === 1);
+    if (isBeyond) throw invalidParameter("place", `The ways have ${steps} steps.`);
     return {
-      find: (read) => find(read, own, way),
-      asking: askingOf({ of: [own.start, own.end] }),
+      find: (read) => find(read, parameters, way),
+      asking: askingOf({ of: [start, end] }),
     };
   },
 };

@@ -14,13 +14,12 @@ import {
   JOURNEY_NODES,
   type JourneyInputs,
   type JourneyNodes,
+  linksBetweenShown,
   OTHER_PLACE,
   placesOf,
-  toldLinks,
 } from "./journey_visitor.ts";
 import { LINKS_COUNTED_MAX } from "./link_counts.ts";
 
-/** What is asked. */
 export interface JourneyQuestion {
   readonly start: EventMatch | null;
   readonly end: EventMatch | null;
@@ -31,16 +30,16 @@ export interface JourneyQuestion {
   readonly windowMs: number;
 }
 
-/** A value of a step that is told by itself. */
-interface ToldValue {
+/** A value of a step that has a node of its own. */
+interface ShownValue {
   readonly code: number;
   readonly value: string | null;
 }
 
-/** What a scan found, made ready to be shown. */
 interface CountedJourneys {
+  /** How many ways there are. */
   readonly total: number;
-  /** Of each step its values, the largest first, with how many ways have it; others and those that ended last. */
+  /** The nodes of each step, the largest value first, then `$other`, then `$end`. */
   readonly nodes: readonly (readonly CountedNode[])[];
   readonly links: readonly CountedLink[];
 }
@@ -48,6 +47,7 @@ interface CountedJourneys {
 interface CountedNode {
   readonly value: string | null;
   readonly kind: typeof NODE_KINDS[number];
+  /** How many ways go through the node. */
   readonly count: number;
 }
 
@@ -72,7 +72,10 @@ function rulesOf({ start, end, steps, of, windowMs }: JourneyQuestion): StepRule
   };
 }
 
-/** How far events are looked at. Of sessions that cross its begin only that they do matters. */
+/**
+ * Returns the span from which events are loaded. For sessions it begins one pause early: this tells
+ * which sessions began before the span.
+ */
 function reachOf({ of, windowMs }: JourneyQuestion, { direction }: StepRules, span: Span): Span {
   if (of === "session") return { fromMs: span.fromMs - SESSION_GAP_MS, toMs: span.toMs };
   return direction === "forward"
@@ -80,13 +83,13 @@ function reachOf({ of, windowMs }: JourneyQuestion, { direction }: StepRules, sp
     : { fromMs: span.fromMs - windowMs, toMs: span.toMs };
 }
 
-/** Names whose events are no steps: what a page reports by itself, unless it is asked for. */
+/** Returns the ids of names whose events are no steps: click and scroll, unless a match names them. */
 function passedOver(matches: readonly EventMatch[]): number[] {
   const named = new Set(matches.map(({ name }) => name));
   return [CLICK, SCROLL].filter((id) => !named.has(RESERVED_NAMES[id - 1]!));
 }
 
-/** The codes of a step that may be among its largest: those, and what ties with the least of them. */
+/** Returns the codes of a step with the `top` largest counts, and all that tie with the least of these. */
 function candidates(counts: Int32Array, top: number): number[] {
   const codes: number[] = [];
   counts.forEach((count, code) => count > 0 && codes.push(code));
@@ -95,12 +98,12 @@ function candidates(counts: Int32Array, top: number): number[] {
   return codes.filter((code) => counts[code]! >= least);
 }
 
-/** Of each step the values with the most ways, then in the order of their texts. */
-async function toldValues(
+/** Returns the `top` values of each step with the most ways; ties in the order of their texts. */
+async function largestValues(
   { sql, scope }: Pick<Read, "sql" | "scope">,
   { counts }: JourneyNodes,
   top: number,
-): Promise<ToldValue[][]> {
+): Promise<ShownValue[][]> {
   const found = counts.flatMap((own, step) =>
     candidates(own, top).map((code) => ({ step, code, count: own[code]! }))
   );
@@ -121,14 +124,14 @@ async function toldValues(
     ) AS ordered WHERE place <= ${params.int(top)} ORDER BY step, place`,
     params.values,
   );
-  const told: ToldValue[][] = counts.map(() => []);
-  for (const { step, code, value } of rows) told[step]!.push({ code, value });
-  return told;
+  const shown: ShownValue[][] = counts.map(() => []);
+  for (const { step, code, value } of rows) shown[step]!.push({ code, value });
+  return shown;
 }
 
-/** The nodes of a step by their place: others, the told ones, the end. */
+/** Returns the nodes of a step by their place: `$other`, the values, `$end`. */
 function nodesAt(
-  values: readonly ToldValue[],
+  values: readonly ShownValue[],
   counts: Int32Array,
   ended: number,
   places: number,
@@ -145,7 +148,7 @@ function nodesAt(
   return nodes;
 }
 
-/** Told values first, then the others, then those that ended; without empty ones. */
+/** Returns the values, then `$other`, then `$end`; without empty nodes. */
 function inOrder([others, ...rest]: readonly CountedNode[]): CountedNode[] {
   const end = rest.at(-1)!;
   return [...rest.slice(0, -1), others!, end].filter((node) =>
@@ -169,18 +172,20 @@ function linksOf(nodes: readonly (readonly CountedNode[])[], counts: Int32Array)
   return links;
 }
 
-/** Which ways are followed, and where. */
+/** The ways to follow, and the timelines in which to follow them. */
 export interface SelectedWays {
   readonly selected: SelectedTimelines;
   readonly ways: JourneyInputs;
 }
 
-/** What a scan works with. */
-type Source = Pick<Read, "sql" | "scope" | "range" | "timelines">;
+type JourneySource = Pick<Read, "sql" | "scope" | "range" | "timelines">;
 
-/** @param linksMax different links that one scan may count: see `LINKS_COUNTED_MAX` */
+/**
+ * Loads the timelines of a question, and resolves its matches.
+ * @param linksMax how many different links one scan may count: see `LINKS_COUNTED_MAX`
+ */
 export async function selectWays(
-  read: Source,
+  read: JourneySource,
   question: JourneyQuestion,
   linksMax = LINKS_COUNTED_MAX,
 ): Promise<SelectedWays> {
@@ -194,7 +199,7 @@ export async function selectWays(
     sessions: of === "session",
   });
   const { eventFilters, timelines } = selected;
-  // Of sessions the filters select whole ones; of actors they narrow every event.
+  // With scope=session the filters select whole sessions; with scope=actor they narrow every event.
   const narrowing = of === "session" ? [] : eventFilters;
   const lists = [
     withoutTechnical(eventFilters),
@@ -214,36 +219,36 @@ export async function selectWays(
   return { selected, ways };
 }
 
-/** What ways have at each step, and of it the codes that are told by themselves. */
+/** Counts the values at each step, and returns the ones with nodes of their own. */
 export async function scanSteps(
-  read: Source,
+  read: JourneySource,
   { selected, ways }: SelectedWays,
   top: number,
-): Promise<{ readonly nodes: JourneyNodes; readonly told: readonly (readonly ToldValue[])[] }> {
+): Promise<{ readonly nodes: JourneyNodes; readonly shown: readonly (readonly ShownValue[])[] }> {
   const nodes = await selected.scan(JOURNEY_NODES, () => ways);
-  return { nodes, told: await toldValues(read, nodes, top) };
+  return { nodes, shown: await largestValues(read, nodes, top) };
 }
 
 /**
- * Ways of sessions or actors. One scan counts all; where it meets more than `linksMax` different links,
- * a second one counts those between the values that are told by themselves.
+ * Counts the ways of sessions or actors in one scan. Where it meets more than `linksMax` different
+ * links, a second scan counts those between the nodes that are shown.
  */
 export async function scanJourneys(
-  read: Source,
+  read: JourneySource,
   question: JourneyQuestion,
   linksMax = LINKS_COUNTED_MAX,
 ): Promise<CountedJourneys> {
   const found = await selectWays(read, question, linksMax);
   const { selected, ways } = found;
-  const { nodes, told } = await scanSteps(read, found, question.top);
-  const codes = told.map((values) => values.map(({ code }) => code));
+  const { nodes, shown } = await scanSteps(read, found, question.top);
+  const codes = shown.map((values) => values.map(({ code }) => code));
   const links = nodes.links === null
-    ? await selected.scan(JOURNEY_LINKS, () => ({ ways, told: codes }))
-    : toldLinks(nodes, nodes.links, codes);
+    ? await selected.scan(JOURNEY_LINKS, () => ({ ways, shown: codes }))
+    : linksBetweenShown(nodes, nodes.links, codes);
   const places = placesOf(codes);
   const placed = Array.from(
     { length: question.steps },
-    (_, step) => nodesAt(told[step]!, nodes.counts[step]!, nodes.ended[step]!, places),
+    (_, step) => nodesAt(shown[step]!, nodes.counts[step]!, nodes.ended[step]!, places),
   );
   return { total: nodes.total, nodes: placed.map(inOrder), links: linksOf(placed, links) };
 }

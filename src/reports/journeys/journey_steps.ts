@@ -1,20 +1,20 @@
 import { PAGE_VIEW } from "../../query/terms.ts";
 
-/** What a step is told by: the path of a page view, the name of an event, or both. */
+/** What a step is: the path of a page view, the name of an event, or either. */
 export type StepsBy = "path" | "name" | "both";
 
-/** What a node stands for: a value, all values that are not told by themselves, or that the way is over. */
+/** What a node stands for: a path, a name, all values without a node of their own, or the end of the way. */
 export const NODE_KINDS = ["path", "name", "other", "end"] as const;
 
-/** Which end of the way is given: it is followed from its start, or back from its end. */
+/** Whether ways are followed from their start, or back from their end. */
 type Direction = "forward" | "backward";
 
-/** The codes of values: of a path an even number, of a name an odd one. */
+/** The code of a value: even for a path, odd for a name. */
 export const pathCode = (path: number): number => 2 * path;
 export const nameCode = (name: number): number => 2 * name + 1;
 export const isNameCode = (code: number): boolean => code % 2 === 1;
 
-/** The code of an event's value; -1: it is no step. */
+/** Returns the code of an event's value; -1: the event is no step. */
 export function codeOf(by: StepsBy, name: number, path: number): number {
   if (name === PAGE_VIEW && by !== "name") return pathCode(path);
   return by === "path" ? -1 : nameCode(name);
@@ -22,18 +22,19 @@ export function codeOf(by: StepsBy, name: number, path: number): number {
 
 export interface StepRules {
   readonly direction: Direction;
-  /** Whether a start must be found, and an end. */
+  /** Whether the way must have a given start. */
   readonly hasStart: boolean;
+  /** Whether the way must have a given end. */
   readonly hasEnd: boolean;
-  /** How many are kept. */
+  /** How many steps are kept. */
   readonly steps: number;
-  /** How far from where it is followed from a step may lie; Infinity: as far as its session goes. */
+  /** How far a step may lie from where the way is followed from; Infinity: anywhere in its session. */
   readonly windowMs: number;
 }
 
 /**
- * One way of one session or actor, put together event by event in the order of time. It is used again
- * for the next one, without making anything: most of a scan's time passes here.
+ * One way of one session or actor, built event by event in the order of time. It is reused for the
+ * next way without allocating anything: most of a scan's time passes here.
  */
 export class JourneySteps {
   readonly #steps: number;
@@ -41,16 +42,16 @@ export class JourneySteps {
   readonly #hasStart: boolean;
   readonly #hasEnd: boolean;
   readonly #windowMs: number;
-  /** The values so far, equal ones in a row once; of a way back the last few. */
+  /** The values so far, equal ones in a row once; backward only the last few. */
   readonly #codes: Int32Array;
-  /** Of a way back when each of them was there last. */
+  /** When the last of the equal events of each value was. */
   readonly #lastMs: Float64Array;
   #length = 0;
   #startMs = Infinity;
   #isFound = false;
-  /** Whether its start, if it needs one, is found. */
+  /** Whether the start is found, or none is needed. */
   hasBegun = false;
-  /** Whether no later event changes it. */
+  /** Whether no later event can change the way. */
   isOver = false;
 
   constructor({ direction, hasStart, hasEnd, steps, windowMs }: StepRules) {
@@ -63,7 +64,7 @@ export class JourneySteps {
     this.#lastMs = new Float64Array(4 * steps);
   }
 
-  /** Whether it has a step yet. */
+  /** Whether the way has a step yet. */
   get hasStep(): boolean {
     return this.#length > 0;
   }
@@ -77,9 +78,9 @@ export class JourneySteps {
   }
 
   /**
-   * The next event.
-   * @param code its value; -1: it has none
-   * @param anchor its value where it is the start or the end, which is a step in any case
+   * Takes the next event.
+   * @param code the event's value; -1: it has none
+   * @param anchor the event's value if it is the start or the end, which always are steps
    */
   add(code: number, anchor: number, ms: number, isStart: boolean, isEnd: boolean): void {
     if (!this.hasBegun) {
@@ -108,17 +109,17 @@ export class JourneySteps {
     if (!this.#hasEnd && this.#length > this.#steps) this.isOver = true;
   }
 
-  /** When the step was from which the way is followed. */
+  /** When the step was from which the way is followed: its first, or backward its last. */
   get anchorMs(): number {
     return this.#isBackward ? this.#lastMs[this.#length - 1]! : this.#startMs;
   }
 
   /** How many steps the way has, at most as many as are asked for; 0: there is no such way. */
-  get found(): number {
+  get stepCount(): number {
     return this.hasBegun && this.#isFound ? Math.min(this.#length, this.#steps) : 0;
   }
 
-  /** The value of a step of it, in the order in which they are followed. */
+  /** Returns the value of a step, counted from 0 in the direction in which the way is followed. */
   codeAt(step: number): number {
     return this.#codes[this.#isBackward ? this.#length - 1 - step : step]!;
   }
@@ -129,7 +130,7 @@ export class JourneySteps {
       this.#lastMs[last] = ms;
       return;
     }
-    // What is not asked for is left out now and then: a way may be long until its end comes.
+    // A way may be long before its end comes: values beyond the steps asked for are dropped at times.
     if (this.#length === this.#codes.length) {
       if (this.#isBackward) this.#drop(2 * this.#steps);
       else this.#length = 2 * this.#steps;
@@ -144,7 +145,7 @@ export class JourneySteps {
     this.#length -= count;
   }
 
-  /** Leaves out what lies longer than the window before the end. */
+  /** Drops the values that lie longer than the window before the end. */
   #keepLast(endMs: number): void {
     let first = 0;
     while (endMs - this.#lastMs[first]! > this.#windowMs) first++;

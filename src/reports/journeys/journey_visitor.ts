@@ -16,7 +16,7 @@ import {
 import { codeOf, JourneySteps, nameCode, type StepRules, type StepsBy } from "./journey_steps.ts";
 
 export interface JourneyInputs {
-  /** Whose ways: sessions that start in the span, or actors, from an event in it on. */
+  /** Whose ways are followed: those of sessions that start in the span, or of actors. */
   readonly of: "session" | "actor";
   readonly span: Span;
   readonly reach: Span;
@@ -27,18 +27,18 @@ export interface JourneyInputs {
   readonly selected: EventPasses;
   readonly start: EventPasses | null;
   readonly end: EventPasses | null;
-  /** Different links that the first pass counts at once: see `LINKS_COUNTED_MAX`. */
+  /** How many different links the first pass may count: see `LINKS_COUNTED_MAX`. */
   readonly linksMax: number;
 }
 
-/** Takes a way of so many steps: whose it is, and when its session, or of an actor itself, began. */
+/** Takes a way of `length` steps. `ms`: when its session started, or for an actor its first step was. */
 type TakeWay = (way: JourneySteps, length: number, actor: number, ms: number) => void;
 
-/** Follows sessions or actors, and hands each way that is found to `count`. */
+/** Follows sessions or actors, and hands each way that it finds to `take`. */
 class JourneyFinder {
   readonly #inputs: JourneyInputs;
-  readonly #count: TakeWay;
-  /** Of each name whether its events are no steps: 1. */
+  readonly #take: TakeWay;
+  /** By name id: 1 where events of the name are no steps. */
   readonly #isPassedOver: Uint8Array;
   readonly #selected: EventTest;
   readonly #start: EventTest | null;
@@ -48,9 +48,9 @@ class JourneyFinder {
   #actor = 0;
   #isSelected = false;
 
-  constructor(inputs: JourneyInputs, words: readonly Int32Array[], count: TakeWay) {
+  constructor(inputs: JourneyInputs, words: readonly Int32Array[], take: TakeWay) {
     this.#inputs = inputs;
-    this.#count = count;
+    this.#take = take;
     this.#isPassedOver = new Uint8Array(inputs.selected.termMax + 1);
     for (const name of inputs.passedOver) this.#isPassedOver[name] = 1;
     const test = (passes: EventPasses | null) =>
@@ -67,13 +67,14 @@ class JourneyFinder {
     if (this.#inputs.of === "session") return this.#scan.visit(actor, timeline);
     this.#steps.begin();
     followRuns(actor, timeline, this.#followActor);
-    this.#tell(null);
+    this.#handOver(null);
   }
 
-  /** `ms`: when the session started; null: it is an actor's. */
-  #tell(ms: number | null): void {
-    const { found } = this.#steps;
-    if (found > 0) this.#count(this.#steps, found, this.#actor, ms ?? this.#steps.anchorMs);
+  /** Hands over the way if there is one. `startMs`: when its session started; null: it is an actor's. */
+  #handOver(startMs: number | null): void {
+    const steps = this.#steps;
+    const { stepCount } = steps;
+    if (stepCount > 0) this.#take(steps, stepCount, this.#actor, startMs ?? steps.anchorMs);
   }
 
   #visitSession(session: ScannedSession): void {
@@ -82,7 +83,7 @@ class JourneyFinder {
     this.#steps.begin();
     this.#isSelected = false;
     session.forEachSlice(this.#followSession);
-    if (this.#isSelected) this.#tell(session.startMs);
+    if (this.#isSelected) this.#handOver(session.startMs);
   }
 
   readonly #followSession = (segment: LoadedSegment, from: number, end: number): void => {
@@ -103,7 +104,7 @@ class JourneyFinder {
       }
       const isBegun = steps.hasBegun;
       const isStart = !isBegun && start!.passes(name, path, context, actor, bits);
-      // Most events are of sessions that hold no start.
+      // Most sessions hold no start: their events need no further test.
       if (!isBegun && !isStart) continue;
       const isEnd = last !== null && last.passes(name, path, context, actor, bits);
       this.#add(name, path, true, fromMs + times[at]!, isStart, isEnd);
@@ -127,7 +128,7 @@ class JourneyFinder {
       const isInSpan = ms >= span.fromMs && ms < span.toMs;
       const isStart = isInSpan &&
         (this.#start?.passes(name, path, context, actor, bits) ?? false);
-      // Of a way from its start the end may come later, as far as the window goes.
+      // Where a start is given, the end may come after the span, within the window.
       const isEnd = (isInSpan || rules.hasStart) &&
         (this.#end?.passes(name, path, context, actor, bits) ?? false);
       // A way without a given start or end begins in the span.
@@ -138,7 +139,7 @@ class JourneyFinder {
     }
   };
 
-  /** `isSelected`: whether the event may be a step; else it is one as the start or the end alone. */
+  /** Adds an event. `isSelected` false: it is a step only as the start or the end. */
   #add(
     name: number,
     path: number,
@@ -153,24 +154,25 @@ class JourneyFinder {
   }
 }
 
-/** A visitor of ways: each that is found is counted. */
 function wayVisitor<Counts>(
   inputs: JourneyInputs,
   words: readonly Int32Array[],
-  count: TakeWay,
+  take: TakeWay,
   result: () => Counts,
 ): Visitor<Counts> {
-  const finder = new JourneyFinder(inputs, words, count);
+  const finder = new JourneyFinder(inputs, words, take);
   return { visit: (actor, timeline) => finder.visit(actor, timeline), result };
 }
 
-/** How many ways have each value at each step, by the value's code; and how many ended before it. */
 export interface JourneyNodes {
+  /** How many ways there are. */
   readonly total: number;
+  /** By step, then by the value's code: how many ways have the value there. */
   readonly counts: readonly Int32Array[];
+  /** By step: how many ways ended just before it. */
   readonly ended: Int32Array;
   readonly space: LinkSpace;
-  /** How many went from each value of a step to each of the next; null: of too many values. */
+  /** How many ways go over each link from step to step; null: there are too many different links. */
   readonly links: CountedKeys | null;
 }
 
@@ -198,7 +200,7 @@ function nodeCounter(inputs: JourneyInputs, words: readonly Int32Array[]): Visit
   }, () => ({ total, counts, ended, space, links: links.result() }));
 }
 
-/** The first pass: what stands at each step, and as a rule the links between. */
+/** The first pass: counts the values at each step, and the links between them unless these are too many. */
 export const JOURNEY_NODES: VisitorKind<JourneyInputs, JourneyNodes> = {
   name: "journey nodes",
   create: nodeCounter,
@@ -213,29 +215,29 @@ export const JOURNEY_NODES: VisitorKind<JourneyInputs, JourneyNodes> = {
 
 interface JourneyLinkInputs {
   readonly ways: JourneyInputs;
-  /** Of each step the codes of the values that are told by themselves. */
-  readonly told: readonly (readonly number[])[];
+  /** By step: the codes of the values that have a node of their own. */
+  readonly shown: readonly (readonly number[])[];
 }
 
-/** Where a value stands among those of its step: the told ones from 1 on, then the end; others together. */
+/** The place of `$other` among the nodes of a step; shown values follow from 1 on, `$end` is last. */
 export const OTHER_PLACE = 0;
 
-/** How many places a step has. */
-export function placesOf(told: readonly (readonly number[])[]): number {
-  return Math.max(...told.map(({ length }) => length)) + 2;
+/** Returns how many places each step has. */
+export function placesOf(shown: readonly (readonly number[])[]): number {
+  return Math.max(...shown.map(({ length }) => length)) + 2;
 }
 
-/** Places of the values of each step, by their codes; the end's is the last of all. */
-class ToldPlaces {
+/** Looks up the places of values, and counts links between places. */
+class ShownPlaces {
   readonly #placeOf: readonly ReadonlyMap<number, number>[];
   readonly #places: number;
-  /** How many ways go from each place of a step to each of the next, one row behind the other. */
+  /** How many ways go from each place of a step to each place of the next: step by step, row by row. */
   readonly counts: Int32Array;
 
-  constructor(told: JourneyLinkInputs["told"]) {
-    this.#placeOf = told.map((codes) => new Map(codes.map((code, i) => [code, i + 1])));
-    this.#places = placesOf(told);
-    this.counts = new Int32Array((told.length - 1) * this.#places ** 2);
+  constructor(shown: JourneyLinkInputs["shown"]) {
+    this.#placeOf = shown.map((codes) => new Map(codes.map((code, i) => [code, i + 1])));
+    this.#places = placesOf(shown);
+    this.counts = new Int32Array((shown.length - 1) * this.#places ** 2);
   }
 
   placeOf(step: number, code: number): number {
@@ -251,13 +253,13 @@ class ToldPlaces {
   }
 }
 
-/** What a first pass that counted links says of those between told values. */
-export function toldLinks(
+/** Sums the links that the first pass counted to links between shown nodes. */
+export function linksBetweenShown(
   { space }: Pick<JourneyNodes, "space">,
   { keys, counts }: CountedKeys,
-  told: JourneyLinkInputs["told"],
+  shown: JourneyLinkInputs["shown"],
 ): Int32Array {
-  const places = new ToldPlaces(told);
+  const places = new ShownPlaces(shown);
   for (let i = 0; i < keys.length; i++) {
     const [step, from, to] = linkOf(space, keys[i]!);
     const toPlace = to === space.codes ? places.end : places.placeOf(step + 1, to);
@@ -267,11 +269,11 @@ export function toldLinks(
 }
 
 function linkCounter(
-  { ways, told }: JourneyLinkInputs,
+  { ways, shown }: JourneyLinkInputs,
   words: readonly Int32Array[],
 ): Visitor<Int32Array> {
   const { steps } = ways.rules;
-  const places = new ToldPlaces(told);
+  const places = new ShownPlaces(shown);
   return wayVisitor(ways, words, (way, length) => {
     let from = places.placeOf(0, way.codeAt(0));
     for (let step = 1; step <= length && step < steps; step++) {
@@ -282,7 +284,7 @@ function linkCounter(
   }, () => places.counts);
 }
 
-/** The second pass, where links are of too many values to be counted before it is known which are told. */
+/** The second pass, for ways of too many different links: counts those between shown nodes. */
 export const JOURNEY_LINKS: VisitorKind<JourneyLinkInputs, Int32Array> = {
   name: "journey links",
   create: linkCounter,
@@ -293,16 +295,16 @@ export const JOURNEY_LINKS: VisitorKind<JourneyLinkInputs, Int32Array> = {
 export type WantedStep =
   & { readonly step: number }
   & (
-    /** The value of a code, or one that is told by none of these. */
     | { readonly code: number }
+    /** Any value but these. */
     | { readonly noneOf: readonly number[] }
-    /** It ended just before. */
+    /** The way ended just before the step. */
     | { readonly isEnd: true }
   );
 
 interface JourneyBehindInputs {
   readonly ways: JourneyInputs;
-  /** All of them. */
+  /** A way must have all of them. */
   readonly wanted: readonly WantedStep[];
 }
 
@@ -314,7 +316,7 @@ function hasStep(way: JourneySteps, length: number, wanted: WantedStep): boolean
   return "code" in wanted ? code === wanted.code : !wanted.noneOf.includes(code);
 }
 
-/** Whose ways have certain values at certain steps. */
+/** Lists the sessions or actors whose ways have the wanted steps. */
 export const JOURNEY_BEHIND: VisitorKind<JourneyBehindInputs, Behind> = {
   name: "journey behind",
   create: ({ ways, wanted }, words) => {

@@ -8,7 +8,7 @@ import { type Answer, askingOf, type Report } from "../answer/report.ts";
 import { type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
 import { NODE_KINDS } from "./journey_steps.ts";
 
-/** What ways come to, beside `query` and `asOf`. */
+/** The reply, beside `query` and `asOf`. */
 export const JOURNEY_REPLY = {
   total: z.int().meta({ description: "Sessions, or actors, with such a way" }),
   nodes: z.array(z.object({
@@ -48,10 +48,10 @@ export const JOURNEYS: Report = {
     "$end stands where a way is over before the last step ($end of a way back: it begins there); values beyond the `top` largest of a step are $other. What leads to a node and away from it adds up to its count.",
   reply: JOURNEY_REPLY,
   ask: (query) => {
-    const own = readOwn(query);
+    const parameters = readJourneyParameters(query);
     return {
-      answer: (read) => answer(read, own),
-      terms: { matches: [own.start, own.end].filter((match) => match !== null) },
+      answer: (read) => answer(read, parameters),
+      terms: { matches: [parameters.start, parameters.end].filter((match) => match !== null) },
     };
   },
 };
@@ -64,35 +64,35 @@ const WINDOW_DEFAULT = "1d";
 
 const PagePath = z.strictObject({ path: z.string().min(1, "Give a path.") });
 
-/** A match, or a page by its path alone. */
-function readPlace(query: URLSearchParams, name: string): EventMatch | null {
+/** Reads the start or the end: an event match, or a page by its path alone. */
+function readAnchor(query: URLSearchParams, name: string): EventMatch | null {
   const text = query.get(name) ?? "";
   if (!/^\s*\{\s*"path"/.test(text)) return readEventMatch(query, name);
   const { path } = readJson(query, name, PagePath)!;
   return { name: "page_view", filters: [{ field: "path", op: "is", values: [path] }] };
 }
 
-/** The report's own parameters; `window` as it was told. */
-export interface Own extends JourneyQuestion {
+/** The parameters of this report alone; `window` as it was given. */
+export interface JourneyParameters extends JourneyQuestion {
   readonly window: string;
 }
 
-export function readOwn(query: URLSearchParams): Own {
-  const own = readAll({
-    start: () => readPlace(query, "start"),
-    end: () => readPlace(query, "end"),
+export function readJourneyParameters(query: URLSearchParams): JourneyParameters {
+  const parameters = readAll({
+    start: () => readAnchor(query, "start"),
+    end: () => readAnchor(query, "end"),
     by: () => oneOf(query, "by", BYS, "path"),
     steps: () => readCount(query, "steps", STEPS),
     top: () => readCount(query, "top", TOP),
     of: () => oneOf(query, "scope", SCOPES, "session"),
     window: () => readWindow(query, WINDOW_DEFAULT),
   });
-  return { ...own, windowMs: windowMs(own.window)! };
+  return { ...parameters, windowMs: windowMs(parameters.window)! };
 }
 
-async function answer(read: Read, own: Own): Promise<Answer> {
-  const { start, end, by, steps, top, of, window } = own;
-  const { total, nodes, links } = await scanJourneys(read, own);
+async function answer(read: Read, parameters: JourneyParameters): Promise<Answer> {
+  const { start, end, by, steps, top, of, window } = parameters;
+  const { total, nodes, links } = await scanJourneys(read, parameters);
   return {
     query: { start, end, by, steps, top, scope: of, window: of === "actor" ? window : null },
     result: {

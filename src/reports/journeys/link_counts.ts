@@ -1,33 +1,33 @@
-/** Different links that are counted at once at most: 4 MB. */
+/** The most different links that one scan counts: 4 MB. */
 export const LINKS_COUNTED_MAX = 2 ** 18;
-/** Slots for each of them at least, so that few stand in the place of another. */
+/** The least slots per link, so that few links collide. */
 const SLOTS_PER_LINK = 2;
 const SLOTS_MIN = 1_024;
 const KEYS_MAX = 2 ** 31;
-/** Multiplied by it, keys that are close together spread over all slots (Knuth, 6.4). */
+/** Keys are multiplied by it, so that keys which are close together spread over all slots (Knuth, 6.4). */
 const SPREAD = 0x9e3779b1;
 
-/** How many ways go over each link, by the link's key: those that one does at all. */
+/** How many ways go over each link; only links that some way goes over. */
 export interface CountedKeys {
   readonly keys: Int32Array;
   readonly counts: Int32Array;
 }
 
-/** Steps, and values of each, that links lead between. */
+/** The links that are possible. */
 export interface LinkSpace {
   readonly steps: number;
-  /** Codes are below it; it stands for the end of a way. */
+  /** All codes are below it; it stands for the end of a way. */
   readonly codes: number;
   /** See `LINKS_COUNTED_MAX`. */
   readonly linksMax: number;
 }
 
-/** The key of a link, as the number of its place in a table of all; `step` and codes from 0 on. */
+/** Returns the key of a link: its index among all possible links; steps and codes count from 0. */
 export function keyOf({ codes }: LinkSpace, step: number, from: number, to: number): number {
   return (step * codes + from) * (codes + 1) + to;
 }
 
-/** The link of a key. */
+/** Returns the link of a key. */
 export function linkOf(
   { codes }: LinkSpace,
   key: number,
@@ -36,12 +36,12 @@ export function linkOf(
   return [Math.floor(place / codes), place % codes, key % (codes + 1)];
 }
 
-/** Whether the keys of all links are numbers of 32 bits: where not, they are counted in a scan of their own. */
+/** Tells whether all keys fit in 32 bits. Where they do not, the second pass counts links. */
 export function hasKeys({ steps, codes, linksMax }: LinkSpace): boolean {
   return linksMax > 0 && steps * codes * (codes + 1) < KEYS_MAX;
 }
 
-/** Counts links by their keys, in a table with open addressing; too many different ones end it. */
+/** Counts links by key in a hash table with open addressing; it stops at too many different links. */
 export class LinkCounts {
   readonly #linksMax: number;
   /** A power of two. */
@@ -55,11 +55,6 @@ export class LinkCounts {
   constructor(space: LinkSpace) {
     this.#linksMax = space.linksMax;
     this.#isOver = !hasKeys(space);
-  }
-
-  /** Whether nothing is counted any more. */
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   add(key: number, ways = 1): void {
@@ -77,7 +72,7 @@ export class LinkCounts {
     if (this.#size * SLOTS_PER_LINK > this.#slots) this.#grow();
   }
 
-  /** Null: there were too many. */
+  /** Returns the counts; null: there were too many different links. */
   result(): CountedKeys | null {
     if (this.#isOver) return null;
     const keys = new Int32Array(this.#size);
@@ -108,7 +103,7 @@ export class LinkCounts {
   }
 }
 
-/** What two counted, together; null where one of them had too many. */
+/** Adds up two counts; null where there are too many different links. */
 export function addLinks(
   space: LinkSpace,
   some: CountedKeys | null,

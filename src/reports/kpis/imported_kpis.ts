@@ -3,13 +3,16 @@ import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { type ImportedSpan, importedSpan, reachesOwn } from "../imported/imported_span.ts";
 
-/** What imported days come to beside own events: of all buckets together, and of each. */
+/** Sums of imported days: over all buckets together, and in each bucket. */
 export interface ImportedBuckets {
   readonly span: ImportedSpan;
-  /** Null where no imported day lies. */
+  /** Null, as in `buckets`, where there is no imported day. */
   readonly whole: ImportedSums | null;
   readonly buckets: readonly (ImportedSums | null)[];
-  /** Whether own days reach into a bucket, or into the whole: what imported days do not tell is null without. */
+  /**
+   * Whether days of own events reach into the whole, and into each bucket. Without them, a figure that
+   * imported days do not have is null.
+   */
   readonly wholeHasOwn: boolean;
   readonly hasOwn: readonly boolean[];
 }
@@ -33,7 +36,7 @@ function sumOf(sums: readonly ImportedSums[]): ImportedSums | null {
   }));
 }
 
-/** What imported days come to in the buckets of a read; null: there is nothing imported at all. */
+/** Reads the imported days in the buckets of a read; null: the project has none at all. */
 export async function importedBuckets(
   read: Read,
   buckets: readonly Span[],
@@ -52,16 +55,16 @@ export async function importedBuckets(
   const sums = new Map(
     (await sumsByDay(read.sql, read.scope.projectId, span.days)).map((day) => [day.day, day]),
   );
-  const told = span.days.flatMap(({ day, fromMs }) => {
-    const own = sums.get(day);
-    return own === undefined ? [] : [{ fromMs, own }];
+  const days = span.days.flatMap(({ day, fromMs }) => {
+    const ofDay = sums.get(day);
+    return ofDay === undefined ? [] : [{ fromMs, sums: ofDay }];
   });
-  const within = ({ fromMs, toMs }: Span) =>
-    told.filter((day) => day.fromMs >= fromMs && day.fromMs < toMs).map(({ own }) => own);
+  const sumWithin = ({ fromMs, toMs }: Span) =>
+    sumOf(days.filter((day) => day.fromMs >= fromMs && day.fromMs < toMs).map(({ sums }) => sums));
   return {
     span,
-    whole: sumOf(told.map(({ own }) => own)),
-    buckets: buckets.map((bucket) => sumOf(within(bucket))),
+    whole: sumOf(days.map(({ sums }) => sums)),
+    buckets: buckets.map(sumWithin),
     wholeHasOwn: reachesOwn(span, range.to.getTime()),
     hasOwn: buckets.map(({ toMs }) => reachesOwn(span, toMs)),
   };

@@ -4,30 +4,31 @@ import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
 import { type Behind, behindWhere } from "../behind/behind_tally.ts";
-import { scanTold } from "./kpi_scan.ts";
-import { TOLD_KPIS } from "./kpi_visitor.ts";
+import { scanListed } from "./kpi_scan.ts";
+import { LISTED_KPIS } from "./kpi_visitor.ts";
 
-const Place = z.strictObject({
-  count: z.enum(TOLD_KPIS, `Use one of ${TOLD_KPIS.join(", ")}: all others are the list itself.`),
+const KpiNumber = z.strictObject({
+  count: z.enum(
+    LISTED_KPIS,
+    `Use one of ${LISTED_KPIS.join(", ")}: all others are the list itself.`,
+  ),
 });
 
-/** A key figure that no filter tells. */
-type Place = z.output<typeof Place>;
+/** Which key figure somebody asks about: one whose list no filter can express. */
+type KpiNumber = z.output<typeof KpiNumber>;
 
-async function find(read: Read, { count }: Place): Promise<Behind> {
-  const { range } = read;
-  const span = spanOf(range);
-  const { behind, isNew } = await scanTold(read, span, count);
+async function find(read: Read, { count }: KpiNumber): Promise<Behind> {
+  const { behind, isNew } = await scanListed(read, spanOf(read.range), count);
   return count === "bounces" ? behind : behindWhere(behind, (i) => isNew(behind.actors[i]!));
 }
 
-/** The new visitors of the key figures, and the visits that are bounces. */
+/** Lists the new visitors of the key figures, or the visits that are bounces. */
 export const KPI_BEHIND: NumberedRead = {
   name: "kpis",
   parameters: [],
   ask: (query, listed) => {
-    const place = readJson(query, "place", Place)!;
-    refuseListed(listed, place.count === "bounces" ? "visits" : "people");
-    return { find: (read) => find(read, place), asking: [] };
+    const number = readJson(query, "place", KpiNumber)!;
+    refuseListed(listed, number.count === "bounces" ? "visits" : "people");
+    return { find: (read) => find(read, number), asking: [] };
   },
 };

@@ -4,7 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import { Samples } from "../../scans/medians.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
@@ -12,20 +12,18 @@ import { countNew, withNewcomers } from "../visitors/new_actors.ts";
 import type { SessionsAndMedian } from "./rolled_sessions.ts";
 import type { Visits } from "../rollups/rolled_up.ts";
 import type { Behind } from "../behind/behind_tally.ts";
-import { KPI_COUNTS, type KpiCounts, type ToldKpi, WHOLE } from "./kpi_visitor.ts";
+import { KPI_COUNTS, type KpiCounts, type ListedKpi, WHOLE } from "./kpi_visitor.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
-
-/** What one bucket comes to, counted from 1; the whole has the bucket null. */
 interface BucketCounts extends Visits, SessionsAndMedian {
+  /** Counted from 1; null: all buckets together. */
   readonly bucket: number | null;
 }
 
-/** What has to be looked at for all that is counted in the span. */
-async function reachOf(source: Source, span: Span): Promise<Span> {
+/** Returns the span from which events are loaded to count those in `span`. */
+async function reachOf(source: ScanSource, span: Span): Promise<Span> {
   const { projectId, filters } = source.scope;
-  // Under a filter on sessions, each that has an event in the span is looked at whole. Else, of one
-  // that crosses the beginning of the span, only that it does matters: it is not counted.
+  // A filter on sessions needs whole every session with an event in the span. Without one, a pause
+  // before the span suffices to tell which sessions began before it: these are not counted.
   const fromMs = filters.some(({ field }) => isSessionField(field))
     ? await sessionsStartMs(source, projectId, span.fromMs)
     : span.fromMs;
@@ -33,8 +31,8 @@ async function reachOf(source: Source, span: Span): Promise<Span> {
   return { fromMs: Math.min(fromMs, span.fromMs - SESSION_GAP_MS), toMs };
 }
 
-/** What was counted, the whole first. */
-function counted(
+/** Returns the counts of all buckets together, then of each bucket. Adds to `counts` in place. */
+function bucketCounts(
   { newcomers, durations, ...counts }: KpiCounts,
   isNew: (actor: number) => boolean,
 ): BucketCounts[] {
@@ -61,7 +59,7 @@ function counted(
 }
 
 /** Counts in one scan. The buckets must follow each other without gaps. */
-async function scanCounts(source: Source, buckets: readonly Span[], told: ToldKpi | null) {
+async function scanCounts(source: ScanSource, buckets: readonly Span[], listed: ListedKpi | null) {
   const { sql, scope } = source;
   const span: Span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const reach = await reachOf(source, span);
@@ -69,34 +67,33 @@ async function scanCounts(source: Source, buckets: readonly Span[], told: ToldKp
   const timelines = await source.timelines(reach, ofEvents);
   const counting = withoutTechnical(ofEvents);
   const inputs = {
-    ...{ buckets, reach, told },
+    ...{ buckets, reach, listed },
     events: await eventPassesOf(sql, scope, scope.bots, counting, timelines.bits),
     sessions: await sessionPasses(sql, scope, scope.filters),
     newcomers: { span, technical: await readTechnicalNames(sql, scope.projectId) },
   };
-  return await withNewcomers(
-    sql,
-    timelines,
-    { span, reach },
-    timelines.scan(KPI_COUNTS, () => inputs),
-  );
+  const scan = timelines.scan(KPI_COUNTS, () => inputs);
+  return await withNewcomers(sql, timelines, { span, reach }, scan);
 }
 
 /**
- * What the key figures are made of, of each bucket and of all together, counted in one scan. The
+ * Counts in one scan what the key figures are made of, for all buckets together and for each. The
  * buckets must follow each other without gaps.
  */
-export async function scanKpis(source: Source, buckets: readonly Span[]): Promise<BucketCounts[]> {
+export async function scanKpis(
+  source: ScanSource,
+  buckets: readonly Span[],
+): Promise<BucketCounts[]> {
   const { counts, isNew } = await scanCounts(source, buckets, null);
-  return counted(counts, isNew);
+  return bucketCounts(counts, isNew);
 }
 
-/** Whom a figure counts in a span; of new visitors all who may be new, of whom `isNew` tells who is. */
-export async function scanTold(
-  source: Source,
+/** Lists whom a figure counts in a span. New visitors are all who may be new: `isNew` tells who is. */
+export async function scanListed(
+  source: ScanSource,
   span: Span,
-  told: ToldKpi,
+  listed: ListedKpi,
 ): Promise<{ readonly behind: Behind; readonly isNew: (actor: number) => boolean }> {
-  const { counts: { behind }, isNew } = await scanCounts(source, [span], told);
+  const { counts: { behind }, isNew } = await scanCounts(source, [span], listed);
   return { behind, isNew };
 }

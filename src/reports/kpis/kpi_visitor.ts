@@ -17,21 +17,21 @@ import {
   type Pairs,
 } from "../visitors/newcomers.ts";
 
-/** Figures of which it can be told whom they count: new visitors by their first event, bounces by their start. */
-export const TOLD_KPIS = ["newVisitors", "bounces"] as const;
-export type ToldKpi = typeof TOLD_KPIS[number];
+/** Figures whose actors can be listed: new visitors at their first event, bounces at their start. */
+export const LISTED_KPIS = ["newVisitors", "bounces"] as const;
+export type ListedKpi = typeof LISTED_KPIS[number];
 
-interface Inputs {
+interface KpiInputs {
   readonly buckets: readonly Span[];
   readonly reach: Span;
   readonly events: EventPasses;
   readonly sessions: SessionPasses;
   readonly newcomers: NewcomerInputs;
-  /** Whom it is told of; null: nobody. */
-  readonly told: ToldKpi | null;
+  /** The figure whose actors are listed; null: none. */
+  readonly listed: ListedKpi | null;
 }
 
-/** By place: of all that the buckets hold, then of each; what lies in none comes last. */
+/** Counts by place: all buckets together, then each bucket, then what lies in no bucket. */
 export interface KpiCounts {
   readonly visitors: Int32Array;
   readonly events: Int32Array;
@@ -40,16 +40,16 @@ export interface KpiCounts {
   readonly bounces: Int32Array;
   readonly durationsMs: Float64Array;
   readonly durations: readonly SampleChunk[];
-  /** Actors who may be new, and the places that they count at then. */
+  /** Actors who may be new, and the places at which they then count. */
   readonly newcomers: Pairs;
-  /** Those of the figure that is told; of new visitors all who may be new. */
+  /** Whom the listed figure counts; of new visitors all who may be new. */
   readonly behind: Behind;
 }
 
-/** The place of everything together; those of the buckets follow. */
+/** The place of all buckets together; the places of the buckets follow. */
 export const WHOLE = 0;
 
-/** Follows actors through their sessions, and counts what is selected in each bucket, and in all. */
+/** Follows actors through their sessions, and counts the selected events and sessions by bucket. */
 class KpiVisitor implements Visitor<KpiCounts> {
   readonly #buckets: SpanFinder;
   /** The place of what lies in no bucket. */
@@ -63,24 +63,25 @@ class KpiVisitor implements Visitor<KpiCounts> {
   readonly #newcomers: NewcomerFinder;
   readonly #tally;
   readonly #durations: Samples;
-  readonly #told: ToldKpi | null;
+  readonly #listed: ListedKpi | null;
   readonly #behind = new BehindTally();
-  /** The last actor with something selected in each bucket. */
+  /** By place: the last actor who was counted as visitor. */
   readonly #lastActors: Int32Array;
 
-  /** The actor under way, and what is selected of the session. */
   #actor = -1;
+  /** Whether events of the current session pass, and events around them that are in no session. */
   #takesOwn = false;
   #takesOthers = false;
+  /** Whether the current session holds a selected event. */
   #isSelected = false;
-  /** The bucket under way, and what was selected there since it was entered. */
+  /** The place of the current bucket, its span, and what was selected since it was entered. */
   #bucket: number;
   #fromMs = -Infinity;
   #toMs: number;
   #selected = 0;
   #views = 0;
 
-  constructor(inputs: Inputs, words: readonly Int32Array[]) {
+  constructor(inputs: KpiInputs, words: readonly Int32Array[]) {
     const { buckets, reach } = inputs;
     this.#buckets = new SpanFinder(buckets);
     const outside = buckets.length + 1;
@@ -88,7 +89,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     this.#events = new EventTest(inputs.events, words);
     this.#sessions = new SessionTest(inputs.sessions);
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
-    this.#told = inputs.told;
+    this.#listed = inputs.listed;
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
     const counts = () => new Int32Array(outside + 1);
     this.#tally = {
@@ -115,12 +116,12 @@ class KpiVisitor implements Visitor<KpiCounts> {
     const firstMs = this.#newcomers.firstMs(timeline);
     if (firstMs === null) return;
     this.#newcomers.add(actor, WHOLE);
-    if (this.#told === "newVisitors") this.#behind.add(actor, firstMs);
+    if (this.#listed === "newVisitors") this.#behind.add(actor, firstMs);
     const bucket = this.#placeOf(this.#buckets.at(firstMs));
     if (lastActors[bucket] === actor) this.#newcomers.add(actor, bucket);
   }
 
-  /** Whether any event is selected, at whatever time: most actors need not be followed. */
+  /** Tells whether any event is selected, at any time: most actors need not be followed. */
   #isAsked(actor: number, timeline: Timeline): boolean {
     const test = this.#events;
     if (test.actors !== null && test.actors[actor] !== 1) return false;
@@ -144,11 +145,11 @@ class KpiVisitor implements Visitor<KpiCounts> {
     if (!isInSpan && !this.#takesOthers) return;
     this.#isSelected = false;
     session.forEachSlice(this.#visitSlice);
-    // It counts where it starts, whole, if it holds a selected event.
+    // A session with a selected event counts whole, in the bucket where it starts.
     if (isInSpan && this.#isSelected && startMs >= fromMs) this.#countSession(session);
   }
 
-  /** Counts the selected events among these. */
+  /** Counts the selected events of a slice. */
   #select(
     { fromMs: baseMs, times, names, paths, contexts, traffics, filterBits }: LoadedSegment,
     start: number,
@@ -184,7 +185,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     this.#toMs = this.#buckets.toMsOf(bucket);
   }
 
-  /** The place of a bucket as the finder counts them. */
+  /** Returns the place of a bucket by the finder's number; -1: no bucket. */
   #placeOf(bucket: number): number {
     return bucket < 0 ? this.#outside : bucket + 1;
   }
@@ -216,7 +217,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     tally.durationsMs[bucket]! += durationMs;
     if (isBounce(session)) {
       tally.bounces[bucket]!++;
-      if (this.#told === "bounces") this.#behind.add(session.actor, session.startMs);
+      if (this.#listed === "bounces") this.#behind.add(session.actor, session.startMs);
     }
     this.#durations.add(bucket, durationMs);
   }
@@ -231,7 +232,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
   }
 }
 
-export const KPI_COUNTS: VisitorKind<Inputs, KpiCounts> = {
+export const KPI_COUNTS: VisitorKind<KpiInputs, KpiCounts> = {
   name: "kpis",
   create: (inputs, words) => new KpiVisitor(inputs, words),
   merge: (counts, more) => ({

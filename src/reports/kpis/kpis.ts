@@ -17,7 +17,7 @@ import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisits, startDays, type Visits } from "../rollups/rolled_up.ts";
-import { smallPlaces, toldCount } from "../answer/small_groups.ts";
+import { isSmall, toldCount } from "../answer/small_groups.ts";
 
 const count = (description: string) =>
   z.int().nullable().meta({
@@ -88,25 +88,25 @@ export const KPIS: Report = {
 };
 
 /** Where to read, and what is selected there. */
-export interface Source extends Pick<Read, "sql" | "scope" | "timelines"> {
-  /** The buckets together, where the rollups hold the answer. */
+export interface KpiSource extends Pick<Read, "sql" | "scope" | "timelines"> {
+  /** The span of all buckets, where the rollups hold the answer. */
   readonly rolled?: RolledSpan | null;
 }
 
-/** Of a bucket that is not empty, counted from 1; the whole has the bucket null. */
+/** A row of a bucket, counted from 1; null: of all buckets together. */
 type OfBucket<T> = T & { readonly bucket: number | null };
 
 const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
 const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
 
-/** Finds what a bucket comes to; empty ones may have nothing. */
+/** Returns a function that finds the row of a bucket; `nothing` for a bucket without one. */
 function finderOf<T>(rows: readonly OfBucket<T>[], nothing: T): (bucket: number | null) => T {
   const found = new Map<number | null, T>(rows.map((row) => [row.bucket, row]));
   return (bucket) => found.get(bucket) ?? nothing;
 }
 
-/** What is counted: from the rollups where the buckets are whole days that they hold, else by a scan. */
-async function readCounts(source: Source, buckets: readonly Span[]) {
+/** Reads the counts from the rollups where the buckets are whole days of them, else by a scan. */
+async function readCounts(source: KpiSource, buckets: readonly Span[]) {
   const { sql, rolled } = source;
   const starts = rolled ? startDays(buckets, rolled.timezone) : null;
   if (!rolled || starts === null) {
@@ -141,7 +141,7 @@ function kpisOf(
   };
 }
 
-/** Own figures and imported sums together. `hasOwn`: whether there are own days at all. */
+/** Adds imported sums to own figures. `hasOwn`: whether there are days of own events at all. */
 function withImported(
   visits: Visits,
   own: SessionsAndMedian,
@@ -168,18 +168,18 @@ function withImported(
   };
 }
 
-/** The figures of all buckets together, and those of each: not their sum, where actors come back. */
 interface TotalsAndSeries {
+  /** Of all buckets together: not the sum of `series`, since actors come back. */
   readonly totals: Kpis;
   readonly series: readonly Kpis[];
 }
 
 /**
- * The key figures of buckets that follow each other without gaps, by the filters and the choice of
- * bots in `source.scope`.
+ * Reads the key figures of buckets that follow each other without gaps, by the filters and the choice
+ * of bots in `source.scope`.
  */
 export async function readKpis(
-  source: Source,
+  source: KpiSource,
   buckets: readonly Span[],
   imported: ImportedBuckets | null = null,
 ): Promise<TotalsAndSeries> {
@@ -217,8 +217,8 @@ function changesOf(current: Kpis, previous: Kpis): z.output<typeof KpiChange> {
   };
 }
 
-/** What a share tells of a bucket of too few visitors: not even whether there was one. */
-const SILENT = {
+/** What a share shows of a bucket of too few visitors: not even whether there was one. */
+const HIDDEN = {
   visitors: null,
   newVisitors: null,
   sessions: null,
@@ -229,7 +229,7 @@ const SILENT = {
   pageviewsPerSession: null,
 } as const;
 
-function toldKpis(kpis: Kpis, visitorsMin: number): Kpis {
+function shownKpis(kpis: Kpis, visitorsMin: number): Kpis {
   return { ...kpis, newVisitors: toldCount(kpis.newVisitors, visitorsMin) };
 }
 
@@ -240,14 +240,11 @@ async function figuresOf(read: Read, isComparison: boolean) {
   const imported = await importedBuckets(read, buckets, isComparison);
   const { totals, series } = await readKpis({ ...read, rolled }, buckets, imported);
   const { visitorsMin } = read;
-  const silent = new Set(
-    smallPlaces(series.map(({ visitors }) => visitors ?? 0).entries(), visitorsMin),
-  );
   const shown = buckets.map((bucket, i) => ({
     ...shownBucket(bucket, range, read.asOfMs),
-    ...silent.has(i) ? SILENT : toldKpis(series[i]!, visitorsMin),
+    ...isSmall(series[i]!.visitors ?? 0, visitorsMin) ? HIDDEN : shownKpis(series[i]!, visitorsMin),
   }));
-  return { figures: { totals: toldKpis(totals, visitorsMin), series: shown }, imported };
+  return { figures: { totals: shownKpis(totals, visitorsMin), series: shown }, imported };
 }
 
 const spansOf = (of: readonly (ImportedBuckets | null)[]) =>

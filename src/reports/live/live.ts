@@ -10,7 +10,7 @@ import { LIVE_COUNTS, type LiveCounts, MINUTE_MS } from "./live_visitor.ts";
 export const LONG_MINUTES = 30;
 export const SHORT_MINUTES = 5;
 
-/** Everything that was selected in the last minutes; both ends are included. */
+/** Counts the selected events of the last minutes; both ends are included. */
 async function countLive(read: Read): Promise<LiveCounts> {
   const { asOfMs } = read;
   const longAgoMs = asOfMs - LONG_MINUTES * MINUTE_MS;
@@ -20,7 +20,7 @@ async function countLive(read: Read): Promise<LiveCounts> {
   return await selected.scan(LIVE_COUNTS, () => ({ test, asOfMs, longAgoMs, shortAgoMs }), true);
 }
 
-/** The paths with the most visitors, most first, then by path. */
+/** Returns the paths with the most visitors, most first, ties by path. */
 async function pagesOf({ sql, scope }: Read, { actorsOn }: LiveCounts) {
   const sizes = [...actorsOn.values()].map(({ size }) => size).sort((a, b) => b - a);
   const least = sizes[LIVE_PAGES_MAX - 1] ?? 0;
@@ -39,7 +39,7 @@ async function pagesOf({ sql, scope }: Read, { actorsOn }: LiveCounts) {
   );
 }
 
-/** Page views of each minute of the clock, the running one last. */
+/** Returns the page views of each minute of the clock, the current minute last. */
 function seriesOf({ asOfMs, range: { timezone } }: Read, { viewsAt }: LiveCounts) {
   const running = Math.floor(asOfMs / MINUTE_MS);
   return Array.from({ length: LONG_MINUTES }, (_, i) => {
@@ -67,7 +67,7 @@ async function answer(read: Read): Promise<Answer> {
   };
 }
 
-/** `GET /v1/live`: who is there now. */
+/** `GET /v1/live`: the visitors who are there now, and the pages that they look at. */
 export const LIVE: Report = {
   path: "/v1/live",
   summary: "Who is there now; with `Accept: text/event-stream`, updates as they happen",

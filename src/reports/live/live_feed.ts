@@ -14,7 +14,7 @@ import { Seats } from "../answer/seats.ts";
 import { Listener, type StreamTerms, type Update, updateOf } from "./live_listener.ts";
 
 export interface LiveFeedOptions {
-  /** Answers one read: `GET /v1/live` as JSON, with an ETag that tells one result from another. */
+  /** Answers one read of `GET /v1/live` as JSON, with an ETag that changes with the result. */
   readonly read: (asked: ReadRequest) => Promise<Response>;
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
@@ -29,11 +29,11 @@ const HEADERS = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store, no-transform",
   "Vary": "Authorization, Accept",
-  // Proxies that gather replies before they pass them on must not gather this one.
+  // Proxies that buffer replies must not buffer this one.
   "X-Accel-Buffering": "no",
 };
 
-/** Lets so many work at once; the others wait in the order in which they came. */
+/** Lets a number of tasks run at once; the others wait in the order in which they came. */
 class Turns {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -55,7 +55,7 @@ class Turns {
   }
 }
 
-/** Everybody who asked the same of one project: one look serves them all. */
+/** All streams with the same question to the same project: one read serves them all. */
 class Channel {
   readonly listeners = new Set<Listener>();
   /** Streams that are open or about to be. */
@@ -67,17 +67,17 @@ class Channel {
   #reading: Promise<Update> | null = null;
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasFailed = false;
-  /** A look again, or the wait for its turn. */
+  /** A repeated read, or the wait for its turn. */
   #looking: Promise<void> | null = null;
 
   constructor(asked: ReadRequest, options: Required<LiveFeedOptions>, turns: Turns) {
-    // Without the headers of whoever came first: an If-None-Match of theirs is not for the others.
+    // Drops the headers of the first request: its If-None-Match must not apply to the other streams.
     this.#asked = { ...asked, request: new Request(asked.request.url) };
     this.#options = options;
     this.#turns = turns;
   }
 
-  /** What was found last; where nothing was, a look now. Throws what that throws. */
+  /** Returns the last update; without one it reads now. Throws what the read throws. */
   async latest(): Promise<Update> {
     return this.#latest ?? await this.#read();
   }
@@ -91,12 +91,12 @@ class Channel {
     this.#timer = undefined;
   }
 
-  /** Resolves when no look is under way. */
+  /** Resolves when no read is running. */
   async idle(): Promise<void> {
     await Promise.all([this.#reading?.catch(() => {}), this.#looking]);
   }
 
-  /** Expiry and heartbeats are not held up by a look that takes long. */
+  /** Handles expiry and heartbeats, then starts a read without waiting for it: it may take long. */
   #turn(): void {
     this.#each((listener) => listener.beat(this.#options.heartbeatMs));
     if (this.listeners.size > 0) {
@@ -112,14 +112,14 @@ class Channel {
   }
 
   async #look(): Promise<void> {
-    // They may have left while it waited.
+    // The listeners may have left while this waited for its turn.
     if (this.listeners.size === 0) return;
     try {
       const update = await this.#read();
       this.#hasFailed = false;
       this.#each((listener) => listener.offer(update));
     } catch (error) {
-      // The next turn tries again; of an outage, the log hears once.
+      // The next turn tries again; an outage is logged once.
       if (!this.#hasFailed) {
         const reason = error instanceof Error ? error.message : String(error);
         this.#options.log.warn("live read failed", { reason });
@@ -155,7 +155,7 @@ function stopping(): Problem {
   });
 }
 
-/** Those who ask the same share a channel: the parameters as given, in whatever order. */
+/** Returns a key that is equal for the same parameters, in any order, to the same project. */
 function channelKey({ project, url }: ReadRequest): string {
   const query = new URLSearchParams(url.searchParams);
   query.delete("project");
@@ -165,8 +165,7 @@ function channelKey({ project, url }: ReadRequest): string {
 
 /**
  * Server-sent events of `GET /v1/live`: an event `live` with the reply's JSON at the start and
- * whenever the result changes, a comment in between so that nobody takes silence for death. While
- * nobody listens, nothing runs.
+ * whenever the result changes, and comments in between as heartbeats. Without listeners nothing runs.
  */
 export class LiveFeed {
   readonly #options: Required<LiveFeedOptions>;
@@ -197,9 +196,9 @@ export class LiveFeed {
   }
 
   /**
-   * `GET /v1/live`: JSON, or a stream for who accepts `text/event-stream`. A stream ends when its
-   * reader goes, when its terms end, and when the feed closes; a read that fails
-   * later on is tried again.
+   * Answers `GET /v1/live` with JSON, or with a stream where `text/event-stream` is accepted. A stream
+   * ends when its reader goes, when its terms end, and when the feed closes; a later read that fails is
+   * tried again.
    * @throws Problem `too_many_streams`, `overloaded`, `shutting_down`, and what the first read throws.
    */
   async answer(asked: ReadRequest, terms: StreamTerms): Promise<Response> {
@@ -211,20 +210,20 @@ export class LiveFeed {
     return response;
   }
 
-  /** Ends every stream; others may be opened. */
+  /** Ends every stream; new ones may be opened. */
   endAll(): void {
     for (const { listeners } of [...this.#channels.values()]) {
       for (const listener of [...listeners]) listener.end();
     }
   }
 
-  /** Ends the streams whose token is refused by now. */
+  /** Ends the streams whose token is no longer accepted. */
   async endRefused(): Promise<void> {
     const open = [...this.#channels.values()].flatMap(({ listeners }) => [...listeners]);
     await Promise.all(open.map((listener) => listener.endIfRefused()));
   }
 
-  /** Ends every stream for good. Resolves when no read for one is under way. */
+  /** Ends every stream for good. Resolves when no read is running. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const channels = [...this.#channels.values()];
@@ -272,10 +271,10 @@ export class LiveFeed {
     }
   }
 
-  /** Takes a seat in the channel for what is asked; `leave`, once, gives it back. */
+  /** Takes a seat in the channel of the question; `leave`, to be called once, gives it back. */
   #enter(asked: ReadRequest): { channel: Channel; leave: () => void } {
     const { projectId } = asked.project;
-    // Without the scheme, which may be written in more than one way.
+    // Leaves out the scheme, which may be written in more than one way.
     const token = asked.request.headers.get("authorization")?.split(" ").at(-1) ?? "";
     this.#refuseTooMany(projectId, token);
     const key = channelKey(asked);

@@ -1,7 +1,7 @@
 import { LIVE_RETRY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 
-/** A result, and the message that tells it. */
+/** A result, as the message that is sent. */
 export interface Update {
   readonly etag: string;
   readonly message: Uint8Array<ArrayBuffer>;
@@ -10,21 +10,21 @@ export interface Update {
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(":\n\n");
 
-/** JSON text has no line breaks, so one `data` line holds it. */
+/** Makes the message of a result. JSON text has no line breaks, so one `data` line holds it. */
 export function updateOf(etag: string, json: string): Update {
   const id = etag.replace(/^W\//, "").replaceAll('"', "");
   const text = `id: ${id}\nevent: live\nretry: ${LIVE_RETRY_MS}\ndata: ${json}\n\n`;
   return { etag, message: encoder.encode(text) };
 }
 
-/** What keeps a stream open. */
+/** How long a stream may stay open. */
 export interface StreamTerms {
   readonly expiresAtMs: number;
-  /** Throws a 401 when the token holds no more, and anything else where that cannot be known. */
+  /** Throws a 401 when the token is no longer accepted, and another error where this cannot be checked. */
   readonly assertHolds?: () => Promise<void>;
 }
 
-/** One open stream. Who reads slowly skips updates: only the latest waits. */
+/** One open stream. A slow reader skips updates: only the latest waits. */
 export class Listener {
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly #terms: StreamTerms;
@@ -64,7 +64,7 @@ export class Listener {
     return this.#now() >= this.#terms.expiresAtMs;
   }
 
-  /** Ends the stream if its token is refused by now. */
+  /** Ends the stream if its token is no longer accepted. */
   async endIfRefused(): Promise<void> {
     try {
       await this.#terms.assertHolds?.();
@@ -73,7 +73,7 @@ export class Listener {
     }
   }
 
-  /** Sends the update, unless it is what was sent last. */
+  /** Sends an update, unless the same result was sent last. */
   offer(update: Update): void {
     const isNews = update.etag !== this.#sentEtag;
     const isSent = isNews && this.#write(update.message);
@@ -81,9 +81,9 @@ export class Listener {
     this.#waiting = isNews && !isSent ? update : null;
   }
 
-  /** Breaks a silence of `heartbeatMs`. */
+  /** Sends a heartbeat after a silence of `heartbeatMs`. */
   beat(heartbeatMs: number): void {
-    // A clock that was turned back by as much is as good a reason.
+    // Also after a clock was turned back by as much.
     if (Math.abs(this.#now() - this.#wroteAtMs) >= heartbeatMs) this.#write(HEARTBEAT);
   }
 
@@ -93,7 +93,7 @@ export class Listener {
     this.#leave(this);
   }
 
-  /** False where what was written before has not been taken yet. */
+  /** Writes a message. Returns false where the one before has not been taken yet. */
   #write(message: Uint8Array<ArrayBuffer>): boolean {
     if ((this.#controller.desiredSize ?? 0) <= 0) return false;
     this.#controller.enqueue(message);

@@ -5,32 +5,32 @@ import { runVisitor } from "../visitors/run_visitor.ts";
 
 export const MINUTE_MS = 60_000;
 
-interface Inputs {
+interface LiveInputs {
   readonly test: EventPasses;
   readonly asOfMs: number;
-  /** When the longer and the shorter time back begins. */
+  /** When the last 30 and the last 5 minutes begin. */
   readonly longAgoMs: number;
   readonly shortAgoMs: number;
 }
 
-/** Who is there, and what they look at: few, so that each is kept by name. */
+/** The actors who are there, and what they look at. Actors are kept as sets, since they are few. */
 export interface LiveCounts {
   readonly lastLong: Set<number>;
   readonly lastShort: Set<number>;
-  /** By path, in the shorter time. */
+  /** Actors of the shorter time, by path. */
   readonly actorsOn: Map<number, Set<number>>;
   /** Page views, by the minute of the clock since 1970. */
   readonly viewsAt: Map<number, number>;
 }
 
-function liveVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<LiveCounts> {
+function liveVisitor(inputs: LiveInputs, words: readonly Int32Array[]): Visitor<LiveCounts> {
   const { asOfMs, longAgoMs, shortAgoMs } = inputs;
   const test = new EventTest(inputs.test, words);
   const lastLong = new Set<number>();
   const lastShort = new Set<number>();
   const actorsOn = new Map<number, Set<number>>();
   const viewsAt = new Map<number, number>();
-  // From the last event of a run back to the first one that counts.
+  // Goes from the last event of a run back to the first one that counts.
   return runVisitor((actor, segment, start, end) => {
     const { fromMs, times, names, paths, contexts, filterBits } = segment;
     for (let at = end - 1; at >= start; at--) {
@@ -52,8 +52,8 @@ function liveVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<Live
   }, () => ({ lastLong, lastShort, actorsOn, viewsAt }));
 }
 
-/** Run by run: an actor may be met by several visitors. */
-export const LIVE_COUNTS: VisitorKind<Inputs, LiveCounts> = {
+/** Counts run by run: several visitors may meet the same actor. */
+export const LIVE_COUNTS: VisitorKind<LiveInputs, LiveCounts> = {
   name: "live",
   create: liveVisitor,
   merge: (counts, more) => {

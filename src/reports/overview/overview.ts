@@ -91,7 +91,7 @@ function readSearch(query: URLSearchParams): string {
   throw invalidParameter("q", `Use at most ${OVERVIEW_SEARCH_LENGTH_MAX} characters.`);
 }
 
-/** Every parameter that is wrong is told at once, and before any statement is sent. */
+/** Reads the parameters. Throws one Problem that names every wrong one, before any statement is sent. */
 function readQuestion(query: URLSearchParams, asOfMs: number): OverviewQuestion {
   return readAll({
     unknown: () => refuseUnknown(query, Object.keys(OVERVIEW_QUERY)),
@@ -109,7 +109,7 @@ function matches({ name, id, siteUrl }: Project, { project, q }: OverviewQuestio
   return [name, id, siteUrl ?? ""].some((text) => text.toLowerCase().includes(wanted));
 }
 
-/** The days of each time zone, read once: projects share them. */
+/** Returns a function that reads the days of each time zone once: projects share them. */
 function daysByZone(query: URLSearchParams, asOfMs: number): (timezone: string) => OverviewDays {
   const known = new Map<string, OverviewDays>();
   return (timezone) => {
@@ -119,18 +119,18 @@ function daysByZone(query: URLSearchParams, asOfMs: number): (timezone: string) 
   };
 }
 
-interface Found extends ProjectFigures {
+interface FoundProject extends ProjectFigures {
   readonly listed: ListedProject;
   readonly now: number;
-  /** Null: the rollups do not hold what is asked of it, and `series` was counted by a scan. */
+  /** Null: the rollups do not hold these days, and `series` was counted by a scan. */
   readonly rolled: RolledDays | null;
   readonly series: readonly number[];
 }
 
-/** The largest first, what there is not last; then by name and id. */
-function inOrder(found: readonly Found[], sort: Sort): Found[] {
-  const figure = (one: Found) => sort === "name" ? 0 : one[sort] ?? -Infinity;
-  const nameOf = ({ listed: { project } }: Found) => project.name.toLowerCase();
+/** Sorts the largest figure first, nulls last; ties by name, then by id. */
+function inOrder(found: readonly FoundProject[], sort: Sort): FoundProject[] {
+  const figure = (one: FoundProject) => sort === "name" ? 0 : one[sort] ?? -Infinity;
+  const nameOf = ({ listed: { project } }: FoundProject) => project.name.toLowerCase();
   const compared = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0;
   return found.toSorted((a, b) => {
     const [more, less] = [figure(b), figure(a)];
@@ -140,24 +140,24 @@ function inOrder(found: readonly Found[], sort: Sort): Found[] {
   });
 }
 
-/** Looks at all projects together, and by itself only at what rollups and sessions do not tell. */
-async function lookAt(
+/** Reads all projects from rollups and sessions together; scans each project that these do not answer. */
+async function readProjects(
   sql: Sql,
   listed: readonly ListedProject[],
   states: ReadonlyMap<number, OverviewState>,
   asOfMs: number,
-): Promise<Found[]> {
+): Promise<FoundProject[]> {
   const rolledOf = ({ project, days }: ListedProject) =>
     states.get(project.projectId)?.timezone === days.range.timezone ? rolledDays(days) : null;
-  const asked = listed.map((one) => ({ one, days: rolledOf(one) }));
-  const summed = asked.flatMap(({ one, days }) =>
+  const projects = listed.map((one) => ({ one, days: rolledOf(one) }));
+  const summed = projects.flatMap(({ one, days }) =>
     days === null ? [] : [{ projectId: one.project.projectId, days }]
   );
   const sums = (await readRolledSums(sql, summed)).values();
   const ids = listed.map(({ project }) => project.projectId);
   const present = await readNow(sql, ids, asOfMs);
-  const found: Found[] = [];
-  for (const { one, days } of asked) {
+  const found: FoundProject[] = [];
+  for (const { one, days } of projects) {
     const { own, series } = days === null
       ? await scanVisitors(one)
       : { own: sums.next().value!, series: [] };
@@ -173,7 +173,7 @@ async function lookAt(
   return found;
 }
 
-async function shown(sql: Sql, found: readonly Found[], asOfMs: number) {
+async function shown(sql: Sql, found: readonly FoundProject[], asOfMs: number) {
   const summed = found.flatMap(({ rolled, listed: { project: { projectId } } }) =>
     rolled === null ? [] : [{ projectId, days: rolled }]
   );
@@ -182,7 +182,7 @@ async function shown(sql: Sql, found: readonly Found[], asOfMs: number) {
     const { listed, now, visitors, change, isImported } = one;
     const { project: { id, name, siteUrl }, days: { range, buckets } } = listed;
     const own = one.rolled === null ? one.series : series.next().value!;
-    const told = await seriesOf(listed, own);
+    const visitorsAt = await seriesOf(listed, own);
     return {
       ...{ id, name, siteUrl, timezone: range.timezone },
       from: range.from.toISOString(),
@@ -190,14 +190,14 @@ async function shown(sql: Sql, found: readonly Found[], asOfMs: number) {
       ...{ now, visitors, change },
       series: buckets.map((bucket, i) => ({
         ...shownBucket(bucket, range, asOfMs),
-        visitors: told[i]!,
+        visitors: visitorsAt[i]!,
       })),
       ...isImported ? { imported: true } : {},
     };
   }));
 }
 
-/** Waits a moment for what is pending of some of the projects. */
+/** Waits a moment for the pending events of some of the projects. */
 async function catchUp(
   { reads, projection }: ReportServices,
   projects: readonly Project[],
@@ -212,8 +212,8 @@ async function catchUp(
 }
 
 /**
- * `GET /v1/overview`: every project that one may see, in a few statements for all of them.
- * @param projectsOf the projects that one may see, the oldest first
+ * `GET /v1/overview`: every project that the asker may see, in a few statements for all of them.
+ * @param projectsOf returns the projects that the asker may see, the oldest first
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`.
  */
 export async function getOverview(
@@ -242,7 +242,7 @@ export async function getOverview(
         },
       };
     });
-    const found = inOrder(await lookAt(sql, listed, states, asOfMs), question.sort);
+    const found = inOrder(await readProjects(sql, listed, states, asOfMs), question.sort);
     const pending = states.values().reduce((sum, state) => sum + state.pending, 0);
     return { pending, rows: await shown(sql, found.slice(0, question.limit), asOfMs) };
   }, request.signal);

@@ -4,7 +4,7 @@ import { dateAt } from "../../query/local_dates.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { type Range, readRange } from "../../query/range.ts";
 
-/** The days of one time zone that a list of projects looks at. */
+/** The days of a list of projects, in one time zone. */
 export interface OverviewDays {
   readonly range: Range;
   readonly interval: Interval;
@@ -42,7 +42,7 @@ function comparedOf(
 }
 
 /**
- * `from`, `to`, `timezone` and `interval` by the days of a project in `timezone`.
+ * Reads `from`, `to`, `timezone` and `interval` for a project whose own time zone is `timezone`.
  * @throws Problem `invalid_parameter`, `range_too_large`.
  */
 export function readDays(query: URLSearchParams, timezone: string, asOfMs: number): OverviewDays {

@@ -13,7 +13,7 @@ import { NOW_MS } from "./overview_now.ts";
 import type { OwnVisitors } from "./overview_sums.ts";
 import { SPAN_VISITORS } from "./overview_visitor.ts";
 
-/** A project of the list, whose days are looked at, and what it is asked with. */
+/** A project of the list, its days, and how to read it. */
 export interface ListedProject {
   readonly project: Project;
   readonly days: OverviewDays;
@@ -22,16 +22,15 @@ export interface ListedProject {
   readonly source: {
     readonly sql: Sql;
     readonly scope: Scope;
-    /** What is loaded is there until the work ends. */
+    /** Loaded timelines are kept until the work ends. */
     readonly withTimelines: <T>(work: (timelines: Read["timelines"]) => Promise<T>) => Promise<T>;
   };
 }
 
-/** What a list tells of a project. */
 export interface ProjectFigures {
   readonly visitors: number | null;
   readonly change: number | null;
-  /** Whether daily sums of another product are in it. */
+  /** Whether the visitors include imported daily sums. */
   readonly isImported: boolean;
 }
 
@@ -42,7 +41,7 @@ export const scopeOf = ({ projectId }: Project): Scope => ({
   filters: [],
 });
 
-/** Own visitors, and those of each bucket, by a scan: where the rollups do not hold the answer. */
+/** Counts own visitors, and those of each bucket, by a scan: where the rollups do not hold the days. */
 export async function scanVisitors(
   { project, days, source }: ListedProject,
 ): Promise<{ readonly own: OwnVisitors; readonly series: readonly number[] }> {
@@ -63,7 +62,7 @@ export async function scanVisitors(
   };
 }
 
-/** Who is there now, by the events of the last minutes, both ends included. */
+/** Counts the visitors of the last minutes by their events, both ends included. */
 export async function scanNow({ project, asOfMs, source }: ListedProject): Promise<number> {
   const span = { fromMs: asOfMs - NOW_MS, toMs: asOfMs + 1 };
   const { sql, withTimelines } = source;
@@ -73,7 +72,7 @@ export async function scanNow({ project, asOfMs, source }: ListedProject): Promi
   return actors.size;
 }
 
-/** Own visitors of a span with those of imported days in it. */
+/** Adds the visitors of imported days in a span to the own visitors. */
 type WithImported = (own: number, span: Span) => {
   readonly visitors: number | null;
   readonly isImported: boolean;
@@ -81,7 +80,7 @@ type WithImported = (own: number, span: Span) => {
 
 const OWN_ALONE: WithImported = (visitors) => ({ visitors, isImported: false });
 
-/** What imported days of a range add, as the key figures add it. */
+/** Returns a function that adds the imported days of a range, as the key figures do. */
 async function importedOf(
   { project, hasImported, source: { sql, scope } }: ListedProject,
   range: Range,
@@ -94,18 +93,18 @@ async function importedOf(
     (await sumsByDay(sql, project.projectId, imported.days)).map((day) => [day.day, day]),
   );
   return (own, { fromMs, toMs }) => {
-    const told = imported.days.filter((day) =>
+    const days = imported.days.filter((day) =>
       day.fromMs >= fromMs && day.fromMs < toMs && sums.has(day.day)
     );
-    if (told.length === 0) return { visitors: own, isImported: false };
-    const known = told.flatMap(({ day }) => sums.get(day)!.visitors ?? []);
+    if (days.length === 0) return { visitors: own, isImported: false };
+    const known = days.flatMap(({ day }) => sums.get(day)!.visitors ?? []);
     const hasOwn = reachesOwn(imported, toMs);
     const sum = known.reduce((total, visitors) => total + visitors, hasOwn ? own : 0);
     return { visitors: hasOwn || known.length > 0 ? sum : null, isImported: true };
   };
 }
 
-/** A project's visitors over the range, and how those of the days that are over changed. */
+/** Returns a project's visitors in the range, and the change over the days that are over. */
 export async function figuresOf(
   listed: ListedProject,
   own: OwnVisitors,
@@ -118,7 +117,7 @@ export async function figuresOf(
   return { visitors, change: changeOf(over.visitors, before.visitors), isImported };
 }
 
-/** The visitors of each bucket. */
+/** Returns the visitors of each bucket with those of imported days. */
 export async function seriesOf(
   listed: ListedProject,
   own: readonly number[],

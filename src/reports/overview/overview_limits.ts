@@ -1,6 +1,6 @@
-/** Projects whose figures are looked at for one list, however few of them it shows. */
+/** The most projects whose figures are read for one list, however few of them it shows. */
 export const OVERVIEW_PROJECTS_MAX = 1_000;
-/** Projects that are waited for where events of theirs are pending; of more, `pending` tells. */
+/** The most projects whose pending events a list waits for; `pending` counts those of all. */
 export const OVERVIEW_AWAITED_MAX = 20;
-/** Characters that projects are searched by. */
+/** The most characters of a search. */
 export const OVERVIEW_SEARCH_LENGTH_MAX = 200;

@@ -1,12 +1,12 @@
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
 
-/** How far back somebody counts as there now: the shorter time of the live view. */
+/** How long after an event its actor counts as there now: the shorter time of the live view. */
 export const NOW_MS = 5 * 60_000;
-/** Sessions that are longer than this are found by their length, the others by their start. */
+/** Sessions longer than this are found by their length, the others by their start. */
 const LONG_S = 3_600;
 
-// A session tells exactly who is there, where no bot has a part in it and its first or last event lies in
-// the time. Of any other the events are looked at.
+// A session is sure where it has no event of a bot, and its first or last event lies in the time: then its
+// actor is there. Any other session needs a look at its events.
 const NOW = `
 SELECT k.project_id AS "projectId",
   (count(DISTINCT s.actor_id) FILTER (WHERE s.is_sure))::int AS visitors,
@@ -25,12 +25,15 @@ CROSS JOIN LATERAL (
 ) AS s
 GROUP BY k.project_id`;
 
-// Those of no session stand in no session.
-const UNTOLD = `
+// Projects with events in the time that belong to no session.
+const SESSIONLESS = `
 SELECT project_id AS "projectId" FROM projections
 WHERE project_id = ANY ($1::text::int[]) AND sessionless_to_ms >= $2::int8`;
 
-/** Who is there in a project; null: its sessions alone do not tell. Nobody of those that are not listed. */
+/**
+ * Counts by project the visitors who are there now; null: sessions alone do not tell. Projects without
+ * any are missing.
+ */
 export async function readNow(
   sql: Sql,
   projectIds: readonly number[],
@@ -44,10 +47,10 @@ export async function readNow(
   const present = new Map<number, number | null>(
     rows.map(({ projectId, visitors, isUnsure }) => [projectId, isUnsure ? null : visitors]),
   );
-  const untold = await sql.query<{ projectId: number }>(
-    UNTOLD,
+  const sessionless = await sql.query<{ projectId: number }>(
+    SESSIONLESS,
     [arrayLiteral(projectIds), asOfMs - NOW_MS],
   );
-  for (const { projectId } of untold) present.set(projectId, null);
+  for (const { projectId } of sessionless) present.set(projectId, null);
   return present;
 }

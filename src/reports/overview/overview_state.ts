@@ -1,11 +1,11 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
 import { PENDING_ROWS, PENDING_SUM } from "../answer/projected_state.ts";
 
-/** How far the projection of a project is, and which days of other products it has. */
+/** How far the projection of a project is, and whether it has imported days. */
 export interface OverviewState {
   readonly projectId: number;
   readonly pending: number;
-  /** Whose days the rollups count by; null while they hold for none. */
+  /** The time zone by whose days the rollups count; null while they hold for none. */
   readonly timezone: string | null;
   readonly hasImported: boolean;
 }
@@ -24,7 +24,7 @@ LEFT JOIN (
 LEFT JOIN projections p USING (project_id)
 LEFT JOIN earlier_projects e USING (project_id)`;
 
-/** What `projectedState` tells of one project, of all of them in one statement. */
+/** Reads in one statement for all projects what `projectedState` reads for one. */
 export async function readStates(
   sql: Sql,
   projectIds: readonly number[],

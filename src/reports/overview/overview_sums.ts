@@ -7,12 +7,12 @@ import type { OverviewDays } from "./overview_days.ts";
 /** Distinct visitors of a project's own events. */
 export interface OwnVisitors {
   readonly range: number;
-  /** Of the days of the range that are over, and of as many before it; 0 where none is over. */
+  /** In the days of the range that are over, and in as many before the range; 0 where none is over. */
   readonly over: number;
   readonly before: number;
 }
 
-/** Which of a project's days the rollups are asked for: numbers of local days, each `[from, to)`. */
+/** Days of a project to read from the rollups: numbers of local days, each range `[from, to)`. */
 export interface RolledDays {
   readonly from: number;
   readonly to: number;
@@ -23,14 +23,14 @@ export interface RolledDays {
   readonly starts: readonly number[];
 }
 
-/** Whole days alone: a part of one is not rolled up. */
+/** Returns a range as days of the rollups; null where it is not of whole days that these hold. */
 function wholeDays(range: Range): RolledSpan | null {
   const scope = { projectId: 0, siteHost: null, bots: "exclude", filters: [] } as const;
   const rolled = rolledSpan(scope, { timezone: range.timezone }, range);
   return rolled?.tail === null ? rolled : null;
 }
 
-/** The days of a range as rollups in its time zone know them; null where they do not hold the answer. */
+/** Returns the days to read from the rollups; null where these do not hold the answer. */
 export function rolledDays({ range, buckets, compared }: OverviewDays): RolledDays | null {
   const starts = startDays(buckets, range.timezone);
   const whole = wholeDays(range);
@@ -51,7 +51,7 @@ export function rolledDays({ range, buckets, compared }: OverviewDays): RolledDa
   };
 }
 
-// An actor of a day counts in a span unless an earlier day of the span has it already.
+// An actor of a day counts in a span unless an earlier day of the span has the actor too.
 const SUMS = `
 SELECT t.* FROM unnest($1::text::int[], $2::text::int[], $3::text::int[], $4::text::int[],
     $5::text::int[], $6::text::int[])
@@ -73,7 +73,7 @@ interface Summed {
   readonly days: RolledDays;
 }
 
-/** Of each project its sums, all in one statement. */
+/** Reads the sums of each project, all in one statement. */
 export async function readRolledSums(
   sql: Sql,
   projects: readonly Summed[],
@@ -106,7 +106,7 @@ CROSS JOIN LATERAL (
 ) AS t
 WHERE t.visitors > 0`;
 
-/** Of each project the visitors of each bucket, all in one statement. */
+/** Reads the visitors of each project in each bucket, all in one statement. */
 export async function readRolledSeries(
   sql: Sql,
   projects: readonly Summed[],

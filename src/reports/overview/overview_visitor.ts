@@ -3,15 +3,15 @@ import type { TechnicalNames } from "../../scans/technical_names.ts";
 import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
-interface Inputs {
-  /** They may overlap. */
+interface SpanVisitorInputs {
+  /** The spans may overlap. */
   readonly spans: readonly Span[];
   readonly technical: TechnicalNames;
 }
 
-function spanVisitor({ spans, technical }: Inputs): Visitor<Int32Array> {
+function spanVisitor({ spans, technical }: SpanVisitorInputs): Visitor<Int32Array> {
   const counts = new Int32Array(spans.length);
-  /** By span, the last actor that was seen in it: actors are visited one after the other. */
+  /** By span: the last actor who was counted. Actors are visited one after the other. */
   const seen = new Int32Array(spans.length).fill(-1);
   return runVisitor((actor, { fromMs, times, names, contexts }, start, end) => {
     for (let at = start; at < end; at++) {
@@ -26,8 +26,8 @@ function spanVisitor({ spans, technical }: Inputs): Visitor<Int32Array> {
   }, () => counts);
 }
 
-/** Distinct actors of each span, bots and technical names left out. */
-export const SPAN_VISITORS: VisitorKind<Inputs, Int32Array> = {
+/** Counts the distinct actors of each span, without bots and technical names. */
+export const SPAN_VISITORS: VisitorKind<SpanVisitorInputs, Int32Array> = {
   name: "span visitors",
   create: spanVisitor,
   merge: (counts, more) => addTo(counts, more),

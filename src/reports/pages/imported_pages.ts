@@ -5,7 +5,7 @@ import { type ImportedSpan, importedSpan } from "../imported/imported_span.ts";
 import { rate } from "../answer/report.ts";
 import type { PageRow } from "./page_row.ts";
 
-/** The imported days of a read that tell of pages. */
+/** Returns the imported days of a read that hold sums of pages. */
 export async function importedPages(read: Read): Promise<ImportedSpan> {
   return await importedSpan(read, read.range, {
     dimensions: ["path"],
@@ -16,27 +16,36 @@ export async function importedPages(read: Read): Promise<ImportedSpan> {
   });
 }
 
-/** What imported days tell of a page: who saw it, began and ended there. */
+/** The imported sums of a page: its views, and the visits that began and ended there. */
 interface PageSums {
-  views?: ImportedSums;
-  entries?: ImportedSums;
-  exits?: ImportedSums;
+  readonly views?: ImportedSums;
+  readonly entries?: ImportedSums;
+  readonly exits?: ImportedSums;
 }
 
-/** Of a page that days do not name: nothing, or nothing that is known. */
-function noSums(isTold: boolean) {
-  const count = isTold ? 0 : null;
+/** The dimension that has each of these sums. */
+const SUMS = [["views", "path"], ["entries", "entryPath"], ["exits", "exitPath"]] as const;
+
+/** Returns the sums of a page that no day names: zeros where days have the dimension, else nulls. */
+function noSums(hasDimension: boolean) {
+  const count = hasDimension ? 0 : null;
   return { visitors: count, visits: count, pageviews: count, bounces: null, visitsWithBounces: 0 };
 }
 
-type Tells = (dimension: ImportedDimension) => boolean;
+/** Tells whether any imported day has sums of a dimension. */
+type HasDimension = (dimension: ImportedDimension) => boolean;
 
-/** `tells`: whether any day tells of a dimension; then what it has no sum of has none. */
-function withImported(own: PageRow | null, path: string, sums: PageSums, tells: Tells): PageRow {
+/** Adds imported sums to a page's own row; null: the page has no own row. */
+function withImported(
+  own: PageRow | null,
+  path: string,
+  sums: PageSums,
+  has: HasDimension,
+): PageRow {
   const sum = (count: number | null | undefined, imported: number | null) =>
     own === null ? imported : (count ?? 0) + (imported ?? 0);
-  const { views = noSums(tells("path")), entries = noSums(tells("entryPath")) } = sums;
-  const { exits = noSums(tells("exitPath")) } = sums;
+  const { views = noSums(has("path")), entries = noSums(has("entryPath")) } = sums;
+  const { exits = noSums(has("exitPath")) } = sums;
   return {
     path,
     visitors: sum(own?.visitors, views.visitors),
@@ -53,30 +62,25 @@ function withImported(own: PageRow | null, path: string, sums: PageSums, tells: 
   };
 }
 
-/** All rows of own events and of imported days, each page once. */
+/** Merges own rows and imported days: each page once. */
 export async function mergedPages(
   { sql, scope: { projectId } }: Read,
   { days }: ImportedSpan,
   own: readonly PageRow[],
 ): Promise<PageRow[]> {
-  const found = new Map<string, PageSums>();
-  const of = (path: string | null): PageSums => {
-    // A sum without a path is of none.
-    const known = path === null ? undefined : found.get(path);
-    const sums = known ?? {};
-    if (path !== null && known === undefined) found.set(path, sums);
-    return sums;
-  };
-  for (const row of await sumsByValue(sql, projectId, days, "path")) of(row.value).views = row;
-  for (const row of await sumsByValue(sql, projectId, days, "entryPath")) {
-    of(row.value).entries = row;
+  const sumsOf = new Map<string, PageSums>();
+  for (const [name, dimension] of SUMS) {
+    for (const row of await sumsByValue(sql, projectId, days, dimension)) {
+      // Sums without a path are of no page.
+      if (row.value === null) continue;
+      sumsOf.set(row.value, { ...sumsOf.get(row.value), [name]: row });
+    }
   }
-  for (const row of await sumsByValue(sql, projectId, days, "exitPath")) of(row.value).exits = row;
-  const tells: Tells = (one) => days.some(({ dimensions }) => dimensions.includes(one));
+  const has: HasDimension = (one) => days.some(({ dimensions }) => dimensions.includes(one));
   const merged = own.map((row) => {
-    const sums = found.get(row.path);
-    found.delete(row.path);
-    return sums === undefined ? row : withImported(row, row.path, sums, tells);
+    const sums = sumsOf.get(row.path);
+    sumsOf.delete(row.path);
+    return sums === undefined ? row : withImported(row, row.path, sums, has);
   });
-  return [...merged, ...[...found].map(([path, sums]) => withImported(null, path, sums, tells))];
+  return [...merged, ...[...sumsOf].map(([path, sums]) => withImported(null, path, sums, has))];
 }

@@ -11,14 +11,14 @@ import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 
 const SCROLL_BIT = nameBit(SCROLL);
 
-interface Inputs {
+interface PageInputs {
   readonly test: EventPasses;
   readonly span: Span;
-  /** From the longest pause of a session before the span to the end of all that cross its end. */
+  /** From the longest pause of a session before the span to the end of the sessions that cross its end. */
   readonly reach: Span;
 }
 
-/** What pages come to, by path id; what has no path stands at 0. */
+/** Counts of pages by path id; 0 stands for events without a path. */
 export interface PageCounts {
   readonly visitors: Int32Array;
   readonly pageviews: Int32Array;
@@ -29,7 +29,7 @@ export interface PageCounts {
   readonly depths: readonly SampleChunk[];
 }
 
-/** Follows actors through their sessions, and counts who saw, began and ended at which page. */
+/** Follows actors through their sessions, and counts the views, entries and exits of pages. */
 class PageVisitor implements Visitor<PageCounts> {
   readonly #tally;
   readonly #onPageMs: Samples;
@@ -37,10 +37,10 @@ class PageVisitor implements Visitor<PageCounts> {
   readonly #span: Span;
   readonly #reach: Span;
   readonly #test: EventTest;
-  /** The last actor who saw each path. */
+  /** By path: the last actor who was counted as visitor. */
   readonly #lastActors: Int32Array;
 
-  // The session under way.
+  // The current session.
   #startMs = -Infinity;
   #lastMs = -Infinity;
   #isSelected = false;
@@ -50,11 +50,11 @@ class PageVisitor implements Visitor<PageCounts> {
   #passiveCustoms = 0;
   #entryPath = 0;
   #exitPath = 0;
-  /** Of the page view that waits for the next one: its path, 0 where nobody asks how long it took. */
+  /** The path of the last page view, whose time on page is not yet known; 0: it is not asked for. */
   #openPath = 0;
   #openMs = -Infinity;
 
-  constructor({ test, span, reach }: Inputs, words: readonly Int32Array[]) {
+  constructor({ test, span, reach }: PageInputs, words: readonly Int32Array[]) {
     const { termMax } = test;
     const counts = () => new Int32Array(termMax + 1);
     this.#tally = {
@@ -147,7 +147,7 @@ class PageVisitor implements Visitor<PageCounts> {
     this.#tally.visitors[path]!++;
   }
 
-  /** An event of a session: of the one under way, or of the next. */
+  /** Takes an event of the current session, or begins the next session with it. */
   #reachSession(ms: number, path: number): void {
     if (ms - this.#lastMs > SESSION_GAP_MS) {
       this.#endSession();
@@ -161,7 +161,7 @@ class PageVisitor implements Visitor<PageCounts> {
     if (this.#openPath !== 0) this.#onPageMs.add(this.#openPath, ms - this.#openMs);
     this.#openPath = isAsked ? path : 0;
     this.#openMs = ms;
-    // Of a session without page views it is the first and the last event that tell.
+    // Page views decide over the entry and exit; other events only in a session without page views.
     if (this.#views++ === 0) this.#entryPath = path;
     this.#exitPath = path;
   }
@@ -177,7 +177,7 @@ class PageVisitor implements Visitor<PageCounts> {
     return isBounce({ views, customs, passiveViews, passiveCustoms });
   }
 
-  /** Sessions that start in the span and hold a selected event count. */
+  /** Ends the current session, and counts it if it started in the span and holds a selected event. */
   #endSession(): void {
     const tally = this.#tally;
     if (this.#openPath !== 0) this.#onPageMs.add(this.#openPath, this.#lastMs - this.#openMs);
@@ -198,7 +198,7 @@ class PageVisitor implements Visitor<PageCounts> {
   }
 }
 
-export const PAGE_COUNTS: VisitorKind<Inputs, PageCounts> = {
+export const PAGE_COUNTS: VisitorKind<PageInputs, PageCounts> = {
   name: "pages",
   create: (inputs, words) => new PageVisitor(inputs, words),
   merge: (counts, more) => ({

@@ -18,10 +18,9 @@ import { type Answer, rate, type Report } from "../answer/report.ts";
 import { isSmall, OTHER } from "../answer/small_groups.ts";
 import { type SmallPages, smallPages } from "./small_pages.ts";
 
-/** Everything that is counted of pages. */
 async function countPages(read: Read, span: Span): Promise<PageCounts> {
-  // Of a session that crosses the beginning of the span, only that it does matters: it counts for
-  // none, and its page views are followed forward. Those that cross the end are followed to theirs.
+  // A pause before the span tells which sessions began before it: their entries and exits do not
+  // count. Sessions that cross the end of the span are followed to their own end.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(read, read.scope.projectId, span.toMs),
@@ -34,7 +33,7 @@ function secondsOf(ms: number | undefined): number | null {
   return ms === undefined ? null : ms / 1000;
 }
 
-/** Of many pages together nobody can say how long one was read. */
+/** Returns the row of all pages of too few visitors: it has no median times and depths. */
 function otherRow(
   { visitors, pageviews, entries, exits, bounces }: SmallPages,
 ): PageRow {
@@ -55,7 +54,7 @@ interface FoundPage {
   readonly nextCursor: string | null;
 }
 
-/** The pages of own events that follow the cursor, `limit` at most; the database sorts them. */
+/** Returns the pages of own events after the cursor, at most `limit`; the database sorts them. */
 async function ownPage(
   read: Read,
   span: Span,
@@ -66,9 +65,9 @@ async function ownPage(
   const { visitors, pageviews, entries, exits, bounces } = counts;
   const isSeen = (path: number) => pageviews[path]! + entries[path]! + exits[path]! > 0;
   const small = await smallPages(read, span, counts, isSeen);
-  const isTold = (path: number) => isSeen(path) && small?.isIn[path] !== 1;
+  const isShown = (path: number) => isSeen(path) && small?.isIn[path] !== 1;
   const rows = limit ?? visitors.length;
-  const page = await pathsAfter(read, [visitors, pageviews], isTold, cursor, rows);
+  const page = await pathsAfter(read, [visitors, pageviews], isShown, cursor, rows);
   const ids = page.rows.map(({ id }) => id);
   const pathMax = visitors.length - 1;
   const turn = yielding();
@@ -85,13 +84,13 @@ async function ownPage(
     medianSecondsOnPage: secondsOf(onPageMs.get(id)),
     medianScrollDepth: depths.get(id) ?? null,
   }));
-  // Fewer people may have seen pages than came.
-  const isOtherTold = small !== null && !isSmall(small.visitors, read.visitorsMin);
-  if (isOtherTold && page.nextCursor === null) listed.push(otherRow(small));
+  // All small pages together may still have too few visitors.
+  const isOtherShown = small !== null && !isSmall(small.visitors, read.visitorsMin);
+  if (isOtherShown && page.nextCursor === null) listed.push(otherRow(small));
   return { rows: listed, nextCursor: page.nextCursor };
 }
 
-/** The pages of own events and of imported days: the same path stands in both. */
+/** Returns a page of rows of own events and imported days, each path once. */
 async function mergedPage(
   read: Read,
   span: Span,
@@ -112,8 +111,7 @@ async function mergedPage(
 }
 
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
-  const { range } = read;
-  const span = spanOf(range);
+  const span = spanOf(read.range);
   const imported = await importedPages(read);
   const { rows, nextCursor } = imported.days.length === 0
     ? await ownPage(read, span, cursor, read.limit)
@@ -121,7 +119,7 @@ async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   return { ...importedSaid(read, [imported]), result: { rows, nextCursor } };
 }
 
-/** `GET /v1/pages`: who sees each page, begins and ends there, and how long and far they read. */
+/** `GET /v1/pages`: the visitors, views, entries, exits, reading time and scroll depth of each page. */
 export const PAGES: Report = {
   path: "/v1/pages",
   summary: "Visitors, views, entries, exits, reading time and scroll depth of each page",

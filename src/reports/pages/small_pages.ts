@@ -2,12 +2,12 @@ import type { Span } from "../../query/selection.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
 import { countActorsOn } from "../../scans/path_counts.ts";
 import type { Read } from "../../scans/read.ts";
-import { smallPlaces } from "../answer/small_groups.ts";
+import { isSmall } from "../answer/small_groups.ts";
 import type { PageCounts } from "./page_visitor.ts";
 
-/** The pages that are not told one by one, and what they come to together. */
+/** The pages of too few visitors for a share, and their counts together. */
 export interface SmallPages {
-  /** By path id: 1 for those that are in it. */
+  /** By path id: 1 for these pages. */
   readonly isIn: Uint8Array;
   readonly visitors: number;
   readonly pageviews: number;
@@ -16,7 +16,7 @@ export interface SmallPages {
   readonly bounces: number;
 }
 
-/** Which pages a share does not tell one by one; null: it tells all. */
+/** Returns the pages that a share does not show one by one; null: it shows all. */
 export async function smallPages(
   read: Read,
   span: Span,
@@ -24,22 +24,16 @@ export async function smallPages(
   isSeen: (path: number) => boolean,
 ): Promise<SmallPages | null> {
   if (read.visitorsMin === 1) return null;
-  const visitors = new Map<number, number>();
-  for (let path = 1; path < counts.visitors.length; path++) {
-    if (isSeen(path)) visitors.set(path, counts.visitors[path]!);
-  }
-  const marked = (places: readonly number[]) => {
-    const isIn = new Uint8Array(counts.visitors.length);
-    for (const place of places) isIn[place] = 1;
-    return isIn;
-  };
-  const count = (places: readonly number[]) => countActorsOn(read, span, PAGE_VIEW, marked(places));
-  const folded = smallPlaces(visitors, read.visitorsMin);
-  if (folded.length === 0) return null;
-  const sum = (of: Int32Array) => folded.reduce((total, path) => total + of[path]!, 0);
+  const { visitors } = counts;
+  const isIn = Uint8Array.from(
+    visitors,
+    (actors, path) => Number(path > 0 && isSeen(path) && isSmall(actors, read.visitorsMin)),
+  );
+  if (!isIn.includes(1)) return null;
+  const sum = (of: Int32Array) => of.reduce((total, n, path) => total + n * isIn[path]!, 0);
   return {
-    isIn: marked(folded),
-    visitors: await count(folded),
+    isIn,
+    visitors: await countActorsOn(read, span, PAGE_VIEW, isIn),
     pageviews: sum(counts.pageviews),
     entries: sum(counts.entries),
     exits: sum(counts.exits),

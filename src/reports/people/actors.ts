@@ -10,15 +10,15 @@ import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { atOneMoment } from "../answer/time_limit.ts";
 
-/** What the handlers of one person's data work with; the token is an admin's of the project. */
+/** Services of the handlers of one person's data; the token is one of a project admin. */
 export interface ActorServices {
   readonly database: Database;
   readonly projection: { catchUp(projectId: number): Promise<void> };
-  /** Moves what an upgrade under way has not moved yet of whomever an id names. */
+  /** Moves the events of the person that `id` names which a running upgrade has not moved yet. */
   readonly movePerson: (projectId: number, id: string) => Promise<void>;
   /**
-   * Erases an actor and everything made of their events, and does `also` in the same transaction.
-   * @returns how many events there were
+   * Erases an actor and everything made of the actor's events, and runs `also` in the same transaction.
+   * @returns how many events were erased
    */
   readonly erase: (
     projectId: number,
@@ -27,7 +27,7 @@ export interface ActorServices {
   ) => Promise<number>;
 }
 
-/** Whose data is asked for. */
+/** The project and the id of the person. */
 interface AskedActor {
   readonly project: Project;
   readonly params: Exchange<unknown>["params"];
@@ -75,7 +75,10 @@ export const ActorExport = z.object({
   events: z.array(EventShown),
 });
 
-/** All identities of the actor whom `id` names: a user id, else an anonymous id, else a hash. */
+/**
+ * Returns all identities of the actor that `id` names: a user id, else an anonymous id, else a hash.
+ * Throws Problem `not_found`.
+ */
 async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Identity[]> {
   const unknown = new Problem("not_found", "Nothing is stored of this actor.");
   // An id from a path may hold what PostgreSQL's text cannot.
@@ -129,7 +132,7 @@ async function sessionsOf(sql: Sql, projectId: number, actorId: number) {
   }));
 }
 
-/** Projects what is stored of somebody, also what an upgrade has not moved yet: then all of it is known. */
+/** Projects all stored events of a person, also those that an upgrade has not moved yet. */
 async function gather(
   { projection, movePerson }: Pick<ActorServices, "projection" | "movePerson">,
   projectId: number,
@@ -140,10 +143,10 @@ async function gather(
   await projection.catchUp(projectId);
 }
 
-/** How much of somebody's time is read at once. */
+/** How much of a person's time is read at once. */
 const TIMELINE_STEP_MS = 30 * DAY_MS;
 
-/** Somebody's events, oldest first, as the JSON of a list: some days at a time. */
+/** Yields a person's events, oldest first, as the JSON members of a list: some days at a time. */
 async function* eventTexts(
   database: Database,
   projectId: number,
@@ -167,8 +170,8 @@ async function* eventTexts(
 }
 
 /**
- * `GET /v1/actors/:id`: all that is stored of one person, oldest first. The reply is written as it
- * is read, so that memory stays bounded.
+ * `GET /v1/actors/:id`: everything that is stored of one person, oldest first. The reply is written
+ * while it is read, so that memory stays bounded.
  */
 export async function getActor(
   services: ActorServices,
@@ -193,7 +196,7 @@ export async function getActor(
 }
 
 /**
- * `DELETE /v1/actors/:id`: erases one person. `also` is part of the erasure.
+ * `DELETE /v1/actors/:id`: erases one person, and runs `also` in the same transaction.
  * Throws Problem `not_found`.
  */
 export async function deleteActor(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RateShown } from "../answer/report.ts";
 
-/** Who of a cohort returned in a period. */
+/** The actors of a cohort who returned in a period. */
 const Cell = z.object({
   period: z.int().meta({ description: "Periods after the cohort's own, which is 0" }),
   actors: z.int().nullable().meta({
@@ -11,7 +11,7 @@ const Cell = z.object({
   complete: z.boolean().meta({ description: "False while the period runs, and before" }),
 }).meta({ id: "RetentionCell" });
 
-/** Those who began in one period. */
+/** The actors who began in one period, and who of them returned. */
 export const Cohort = z.object({
   start: z.iso.datetime().meta({ description: "When the cohort's period begins" }),
   label: z.string().meta({

@@ -6,47 +6,53 @@ import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
 import type { Behind } from "../behind/behind_tally.ts";
 import { askingOf } from "../answer/report.ts";
-import { askedOf, type Own, readOwn, RETENTION } from "./retention.ts";
+import {
+  questionOf,
+  readRetentionParameters,
+  RETENTION,
+  type RetentionParameters,
+} from "./retention.ts";
 import { findMembers } from "./retention_scan.ts";
 
 const INTERVALS = ["day", "week", "month"] as const;
 
-const Place = z.strictObject({
+const RetentionNumber = z.strictObject({
   cohort: z.iso.datetime('Use the "start" of a cohort.'),
   period: z.int().min(0).max(RETENTION_PERIODS_MAX - 1).optional(),
 });
 
-/** A cell of a cohort; without a period all of the cohort. */
-type Place = z.output<typeof Place>;
+/** Which number of a cohort somebody asks about: that of a cell; without a period the cohort's size. */
+type RetentionNumber = z.output<typeof RetentionNumber>;
 
 async function find(
   read: Read,
-  own: Own,
-  { cohort: start, period }: Place,
+  parameters: RetentionParameters,
+  { cohort: start, period }: RetentionNumber,
 ): Promise<Behind> {
-  const asked = askedOf(own, read);
+  const question = questionOf(parameters, read);
   const startMs = Date.parse(start);
-  const cohort = asked.periods.slice(0, asked.cohortCount)
+  const cohort = question.periods.slice(0, question.cohortCount)
     .findIndex((one) => one.startMs === startMs);
   if (cohort === -1) throw invalidParameter("of", "In this range no cohort starts then.");
-  return await findMembers(read, asked, { cohort, period: period ?? null });
+  return await findMembers(read, question, { cohort, period: period ?? null });
 }
 
-/** Who is of a cohort, and who of it came back in a period. */
+/** Lists the actors of a cohort, or those of them who came back in a period. */
 export const COHORT_PEOPLE: NumberedRead = {
   name: "retention",
   parameters: [...Object.keys(RETENTION.parameters), "interval"],
   ask: (query, listed) => {
     refuseListed(listed, "people");
-    const own = readOwn(query);
+    const parameters = readRetentionParameters(query);
+    const { cellCount, start, back } = parameters;
     const interval = oneOf(query, "interval", INTERVALS, "day");
-    const place = readJson(query, "place", Place)!;
-    if ((place.period ?? 0) >= own.cellCount) {
-      throw invalidParameter("place", `A cohort has ${own.cellCount} cells, counted from 0.`);
+    const number = readJson(query, "place", RetentionNumber)!;
+    if ((number.period ?? 0) >= cellCount) {
+      throw invalidParameter("place", `A cohort has ${cellCount} cells, counted from 0.`);
     }
     return {
-      find: (read) => find({ ...read, interval }, own, place),
-      asking: askingOf({ of: [own.start, own.back] }),
+      find: (read) => find({ ...read, interval }, parameters, number),
+      asking: askingOf({ of: [start, back] }),
     };
   },
 };

@@ -6,32 +6,32 @@ import { SpanFinder } from "../../scans/span_finder.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
 
-/** Who is in which cohort, and which returns count. */
+/** Which cohorts an actor is in, and which returns count. */
 export interface CohortRules {
-  /** Whether an actor is in the cohort of the first time ever alone. */
+  /** Whether an actor is only in the cohort of the first start event ever, or in each one's. */
   readonly cohort: "first" | "recurring";
   readonly criterion: "on" | "on_or_after";
   /** Cells of a cohort, period 0 included. */
   readonly cellCount: number;
   readonly cohortCount: number;
   readonly fromMs: number;
-  /** From then on no event counts. */
+  /** Events from this moment on do not count. */
   readonly returnsToMs: number;
 }
 
-/** What cohorts are, by ids. */
+/** The cohorts of a question, with names and filters as ids. */
 export interface CohortInputs extends CohortRules {
   readonly scope: EventPasses;
   readonly start: EventPasses;
   readonly back: EventPasses;
   /** Whole and without gaps: those of the cohorts, then those that only their cells cover. */
   readonly periods: readonly Span[];
-  /** Whose members are told: of a cohort those of a cell, or all (period null); null: nobody's. */
-  readonly place: CohortPlace | null;
+  /** The cohort or cell whose members are listed; null: none. */
+  readonly listed: ListedCohort | null;
 }
 
 /** A cell of a cohort, both counted from 0; period null: the whole cohort. */
-export interface CohortPlace {
+export interface ListedCohort {
   readonly cohort: number;
   readonly period: number | null;
 }
@@ -41,19 +41,19 @@ export interface CohortCounts {
   readonly sizes: Int32Array;
   /** The cells of all cohorts, one after the other. */
   readonly cells: Int32Array;
-  /** Who is at the place that was asked for, by when they began. */
+  /** The listed members, and when they began. */
   readonly members: Behind;
 }
 
-/** What an event may be. */
+/** Bits of an event: whether it is a start event, and a return. */
 const START = 1;
 const RETURN = 2;
 
-/** What events are, by what timelines hold of them. */
+/** Tells which of these bits events have. */
 class EventBits {
-  /** By the id of its name: what an event may be. */
+  /** By the id of a name: the bits that its events may have. */
   readonly possible: Uint8Array;
-  /** Whether more than the name decides, bots apart. */
+  /** Whether more than the name decides, apart from bots. */
   readonly isNarrowed: boolean;
 
   readonly scope: EventTest;
@@ -73,7 +73,7 @@ class EventBits {
     this.isNarrowed = !(scope.isOfName && start.isOfName && back.isOfName);
   }
 
-  /** Which of the bits that its name makes possible an event has. */
+  /** Returns which of the possible bits an event has. */
   narrow(
     possible: number,
     path: number,
@@ -93,12 +93,9 @@ class EventBits {
   }
 }
 
-/**
- * Follows actors one after the other, and counts. Of each only the periods with a start event, and
- * those with a return, are kept.
- */
+/** Follows one actor after the other, keeping only the periods with a start event and with a return. */
 class CohortVisitor implements Visitor<CohortCounts> {
-  readonly #question: CohortInputs;
+  readonly #inputs: CohortInputs;
   readonly #bits: EventBits;
   readonly #periods: SpanFinder;
   readonly #sizes: Int32Array;
@@ -108,20 +105,21 @@ class CohortVisitor implements Visitor<CohortCounts> {
 
   /** The actor's periods with a start event, and with a return, in order. */
   readonly #starts: Int32Array;
-  /** When the first start event of each of these periods was. */
+  /** When the first start event was in each period of `#starts`. */
   readonly #startsMs: Float64Array;
   readonly #returns: Int32Array;
   #startCount = 0;
   #returnCount = 0;
-  /** The period under way, -1 before the first, and when what is wanted changes. */
+  /** The current period; -1: before the first. */
   #period = -1;
+  /** When `#wanted` changes next. */
   #endMs = 0;
-  /** What has not been seen in this period, and matters. */
+  /** The bits that matter in the current period and have not been seen in it. */
   #wanted = 0;
 
   constructor(inputs: CohortInputs, words: readonly Int32Array[]) {
     const { periods, cohortCount, cellCount } = inputs;
-    this.#question = inputs;
+    this.#inputs = inputs;
     this.#bits = new EventBits(inputs, words);
     this.#periods = new SpanFinder(periods);
     this.#sizes = new Int32Array(cohortCount);
@@ -136,7 +134,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    const { cohort, fromMs, returnsToMs } = this.#question;
+    const { cohort, fromMs, returnsToMs } = this.#inputs;
     this.#startCount = 0;
     this.#returnCount = 0;
     this.#period = -1;
@@ -145,8 +143,8 @@ class CohortVisitor implements Visitor<CohortCounts> {
     followRuns(actor, timeline, this.#follow);
     if (this.#startCount === 0) return;
     this.#count();
-    const { place } = this.#question;
-    if (place !== null) this.#tell(actor, place);
+    const { listed } = this.#inputs;
+    if (listed !== null) this.#list(actor, listed);
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
@@ -176,9 +174,9 @@ class CohortVisitor implements Visitor<CohortCounts> {
     }
   };
 
-  /** Goes on to the period of a moment. */
+  /** Enters the period of a moment. */
   #enter(ms: number): void {
-    const { cohort, cohortCount, returnsToMs } = this.#question;
+    const { cohort, cohortCount, returnsToMs } = this.#inputs;
     if (ms >= returnsToMs) return this.#leave();
     const period = this.#periods.at(ms);
     const isOfCohorts = period < cohortCount;
@@ -191,7 +189,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
 
   #keep(found: number, ms: number): void {
     if ((found & START) !== 0) {
-      // Before the range only the first time ever is looked for: this was it.
+      // The first start event ever was before the range: the actor is in no cohort.
       if (this.#period < 0) return this.#leave();
       this.#startsMs[this.#startCount] = ms;
       this.#starts[this.#startCount++] = this.#period;
@@ -200,14 +198,14 @@ class CohortVisitor implements Visitor<CohortCounts> {
     this.#wanted &= ~found;
   }
 
-  /** Nothing that the actor does from here on matters. */
+  /** Ignores everything that the actor does from here on. */
   #leave(): void {
     this.#endMs = Infinity;
     this.#wanted = 0;
   }
 
   #count(): void {
-    const { criterion, cellCount } = this.#question;
+    const { criterion, cellCount } = this.#inputs;
     const returns = this.#returns;
     const returnCount = this.#returnCount;
     const cells = this.#cells;
@@ -229,9 +227,9 @@ class CohortVisitor implements Visitor<CohortCounts> {
     }
   }
 
-  /** Adds the actor where it is at the place that was asked for. */
-  #tell(actor: number, { cohort, period }: CohortPlace): void {
-    const { criterion } = this.#question;
+  /** Lists the actor if it is a member of the listed cohort or cell. */
+  #list(actor: number, { cohort, period }: ListedCohort): void {
+    const { criterion } = this.#inputs;
     const start = this.#starts.subarray(0, this.#startCount).indexOf(cohort);
     if (start === -1) return;
     const returns = this.#returns.subarray(0, this.#returnCount);

@@ -12,7 +12,7 @@ function laterVisitor(span: Span): Visitor<boolean> {
   }, () => isLater);
 }
 
-/** Tells whether any event lies in a span. */
+/** Tells whether any event lies in the span. */
 export const HAS_EVENTS: VisitorKind<Span, boolean> = {
   name: "has events",
   create: laterVisitor,

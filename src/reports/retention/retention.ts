@@ -14,7 +14,7 @@ import { type CohortQuestion, type CountedCohort, scanCohorts } from "./retentio
 import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { isSmall } from "../answer/small_groups.ts";
-import { toldCohorts } from "./small_cohorts.ts";
+import { withoutSmallCohorts } from "./small_cohorts.ts";
 
 const FIGURES = {
   cohorts: z.array(Cohort),
@@ -23,7 +23,7 @@ const FIGURES = {
   ),
 };
 
-/** `GET /v1/retention`: cohorts by the period of a start event, and who of them came back. */
+/** `GET /v1/retention`: cohorts by the period of a start event, and how many of each came back. */
 export const RETENTION: Report = {
   path: "/v1/retention",
   summary: "Retention: who came back in the periods after the first, by cohort",
@@ -55,11 +55,11 @@ export const RETENTION: Report = {
   },
   hourly: false,
   ask: (query) => {
-    const own = readOwn(query);
+    const parameters = readRetentionParameters(query);
     return {
-      refuse: (shared) => refuseBadPeriods(own, shared),
-      answer: (read) => answer(read, own),
-      terms: { matches: [own.start, own.back] },
+      refuse: (shared) => refuseBadPeriods(parameters, shared),
+      answer: (read) => answer(read, parameters),
+      terms: { matches: [parameters.start, parameters.back] },
     };
   },
 };
@@ -69,10 +69,13 @@ const CRITERIA = ["on", "on_or_after"] as const;
 
 const PERIODS = { min: 1, max: RETENTION_PERIODS_MAX, otherwise: RETENTION_PERIODS_DEFAULT };
 
-/** The report's own parameters. */
-export type Own = Pick<CohortQuestion, "start" | "back" | "cohort" | "criterion" | "cellCount">;
+/** The parameters of this report alone. */
+export type RetentionParameters = Pick<
+  CohortQuestion,
+  "start" | "back" | "cohort" | "criterion" | "cellCount"
+>;
 
-export function readOwn(query: URLSearchParams): Own {
+export function readRetentionParameters(query: URLSearchParams): RetentionParameters {
   return readAll({
     start: () => readEventMatch(query, "start") ?? ANY_EVENT,
     back: () => readEventMatch(query, "return") ?? ANY_EVENT,
@@ -82,21 +85,24 @@ export function readOwn(query: URLSearchParams): Own {
   });
 }
 
-/** The periods of all cells. Throws `range_too_large`, and `invalid_parameter` past the known years. */
-function periodsOf({ cellCount }: Own, { range, interval }: SharedRead): Bucket[] {
+/** Returns the periods of all cells. Throws `range_too_large`, and `invalid_parameter` past the known years. */
+function periodsOf({ cellCount }: RetentionParameters, { range, interval }: SharedRead): Bucket[] {
   if (interval === "hour") throw invalidParameter("interval", "Use one of day, week, month.");
   return wholePeriods(range, interval, cellCount - 1);
 }
 
-/** Both ranges have cohorts. Throws what `periodsOf` throws. */
-function refuseBadPeriods(own: Own, shared: SharedRead): void {
-  periodsOf(own, shared);
+/** Checks the range and the one compared with. Throws what `periodsOf` throws. */
+function refuseBadPeriods(parameters: RetentionParameters, shared: SharedRead): void {
+  periodsOf(parameters, shared);
   const { comparison } = shared;
-  if (comparison !== null) periodsOf(own, { ...shared, range: comparison });
+  if (comparison !== null) periodsOf(parameters, { ...shared, range: comparison });
 }
 
-/** As many whole periods just before those of a range: what is widened to whole ones must not overlap. */
-function periodsBefore({ range, interval }: Read, { fromMs, cohortCount }: Asked): Range {
+/** Returns as many whole periods just before: ranges that were only then widened could overlap. */
+function periodsBefore(
+  { range, interval }: Read,
+  { fromMs, cohortCount }: RetentionQuestion,
+): Range {
   const { timezone } = range;
   const first = dateAt(fromMs, timezone);
   const from = first.subtract({ [`${interval}s`]: cohortCount });
@@ -109,28 +115,28 @@ function periodsBefore({ range, interval }: Read, { fromMs, cohortCount }: Asked
   };
 }
 
-/** The read that is compared with; null: none is. */
-function comparedCohorts(read: Read, asked: Asked): Read | null {
+/** Returns the read that is compared with; null: none is. */
+function comparedCohorts(read: Read, question: RetentionQuestion): Read | null {
   const compared = comparedRead(read);
   if (compared === null || read.comparedBy !== "previous") return compared;
-  return { ...compared, range: periodsBefore(read, asked) };
+  return { ...compared, range: periodsBefore(read, question) };
 }
 
-/** The question with everything resolved. */
-export interface Asked extends CohortQuestion {
+export interface RetentionQuestion extends CohortQuestion {
   /** The end of the last cohort's period. */
   readonly toMs: number;
 }
 
-export function askedOf(own: Own, read: Read): Asked {
-  const { cellCount, criterion } = own;
+/** Resolves the cohorts and periods of a read. */
+export function questionOf(parameters: RetentionParameters, read: Read): RetentionQuestion {
+  const { cellCount, criterion } = parameters;
   const { scope, asOfMs } = read;
-  const periods = periodsOf(own, read);
+  const periods = periodsOf(parameters, read);
   const cohortCount = periods.length - (cellCount - 1);
   const toMs = periods[cohortCount - 1]!.endMs;
   const returnsToMs = criterion === "on" ? Math.min(periods.at(-1)!.endMs, asOfMs + 1) : asOfMs + 1;
   return {
-    ...own,
+    ...parameters,
     scope,
     cohortCount,
     periods,
@@ -140,16 +146,16 @@ export function askedOf(own: Own, read: Read): Asked {
   };
 }
 
-/** From the rollups, where any event makes a cohort and is a return; else by a scan. */
-async function countCohorts(read: Read, asked: Asked): Promise<CountedCohort[]> {
-  const { start, back, cohort, criterion, cellCount, periods, fromMs, toMs } = asked;
+/** Counts from the rollups where any event makes a cohort and is a return, else in a scan. */
+async function countCohorts(read: Read, question: RetentionQuestion): Promise<CountedCohort[]> {
+  const { start, back, cohort, criterion, cellCount, periods, fromMs, toMs } = question;
   const isAny = [start, back].every(({ name, filters }) => name === null && filters.length === 0);
   const range = { ...read.range, from: new Date(fromMs), to: new Date(toMs) };
   const rolled = isAny && cohort === "first" ? rolledSpan(read.scope, read.project, range) : null;
-  if (rolled === null) return await scanCohorts(read, asked);
   const isLasting = criterion === "on_or_after";
-  const asking = { cellCount, isLasting, asOfMs: read.asOfMs };
-  return await readRolledCohorts(read, rolled, periods, asking) ?? await scanCohorts(read, asked);
+  const rules = { cellCount, isLasting, asOfMs: read.asOfMs };
+  const counted = rolled && await readRolledCohorts(read, rolled, periods, rules);
+  return counted ?? await scanCohorts(read, question);
 }
 
 function cellOf(
@@ -166,9 +172,9 @@ function cellOf(
   return { period: k, actors, rate: rate(actors, size), complete: endMs <= asOfMs };
 }
 
-/** Every cohort with every cell, those without anybody too. */
+/** Returns every cohort with every cell, also those without actors. */
 function shownCohorts(
-  { periods, cohortCount, cellCount }: Asked,
+  { periods, cohortCount, cellCount }: RetentionQuestion,
   counted: readonly CountedCohort[],
   asOfMs: number,
 ) {
@@ -183,7 +189,7 @@ function shownCohorts(
   });
 }
 
-/** Of each period, the cohorts whose cell is complete, large and small alike by their actors. */
+/** Returns the average rate of each period over all actors of the cohorts whose cell is complete. */
 function averageOf(
   cohorts: ReturnType<typeof shownCohorts>,
   cellCount: number,
@@ -194,32 +200,36 @@ function averageOf(
     const sum = (count: "numerator" | "denominator") =>
       complete.reduce((total, cell) => total + cell.rate[count], 0);
     const returned = sum("numerator");
-    const isTold = !isSmall(returned, visitorsMin);
-    return { period, rate: isTold ? rate(returned, sum("denominator")) : rate(0, 0) };
+    const isShown = !isSmall(returned, visitorsMin);
+    return { period, rate: isShown ? rate(returned, sum("denominator")) : rate(0, 0) };
   });
 }
 
-/** The cohorts of a read, and what they come to together. */
-async function figuresOf(read: Read, asked: Asked) {
-  const cohorts = shownCohorts(asked, await countCohorts(read, asked), read.asOfMs);
+async function figuresOf(read: Read, question: RetentionQuestion) {
+  const cohorts = shownCohorts(question, await countCohorts(read, question), read.asOfMs);
   return {
-    cohorts: toldCohorts(cohorts, read.visitorsMin),
-    average: averageOf(cohorts, asked.cellCount, read.visitorsMin),
+    cohorts: withoutSmallCohorts(cohorts, read.visitorsMin),
+    average: averageOf(cohorts, question.cellCount, read.visitorsMin),
   };
 }
 
-const rangeShown = ({ fromMs, toMs }: Asked) => ({
+const rangeShown = ({ fromMs, toMs }: RetentionQuestion) => ({
   from: new Date(fromMs).toISOString(),
   to: new Date(toMs).toISOString(),
 });
 
-type Figures = Awaited<ReturnType<typeof figuresOf>>;
+type RetentionFigures = Awaited<ReturnType<typeof figuresOf>>;
 
-/** The same of another read beside it; nothing where nothing is compared. */
-async function comparison(read: Read, asked: Asked, own: Own, { average }: Figures) {
-  const compared = comparedCohorts(read, asked);
+/** Returns `previous` and `change`; neither where nothing is compared. */
+async function comparison(
+  read: Read,
+  question: RetentionQuestion,
+  parameters: RetentionParameters,
+  { average }: RetentionFigures,
+) {
+  const compared = comparedCohorts(read, question);
   if (compared === null) return {};
-  const before = askedOf(own, compared);
+  const before = questionOf(parameters, compared);
   const figures = await figuresOf(compared, before);
   return {
     previous: { ...comparedSaid(read, compared), ...rangeShown(before), ...figures },
@@ -232,20 +242,16 @@ async function comparison(read: Read, asked: Asked, own: Own, { average }: Figur
   };
 }
 
-async function answer(read: Read, own: Own): Promise<Answer> {
-  const asked = askedOf(own, read);
-  const { start, back, cohort, criterion, cellCount } = asked;
-  const figures = await figuresOf(read, asked);
+async function answer(read: Read, parameters: RetentionParameters): Promise<Answer> {
+  const question = questionOf(parameters, read);
+  const { start, back, cohort, criterion, cellCount } = parameters;
+  const figures = await figuresOf(read, question);
   return {
     query: {
-      ...rangeShown(asked),
-      start,
-      return: back,
-      cohort,
-      criterion,
-      periods: cellCount,
+      ...rangeShown(question),
+      ...{ start, return: back, cohort, criterion, periods: cellCount },
     },
-    result: { ...figures, ...await comparison(read, asked, own, figures) },
+    result: { ...figures, ...await comparison(read, question, parameters, figures) },
     asking: askingOf({ start: [start], return: [back] }),
   };
 }

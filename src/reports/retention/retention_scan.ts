@@ -11,11 +11,11 @@ import {
   COHORT_COUNTS,
   type CohortCounts,
   type CohortInputs,
-  type CohortPlace,
   type CohortRules,
+  type ListedCohort,
 } from "./cohort_visitor.ts";
 
-/** What is asked of cohorts. Times are epoch milliseconds. */
+/** The cohorts to count. Times are epoch milliseconds. */
 export interface CohortQuestion extends CohortRules {
   readonly scope: Scope;
   readonly start: EventMatch;
@@ -24,16 +24,16 @@ export interface CohortQuestion extends CohortRules {
   readonly periods: readonly Bucket[];
 }
 
-/** A cohort by its period counted from 0: its size, and who came back in the periods after it. */
 export interface CountedCohort {
+  /** The cohort's period, counted from 0. */
   readonly cohort: number;
   readonly size: number;
-  /** By the number of periods after the cohort's own. */
+  /** How many came back, by the number of periods after the cohort's own. */
   readonly actors: readonly number[];
 }
 
-/** The cohorts that anybody is in. */
-function counted(
+/** Returns the cohorts that have actors. */
+function countedCohorts(
   { sizes, cells }: CohortCounts,
   { criterion, cellCount }: CohortQuestion,
 ): CountedCohort[] {
@@ -42,7 +42,7 @@ function counted(
     if (size === 0) continue;
     const actors = [...cells.subarray(cohort * cellCount, (cohort + 1) * cellCount)];
     if (criterion === "on_or_after") {
-      // Each was counted in the last cell that is theirs.
+      // Each actor was counted only in the last cell that they belong to.
       for (let k = cellCount - 2; k >= 0; k--) actors[k]! += actors[k + 1]!;
     }
     cohorts.push({ cohort, size, actors });
@@ -50,33 +50,33 @@ function counted(
   return cohorts;
 }
 
-type Source = Pick<Read, "sql" | "timelines">;
+export type CohortSource = Pick<Read, "sql" | "timelines">;
 
-/** Cohorts and who of them came back, counted in one scan. */
+/** Counts cohorts and who of them came back in one scan. */
 export async function scanCohorts(
-  source: Source,
+  source: CohortSource,
   question: CohortQuestion,
 ): Promise<CountedCohort[]> {
-  return counted(await scan(source, question, null), question);
+  return countedCohorts(await scan(source, question, null), question);
 }
 
-/** Who is at a place of the cohorts, by when they began: found by the same scan. */
+/** Lists the actors of a cohort or cell, and when they began, by the same scan. */
 export async function findMembers(
-  source: Source,
+  source: CohortSource,
   question: CohortQuestion,
-  place: CohortPlace,
+  listed: ListedCohort,
 ): Promise<Behind> {
-  return (await scan(source, question, place)).members;
+  return (await scan(source, question, listed)).members;
 }
 
 async function scan(
-  { sql, timelines }: Source,
+  { sql, timelines }: CohortSource,
   question: CohortQuestion,
-  place: CohortPlace | null,
+  listed: ListedCohort | null,
 ): Promise<CohortCounts> {
   const { scope, start, back, cohort, fromMs, returnsToMs } = question;
   const selected = await selectTimelines({ sql, scope, timelines }, {
-    // The first time ever may be long before the range.
+    // The first start event ever may be long before the range.
     fromMs: cohort === "first" ? TIMESTAMP_MS_MIN : fromMs,
     toMs: returnsToMs,
   }, { filters: [...start.filters, ...back.filters] });
@@ -92,7 +92,7 @@ async function scan(
     ...{ scope: ofScope!, start: ofStart!, back: ofReturn! },
     ...{ cohort, criterion, cellCount, cohortCount, fromMs, returnsToMs },
     periods: question.periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
-    place,
+    listed,
   };
   return await selected.scan(COHORT_COUNTS, () => inputs);
 }

@@ -1,31 +1,29 @@
 import type { Row, Sql } from "../../db/sql.ts";
 import type { Bucket } from "../../query/buckets.ts";
 import { SqlParams } from "../../query/sql_params.ts";
-import type { Read } from "../../scans/read.ts";
 import { HAS_EVENTS } from "./later_visitor.ts";
-import type { CountedCohort } from "./retention_scan.ts";
+import type { CohortSource, CountedCohort } from "./retention_scan.ts";
 import type { RolledSpan } from "../rollups/rolled_span.ts";
 
-type Source = Pick<Read, "sql" | "timelines">;
-
-/** Actors by the period of their first day, and two periods between which they were not there. */
+/** How many actors of a cohort came in a period, and were there last in an earlier one. */
 interface ChainRow extends Row {
+  /** The period of their first day. */
   readonly cohort: number;
-  /** The period in which they were there before, -1 for never; and the one in which they came. */
+  /** The period in which they were there last before `period`; -1: never. */
   readonly before: number;
   readonly period: number;
   readonly actors: number;
 }
 
 /**
- * Retention of any event by first days ever, from the rollups: exact, since each actor comes to a
- * period once, from the last one in which it was there. Null where events lie after `asOfMs`, of
- * which whole days know nothing.
+ * Counts the retention of any event by first days ever from the rollups. It is exact: each actor
+ * comes to a period once, from the last period in which it was there. Null where events lie after
+ * `asOfMs`: the rollups of whole days cannot leave them out.
  * @param cellCount periods of a cohort, its own included
  * @param isLasting whether being there in a later period counts too, whenever that is
  */
 export async function readRolledCohorts(
-  source: Source,
+  source: CohortSource,
   rolled: RolledSpan,
   periods: readonly Bucket[],
   { cellCount, isLasting, asOfMs }: {
@@ -41,7 +39,7 @@ export async function readRolledCohorts(
   for (const { cohort, before, period, actors } of rows) {
     const cells = cohorts.get(cohort) ?? new Array<number>(cellCount).fill(0);
     cohorts.set(cohort, cells);
-    // Until they came, they were still to come.
+    // In the periods before they came, they were still to return in a later one.
     const first = isLasting ? Math.max(before + 1, cohort) : period;
     for (let p = first; p <= period && p - cohort < cellCount; p++) cells[p - cohort]! += actors;
   }
@@ -72,9 +70,9 @@ function readChains(
   );
 }
 
-/** Clocks may be ahead: then a day holds events that have not happened yet. */
+/** Tells whether events lie after `asOfMs`: of clocks that are ahead. */
 async function hasLaterEvents(
-  { sql, timelines }: Source,
+  { sql, timelines }: CohortSource,
   { projectId, daysAt, endOfDayMs }: RolledSpan,
   asOfMs: number,
 ): Promise<boolean> {

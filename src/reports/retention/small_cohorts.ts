@@ -4,7 +4,7 @@ import type { Cohort } from "./cohort.ts";
 
 type Cell = Cohort["cells"][number];
 
-/** Of cohorts together the returns in a period: of those cohorts alone for which it has begun. */
+/** Adds up the cells of a period, leaving out cohorts for which it has not begun. */
 function unitedCell(cells: readonly Cell[], period: number): Cell {
   const begun = cells.filter(({ actors }) => actors !== null);
   const sum = (count: (cell: Cell) => number) => begun.reduce((all, cell) => all + count(cell), 0);
@@ -17,21 +17,21 @@ function unitedCell(cells: readonly Cell[], period: number): Cell {
   };
 }
 
-/** Of too few people, or of nobody, a share does not tell that they returned. */
-function toldCell(cell: Cell, visitorsMin: number): Cell {
+/** Returns a cell as a share shows it: without the returns of too few people, or of nobody. */
+function shownCell(cell: Cell, visitorsMin: number): Cell {
   if (cell.actors === null || !isSmall(cell.actors, visitorsMin)) return cell;
   return { ...cell, actors: null, rate: rate(0, 0) };
 }
 
 /**
- * The cohorts that a share tells: those of too few people, empty ones among them, stand together in
- * one, `$other`, at the end; with all that are too small there is none.
+ * Returns the cohorts that a share shows. Those of too few people, empty ones included, are merged
+ * into `$other` at the end, which is left out where it has too few people itself.
  */
-export function toldCohorts(cohorts: readonly Cohort[], visitorsMin: number): Cohort[] {
+export function withoutSmallCohorts(cohorts: readonly Cohort[], visitorsMin: number): Cohort[] {
   if (visitorsMin === 1) return [...cohorts];
-  const silent = silentPlaces(cohorts.map(({ size }) => size), visitorsMin);
-  const kept = cohorts.filter((_, place) => !silent.has(place));
-  const small = cohorts.filter((_, place) => silent.has(place));
+  const merged = silentPlaces(cohorts.map(({ size }) => size), visitorsMin);
+  const kept = cohorts.filter((_, place) => !merged.has(place));
+  const small = cohorts.filter((_, place) => merged.has(place));
   const size = small.reduce((sum, cohort) => sum + cohort.size, 0);
   const others: Cohort[] = isSmall(size, visitorsMin) ? [] : [{
     start: small[0]!.start,
@@ -41,6 +41,6 @@ export function toldCohorts(cohorts: readonly Cohort[], visitorsMin: number): Co
   }];
   return [...kept, ...others].map((cohort) => ({
     ...cohort,
-    cells: cohort.cells.map((cell) => toldCell(cell, visitorsMin)),
+    cells: cohort.cells.map((cell) => shownCell(cell, visitorsMin)),
   }));
 }

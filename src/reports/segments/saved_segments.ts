@@ -29,7 +29,7 @@ export const SegmentsReply = z.object({
   segments: z.array(SegmentShown).meta({ description: "By slug." }),
 });
 
-/** Throws `invalid_body` that names every goal which there is none of. */
+/** Throws `invalid_body` that names every goal that does not exist. */
 async function refuseUnknownGoals(
   sql: Sql,
   projectId: number,
@@ -56,7 +56,7 @@ export async function getSegments(
   return json({ segments: await listSegments(sql, projectId) });
 }
 
-/** `GET /v1/segments/:slug`: one of them. Throws `not_found`. */
+/** `GET /v1/segments/:slug`: one segment. Throws `not_found`. */
 export async function getSegment(
   { sql }: DefinitionServices,
   { projectId }: OfProject,

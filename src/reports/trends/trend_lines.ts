@@ -5,15 +5,15 @@ import type { Read } from "../../scans/read.ts";
 import { changeOf } from "../answer/changes.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import type { Measure } from "../visitors/trend_measures.ts";
-import { toldTrends, toldValues } from "./small_lines.ts";
+import { shownTrends, shownValues } from "./small_lines.ts";
 import type { TrendQuestion } from "./trend_scan.ts";
 
-/** What is asked, by whomever. */
-export type Asked = Omit<TrendQuestion, "only">;
+/** The parameters of this report alone. */
+export type TrendParameters = Omit<TrendQuestion, "only">;
 
 /** The measure of one event and value, in every bucket. */
 export interface TrendLine {
-  /** The event's number among those that are asked for: several may be called the same. */
+  /** The index of the event in the question: several events may have the same name. */
   readonly place: number;
   readonly event: string | null;
   readonly value: string | null;
@@ -21,72 +21,70 @@ export interface TrendLine {
 }
 
 export interface TrendLines {
-  /** Values with lines of their own; null where nothing is told apart. */
+  /** Values with lines of their own; null without `by`. */
   readonly top: readonly (string | null)[] | null;
-  /** Those that have any of the events. */
+  /** The lines that have events. */
   readonly lines: readonly TrendLine[];
 }
 
-type Values = ReadonlySet<string | null>;
-
 async function linesIn(
   read: Read,
-  asked: Asked,
+  parameters: TrendParameters,
   buckets: readonly Span[],
-  only: Values | null,
+  only: TrendQuestion["only"],
 ): Promise<TrendLines> {
-  const { top, values } = await toldTrends(read, buckets, { ...asked, only });
-  // The line of all other values is the first one, and shown last.
+  const { top, values } = await shownTrends(read, buckets, { ...parameters, only });
+  // Line 0 is that of all other values, and shown last.
   const shown = top === null
     ? [{ line: 0, value: null }]
     : [...top.map((value, i) => ({ line: i + 1, value })), { line: 0, value: OTHER }];
-  const lines = asked.events.flatMap((event, place) =>
+  const lines = parameters.events.flatMap(({ label, name }, place) =>
     shown.flatMap(({ line, value }): TrendLine[] => {
-      const own = values[place]![line]!;
-      return own === null ? [] : [{ place, event: event.label ?? event.name, value, values: own }];
+      const points = values[place]![line]!;
+      return points === null ? [] : [{ place, event: label ?? name, value, values: points }];
     })
   );
   return { top, lines };
 }
 
-/** The lines of a read, in its buckets. `only`: the values that may have one of their own; null: any may. */
+/** Reads the lines in the buckets of a read. `only`: the values that may have lines; null: any may. */
 export async function readLines(
   read: Read,
-  asked: Asked,
-  only: Values | null,
+  parameters: TrendParameters,
+  only: TrendQuestion["only"],
 ): Promise<TrendLines> {
-  const told = await toldValues(read, asked);
-  const both = told === null || only === null ? told ?? only : told.intersection(only);
-  return await linesIn(read, asked, bucketsOf(read.range, read.interval), both);
+  const shown = await shownValues(read, parameters);
+  const both = shown === null || only === null ? shown ?? only : shown.intersection(only);
+  return await linesIn(read, parameters, bucketsOf(read.range, read.interval), both);
 }
 
 const keyOf = ({ place, value }: TrendLine): string => JSON.stringify([place, value]);
 
-/** What a measure says of no events. */
+/** Returns the measure of no events. */
 function ofNothing({ kind }: Measure): number | null {
   return kind === "total" || kind === "visitors" || kind === "sum" ? 0 : null;
 }
 
-/** The measure of each line over the whole range. */
-async function wholes(read: Read, asked: Asked, { top }: TrendLines) {
+/** Returns a function that tells the measure of a line over the whole range. */
+async function wholes(read: Read, parameters: TrendParameters, { top }: TrendLines) {
   const whole = [spanOf(read.range)];
-  const { lines } = await linesIn(read, asked, whole, top === null ? null : new Set(top));
+  const { lines } = await linesIn(read, parameters, whole, top === null ? null : new Set(top));
   const found = new Map(lines.map((line) => [keyOf(line), line.values[0]!]));
   return (line: TrendLine): number | null =>
-    found.has(keyOf(line)) ? found.get(keyOf(line))! : ofNothing(asked.measure);
+    found.has(keyOf(line)) ? found.get(keyOf(line))! : ofNothing(parameters.measure);
 }
 
-/** How lines changed against those of the same values in another read. */
+/** Returns the lines of the same values in another read, and how the measure of each changed. */
 export async function compareLines(
   read: Read,
   compared: Read,
-  asked: Asked,
+  parameters: TrendParameters,
   current: TrendLines,
 ) {
   const only = current.top === null ? null : new Set(current.top);
-  const previous = await readLines(compared, asked, only);
-  const now = await wholes(read, asked, current);
-  const before = await wholes(compared, asked, previous);
+  const previous = await readLines(compared, parameters, only);
+  const now = await wholes(read, parameters, current);
+  const before = await wholes(compared, parameters, previous);
   const known = new Set(current.lines.map(keyOf));
   const others = previous.lines.filter((line) => !known.has(keyOf(line)));
   const change = [...current.lines, ...others].map((line) => {

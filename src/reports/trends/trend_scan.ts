@@ -10,7 +10,6 @@ import { selectMatches } from "../visitors/selected_events.ts";
 import { readBreakdown } from "../visitors/value_breakdown.ts";
 import type { Measure } from "../visitors/trend_measures.ts";
 
-/** What is asked of every bucket. */
 export interface TrendQuestion {
   readonly events: readonly EventMatch[];
   readonly measure: Measure;
@@ -20,17 +19,16 @@ export interface TrendQuestion {
 }
 
 export interface FoundTrends {
-  /** Values with a line of their own, most events first; null where nothing is told apart. */
+  /** Values with a line of their own, most events first; null without `by`. */
   readonly top: readonly (string | null)[] | null;
   /**
-   * Of each event the lines, 0 that of all other values, the others in the order of `top`; and of each
-   * the measure in every bucket, null where the line has none of the events. One line where nothing
-   * is told apart.
+   * The measure by event, line and bucket. Line 0 is that of all other values, the others follow in
+   * the order of `top`; null: the line has no such event. Without `by` there is one line.
    */
   readonly values: readonly (readonly (readonly (number | null)[] | null)[])[];
 }
 
-/** The measure of one event at each place, line by line, then bucket by bucket. */
+/** Returns the measure of one event line by line, and in each line bucket by bucket. */
 function measured(
   measure: Measure,
   totals: Int32Array,
@@ -45,7 +43,7 @@ function measured(
   return [...kind === "total" ? totals : actors];
 }
 
-/** What the trends of events come to in each bucket, in one scan; in one more before it by a field. */
+/** Counts the measure of events in each bucket in one scan; with `by` another scan precedes it. */
 export async function scanTrends(
   read: Pick<Read, "sql" | "scope" | "timelines">,
   buckets: readonly Span[],
@@ -71,12 +69,8 @@ export async function scanTrends(
     const from = event * lineCount * buckets.length;
     const to = from + lineCount * buckets.length;
     const totals = counts.totalsOf.subarray(from, to);
-    const all = measured(
-      measure,
-      totals,
-      counts.actorsOf.subarray(from, to),
-      counts.figures[event],
-    );
+    const actors = counts.actorsOf.subarray(from, to);
+    const all = measured(measure, totals, actors, counts.figures[event]);
     return Array.from({ length: lineCount }, (_, line) => {
       const at = line * buckets.length;
       const has = breakdown === null || totals.subarray(at, at + buckets.length).some((n) => n > 0);

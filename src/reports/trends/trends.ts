@@ -10,20 +10,20 @@ import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_r
 import { type Answer, askingOf, type Report } from "../answer/report.ts";
 import { MEASURES, readMeasure } from "../visitors/trend_measures.ts";
 import { OTHER } from "../answer/small_groups.ts";
-import { type Asked, compareLines, readLines, type TrendLines } from "./trend_lines.ts";
+import { compareLines, readLines, type TrendLines, type TrendParameters } from "./trend_lines.ts";
 
 const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of events.")
   .min(1, "List at least one event.")
   .max(TREND_EVENTS_MAX, `List at most ${TREND_EVENTS_MAX} events.`);
 
-/** `event`: a name, an event match, or a list of both; any event where it is not given. */
+/** Reads `event`: a name, an event match, or a list of either; any event without it. */
 function readEvents(query: URLSearchParams): readonly EventMatch[] {
   const isList = query.get("event")?.trimStart().startsWith("[") ?? false;
   if (isList) return readJson(query, "event", EventList) ?? [ANY_EVENT];
   return [readEventMatch(query, "event") ?? ANY_EVENT];
 }
 
-function readAsked(query: URLSearchParams): Asked {
+function readTrendParameters(query: URLSearchParams): TrendParameters {
   return readAll({
     events: () => readEvents(query),
     measure: () => readMeasure(query),
@@ -32,7 +32,7 @@ function readAsked(query: URLSearchParams): Asked {
 }
 
 function refuseManyPoints(
-  { events, by }: Asked,
+  { events, by }: TrendParameters,
   { range, comparison, interval }: SharedRead,
 ): void {
   const lines = events.length * (by === null ? 1 : TREND_VALUES_MAX + 1);
@@ -45,7 +45,7 @@ function refuseManyPoints(
   }
 }
 
-/** The lines as they are shown: the only one by its points alone. */
+/** Returns the lines as replies show them; a single one without `by` as its points alone. */
 function shownSeries(
   { range, interval, asOfMs }: Read,
   { lines, top }: TrendLines,
@@ -62,23 +62,24 @@ function shownSeries(
   return top === null && lines.length === 1 ? shown[0]!.points : shown;
 }
 
-async function answer(read: Read, asked: Asked): Promise<Answer> {
-  const { events, measure: { kind, key }, by } = asked;
-  const measure = key === null ? kind : `${kind}:properties.${key}`;
-  const found = await readLines(read, asked, null);
+/** Returns `previous` and `change`; neither where nothing is compared. */
+async function comparison(read: Read, parameters: TrendParameters, current: TrendLines) {
   const compared = comparedRead(read);
-  const comparison = compared === null ? null : await compareLines(read, compared, asked, found);
+  if (compared === null) return {};
+  const { previous, change } = await compareLines(read, compared, parameters, current);
+  const series = shownSeries(compared, previous);
+  return { previous: { ...comparedSaid(read, compared), series }, change };
+}
+
+async function answer(read: Read, parameters: TrendParameters): Promise<Answer> {
+  const { events, measure: { kind, key }, by } = parameters;
+  const measure = key === null ? kind : `${kind}:properties.${key}`;
+  const lines = await readLines(read, parameters, null);
   return {
     query: { event: events, measure, by },
     result: {
-      series: shownSeries(read, found),
-      ...compared === null || comparison === null ? {} : {
-        previous: {
-          ...comparedSaid(read, compared),
-          series: shownSeries(compared, comparison.previous),
-        },
-        change: comparison.change,
-      },
+      series: shownSeries(read, lines),
+      ...await comparison(read, parameters, lines),
     },
     asking: askingOf({ event: events }),
   };
@@ -114,7 +115,7 @@ const TrendChange = z.object({
 
 export type TrendChange = z.output<typeof TrendChange>;
 
-/** `GET /v1/trends`: how often chosen events happen, or what their properties come to, over time. */
+/** `GET /v1/trends`: how often chosen events happen, or a measure of their properties, over time. */
 export const TRENDS: Report = {
   path: "/v1/trends",
   summary: "Any event over time: how often, by how many, or what a property of it comes to",
@@ -139,11 +140,12 @@ export const TRENDS: Report = {
     change: z.array(TrendChange).optional(),
   },
   ask: (query) => {
-    const asked = readAsked(query);
+    const parameters = readTrendParameters(query);
+    const { events, by, measure } = parameters;
     return {
-      refuse: (shared) => refuseManyPoints(asked, shared),
-      answer: (read) => answer(read, asked),
-      terms: { matches: asked.events, fields: [asked.by], property: asked.measure.key },
+      refuse: (shared) => refuseManyPoints(parameters, shared),
+      answer: (read) => answer(read, parameters),
+      terms: { matches: events, fields: [by], property: measure.key },
     };
   },
 };

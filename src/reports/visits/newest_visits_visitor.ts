@@ -7,17 +7,17 @@ import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { type FoundMoments, joinMoments, NewestActors } from "../newest/newest_actors.ts";
 
 interface NewestVisitsInputs {
-  /** Visits that start in it are looked for. */
+  /** Visits that start in this span are listed. */
   readonly span: Span;
-  /** In which all of them lie whole. */
+  /** The span that holds all of these visits whole. */
   readonly reach: Span;
-  /** Events of which a visit must hold one. */
+  /** A visit must hold one of these events. */
   readonly selected: EventPasses;
-  /** Events of which it must hold one too; null: any. */
+  /** A visit must hold one of these events too; null: need not. */
   readonly converting: EventPasses | null;
-  /** Whose visits; null: everybody's. */
+  /** The actor whose visits are listed; null: everybody's. */
   readonly actor: number | null;
-  /** How many are wanted, and the millisecond of which all are: see `NewestActors`. */
+  /** How many visits are wanted, and the millisecond of which all are: see `NewestActors`. */
   readonly rows: number;
   readonly edgeMs: number;
 }
@@ -60,7 +60,7 @@ function newestVisitsVisitor(
   return { visit, result: () => newest.found() };
 }
 
-/** Follows actors through their sessions, and notes when the selected ones start. */
+/** Lists the newest selected visits: when they start, and whose they are. */
 export const NEWEST_VISITS: VisitorKind<NewestVisitsInputs, FoundMoments> = {
   name: "newest visits",
   create: newestVisitsVisitor,

@@ -20,7 +20,7 @@ import { selectEvents } from "../visitors/selected_events.ts";
 import { NEWEST_PEOPLE } from "../newest/newest_people_visitor.ts";
 import { PersonValue, sumPeople } from "./person_sums.ts";
 
-/** Somebody in the list. */
+/** A person of the list. */
 export const PersonRow = z.object({
   actor: z.string().meta({ description: "User id, else anonymous id, else visitor hash" }),
   userId: z.string().nullable().meta({ description: "Where the person is a user" }),
@@ -48,11 +48,11 @@ interface FoundPerson extends Row {
   readonly first_ms: number | null;
 }
 
-/** What tells people apart who were seen last at the same time. */
+/** Orders people who were seen last at the same time. */
 const WHO = "(i.kind::text || i.value)";
 const whoIs = ({ kind, actor }: FoundPerson): string => kind + actor;
 
-/** Those who were seen last in a part of the span, and not after it. */
+/** Finds the people who were seen last in a part of the span, and not after it. */
 async function newestIn(
   source: Read,
   part: Span,
@@ -64,7 +64,7 @@ async function newestIn(
   const { selected, test } = await selectEvents(source, span, { isCounting: true });
   const edgeMs = cursor?.counts[0] ?? NaN;
   const newest = new NewestActors(rows, edgeMs, part.fromMs, { isOnce: true });
-  // Who was seen after the span is known only from all that somebody did.
+  // With a cursor, all runs of a person must be met together: one may lie after the part.
   newest.addAll(
     await selected.scan(
       NEWEST_PEOPLE,
@@ -75,7 +75,7 @@ async function newestIn(
   return newest.found();
 }
 
-/** People behind the cursor, in the order of the list. */
+/** Reads the people after the cursor, in the order of the list. */
 async function readFound(
   { sql, scope }: Read,
   { ms, actors }: FoundMoments,
@@ -96,7 +96,7 @@ async function readFound(
   );
 }
 
-/** The next people behind the cursor, fewer where no more follow. */
+/** Lists the next people after the cursor, fewer than `rows` where no more follow. */
 async function listPeople(
   read: Read,
   span: Span,
@@ -106,7 +106,7 @@ async function listPeople(
   const toMs = cursor === null ? span.toMs : Math.min(span.toMs, cursor.counts[0]! + 1);
   let listed: FoundPerson[] = [];
   for (const part of partsBackwards({ fromMs: span.fromMs, toMs })) {
-    // The first page is looked for anew in more and more of the span: run by run, that is quicker.
+    // The first page is searched anew in more and more of the span: run by run, that is quicker.
     const before = cursor === null ? [] : listed;
     const wanted = rows - before.length;
     const within = cursor === null ? { fromMs: part.fromMs, toMs: span.toMs } : part;
@@ -126,7 +126,7 @@ function cursorOf(listed: readonly FoundPerson[], rows: number): string | null {
 
 const instant = (ms: number | null) => ms === null ? null : new Date(ms).toISOString();
 
-/** A page of people as they are shown. `isCounted`: by when they came to count. */
+/** Returns a page of the list. `isCounted`: people are ordered by when they came to count. */
 async function page(
   read: Read,
   listed: readonly FoundPerson[],
@@ -151,7 +151,7 @@ async function page(
   return { rows, nextCursor: cursorOf(listed, limit) };
 }
 
-async function answer(read: Read, { cursor, asked }: Own): Promise<Answer> {
+async function answer(read: Read, { cursor, asked }: PeopleParameters): Promise<Answer> {
   const { range, limit } = read;
   if (asked === null) {
     const span = spanOf(range);
@@ -169,7 +169,7 @@ async function answer(read: Read, { cursor, asked }: Own): Promise<Answer> {
   };
 }
 
-/** `cursor`: when the last person of the page before was seen last, and who it is. */
+/** Reads `cursor`: when the last person of the page before was seen last, and who it was. */
 function readCursor(query: URLSearchParams): RowCursor | null {
   const cursor = readRowCursor(query, 1);
   if (cursor === null || Number.isSafeInteger(cursor.counts[0]) && cursor.value !== null) {
@@ -178,10 +178,10 @@ function readCursor(query: URLSearchParams): RowCursor | null {
   throw invalidCursor();
 }
 
-/** The report's own parameters. */
-interface Own {
+/** The parameters of this report alone. */
+interface PeopleParameters {
   readonly cursor: RowCursor | null;
-  /** Those alone whom a number of another read counts; null: all. */
+  /** The number of another read whose people are listed; null: all people are. */
   readonly asked: ReturnType<typeof readNumber>;
 }
 
@@ -190,7 +190,7 @@ const OF = OF_USAGE +
   'journeys (scope=actor) with {"way":[{"step","kind","value"}]}; acquisition with {"value","count":"visitors"|"newVisitors"|"conversions"}; kpis with {"count":"newVisitors"}; ' +
   'heatmaps with {"point":{"x","y","fixed"}}, {"element"}, {"depthPx"} or {"sample":"visitors"}; live with {"minutes":5|30}, and "path" of a page';
 
-/** `GET /v1/actors`: people, those who were seen last first. `numbered`: the reads whose numbers `of` may name. */
+/** `GET /v1/actors`: people, last seen first. `numbered`: the reads whose numbers `of` may name. */
 export const createPeople = (numbered: readonly NumberedRead[]): Report => ({
   path: "/v1/actors",
   summary: "People: first and last seen, visits, events and value of each, who was here last first",
@@ -207,10 +207,10 @@ export const createPeople = (numbered: readonly NumberedRead[]): Report => ({
     total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
   },
   ask: (query) => {
-    const own = readAll({
+    const parameters = readAll({
       cursor: () => readCursor(query),
       asked: () => readNumber(query, numbered, "people"),
     });
-    return { answer: (read) => answer(read, own) };
+    return { answer: (read) => answer(read, parameters) };
   },
 });

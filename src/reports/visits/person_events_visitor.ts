@@ -8,11 +8,11 @@ interface PersonEventsInputs {
   readonly actor: number;
   readonly span: Span;
   readonly test: EventPasses;
-  /** Whether events of sessions alone are meant. */
+  /** Whether only events of sessions are listed. */
   readonly ofSessions: boolean;
-  /** 1: the newest are wanted; -1: the oldest, and then times are told with their sign turned. */
+  /** 1: the newest events are wanted; -1: the oldest, and times have their sign turned. */
   readonly sign: 1 | -1;
-  /** How many are wanted, and the (signed) millisecond of which all are: see `NewestEvents`. */
+  /** How many events are wanted, and the (signed) millisecond of which all are: see `NewestEvents`. */
   readonly rows: number;
   readonly edgeMs: number;
 }

@@ -12,7 +12,7 @@ import { ofBots, PersonValue, sumPeople } from "./person_sums.ts";
 const text = z.string().nullable();
 const seen = { visits: z.int(), lastSeen: z.iso.datetime() };
 
-/** Somebody, with everything that one page about a person shows. */
+/** A person, with everything that the page about the person shows. */
 export const PersonHead = z.object({
   actor: z.string(),
   userId: text,
@@ -40,7 +40,7 @@ interface SeenRow extends Row {
   readonly last_ms: number;
 }
 
-/** Values of somebody's visits in a span, each with how many have them; the last seen first. */
+/** Reads the values of a person's visits in a span, each with its number of visits; last seen first. */
 async function seenValues<K extends string>(
   { sql, scope }: Read,
   actorId: number,
@@ -64,8 +64,7 @@ async function seenValues<K extends string>(
   return rows.map((row) => {
     const texts = names.map((name) => [name, row[name] as string | null]);
     const values = Object.fromEntries(texts) as Record<K, string | null>;
-    const told = { visits: row.visits, lastSeen: new Date(row.last_ms).toISOString() };
-    return { ...values, ...told };
+    return { ...values, visits: row.visits, lastSeen: new Date(row.last_ms).toISOString() };
   });
 }
 
@@ -75,7 +74,7 @@ WHERE project_id = $1::int AND kind = 'a'
   AND (identity_id = $2::int OR actor_id = $2::int AND actor_id <> identity_id)
 ORDER BY identity_id DESC LIMIT $3::int`;
 
-/** What is known of somebody, and what the person did in the range. */
+/** Reads what is known of a person, and what the person did in the range. */
 export async function personHead(
   read: Read,
   { actor_id: actorId, kind, value: actor }: KnownPerson,

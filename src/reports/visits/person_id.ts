@@ -1,7 +1,7 @@
 import type { Row, Sql } from "../../db/sql.ts";
 import { isStorable } from "../../query/parameters.ts";
 
-/** Somebody, as the tables know him: a user (kind u), else an anonymous id (a), else a hash (h). */
+/** A person as the tables have them: a user (kind u), else an anonymous id (a), else a hash (h). */
 export interface KnownPerson extends Row {
   readonly actor_id: number;
   readonly kind: "u" | "a" | "h";
@@ -18,7 +18,7 @@ FROM (
 ) AS o
 JOIN identities a ON a.project_id = $1::int AND a.identity_id = o.actor_id`;
 
-/** Whom an id names: a user id, else an anonymous id, else a hash; null: nobody who is known. */
+/** Finds the person of a user id, else of an anonymous id, else of a hash; null: nobody has the id. */
 export async function findPerson(
   sql: Sql,
   projectId: number,

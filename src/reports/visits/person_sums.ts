@@ -7,12 +7,12 @@ import type { Read } from "../../scans/read.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
 import { countWatched, type GoalReached } from "./watched_counts.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+type PersonSource = Pick<Read, "sql" | "scope" | "timelines">;
 
-/** What somebody's conversions are worth, by currency. */
+/** The value of a person's conversions, by currency. */
 export const PersonValue = z.array(z.object({ amount: z.number(), currency: z.string() }));
 
-/** What somebody did in a span, as far as it is selected. */
+/** Counts of a person's selected events and visits in a span. */
 interface PersonSums {
   readonly lastMs: number | null;
   readonly visits: number;
@@ -21,7 +21,7 @@ interface PersonSums {
   readonly value: z.output<typeof PersonValue>;
 }
 
-/** Which sessions hold an event that `bots` lets through; sessions have the alias s. */
+/** Returns the SQL condition for sessions, alias s, that hold an event which `bots` lets through. */
 export function ofBots(bots: BotChoice): string {
   if (bots === "include") return "true";
   return bots === "exclude" ? "s.humans > 0" : "s.events > s.humans";
@@ -35,9 +35,9 @@ interface FoundSession extends Row {
 
 const actorOf = ({ actor_id }: { readonly actor_id: number }): number => actor_id;
 
-/** How many visits of each actor start in the span: without filters the sessions themselves tell. */
+/** Counts the visits of each actor that start in the span; without filters from the sessions alone. */
 async function visitsOf(
-  source: Source,
+  source: PersonSource,
   actors: readonly number[],
   span: Span,
 ): Promise<Map<number, number>> {
@@ -85,9 +85,9 @@ function valueOf(goals: readonly GoalReached[]): PersonSums["value"] {
     .sort((a, b) => a.currency < b.currency ? -1 : 1);
 }
 
-/** What each of some actors did in a span, in their order. */
+/** Counts what each of the actors did in a span, in the order of the actors. */
 export async function sumPeople(
-  source: Source,
+  source: PersonSource,
   actors: readonly number[],
   span: Span,
   goals: readonly Goal[],

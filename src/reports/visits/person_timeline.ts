@@ -16,14 +16,14 @@ import { VISIT_CONVERSIONS } from "./visits.ts";
 import { PersonHead, personHead } from "./person_head.ts";
 import { findPerson } from "./person_id.ts";
 
-/** An event as the timeline of a person tells it. */
+/** An event in the timeline of a person. */
 const PersonEvent = z.object({
   ...EVENT_MEMBERS,
   visit: z.string().nullable().meta({ description: "Id of its visit; null: it is of none" }),
   goals: z.array(z.string()).meta({ description: "Slugs of the goals that it reached" }),
 }).meta({ id: "PersonEvent" });
 
-// A visit that an event may belong to is the last one that starts before it.
+// The visit that an event may belong to is the last one that starts at or before it.
 const OF_TIMES = `
 SELECT DISTINCT s.* FROM unnest($3::text::int8[]) AS k (ms)
 CROSS JOIN LATERAL (
@@ -33,10 +33,10 @@ CROSS JOIN LATERAL (
 WHERE s.last_ms >= k.ms`;
 
 const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);
-/** Technical names, and what says so of itself, are of no visit. */
+/** Tells whether an event belongs to a visit: technical names, and events sent as such, do not. */
 const isOfVisit = ({ row }: StoryEvent): boolean => row.in_session && !row.name.startsWith("$");
 
-/** The visits of some events, newest first. */
+/** Reads the visits of events, newest first. */
 async function visitsOfEvents(
   { sql, scope }: Read,
   actorId: number,
@@ -69,18 +69,18 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
     rows: limit,
     span: spanOf(range),
   });
-  const told = found.slice(0, limit);
+  const listed = found.slice(0, limit);
   const goals = await listGoals(sql, scope.projectId);
-  const visits = await visitsOfEvents(read, actorId, told);
+  const visits = await visitsOfEvents(read, actorId, listed);
   const conversions = await conversionsOf(read, visits, goals);
-  const reached = await goalsOfEvents(read, actorId, told, goals);
-  const last = told.at(-1)?.row;
+  const reached = await goalsOfEvents(read, actorId, listed, goals);
+  const last = listed.at(-1)?.row;
   return {
     query: { actor: person.value },
     result: {
       person: await personHead(read, person),
       visits: visits.map((visit, i) => shownVisit(visit, conversions[i]!)),
-      events: told.map((event, i) => ({
+      events: listed.map((event, i) => ({
         ...shownEvent(event.row),
         visit: visitOf(event, visits),
         goals: reached[i]!,
@@ -92,7 +92,7 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
   };
 }
 
-/** `GET /v1/actors/:id/timeline`: one person: what is known, and what was done, newest first. */
+/** `GET /v1/actors/:id/timeline`: what is known of one person, and the person's events, newest first. */
 export const PERSON_TIMELINE: Report = {
   path: "/v1/actors/:id/timeline",
   summary: "One person: devices, places, visits and events, newest first",

@@ -11,42 +11,42 @@ import { selectEvents, selectMatches } from "../visitors/selected_events.ts";
 import { type Watched, WATCHED_COUNTS } from "./watched_visitor.ts";
 import { PERSON_EVENTS } from "./person_events_visitor.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
+type StorySource = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
 
-/** An event of a story, and where it is stored. */
+/** An event of a visit or a person, and where it is stored. */
 export interface StoryEvent {
   readonly row: EventRow;
   readonly segmentId: number;
   readonly place: number;
 }
 
-/** Which events of an actor are told, and in which order. */
+/** Which events of an actor are listed, and in which order. */
 export interface StoryQuestion {
   readonly actorId: number;
   readonly span: Span;
-  /** Whether events of sessions alone are told. */
+  /** Whether only events of sessions are listed. */
   readonly ofSessions: boolean;
   readonly order: "oldest" | "newest";
-  /** Behind it the page begins; null: with the first. */
+  /** The last event of the page before; null: the page is the first. */
   readonly after: PageCursor | null;
   readonly rows: number;
 }
 
-/** `cursor` of a list of events that is no tail; null where it is not given. */
+/** Reads `cursor` of a list of events that is no tail; null where it is not given. */
 export function readStoryCursor(query: URLSearchParams): PageCursor | null {
   const cursor = readPageCursor(query);
   if (cursor === null || cursor.tail === null) return cursor;
   throw invalidCursor();
 }
 
-/** By time, ties by id. */
+/** Compares events by time, ties by id. */
 function byTime(a: StoryEvent, b: StoryEvent): number {
   const [one, other] = [a.row, b.row];
   if (one.occurred_at !== other.occurred_at) return one.occurred_at < other.occurred_at ? -1 : 1;
   return one.event_id < other.event_id ? -1 : 1;
 }
 
-/** The span without what lies on the page's wrong side of the cursor. */
+/** Returns the part of the span that lies after the cursor in the order of the list. */
 function spanBehind({ span, order, after }: StoryQuestion): Span {
   if (after === null) return span;
   const ms = Date.parse(after.at);
@@ -55,7 +55,7 @@ function spanBehind({ span, order, after }: StoryQuestion): Span {
     : { fromMs: Math.max(span.fromMs, ms), toMs: span.toMs };
 }
 
-/** Whether an event lies behind a cursor. */
+/** Tells whether an event comes after the cursor in the order of the list. */
 function isBehind({ row }: StoryEvent, { order, after }: StoryQuestion): boolean {
   if (after === null) return true;
   const differs = row.occurred_at !== after.at;
@@ -64,11 +64,11 @@ function isBehind({ row }: StoryEvent, { order, after }: StoryQuestion): boolean
 }
 
 /**
- * The next events of an actor that `bots` and the filters of the scope let through, in their order; one
+ * Lists the next events of an actor that `bots` and the filters of the scope let through, in order; one
  * more than `rows` where others follow.
  */
 export async function storyEvents(
-  source: Source,
+  source: StorySource,
   question: StoryQuestion,
 ): Promise<StoryEvent[]> {
   const { sql, scope, blocks } = source;
@@ -87,19 +87,19 @@ export async function storyEvents(
   let listed: StoryEvent[] = [];
   const rowsAtOnce = Math.max(wanted, LISTED_ROWS_AT_ONCE);
   for (let from = 0; from < places.length; from += rowsAtOnce) {
-    const asked = places.slice(from, from + rowsAtOnce)
+    const stored = places.slice(from, from + rowsAtOnce)
       .map((place, i) => ({ segmentId: segmentIds[from + i]!, place }));
-    const found = await rowsAt(sql, scope.projectId, asked, blocks);
-    const behind = found.map((row, i): StoryEvent => ({ row, ...asked[i]! }))
+    const found = await rowsAt(sql, scope.projectId, stored, blocks);
+    const behind = found.map((row, i): StoryEvent => ({ row, ...stored[i]! }))
       .filter((event) => isBehind(event, question));
     listed = [...listed, ...behind].sort((a, b) => -sign * byTime(a, b)).slice(0, wanted);
   }
   return listed;
 }
 
-/** Of each event the slugs of the goals that it is a conversion of, under `bots` and no other filter. */
+/** Returns for each event the slugs of the goals that it reaches, under `bots` and no other filter. */
 export async function goalsOfEvents(
-  { sql, scope, timelines }: Source,
+  { sql, scope, timelines }: StorySource,
   actorId: number,
   events: readonly StoryEvent[],
   goals: readonly Goal[],
@@ -110,8 +110,8 @@ export async function goalsOfEvents(
     .map((ms): Watched => ({ actor: actorId, fromMs: ms, toMs: ms + 1 }));
   const span = { fromMs: watched[0]!.fromMs, toMs: watched.at(-1)!.toMs };
   const source = { sql, scope: { ...scope, filters: [] }, timelines };
-  const asked = goals.map(({ match }) => match);
-  const { selected, matches } = await selectMatches(source, span, asked);
+  const goalMatches = goals.map(({ match }) => match);
+  const { selected, matches } = await selectMatches(source, span, goalMatches);
   const inputs = { watched, ofSessions: false, matches, listed: goals.map(() => true) };
   const { taken } = await selected.scan(WATCHED_COUNTS, () => inputs, true);
   const takenBy = Map.groupBy(

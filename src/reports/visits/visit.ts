@@ -19,7 +19,7 @@ import { placeOfVisit } from "./visit_id.ts";
 import { readVisits, shownWhole, type StoredVisit, WholeVisit } from "./visit_rows.ts";
 import { VISIT_CONVERSIONS } from "./visits.ts";
 
-/** An event as the story of a visit tells it. */
+/** An event in the story of a visit. */
 const VisitEvent = z.object({
   ...EVENT_MEMBERS,
   secondsToNext: z.number().nullable().meta({
@@ -36,7 +36,7 @@ const PAGE_VIEWS: readonly Filter[] = [{ field: "name", op: "is", values: ["page
 const OF_ID = `SELECT * FROM sessions s
   WHERE s.project_id = $1::int AND s.first_ms = $2::int8 AND s.entry_id = $3::text::uuid`;
 
-/** The visit of an id. Throws Problem `not_found`. */
+/** Finds the visit of an id. Throws Problem `not_found`. */
 async function findVisit({ sql, scope }: Read, id: string): Promise<StoredVisit> {
   const place = placeOfVisit(id);
   const [visit] = place === null
@@ -54,7 +54,7 @@ const cursorAt = ({ row }: StoryEvent): PageCursor => ({
   tail: null,
 });
 
-/** When the page that a list of events ends with was left: at the visit's next page view, or its end. */
+/** Returns when the last listed page was left: at the visit's next page view, or at its end. */
 async function leftAtMs(
   whole: Read,
   story: StoryQuestion,
@@ -66,7 +66,7 @@ async function leftAtMs(
   return next === undefined ? visit.last_ms : msOf(next);
 }
 
-/** Of each page view how long it was until the next one, in seconds; null of other events. */
+/** Returns for each page view the seconds until the next one; null for other events. */
 function secondsOnPages(events: readonly StoryEvent[], leftMs: number): (number | null)[] {
   const seconds: (number | null)[] = [];
   let nextMs = leftMs;
@@ -81,7 +81,7 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
   const { sql, scope, limit } = read;
   const visit = await findVisit(read, id);
   const goals = await listGoals(sql, scope.projectId);
-  // A visit is told whole.
+  // A visit is shown whole, whatever the filters.
   const whole: Read = { ...read, scope: { ...scope, bots: "include", filters: [] } };
   const story: StoryQuestion = {
     actorId: visit.actor_id,
@@ -92,14 +92,14 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
     rows: limit,
   };
   const found = await storyEvents(whole, story);
-  const told = found.slice(0, limit);
-  const last = told.at(-1);
+  const listed = found.slice(0, limit);
+  const last = listed.at(-1);
   const isCut = last !== undefined && found.length > limit;
   const leftMs = isCut ? await leftAtMs(whole, story, last, visit) : visit.last_ms;
-  const onPages = secondsOnPages(told, leftMs);
-  const reached = await goalsOfEvents(read, visit.actor_id, told, goals);
+  const onPages = secondsOnPages(listed, leftMs);
+  const reached = await goalsOfEvents(read, visit.actor_id, listed, goals);
   const [conversions] = await conversionsOf(read, [visit], goals);
-  const events = told.map((event, i) => ({
+  const events = listed.map((event, i) => ({
     ...shownEvent(event.row),
     secondsToNext: i + 1 < found.length ? (msOf(found[i + 1]!) - msOf(event)) / 1000 : null,
     secondsOnPage: onPages[i]!,

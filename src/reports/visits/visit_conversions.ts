@@ -3,7 +3,7 @@ import { type Goal, listGoals } from "../saved/goal_definitions.ts";
 import { countWatched } from "./watched_counts.ts";
 import type { StoredVisit, VisitConversion } from "./visit_rows.ts";
 
-/** The goals that visits reached, each by its own events, under `bots` and no other filter. */
+/** Returns the goals that each visit reached by its own events, under `bots` and no other filter. */
 export async function conversionsOf(
   { sql, scope, timelines }: Pick<Read, "sql" | "scope" | "timelines">,
   visits: readonly StoredVisit[],

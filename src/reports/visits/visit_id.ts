@@ -1,21 +1,21 @@
 import { uuidText } from "../shown/uuid_text.ts";
 
-/** Where a visit stands among all: by when it began, then by the event that it was entered by. */
+/** The position of a visit among all: when it began, then the event by which it was entered. */
 export interface VisitPlace {
   readonly ms: number;
-  /** The first page view's id; of a visit without one that of its first event. */
+  /** The id of the first page view; in a visit without one, of the first event. */
   readonly entryId: string;
 }
 
 const TIME_BYTES = 8;
 const BYTES = TIME_BYTES + 16;
 const ID = /^[\w-]{32}$/;
-/** What a Date holds. */
+/** The largest time, before or after 1970, that a Date holds. */
 const MS_MAX = 8.64e15;
 
 /**
- * The id of a visit: 8 bytes of its time and the 16 of its entry's id, as text that a URL keeps. It stays
- * the same as long as its first events do, also where its person becomes a user meanwhile.
+ * Returns the id of a visit: 8 bytes of its time and the 16 of its entry's id, as text that is safe in a
+ * URL. It stays the same while the first events do, also where the person becomes a user.
  */
 export function visitId({ ms, entryId }: VisitPlace): string {
   const bytes = new Uint8Array(BYTES);
@@ -24,7 +24,7 @@ export function visitId({ ms, entryId }: VisitPlace): string {
   return bytes.toBase64({ alphabet: "base64url" });
 }
 
-/** What an id stands for; null where it is no visit's. */
+/** Returns the position that an id stands for; null where it is no id of a visit. */
 export function placeOfVisit(id: string): VisitPlace | null {
   if (!ID.test(id)) return null;
   const bytes = Uint8Array.fromBase64(id, { alphabet: "base64url" });

@@ -12,21 +12,21 @@ import { NEWEST_VISITS } from "./newest_visits_visitor.ts";
 import type { VisitPlace } from "./visit_id.ts";
 import { NEWEST_FIRST, readVisits, type StoredVisit } from "./visit_rows.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+type VisitSource = Pick<Read, "sql" | "scope" | "timelines">;
 
-/** Which visits are listed beside those that the scope lets through. */
+/** Which of the visits that the scope lets through are listed. */
 interface VisitQuestion {
   readonly span: Span;
-  /** Whose; null: everybody's. */
+  /** Visits of this actor; null: of everybody. */
   readonly actorId: number | null;
-  /** Those that reached it; null: all. */
+  /** Visits that reached this goal; null: all. */
   readonly goal: Goal | null;
-  /** Behind it the page begins; null: with the newest. */
+  /** The last visit of the page before; null: the page is the first. */
   readonly after: VisitPlace | null;
   readonly rows: number;
 }
 
-/** A condition for what lies behind a place, in the order of the list. */
+/** Returns the SQL condition for visits after a position, in the order of the list. */
 function behind(params: SqlParams, after: VisitPlace | null): string {
   if (after === null) return "true";
   const ms = params.ms(after.ms);
@@ -36,11 +36,11 @@ function behind(params: SqlParams, after: VisitPlace | null): string {
 }
 
 /**
- * Without filters the sessions themselves tell: those of a page are read from the index by their start.
- * Bots' alone are few among all, and are looked for as under a filter.
+ * Lists visits without filters from the sessions alone, by the index on their start. It does not serve
+ * `bots=only`: such visits are few among all, and are searched as under a filter.
  */
 async function listStored(
-  { sql, scope }: Source,
+  { sql, scope }: VisitSource,
   { span, actorId, after, rows }: VisitQuestion,
 ): Promise<StoredVisit[]> {
   const params = new SqlParams();
@@ -57,9 +57,9 @@ async function listStored(
   return await readVisits(sql, chosen, params.values);
 }
 
-/** When the newest of the visits that start in a part of the span start, and whose they are. */
+/** Finds the newest visits that start in a part of the span: when they start, and whose they are. */
 async function newestIn(
-  source: Source,
+  source: VisitSource,
   part: Span,
   { actorId, goal, after, rows }: VisitQuestion,
 ): Promise<FoundMoments> {
@@ -86,9 +86,9 @@ async function newestIn(
   return newest.found();
 }
 
-/** Visits by their actors and starts, those behind the place, in the order of the list. */
+/** Reads visits by their actors and starts; those after the position, in the order of the list. */
 async function readFound(
-  { sql, scope }: Source,
+  { sql, scope }: VisitSource,
   { ms, actors }: FoundMoments,
   after: VisitPlace | null,
   rows: number,
@@ -104,8 +104,8 @@ async function readFound(
   return await readVisits(sql, chosen, params.values);
 }
 
-/** Under filters visits are looked for part by part, from the end of the span backwards. */
-async function listScanned(source: Source, question: VisitQuestion): Promise<StoredVisit[]> {
+/** Lists visits under filters: part by part, from the end of the span backwards. */
+async function listScanned(source: VisitSource, question: VisitQuestion): Promise<StoredVisit[]> {
   const { span, after, rows } = question;
   const toMs = after === null ? span.toMs : Math.min(span.toMs, after.ms + 1);
   const listed: StoredVisit[] = [];
@@ -118,9 +118,9 @@ async function listScanned(source: Source, question: VisitQuestion): Promise<Sto
   return listed;
 }
 
-/** The next visits behind a place, newest first, fewer where no more follow. */
+/** Lists the next visits after a position, newest first, fewer where no more follow. */
 export async function listVisits(
-  source: Source,
+  source: VisitSource,
   question: VisitQuestion,
 ): Promise<StoredVisit[]> {
   const { scope } = source;
@@ -128,9 +128,9 @@ export async function listVisits(
   return areStored ? await listStored(source, question) : await listScanned(source, question);
 }
 
-/** Of visits that a number counts the next ones behind a place, newest first. */
+/** Lists the next visits after a position among those that a number counts, newest first. */
 export async function listCounted(
-  source: Source,
+  source: VisitSource,
   counted: Behind,
   after: VisitPlace | null,
   rows: number,

@@ -31,7 +31,7 @@ export interface StoredVisit extends Row {
   readonly events: number;
 }
 
-/** What a visit reached of a goal. */
+/** The conversions of one goal in a visit. */
 export const VisitConversion = z.object({
   slug: z.string().meta({ description: "The goal's" }),
   totalConversions: z.int(),
@@ -66,7 +66,7 @@ export const VisitRow = z.object({
 
 export type VisitRow = z.output<typeof VisitRow>;
 
-/** The same with all that is known of where it came from, and of the place. */
+/** A visit with everything that is known of its origin and place. */
 export const WholeVisit = VisitRow.extend({
   medium: text,
   campaign: text,
@@ -90,12 +90,12 @@ const DICTIONARIES = `
   LEFT JOIN contexts c ON c.project_id = s.project_id AND c.context_id = s.context_id
   LEFT JOIN terms n ON n.project_id = s.project_id AND n.term_id = s.entry_path_id
   LEFT JOIN terms x ON x.project_id = s.project_id AND x.term_id = s.exit_path_id`;
-/** Newest first; those of one millisecond by the event that each was entered by, the greatest id first. */
+/** Orders visits newest first; those of one millisecond by the id of their entry event, descending. */
 export const NEWEST_FIRST = "first_ms DESC, entry_id DESC";
 
 /**
- * Visits in the order of the list. The few that are meant are chosen first: dictionaries are looked into
- * for them alone.
+ * Reads visits in the order of the list. The few that are wanted are chosen first, so that dictionaries
+ * are joined for these alone.
  * @param chosen a subquery for rows of `sessions`
  */
 export async function readVisits(
@@ -110,7 +110,7 @@ export async function readVisits(
   );
 }
 
-/** A visit as it is shown. */
+/** Returns a visit as lists show it. */
 export function shownVisit(
   visit: StoredVisit,
   conversions: readonly VisitConversion[],
@@ -136,7 +136,7 @@ export function shownVisit(
   };
 }
 
-/** The same with all that is known of it. */
+/** Returns a visit with everything that is known of it. */
 export function shownWhole(
   visit: StoredVisit,
   conversions: readonly VisitConversion[],

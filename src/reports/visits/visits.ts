@@ -18,26 +18,26 @@ import { placeOfVisit, visitId, type VisitPlace } from "./visit_id.ts";
 import { listCounted, listVisits } from "./visit_list.ts";
 import { shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
 
-/** What conversions of a visit are, wherever visits are told. */
+/** Explains the conversions of a visit, wherever visits are shown. */
 export const VISIT_CONVERSIONS =
   "conversions: the goals matched by the visit's own events, under bots and no other filter; value: the sum of the goal's property where it is a JSON number, or its fixed amount for each conversion.";
 
-/** The report's own parameters. */
-interface Own {
+/** The parameters of this report alone. */
+interface VisitParameters {
   readonly actor: string | null;
   readonly goal: string | null;
   readonly after: VisitPlace | null;
-  /** Those alone that a number of another read counts; null: all. */
+  /** The number of another read whose visits are listed; null: all visits are. */
   readonly asked: ReturnType<typeof readNumber>;
 }
 
-/** `actor`: whom an id names; null where it is not given. */
+/** Reads `actor`, the id of a person; null where it is not given. */
 function readActor(query: URLSearchParams): string | null {
   const usage = `Use an id of at most ${PERSON_ID_LENGTH_MAX} characters.`;
   return storableText(query, "actor", PERSON_ID_LENGTH_MAX, usage);
 }
 
-/** `cursor`: the id of the last visit of the page before. */
+/** Reads `cursor`, the id of the last visit of the page before; null where it is not given. */
 function readCursor(query: URLSearchParams): VisitPlace | null {
   const text = givenText(query, "cursor");
   if (text === null) return null;
@@ -46,7 +46,7 @@ function readCursor(query: URLSearchParams): VisitPlace | null {
   throw invalidCursor();
 }
 
-/** The id of the last visit of a page that others follow; null where it is the last. */
+/** Returns the id of the last visit of a page; null where no other page follows. */
 function cursorOf(listed: readonly StoredVisit[], rows: number): string | null {
   const last = listed[rows - 1];
   if (last === undefined || listed.length <= rows) return null;
@@ -58,8 +58,8 @@ async function shownRows(read: Read, visits: readonly StoredVisit[]) {
   return visits.map((visit, i) => shownVisit(visit, conversions[i]!));
 }
 
-/** Visits that a number counts. */
-async function answerCounted(read: Read, { after, asked }: Own): Promise<Answer> {
+/** Answers with the visits that a number counts. */
+async function answerCounted(read: Read, { after, asked }: VisitParameters): Promise<Answer> {
   const { of, number } = asked!;
   const counted = await number.find(read);
   const listed = await listCounted(read, counted, after, read.limit + 1);
@@ -74,7 +74,7 @@ async function answerCounted(read: Read, { after, asked }: Own): Promise<Answer>
   };
 }
 
-async function answer(read: Read, { actor, goal: slug, after }: Own): Promise<Answer> {
+async function answer(read: Read, { actor, goal: slug, after }: VisitParameters): Promise<Answer> {
   const { sql, scope: { projectId }, range, limit } = read;
   const query = { actor, goal: slug };
   const goal = await loadAskedGoal(sql, projectId, slug);
@@ -87,9 +87,10 @@ async function answer(read: Read, { actor, goal: slug, after }: Own): Promise<An
   return { query, result: { rows, nextCursor: cursorOf(listed, limit) } };
 }
 
-/** `of` names the visits by itself. */
-function refuseBoth(own: Own): Own {
-  if (own.asked === null || own.actor === null && own.goal === null) return own;
+/** Throws `invalid_parameter` where `of` is given beside `actor` or `goal`: it names the visits alone. */
+function refuseBoth(parameters: VisitParameters): VisitParameters {
+  const { asked, actor, goal } = parameters;
+  if (asked === null || actor === null && goal === null) return parameters;
   throw invalidParameter("of", "Give it without `actor` and `goal`.");
 }
 
@@ -119,12 +120,13 @@ export const createVisits = (numbered: readonly NumberedRead[]): Report => ({
     total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
   },
   ask: (query) => {
-    const own = refuseBoth(readAll({
+    const parameters = refuseBoth(readAll({
       actor: () => readActor(query),
       goal: () => readGoalSlug(query),
       after: () => readCursor(query),
       asked: () => readNumber(query, numbered, "visits"),
     }));
-    return { answer: (read) => own.asked === null ? answer(read, own) : answerCounted(read, own) };
+    const answerOf = parameters.asked === null ? answer : answerCounted;
+    return { answer: (read) => answerOf(read, parameters) };
   },
 });

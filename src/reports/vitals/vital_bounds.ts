@@ -1,11 +1,11 @@
-/** The name of the event that `sdk-vitals.js` sends once per page view: technical, so that it counts for nobody. */
+/** The event that `sdk-vitals.js` sends once per page view. Its name is technical: it makes no visitor. */
 export const VITALS_EVENT = "$web_vitals";
 
 /**
- * What is measured of a page view, by the property that holds it, and from where on it is no longer good
- * and is poor: the bounds of https://web.dev/articles/vitals, https://web.dev/articles/fcp and
- * https://web.dev/articles/ttfb, which look at the 75th percentile too. Up to `good` a value is good,
- * beyond `poor` it is poor; milliseconds, and of shifts a score.
+ * The measurements of a page view, by the property that holds them. Up to `good` a value is good,
+ * beyond `poor` it is poor; in milliseconds, `cls` is a score. The bounds are those of
+ * https://web.dev/articles/vitals, https://web.dev/articles/fcp and https://web.dev/articles/ttfb,
+ * which look at the 75th percentile too.
  */
 export const VITAL_BOUNDS = {
   lcp: { good: 2_500, poor: 4_000 },
@@ -17,5 +17,11 @@ export const VITAL_BOUNDS = {
 
 export type VitalName = keyof typeof VITAL_BOUNDS;
 export const VITAL_NAMES = Object.keys(VITAL_BOUNDS) as readonly VitalName[];
-/** The share of page views that were as good as this, or better. */
+/** The percentile that is shown, as a fraction of the page views. */
 export const VITAL_SHARE = 0.75;
+
+/** Makes a record with one member for each vital. */
+export function ofEachVital<T>(make: (name: VitalName, i: number) => T): Record<VitalName, T> {
+  const members = VITAL_NAMES.map((name, i) => [name, make(name, i)]);
+  return Object.fromEntries(members) as Record<VitalName, T>;
+}

@@ -4,8 +4,8 @@ import { oneOf } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { percentileOf } from "../visitors/property_figures.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
-import { VITAL_BOUNDS, VITAL_NAMES, VITAL_SHARE, type VitalName } from "./vital_bounds.ts";
-import { type Measured, scanVitals } from "./vitals_scan.ts";
+import { ofEachVital, VITAL_BOUNDS, VITAL_SHARE, type VitalName } from "./vital_bounds.ts";
+import { type MeasuredVitals, scanVitals } from "./vitals_scan.ts";
 
 const BYS = ["path", "device", "country", "browser", "os"] as const;
 const RATINGS = ["good", "needs-improvement", "poor"] as const;
@@ -20,13 +20,10 @@ const Vital = z.object({
 
 export type VitalShown = z.output<typeof Vital>;
 
-/** One member for each vital. */
-function ofEach<T>(make: (name: VitalName) => T): Record<VitalName, T> {
-  return Object.fromEntries(VITAL_NAMES.map((name) => [name, make(name)])) as Record<VitalName, T>;
-}
-
 const PageViews = z.int().meta({ description: "Page views that sent any measurement" });
-const Vitals = z.object({ pageViews: PageViews, ...ofEach(() => Vital) }).meta({ id: "Vitals" });
+const Vitals = z.object({ pageViews: PageViews, ...ofEachVital(() => Vital) }).meta({
+  id: "Vitals",
+});
 const VitalRow = z.object({
   value: z.string().nullable().meta({
     description: "$other: all beyond the 25 with most page views",
@@ -36,7 +33,7 @@ const VitalRow = z.object({
 const VitalBucket = z.object({
   ...BUCKET_SHOWN,
   pageViews: PageViews,
-  ...ofEach(() => z.number().nullable()),
+  ...ofEachVital(() => z.number().nullable()),
 }).meta({ id: "VitalBucket", description: "Each vital's p75 in the bucket" });
 const Bounds = z.object({ good: z.number(), poor: z.number() });
 
@@ -44,7 +41,7 @@ export type VitalsRow = z.output<typeof VitalRow>;
 export type VitalsBucket = z.output<typeof VitalBucket>;
 export type VitalsTotals = z.output<typeof Vitals>;
 
-function toldVital(name: VitalName, { met }: Measured): VitalShown {
+function shownVital(name: VitalName, { met }: MeasuredVitals): VitalShown {
   const { numbers, counts } = met[name];
   const { good, poor } = VITAL_BOUNDS[name];
   const tally = { samples: 0, good: 0, poor: 0 };
@@ -63,8 +60,8 @@ function toldVital(name: VitalName, { met }: Measured): VitalShown {
   };
 }
 
-function told(measured: Measured): VitalsTotals {
-  return { pageViews: measured.pageViews, ...ofEach((name) => toldVital(name, measured)) };
+function shownVitals(measured: MeasuredVitals): VitalsTotals {
+  return { pageViews: measured.pageViews, ...ofEachVital((name) => shownVital(name, measured)) };
 }
 
 async function answer(read: Read, by: typeof BYS[number]): Promise<Answer> {
@@ -75,18 +72,18 @@ async function answer(read: Read, by: typeof BYS[number]): Promise<Answer> {
     query: { by },
     result: {
       bounds: VITAL_BOUNDS,
-      totals: told(found.total),
-      rows: found.rows.map(({ value, ...measured }) => ({ value, ...told(measured) })),
+      totals: shownVitals(found.total),
+      rows: found.rows.map(({ value, ...measured }) => ({ value, ...shownVitals(measured) })),
       series: buckets.map((bucket, i) => {
         const { pageViews, met } = found.buckets[i]!;
-        const p75 = ofEach((name) => percentileOf(met[name], VITAL_SHARE));
+        const p75 = ofEachVital((name) => percentileOf(met[name], VITAL_SHARE));
         return { ...shownBucket(bucket, range, asOfMs), pageViews, ...p75 };
       }),
     },
   };
 }
 
-/** `GET /v1/vitals`: how fast pages were for those who saw them. */
+/** `GET /v1/vitals`: how fast pages were for their visitors. */
 export const VITALS: Report = {
   path: "/v1/vitals",
   summary: "Web vitals: how fast pages load, answer and stand still, by page, device or country",
@@ -97,7 +94,7 @@ export const VITALS: Report = {
     "p75: the 75th percentile, interpolated. Bounds of web.dev: good up to 2500 / 200 / 0.1 / 1800 / 800 (lcp, inp, cls, fcp, ttfb), poor beyond 4000 / 500 / 0.25 / 3000 / 1800, in between needs improvement. " +
     "Rows: the 25 values with most page views, all others as $other. The events are of no session, so that filters on a session's fields let none of them through.",
   reply: {
-    bounds: z.object(ofEach(() => Bounds)).meta({
+    bounds: z.object(ofEachVital(() => Bounds)).meta({
       description: "Up to `good` a value is good, beyond `poor` it is poor",
     }),
     totals: Vitals,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { readKpis, type Source } from "../../../src/reports/kpis/kpis.ts";
+import { type KpiSource, readKpis } from "../../../src/reports/kpis/kpis.ts";
 import { SESSION_FIELDS } from "../../../src/query/filters.ts";
 import type { BotChoice, Scope, Span } from "../../../src/query/selection.ts";
 import { onBothEngines } from "../../support/databases.ts";
@@ -63,7 +63,7 @@ onBothEngines("kpis: each bucket is counted by itself, and the whole as one", as
   let told = 0;
   const asked = fc.asyncProperty(buckets, filters, bots, async (buckets, filters, bots) => {
     const scope: Scope = { projectId: 1, siteHost: null, bots, filters };
-    const source: Source = { sql: database, scope, timelines };
+    const source: KpiSource = { sql: database, scope, timelines };
     const { totals, series } = await readKpis(source, buckets);
     for (const [i, bucket] of buckets.entries()) {
       assert.deepEqual(series[i], (await readKpis(source, [bucket])).totals, `bucket ${i}`);
