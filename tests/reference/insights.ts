@@ -9,7 +9,7 @@ import type { Cause } from "../../src/reports/insights/insight_causes.ts";
 import {
   findChanges,
   type Finding,
-  type Measured,
+  type MeasuredMetric,
   METRICS,
 } from "../../src/reports/insights/insight_findings.ts";
 import {
@@ -101,11 +101,11 @@ export function changesOf(world: World, days: ComparedDays, looked: readonly Loo
     rangeWeekdays: days.isWeek ? days.days.map(({ weekday }) => weekday) : [],
   } as unknown as Calendar;
   const candidates = looked.map(({ facts }) => candidatesOf(world, days, facts));
-  const measured = METRICS.flatMap((metric): Measured[] =>
+  const measured = METRICS.flatMap((metric): MeasuredMetric[] =>
     metric === "conversions"
       ? looked.slice(1).map(({ goal }, i) => ({
         metric,
-        goal: goal as Measured["goal"],
+        goal: goal as MeasuredMetric["goal"],
         candidates: candidates[i + 1]!,
       }))
       : [{ metric, goal: null, candidates: candidates[0]! }]

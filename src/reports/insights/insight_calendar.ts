@@ -7,32 +7,32 @@ import type { Span } from "../../query/selection.ts";
 
 const WEEKDAYS = 7;
 
-/** What a piece of time belongs to. */
+/** What a segment of time counts for. */
 interface Roles {
   readonly period: "current" | "previous" | null;
-  /** The day that it counts for: those of the weeks before first, from 0; then those of the range. */
+  /** The day that it counts for, from 0: first the days of the weeks before, then those of the range. */
   readonly day: number | null;
 }
 
-/** A piece of time that is wholly within whatever it touches. */
+/** A span of time that lies wholly inside or outside each period and day. */
 interface Segment extends Span, Roles {}
 
-/** What is compared with what: the range, the period before it, and the four weeks before it. */
+/** The times that are compared: the range, the period before it, and the four weeks before it. */
 export interface Calendar {
   readonly previous: Range;
-  /** One after the other without gaps, and at the latest until the end of the range. */
+  /** In order without gaps; they end at the end of the range or earlier. */
   readonly segments: readonly Segment[];
-  /** Weeks before the range that the project has data of, at most `INSIGHT_WEEKS`. */
+  /** Weeks before the range for which the project has data, at most `INSIGHT_WEEKS`. */
   readonly weeks: number;
-  /** How many of the days compared each weekday has, from Monday. */
+  /** By weekday from Monday: how many of the compared days fall on it. */
   readonly days: readonly number[];
-  /** Days of the weeks before: the weekday of each, from 0 for Monday. */
+  /** The weekday of each day of the weeks before, 0 for Monday. */
   readonly weekdays: readonly number[];
-  /** The same of the days compared; none of more than a week. */
+  /** The weekday of each compared day; empty where there are more days than a week has. */
   readonly rangeWeekdays: readonly number[];
 }
 
-/** A day, or the part of it that is looked at. */
+/** A day, or the part of it that is compared. */
 interface Day extends Span {
   readonly weekday: number;
 }
@@ -43,7 +43,7 @@ function dayOf(date: Temporal.PlainDate, timezone: string): Day {
   return { fromMs, toMs, weekday: date.dayOfWeek - 1 };
 }
 
-/** A day of the range, and which part of the whole day it is. */
+/** A day of the range, with the position of its part in the whole day. */
 interface RangeDay extends Day {
   readonly afterMs: number;
   readonly lengthMs: number;
@@ -51,9 +51,9 @@ interface RangeDay extends Day {
 }
 
 /**
- * The days of the range that are compared with their weekdays, as far as they have passed. Up to a
- * week no weekday comes twice, and parts of days are compared with such parts; of longer ranges
- * only whole days are.
+ * Returns the days of the range that are compared with their weekdays, as far as they have passed. In
+ * up to a week no weekday comes twice, and parts of days are compared with the same parts; in longer
+ * ranges only whole days are compared.
  */
 function daysOf(range: Range, asOfMs: number): RangeDay[] {
   const days = bucketsOf(range, "day").flatMap((bucket): RangeDay[] => {
@@ -67,7 +67,7 @@ function daysOf(range: Range, asOfMs: number): RangeDay[] {
   return days.length > WEEKDAYS ? days.filter(({ whole }) => whole) : days;
 }
 
-/** The days of the weeks before the range that lie at or after `since`, the nearest week first. */
+/** Returns the days of the weeks before the range that begin at or after `since`, the nearest week first. */
 function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly RangeDay[]): Day[] {
   const first = dateAt(range.from.getTime(), range.timezone);
   const found: Day[] = [];
@@ -81,7 +81,7 @@ function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly Rang
         found.push(day);
         continue;
       }
-      // A day of a clock change may be shorter than the part.
+      // A day with a clock change may be shorter than the part.
       const fromMs = Math.min(day.fromMs + part.afterMs, day.toMs);
       found.push({ ...day, fromMs, toMs: Math.min(fromMs + part.lengthMs, day.toMs) });
     }
@@ -114,8 +114,8 @@ function segmentsOf(
 }
 
 /**
- * What a range is compared with, the project's first event being at `firstEventMs`. Null where that
- * leaves nothing to compare with: no whole period before the range, or none of the range has passed.
+ * Returns what a range is compared with; the project's first event was at `firstEventMs`. Null where
+ * there is no whole period before the range, or nothing of the range has passed.
  * @throws Problem `range_too_large` where the range has more days than a series may have.
  */
 export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): Calendar | null {
@@ -131,7 +131,7 @@ export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): 
   const before = dateAt(previous.from.getTime(), timezone);
   if (days.length === 0 || Temporal.PlainDate.compare(before, since) < 0) return null;
   const past = daysBefore(range, since, days);
-  // Of longer ranges parts of days are left out, so that they do not lie one after the other.
+  // Longer ranges leave out parts of days, so that their days need not follow each other.
   const isWeek = days.length <= WEEKDAYS && days[0]!.fromMs === range.from.getTime();
   return {
     previous,

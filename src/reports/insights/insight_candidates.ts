@@ -1,7 +1,7 @@
 import type { EventMatch } from "../../query/filters.ts";
 import type { Calendar } from "./insight_calendar.ts";
 
-/** What changes are told by, in the order in which equal ones are: each is a field of filters. */
+/** The dimensions of changes, each a field of filters. Equal changes are shown in this order. */
 export const DIMENSIONS = [
   "channel",
   "source",
@@ -14,52 +14,52 @@ export const DIMENSIONS = [
 
 export type Dimension = typeof DIMENSIONS[number];
 
-/** What is counted. */
+/** The figures that are counted. */
 export const FIGURES = ["visitors", "pageviews", "events", "sessions", "bounces"] as const;
 
-/** What one piece of time comes to. */
+/** The figures of some time. */
 export type Counts = Record<typeof FIGURES[number], number>;
 
-/** What everything together, or one value of a dimension, comes to. */
+/** The figures of the total, or of one value of a dimension: a change of them may become a finding. */
 export interface Candidate {
-  /** Null: everything together. */
+  /** Null: the total. */
   readonly dimension: Dimension | null;
-  /** Null where it is missing. */
+  /** Null where the value is missing. */
   readonly value: string | null;
   readonly current: Counts;
   readonly previous: Counts;
-  /** The days of the range that are compared, each counted by itself, together. */
+  /** The sum over the compared days of the range, each counted by itself. */
   readonly ofDays: Counts;
-  /** Each of them, one after the other; none where there is more than a week of them. */
+  /** Each of these days, in order; empty where there are more than a week of them. */
   readonly days: readonly Counts[];
   /** Each of the days of the weeks before. */
   readonly daysBefore: readonly Counts[];
 }
 
-/** What candidates are asked of: selected events, and the dimensions whose values are told apart. */
-export interface Asked {
+/** Which events make candidates, and the dimensions whose values are candidates. */
+export interface CandidateQuestion {
   /** Null: all selected events. */
   readonly match: EventMatch | null;
   /** In the order of `DIMENSIONS`. */
   readonly dimensions: readonly Dimension[];
 }
 
-/** Segments that belong to the same: what is counted of them can be added. */
+/** Segments of the same period and day: their counts can be added. */
 export interface Group {
   readonly period: "current" | "previous" | null;
-  /** The day of the weeks before; behind these the day of the range, of more than a week any. */
+  /** The day of the weeks before; after these the day of the range, one for all in more than a week. */
   readonly slot: number | null;
 }
 
 export interface Places {
   readonly groups: readonly Group[];
-  /** Of each segment its group, its period (1 current, 2 previous) and its day, from 1; 0: none. */
+  /** By segment: its group, its period (1 current, 2 previous) and its day, each from 1; 0: none. */
   readonly groupOf: readonly number[];
   readonly periodOf: readonly number[];
   readonly dayOf: readonly number[];
 }
 
-/** Where what happens in each segment is counted. */
+/** Returns where the events of each segment are counted. */
 export function placesOf({ segments, weekdays, rangeWeekdays }: Calendar): Places {
   const last = weekdays.length + Math.max(0, rangeWeekdays.length - 1);
   const groups = new Map<string, { group: Group; number: number }>();
@@ -83,7 +83,7 @@ export function placesOf({ segments, weekdays, rangeWeekdays }: Calendar): Place
 const nothing = (): Counts => ({ visitors: 0, pageviews: 0, events: 0, sessions: 0, bounces: 0 });
 
 /** A candidate while it is counted. */
-export class Tally implements Candidate {
+export class CandidateTally implements Candidate {
   readonly current = nothing();
   readonly previous = nothing();
   readonly ofDays = nothing();
@@ -99,12 +99,12 @@ export class Tally implements Candidate {
     this.days = rangeWeekdays.map(nothing);
   }
 
-  /** What a day comes to: those of the weeks before first, then any of the range. */
+  /** Returns the counts of a day of the weeks before; for any other day those of `ofDays`. */
   ofSlot(slot: number): Counts {
     return this.daysBefore[slot] ?? this.ofDays;
   }
 
-  /** Adds to the day and to the period of a group of segments, as far as it is in one. */
+  /** Adds counts to the day and to the period of a group, where it has one. */
   add({ period, slot }: Group, inDay: Partial<Counts>, inPeriod: Partial<Counts>): void {
     if (slot !== null) this.#addToDay(slot, inDay);
     if (period !== null) addTo(period === "current" ? this.current : this.previous, inPeriod);

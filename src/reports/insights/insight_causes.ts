@@ -17,14 +17,14 @@ import {
 } from "./insight_statistics.ts";
 import type { JointCells } from "./joint_cells.ts";
 
-/** Findings with one cause: the one that tells it best, and the others. */
+/** Findings with one cause: the one that names it best, and the others. */
 export interface Cause {
   readonly finding: Finding;
-  /** By score. */
+  /** The other findings, by score. */
   readonly evidence: readonly Finding[];
 }
 
-/** Rates last: they follow from who came. */
+/** The order in which causes are searched. Rates are last: they depend on who came. */
 const ORDER: readonly Metric[] = [
   "visitors",
   "sessions",
@@ -33,7 +33,7 @@ const ORDER: readonly Metric[] = [
   "conversions",
   "bounceRate",
 ];
-/** Among slices alike the first is told: the most specific one. */
+/** Among equal slices the first in this order is chosen: the most specific one. */
 const NARROWEST: readonly (string | null)[] = [
   "campaign",
   "source",
@@ -46,39 +46,40 @@ const NARROWEST: readonly (string | null)[] = [
 ];
 const FREE = -1;
 
-/** Work that yields now and then, so that others have their turn. */
+/** Work that yields now and then, so that the event loop can serve other requests. */
 export type Search<T> = Generator<void, T, void>;
 
-/** The test that what is `hits` of `trials` moved otherwise than the rest, in standard errors, and its p-value. */
+/** Whether a part moved otherwise than the rest: the distance in standard errors, and its p-value. */
 interface Contrast {
   readonly t: number;
   readonly pValue: number;
 }
 
 /**
- * Findings with one cause, as one. What is known of this: Bhagwan et al., Adtributor (NSDI 2014), take
- * the values that explain most of a change (explanatory power) and whose part of the whole changed
- * most (surprise); Sun et al., HotSpot (IEEE Access 2018), and Li et al., Squeeze (ISSRE 2019), hold
- * that what a cause moves it moves in proportion (ripple effect), so that what follows from a cause is
- * told from a cause of its own; scan statistics take the clearest one out and look again at what is
- * left (Zhang, Assunção and Kulldorff, 2010). Here:
+ * Groups findings by their causes. Known methods: Bhagwan et al., Adtributor (NSDI 2014), take the
+ * values that explain most of a change (explanatory power) and whose part of the total changed most
+ * (surprise). Sun et al., HotSpot (IEEE Access 2018), and Li et al., Squeeze (ISSRE 2019), assume that
+ * a cause moves all its parts in proportion (ripple effect): this tells a consequence from a cause of
+ * its own. Scan statistics remove the clearest cause and search what is left again (Zhang, Assunção
+ * and Kulldorff, 2010). Here:
  *
- * 1. Causes are found one by one, of visitors first. The next one is the value that moved most beyond
- *    all else that no cause holds yet, by the test of two shares; where none did, everything.
- * 2. A change is explained where two thirds of its excess lie in causes: of what lies in a broader
- *    cause as much as moved in proportion with it counts, of what lies in a narrower one all; and where
- *    a third does and the rest would be no finding. Each cell belongs to the narrowest cause that holds it.
- * 3. What is explained is evidence of the cause that explains most of it. A cause that the others
- *    explain is none.
+ * 1. Causes are found one by one, those of visitors first. The next cause is the value that moved most
+ *    beyond everything else that no cause holds yet, by the test of two shares; if none did, the total.
+ * 2. A change is explained where two thirds of its excess lie in causes. In a narrower cause all of the
+ *    excess counts, in a broader one only what moved in proportion with it. It is explained too where
+ *    one third lies in causes and the rest alone would be no finding. Each cell belongs to the
+ *    narrowest cause that holds it.
+ * 3. An explained change is evidence of the cause that explains most of it. A cause that the other
+ *    causes explain is dropped.
  */
 class CauseSearch {
   readonly #changes: readonly Change[];
-  /** Chance may bring one in twenty of searches a cause too many. */
+  /** With it, one in twenty searches finds a cause too many by chance. */
   readonly #pValueMax: number;
   #causes: Change[] = [];
-  /** Of each cell the place of the narrowest cause that holds it, for counts and for rates. */
+  /** By cell: the index of the narrowest cause that holds it, for counts and for rates. */
   #owners: { readonly ofCounts: Int32Array; readonly ofRates: Int32Array };
-  /** Of each cause what it comes to at the cells that it owns. */
+  /** By cause: the sums of its figure at the cells that it owns. */
   #owned: readonly Sums[] = [];
   readonly #cells: number;
   readonly #tested: number;
@@ -98,10 +99,10 @@ class CauseSearch {
       this.#take([...this.#causes, yield* this.#next(left)]);
     }
     yield* this.#prune();
-    return yield* this.#told();
+    return yield* this.#withEvidence();
   }
 
-  /** What no cause explains yet. */
+  /** Returns the changes that no cause explains yet. */
   *#left(): Search<Change[]> {
     const left: Change[] = [];
     for (const change of this.#changes) {
@@ -132,7 +133,7 @@ class CauseSearch {
     };
     return {
       ofCounts: ownersOf(({ isRate }) => !isRate),
-      // That everything grew moves no rate.
+      // A change of all counts moves no rate.
       ofRates: ownersOf(({ isRate, isWhole }) => isRate || !isWhole),
     };
   }
@@ -141,7 +142,7 @@ class CauseSearch {
     return isRate ? this.#owners.ofRates : this.#owners.ofCounts;
   }
 
-  /** The cause to look into next: the clearest of the first metric that has a change left. */
+  /** Returns the next cause: the clearest change of the first metric that has changes left. */
   *#next(left: readonly Change[]): Search<Change> {
     const metric = ORDER.find((one) => left.some(({ finding }) => finding.metric === one))!;
     const some = left.filter(({ finding }) => finding.metric === metric);
@@ -157,7 +158,7 @@ class CauseSearch {
     return some.find(({ isWhole }) => isWhole) ?? largest(narrow, (one) => this.#strength(one));
   }
 
-  /** What moved against all else that has the same owner as most of it. */
+  /** Tests the largest part of a change against the other cells of that part's owner. */
   #contrastToRest(change: Change): Contrast {
     const owners = this.#ownersFor(change);
     const parts = this.#partsOf(change);
@@ -166,7 +167,7 @@ class CauseSearch {
     return contrast(change, parts[main]!, change.rest(owners, main + FREE));
   }
 
-  /** What a change comes to where nobody owns it, then at the cells of each cause. */
+  /** Returns the sums of a change at the cells without an owner, then at the cells of each cause. */
   #partsOf(change: Change): Sums[] {
     return change.sumsByOwner(this.#ownersFor(change), this.#causes.length);
   }
@@ -176,7 +177,7 @@ class CauseSearch {
     return change.excess(free) ** 2 / Math.max(1, change.mass(free)) / change.finding.clusters;
   }
 
-  /** The place of the cause that explains most of a change; null where it is not explained. */
+  /** Returns the index of the cause that explains most of a change; null: it is not explained. */
   #explainedBy(change: Change): number | null {
     const same = this.#causes.findIndex((cause) => cause === change || isOneWith(change, cause));
     if (same >= 0) return same;
@@ -198,7 +199,7 @@ class CauseSearch {
     return isEnough && !isFinding(change, free, this.#pValueMax) ? best : null;
   }
 
-  /** How much of a change within a cause is not in proportion to it, beyond chance. */
+  /** Returns how much of a change within a cause did not move in proportion to it, beyond chance. */
   #ofItself(change: Change, part: Sums, place: number): number {
     const cause = this.#causes[place]!;
     if (!change.isMostlyIn(cause)) return 0;
@@ -212,7 +213,7 @@ class CauseSearch {
     return contrast(change, part, whole).pValue <= this.#pValueMax ? ofItself : 0;
   }
 
-  /** Takes causes away that the others explain, without which nothing else is left unexplained. */
+  /** Drops causes that the others explain, where this leaves no other change unexplained. */
   *#prune(): Search<void> {
     const broadFirst = this.#causes.toSorted((a, b) => b.mass(b.all) - a.mass(a.all));
     for (const one of broadFirst) {
@@ -224,13 +225,13 @@ class CauseSearch {
     }
   }
 
-  /** Of causes, too, one in twenty may be chance: what they moved besides counts for nothing here. */
-  *#told(): Search<Cause[]> {
+  /** Returns the causes with their evidence; as of findings, one in twenty of them may be chance. */
+  *#withEvidence(): Search<Cause[]> {
     const evidence: Finding[][] = this.#causes.map(() => []);
     for (const change of this.#changes) {
       yield;
       const place = this.#explainedBy(change);
-      // What is beyond the last cause that is looked for is not told.
+      // Changes that no cause explains, since the most causes were found, are not shown.
       if (place !== null && this.#causes[place] !== change) evidence[place]!.push(change.finding);
     }
     const causes = this.#causes.map(({ finding }, i) => ({ finding, evidence: evidence[i]! }));
@@ -239,8 +240,8 @@ class CauseSearch {
 }
 
 /**
- * Those that are still told where each counts once, however many changes it brought: by Benjamini and
- * Hochberg over all that was tested, each by the surest of its changes.
+ * Returns the causes that are unlikely to be chance. Each counts once, however many changes it brought:
+ * by Benjamini and Hochberg over all tested comparisons, each by the surest of its changes.
  */
 function unlikely(causes: readonly Cause[], tested: number): Cause[] {
   const pValues = causes.map(({ finding, evidence }) =>
@@ -251,7 +252,7 @@ function unlikely(causes: readonly Cause[], tested: number): Cause[] {
   return causes.filter((_, i) => adjusted[i]! <= INSIGHT_FALSE_DISCOVERIES);
 }
 
-/** The one with the largest figure; among equals the smallest, then the most specific, then the first. */
+/** Returns the change with the largest figure; ties by least mass, then the most specific, then the first. */
 function largest(changes: readonly Change[], of: (change: Change) => number): Change {
   const ranked = changes.map((change) => ({
     change,
@@ -263,19 +264,19 @@ function largest(changes: readonly Change[], of: (change: Change) => number): Ch
   return ranked[0]!.change;
 }
 
-/** In standard errors of what comes one by one, so that slices of one metric can be compared. */
+/** Returns `t` in standard errors of independent events, so that slices of one metric can be compared. */
 function rankOf({ finding: { clusters, dispersion } }: Change, t: number): number {
   return Math.abs(t) * Math.sqrt(dispersion.factor / clusters);
 }
 
-/** Whether both are of the same sessions, in most. Everything is what all is of: that says nothing. */
+/** Tells whether most sessions of both are the same. The total is excluded: it holds every session. */
 function isOneWith(change: Change, cause: Change): boolean {
   if (change.isWhole || cause.isWhole || cause.isRate && !change.isRate) return false;
   if (change.isRate === cause.isRate && change.direction !== cause.direction) return false;
   return change.isMostlyIn(cause) && cause.isMostlyIn(change);
 }
 
-/** How a part moved beside others. */
+/** Tests whether a part moved otherwise than the others. */
 function contrast(change: Change, part: Sums, others: Sums): Contrast {
   const { dispersion } = change.finding;
   if (change.isRate) return contrastOfRates(change, part, others);
@@ -288,7 +289,7 @@ function contrast(change: Change, part: Sums, others: Sums): Contrast {
 const shareBefore = ({ before, trialsBefore }: Sums) => rate(before, trialsBefore).value;
 const shareNow = ({ now, trialsNow }: Sums) => rate(now, trialsNow).value;
 
-/** By how much the rate of some cells moved; null where there is none to compare. */
+/** Returns by how much the rate of some cells moved; null where one of the periods has no rate. */
 function moved(sums: Sums): number | null {
   const [now, before] = [shareNow(sums), shareBefore(sums)];
   return now === null || before === null ? null : now - before;
@@ -304,7 +305,7 @@ function contrastOfRates({ finding: { dispersion } }: Change, part: Sums, others
   return { t, pValue: studentTwoSided({ ...deviation, t }) };
 }
 
-/** What more, or fewer, hits a part has than if its rate had moved as that of the cause, beyond chance. */
+/** Returns how many more hits a part has than if its rate had moved as the cause's did, beyond chance. */
 function ratesApart(change: Change, part: Sums, whole: Sums, pValueMax: number): number {
   const [own, others] = [moved(part), moved(whole)];
   if (own === null || others === null) return 0;
@@ -314,7 +315,7 @@ function ratesApart(change: Change, part: Sums, whole: Sums, pValueMax: number):
   return contrastOfRates(change, part, whole).pValue <= pValueMax ? ofItself : 0;
 }
 
-/** Whether these cells alone would be told: they moved as the change did, by as much, and beyond chance. */
+/** Tells whether these cells alone would be a finding: moved in the same direction, enough, beyond chance. */
 function isFinding(change: Change, sums: Sums, pValueMax: number): boolean {
   const { direction, isRate, finding: { dispersion } } = change;
   const { now, before, trialsNow, trialsBefore } = sums;
@@ -336,8 +337,9 @@ function isFinding(change: Change, sums: Sums, pValueMax: number): boolean {
 }
 
 /**
- * Puts findings that have one cause together, of so many comparisons that were tested. `findings` are of slices and matches of the cells, by score;
- * with n of them, c causes and m cells it takes some n · c · m steps, each bounded by a limit.
+ * Groups findings by their causes. `findings` are sorted by score, and their slices and matches are
+ * those of the cells; `tested` is how many comparisons were made. With n findings, c causes and m cells
+ * it takes some n · c · m steps, each bounded by a limit.
  */
 export function* searchCauses(
   findings: readonly Finding[],

@@ -3,7 +3,7 @@ import type { Finding } from "./insight_findings.ts";
 import type { CellFigure, JointCells } from "./joint_cells.ts";
 import { sliceKey } from "./joint_cells.ts";
 
-/** What a change's figure comes to at some cells; of a rate its hits, and of how many. */
+/** Sums of a change's figure over some cells; for a rate its hits, and the trials. */
 export interface Sums {
   readonly now: number;
   readonly before: number;
@@ -15,23 +15,23 @@ type MutableSums = { -readonly [Sum in keyof Sums]: Sums[Sum] };
 
 const nothing = (): MutableSums => ({ now: 0, before: 0, trialsNow: 0, trialsBefore: 0 });
 
-/** A finding with what its figure comes to at each cell. */
+/** A finding with its figure at each cell. */
 export class Change {
   readonly isRate: boolean;
   readonly isWhole: boolean;
-  /** 1 where it is up, -1 where it is down. */
+  /** 1: the figure rose, -1: it fell. */
   readonly direction: number;
   /** 1 at each cell that its slice holds. */
   readonly holds: Uint8Array;
-  /** All that it comes to. */
+  /** The sums over all cells of its slice. */
   readonly all: Sums;
   readonly #figure: CellFigure;
   readonly #trials: CellFigure;
   readonly #cells: Int32Array;
-  /** By the cells of another one. */
+  /** Results of `isMostlyIn`, by the cells of the other change. */
   readonly #isMostlyIn = new Map<Uint8Array, boolean>();
 
-  /** `finding` must be of a slice and a match of the cells. */
+  /** The slice and the match of `finding` must be among those of the cells. */
   constructor(readonly finding: Finding, { holds, matches, count }: JointCells) {
     const { metric, goal, dimension, current, previous } = finding;
     const figures = matches.get(goal === null ? null : goal.slug)!;
@@ -50,14 +50,14 @@ export class Change {
     this.all = all;
   }
 
-  /** What it comes to at the cells of each owner: those of owner i at place i + 1. */
+  /** Returns the sums at the cells of each owner: those of owner i at index i + 1. */
   sumsByOwner(owners: Int32Array, count: number): Sums[] {
     const sums = Array.from({ length: count + 1 }, nothing);
     for (const cell of this.#cells) this.#add(sums[owners[cell]! + 1]!, cell);
     return sums;
   }
 
-  /** Of its figure at all other cells of an owner. */
+  /** Returns the sums of its figure at the cells of an owner outside its slice. */
   rest(owners: Int32Array, owner: number): Sums {
     const sums = nothing();
     for (let cell = 0; cell < owners.length; cell++) {
@@ -67,8 +67,8 @@ export class Change {
   }
 
   /**
-   * How much more there is now than before, of a rate how many more hits than if it were as before:
-   * over cells that do not overlap these add up.
+   * Returns how much more there is now than before; for a rate how many more hits than at the rate
+   * before. Over cells that do not overlap it adds up.
    */
   excess({ now, before, trialsNow, trialsBefore }: Sums): number {
     if (!this.isRate) return now - before;
@@ -77,12 +77,12 @@ export class Change {
     return now - share * trialsNow - (before - share * trialsBefore);
   }
 
-  /** How much of it there is, in both periods: what is large in it. */
+  /** Returns the size in both periods together: of the figure, for a rate of its trials. */
   mass({ now, before, trialsNow, trialsBefore }: Sums): number {
     return this.isRate ? trialsNow + trialsBefore : now + before;
   }
 
-  /** Whether most of it lies in the slice of another one. */
+  /** Tells whether most of it lies in the slice of another change. */
   isMostlyIn(other: Change): boolean {
     if (other.isWhole) return true;
     let isIn = this.#isMostlyIn.get(other.holds);

@@ -24,7 +24,7 @@ import {
 } from "./insight_statistics.ts";
 import { rate } from "../answer/report.ts";
 
-/** In the order in which equal findings are told. */
+/** Equal findings are shown in this order. */
 export const METRICS = [
   "visitors",
   "sessions",
@@ -37,15 +37,16 @@ export const METRICS = [
 export type Metric = typeof METRICS[number];
 type Kind = "total_change" | "value_change" | "new_value" | "vanished_value";
 
-/** A metric with what it comes to in total, first, and for values of dimensions. */
-export interface Measured {
+/** A metric with its candidates. */
+export interface MeasuredMetric {
   readonly metric: Metric;
-  /** Only of conversions. */
+  /** Set for conversions alone. */
   readonly goal: Goal | null;
+  /** The total, then values of dimensions. */
   readonly candidates: readonly Candidate[];
 }
 
-/** What changed, by how much, and how sure that is. Of a rate all figures are fractions. */
+/** What changed, by how much, and how sure that is. Figures of a rate are fractions. */
 export interface Finding {
   readonly kind: Kind;
   readonly metric: Metric;
@@ -69,14 +70,15 @@ export interface Finding {
   readonly pValue: number;
   readonly adjustedPValue: number;
   readonly score: number;
-  /** How much its days vary beyond chance, and what comes together at least: what one visitor brings along. */
+  /** How much its days vary beyond chance. */
   readonly dispersion: Dispersion;
+  /** How many counts come together at least: those that one visitor brings. */
   readonly clusters: number;
-  /** Of each day compared what it has beyond the mean of its weekdays; of bounceRate in bounces. */
+  /** How much each compared day has beyond the mean of its weekday; for bounceRate in bounces. */
   readonly excessOfDays: readonly number[];
 }
 
-/** Two figures of one thing, and the chance that they would lie as far apart by chance alone. */
+/** Two figures of one thing, and the probability that they differ so much by chance alone. */
 interface Compared {
   readonly now: number;
   readonly before: number;
@@ -84,13 +86,13 @@ interface Compared {
 }
 
 interface Tested {
-  readonly measured: Measured;
+  readonly measured: MeasuredMetric;
   readonly candidate: Candidate;
   readonly period: Compared;
   readonly weekdays: Compared;
   readonly dispersion: Dispersion;
   readonly clusters: number;
-  /** The larger of both: both changes have to be. */
+  /** The larger p-value of both comparisons: both changes must be unlikely. */
   readonly pValue: number;
 }
 
@@ -102,7 +104,7 @@ const countOf = (metric: Metric) => (counts: Counts): number => {
 const bouncesOf = ({ bounces, sessions }: Counts): Share => ({ hits: bounces, trials: sessions });
 const valueOf = ({ hits, trials }: Share): number => rate(hits, trials).value ?? 0;
 
-/** Values of the days before, of each weekday those of all weeks. */
+/** Groups the values of the days before by weekday. */
 function byWeekday<T>(
   { daysBefore }: Candidate,
   { weekdays, days }: Calendar,
@@ -115,7 +117,7 @@ function compared(now: number, before: number, deviation: Deviation): Compared {
   return { now, before, pValue: studentTwoSided(deviation) };
 }
 
-/** Counts; null where they are too few to have changed much. */
+/** Tests counts; null where they are too few to have changed much. */
 function testCounts(candidate: Candidate, metric: Metric, calendar: Calendar) {
   const of = countOf(metric);
   const { current, previous, ofDays, daysBefore } = candidate;
@@ -138,7 +140,7 @@ function testCounts(candidate: Candidate, metric: Metric, calendar: Calendar) {
   };
 }
 
-/** Bounce rates; null where there is none to compare, or of too few sessions. */
+/** Tests bounce rates; null where there is none to compare, or there are too few sessions. */
 function testBounces(candidate: Candidate, calendar: Calendar) {
   const [now, before, ofDays] = [candidate.current, candidate.previous, candidate.ofDays]
     .map(bouncesOf) as [Share, Share, Share];
@@ -159,7 +161,7 @@ function testBounces(candidate: Candidate, calendar: Calendar) {
   };
 }
 
-function testsOf(measured: Measured, calendar: Calendar): Tested[] {
+function testsOf(measured: MeasuredMetric, calendar: Calendar): Tested[] {
   const { metric, candidates } = measured;
   return candidates.flatMap((candidate): Tested[] => {
     const tests = metric === "bounceRate"
@@ -171,7 +173,7 @@ function testsOf(measured: Measured, calendar: Calendar): Tested[] {
   });
 }
 
-/** Large enough to be told, relatively and by itself; -1 down, 1 up, 0 no. */
+/** Tells whether a change is large enough, absolutely and relatively: 1 up, -1 down, 0 no. */
 function largeChange({ now, before }: Compared, least: number): number {
   const change = now - before;
   const isLarge = Math.abs(change) >= least && Math.abs(change) >= INSIGHT_CHANGE_MIN * before;
@@ -192,8 +194,8 @@ function kindOf({ candidate, measured: { metric }, period, weekdays }: Tested): 
 }
 
 /**
- * What a candidate puts into its total: for a count itself, for the bounce rate its bounces by all
- * sessions. Over the values of a dimension of sessions these add up to the total.
+ * Returns what a candidate contributes to its total: a count itself, for the bounce rate its bounces
+ * divided by all sessions. Over the values of a dimension of sessions it adds up to the total.
  */
 function partOf(metric: Metric, counts: Counts, ofTotal: Counts): number {
   if (metric !== "bounceRate") return countOf(metric)(counts);
@@ -207,10 +209,10 @@ interface Weight {
 }
 
 /**
- * The score is the change as a fraction of the larger one of the total's two figures. A value that
- * has more of a found change of the total than its part of before would make it have, explains it
- * by (contribution − part) / (1 − part): 0 where it moved with all others, 1 where it alone moved.
- * From `INSIGHT_EXPLAINED_MIN` on it scores 1 + that times what the total scores, and so above it.
+ * Scores a candidate: its change as a fraction of the larger one of the total's two figures. A value
+ * with a larger share of the total's change than its part of the figure before explains the change by
+ * (contribution − part) / (1 − part): 0 where it moved with all others, 1 where it alone moved. From
+ * `INSIGHT_EXPLAINED_MIN` on its score is 1 + that times the total's score, and so above it.
  */
 function weigh(
   metric: Metric,
@@ -237,7 +239,7 @@ function weigh(
 
 const changeOf = ({ now, before }: Compared): number | null => rate(now - before, before).value;
 
-/** What each day of the range has beyond the mean of its weekdays in the weeks before. */
+/** Returns how much each day of the range has beyond the mean of its weekday in the weeks before. */
 function excessOfDays(candidate: Candidate, metric: Metric, calendar: Calendar): number[] {
   const { days, daysBefore } = candidate;
   const before = calendar.rangeWeekdays.map((weekday) =>
@@ -282,12 +284,12 @@ function findingOf(
 }
 
 /**
- * The changes that are large against both comparisons, in the same direction, and unlikely to be
- * chance: `INSIGHT_FALSE_DISCOVERIES` of them are expected to be, over all that were tested. Sorted
- * by score; equal ones by metric, total before values, dimension and size, as they were given.
+ * Finds the changes that are large in both comparisons, in the same direction, and unlikely to be
+ * chance: of the findings a share of `INSIGHT_FALSE_DISCOVERIES` is expected to be chance. Sorted by
+ * score; equal ones by metric, total before values, dimension and size, as they were given.
  */
 export function findChanges(
-  measured: readonly Measured[],
+  measured: readonly MeasuredMetric[],
   calendar: Calendar,
 ): { findings: Finding[]; tested: number } {
   const tested = measured.flatMap((one) => testsOf(one, calendar));

@@ -8,17 +8,17 @@ import { idOfSession, type NumberedValues, SESSION_IDS } from "../visitors/sessi
 
 export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;
 
-/** Values of a dimension, in the order in which they are told. */
+/** Values of a dimension, in the order in which they are shown. */
 export interface ChosenValues {
   readonly dimension: Dimension;
   readonly numbers: readonly number[];
   readonly values: readonly (string | null)[];
 }
 
-/** The line of a dimension's value, by its number; -1: it has none. */
+/** Returns the line of a dimension's value by the value's number; -1: it has none. */
 type LineOf = (dimension: Dimension, number: number) => number;
 
-/** Lines, of which the first is everything, and those of each dimension's values follow. */
+/** The line of the total, then the lines of each dimension's values. */
 export interface ValueLines extends Lines {
   readonly dimensions: readonly Dimension[];
   readonly lineOf: LineOf;
@@ -26,19 +26,19 @@ export interface ValueLines extends Lines {
 
 const WHOLE: LineTable = { of: WHOLE_ID, idsFrom: 0, width: 1, linesOf: Int32Array.of(0) };
 
-/** Puts the lines of all dimensions that the same id tells side by side. */
+/** Makes a table for each kind of id, with the lines of all dimensions that it tells side by side. */
 function tablesOf(
   values: ValuesOf,
   dimensions: readonly Dimension[],
   lineOf: LineOf,
 ): LineTable[] {
   const tables = SESSION_IDS.flatMap((id): LineTable[] => {
-    const told = dimensions.filter((dimension) => values.get(dimension)!.of === id);
-    const width = told.length;
+    const toldById = dimensions.filter((dimension) => values.get(dimension)!.of === id);
+    const width = toldById.length;
     if (width === 0) return [];
-    const { idsFrom, numberOf: { length } } = values.get(told[0]!)!;
+    const { idsFrom, numberOf: { length } } = values.get(toldById[0]!)!;
     const linesOf = new Int32Array(length * width);
-    for (const [i, dimension] of told.entries()) {
+    for (const [i, dimension] of toldById.entries()) {
       for (const [id, number] of values.get(dimension)!.numberOf.entries()) {
         linesOf[id * width + i] = lineOf(dimension, number);
       }
@@ -48,7 +48,10 @@ function tablesOf(
   return [WHOLE, ...tables];
 }
 
-/** As many lines for each dimension as it has here. `placeOf`: of a value among its dimension's lines; -1: nowhere. */
+/**
+ * Makes as many lines for each dimension as `sizes` says.
+ * @param placeOf the index of a value among its dimension's lines; -1: it has no line
+ */
 function linesBy(
   values: ValuesOf,
   sizes: readonly (readonly [Dimension, number])[],
@@ -68,13 +71,13 @@ function linesBy(
   return { tables: tablesOf(values, dimensions, lineOf), count, dimensions, lineOf };
 }
 
-/** A line for each of all values of these dimensions. */
+/** Makes a line for each value of these dimensions. */
 export function linesOfAll(values: ValuesOf, dimensions: readonly Dimension[]): ValueLines {
   const sizes = dimensions.map((one) => [one, values.get(one)!.idOf.length] as const);
   return linesBy(values, sizes, (_, number) => number);
 }
 
-/** A line for each chosen value, in their order. */
+/** Makes a line for each chosen value, in their order. */
 export function linesOfChosen(values: ValuesOf, chosen: readonly ChosenValues[]): ValueLines {
   const places = new Map(
     chosen.map(({ dimension, numbers }) => [dimension, new Map(numbers.map((n, i) => [n, i]))]),
@@ -83,20 +86,20 @@ export function linesOfChosen(values: ValuesOf, chosen: readonly ChosenValues[])
   return linesBy(values, sizes, (dimension, number) => places.get(dimension)!.get(number) ?? -1);
 }
 
-/** How many events each number of a dimension has. */
+/** How many events each value of a dimension has, by the value's number. */
 export interface NumberedEvents {
   readonly dimension: Dimension;
   readonly events: Int32Array;
 }
 
-/** Numbers that may be among those with most events: all with as many as the last one that is. */
+/** Returns the numbers with the most events, and all that tie with the least of these. */
 function mostFrequent(events: Int32Array): number[] {
-  const told: number[] = [];
-  for (const [number, count] of events.entries()) if (count > 0) told.push(number);
-  if (told.length <= INSIGHT_VALUES_MAX) return told;
-  const sorted = Int32Array.from(told, (number) => events[number]!).sort();
+  const numbers: number[] = [];
+  for (const [number, count] of events.entries()) if (count > 0) numbers.push(number);
+  if (numbers.length <= INSIGHT_VALUES_MAX) return numbers;
+  const sorted = Int32Array.from(numbers, (number) => events[number]!).sort();
   const least = sorted[sorted.length - INSIGHT_VALUES_MAX]!;
-  return told.filter((number) => events[number]! >= least);
+  return numbers.filter((number) => events[number]! >= least);
 }
 
 interface ChosenRow extends Row {
@@ -107,8 +110,8 @@ interface ChosenRow extends Row {
 }
 
 /**
- * Of each list the values with most events of each of its dimensions, in the order in which they are
- * told; among equals the first by name, and what is missing last.
+ * Chooses for each list the values with the most events of each of its dimensions, in the order in
+ * which they are shown; ties by name, a missing value last.
  */
 export async function chooseValues(
   sql: Sql,

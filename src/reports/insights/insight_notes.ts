@@ -11,14 +11,14 @@ export const NoteOfFinding = z.object({
   text: z.string(),
 }).meta({ id: "NoteOfFinding" });
 
-/** A note, and the day of the range that it is of, from 0; -1: the day before the range. */
+/** A note with its day in the range, from 0; -1: the day before the range. */
 export interface DatedNote {
   readonly note: Note;
   readonly day: number;
   readonly date: string;
 }
 
-/** The notes of a range, and of the day before it. */
+/** Reads the notes of a range, and of the day before it. */
 export async function notesOfRange(
   sql: Sql,
   projectId: number,
@@ -39,8 +39,8 @@ export async function notesOfRange(
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
 
 /**
- * Whether a change begins with a note of this day: on that day and later lies most of what the days have
- * beyond their weekdays, and the day or the next one has at least half as much as those do on the mean.
+ * Tells whether a change begins with a note of this day: most of the excess lies on that day and later,
+ * and the day or the next one has at least half of the mean excess of these days.
  */
 export function beginsWith(day: number, excessOfDays: readonly number[]): boolean {
   const sign = Math.sign(sumOf(excessOfDays));
@@ -52,7 +52,7 @@ export function beginsWith(day: number, excessOfDays: readonly number[]): boolea
   return [day, day + 1].some((at) => (excess[at] ?? -Infinity) >= half);
 }
 
-/** The notes that a change begins with, the latest first. */
+/** Returns the notes with which a change begins, the latest first. */
 export function notesOfChange(
   notes: readonly DatedNote[],
   excessOfDays: readonly number[],

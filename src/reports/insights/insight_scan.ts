@@ -11,12 +11,12 @@ import type { SessionPasses } from "../../scans/session_test.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import {
-  type Asked,
   type Candidate,
+  type CandidateQuestion,
+  CandidateTally,
   DIMENSIONS,
   type Places,
   placesOf,
-  Tally,
 } from "./insight_candidates.ts";
 import {
   chooseValues,
@@ -32,9 +32,9 @@ import { sliceKey } from "./joint_cells.ts";
 import { type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../visitors/session_values.ts";
 
-type Source = Pick<Read, "sql" | "scope" | "timelines">;
+type ScanSource = Pick<Read, "sql" | "scope" | "timelines">;
 
-/** What is visited, and what is looked for there. */
+/** The loaded timelines, and the tests of their events and sessions. */
 export interface Visited {
   readonly sql: Sql;
   readonly timelines: FilteredTimelines;
@@ -45,14 +45,14 @@ export interface Visited {
   readonly ofMatches: readonly SessionPasses[];
 }
 
-function withoutSessions<T extends { readonly filters: readonly Filter[] }>(asked: T): T {
-  return { ...asked, filters: onEvents(asked.filters) };
+function withoutSessions<T extends { readonly filters: readonly Filter[] }>(filtered: T): T {
+  return { ...filtered, filters: onEvents(filtered.filters) };
 }
 
 async function visitedOf(
-  source: Source,
+  source: ScanSource,
   calendar: Calendar,
-  asked: readonly Asked[],
+  questions: readonly CandidateQuestion[],
 ): Promise<Visited> {
   const { sql, scope, timelines } = source;
   const { projectId } = scope;
@@ -61,7 +61,7 @@ async function visitedOf(
     fromMs: await sessionsStartMs(source, projectId, segments[0]!.fromMs),
     toMs: await sessionsEndByMs(source, projectId, segments.at(-1)!.toMs),
   };
-  const matches = asked.map(({ match }) => match ?? ANY_EVENT);
+  const matches = questions.map(({ match }) => match ?? ANY_EVENT);
   const ofEvents = withoutSessions(scope);
   const matchesOfEvents = matches.map(withoutSessions);
   const ofBits = [ofEvents, ...matchesOfEvents].flatMap((one) => one.filters);
@@ -79,7 +79,7 @@ async function visitedOf(
   };
 }
 
-/** Counts by lines, those of each match, in one scan. */
+/** Counts the lines of each match in one scan. */
 export async function countLines(
   { timelines, calendar: { segments }, reach, events, sessions, ofMatches }: Visited,
   { groups, ...places }: Places,
@@ -97,7 +97,7 @@ export async function countLines(
   return counts.map((own, match) => new LineTally(lines[match]!, groups.length, own));
 }
 
-/** The same, of some of the matches alone. */
+/** Returns the same timelines and tests with some of the matches only. */
 export function withMatches(visited: Visited, matches: readonly number[]): Visited {
   const { events, ofMatches } = visited;
   return {
@@ -107,12 +107,12 @@ export function withMatches(visited: Visited, matches: readonly number[]): Visit
   };
 }
 
-/** Numbers that it takes to count all of these lines. */
+/** Returns how many numbers it takes to count all of these lines. */
 function cellsOf(lines: readonly ValueLines[], { groups }: Places): number {
   return lines.reduce((cells, some) => cells + LineTally.cellsOf(some, groups.length), 0);
 }
 
-/** One place for both periods together: where nothing but the most frequent values is asked for. */
+/** Returns one place for both periods together: enough to find the most frequent values. */
 function placesOfPeriods({ segments }: Calendar): Places {
   return {
     groups: [{ period: "current", slot: null }],
@@ -122,7 +122,7 @@ function placesOfPeriods({ segments }: Calendar): Places {
   };
 }
 
-/** The events of all values in both periods. */
+/** Returns the events of all values in both periods. */
 function eventsOf(
   tally: LineTally,
   lines: ValueLines,
@@ -138,7 +138,7 @@ function eventsOf(
   }));
 }
 
-/** What the lines of a match come to: everything, then the chosen values. */
+/** Makes the candidates of a match: the total, then the chosen values. */
 function candidatesOf(
   tally: LineTally,
   { lineOf }: ValueLines,
@@ -146,7 +146,7 @@ function candidatesOf(
   calendar: Calendar,
   { groups }: Places,
 ): Candidate[] {
-  const toldAt = (candidate: Tally, line: number): Candidate => {
+  const counted = (candidate: CandidateTally, line: number): Candidate => {
     for (const [i, group] of groups.entries()) {
       const { inDay, inPeriod, ...counts } = tally.at(line, i + 1);
       candidate.add(group, { ...counts, visitors: inDay }, { ...counts, visitors: inPeriod });
@@ -155,13 +155,13 @@ function candidatesOf(
   };
   const values = chosen.flatMap(({ dimension, numbers, values }) =>
     values.map((value, i) =>
-      toldAt(new Tally(calendar, dimension, value), lineOf(dimension, numbers[i]!))
+      counted(new CandidateTally(calendar, dimension, value), lineOf(dimension, numbers[i]!))
     )
   );
-  return [toldAt(new Tally(calendar, null, null), 0), ...values];
+  return [counted(new CandidateTally(calendar, null, null), 0), ...values];
 }
 
-/** The values of each match with most events: of as many matches at once as all values may be counted of. */
+/** Chooses the values of each match with the most events, scanning as many matches at once as fit. */
 async function chooseFirst(
   visited: Visited,
   values: ValuesOf,
@@ -183,13 +183,13 @@ async function chooseFirst(
   return await chooseValues(sql, timelines.projectId, values, lists);
 }
 
-/** What was found, and what it takes to look at it again. */
-export interface LookedAt {
+/** The candidates, and what another scan of the same timelines needs. */
+export interface FoundCandidates {
   readonly visited: Visited;
   readonly values: ValuesOf;
-  /** Of each that was asked for. */
+  /** The candidates of each question. */
   readonly lists: readonly (readonly Candidate[])[];
-  /** The numbers of the values that are told, by `sliceKey`. */
+  /** The numbers of the candidates' values, by `sliceKey`. */
   readonly numbers: ReadonlyMap<string, number>;
 }
 
@@ -202,25 +202,27 @@ function numbersOf(chosen: readonly (readonly ChosenValues[])[]): Map<string, nu
 }
 
 /**
- * Of each that is asked for: what everything together comes to, first, then each of the values with
- * most events of each of the dimensions, all by the definitions of the key figures under a filter on
- * the value: visitors, page views and events of selected events (those of the match only, where one
- * is given), sessions that hold one of them, and how many of these bounce. Counted in one scan, or in
- * two where values are so many that the most frequent ones have to be known first.
- * @param cellsMax numbers that may be counted at once
+ * Counts for each question the total, then the values with the most events of each dimension. All
+ * figures are defined as the key figures under a filter on the value: visitors, page views and events
+ * of selected events (with a match, of its events only), sessions that hold one of them, and how many
+ * of these bounce. It takes one scan, or two where there are so many values that the most frequent ones
+ * must be known first.
+ * @param cellsMax how many numbers may be counted at once
  */
 export async function readCandidates(
-  source: Source,
+  source: ScanSource,
   calendar: Calendar,
-  asked: readonly Asked[],
+  questions: readonly CandidateQuestion[],
   cellsMax = INSIGHT_CELLS_MAX,
-): Promise<LookedAt> {
+): Promise<FoundCandidates> {
   const { sql, scope: { projectId } } = source;
-  const visited = await visitedOf(source, calendar, asked);
+  const visited = await visitedOf(source, calendar, questions);
   const places = placesOf(calendar);
-  const dimensions = DIMENSIONS.filter((one) => asked.some((of) => of.dimensions.includes(one)));
+  const dimensions = DIMENSIONS.filter((one) =>
+    questions.some((question) => question.dimensions.includes(one))
+  );
   const values = await numberValues(sql, projectId, dimensions, visited.events.scope.termMax);
-  const all = asked.map((of) => linesOfAll(values, of.dimensions));
+  const all = questions.map((question) => linesOfAll(values, question.dimensions));
   const first = cellsOf(all, places) <= cellsMax
     ? null
     : await chooseFirst(visited, values, all, cellsMax);

@@ -10,7 +10,7 @@ function figure(metric: Metric, value: number): string {
   return metric === "bounceRate" ? `${(100 * value).toFixed(1)} %` : number(value);
 }
 
-/** The period before the range, as people call it. */
+/** Returns what people call the period before the range. */
 export function previousName(
   { fromDate, toDate, to }: Pick<Range, "fromDate" | "toDate" | "to">,
   asOfMs: number,
@@ -35,13 +35,13 @@ function moved(finding: Finding, before: string): string {
     : `${verb} ${percent(Math.abs(change))} to ${to} (from ${from}) against ${before}`;
 }
 
-/** How much of the total's change a value has, where that is a part of it. */
+/** Returns a clause with the value's share of the total's change; empty where it is no part of it. */
 function partOfChange({ contribution }: Finding): string {
   if (contribution === null || contribution <= 0 || contribution > 1) return "";
   return `, ${percent(contribution)} of the change in total`;
 }
 
-/** Who explains the change of a total, where anybody does. */
+/** Returns a clause with the value that explains the total's change; empty where none does. */
 function explanation(explaining: Finding | undefined): string {
   if (explaining === undefined) return "";
   const { contribution } = explaining;
@@ -49,24 +49,24 @@ function explanation(explaining: Finding | undefined): string {
   return `; ${subjectOf(explaining)} account for ${part} of it`;
 }
 
-/** So much of a note stands in a sentence. */
+/** The most characters of a note in a sentence. */
 const NOTE_LENGTH_MAX = 120;
 
-/** What was noted as a change began, as a sentence of its own; none where nothing was. */
+/** Returns a sentence with the latest note of a change; empty without notes. */
 export function notedSentence(notes: readonly DatedNote[]): string {
   const [latest] = notes;
   if (latest === undefined) return "";
   const { note: { text }, date } = latest;
   const whole = text.length <= NOTE_LENGTH_MAX;
   const shown = whole ? text : `${text.slice(0, NOTE_LENGTH_MAX).toWellFormed()}…`;
-  // Within quotes stand others.
+  // Inside the quotes of the sentence, other quotation marks are used.
   const quoted = shown.replaceAll("“", "‘").replaceAll("”", "’");
   return ` It begins with a note of ${date}: “${quoted}”.`;
 }
 
 /**
- * A finding as an English sentence. `before` is what the previous period is called, `explaining` the
- * finding that explains most of it.
+ * Returns a finding as an English sentence. `before` is what the previous period is called,
+ * `explaining` the finding that explains most of it.
  */
 export function sentenceOf(finding: Finding, before: string, explaining?: Finding): string {
   const subject = sentenceSubject(finding);

@@ -1,7 +1,7 @@
-/** Of each weekday its value in each of the weeks before. */
+/** By weekday: its values in each of the weeks before. */
 type ByWeekday<T> = readonly (readonly T[])[];
 
-/** How far two figures lie apart, in standard errors, and how well those are known. */
+/** How far apart two figures are in standard errors, and how well these are known. */
 export interface Deviation {
   readonly t: number;
   readonly degreesOfFreedom: number;
@@ -13,7 +13,7 @@ export interface Dispersion {
   readonly degreesOfFreedom: number;
 }
 
-/** Of how many, how many did. */
+/** `hits` of `trials`. */
 export interface Share {
   readonly hits: number;
   readonly trials: number;
@@ -21,7 +21,7 @@ export interface Share {
 
 const SERIES_TERMS_MAX = 1_000;
 
-/** The sum of terms that shrink by a tenth each at the least: to the last digits of a double. */
+/** Sums terms, each smaller by at least a tenth than the one before, to the last digits of a double. */
 function sumOf(term: (n: number) => number): number {
   let sum = 0;
   for (let n = 0; n < SERIES_TERMS_MAX; n++) {
@@ -32,7 +32,7 @@ function sumOf(term: (n: number) => number): number {
   return sum;
 }
 
-/** 1 / B(df/2, 1/2), by the recursion Γ(x + 1) = x Γ(x). */
+/** Returns 1 / B(df/2, 1/2), by the recursion Γ(x + 1) = x Γ(x). */
 function betaFactor(degreesOfFreedom: number): number {
   const isOdd = degreesOfFreedom % 2 === 1;
   let factor = isOdd ? 1 / Math.PI : 1 / 2;
@@ -41,10 +41,11 @@ function betaFactor(degreesOfFreedom: number): number {
 }
 
 /**
- * The chance that Student's t lies at least as far from 0, to either side: the regularized incomplete
- * beta function I_x(df/2, 1/2) at x = df / (df + t²), by its power series (Abramowitz & Stegun 26.5.4
- * and 26.7.1) from the end of x at which no digits cancel. Relative error below 1e-10, however small the chance, up
- * to 100 degrees of freedom. `degreesOfFreedom` is a whole number from 1.
+ * Returns the probability that Student's t is at least as far from 0, on either side: the regularized
+ * incomplete beta function I_x(df/2, 1/2) at x = df / (df + t²), by its power series (Abramowitz &
+ * Stegun 26.5.4 and 26.7.1) from the end of x at which no digits cancel. The relative error is below
+ * 1e-10, however small the probability, up to 100 degrees of freedom. `degreesOfFreedom` is a whole
+ * number from 1.
  */
 export function studentTwoSided({ t, degreesOfFreedom }: Deviation): number {
   const half = degreesOfFreedom / 2;
@@ -65,8 +66,8 @@ export function studentTwoSided({ t, degreesOfFreedom }: Deviation): number {
 }
 
 /**
- * P-values as Benjamini & Hochberg (1995) adjust them, in the order given: those up to q are the ones
- * that hold the expected share of false discoveries at q.
+ * Adjusts p-values as Benjamini & Hochberg (1995) do, in the order given: taking those up to q keeps
+ * the expected share of false discoveries at q.
  */
 export function adjustedPValues(pValues: readonly number[]): number[] {
   const order = pValues.map((_, i) => i).sort((a, b) => pValues[b]! - pValues[a]!);
@@ -95,15 +96,15 @@ function dispersionOf(
       degreesOfFreedom: residualDegrees,
     };
   }
-  // Where nothing ever happened, nothing is known but the floor.
+  // Without any counts only the floor is known.
   const days = total(weekdays.map((weeks) => weeks.length - 1));
   return { factor: floor, degreesOfFreedom: Math.max(1, days) };
 }
 
 /**
- * The quasi-Poisson dispersion of daily counts: Pearson's χ² about the mean of each weekday, by its
- * degrees of freedom (McCullagh & Nelder, Generalized Linear Models, 6.2.3), and at least `floor`. That
- * is 1 for counts of independent things, and what one visitor brings along for what comes in clusters.
+ * Returns the quasi-Poisson dispersion of daily counts: Pearson's χ² about the mean of each weekday,
+ * divided by its degrees of freedom (McCullagh & Nelder, Generalized Linear Models, 6.2.3), and at least
+ * `floor`: 1 for independent counts, else how many counts one visitor brings.
  */
 export function countDispersion(weekdays: ByWeekday<number>, floor: number): Dispersion {
   let squares = 0;
@@ -124,7 +125,7 @@ function pooled(shares: readonly Share[]): Share {
   };
 }
 
-/** The quasi-binomial dispersion of daily shares, likewise, and at least 1. */
+/** Returns the quasi-binomial dispersion of daily shares in the same way, at least 1. */
 export function shareDispersion(weekdays: ByWeekday<Share>): Dispersion {
   let squares = 0;
   let degrees = 0;
@@ -141,16 +142,16 @@ export function shareDispersion(weekdays: ByWeekday<Share>): Dispersion {
   return dispersionOf(squares, degrees, weekdays, 1);
 }
 
-/** What days of these weekdays come to by the weeks before. */
+/** What is expected of some days by the same weekdays of the weeks before. */
 interface Expectation<T> {
   readonly value: T;
-  /** The variance of `value`, being a mean, by that of one period. */
+  /** The variance of `value`, which is a mean, relative to that of one period. */
   readonly uncertainty: number;
 }
 
 /**
- * The sum, over the days of a period, of the mean of each one's weekday. `days[w]` is how many days
- * of weekday w the period has, `weekdays[w]` what that weekday came to in each week before.
+ * Returns the sum, over the days of a period, of the mean of each day's weekday. `days[w]` is how many
+ * days of weekday w the period has, `weekdays[w]` the counts of that weekday in each week before.
  */
 export function expectedCount(
   weekdays: ByWeekday<number>,
@@ -163,12 +164,12 @@ export function expectedCount(
     variance += days[w]! ** 2 * mean(weeks) / weeks.length;
   });
   if (value > 0) return { value, uncertainty: variance / value };
-  // Of nothing: as if all weekdays were alike.
+  // Without any counts, as if all weekdays were equal.
   const spread = total(weekdays.map((weeks, w) => days[w]! ** 2 / weeks.length));
   return { value, uncertainty: spread / total(days) };
 }
 
-/** The share that days of these weekdays have by the weeks before. */
+/** Returns the share that is expected of days of these weekdays by the weeks before. */
 export function expectedShare(
   weekdays: ByWeekday<Share>,
   days: readonly number[],
@@ -181,9 +182,9 @@ export function expectedShare(
 }
 
 /**
- * A count against what is expected of it, both being counts of one rate if nothing changed: the score
- * test of two Poisson rates, its variance times the dispersion. With one period before, the
- * uncertainty is 1; with the mean of four, 1/4.
+ * Compares a count with its expectation: the score test of two Poisson rates, with its variance times
+ * the dispersion. If nothing changed, both are counts of one rate. The uncertainty is 1 with one period
+ * before, and 1/4 with the mean of four.
  */
 export function countDeviation(
   count: number,
@@ -194,12 +195,12 @@ export function countDeviation(
   return { t: variance === 0 ? 0 : (count - value) / Math.sqrt(variance), degreesOfFreedom };
 }
 
-/** A share against that of the period before: one value, known as well as the share itself. */
+/** Compares a share with that of the period before, which is known as well as the share itself. */
 export function shareChange(now: Share, before: Share, dispersion: Dispersion): Deviation {
   return shareDeviation(now, { value: before, uncertainty: 1 }, dispersion);
 }
 
-/** A share against what is expected of it: the two-proportion test, its variance times the dispersion. */
+/** Compares a share with its expectation: the two-proportion test, its variance times the dispersion. */
 export function shareDeviation(
   { hits, trials }: Share,
   { value, uncertainty }: Expectation<Share>,

@@ -3,7 +3,7 @@ import { countryName } from "../../query/country_names.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import type { Finding, Metric } from "./insight_findings.ts";
 
-/** What is counted, as it is called after a word and before one. */
+/** The noun of each metric. */
 const NOUNS: Readonly<Record<Metric, string>> = {
   visitors: "visitors",
   sessions: "visits",
@@ -13,7 +13,7 @@ const NOUNS: Readonly<Record<Metric, string>> = {
   conversions: "visitors",
 };
 
-/** What people sent, as text in quotes: on one line, short, and without characters that turn the line round. */
+/** Quotes text that people sent: on one line, short, and without characters that reverse its direction. */
 export function quoted(text: string): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").replace(/[“”]/g, "'");
   const characters = [...plain];
@@ -21,7 +21,7 @@ export function quoted(text: string): string {
   return `“${isLong ? `${characters.slice(0, INSIGHT_SHOWN_LENGTH_MAX - 1).join("")}…` : plain}”`;
 }
 
-/** What things are of, told around the noun. */
+/** Words for a value of a dimension, before and after the noun. */
 interface Words {
   readonly before?: string;
   readonly behind?: string;
@@ -37,7 +37,7 @@ const OF_NONE: Readonly<Record<Dimension, Words>> = {
   browser: { behind: "with unknown browsers" },
 };
 
-/** Names of channels are not what anybody sent. */
+/** Names of the product's own channels, which need no quotes: nobody sent them. */
 const CHANNEL = /^[A-Z][A-Za-z ]*$/;
 const DEVICES: Readonly<Record<string, Words>> = {
   desktop: { before: "desktop" },
@@ -68,7 +68,7 @@ function wordsOf(dimension: Dimension, value: string | null): Words {
   }
 }
 
-/** Who, or what, a finding is of: `Email visitors`, `untagged visits`, `page views from “news”`. */
+/** Returns the subject of a finding: `Email visitors`, `untagged visits`, `page views from “news”`. */
 export function subjectOf({ metric, dimension, value }: Finding): string {
   const noun = NOUNS[metric];
   if (dimension === null) return noun;
@@ -76,7 +76,7 @@ export function subjectOf({ metric, dimension, value }: Finding): string {
   return [before, noun, behind].filter((word) => word !== undefined).join(" ");
 }
 
-/** By whom conversions are: what stands behind a noun stands behind them as well. */
+/** Returns the words after `Conversions` for a value: those that follow a noun, else `by … visitors`. */
 function byWhom({ dimension, value }: Finding): string {
   const { before, behind } = wordsOf(dimension!, value);
   return before === undefined ? behind! : `by ${before} visitors`;
@@ -84,7 +84,7 @@ function byWhom({ dimension, value }: Finding): string {
 
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** What a sentence about a finding begins with. */
+/** Returns the beginning of a sentence about a finding. */
 export function sentenceSubject(finding: Finding): string {
   const { metric, goal, dimension } = finding;
   const of = dimension === null ? "" : subjectOf(finding);

@@ -20,24 +20,25 @@ import {
   TRAFFIC_ID,
 } from "./line_tally.ts";
 
-/** Of each segment of time where what lies in it counts. */
+/** By segment of time: where its events are counted. */
 type PlacesOf = Omit<Places, "groups">;
 
-/** The group of each id of a kind, whose place is the id less `idsFrom`; where there are none, all are of group 0. */
+/** The groups of the ids of a kind. */
 export interface IdGroups {
   readonly idsFrom: number;
+  /** The group of id i at `i - idsFrom`; empty: all ids are in group 0. */
   readonly groupOf: Int32Array;
   readonly count: number;
 }
 
-/** A joint cell is what has ids of the same three groups. */
+/** The groups by which joint cells are told apart: a cell has one group of each kind of id. */
 export interface JointIds {
   readonly traffics: IdGroups;
   readonly entryPaths: IdGroups;
   readonly contexts: IdGroups;
 }
 
-/** The number of the cell of groups. */
+/** Returns the number of the cell of three groups. */
 export function jointCell(
   { entryPaths, contexts }: JointIds,
   traffic: number,
@@ -49,24 +50,26 @@ export function jointCell(
 
 const groupAt = ({ idsFrom, groupOf }: IdGroups, id: number): number => groupOf[id - idsFrom] ?? 0;
 
-/** What is selected, and what is counted of it: lines for each match, with the filters on its sessions. */
+/** Which events and sessions are selected, and the lines in which each match is counted. */
 interface InsightInputs {
   readonly events: MatchPasses;
   readonly sessions: SessionPasses;
+  /** By match: the filters on its sessions. */
   readonly ofMatches: readonly SessionPasses[];
+  /** By match: its lines. */
   readonly lines: readonly Lines[];
-  /** Spans of time without gaps, and where what lies in them counts. */
+  /** Spans of time without gaps. */
   readonly segments: readonly Span[];
   readonly places: PlacesOf;
   /** How many places there are. */
   readonly placeCount: number;
-  /** What tells joint cells; null: no line is of one. */
+  /** The groups of joint cells; null: no line is one of a joint cell. */
   readonly joint: JointIds | null;
   /** From the start of the first session to the end of the last one that crosses an edge of the segments. */
   readonly reach: Span;
 }
 
-/** Follows actors through their sessions, and adds up the pieces of them. */
+/** Follows actors through their sessions, and adds up the pieces of these. */
 class InsightVisitor implements Visitor<Int32Array[]> {
   readonly #actors: Uint8Array | null;
   readonly #sessions: SessionTest;
@@ -77,7 +80,7 @@ class InsightVisitor implements Visitor<Int32Array[]> {
   readonly #scan: SessionScan;
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#follow(segment, start, end);
-  /** Matches that take whatever is selected, and the others, as which `#tests` knows them. */
+  /** Matches that take every selected event, and the others, in the order of `#tests`. */
   readonly #taking: readonly number[];
   readonly #choosing: readonly number[];
   readonly #tests: MatchTests;
@@ -87,18 +90,18 @@ class InsightVisitor implements Visitor<Int32Array[]> {
   #session: ScannedSession | null = null;
   #takesOwn = false;
   #takesOthers = false;
-  /** The piece under way, which ends before `#toMs`, and what is selected of it. */
+  /** The current piece, which ends before `#toMs`, and its selected events and page views. */
   readonly #piece = new Piece();
   #isOwn = false;
   #toMs = -Infinity;
   #selected = 0;
   #selectedViews = 0;
-  /** By match that chooses its events and page views of the piece, and which matches have any. */
+  /** By match of `#choosing`: its events and page views in the piece; then the matches that have any. */
   readonly #events: Int32Array;
   readonly #views: Int32Array;
   readonly #matched: Int32Array;
   #matchedCount = 0;
-  /** Whose piece was begun last, and in which day and period. */
+  /** The actor, day and period of the last piece. */
   #lastActor = -1;
   #lastDay = 0;
   #lastPeriod = 0;
@@ -206,7 +209,7 @@ class InsightVisitor implements Visitor<Int32Array[]> {
     this.#selectedViews += selectedViews;
   }
 
-  /** Goes on with what happens in another segment or context, or no longer in a session. */
+  /** Begins a piece: for events of another segment or context, or no longer in the session. */
   #beginPiece(ms: number, context: number, isOwn: boolean): void {
     this.#endPiece();
     const { groupOf, periodOf, dayOf } = this.#places;
@@ -263,7 +266,7 @@ class InsightVisitor implements Visitor<Int32Array[]> {
     this.#selectedViews = 0;
   }
 
-  /** Adds to a match, if what it says of sessions holds for that of the piece. */
+  /** Adds to a match, if its filters on sessions let the session of the piece through. */
   #add(match: number, events: number, views: number): void {
     const { traffic, entryPath, exitPath } = this.#session!;
     const test = this.#ofMatches[match]!;
@@ -272,7 +275,7 @@ class InsightVisitor implements Visitor<Int32Array[]> {
   }
 }
 
-/** What each line of each match comes to: see `LineTally`. */
+/** Counts each line of each match: see `LineTally`. */
 export const INSIGHT_COUNTS: VisitorKind<InsightInputs, Int32Array[]> = {
   name: "insights",
   create: (inputs, words) => new InsightVisitor(inputs, words),

@@ -20,10 +20,10 @@ import type { Read } from "../../scans/read.ts";
 import { yielding } from "../../store/yielding.ts";
 import { type Goal, listGoals } from "../saved/goal_definitions.ts";
 import { type Calendar, calendarOf } from "./insight_calendar.ts";
-import { type Asked, DIMENSIONS } from "./insight_candidates.ts";
+import { type CandidateQuestion, DIMENSIONS } from "./insight_candidates.ts";
 import { type Cause, type Search, searchCauses } from "./insight_causes.ts";
-import { findChanges, type Finding, type Measured, METRICS } from "./insight_findings.ts";
-import { type LookedAt, readCandidates } from "./insight_scan.ts";
+import { findChanges, type Finding, type MeasuredMetric, METRICS } from "./insight_findings.ts";
+import { type FoundCandidates, readCandidates } from "./insight_scan.ts";
 import { NoteOfFinding, notesOfChange, notesOfRange } from "./insight_notes.ts";
 import { notedSentence, previousName, sentenceOf } from "./insight_sentences.ts";
 import { type JointCells, sliceKey } from "./joint_cells.ts";
@@ -81,7 +81,7 @@ const Insight = z.object({
   }),
 }).meta({ id: "Insight" });
 
-/** `GET /v1/insights`: what changed, and who made it change. */
+/** `GET /v1/insights`: what changed, and which values made it change. */
 export const INSIGHTS: Report = {
   path: "/v1/insights",
   summary: "What changed beyond chance, and which channel, page, place or device explains it",
@@ -116,21 +116,21 @@ export const INSIGHTS: Report = {
     }),
   },
   ask: (query) => {
-    const own: Own = {
+    const parameters: InsightParameters = {
       hasInterval: Boolean(query.get("interval")),
       limitMax: query.get("limit") ? Infinity : INSIGHT_FINDINGS_DEFAULT,
     };
-    return { answer: (read) => answer(read, own) };
+    return { answer: (read) => answer(read, parameters) };
   },
 };
 
-interface Own {
+interface InsightParameters {
   readonly hasInterval: boolean;
-  /** Of findings, where the caller does not say. */
+  /** The most findings where `limit` is not given; else Infinity. */
   readonly limitMax: number;
 }
 
-/** When the project's first event ever happened; null where there is none. */
+/** Reads when the project's first event ever happened; null: there is none. */
 async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {
   const [row] = await sql.query<{ first_ms: number | null }>(
     "SELECT min(first_ms) AS first_ms FROM actors WHERE project_id = $1::int",
@@ -139,45 +139,45 @@ async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {
   return row!.first_ms;
 }
 
-interface MeasuredAll {
-  readonly measured: readonly Measured[];
-  readonly lookedAt: LookedAt;
-  /** What was asked for: everything first, then each of these. */
+interface MeasuredMetrics {
+  readonly measured: readonly MeasuredMetric[];
+  /** The candidates of all selected events, then those of each goal. */
+  readonly found: FoundCandidates;
   readonly goals: readonly Goal[];
 }
 
-/** The filters as they were asked for: those of a segment lead them. */
+/** Returns the filters that were asked for, without those of a segment, which come first. */
 function ownFilters({ scope, segment }: Pick<Read, "scope" | "segment">): readonly Filter[] {
   return scope.filters.slice(segment?.filters.length ?? 0);
 }
 
-/** Goals and dimensions are looked at where a read with their filters can be asked for. */
-async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredAll> {
+/** Measures all metrics, with goals and dimensions only where a read with their filters is possible. */
+async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredMetrics> {
   const left = FILTERS_MAX - ownFilters(read).length;
   const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
   const goals = (await listGoals(read.sql, read.scope.projectId)).slice(0, INSIGHT_GOALS_MAX)
     .filter((goal) => matchFilters(goal.match).length <= left);
-  const lookedAt = await readCandidates(read, calendar, [
+  const found = await readCandidates(read, calendar, [
     { match: null, dimensions: dimensionsWithin(left) },
-    ...goals.map((goal): Asked => ({
+    ...goals.map((goal): CandidateQuestion => ({
       match: goal.match,
       dimensions: dimensionsWithin(left - matchFilters(goal.match).length),
     })),
   ]);
-  const [candidates, ...ofGoals] = lookedAt.lists;
+  const [candidates, ...ofGoals] = found.lists;
   const measured = [
     ...METRICS.filter((metric) => metric !== "conversions")
-      .map((metric): Measured => ({ metric, goal: null, candidates: candidates! })),
-    ...goals.map((goal, i): Measured => ({
+      .map((metric): MeasuredMetric => ({ metric, goal: null, candidates: candidates! })),
+    ...goals.map((goal, i): MeasuredMetric => ({
       metric: "conversions",
       goal,
       candidates: ofGoals[i]!,
     })),
   ];
-  return { measured, lookedAt, goals };
+  return { measured, found, goals };
 }
 
-/** Searches, and lets others have their turn. */
+/** Runs a search, and yields to the event loop in between. */
 async function inTurns<T>(search: Search<T>): Promise<T> {
   const turn = yielding();
   while (true) {
@@ -187,30 +187,30 @@ async function inTurns<T>(search: Search<T>): Promise<T> {
   }
 }
 
-/** Puts what has one cause together. `found`: by score; of too many, and of too many slices, the last are left out. */
+/** Groups findings, which come by score, by cause; too many, or of too many slices, the last are left out. */
 async function causesOf(
-  { lookedAt, goals }: MeasuredAll,
-  found: readonly Finding[],
+  { found, goals }: MeasuredMetrics,
+  findings: readonly Finding[],
   tested: number,
 ) {
-  const grouped = found.slice(0, INSIGHT_GROUPED_MAX);
-  // One alone has nothing to be one with.
+  const grouped = findings.slice(0, INSIGHT_GROUPED_MAX);
+  // A single finding has nothing to be grouped with.
   if (grouped.length < 2) return grouped.map((finding): Cause => ({ finding, evidence: [] }));
-  const asked = [null, ...goals].map((goal, i) => ({ slug: goal?.slug ?? null, i }))
+  const matches = [null, ...goals].map((goal, i) => ({ slug: goal?.slug ?? null, i }))
     .filter(({ slug }) => grouped.some(({ goal }) => (goal?.slug ?? null) === slug));
   const slices = new Map(grouped.map((finding) => [sliceKey(finding), finding]));
-  const counted = await countTogether(lookedAt, [...slices.values()], asked.map(({ i }) => i));
+  const counted = await countTogether(found, [...slices.values()], matches.map(({ i }) => i));
   const whole = new Uint8Array(counted.count).fill(1);
   const cells: JointCells = {
     count: counted.count,
     holds: new Map([[sliceKey({ dimension: null, value: null }), whole], ...counted.holds]),
-    matches: new Map(asked.map(({ slug }, i) => [slug, counted.figures[i]!])),
+    matches: new Map(matches.map(({ slug }, i) => [slug, counted.figures[i]!])),
   };
-  const told = grouped.filter((finding) => cells.holds.has(sliceKey(finding)));
-  return await inTurns(searchCauses(told, cells, tested));
+  const inCells = grouped.filter((finding) => cells.holds.has(sliceKey(finding)));
+  return await inTurns(searchCauses(inCells, cells, tested));
 }
 
-/** The read of key figures that shows the numbers of a finding. */
+/** Returns the path and query of the key figures that show the numbers of a finding. */
 function drilldownOf(
   read: Read,
   hasInterval: boolean,
@@ -240,7 +240,7 @@ function drilldownOf(
   return `/v1/kpis?${parameters}`;
 }
 
-/** Which of the findings with one cause explains most of the change of each metric's total. */
+/** Returns a function that finds which of these findings explains most of a total's change. */
 function explainers(findings: readonly Finding[]): (total: Finding) => Finding | undefined {
   const explaining = findings.filter(({ explains }) => explains);
   return ({ kind, metric, goal }) =>
@@ -251,7 +251,7 @@ function explainers(findings: readonly Finding[]): (total: Finding) => Finding |
 
 const NOTHING = { findings: [], changes: 0, tested: 0, weeks: 0, previous: null };
 
-async function answer(read: Read, { hasInterval, limitMax }: Own): Promise<Answer> {
+async function answer(read: Read, { hasInterval, limitMax }: InsightParameters): Promise<Answer> {
   const limit = Math.min(read.limit, limitMax);
   const query = { compare: "previous", limit };
   const firstEventMs = await readFirstEventMs(read);
@@ -277,7 +277,7 @@ async function answer(read: Read, { hasInterval, limitMax }: Own): Promise<Answe
   const noted = causes.length === 0
     ? []
     : await notesOfRange(read.sql, read.scope.projectId, read.range);
-  const told = causes.slice(0, limit).map(({ finding, evidence }) => {
+  const listed = causes.slice(0, limit).map(({ finding, evidence }) => {
     const explainerOf = explainers([finding, ...evidence]);
     const lead = shown(finding, explainerOf(finding));
     const notes = notesOfChange(noted, finding.excessOfDays);
@@ -292,5 +292,5 @@ async function answer(read: Read, { hasInterval, limitMax }: Own): Promise<Answe
   const previous = { from: from.toISOString(), to: to.toISOString() };
   const { weeks } = calendar;
   const changes = findings.length;
-  return { query, result: { findings: told, changes, tested, weeks, previous } };
+  return { query, result: { findings: listed, changes, tested, weeks, previous } };
 }

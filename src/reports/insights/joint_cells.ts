@@ -1,8 +1,8 @@
 import { type Counts, type Dimension, FIGURES } from "./insight_candidates.ts";
 
-/** One value of a dimension, or everything: what a change is of. */
+/** One value of a dimension, or the total. */
 export interface Slice {
-  /** Null: everything. */
+  /** Null: the total. */
   readonly dimension: Dimension | null;
   readonly value: string | null;
 }
@@ -16,18 +16,18 @@ export interface CellFigure {
 export type CellFigures = Readonly<Record<keyof Counts, CellFigure>>;
 
 /**
- * What happened in the range and in the period before, by the slices that it is of: everything that
- * is of the same slices lies in one cell.
+ * The figures of the range and of the period before by cells: events that belong to exactly the same
+ * slices are in one cell.
  */
 export interface JointCells {
   readonly count: number;
-  /** Of each slice by its key: 1 at each cell that it holds. */
+  /** By the key of a slice: 1 at each cell that the slice holds. */
   readonly holds: ReadonlyMap<string, Uint8Array>;
-  /** By match: of all selected events, or of those of a goal. */
+  /** By the slug of a goal, null for all selected events: the figures of its events. */
   readonly matches: ReadonlyMap<string | null, CellFigures>;
 }
 
-/** The same for slices that are the same. */
+/** Returns a key that is equal for equal slices. */
 export function sliceKey({ dimension, value }: Slice): string {
   return JSON.stringify([dimension, value]);
 }

@@ -5,19 +5,19 @@ import type { ValuesOf } from "./insight_lines.ts";
 import { type IdGroups, jointCell, type JointIds } from "./insight_visitor.ts";
 import { type Slice, sliceKey } from "./joint_cells.ts";
 
-/** A slice of a value, by the value's number. */
+/** A slice with the number of its value. */
 export interface NumberedSlice extends Slice {
   readonly dimension: Dimension;
   readonly number: number;
 }
 
-/** What ids of one kind are told apart by. */
+/** The group of each id of one kind. */
 interface Grouping {
   readonly groupOf: Int32Array;
   readonly count: number;
 }
 
-/** Ids of one kind, told apart by the slices that they are of. */
+/** Groups the ids of one kind by the slices that they belong to. */
 class Groups {
   readonly slices: NumberedSlice[] = [];
   readonly #values: ValuesOf;
@@ -35,15 +35,15 @@ class Groups {
     return this.#grouping.count;
   }
 
-  /** How they would be with one more slice told apart. */
+  /** Returns the groups with one more slice told apart. */
   with({ dimension, number }: NumberedSlice): Grouping {
     const { numberOf } = this.#values.get(dimension)!;
     const renumbered = new Int32Array(2 * this.count).fill(-1);
     let count = 0;
     const groupOf = this.#grouping.groupOf.map((group, place) => {
-      const told = 2 * group + Number(numberOf[place] === number);
-      if (renumbered[told] === -1) renumbered[told] = count++;
-      return renumbered[told]!;
+      const split = 2 * group + Number(numberOf[place] === number);
+      if (renumbered[split] === -1) renumbered[split] = count++;
+      return renumbered[split]!;
     });
     return { groupOf, count };
   }
@@ -53,7 +53,7 @@ class Groups {
     this.slices.push(slice);
   }
 
-  /** Of each group whether it is of a slice. */
+  /** Returns by group 1 where it belongs to the slice. */
   inSlice({ dimension, number }: NumberedSlice): Uint8Array {
     const { numberOf } = this.#values.get(dimension)!;
     const inSlice = new Uint8Array(this.count);
@@ -72,13 +72,13 @@ interface JointGroups {
   readonly ids: JointIds;
   /** How many cells there are. */
   readonly count: number;
-  /** Of each slice that is told apart, by its key, the cells that it holds. */
+  /** By the key of each slice that is told apart: 1 at each cell that it holds. */
   readonly holds: ReadonlyMap<string, Uint8Array>;
 }
 
 /**
- * Cells by which slices are told apart: as many of these, in order, as there may be cells for. A slice
- * that would make more is left out, and those after it are tried.
+ * Makes cells that tell slices apart. A slice that would make more than `cellsMax` cells is left out,
+ * and those after it are still tried.
  */
 export function groupBySlices(
   values: ValuesOf,
@@ -109,7 +109,7 @@ export function groupBySlices(
   return { ids, count, holds };
 }
 
-/** The cells whose group of one kind is in a slice. */
+/** Returns 1 at each cell whose group of one kind is in the slice. */
 function cellsOf(ids: JointIds, count: number, place: number, inSlice: Uint8Array): Uint8Array {
   const cells = new Uint8Array(count);
   for (let traffic = 0; traffic < ids.traffics.count; traffic++) {

@@ -1,29 +1,29 @@
 import { FIGURES, type Places } from "./insight_candidates.ts";
-import { countLines, type LookedAt, type Visited, withMatches } from "./insight_scan.ts";
+import { countLines, type FoundCandidates, type Visited, withMatches } from "./insight_scan.ts";
 import { type CellFigures, figuresOfNothing, type Slice, sliceKey } from "./joint_cells.ts";
 import { groupBySlices, type NumberedSlice } from "./joint_groups.ts";
 import { JOINT_ID, type LineTally } from "./line_tally.ts";
 
-/** What was counted together, and of which of the slices. */
 interface CountedTogether {
-  /** Cells in which anything happened. */
+  /** How many cells have events or sessions. */
   readonly count: number;
+  /** By the key of each slice that is counted: 1 at each cell that it holds. */
   readonly holds: ReadonlyMap<string, Uint8Array>;
-  /** Of each match that was asked for. */
+  /** By match that was asked for. */
   readonly figures: readonly CellFigures[];
 }
 
 const NOW = 1;
 const BEFORE = 2;
 
-/** From the beginning of the period before on: nothing before it is counted. */
+/** Leaves out the time before the previous period, which is not counted. */
 function inPeriods(visited: Visited): Visited {
   const { calendar } = visited;
   const first = calendar.segments.findIndex(({ period }) => period !== null);
   return { ...visited, calendar: { ...calendar, segments: calendar.segments.slice(first) } };
 }
 
-/** The range, and the period before it. */
+/** Returns two places: the range, and the period before it. */
 function placesOfBoth({ calendar: { segments } }: Visited): Places {
   const periodOf = segments.map(({ period }) =>
     period === "current" ? NOW : period === null ? 0 : BEFORE
@@ -36,7 +36,7 @@ function placesOfBoth({ calendar: { segments } }: Visited): Places {
   };
 }
 
-function numbered({ numbers }: LookedAt, slices: readonly Slice[]): NumberedSlice[] {
+function numbered({ numbers }: FoundCandidates, slices: readonly Slice[]): NumberedSlice[] {
   return slices.flatMap((slice): NumberedSlice[] => {
     const { dimension, value } = slice;
     const number = numbers.get(sliceKey(slice));
@@ -44,7 +44,7 @@ function numbered({ numbers }: LookedAt, slices: readonly Slice[]): NumberedSlic
   });
 }
 
-/** What a match comes to at these cells. */
+/** Returns the figures of a match at these cells. */
 function figuresAt(tally: LineTally, cells: readonly number[]): CellFigures {
   const figures = figuresOfNothing(cells.length);
   for (const [place, cell] of cells.entries()) {
@@ -61,19 +61,19 @@ function figuresAt(tally: LineTally, cells: readonly number[]): CellFigures {
 }
 
 /**
- * Counts slices together, in one more scan of the same timelines: what happened in the range and in the
- * period before, by which of the slices it is of. Slices come in order: of too many, the last are left out.
- * @param matches places among what was asked for
+ * Counts the range and the period before by joint cells of the slices, in one more scan of the same
+ * timelines. Slices come in order: if there are too many, the last are left out.
+ * @param matches the indexes of the questions that are counted
  */
 export async function countTogether(
-  lookedAt: LookedAt,
+  found: FoundCandidates,
   slices: readonly Slice[],
   matches: readonly number[],
   cellsMax?: number,
 ): Promise<CountedTogether> {
-  const { values } = lookedAt;
-  const visited = inPeriods(withMatches(lookedAt.visited, matches));
-  const { ids, count, holds } = groupBySlices(values, numbered(lookedAt, slices), cellsMax);
+  const { values } = found;
+  const visited = inPeriods(withMatches(found.visited, matches));
+  const { ids, count, holds } = groupBySlices(values, numbered(found, slices), cellsMax);
   const own = Int32Array.from({ length: count }, (_, cell) => cell);
   const lines = { tables: [{ of: JOINT_ID, idsFrom: 0, width: 1, linesOf: own }], count };
   const tallies = await countLines(

@@ -1,6 +1,6 @@
 import type { SessionId } from "../visitors/session_values.ts";
 
-/** Where a piece of visit has the ids that tell values; first one that everything has alike. */
+/** The indexes of a piece's ids, which tell its values; the first id is the same for everything. */
 export const WHOLE_ID = 0;
 export const TRAFFIC_ID = 1;
 export const ENTRY_PATH_ID = 2;
@@ -13,39 +13,39 @@ export const ID_PLACES: Readonly<Record<SessionId, number>> = {
   context_id: CONTEXT_ID,
 };
 
-/** Which lines each id of a kind counts for. */
+/** The lines in which each id of a kind is counted. */
 export interface LineTable {
-  /** Which of the ids. */
+  /** The index of the kind among a piece's ids. */
   readonly of: number;
   readonly idsFrom: number;
   /** How many lines an id has. */
   readonly width: number;
-  /** Those of id i, from `(i - idsFrom) * width`; -1: none. */
+  /** The lines of id i are at `(i - idsFrom) * width` and after; -1: none. */
   readonly linesOf: Int32Array;
 }
 
-/** How events are told apart: each counts for the lines of all its ids. */
+/** The lines of a match: each event is counted in the lines of all its ids. */
 export interface Lines {
   readonly tables: readonly LineTable[];
   readonly count: number;
 }
 
-/** Selected events of one actor that lie in one segment of the calendar and context, in a session or in none. */
+/** Selected events of one actor in one segment of the calendar and one context, in a session or in none. */
 export class Piece {
   /** By `WHOLE_ID` and `ID_PLACES`. */
   readonly ids = new Int32Array(5);
   place = 0;
-  /** Numbers that change whenever the actor or the day does, and the actor or the period, and the session. */
+  /** Numbers that change with the actor or the day, with the actor or the period, and with the session. */
   dayTurn = 0;
   periodTurn = 0;
   sessionTurn = 0;
-  /** Where the session started; 0: nowhere that counts, or it is none. */
+  /** The place where the session started; 0: it started where nothing counts, or there is no session. */
   startPlace = 0;
   /** 1: the session bounced. */
   bounces = 0;
 }
 
-/** What lines come to at a place: figures in this order, side by side. */
+/** The figures of a line at a place, side by side in this order. */
 const EVENTS = 0;
 const PAGEVIEWS = 1;
 const IN_DAY = 2;
@@ -54,25 +54,25 @@ const SESSIONS = 4;
 const BOUNCES = 5;
 const FIGURES = 6;
 
-/** Turns of which something was counted last: figures in this order, side by side. */
+/** The turns of a line in which it was counted last, side by side in this order. */
 const LAST_DAY = 0;
 const LAST_PERIOD = 1;
 const LAST_SESSION = 2;
 const LASTS = 3;
 
-/** What a line comes to at one place. */
+/** The figures of a line at one place. */
 interface PlaceCounts {
   readonly events: number;
   readonly pageviews: number;
-  /** Distinct actors, by the first of what each did in the day, and in the period; of no day or period nothing. */
+  /** Distinct actors of the day, and of the period, each counted at the place of the first event there. */
   readonly inDay: number;
   readonly inPeriod: number;
-  /** That start there. */
+  /** Sessions that start at the place. */
   readonly sessions: number;
   readonly bounces: number;
 }
 
-/** What the lines come to, of the events of one match. */
+/** Counts the lines of one match. */
 export class LineTally {
   readonly #tables: readonly LineTable[];
   readonly #places: number;
@@ -80,8 +80,8 @@ export class LineTally {
   readonly #lasts: Int32Array;
 
   /**
-   * @param places how many there are; they are counted from 1
-   * @param counts what it begins with
+   * @param places how many places there are; they are counted from 1
+   * @param counts the counts to start from
    */
   constructor({ tables, count }: Lines, places: number, counts?: Int32Array) {
     this.#tables = tables;
@@ -90,12 +90,11 @@ export class LineTally {
     this.#lasts = new Int32Array(count * LASTS);
   }
 
-  /** Numbers that so many lines at so many places take. */
+  /** Returns how many numbers the lines take at so many places. */
   static cellsOf({ count }: Lines, places: number): number {
     return count * (places * FIGURES + LASTS);
   }
 
-  /** All that was counted. */
   get counts(): Int32Array {
     return this.#counts;
   }
@@ -113,7 +112,7 @@ export class LineTally {
     };
   }
 
-  /** Events of a line at some places. */
+  /** Returns the events of a line at some places. */
   eventsAt(line: number, places: readonly number[]): number {
     let events = 0;
     for (const place of places) {
@@ -145,7 +144,7 @@ export class LineTally {
     for (let i = from; i < to; i++) {
       const line = lines[i]!;
       if (line < 0) continue;
-      // Sums instead of branches: which actors and sessions are new cannot be foreseen.
+      // Sums instead of branches: which actors and sessions are new cannot be predicted.
       const lastsAt = line * LASTS;
       if (place > 0) {
         const at = (line * places + place - 1) * FIGURES;

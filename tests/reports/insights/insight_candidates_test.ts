@@ -3,8 +3,8 @@ import type { Database } from "../../../src/db/sql.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import { calendarOf } from "../../../src/reports/insights/insight_calendar.ts";
 import {
-  type Asked,
   type Candidate,
+  type CandidateQuestion,
   type Counts,
   DIMENSIONS,
 } from "../../../src/reports/insights/insight_candidates.ts";
@@ -112,7 +112,7 @@ async function check(
 ): Promise<readonly Candidate[]> {
   const read = readOf(database, parameters, asOf, { timezone: "Europe/Berlin" });
   const calendar = calendarOf(read.range, read.asOfMs, FIRST_MS)!;
-  const asked: Asked = { match: match ?? null, dimensions: DIMENSIONS };
+  const asked: CandidateQuestion = { match: match ?? null, dimensions: DIMENSIONS };
   const { lists: [candidates] } = await readCandidates(read, calendar, [asked]);
   const passed = { ...read.range, to: new Date(Math.min(read.asOfMs, read.range.to.getTime())) };
   const days = bucketsOf(passed, "day");

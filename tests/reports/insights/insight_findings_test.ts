@@ -5,12 +5,15 @@ import type {
   Counts,
   Dimension,
 } from "../../../src/reports/insights/insight_candidates.ts";
-import { findChanges, type Measured } from "../../../src/reports/insights/insight_findings.ts";
+import {
+  findChanges,
+  type MeasuredMetric,
+} from "../../../src/reports/insights/insight_findings.ts";
 import { studentTwoSided } from "../../../src/reports/insights/insight_statistics.ts";
 import { type Dice, diceOf, poisson } from "./insight_world.ts";
 
 /** Daily counts that vary more than chance makes them: a day's own level, and visits in clusters. */
-function simulated(dice: Dice, days: readonly number[], candidates: number): Measured {
+function simulated(dice: Dice, days: readonly number[], candidates: number): MeasuredMetric {
   const empty = { pageviews: 0, events: 0, sessions: 0, bounces: 0 };
   const candidate = (dimension: Dimension | null, mean: number): Candidate => {
     const day = () => {
@@ -82,7 +85,7 @@ Deno.test("findings: scores and contributions, by hand", () => {
     steps("channel", { visitors: 90 }, { visitors: 90 }),
     steps("device", { visitors: 0.5 }, { visitors: 0 }),
   ];
-  const measured: Measured = { metric: "visitors", goal: null, candidates };
+  const measured: MeasuredMetric = { metric: "visitors", goal: null, candidates };
   const { findings, tested } = findChanges([measured], A_WEEK);
   // 3.5 visitors of a device a week are too few to have changed by 10.
   assert.equal(tested, 4);
@@ -104,7 +107,7 @@ Deno.test("findings: the less certain one of both comparisons counts", () => {
   const pValueOf = (before: number, previous: number) => {
     const total = steps(null, { visitors: before }, { visitors: 140 });
     const candidate = { ...total, previous: { ...total.previous, visitors: previous } };
-    const measured: Measured = { metric: "visitors", goal: null, candidates: [candidate] };
+    const measured: MeasuredMetric = { metric: "visitors", goal: null, candidates: [candidate] };
     return findChanges([measured], A_WEEK).findings[0]?.pValue;
   };
   const degreesOfFreedom = 21;
@@ -126,7 +129,7 @@ Deno.test("findings: a bounce rate contributes by its sessions", () => {
     // Four points are no large change of a rate, however sure.
     steps("browser", { sessions: 4000, bounces: 400 }, { sessions: 4000, bounces: 560 }),
   ];
-  const measured: Measured = { metric: "bounceRate", goal: null, candidates };
+  const measured: MeasuredMetric = { metric: "bounceRate", goal: null, candidates };
   const { findings, tested } = findChanges([measured], A_WEEK);
   assert.equal(tested, 3);
   assert.deepEqual(findings.map(({ dimension }) => dimension), ["device", null]);

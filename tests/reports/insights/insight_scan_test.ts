@@ -2,8 +2,8 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { calendarOf } from "../../../src/reports/insights/insight_calendar.ts";
 import {
-  type Asked,
   type Candidate,
+  type CandidateQuestion,
   type Dimension,
   DIMENSIONS,
 } from "../../../src/reports/insights/insight_candidates.ts";
@@ -61,7 +61,7 @@ const match = fc.record<EventMatch>({
   filters: fc.array(randomFilter(KNOWN), { maxLength: 2 }),
 });
 const someAsked = fc.array(
-  fc.record<Asked>({
+  fc.record<CandidateQuestion>({
     match: fc.option(match),
     dimensions: fc.oneof(fc.constant(DIMENSIONS), fc.subarray([...DIMENSIONS])),
   }),
@@ -71,7 +71,7 @@ const filters = fc.oneof(fc.constant([]), fc.array(randomFilter(KNOWN), { maxLen
 const bots = fc.constantFrom<BotChoice>("exclude", "include", "only");
 
 /** The filters of the read of key figures that a candidate is to agree with. */
-function filtersOf({ match }: Asked, { dimension, value }: Candidate): Filter[] {
+function filtersOf({ match }: CandidateQuestion, { dimension, value }: Candidate): Filter[] {
   const ofMatch = match === null ? [] : matchFilters(match);
   if (dimension === null) return [...ofMatch];
   return [
@@ -150,7 +150,7 @@ onBothEngines("insights: the values with most events, of many", async (_t, db) =
   const calendar = calendarOf(range, WORLD_TO_MS, WORLD_FROM_MS)!;
   const scope = { projectId: 1, siteHost: null, bots: "exclude", filters: [] } as const;
   const source = { sql: database, scope, timelines: timelinesOf(database) };
-  const asked: Asked[] = [null, { name: "page_view", filters: [] }]
+  const asked: CandidateQuestion[] = [null, { name: "page_view", filters: [] }]
     .map((match) => ({ match, dimensions: DIMENSIONS }));
   const { lists: [all] } = await readCandidates(source, calendar, asked);
   const paths = all!.filter(({ dimension }) => dimension === "entryPath");
