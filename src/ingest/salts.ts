@@ -91,7 +91,7 @@ export function createSalts(
     return dayText(dayNumber(now() - SALT_GRACE_MS) - 1);
   }
 
-  function forgetBefore(oldest: string): void {
+  function evictBefore(oldest: string): void {
     for (const day of salts.keys()) if (day < oldest) salts.delete(day);
   }
 
@@ -119,7 +119,7 @@ export function createSalts(
     if (day < oldest || day > dayText(dayNumber(now()))) {
       throw new RangeError(`there is no salt for ${day}`);
     }
-    forgetBefore(oldest);
+    evictBefore(oldest);
     let salt = salts.get(day);
     if (salt === undefined) {
       salt = load(day);
@@ -130,7 +130,7 @@ export function createSalts(
 
   async function rotate(): Promise<boolean> {
     const oldest = oldestDay();
-    forgetBefore(oldest);
+    evictBefore(oldest);
     const isGone = await deleteBefore(oldest);
     await saltFor(dayText(dayNumber(now())));
     return isGone;
