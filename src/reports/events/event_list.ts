@@ -15,6 +15,7 @@ import type { Read } from "../../scans/read.ts";
 import { partsBackwards } from "../newest/backwards.ts";
 import { selectEvents } from "../visitors/selected_events.ts";
 import { isOfBots } from "../shown/shown_event.ts";
+import { JOURNAL_LIST_LIMITS, type JournalListLimits } from "./list_limits.ts";
 import { NEWEST, NewestEvents } from "../newest/newest_events.ts";
 
 export interface ListSource extends Pick<Read, "sql" | "scope" | "timelines" | "blocks"> {
@@ -141,10 +142,14 @@ async function* blocksBackwards(
   }
 }
 
+const UNLIMITED: JournalListLimits = { blocksMax: Infinity, eventsMax: Infinity };
+
 /**
- * The next `rows` events of a span behind a place, from the journal: all that it holds of it, or those
- * that are not projected. Asks no filters but the choice of bots. Reads blocks from the latest back,
- * until none can hold an event of the page. Throws UnreadableBlock.
+ * Reads the next `rows` events of a span behind a place from the journal: all that it holds, or those that
+ * are not projected. Applies no filter but the choice of bots. Decodes blocks from the latest back, until
+ * none can hold an event of the page. Throws UnreadableBlock.
+ * @param limits what may be decoded; absent: as much as it takes
+ * @returns null where that is not enough
  */
 async function journalRows(
   { sql, scope }: ListSource,
@@ -152,7 +157,8 @@ async function journalRows(
   place: ListPlace,
   rows: number,
   which: "all" | "waiting",
-): Promise<EventRow[]> {
+  limits?: JournalListLimits,
+): Promise<EventRow[] | null> {
   const behind = spanBehind(span, place);
   const isListed = (row: EventRow): boolean => {
     const ms = Date.parse(row.occurred_at);
@@ -163,10 +169,13 @@ async function journalRows(
   const toMs = Math.min(span.toMs, behind.toMs);
   let listed: EventRow[] = [];
   let lastMs = -Infinity;
+  let { blocksMax: blocksLeft, eventsMax: eventsLeft } = limits ?? UNLIMITED;
   for await (const block of blocksBackwards(sql, scope.projectId, { ...span, toMs }, which)) {
     // A block that ends in the last event's millisecond may hold a greater id.
     if (block.to_ms < lastMs) return listed;
+    if (blocksLeft-- <= 0 || eventsLeft <= 0) return null;
     const events = which === "all" ? journalEvents(block) : waitingEvents(block);
+    eventsLeft -= events.length;
     listed = [...listed, ...events.filter(isListed)].sort(byPlace).slice(0, rows);
     if (listed.length === rows) lastMs = Date.parse(listed.at(-1)!.occurred_at);
   }
@@ -228,7 +237,24 @@ async function storedRows(
   const last = projected.length === rows ? Date.parse(projected.at(-1)!.occurred_at) : span.fromMs;
   const recent = { fromMs: Math.max(span.fromMs, last), toMs: span.toMs };
   const waiting = await journalRows(source, recent, from, rows, "waiting");
-  return [...projected, ...waiting].sort(byPlace).slice(0, rows);
+  return [...projected, ...waiting ?? []].sort(byPlace).slice(0, rows);
+}
+
+/** Reads the newest events from the journal; null where it is damaged there, or would take too much. */
+async function newestRows(
+  source: ListSource,
+  span: Span,
+  from: ListPlace,
+  rows: number,
+  limits: JournalListLimits,
+): Promise<EventRow[] | null> {
+  try {
+    return await journalRows(source, span, from, rows, "all", limits);
+  } catch (error) {
+    // Projected events stand in segments too; for others the same failure comes again, and says so.
+    if (error instanceof UnreadableBlock) return null;
+    throw error;
+  }
 }
 
 /**
@@ -236,7 +262,7 @@ async function storedRows(
  * follow. Filters are asked of what is projected; without any, what is not projected yet is listed too.
  *
  * Without filters the newest events come from the journal, which holds those of the last two days in
- * about the order of time: a page is in a few of its blocks, and in as many blocks of segments as it
+ * about the order of time: a page is in a few of its blocks, but in as many blocks of segments as it
  * has people.
  */
 export async function listEvents(
@@ -244,19 +270,15 @@ export async function listEvents(
   span: Span,
   from: ListPlace,
   rows: number,
+  limits = JOURNAL_LIST_LIMITS,
 ): Promise<EventRow[]> {
   const { sql, scope } = source;
   if (isNarrowed(scope)) return await projectedRows(source, span, from, rows);
   const edgeMs = Math.max(span.fromMs, await journalFromMs(sql, scope.projectId));
   if (edgeMs >= spanBehind(span, from).toMs) return await storedRows(source, span, from, rows);
-  let recent: EventRow[];
-  try {
-    recent = await journalRows(source, { fromMs: edgeMs, toMs: span.toMs }, from, rows, "all");
-  } catch (error) {
-    // Its events stand in segments too, unless they wait: then this fails as well, and says so.
-    if (!(error instanceof UnreadableBlock)) throw error;
-    return await storedRows(source, span, from, rows);
-  }
+  const newest = { fromMs: edgeMs, toMs: span.toMs };
+  const recent = await newestRows(source, newest, from, rows, limits);
+  if (recent === null) return await storedRows(source, span, from, rows);
   if (recent.length === rows || edgeMs === span.fromMs) return recent;
   const older = { fromMs: span.fromMs, toMs: edgeMs };
   const rest = await storedRows(source, older, { ms: edgeMs, id: null }, rows - recent.length);

@@ -7,6 +7,7 @@ import { purgeJournal } from "../../../src/ingest/retention.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../../src/limits.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import { listEvents, type ListPlace } from "../../../src/reports/events/event_list.ts";
+import { JOURNAL_LIST_LIMITS } from "../../../src/reports/events/list_limits.ts";
 import { type Filter, SESSION_FIELDS } from "../../../src/query/filters.ts";
 import type { BotChoice, Span } from "../../../src/query/selection.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
@@ -203,10 +204,15 @@ onBothEngines(
     }
     const ordered = newestFirst(rows);
     const span = { fromMs: startMs, toMs: startMs + blocks * HOUR_MS };
-    const listed = async (place: ListPlace, length: number, within: Span = span) => {
+    const listed = async (
+      place: ListPlace,
+      length: number,
+      within: Span = span,
+      limits = JOURNAL_LIST_LIMITS,
+    ) => {
       const counted = countingBlocks(database);
       const source = { ...sourceOf(database), sql: counted.sql };
-      const page = await listEvents(source, within, place, length);
+      const page = await listEvents(source, within, place, length, limits);
       return [page.map(({ event_id }) => event_id), counted.decoded] as const;
     };
     await t.step("the first page", async () => {
@@ -228,6 +234,19 @@ onBothEngines(
     await t.step("the same of those that are projected", async () => {
       await createProjection(database).catchUp(1);
       assert.deepEqual(await listed({ ms: span.toMs, id: null }, 5), [ordered.slice(0, 5), 1]);
+    });
+    await t.step("as many as they may take, and then none: segments have them too", async () => {
+      const first = { ms: span.toMs, id: null };
+      const page = ordered.slice(0, 2 * perBlock);
+      const bound = { blocksMax: 2, eventsMax: 2 * perBlock };
+      const enough = { blocksMax: 3, eventsMax: 2 * perBlock + 1 };
+      // The block behind the page is fetched, and its time tells that it holds nothing of it.
+      assert.deepEqual(await listed(first, page.length, span, bound), [page, 2]);
+      const longer = ordered.slice(0, 2 * perBlock + 1);
+      assert.deepEqual(await listed(first, longer.length, span, enough), [longer, 3]);
+      for (const limits of [{ ...enough, blocksMax: 2 }, { ...enough, eventsMax: 2 * perBlock }]) {
+        assert.deepEqual(await listed(first, longer.length, span, limits), [longer, 2]);
+      }
     });
     await t.step("none where the journal has lost them and segments fill the page", async () => {
       const later = new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS);
