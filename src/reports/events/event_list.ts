@@ -224,7 +224,7 @@ export async function storedSpan(sql: Sql, projectId: number): Promise<Span | nu
   return first === null || last === null ? null : { fromMs: first, toMs: last + 1 };
 }
 
-/** The same of a span of which the journal lacks events: from segments, and from what waits. */
+/** Lists unfiltered events from segments, and those that are not projected yet from the journal. */
 async function storedRows(
   source: ListSource,
   span: Span,
@@ -232,8 +232,7 @@ async function storedRows(
   rows: number,
 ): Promise<EventRow[]> {
   const projected = await projectedRows(source, span, from, rows);
-  if (isNarrowed(source.scope)) return projected;
-  // What is older than a full page of those is not looked for.
+  // Waiting events that are older than a full page of projected ones are not on it.
   const last = projected.length === rows ? Date.parse(projected.at(-1)!.occurred_at) : span.fromMs;
   const recent = { fromMs: Math.max(span.fromMs, last), toMs: span.toMs };
   const waiting = await journalRows(source, recent, from, rows, "waiting");
