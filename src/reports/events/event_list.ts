@@ -172,14 +172,18 @@ async function journalRows(
   let { blocksMax: blocksLeft, eventsMax: eventsLeft } = limits ?? UNLIMITED;
   for await (const block of blocksBackwards(sql, scope.projectId, { ...span, toMs }, which)) {
     // A block that ends in the last event's millisecond may hold a greater id.
-    if (block.to_ms < lastMs) return listed;
+    if (block.to_ms < lastMs) break;
     if (blocksLeft-- <= 0 || eventsLeft <= 0) return null;
     const events = which === "all" ? journalEvents(block) : waitingEvents(block);
     eventsLeft -= events.length;
-    listed = [...listed, ...events.filter(isListed)].sort(byPlace).slice(0, rows);
-    if (listed.length === rows) lastMs = Date.parse(listed.at(-1)!.occurred_at);
+    const before = listed.length;
+    listed.push(...events.filter(isListed));
+    // A page of many small blocks is sorted once it is full, not with each of them.
+    if (listed.length === before || listed.length < rows) continue;
+    listed = listed.sort(byPlace).slice(0, rows);
+    lastMs = Date.parse(listed.at(-1)!.occurred_at);
   }
-  return listed;
+  return listed.sort(byPlace);
 }
 
 /** From when on, by the events' own time, the journal holds every event that is stored. */
