@@ -1,4 +1,5 @@
-import { type LoadedSegment, nameBit } from "../timelines/loaded_segment.ts";
+import type { LoadedSegment } from "../timelines/loaded_segment.ts";
+import { nameBit } from "../timelines/run_bits.ts";
 import { ANY_RUN, lengthened, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";

@@ -1,4 +1,4 @@
-import { BOT_BIT } from "../timelines/loaded_segment.ts";
+import { BOT_BIT } from "../timelines/run_bits.ts";
 
 /**
  * Which events pass, as plain data: a table for each column of timelines, with 1 at the place of each

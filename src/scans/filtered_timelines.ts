@@ -213,14 +213,10 @@ export async function loadFilteredTimelines(
   const columnBytes = columns.reduce((bytes, column) => bytes + bytesOfColumn(column), 0);
   const eventBytes = columnBytes + Math.ceil(bits.count / 8);
   const timelines = await loadTimelines(
-    sql,
-    segments,
-    use,
+    { sql, cache: segments, use, perform: (job) => pool.perform(job) },
     scope.projectId,
     span,
-    eventBytes,
-    (events) => pool.expect(events),
-    only,
+    { eventBytes, expect: (events) => pool.expect(events), only },
   );
   const filtering = { ...access, bits, columns, timelines, span, actors };
   return new TimelinesWithBits({ signal: undefined, ...filtering });

@@ -1,4 +1,4 @@
-import { nameBit, pathBit } from "../timelines/loaded_segment.ts";
+import { nameBit, pathBit } from "../timelines/run_bits.ts";
 import { ANY_RUN, type RunBits } from "../timelines/timeline.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 

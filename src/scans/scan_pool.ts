@@ -1,22 +1,30 @@
 import { SCAN_IN_PLACE_EVENTS_MAX, SCAN_TASK_CUTS_MAX, SCAN_TASKS_PER_WORKER } from "../limits.ts";
 import { yielding } from "../store/yielding.ts";
-import { LoadedSegment } from "../timelines/loaded_segment.ts";
 import { CUT_EVENTS } from "../timelines/timeline_table.ts";
+import {
+  joinedRanges,
+  nextPiece,
+  piecesOf,
+  type PoolJob,
+  type PoolWork,
+  type TaskRange,
+} from "./pool_job.ts";
 import { SPARE_TIME_GRACE_MS } from "./scan_limits.ts";
-import { type ScanOrder, ScanWork, type TaskRange } from "./scan_task.ts";
+import { scanJob, type ScanOrder } from "./scan_task.ts";
 import { ScanThread } from "./scan_thread.ts";
+import type { PoolOrder } from "./scan_worker_loop.ts";
 import { SpareTime } from "./spare_time.ts";
-import type { AnyVisitorKind, VisitorKind } from "./visitor.ts";
+import type { VisitorKind } from "./visitor.ts";
 
-/** Two workers ended by themselves during one scan. */
+/** Two workers ended by themselves during one job. */
 export class ScanLost extends Error {
   override name = "ScanLost";
 }
 
-/** A scan under way. */
-class PooledScan {
+/** A job under way. */
+class PooledJob {
   readonly settled = Promise.withResolvers<unknown>();
-  /** The workers that count for it, each with the ranges it was sent. */
+  /** The workers that have a share in it, each with the ranges it was sent. */
   readonly visited = new Map<ScanThread, TaskRange[]>();
   running = 0;
   isOver = false;
@@ -26,17 +34,16 @@ class PooledScan {
 
   constructor(
     readonly id: number,
-    readonly kind: AnyVisitorKind,
-    readonly order: ScanOrder,
+    readonly job: PoolJob<PoolOrder>,
     /** The next task is the last element. */
     readonly tasks: TaskRange[],
   ) {}
 
   add(counts: unknown): void {
-    this.#counts = this.#counts === null ? counts : this.kind.merge(this.#counts, counts);
+    this.#counts = this.#counts === null ? counts : this.job.merge(this.#counts, counts);
   }
 
-  /** Puts the ranges that a lost worker was sent back among the tasks; fails the scan at the second loss. */
+  /** Puts the ranges that a lost worker was sent back among the tasks; fails the job at the second loss. */
   lose(thread: ScanThread): void {
     const ranges = this.visited.get(thread);
     if (ranges === undefined) return;
@@ -54,60 +61,13 @@ class PooledScan {
     this.visited.clear();
   }
 
-  /** Settles the scan if nothing is left to do. @returns whether it did */
+  /** Settles the job if nothing is left to do. @returns whether it did */
   end(): boolean {
     if (this.running > 0 || this.tasks.length > 0 || this.visited.size > 0) return false;
     if (this.isOver) this.settled.reject(this.failure);
     else this.settled.resolve(this.#counts);
     this.isOver = true;
     return true;
-  }
-}
-
-/** Divides a scan into ranges of about `CUT_EVENTS` events. */
-function* rangesOf({ timelines, segments }: ScanOrder): Generator<TaskRange> {
-  if (timelines !== null) {
-    const { cuts } = timelines;
-    for (let i = 1; i < cuts.length; i++) yield { segment: 0, from: cuts[i - 1]!, to: cuts[i]! };
-    return;
-  }
-  for (const [segment, { starts }] of segments.entries()) {
-    const runs = starts.length - 1;
-    for (let from = 0, to = 1; from < runs; to++) {
-      if (to < runs && starts[to]! - starts[from]! < CUT_EVENTS) continue;
-      yield { segment, from, to };
-      from = to;
-    }
-  }
-}
-
-/** Joins neighbouring ranges of a segment, at most `countMax` into one. */
-function* joinedRanges(ranges: readonly TaskRange[], countMax: number): Generator<TaskRange> {
-  for (let i = 0; i < ranges.length;) {
-    const { segment, from } = ranges[i]!;
-    let end = i + 1;
-    while (end < ranges.length && end < i + countMax && ranges[end]!.segment === segment) end++;
-    yield { segment, from, to: ranges[end - 1]!.to };
-    i = end;
-  }
-}
-
-/**
- * Takes the first range of the next task; the rest stays a task. Null: there is none.
- * @param endOf where each range ends, by its segment and start
- */
-function nextPiece(tasks: TaskRange[], endOf: ReadonlyMap<string, number>): TaskRange | null {
-  const task = tasks.pop();
-  if (task === undefined) return null;
-  const to = Math.min(task.to, endOf.get(`${task.segment} ${task.from}`) ?? task.to);
-  if (to < task.to) tasks.push({ ...task, from: to });
-  return { ...task, to };
-}
-
-/** Cuts a range into pieces of at most `lengthMax` timelines. */
-function* pieces({ segment, from, to }: TaskRange, lengthMax: number): Generator<TaskRange> {
-  for (let at = from; at < to; at += lengthMax) {
-    yield { segment, from: at, to: Math.min(to, at + lengthMax) };
   }
 }
 
@@ -121,7 +81,7 @@ export interface PoolBounds {
   readonly spareGraceMs?: number;
 }
 
-/** Runs scans on workers, and on the calling thread as long as it has time to spare. */
+/** Does jobs on workers, and on the calling thread as long as it has time to spare: scans, and decoding. */
 export class ScanPool {
   readonly #size: number;
   readonly #start: () => Worker;
@@ -129,10 +89,10 @@ export class ScanPool {
   readonly #taskTimelinesMax: number | undefined;
   readonly #spareGraceMs: number;
   readonly #threads: ScanThread[] = [];
-  /** The scan whose turn is next comes first. */
-  #scans: PooledScan[] = [];
+  /** The job whose turn is next comes first. */
+  #jobs: PooledJob[] = [];
   #lastId = 0;
-  /** Whether this thread visits for one of the scans. */
+  /** Whether this thread does a part of one of the jobs. */
   #isHelping = false;
 
   /**
@@ -147,7 +107,7 @@ export class ScanPool {
     this.#spareGraceMs = bounds.spareGraceMs ?? SPARE_TIME_GRACE_MS;
   }
 
-  /** How many workers run now: none before the first scan that is large enough. */
+  /** How many workers run now: none before the first job that is large enough. */
   get workers(): number {
     return this.#threads.length;
   }
@@ -158,37 +118,39 @@ export class ScanPool {
   }
 
   /**
-   * Visits all actors, on as many threads as there are, and merges the counts. Settles when no thread
-   * uses the order's columns any more.
-   * @throws the signal's reason after the tasks that run when it is aborted, some 50 ms; ScanLost; what
-   * the visitor throws
+   * Visits all actors, on as many threads as there are, and merges the counts: see `perform`.
+   * @throws also what the visitor throws
    */
   async run<Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     order: ScanOrder,
     signal?: AbortSignal,
   ): Promise<Counts> {
+    return await this.perform(scanJob(kind, order), signal) as Counts;
+  }
+
+  /**
+   * Does a job on as many threads as there are. Settles when no thread uses the order's columns any more.
+   * @throws the signal's reason after the tasks that run when it is aborted, some 50 ms; ScanLost; what
+   * the work throws
+   */
+  async perform(job: PoolJob<PoolOrder>, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
-    const ranges = [...rangesOf(order)];
+    const { ranges } = job;
     if (this.#size === 0 || CUT_EVENTS * ranges.length <= this.#inPlaceEventsMax) {
-      return await this.#runInPlace(kind, order, ranges, signal) as Counts;
+      return await this.#performInPlace(job, signal);
     }
-    const tasks = this.#tasksOf(ranges).reverse();
-    const sent = {
-      ...order,
-      segments: order.segments.map((one) => one instanceof LoadedSegment ? one.sent() : one),
-    };
-    const scan = new PooledScan(++this.#lastId, kind, sent, tasks);
+    const pooled = new PooledJob(++this.#lastId, job, this.#tasksOf(ranges).reverse());
     const abort = () => {
-      scan.fail(signal!.reason);
-      this.#goOn(scan);
+      pooled.fail(signal!.reason);
+      this.#goOn(pooled);
     };
     signal?.addEventListener("abort", abort);
-    this.#scans.push(scan);
+    this.#jobs.push(pooled);
     this.#assign();
-    if (!this.#isHelping) this.#help(scan, order, ranges);
+    if (!this.#isHelping) this.#help(pooled);
     try {
-      return await scan.settled.promise as Counts;
+      return await pooled.settled.promise;
     } finally {
       signal?.removeEventListener("abort", abort);
     }
@@ -196,7 +158,7 @@ export class ScanPool {
 
   #tasksOf(ranges: readonly TaskRange[]): TaskRange[] {
     const lengthMax = this.#taskTimelinesMax;
-    if (lengthMax !== undefined) return ranges.flatMap((one) => [...pieces(one, lengthMax)]);
+    if (lengthMax !== undefined) return ranges.flatMap((one) => [...piecesOf(one, lengthMax)]);
     const cuts = Math.ceil(ranges.length / (SCAN_TASKS_PER_WORKER * this.#size));
     return [...joinedRanges(ranges, Math.min(cuts, SCAN_TASK_CUTS_MAX))];
   }
@@ -206,16 +168,14 @@ export class ScanPool {
     for (const thread of this.#threads.splice(0)) thread.end();
   }
 
-  async #runInPlace(
-    kind: AnyVisitorKind,
-    order: ScanOrder,
-    ranges: readonly TaskRange[],
+  async #performInPlace(
+    { open, ranges, inputsOf }: PoolJob<PoolOrder>,
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
-    const work = new ScanWork(kind, order);
+    const work = open();
     const turn = yielding();
     for (const range of ranges) {
-      work.run(range);
+      work.run(range, inputsOf?.(range));
       await turn();
       signal?.throwIfAborted();
     }
@@ -223,33 +183,45 @@ export class ScanPool {
   }
 
   /**
-   * Visits for a scan on this thread, range by range, while it has time to spare: with one worker on
-   * two processors a scan ends in 0.7 of the time (the median of 21 kinds of reads of ten million events).
+   * Works on this thread, range by range, for one job after the other, while it has time to spare: with
+   * one worker on two processors a scan ends in 0.7 of the time (the median of 21 kinds of reads of ten
+   * million events).
    */
-  async #help(scan: PooledScan, order: ScanOrder, ranges: readonly TaskRange[]): Promise<void> {
+  async #help(first: PooledJob): Promise<void> {
     this.#isHelping = true;
-    scan.running++;
     const spare = new SpareTime(this.#spareGraceMs);
-    const endOf = new Map(ranges.map(({ segment, from, to }) => [`${segment} ${from}`, to]));
-    let work: ScanWork | null = null;
-    try {
-      while (!scan.isOver && await spare.isLeft()) {
-        const piece = nextPiece(scan.tasks, endOf);
-        if (piece === null) break;
-        work ??= new ScanWork(scan.kind, order);
-        work.run(piece);
-      }
-      if (work !== null && !scan.isOver) scan.add(work.result());
-    } catch (error) {
-      scan.fail(error);
+    let next: PooledJob | undefined = first;
+    while (next !== undefined && await this.#helpWith(next, spare)) {
+      next = this.#jobs.find(({ tasks }) => tasks.length > 0);
     }
     this.#isHelping = false;
-    this.#replied(scan);
+  }
+
+  /** @returns whether there is time to spare once nothing is left to do of the job */
+  async #helpWith(pooled: PooledJob, spare: SpareTime): Promise<boolean> {
+    const { open, ranges, inputsOf } = pooled.job;
+    const endOf = new Map(ranges.map(({ segment, from, to }) => [`${segment} ${from}`, to]));
+    let work: PoolWork | null = null;
+    let isLeft = true;
+    pooled.running++;
+    try {
+      while (!pooled.isOver && (isLeft = await spare.isLeft())) {
+        const piece = nextPiece(pooled.tasks, endOf);
+        if (piece === null) break;
+        work ??= open();
+        work.run(piece, inputsOf?.(piece));
+      }
+      if (work !== null && !pooled.isOver) pooled.add(work.result());
+    } catch (error) {
+      pooled.fail(error);
+    }
+    this.#replied(pooled);
+    return isLeft;
   }
 
   /** Gives every idle worker a task, if there is one. */
   #assign(): void {
-    if (this.#scans.length === 0) return;
+    if (this.#jobs.length === 0) return;
     this.#startAll();
     for (const thread of this.#threads) if (!thread.isBusy) this.#assignTo(thread);
   }
@@ -259,20 +231,21 @@ export class ScanPool {
   }
 
   #assignTo(thread: ScanThread): void {
-    for (const [place, scan] of this.#scans.entries()) {
-      const range = scan.tasks.pop();
+    for (const [place, pooled] of this.#jobs.entries()) {
+      const range = pooled.tasks.pop();
       if (range !== undefined) {
-        const visited = scan.visited.get(thread);
-        thread.run(scan.id, range, visited === undefined ? scan.order : null);
+        const { order, inputsOf } = pooled.job;
+        const visited = pooled.visited.get(thread);
+        thread.run(pooled.id, range, visited === undefined ? order : null, inputsOf?.(range));
         // Noted before it is visited: if the worker is lost, all its ranges are visited again.
-        if (visited === undefined) scan.visited.set(thread, [range]);
+        if (visited === undefined) pooled.visited.set(thread, [range]);
         else visited.push(range);
-      } else if (scan.visited.has(thread)) thread.close(scan.id);
+      } else if (pooled.visited.has(thread)) thread.close(pooled.id);
       else continue;
-      scan.running++;
-      // Scans take turns.
-      this.#scans.splice(place, 1);
-      this.#scans.push(scan);
+      pooled.running++;
+      // Jobs take turns.
+      this.#jobs.splice(place, 1);
+      this.#jobs.push(pooled);
       return;
     }
   }
@@ -280,54 +253,54 @@ export class ScanPool {
   #startThread(): ScanThread {
     const thread: ScanThread = new ScanThread(this.#start(), {
       counted: (id, counts) => {
-        const scan = this.#scanOf(id);
-        if (!scan.isOver) {
-          scan.visited.delete(thread);
-          scan.add(counts);
+        const pooled = this.#jobOf(id);
+        if (!pooled.isOver) {
+          pooled.visited.delete(thread);
+          pooled.add(counts);
         }
-        this.#replied(scan);
+        this.#replied(pooled);
       },
       done: (id) => {
-        const scan = this.#scanOf(id);
-        if (scan.isOver) thread.drop(id);
-        this.#replied(scan);
+        const pooled = this.#jobOf(id);
+        if (pooled.isOver) thread.drop(id);
+        this.#replied(pooled);
       },
       failed: (id, reason) => {
-        const scan = this.#scanOf(id);
-        scan.fail(reason);
-        this.#replied(scan);
+        const pooled = this.#jobOf(id);
+        pooled.fail(reason);
+        this.#replied(pooled);
       },
       lost: (id) => this.#lose(thread, id),
     });
     return thread;
   }
 
-  #scanOf(id: number): PooledScan {
-    return this.#scans.find((scan) => scan.id === id)!;
+  #jobOf(id: number): PooledJob {
+    return this.#jobs.find((pooled) => pooled.id === id)!;
   }
 
-  #replied(scan: PooledScan): void {
-    scan.running--;
-    this.#goOn(scan);
+  #replied(pooled: PooledJob): void {
+    pooled.running--;
+    this.#goOn(pooled);
   }
 
-  #goOn(scan: PooledScan): void {
-    if (scan.end()) this.#scans = this.#scans.filter((one) => one !== scan);
+  #goOn(pooled: PooledJob): void {
+    if (pooled.end()) this.#jobs = this.#jobs.filter((one) => one !== pooled);
     this.#assign();
   }
 
   /**
-   * Replaces a worker that ended by itself, with which its counts of all scans are lost.
-   * @param current the scan that it worked for; null: none
+   * Replaces a worker that ended by itself, with which its shares of all jobs are lost.
+   * @param current the number of the job that it worked for; null: none
    */
   #lose(thread: ScanThread, current: number | null): void {
     const place = this.#threads.indexOf(thread);
     if (place < 0) return;
     this.#threads.splice(place, 1);
-    for (const scan of [...this.#scans]) {
-      scan.lose(thread);
-      if (scan.id === current) scan.running--;
-      this.#goOn(scan);
+    for (const pooled of [...this.#jobs]) {
+      pooled.lose(thread);
+      if (pooled.id === current) pooled.running--;
+      this.#goOn(pooled);
     }
     this.#assign();
   }

@@ -1,13 +1,15 @@
 import { LoadedSegment, type SentSegment } from "../timelines/loaded_segment.ts";
 import {
   ActorTimelines,
+  CUT_EVENTS,
   RunTimelines,
   type TimelineColumns,
   type Timelines,
 } from "../timelines/timeline_table.ts";
 import { ANY_RUN } from "../timelines/timeline.ts";
 import { PassingSessions, type SessionChoice } from "./passing_sessions.ts";
-import type { AnyVisitorKind, Visitor } from "./visitor.ts";
+import type { PoolJob, PoolWork, TaskRange } from "./pool_job.ts";
+import type { AnyVisitorKind, Visitor, VisitorKind } from "./visitor.ts";
 
 /** What all tasks of a part's scan have in common. */
 export interface ScanOrder {
@@ -26,15 +28,25 @@ export interface ScanOrder {
   readonly actors?: Uint8Array | null;
 }
 
-/** A range of timelines: of actors, or of the runs of a segment. `to` is exclusive. */
-export interface TaskRange {
-  readonly segment: number;
-  readonly from: number;
-  readonly to: number;
+/** Divides a scan into ranges of about `CUT_EVENTS` events. */
+function* rangesOf({ timelines, segments }: ScanOrder): Generator<TaskRange> {
+  if (timelines !== null) {
+    const { cuts } = timelines;
+    for (let i = 1; i < cuts.length; i++) yield { segment: 0, from: cuts[i - 1]!, to: cuts[i]! };
+    return;
+  }
+  for (const [segment, { starts, identities }] of segments.entries()) {
+    const runs = identities.length;
+    for (let from = 0, to = 1; from < runs; to++) {
+      if (to < runs && starts[to]! - starts[from]! < CUT_EVENTS) continue;
+      yield { segment, from, to };
+      from = to;
+    }
+  }
 }
 
 /** One thread's share of a scan: a visitor that visits range after range. */
-export class ScanWork {
+export class ScanWork implements PoolWork {
   readonly #visitor: Visitor<unknown>;
   readonly #visit: Visitor<unknown>["visit"];
   readonly #timelinesOf: (segment: number) => Timelines;
@@ -78,4 +90,18 @@ export class ScanWork {
   result(): unknown {
     return this.#visitor.result();
   }
+}
+
+/** A scan as a pool divides it. */
+export function scanJob<Inputs, Counts>(
+  kind: VisitorKind<Inputs, Counts>,
+  order: ScanOrder,
+): PoolJob<ScanOrder> {
+  const segments = order.segments.map((one) => one instanceof LoadedSegment ? one.sent() : one);
+  return {
+    order: { ...order, segments },
+    ranges: [...rangesOf(order)],
+    open: () => new ScanWork(kind, order),
+    merge: (a, b) => kind.merge(a as Counts, b as Counts),
+  };
 }

@@ -1,21 +1,27 @@
-import type { ScanOrder, TaskRange } from "./scan_task.ts";
-import type { WorkerReply, WorkerRequest } from "./scan_worker_loop.ts";
+import { SegmentUnreadable } from "../store/segment_head.ts";
+import { ownBuffers } from "./own_buffers.ts";
+import type { TaskRange } from "./pool_job.ts";
+import type { PoolOrder, WorkerReply, WorkerRequest, WorkFailure } from "./scan_worker_loop.ts";
 
-/** Callbacks for a worker's replies, with the number of the scan. */
+/** Callbacks for a worker's replies, with the number of the job. */
 export interface ThreadListener {
-  /** The worker has handed over its counts of the scan. */
-  readonly counted: (scan: number, counts: unknown) => void;
+  /** The worker has handed over its counts of the job. */
+  readonly counted: (job: number, counts: unknown) => void;
   /** The worker has visited the range. */
-  readonly done: (scan: number) => void;
-  readonly failed: (scan: number, reason: Error) => void;
+  readonly done: (job: number) => void;
+  readonly failed: (job: number, reason: Error) => void;
   /** The worker has ended by itself. Null: it was idle. */
-  readonly lost: (scan: number | null) => void;
+  readonly lost: (job: number | null) => void;
+}
+
+function errorOf({ failure, isUnreadable }: WorkFailure): Error {
+  return isUnreadable ? new SegmentUnreadable(failure) : new Error(failure);
 }
 
 /** One worker, which does one thing at a time. */
 export class ScanThread {
   readonly #worker: Worker;
-  /** The scan that it works for; null: it is idle. */
+  /** The job that it works for; null: it is idle. */
   #current: number | null = null;
 
   constructor(worker: Worker, listener: ThreadListener) {
@@ -23,9 +29,9 @@ export class ScanThread {
     worker.onmessage = (event: MessageEvent<WorkerReply>) => {
       const reply = event.data;
       this.#current = null;
-      if ("failure" in reply) listener.failed(reply.scan, new Error(reply.failure));
-      else if ("result" in reply) listener.counted(reply.scan, reply.result);
-      else listener.done(reply.scan);
+      if ("failure" in reply) listener.failed(reply.job, errorOf(reply));
+      else if ("result" in reply) listener.counted(reply.job, reply.result);
+      else listener.done(reply.job);
     };
     worker.onerror = (event) => {
       event.preventDefault();
@@ -38,21 +44,25 @@ export class ScanThread {
     return this.#current !== null;
   }
 
-  /** @param order with the first range of a scan, else null */
-  run(scan: number, range: TaskRange, order: ScanOrder | null): void {
-    this.#current = scan;
-    this.#send({ kind: "run", scan, range, order });
+  /**
+   * @param order with the first range of a job, else null
+   * @param inputs what the range needs beside the order, whose buffers are handed over
+   */
+  run(job: number, range: TaskRange, order: PoolOrder | null, inputs: unknown): void {
+    this.#current = job;
+    const request: WorkerRequest = { kind: "run", job, range, order, inputs };
+    this.#worker.postMessage(request, { transfer: [...ownBuffers(inputs)] });
   }
 
-  /** Asks for the counts of a scan, which the worker then frees. */
-  close(scan: number): void {
-    this.#current = scan;
-    this.#send({ kind: "close", scan });
+  /** Asks for the counts of a job, which the worker then frees. */
+  close(job: number): void {
+    this.#current = job;
+    this.#send({ kind: "close", job });
   }
 
-  /** Frees the counts of a scan, which nobody needs. */
-  drop(scan: number): void {
-    this.#send({ kind: "drop", scan });
+  /** Frees the counts of a job, which nobody needs. */
+  drop(job: number): void {
+    this.#send({ kind: "drop", job });
   }
 
   end(): void {

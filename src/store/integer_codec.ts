@@ -126,15 +126,34 @@ function sumsAt(planes: readonly Squeezed[], base: number, places: Uint32Array):
   return sums;
 }
 
-/** Reads what `writeIntegers` wrote; the numbers are decoded when they are asked for. */
-export function readIntegers(reader: ByteReader): StoredIntegers {
+/** What stands before stored integers. */
+function readPreamble(reader: ByteReader) {
   const codec = reader.u8();
   if (codec !== FRAME && codec !== DELTA) {
     throw new Error(`Numbers are stored in an unknown way: ${codec}`);
   }
-  const length = reader.varint();
-  const min = reader.i32();
-  const max = reader.i32();
+  return { codec, length: reader.varint(), min: reader.i32(), max: reader.i32() };
+}
+
+/** The least and the greatest of some integers. */
+export type IntegerRange = Pick<StoredIntegers, "min" | "max">;
+
+/** Reads the range of what `writeIntegers` wrote, which takes no decoding. */
+export function readRange(reader: ByteReader): IntegerRange {
+  return readPreamble(reader);
+}
+
+/** The range of several, and 0. */
+export function joinedRange(ranges: readonly IntegerRange[]): IntegerRange {
+  return ranges.reduce(
+    (all, { min, max }) => ({ min: Math.min(all.min, min), max: Math.max(all.max, max) }),
+    { min: 0, max: 0 },
+  );
+}
+
+/** Reads what `writeIntegers` wrote; the numbers are decoded when they are asked for. */
+export function readIntegers(reader: ByteReader): StoredIntegers {
+  const { codec, length, min, max } = readPreamble(reader);
   const first = codec === DELTA ? reader.i32() : min;
   const count = reader.u8();
   const planes = Array.from({ length: count }, () => readSqueezed(reader, length));
@@ -165,15 +184,8 @@ export function readIntegers(reader: ByteReader): StoredIntegers {
 
 /** Joins pieces into one column, as narrow as their least and greatest number allow. */
 export function joinIntegers(pieces: readonly StoredIntegers[]): IntegerColumn {
-  let length = 0;
-  let min = 0;
-  let max = 0;
-  for (const piece of pieces) {
-    length += piece.length;
-    min = Math.min(min, piece.min);
-    max = Math.max(max, piece.max);
-  }
-  const column = columnFor(min, max, length);
+  const { min, max } = joinedRange(pieces);
+  const column = columnFor(min, max, pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const piece of pieces) {
     piece.writeTo(column, at);

@@ -3,8 +3,11 @@ import { ByteReader } from "./byte_stream.ts";
 import { ID_BYTES, readIds } from "./id_codec.ts";
 import {
   type IntegerColumn,
+  type IntegerRange,
+  joinedRange,
   joinIntegers,
   readIntegers,
+  readRange,
   type StoredIntegers,
   zerosStored,
 } from "./integer_codec.ts";
@@ -55,6 +58,13 @@ function joinTexts(pieces: readonly TextColumn[]): TextColumn {
   return { codes, ends, bytes };
 }
 
+/** The bytes of a block of a column; `at` is the place of its first event. */
+interface ColumnPiece {
+  readonly at: number;
+  readonly length: number;
+  readonly bytes: Uint8Array;
+}
+
 /** Cached decompressed bytes, by column and by their place in its block. */
 type DecompressedPieces = Map<ColumnName, Map<number, Uint8Array>>;
 
@@ -102,14 +112,26 @@ export class SegmentReader {
     return joinIntegers(this.#integers(name));
   }
 
+  /** Writes the integers of a column from the place `at` on. Throws SegmentUnreadable. */
+  writeIntegers(name: IntegerName, column: IntegerColumn | Uint32Array, at: number): void {
+    for (const piece of this.#integers(name)) {
+      piece.writeTo(column, at);
+      at += piece.length;
+    }
+  }
+
+  /** The range of a column's integers, as it is stored beside them. Throws SegmentUnreadable. */
+  rangeOf(name: IntegerName): IntegerRange {
+    const stored = this.#cut(name).filter(({ bytes }) => bytes.length > 0);
+    return joinedRange(
+      stored.map(({ bytes }) => this.#decoded(name, () => readRange(new ByteReader(bytes)))),
+    );
+  }
+
   /** Milliseconds since the segment's first event. Throws SegmentUnreadable. */
   times(): Uint32Array {
     const times = new Uint32Array(this.events);
-    let at = 0;
-    for (const piece of this.#integers("times")) {
-      piece.writeTo(times, at);
-      at += piece.length;
-    }
+    this.writeIntegers("times", times, 0);
     return times;
   }
 
@@ -195,21 +217,26 @@ export class SegmentReader {
     return bytes;
   }
 
+  /** Copies of the bytes of columns of some of its blocks. */
+  bytesOf(columns: readonly ColumnName[], blocks: Blocks): Map<ColumnName, Uint8Array> {
+    return new Map(columns.map((column) => {
+      const before = spanOf(this.head, column, this.blocks).from;
+      const { from, bytes } = spanOf(this.head, column, blocks);
+      const columnBytes = bytes === 0 ? new Uint8Array(0) : this.#bytesOf(column);
+      return [column, columnBytes.slice(from - before, from - before + bytes)];
+    }));
+  }
+
   /** Yields a reader of each block, which has its own copy of the bytes and keeps what it decompresses. */
   *eachBlock(columns: readonly ColumnName[]): Generator<SegmentReader> {
     const { head, blocks: { first: start, end: stop } } = this;
     for (let first = start; first < stop; first++) {
       const blocks = { first, end: first + 1 };
-      const bytesOf = new Map(columns.map((column) => {
-        const before = spanOf(head, column, this.blocks).from;
-        const { from, bytes } = spanOf(head, column, blocks);
-        const columnBytes = bytes === 0 ? new Uint8Array(0) : this.#bytesOf(column);
-        return [column, columnBytes.slice(from - before, from - before + bytes)];
-      }));
+      const copies = this.bytesOf(columns, blocks);
       yield new SegmentReader(
         head,
         blocks,
-        (name) => bytesOf.get(name)!,
+        (name) => copies.get(name)!,
         this.#segmentId,
         new Map(),
       );
@@ -225,7 +252,22 @@ export class SegmentReader {
   }
 
   /** Returns the bytes of a column block by block, with the place of its first event. Checks the checksums. */
-  #pieces(name: ColumnName): { at: number; length: number; bytes: Uint8Array }[] {
+  #pieces(name: ColumnName): readonly ColumnPiece[] {
+    const pieces = this.#cut(name);
+    const checksums = this.head.places.get(name)?.checksums;
+    for (const [i, { bytes }] of pieces.entries()) {
+      const block = this.blocks.first + i;
+      if (bytes.length > 0 && crc32(bytes) !== checksums![block]) {
+        throw new SegmentUnreadable(
+          `${this.#title} is damaged: block ${block} of its ${name} has a wrong checksum`,
+        );
+      }
+    }
+    return pieces;
+  }
+
+  /** The same before anything is checked but that nothing is missing. */
+  #cut(name: ColumnName): readonly ColumnPiece[] {
     const { head, blocks: { first, end } } = this;
     const place = head.places.get(name);
     const { from, bytes: size } = spanOf(head, name, this.blocks);
@@ -241,11 +283,6 @@ export class SegmentReader {
       if (bytes.length < stop! - start!) {
         throw new SegmentUnreadable(
           `${this.#title} is damaged: block ${block} of its ${name} is cut short`,
-        );
-      }
-      if (bytes.length > 0 && crc32(bytes) !== place!.checksums[block]) {
-        throw new SegmentUnreadable(
-          `${this.#title} is damaged: block ${block} of its ${name} has a wrong checksum`,
         );
       }
       pieces.push({ at, length, bytes });

@@ -1,7 +1,8 @@
-import type { IntegerColumn } from "../store/integer_codec.ts";
+import { columnFor, type IntegerColumn } from "../store/integer_codec.ts";
 import { FLAG_CODES } from "../store/segment_columns.ts";
 import type { Runs, SegmentReader } from "../store/segment_reader.ts";
-import { yielding } from "../store/yielding.ts";
+import { addRunBits } from "./run_bits.ts";
+import { room } from "./shared_memory.ts";
 
 /** The columns of a segment that every read loads. */
 export interface SegmentColumns extends Runs {
@@ -21,26 +22,65 @@ export interface SegmentColumns extends Runs {
   readonly passives: Uint8Array;
 }
 
-/** Hardly any segment has passive events; one without them takes no memory for the column. */
-function passivesOf(reader: SegmentReader): Uint8Array {
-  if (!reader.head.places.has("interactive")) return new Uint8Array(0);
-  return Uint8Array.from(reader.integers("interactive"), (code) => Number(code === FLAG_CODES.no));
+/** The same, and of each run the bits of what its events have: see `LoadedSegment`. */
+export interface ColumnsWithBits extends SegmentColumns {
+  readonly nameBits: Int32Array;
 }
 
-/** Decodes the columns that every read loads, and yields to the event loop between them. */
-export async function segmentColumns(reader: SegmentReader): Promise<SegmentColumns> {
-  const yieldIfDue = yielding();
-  const thenYield = async <C>(column: C): Promise<C> => {
-    await yieldIfDue();
-    return column;
+/** The columns of numbers of each event that are stored as they are read, but for the times. */
+const INTEGERS = ["names", "paths", "contexts", "traffics"] as const;
+
+/** The stored columns that `writeBlocks` reads. */
+export const EVENT_COLUMNS = ["times", ...INTEGERS, "interactive"] as const;
+
+/**
+ * Allocates the columns of the reader's blocks, side by side in one buffer. Runs are read, since they say
+ * how much is needed; the rest is left to `writeBlocks`. Throws SegmentUnreadable.
+ * @param take allocates shared memory
+ */
+export function roomForBlocks(
+  reader: SegmentReader,
+  take: (bytes: number) => SharedArrayBuffer,
+): ColumnsWithBits {
+  const { head, events } = reader;
+  const { identities, starts } = reader.runs();
+  const kindOf = (name: typeof INTEGERS[number]) => {
+    const { min, max } = reader.rangeOf(name);
+    return columnFor(min, max, 0);
   };
-  const { fromMs, toMs } = reader.head;
-  const runs = await thenYield(reader.runs());
-  const times = await thenYield(reader.times());
-  const names = await thenYield(reader.integers("names"));
-  const paths = await thenYield(reader.integers("paths"));
-  const contexts = await thenYield(reader.integers("contexts"));
-  const traffics = await thenYield(reader.integers("traffics"));
-  const passives = await thenYield(passivesOf(reader));
-  return { fromMs, toMs, ...runs, times, names, paths, contexts, traffics, passives };
+  const [names, paths] = [kindOf("names"), kindOf("paths")];
+  const [contexts, traffics] = [kindOf("contexts"), kindOf("traffics")];
+  // Hardly any segment has passive events; one without them takes no memory for the column.
+  const passives = head.places.has("interactive") ? events : 0;
+  const kinds = { identities, starts, nameBits: identities, times: starts };
+  const columns = room(take, {
+    ...kinds,
+    ...{ names, paths, contexts, traffics, passives: new Uint8Array(0) },
+  }, {
+    ...{ identities: identities.length, starts: starts.length, nameBits: identities.length },
+    ...{ times: events, names: events, paths: events, contexts: events, traffics: events },
+    passives,
+  });
+  columns.identities.set(identities);
+  columns.starts.set(starts);
+  columns.nameBits.fill(0);
+  const { fromMs, toMs } = head;
+  return { fromMs, toMs, ...columns };
+}
+
+/**
+ * Decodes the reader's blocks into columns that `roomForBlocks` allocated for these and others. Threads
+ * may do so at once, each with blocks of its own. Throws SegmentUnreadable.
+ * @param first the place in the columns of the first of these events
+ */
+export function writeBlocks(reader: SegmentReader, columns: ColumnsWithBits, first: number): void {
+  reader.writeIntegers("times", columns.times, first);
+  for (const name of INTEGERS) reader.writeIntegers(name, columns[name], first);
+  if (columns.passives.length > 0) {
+    const passives = reader.integers("interactive");
+    for (let i = 0; i < passives.length; i++) {
+      columns.passives[first + i] = Number(passives[i] === FLAG_CODES.no);
+    }
+  }
+  addRunBits(columns, first, first + reader.events);
 }

@@ -11,12 +11,16 @@ import { columnsOfProperty, PropertyReader } from "./property_reader.ts";
 import { DEPTH_COLUMNS, pickedDepths, readDepths } from "./scroll_depths.ts";
 import { pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
 import { type Column, type MemoryScope, shared, type SharedMemory } from "./shared_memory.ts";
-import { WeighedCache } from "./weighed_cache.ts";
+import { type CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
 /** Lazy columns that were read before, by the segment's id and the column's name. */
 export type LazyCache = WeighedCache<string, object>;
 
-export function createLazyCache(bytesMax: number, memory: SharedMemory): LazyCache {
+export function createLazyCache(
+  bytesMax: number,
+  memory: SharedMemory,
+  budget?: CacheBudget,
+): LazyCache {
   return new WeighedCache(
     bytesMax,
     (column) => {
@@ -26,6 +30,7 @@ export function createLazyCache(bytesMax: number, memory: SharedMemory): LazyCac
     (column) => {
       if (!(column instanceof PropertyColumn)) memory.retire(column as Column);
     },
+    budget,
   );
 }
 
@@ -49,8 +54,9 @@ async function read(
   return reader.integers(column.field === "title" ? "titles" : "referrers");
 }
 
-/** What was read, of the events that were picked. */
-function pickedOf(whole: object, column: LazyColumn, picked: Uint32Array): object {
+/** What was read, of the events that were picked; null: of all. */
+function pickedOf(whole: object, column: LazyColumn, picked: Uint32Array | null): object {
+  if (picked === null) return whole;
   if ("ids" in column) return pickedIds(whole as Uint8Array, picked);
   if ("depths" in column) return pickedDepths(whole as Float64Array, picked);
   return pickedLazy(whole, picked);

@@ -1,11 +1,10 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
-import type { SegmentReader } from "../store/segment_reader.ts";
-import type { WantedBlocks } from "../store/stored_segments.ts";
-import { type SegmentColumns, segmentColumns } from "./hot_columns.ts";
+import type { DecodedBlocks } from "./block_decoding.ts";
+import type { ColumnsWithBits } from "./hot_columns.ts";
 import { type LazyColumn, type LazyField, lazyName } from "./lazy_columns.ts";
 import { PropertyColumn } from "./property_columns.ts";
-import { keptRuns, pickedColumns, type SegmentSlice } from "./segment_slice.ts";
-import { type Column, shared } from "./shared_memory.ts";
+import { keptRuns, pickedColumns, runColumns, type SegmentSlice } from "./segment_slice.ts";
+import type { Column } from "./shared_memory.ts";
 
 /** Lazy columns that were loaded, by `lazyName`, and those that the read made of them. */
 export type LoadedColumns = Map<string, object>;
@@ -14,14 +13,10 @@ export type LoadedColumns = Map<string, object>;
 export type PickedEvents = Pick<SegmentSlice, "firstPlace" | "picked">;
 
 /** What every read needs of a segment. */
-export interface HotColumns extends SegmentColumns {
+export interface HotColumns extends ColumnsWithBits {
   readonly segmentId: number;
-  /**
-   * Of each run the bits of its events' names and paths, see `nameBit` and `pathBit`, and `BOT_BIT`
-   * where one is a bot's: for a seldom name or path, and for bots, most runs need no look at their
-   * events.
-   */
-  readonly nameBits: Int32Array;
+  /** Where each run ends; absent: where the next one begins. */
+  readonly ends?: Uint32Array;
   /** Which events of the stored segment these are; null: all. */
   readonly slice?: SegmentSlice | PickedEvents | null;
 }
@@ -39,12 +34,18 @@ export class LoadedSegment implements HotColumns {
   readonly toMs: number;
   readonly identities: Int32Array;
   readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
   readonly times: Uint32Array;
   readonly names: IntegerColumn;
   readonly paths: IntegerColumn;
   readonly contexts: IntegerColumn;
   readonly traffics: IntegerColumn;
   readonly passives: Uint8Array;
+  /**
+   * Of each run the bits of its events' names and paths, see run_bits.ts: `nameBit`, `pathBit`, and `BOT_BIT`
+   * where one is a bot's: for a seldom name or path, and for bots, most runs need no look at their
+   * events.
+   */
   readonly nameBits: Int32Array;
   /** What a read's filters on lazy columns say of each event, for `EventTest`; any column where there are none. */
   readonly filterBits: IntegerColumn;
@@ -65,6 +66,7 @@ export class LoadedSegment implements HotColumns {
     this.toMs = columns.toMs;
     this.identities = columns.identities;
     this.starts = columns.starts;
+    this.ends = columns.ends ?? columns.starts.subarray(1);
     this.times = columns.times;
     this.names = columns.names;
     this.paths = columns.paths;
@@ -102,7 +104,9 @@ export class LoadedSegment implements HotColumns {
 
   /** Where an event stands in the segment as it is stored. */
   storedPlace(at: number): number {
-    return this.slice === null ? at : this.slice.firstPlace + this.slice.picked[at]!;
+    if (this.slice === null) return at;
+    const { firstPlace, picked } = this.slice;
+    return firstPlace + (picked === null ? at : picked[at]!);
   }
 
   /** A column that the read made, or a lazy one, by its name. */
@@ -127,14 +131,6 @@ export class LoadedSegment implements HotColumns {
   }
 }
 
-/** The same in memory that all threads see. */
-export function sharedSegment(
-  take: (bytes: number) => SharedArrayBuffer,
-  segment: LoadedSegment,
-): LoadedSegment {
-  return new LoadedSegment({ ...segment, ...shared(take, columnsOf(segment)) });
-}
-
 /** All that a segment holds in memory. */
 export function columnsOf(segment: HotColumns) {
   const { identities, starts, times, names, paths, contexts, traffics } = segment;
@@ -143,67 +139,26 @@ export function columnsOf(segment: HotColumns) {
   return { ...columns, passives, nameBits } satisfies Record<string, Column>;
 }
 
-export const BOT_BIT = 1;
-
-/** What stands for a name in `nameBits`: several names share a bit. */
-export function nameBit(name: number): number {
-  return 2 << name % 15;
-}
-
-/** What stands for a path there, 0 (none) among them: several share a bit. */
-export function pathBit(path: number): number {
-  return 0x1_0000 << path % 16;
-}
-
-type NamedColumns = Pick<SegmentColumns, "names" | "paths" | "contexts" | "starts">;
-
-function nameBitsOf({ names, paths, contexts, starts }: NamedColumns): Int32Array {
-  const bits = new Int32Array(starts.length - 1);
-  for (let run = 0, at = 0; run < bits.length; run++) {
-    let ofRun = 0;
-    for (const end = starts[run + 1]!; at < end; at++) {
-      ofRun |= nameBit(names[at]!) | pathBit(paths[at]!) | Number(contexts[at]! < 0);
-    }
-    bits[run] = ofRun;
-  }
-  return bits;
-}
-
 /** A segment of which a read asks nothing yet. */
-export function loadedSegment(segmentId: number, columns: SegmentColumns): LoadedSegment {
-  return new LoadedSegment({ ...columns, segmentId, nameBits: nameBitsOf(columns) });
+export function loadedSegment(segmentId: number, columns: ColumnsWithBits): LoadedSegment {
+  return new LoadedSegment({ ...columns, segmentId });
 }
 
-/** A whole segment, from all of its blocks. */
-export async function wholeSegment(
-  segmentId: number,
-  reader: SegmentReader,
-): Promise<LoadedSegment> {
-  return loadedSegment(segmentId, await segmentColumns(reader));
-}
-
-/** Blocks of a segment, decoded. */
-export interface DecodedBlocks {
-  readonly wanted: WantedBlocks;
-  /** The place in the segment of their first event. */
-  readonly firstPlace: number;
-  readonly columns: SegmentColumns & Pick<HotColumns, "nameBits">;
-}
-
-export async function decodedBlocks(
-  wanted: WantedBlocks,
-  reader: SegmentReader,
-): Promise<DecodedBlocks> {
-  const columns = await segmentColumns(reader);
-  const { firstPlace } = reader;
-  return { wanted, firstPlace, columns: { ...columns, nameBits: nameBitsOf(columns) } };
-}
-
-/**
- * What identities that are kept did in some blocks of a segment, in memory that all threads see; null
- * where that is nothing.
- */
+/** What some identities did in decoded blocks, which is not copied; null where that is nothing. */
 export function slicedSegment(
+  { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
+  keeps: (identity: number) => boolean,
+  take: (bytes: number) => SharedArrayBuffer,
+): LoadedSegment | null {
+  const spans = keptRuns(columns, keeps);
+  if (spans.length === 0) return null;
+  const slice: SegmentSlice = { stored, blocks, firstPlace, picked: null };
+  const own = runColumns(columns, spans, take);
+  return new LoadedSegment({ ...columns, ...own, segmentId: stored.segmentId, slice });
+}
+
+/** The same, copied out of the blocks, which may go. */
+export function pickedSegment(
   { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
   keeps: (identity: number) => boolean,
   take: (bytes: number) => SharedArrayBuffer,

@@ -3,13 +3,10 @@ import { type Blocks, blocksOf, countWhile, type SegmentHead } from "../store/se
 import type { SegmentReader } from "../store/segment_reader.ts";
 import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
-import {
-  type DecodedBlocks,
-  decodedBlocks,
-  type LoadedSegment,
-  slicedSegment,
-} from "./loaded_segment.ts";
+import { decodeBlocks, type DecodedBlocks, type PerformDecoding } from "./block_decoding.ts";
+import { type LoadedSegment, pickedSegment, slicedSegment } from "./loaded_segment.ts";
 import { OpenBlocks } from "./open_blocks.ts";
+import { PartsInTurn, type ReadPart, type SegmentsPart } from "./parts_in_turn.ts";
 import { SpreadEvents } from "./spread_events.ts";
 import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
 import { yielding } from "../store/yielding.ts";
@@ -131,65 +128,30 @@ interface FetchedBlocks {
   readonly readers: readonly SegmentReader[];
 }
 
-/** Whose events are read. */
-interface Kept {
+/** Whose events are read of a range of identities. */
+interface KeptOfRange {
   readonly keeps: (identity: number) => boolean;
-  /** Where the next range begins; Infinity: there is none. */
+  /** Where the next range begins. */
   readonly to: number;
   readonly open: OpenBlocks;
   /** Sees all blocks that are read. */
   readonly see: (decoded: DecodedBlocks) => void;
 }
 
-/** Segments that are in memory together, and where they lie. */
-interface ReadPart {
-  readonly segments: readonly LoadedSegment[];
-  readonly memory: MemoryScope;
-}
+/** Reads into a scope, which is given back where that fails. */
+type ReadSegments = (memory: MemoryScope) => Promise<LoadedSegment[]>;
 
-/** Segments that are in memory together. */
-export interface SegmentsPart extends ReadPart {
-  /** Has the next part read meanwhile: called once this one is but visited. */
-  readonly readOn: () => void;
-}
-
-/** Reads parts one after the other, each when it is asked for or, if that is wished, before. */
-class PartsInTurn {
-  readonly #reads: Iterator<() => Promise<ReadPart>>;
-  #next: Promise<ReadPart> | null = null;
-
-  constructor(reads: Iterable<() => Promise<ReadPart>>) {
-    this.#reads = reads[Symbol.iterator]();
-  }
-
-  /** A part is gone when the next is asked for. */
-  async *parts(): AsyncGenerator<SegmentsPart> {
-    try {
-      for (;;) {
-        this.#readOn();
-        if (this.#next === null) return;
-        const part = await this.#next;
-        this.#next = null;
-        try {
-          yield { ...part, readOn: () => this.#readOn() };
-        } finally {
-          part.memory.release();
-        }
-      }
-    } finally {
-      const unused = await this.#next?.catch(() => null);
-      unused?.memory.release();
-    }
-  }
-
-  #readOn(): void {
-    if (this.#next !== null) return;
-    const { done, value: read } = this.#reads.next();
-    if (done === true) return;
-    this.#next = read();
-    // Why it failed is told to whoever asks for it.
-    this.#next.catch(() => {});
-  }
+/** What parts are read of. */
+export interface PartSource {
+  readonly sql: Sql;
+  readonly projectId: number;
+  readonly heads: readonly StoredHead[];
+  readonly actorOf: Int32Array;
+  /** About how many events are in memory at once. */
+  readonly eventsMax: number;
+  readonly memory: SharedMemory;
+  /** Has blocks decoded. */
+  readonly perform: PerformDecoding;
 }
 
 /** Reads a project's segments part by part, where they are too large to be read as a whole. */
@@ -200,22 +162,16 @@ export class PartReader {
   readonly #actorOf: Int32Array;
   readonly #eventsMax: number;
   readonly #memory: SharedMemory;
+  readonly #perform: PerformDecoding;
 
-  /** `eventsMax`: about how many events are in memory at once. */
-  constructor(
-    sql: Sql,
-    projectId: number,
-    heads: readonly StoredHead[],
-    actorOf: Int32Array,
-    eventsMax: number,
-    memory: SharedMemory,
-  ) {
-    this.#memory = memory;
-    this.#sql = sql;
-    this.#projectId = projectId;
-    this.#heads = heads;
-    this.#actorOf = actorOf;
-    this.#eventsMax = eventsMax;
+  constructor(source: PartSource) {
+    this.#sql = source.sql;
+    this.#projectId = source.projectId;
+    this.#heads = source.heads;
+    this.#actorOf = source.actorOf;
+    this.#eventsMax = source.eventsMax;
+    this.#memory = source.memory;
+    this.#perform = source.perform;
   }
 
   /**
@@ -229,7 +185,8 @@ export class PartReader {
     const isSpread = spreadActors(actorOf, starts);
     const memory = new MemoryScope(this.#memory);
     const spread = new SpreadEvents(actorOf, isSpread, BESIDE_SHARE * this.#eventsMax, memory);
-    const open = new OpenBlocks(BESIDE_SHARE * this.#eventsMax);
+    const openMemory = new MemoryScope(this.#memory);
+    const open = new OpenBlocks(BESIDE_SHARE * this.#eventsMax, openMemory);
     try {
       const reads = starts.entries().map(([range, from]) => () => {
         const to = starts[range + 1] ?? actorOf.length;
@@ -240,12 +197,14 @@ export class PartReader {
         const keeps = (identity: number) =>
           identity >= from && identity < to && isSpread[actorOf[identity]!] === 0;
         const see = (decoded: DecodedBlocks) => spread.add(decoded, from, to);
-        return this.#part(wanted, { keeps, to, open, see });
+        return this.#part((memory) => this.#readRange(wanted, memory, { keeps, to, open, see }));
       });
       yield* new PartsInTurn(reads).parts();
+      openMemory.release();
       const { segments } = spread;
       if (segments !== null && segments.length > 0) yield { segments, memory, readOn: () => {} };
     } finally {
+      openMemory.release();
       memory.release();
     }
     if (spread.segments === null) yield* this.#spreadParts(spread.eventsOf);
@@ -253,7 +212,6 @@ export class PartReader {
 
   async *#spreadParts(eventsOf: ReadonlyMap<number, number>): AsyncGenerator<SegmentsPart> {
     const actorOf = this.#actorOf;
-    const open = new OpenBlocks(0);
     const groups = groupsOf(eventsOf, PART_SHARE * this.#eventsMax);
     const reads = groups.map((actors) => () => {
       const identities = Int32Array.from(
@@ -263,53 +221,86 @@ export class PartReader {
         blocksWith(stored.head, identities).map((blocks): WantedBlocks => ({ ...stored, blocks }))
       );
       const keeps = (identity: number) => actors.has(actorOf[identity]!);
-      return this.#part(wanted, { keeps, to: Infinity, open, see: () => {} });
+      return this.#part((memory) => this.#readPicked(wanted, memory, keeps));
     });
     yield* new PartsInTurn(reads).parts();
   }
 
-  async #part(wanted: readonly WantedBlocks[], kept: Kept): Promise<ReadPart> {
+  async #part(read: ReadSegments): Promise<ReadPart> {
     const memory = new MemoryScope(this.#memory);
     try {
-      return { segments: await this.#read(wanted, memory, kept), memory };
+      return { segments: await read(memory), memory };
     } catch (error) {
       memory.release();
       throw error;
     }
   }
 
-  async #read(
+  /** Of blocks that are mostly kept, the runs of those who are kept: the blocks stay as they are. */
+  async #readRange(
     wanted: readonly WantedBlocks[],
     memory: MemoryScope,
-    { keeps, to, open, see }: Kept,
+    { keeps, to, open, see }: KeptOfRange,
   ): Promise<LoadedSegment[]> {
     const turn = yielding();
     // In the order of the segments, whatever is read when: timelines are built of them in that order.
-    const slices = new Map<WantedBlocks, LoadedSegment | null>();
+    const found = new Map<WantedBlocks, DecodedBlocks | null>();
     const unread: WantedBlocks[] = [];
-    const slice = (decoded: DecodedBlocks) => {
-      see(decoded);
-      if (isOpen(decoded.wanted, to)) open.keep(decoded);
-      return slicedSegment(decoded, keeps, memory.take);
-    };
     for (const one of wanted) {
-      const known = open.take(one);
-      if (known !== null) slices.set(known.wanted, slice(known));
+      const known = open.find(one);
+      if (known !== null) found.set(known.wanted, known);
       const first = known?.wanted.blocks.end ?? one.blocks.first;
       const rest = { ...one, blocks: { first, end: one.blocks.end } };
       for (const blocks of openApart(rest, to)) {
-        slices.set(blocks, null);
+        found.set(blocks, null);
         unread.push(blocks);
       }
+    }
+    for await (const one of this.#decoded(unread, memory)) found.set(one.wanted, one);
+    const decoded = [...found.values()].filter((one) => one !== null);
+    const segments: LoadedSegment[] = [];
+    for (const one of decoded) {
+      see(one);
+      const segment = slicedSegment(one, keeps, memory.take);
+      if (segment !== null) segments.push(segment);
       await turn();
     }
-    for await (const { batch, readers } of this.#fetched(unread)) {
-      for (const [i, reader] of readers.entries()) {
-        slices.set(batch[i]!, slice(await decodedBlocks(batch[i]!, reader)));
+    open.settle(decoded, (blocks) => isOpen(blocks, to), memory);
+    return segments;
+  }
+
+  /** Of blocks that have a few events of those who are kept, these events. */
+  async #readPicked(
+    wanted: readonly WantedBlocks[],
+    memory: MemoryScope,
+    keeps: (identity: number) => boolean,
+  ): Promise<LoadedSegment[]> {
+    const turn = yielding();
+    const segments: LoadedSegment[] = [];
+    const blocks = new MemoryScope(this.#memory);
+    try {
+      for await (const one of this.#decoded(wanted, blocks)) {
+        const segment = pickedSegment(one, keeps, memory.take);
+        if (segment !== null) segments.push(segment);
+        blocks.giveBack(one.columns.times);
         await turn();
       }
+    } finally {
+      blocks.release();
     }
-    return [...slices.values()].filter((segment) => segment !== null);
+    return segments;
+  }
+
+  /** Blocks one after the other, which lie in `memory`. */
+  async *#decoded(
+    wanted: readonly WantedBlocks[],
+    memory: MemoryScope,
+  ): AsyncGenerator<DecodedBlocks> {
+    for await (const { batch, readers } of this.#fetched(wanted)) {
+      const decoded = await decodeBlocks(batch, readers, this.#memory, this.#perform);
+      for (const { columns: { times } } of decoded) memory.own(times);
+      yield* decoded;
+    }
   }
 
   /** Blocks, some of them together: the next of them are fetched while these are decoded. */

@@ -9,8 +9,8 @@ import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
 import { type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
 import { subsetTimelines } from "./timeline_subset.ts";
-import { bytesOfTimelines, type TimelineColumns } from "./timeline_table.ts";
-import { WeighedCache } from "./weighed_cache.ts";
+import type { TimelineColumns } from "./timeline_table.ts";
+import { CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
 /** Has the segments of these ids, in any order. */
 export type FetchSegments = (segmentIds: readonly number[]) => Promise<readonly LoadedSegment[]>;
@@ -40,14 +40,15 @@ interface KeptTimelines {
 
 type SegmentsById = ReadonlyMap<number, LoadedSegment>;
 
-/** What a segment's columns weigh. */
+/** What a segment's columns weigh: whole buffers, which may be larger than what lies in them. */
 function bytesOf(segment: LoadedSegment): number {
-  return Object.values(columnsOf(segment)).reduce((bytes, { byteLength }) => bytes + byteLength, 0);
+  const buffers = new Set(Object.values(columnsOf(segment)).map(({ buffer }) => buffer));
+  return buffers.values().reduce((bytes, { byteLength }) => bytes + byteLength, 0);
 }
 
-/** Of lazy columns (titles, properties, ...) half as much is kept: two bytes an event, where few values differ. */
+/** Lazy columns (titles, properties, ...) take at most half of all that is kept. */
 const LAZY_SHARE = 1 / 2;
-/** And a quarter of which runs are whose: 27 MB for ten million events. */
+/** And timelines a quarter: 27 MB for ten million events. */
 const RUNS_SHARE = 1 / 4;
 
 /** Timelines are taken out of those that have at most so many times the slices. */
@@ -69,8 +70,8 @@ export interface CountedRuns {
 const COUNTED_BYTES = 512;
 
 /**
- * Segments in memory, at most `bytesMax` bytes of them: those used least recently go first. Segments
- * never change, so what is here is true for as long as anybody asks for it.
+ * What reads keep in memory of segments, at most `bytesMax` bytes of it in all: what was used least recently
+ * goes first. Segments never change, so what is here is true for as long as anybody asks for it.
  */
 export class SegmentCache {
   /** Where all that is kept lies. */
@@ -82,8 +83,6 @@ export class SegmentCache {
   /** Blocks of whole events, as lists asked for them: the next page is mostly of the same ones. */
   readonly blocks: WeighedCache<string, KeptBlock>;
   readonly bytesMax: number;
-  /** Of lazy columns; a read may have as many beside segments that are kept. */
-  readonly lazyBytesMax: number;
   /** Bytes of a part, where a read needs more than the cache may hold. */
   readonly partBytesMax: number;
   readonly #segments: WeighedCache<number, LoadedSegment>;
@@ -93,23 +92,36 @@ export class SegmentCache {
 
   constructor(bytesMax: number, partBytesMax = SCAN_PART_BYTES_MAX) {
     this.bytesMax = bytesMax;
-    this.lazyBytesMax = LAZY_SHARE * bytesMax;
-    this.lazies = createLazyCache(this.lazyBytesMax, this.memory);
     this.partBytesMax = partBytesMax;
+    const budget = new CacheBudget(bytesMax);
+    this.lazies = createLazyCache(LAZY_SHARE * bytesMax, this.memory, budget);
     this.counted = new WeighedCache(
       COUNTED_SHARE * bytesMax,
       ({ identities, counts }) => identities.byteLength + counts.byteLength + COUNTED_BYTES,
+      () => {},
+      budget,
     );
-    this.blocks = new WeighedCache(BLOCKS_SHARE * bytesMax, ({ bytes }) => bytes);
+    this.blocks = new WeighedCache(
+      BLOCKS_SHARE * bytesMax,
+      ({ bytes }) => bytes,
+      () => {},
+      budget,
+    );
     this.#timelines = new WeighedCache(
       RUNS_SHARE * bytesMax,
-      ({ columns }) => bytesOfTimelines(columns),
+      ({ columns }) => columns.offsets.buffer.byteLength,
       ({ columns }) => this.memory.retire(columns.offsets),
+      budget,
     );
-    this.#segments = new WeighedCache(bytesMax, bytesOf, ({ times }) => this.memory.retire(times));
+    this.#segments = new WeighedCache(
+      bytesMax,
+      bytesOf,
+      ({ times }) => this.memory.retire(times),
+      budget,
+    );
   }
 
-  /** Bytes of the segments that are kept. */
+  /** Bytes of the segments' own columns that are kept. */
   get bytes(): number {
     return this.#segments.bytes;
   }

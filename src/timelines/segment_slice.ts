@@ -2,7 +2,7 @@ import { ID_BYTES } from "../store/id_codec.ts";
 import type { Blocks } from "../store/segment_head.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { StoredHead } from "../store/stored_segments.ts";
-import type { SegmentColumns } from "./hot_columns.ts";
+import type { ColumnsWithBits, SegmentColumns } from "./hot_columns.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import { room } from "./shared_memory.ts";
 
@@ -12,8 +12,8 @@ export interface SegmentSlice {
   readonly blocks: Blocks;
   /** The place in the segment of the first event of the blocks. */
   readonly firstPlace: number;
-  /** The places of the events among those of the blocks, ascending. */
-  readonly picked: Uint32Array;
+  /** The places of the events among those of the blocks, ascending; null: all of them. */
+  readonly picked: Uint32Array | null;
 }
 
 function pickedIntegers<C extends IntegerColumn | Uint32Array>(column: C, picked: Uint32Array): C {
@@ -67,31 +67,49 @@ export function keptRuns(
   return spans;
 }
 
+type Take = (bytes: number) => SharedArrayBuffer;
+
+const runsIn = (spans: readonly RunSpan[]): number =>
+  spans.reduce((runs, { first, end }) => runs + end - first, 0);
+
+/** Copies where some runs lie into shared memory; their events stay where they are. */
+export function runColumns(
+  { identities, starts, nameBits }: ColumnsWithBits,
+  spans: readonly RunSpan[],
+  take: Take,
+) {
+  const runs = runsIn(spans);
+  const own = room(take, { identities, nameBits, starts, ends: starts }, {
+    ...{ identities: runs, nameBits: runs, starts: runs, ends: runs },
+  });
+  let run = 0;
+  for (const { first, end } of spans) {
+    own.identities.set(identities.subarray(first, end), run);
+    own.nameBits.set(nameBits.subarray(first, end), run);
+    own.starts.set(starts.subarray(first, end), run);
+    own.ends.set(starts.subarray(first + 1, end + 1), run);
+    run += end - first;
+  }
+  return own;
+}
+
 /** The columns of some events of a segment, and the places of these events in it. */
-export interface PickedColumns extends SegmentColumns {
-  readonly nameBits: Int32Array;
+export interface PickedColumns extends ColumnsWithBits {
   readonly picked: Uint32Array;
 }
 
-/**
- * Copies the columns of some runs into shared memory, span by span and only once. For sixty million events
- * that took 1.3 s of processor time; copying event by event, and then into shared memory, took 3 s.
- * @param take allocates shared memory
- */
+/** Copies the columns of some runs into shared memory, span by span. */
 export function pickedColumns(
-  columns: SegmentColumns & { readonly nameBits: Int32Array },
+  columns: ColumnsWithBits,
   spans: readonly RunSpan[],
-  take: (bytes: number) => SharedArrayBuffer,
+  take: Take,
 ): PickedColumns {
   const { fromMs, toMs, identities, starts, nameBits, passives } = columns;
   const { times, names, paths, contexts, traffics } = columns;
   const ofRuns = { identities, nameBits };
   const ofEvents = { times, names, paths, contexts, traffics, passives };
-  let [runs, events] = [0, 0];
-  for (const { first, end } of spans) {
-    runs += end - first;
-    events += starts[end]! - starts[first]!;
-  }
+  const runs = runsIn(spans);
+  const events = spans.reduce((sum, { first, end }) => sum + starts[end]! - starts[first]!, 0);
   const kinds = { ...ofRuns, ...ofEvents, starts, picked: starts };
   const copies = room(take, kinds, {
     ...{ identities: runs, nameBits: runs, starts: runs + 1, picked: events },

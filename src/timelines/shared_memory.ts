@@ -21,24 +21,37 @@ interface Retired {
 
 /** Memory that is given back together. */
 export class MemoryScope {
-  readonly #own: SharedArrayBuffer[] = [];
+  readonly #own = new Set<SharedArrayBuffer>();
 
   constructor(readonly memory: SharedMemory) {}
 
   readonly take = (bytes: number): SharedArrayBuffer => {
     const buffer = this.memory.take(bytes);
-    this.#own.push(buffer);
+    this.#own.add(buffer);
     return buffer;
   };
 
   /** Takes over what nobody else looks at. */
   own({ buffer }: Column): void {
-    if (buffer instanceof SharedArrayBuffer) this.#own.push(buffer);
+    if (buffer instanceof SharedArrayBuffer) this.#own.add(buffer);
+  }
+
+  /** Has another scope give back what this one was to give back. */
+  handOver(column: Column, to: MemoryScope): void {
+    if (this.#own.delete(column.buffer as SharedArrayBuffer)) to.own(column);
+  }
+
+  /** Nobody looks at this any more. */
+  giveBack({ buffer }: Column): void {
+    if (this.#own.delete(buffer as SharedArrayBuffer)) {
+      this.memory.give(buffer as SharedArrayBuffer);
+    }
   }
 
   /** Nobody looks at any of it any more. */
   release(): void {
-    for (const buffer of this.#own.splice(0)) this.memory.give(buffer);
+    for (const buffer of this.#own) this.memory.give(buffer);
+    this.#own.clear();
   }
 }
 

@@ -1,4 +1,5 @@
-import { type DecodedBlocks, type LoadedSegment, slicedSegment } from "./loaded_segment.ts";
+import type { DecodedBlocks } from "./block_decoding.ts";
+import { type LoadedSegment, pickedSegment } from "./loaded_segment.ts";
 import type { MemoryScope } from "./shared_memory.ts";
 
 /**
@@ -55,7 +56,7 @@ export class SpreadEvents {
       this.#memory.release();
       return;
     }
-    this.#segments.push(slicedSegment(decoded, keeps, this.#memory.take)!);
+    this.#segments.push(pickedSegment(decoded, keeps, this.#memory.take)!);
   }
 
   /** All collected events, as segments ordered by their first events; null: there are too many. */

@@ -52,7 +52,7 @@ async function runsOf(segments: Segments, actorOf: Int32Array): Promise<RunTable
       const at = next[actorOf[identities[run]!]!]!++;
       segmentOf[at] = number;
       starts[at] = segment.starts[run]!;
-      ends[at] = segment.starts[run + 1]!;
+      ends[at] = segment.ends[run]!;
       nameBits[at] = segment.nameBits[run]!;
     }
     await yieldIfDue();

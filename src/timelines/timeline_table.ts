@@ -20,13 +20,6 @@ export interface TimelineColumns {
   readonly cuts: Int32Array;
 }
 
-/** Returns the memory that timelines take. */
-export function bytesOfTimelines(columns: TimelineColumns): number {
-  const { offsets, segmentOf, starts, ends, nameBits, cuts } = columns;
-  return [offsets, segmentOf, starts, ends, nameBits, cuts]
-    .reduce((bytes, { byteLength }) => bytes + byteLength, 0);
-}
-
 /**
  * Cuts the actors from `first` to before `end` into ranges, none of which has many more events than another.
  * @returns the first actor of each range, then the end
@@ -117,13 +110,12 @@ export class RunTimelines implements Timelines {
   readonly #actorOf: Int32Array;
 
   constructor(segment: LoadedSegment, actorOf: Int32Array) {
-    const { identities, starts, nameBits } = segment;
-    const { buffer, byteOffset } = starts;
+    const { identities, starts, ends, nameBits } = segment;
     this.segments = [segment];
     this.segmentOf = new Int32Array(identities.length);
     // A segment has fewer than 2^31 events, so unsigned and signed numbers are the same.
-    this.starts = new Int32Array(buffer, byteOffset, identities.length);
-    this.ends = new Int32Array(buffer, byteOffset + 4, identities.length);
+    this.starts = new Int32Array(starts.buffer, starts.byteOffset, identities.length);
+    this.ends = new Int32Array(ends.buffer, ends.byteOffset, identities.length);
     this.nameBits = nameBits;
     this.#identities = identities;
     this.#actorOf = actorOf;

@@ -3,7 +3,8 @@ import { SEGMENT_FETCH_BYTES_MAX } from "../limits.ts";
 import { allBlocks } from "../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
-import { type LoadedSegment, sharedSegment, wholeSegment } from "./loaded_segment.ts";
+import { decodeBlocks, type PerformDecoding } from "./block_decoding.ts";
+import { type LoadedSegment, loadedSegment } from "./loaded_segment.ts";
 import { PartReader } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
 import { type MemoryScope, type MemoryUse, shared } from "./shared_memory.ts";
@@ -32,6 +33,8 @@ export interface Timelines {
 
 /** About what an event takes in memory of what each read loads. */
 const EVENT_BYTES = 20;
+/** And in timelines: 16 bytes a run. */
+const TIMELINE_EVENT_BYTES = 3;
 
 /** No row: nothing is projected yet. A row without a segment: none has an event in the span. */
 const DIRECTORY = `
@@ -158,10 +161,19 @@ export async function readActors(
   return await loadActors(sql, cache, projectId, row?.links_version ?? 0, lastIdentity);
 }
 
+/** Where timelines are loaded from, and how. */
+export interface TimelineLoading {
+  /** Must see one moment of the database. */
+  readonly sql: Sql;
+  readonly cache: SegmentCache;
+  readonly use: MemoryUse;
+  /** Has blocks decoded. */
+  readonly perform: PerformDecoding;
+}
+
 /** Whole segments, in the order of their ids: as they were kept, or loaded now. */
 async function loadSegments(
-  sql: Sql,
-  cache: SegmentCache,
+  { sql, cache, perform }: TimelineLoading,
   projectId: number,
   sizes: ReadonlyMap<number, number>,
 ): Promise<LoadedSegment[]> {
@@ -177,37 +189,49 @@ async function loadSegments(
     const heads = [...(await fetchHeadsById(sql, projectId, ids)).values()];
     const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
     const readers = await fetchBlocks(sql, projectId, wanted, HOT_COLUMNS);
-    const segments: LoadedSegment[] = [];
-    for (const [i, { segmentId }] of heads.entries()) {
-      const segment = await wholeSegment(segmentId, readers[i]!);
-      segments.push(sharedSegment((bytes) => cache.memory.take(bytes), segment));
-    }
-    return segments;
+    const decoded = await decodeBlocks(wanted, readers, cache.memory, perform);
+    return decoded.map(({ wanted: { segmentId }, columns }) => loadedSegment(segmentId, columns));
   };
-  for (const batch of batchesOf(missing)) {
-    for (const segment of await cache.load(batch, fetch)) found.set(segment.segmentId, segment);
+  const loads: Promise<LoadedSegment[]>[] = [];
+  try {
+    // The next batch is fetched while one is decoded.
+    for (const batch of batchesOf(missing)) {
+      const load = cache.load(batch, fetch);
+      // Why it failed is told once it is their turn.
+      load.catch(() => {});
+      await loads.at(-1);
+      loads.push(load);
+    }
+    for (const load of loads) for (const one of await load) found.set(one.segmentId, one);
+  } finally {
+    // The database is asked for nothing any more once this has ended.
+    await Promise.allSettled(loads);
   }
   return [...sizes.keys()].map((id) => found.get(id)!);
+}
+
+/** What a read needs of timelines beyond their span. */
+export interface TimelineOptions {
+  /** What an event takes in memory beside what each read loads. */
+  readonly eventBytes?: number;
+  /** Is told how many events the segments hold, before they are loaded. */
+  readonly expect?: (events: number) => void;
+  /** The segments that are wanted of those of the span; absent or null: all. */
+  readonly only?: ReadonlySet<number> | null;
 }
 
 /**
  * All segments of a project with an event in [fromMs, toMs), in the order of their first event. Whole
  * segments: they hold events outside of the span too. What the cache cannot hold is read part by part,
- * each time that it is walked. `sql` must see one moment of the database.
- * @param eventBytes what an event takes in memory beside what each read loads
- * @param expect is told how many events the segments hold, before they are loaded
- * @param only the segments that are wanted of these; null: all
+ * each time that it is walked.
  */
 export async function loadTimelines(
-  sql: Sql,
-  cache: SegmentCache,
-  use: MemoryUse,
+  loading: TimelineLoading,
   projectId: number,
   span: { readonly fromMs: number; readonly toMs: number },
-  eventBytes = 0,
-  expect: (events: number) => void = () => {},
-  only: ReadonlySet<number> | null = null,
+  { eventBytes = 0, expect = () => {}, only = null }: TimelineOptions = {},
 ): Promise<Timelines> {
+  const { sql, cache, use, perform } = loading;
   const directory = await sql.query<SizedSegment>(DIRECTORY, [projectId, span.fromMs, span.toMs]);
   const version = directory[0]?.links_version ?? 0;
   const bytesOfEvent = EVENT_BYTES + eventBytes;
@@ -220,23 +244,21 @@ export async function loadTimelines(
   const build = (segments: readonly LoadedSegment[], actorOf: Int32Array) =>
     buildTimelines(sql, projectId, segments, actorOf);
   const actorsUpTo = (last: number) => loadActors(sql, cache, projectId, version, last);
-  // Ten million events of 20 bytes fit into the cache: one lazy column must not turn that into reading
-  // them all anew, part by part, which takes twenty times as long.
-  const isKept = EVENT_BYTES * events <= cache.bytesMax &&
-    bytesOfEvent * events <= cache.bytesMax + cache.lazyBytesMax;
+  const isKept = (bytesOfEvent + TIMELINE_EVENT_BYTES) * events <= cache.bytesMax;
   if (!isKept) {
     const heads = [...(await fetchHeadsById(sql, projectId, sizes.keys())).values()];
     const last = heads.reduce((max, { head }) => Math.max(max, head.lastIdentity), 0);
     const actorOf = await actorsUpTo(last);
     const eventsMax = Math.max(1, Math.floor(cache.partBytesMax / bytesOfEvent));
-    const reader = new PartReader(sql, projectId, heads, actorOf, eventsMax, cache.memory);
+    const { memory } = cache;
+    const reader = new PartReader({ sql, projectId, heads, actorOf, eventsMax, memory, perform });
     return {
       projectId,
       actorOf,
       parts: () => partsOf(reader, (segments) => build(segments, actorOf)),
     };
   }
-  const segments = await loadSegments(sql, cache, projectId, sizes);
+  const segments = await loadSegments(loading, projectId, sizes);
   const last = segments.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);
   const actorOf = await actorsUpTo(last);
   // New actors appear only in new segments; the links version changes when an identity gets another.

@@ -1,22 +1,75 @@
-/** Values in memory, at most `bytesMax` bytes of them: those used least recently go first. */
-export class WeighedCache<K, V> {
+/** A cache, as a budget sees it. */
+interface Evicting {
+  readonly bytes: number;
+  /** The use of what was used least recently; Infinity: nothing is kept. */
+  readonly oldestUse: number;
+  readonly evictOldest: () => void;
+}
+
+/** Bytes that several caches may take together: what was used least recently of all goes first. */
+export class CacheBudget {
+  readonly #caches: Evicting[] = [];
+  #uses = 0;
+
+  constructor(readonly bytesMax: number) {}
+
+  /** Bytes of what all of them keep. */
+  get bytes(): number {
+    return this.#caches.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  join(cache: Evicting): void {
+    this.#caches.push(cache);
+  }
+
+  /** A number for a use of something, greater than that of any use before. */
+  use(): number {
+    return ++this.#uses;
+  }
+
+  /** Evicts until all fits. */
+  fit(): void {
+    for (let over = this.bytes - this.bytesMax; over > 0; over = this.bytes - this.bytesMax) {
+      const oldest = this.#caches.reduce((a, b) => a.oldestUse <= b.oldestUse ? a : b);
+      oldest.evictOldest();
+    }
+  }
+}
+
+interface Kept<V> {
+  readonly value: V;
+  readonly bytes: number;
+  readonly use: number;
+}
+
+/**
+ * Values in memory, at most `bytesMax` bytes of them, and with others no more than a budget: those used
+ * least recently go first.
+ */
+export class WeighedCache<K, V> implements Evicting {
   readonly #bytesMax: number;
   readonly #bytesOf: (value: V) => number;
+  readonly #dropped: (value: V) => void;
+  readonly #budget: CacheBudget;
   /** In the order of use, the latest last. */
-  readonly #values = new Map<K, V>();
+  readonly #values = new Map<K, Kept<V>>();
   #bytes = 0;
 
-  readonly #dropped: (value: V) => void;
-
-  /** @param dropped is told of each value that is no longer kept */
+  /**
+   * @param dropped is told of each value that is no longer kept
+   * @param budget shared with other caches; absent: there are none
+   */
   constructor(
     bytesMax: number,
     bytesOf: (value: V) => number,
     dropped: (value: V) => void = () => {},
+    budget = new CacheBudget(bytesMax),
   ) {
     this.#bytesMax = bytesMax;
     this.#bytesOf = bytesOf;
     this.#dropped = dropped;
+    this.#budget = budget;
+    budget.join(this);
   }
 
   /** Bytes of what is kept. */
@@ -24,18 +77,23 @@ export class WeighedCache<K, V> {
     return this.#bytes;
   }
 
+  get oldestUse(): number {
+    const [oldest] = this.#values.values();
+    return oldest?.use ?? Infinity;
+  }
+
   /** All keys and values; that is no use of them. */
-  entries(): IterableIterator<[K, V]> {
-    return this.#values.entries();
+  *entries(): Generator<[K, V]> {
+    for (const [key, { value }] of this.#values) yield [key, value];
   }
 
   /** The value, if it is kept; that is a use of it. */
   get(key: K): V | undefined {
-    const value = this.#values.get(key);
-    if (value === undefined) return undefined;
+    const kept = this.#values.get(key);
+    if (kept === undefined) return undefined;
     this.#values.delete(key);
-    this.#values.set(key, value);
-    return value;
+    this.#values.set(key, { ...kept, use: this.#budget.use() });
+    return kept.value;
   }
 
   /**
@@ -44,21 +102,25 @@ export class WeighedCache<K, V> {
    */
   set(key: K, value: V): boolean {
     const bytes = this.#bytesOf(value);
-    if (bytes > this.#bytesMax) return false;
-    const former = this.#values.get(key);
-    if (former !== undefined) this.#drop(key, former);
-    this.#values.set(key, value);
+    if (bytes > Math.min(this.#bytesMax, this.#budget.bytesMax)) return false;
+    if (this.#values.has(key)) this.#drop(key);
+    this.#values.set(key, { value, bytes, use: this.#budget.use() });
     this.#bytes += bytes;
-    for (const [oldestKey, oldest] of this.#values) {
-      if (this.#bytes <= this.#bytesMax) return true;
-      this.#drop(oldestKey, oldest);
-    }
+    while (this.#bytes > this.#bytesMax) this.evictOldest();
+    this.#budget.fit();
     return true;
   }
 
-  #drop(key: K, value: V): void {
+  /** Evicts what was used least recently. Something must be kept. */
+  evictOldest(): void {
+    const [oldest] = this.#values.keys();
+    this.#drop(oldest!);
+  }
+
+  #drop(key: K): void {
+    const { value, bytes } = this.#values.get(key)!;
     this.#values.delete(key);
-    this.#bytes -= this.#bytesOf(value);
+    this.#bytes -= bytes;
     this.#dropped(value);
   }
 }

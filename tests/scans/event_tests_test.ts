@@ -2,7 +2,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Sql } from "../../src/db/sql.ts";
 import { lookUpIds } from "../../src/timelines/event_ids.ts";
-import { BOT_BIT, nameBit, pathBit } from "../../src/timelines/loaded_segment.ts";
+import { BOT_BIT, nameBit, pathBit } from "../../src/timelines/run_bits.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import {

@@ -2,15 +2,16 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import type { MsSpan, WantedBlocks } from "../../src/store/stored_segments.ts";
-import type { DecodedBlocks } from "../../src/timelines/loaded_segment.ts";
+import type { DecodedBlocks } from "../../src/timelines/block_decoding.ts";
 import { OpenBlocks } from "../../src/timelines/open_blocks.ts";
 import { loadTimelines, type Timelines } from "../../src/timelines/timelines.ts";
 import { RunTimelines } from "../../src/timelines/timeline_table.ts";
 import { blocksWith, rangeStarts, spreadActors } from "../../src/timelines/scan_parts.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
+import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts";
 import type { SegmentHead } from "../../src/store/segment_head.ts";
 import { onBothEngines } from "../support/databases.ts";
-import { segmentsOf, storeSegment, told, visitActors } from "./timeline_world.ts";
+import { loadingInPlace, segmentsOf, storeSegment, told, visitActors } from "./timeline_world.ts";
 
 const headOf = (firstIdentities: number[], lastIdentity: number, events: number) =>
   ({
@@ -50,7 +51,7 @@ Deno.test("blocksWith: those that may hold any of some identities, side by side 
 });
 
 const loadWith = (sql: Sql, cache: SegmentCache, projectId: number, span: MsSpan) =>
-  loadTimelines(sql, cache, cache.memory.enter(), projectId, span);
+  loadTimelines(loadingInPlace(sql, cache), projectId, span);
 
 /** What is visited of each actor, in order, and how many parts there were. */
 async function visitsOf(database: Database, timelines: Timelines) {
@@ -80,7 +81,10 @@ async function visitsOf(database: Database, timelines: Timelines) {
   let [parts, largest] = [0, 0];
   for await (const { segments } of timelines.parts()) {
     parts += Number(segments.length > 0);
-    largest = Math.max(largest, segments.reduce((sum, { times }) => sum + times.length, 0));
+    const events = segments.flatMap(({ starts, ends }) =>
+      [...ends].map((end, i) => end - starts[i]!)
+    );
+    largest = Math.max(largest, events.reduce((sum, count) => sum + count, 0));
   }
   return { visits: [...visits].sort(([a], [b]) => a - b), runs: runs.sort(), parts, largest };
 }
@@ -151,7 +155,7 @@ onBothEngines("timelines: a part holds about as many events as it may", async (_
   const whole = await visitsOf(database, await load(10_000_000));
   const { visits, runs, parts, largest } = await visitsOf(database, await load(0));
   assert.deepEqual({ visits, runs }, { visits: whole.visits, runs: whole.runs });
-  // 100,000 bytes are 5,000 events of 20 bytes each.
+  // 100,000 bytes are 5,000 events of 20 bytes each; the blocks that they lie in are whole.
   assert.ok(parts >= 8 && largest <= 7_500, `${parts} parts of up to ${largest} events`);
 });
 
@@ -180,22 +184,35 @@ onBothEngines("timelines: what was read before it was asked for is given back", 
   assert.equal(cache.memory.bytes, bytes);
 });
 
-const decodedOf = (segmentId: number, first: number, events: number) =>
-  ({
-    wanted: { segmentId, blocks: { first, end: first + 1 } },
-    columns: { times: new Uint32Array(events) },
-  }) as DecodedBlocks;
+const BLOCK_BYTES = 100_000;
 
-Deno.test("OpenBlocks: kept until they are taken, as far as there is room", () => {
-  const open = new OpenBlocks(30);
-  const [first, second, third] = [decodedOf(1, 4, 20), decodedOf(2, 0, 10), decodedOf(3, 7, 1)];
-  for (const decoded of [first, second, third]) open.keep(decoded);
-  const taken = (segmentId: number, block: number) =>
-    open.take({ segmentId, blocks: { first: block, end: block + 2 } } as WantedBlocks);
-  assert.equal(taken(3, 7), null, "there was no room");
-  assert.equal(taken(1, 4), first);
-  assert.equal(taken(1, 4), null, "taken once");
-  assert.equal(taken(2, 1), null, "another block");
-  open.keep(decodedOf(4, 0, 30));
-  assert.notEqual(taken(4, 0), null, "what was taken makes room");
+Deno.test("OpenBlocks: kept for the next range as far as there is room, and given back once", () => {
+  const memory = new SharedMemory(0);
+  const [kept, part, next] = [0, 1, 2].map(() => new MemoryScope(memory));
+  const decodedOf = (segmentId: number, first: number, events: number, scope: MemoryScope) =>
+    ({
+      wanted: { segmentId, blocks: { first, end: first + 1 } },
+      columns: { times: new Uint32Array(scope.take(BLOCK_BYTES), 0, events) },
+    }) as DecodedBlocks;
+  const open = new OpenBlocks(30, kept!);
+  const found = (segmentId: number, block: number) =>
+    open.find({ segmentId, blocks: { first: block, end: block + 2 } } as WantedBlocks);
+  const first = decodedOf(1, 4, 20, part!);
+  const [second, third] = [decodedOf(2, 0, 10, part!), decodedOf(3, 7, 1, part!)];
+  const closed = decodedOf(4, 0, 1, part!);
+  open.settle([closed, first, second, third], ({ segmentId }) => segmentId !== 4, part!);
+  assert.equal(found(3, 7), null, "there was no room");
+  assert.equal(found(4, 0), null, "it does not go on");
+  assert.equal(found(2, 1), null, "another block");
+  assert.equal(found(1, 4), first);
+  part!.release();
+  assert.equal(memory.bytes, 2 * BLOCK_BYTES, "what is kept outlives the range");
+  // The next range goes on with one of them, and reads one of its own.
+  const fourth = decodedOf(5, 0, 10, next!);
+  open.settle([first, fourth], () => true, next!);
+  assert.deepEqual([found(1, 4), found(2, 0), found(5, 0)], [first, null, fourth]);
+  next!.release();
+  assert.equal(memory.bytes, 2 * BLOCK_BYTES);
+  kept!.release();
+  assert.equal(memory.bytes, 0);
 });

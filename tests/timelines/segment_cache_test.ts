@@ -9,6 +9,7 @@ import { segmentsOf } from "../support/read_timelines.ts";
 import {
   encodedSegment,
   loadedSegment,
+  loadingInPlace,
   type Segment,
   segmentOfTold,
   told,
@@ -150,8 +151,8 @@ Deno.test("SegmentCache: a segment that its fetch did not bring is a failure", a
 /** A segment of one event of the identity of this number. */
 const oneOf = (identity: number): Segment => segmentOfTold([told(identity, 0, 1)])!;
 
-/** What it weighs. */
-const ONE_BYTES = BARE_BYTES + 1 + 4;
+/** What it weighs once it is decoded: eight columns side by side, each of which begins at a multiple of 8. */
+const ONE_BYTES = 8 * 8;
 
 /** A database of segments, which tells each a size, and notes what is fetched together. */
 class FakeSql extends SegmentTable {
@@ -199,7 +200,7 @@ Deno.test("loadTimelines: a few segments at a time, those that are missing alone
   );
   const cache = new SegmentCache(10 * most);
   await cache.load([9], fetches());
-  const timelines = await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN);
+  const timelines = await loadTimelines(loadingInPlace(sql, cache), 1, SPAN);
   assert.deepEqual(sql.fetched, [[1, 5], [2], [3], [4, 8]]);
   const segments = await segmentsOf(timelines);
   assert.deepEqual(segments.map(({ segmentId }) => segmentId), [9, 1, 5, 2, 3, 4, 8]);
@@ -210,8 +211,8 @@ Deno.test("loadTimelines: a few segments at a time, those that are missing alone
 Deno.test("loadTimelines: what is kept is used even where it does not fit beside the rest", async () => {
   const sql = new FakeSql(new Map([1, 2, 3, 4].map((id) => [id, 1])));
   const cache = new SegmentCache(2 * ONE_BYTES);
-  await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN);
-  await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN);
+  await loadTimelines(loadingInPlace(sql, cache), 1, SPAN);
+  await loadTimelines(loadingInPlace(sql, cache), 1, SPAN);
   assert.deepEqual(sql.fetched, [[1, 2, 3, 4], [1, 2]]);
 });
 
@@ -220,16 +221,16 @@ Deno.test("loadTimelines: who is who is asked for again once that has changed", 
   const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
   sql.links.set(2, 3);
   const actorsOf =
-    async () => [...(await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN)).actorOf];
+    async () => [...(await loadTimelines(loadingInPlace(sql, cache), 1, SPAN)).actorOf];
   assert.deepEqual(await actorsOf(), [0, 1, 3, 3]);
   sql.links.set(1, 3);
   const later = new FakeSql(new Map([[1, 10], [6, 10]]));
-  const longer = (await loadTimelines(later, cache, cache.memory.enter(), 1, SPAN)).actorOf;
+  const longer = (await loadTimelines(loadingInPlace(later, cache), 1, SPAN)).actorOf;
   assert.deepEqual([[...longer], later.linksFetched], [[0, 1, 3, 3, 4, 5, 6], 0]);
   sql.linksVersion++;
   assert.deepEqual(await actorsOf(), [0, 3, 3, 3]);
   assert.equal(sql.linksFetched, 2);
-  await loadTimelines(later, cache, cache.memory.enter(), 2, SPAN);
+  await loadTimelines(loadingInPlace(later, cache), 2, SPAN);
   assert.equal(later.linksFetched, 1);
 });
 
@@ -238,7 +239,7 @@ Deno.test("loadTimelines: timelines are built once, until segments or links chan
   const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
   const timelinesOf = async (sql: FakeSql, projectId = 1) => {
     const use = cache.memory.enter();
-    const { parts } = await loadTimelines(sql, cache, use, projectId, SPAN);
+    const { parts } = await loadTimelines(loadingInPlace(sql, cache, use), projectId, SPAN);
     const [part] = await Array.fromAsync(parts());
     return await part!.timelines();
   };
@@ -256,17 +257,16 @@ Deno.test("loadTimelines: timelines are built once, until segments or links chan
   assert.deepEqual([...(await timelinesOf(sql)).offsets], [0, 0, 2, 2]);
 });
 
-Deno.test("loadTimelines: lazy columns have bytes of their own beside segments that just fit", async () => {
-  const bytes = 200 * BYTES;
-  const isKeptBeside = async (eventBytes: number, size = bytes) => {
+Deno.test("loadTimelines: kept as a whole where all that it needs of its events fits", async () => {
+  const bytes = 230 * BYTES;
+  const isKept = async (eventBytes: number, size: number) => {
     const cache = new SegmentCache(bytes);
     const sql = new FakeSql(new Map([[1, size]]));
-    await loadTimelines(sql, cache, cache.memory.enter(), 1, SPAN, eventBytes);
+    await loadTimelines(loadingInPlace(sql, cache), 1, SPAN, { eventBytes });
     return cache.get(1) !== undefined;
   };
-  // An event takes 20 bytes; lazy columns may take half as many as there are for segments.
-  assert.equal(await isKeptBeside(0), true);
-  assert.equal(await isKeptBeside(10), true);
-  assert.equal(await isKeptBeside(11), false);
-  assert.equal(await isKeptBeside(0, bytes + 1), false);
+  // An event takes 20 bytes, the timelines it is in 3, and its lazy columns what they take.
+  const events = (count: number) => 20 * count;
+  assert.deepEqual([await isKept(0, events(1_000)), await isKept(0, events(1_001))], [true, false]);
+  assert.deepEqual([await isKept(2, events(920)), await isKept(2, events(921))], [true, false]);
 });

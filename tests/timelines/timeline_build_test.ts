@@ -17,6 +17,7 @@ import {
   encodedSegment,
   idOf,
   loadedSegment,
+  loadingInPlace,
   partsOf,
   type Segment,
   segmentOfTold,
@@ -265,7 +266,7 @@ onBothEngines("timelines: stored segments are loaded and followed", async (t, db
   const cache = new SegmentCache(100_000);
   const load = (projectId: number, fromMs: number, toMs: number) =>
     database.transaction((sql) =>
-      loadTimelines(sql, cache, cache.memory.enter(), projectId, { fromMs, toMs })
+      loadTimelines(loadingInPlace(sql, cache), projectId, { fromMs, toMs })
     );
   const numbers = async (timelines: Timelines) =>
     (await loadedSegmentsOf(timelines)).map(({ names }) => [...names].toSorted((a, b) => a - b));

@@ -1,10 +1,12 @@
 import type { Sql } from "../../src/db/sql.ts";
-import type { TimelinePart, Timelines } from "../../src/timelines/timelines.ts";
+import type { TimelineLoading, TimelinePart, Timelines } from "../../src/timelines/timelines.ts";
 import type { SegmentColumns } from "../../src/timelines/hot_columns.ts";
 import {
   type LoadedSegment,
   loadedSegment as segmentAsLoaded,
 } from "../../src/timelines/loaded_segment.ts";
+import { addRunBits } from "../../src/timelines/run_bits.ts";
+import type { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts";
 import type { VisitActor } from "../../src/timelines/timeline.ts";
 import { buildTimelines } from "../../src/timelines/timeline_build.ts";
@@ -15,6 +17,7 @@ import type { EncodedSegment } from "../../src/store/segment_builder.ts";
 import { uuidOf } from "../../src/store/whole_events.ts";
 import { segmentOf } from "../store/segment_world.ts";
 import { newRow } from "../support/event_rows.ts";
+import { IN_PLACE } from "../support/in_place.ts";
 
 /** An event that nothing else is told of; its name is its number. */
 export interface Told {
@@ -88,7 +91,18 @@ export function segmentsOf(groups: readonly (readonly Told[])[]): Segment[] {
 
 /** A segment as reads follow it where they ask nothing of properties. */
 export function loadedSegment({ told: _, ...columns }: Segment, segmentId: number): LoadedSegment {
-  return segmentAsLoaded(segmentId, columns);
+  const nameBits = new Int32Array(columns.identities.length);
+  addRunBits({ ...columns, nameBits }, 0, columns.times.length);
+  return segmentAsLoaded(segmentId, { ...columns, nameBits });
+}
+
+/** Loading on this thread alone. */
+export function loadingInPlace(
+  sql: Sql,
+  cache: SegmentCache,
+  use = cache.memory.enter(),
+): TimelineLoading {
+  return { sql, cache, use, perform: (job) => IN_PLACE.perform(job) };
 }
 
 /** One part of these segments. */

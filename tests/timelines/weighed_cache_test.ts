@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { WeighedCache } from "../../src/timelines/weighed_cache.ts";
+import { CacheBudget, WeighedCache } from "../../src/timelines/weighed_cache.ts";
 
 interface Weighed {
   readonly bytes: number;
@@ -78,4 +78,36 @@ Deno.test("WeighedCache: another value in place of one that is kept is weighed a
   cache.set("b", { bytes: 2 });
   cache.set("a", { bytes: 3 });
   assert.deepEqual([cache.get("a"), cache.get("b"), cache.bytes], [{ bytes: 3 }, { bytes: 2 }, 5]);
+});
+
+Deno.test("CacheBudget: of several caches goes what was used least recently, wherever it is", () => {
+  const budget = new CacheBudget(10);
+  const dropped: number[] = [];
+  const [large, small] = [10, 4].map((bytesMax) =>
+    new WeighedCache<string, Weighed>(
+      bytesMax,
+      ({ bytes }) => bytes,
+      ({ bytes }) => dropped.push(bytes),
+      budget,
+    )
+  );
+  large!.set("a", { bytes: 5 });
+  small!.set("b", { bytes: 4 });
+  assert.equal(budget.bytes, 9);
+  large!.get("a");
+  large!.set("c", { bytes: 2 });
+  assert.deepEqual(dropped, [4]);
+  // Its own bound holds beside.
+  assert.equal(small!.set("d", { bytes: 5 }), false);
+  small!.set("e", { bytes: 3 });
+  assert.deepEqual([large!.get("c"), small!.get("e"), budget.bytes], [
+    { bytes: 2 },
+    { bytes: 3 },
+    10,
+  ]);
+  small!.set("f", { bytes: 1 });
+  assert.deepEqual(dropped, [4, 5]);
+  assert.equal(large!.set("g", { bytes: 11 }), false);
+  large!.set("h", { bytes: 10 });
+  assert.deepEqual([dropped, budget.bytes], [[4, 5, 2, 3, 1], 10]);
 });

@@ -1,4 +1,4 @@
-import { nameBit } from "../../timelines/loaded_segment.ts";
+import { nameBit } from "../../timelines/run_bits.ts";
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import { nameBitsOf, type Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";

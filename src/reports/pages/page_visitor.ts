@@ -1,5 +1,6 @@
 import { isBounce } from "../../store/bounce.ts";
-import { type LoadedSegment, nameBit } from "../../timelines/loaded_segment.ts";
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
+import { nameBit } from "../../timelines/run_bits.ts";
 import { firstDepthFrom } from "../../timelines/scroll_depths.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { SESSION_GAP_MS } from "../../limits.ts";

@@ -33,10 +33,13 @@ interface WatchedFigures {
 }
 
 /** Returns the place of an event in a loaded segment, by its place in the stored one; -1: it is not loaded. */
-function placeIn({ slice }: LoadedSegment, stored: number): number {
+function placeIn({ slice, times }: LoadedSegment, stored: number): number {
   if (slice === null) return stored;
-  const at = entryFrom(slice.picked, stored - slice.firstPlace, 0);
-  return slice.picked[at] === stored - slice.firstPlace ? at : -1;
+  const { firstPlace, picked } = slice;
+  const place = stored - firstPlace;
+  if (picked === null) return place < times.length ? place : -1;
+  const at = entryFrom(picked, place, 0);
+  return picked[at] === place ? at : -1;
 }
 
 /** Returns the number of a property at an event; null where there is none. */

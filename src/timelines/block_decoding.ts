@@ -1,0 +1,120 @@
+import type { ColumnName } from "../store/segment_columns.ts";
+import type { Blocks, SegmentHead } from "../store/segment_head.ts";
+import { SegmentReader } from "../store/segment_reader.ts";
+import type { WantedBlocks } from "../store/stored_segments.ts";
+import { type ColumnsWithBits, EVENT_COLUMNS, roomForBlocks, writeBlocks } from "./hot_columns.ts";
+import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
+
+/** Blocks of a segment in memory that all threads see, decoded. */
+export interface DecodedBlocks {
+  readonly wanted: WantedBlocks;
+  /** The place in the segment of their first event. */
+  readonly firstPlace: number;
+  readonly columns: ColumnsWithBits;
+}
+
+/** What a thread must know of a segment to decode some of its blocks. */
+interface DecodedSegment {
+  readonly segmentId: number;
+  /** Of the columns that are decoded alone. */
+  readonly head: SegmentHead;
+  readonly firstPlace: number;
+  readonly columns: ColumnsWithBits;
+}
+
+/** What all tasks of a decoding have in common. */
+export interface DecodeOrder {
+  readonly decoded: readonly DecodedSegment[];
+}
+
+/** Blocks of one of the segments, `to` not among them. */
+interface BlockRange {
+  readonly segment: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+type ColumnBytes = Readonly<Partial<Record<ColumnName, Uint8Array>>>;
+
+/** One thread's share of a decoding, which writes to the columns of the order. */
+export class DecodeWork {
+  constructor(readonly order: DecodeOrder) {}
+
+  /** Throws SegmentUnreadable. @param bytes those of the blocks, by column */
+  run({ segment, from, to }: BlockRange, bytes: unknown): void {
+    const { segmentId, head, firstPlace, columns } = this.order.decoded[segment]!;
+    const blocks: Blocks = { first: from, end: to };
+    const bytesOf = (column: ColumnName) => (bytes as ColumnBytes)[column]!;
+    const reader = new SegmentReader(head, blocks, bytesOf, segmentId);
+    writeBlocks(reader, columns, reader.firstPlace - firstPlace);
+  }
+
+  result(): null {
+    return null;
+  }
+}
+
+/** A decoding, as a pool of threads divides it: see `PoolJob`. */
+export interface DecodeJob {
+  readonly order: DecodeOrder;
+  /** A block each. */
+  readonly ranges: readonly BlockRange[];
+  readonly inputsOf: (range: BlockRange) => unknown;
+  readonly open: () => DecodeWork;
+  readonly merge: () => null;
+}
+
+/** Has a decoding done, by whatever threads. */
+export type PerformDecoding = (job: DecodeJob) => Promise<unknown>;
+
+/** The head with the places of the columns alone that are decoded: it is copied to other threads. */
+function headOfColumns({ places, ...head }: SegmentHead): SegmentHead {
+  const needed = EVENT_COLUMNS.flatMap((name) => {
+    const place = places.get(name);
+    return place === undefined ? [] : [[name, place] as const];
+  });
+  return { ...head, places: new Map(needed) };
+}
+
+function* blockRanges(readers: readonly SegmentReader[]): Generator<BlockRange> {
+  for (const [segment, { blocks: { first, end } }] of readers.entries()) {
+    for (let from = first; from < end; from++) yield { segment, from, to: from + 1 };
+  }
+}
+
+/**
+ * Decodes what every read loads of blocks that were fetched, each entry into one buffer of `memory`, which
+ * is the caller's. Throws SegmentUnreadable.
+ */
+export async function decodeBlocks(
+  wanted: readonly WantedBlocks[],
+  readers: readonly SegmentReader[],
+  memory: SharedMemory,
+  perform: PerformDecoding,
+): Promise<DecodedBlocks[]> {
+  const scope = new MemoryScope(memory);
+  try {
+    const decoded = readers.map((reader, i): DecodedBlocks => ({
+      wanted: wanted[i]!,
+      firstPlace: reader.firstPlace,
+      columns: roomForBlocks(reader, scope.take),
+    }));
+    const order: DecodeOrder = {
+      decoded: decoded.map(({ wanted: { segmentId, head }, firstPlace, columns }) => ({
+        ...{ segmentId, head: headOfColumns(head), firstPlace, columns },
+      })),
+    };
+    await perform({
+      order,
+      ranges: [...blockRanges(readers)],
+      inputsOf: ({ segment, from, to }): ColumnBytes =>
+        Object.fromEntries(readers[segment]!.bytesOf(EVENT_COLUMNS, { first: from, end: to })),
+      open: () => new DecodeWork(order),
+      merge: () => null,
+    });
+    return decoded;
+  } catch (error) {
+    scope.release();
+    throw error;
+  }
+}
