@@ -21,7 +21,7 @@ export async function startServer(
   dataDir: string,
 ): Promise<ServerProcess> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-P=serve", "--quiet", "main.ts", "serve"],
+    args: ["run", "-P=serve", "--v8-flags=--max-semi-space-size=4", "--quiet", "main.ts", "serve"],
     cwd: folder,
     env: {
       PORT: "0",

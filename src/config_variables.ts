@@ -92,8 +92,8 @@ export const CONFIG_VARIABLES = [
   },
   {
     name: "READ_CACHE_MIB",
-    default: "256",
-    meaning: "memory for what reads have loaded of events, in MiB: 256 hold some 12 million",
+    default: "320",
+    meaning: "memory for all that reads keep of events, in MiB: 320 hold some 19 million",
   },
   {
     name: "METRICS_TOKEN",

@@ -367,7 +367,7 @@ export const SHUTDOWN_CAPTURES_MS_MAX = 1 * SECOND_MS;
 
 /** Timelines, reading: MiB of what is loaded that are kept (`READ_CACHE_MIB`), and bytes of one statement. */
 export const READ_CACHE_MIB_MIN = 16;
-export const READ_CACHE_MIB_DEFAULT = 256;
+export const READ_CACHE_MIB_DEFAULT = 320;
 export const READ_CACHE_MIB_MAX = 65_536;
 export const SEGMENT_FETCH_BYTES_MAX = 16 * MEBIBYTE;
 /** About what is in memory at once, in two parts, of a read that needs more than the cache may hold. */
@@ -381,7 +381,7 @@ export const SCAN_TASKS_PER_WORKER = 4;
 /** Pieces of about 16,384 events that a task has at most: 30 ms or so, after which another read may be next. */
 export const SCAN_TASK_CUTS_MAX = 16;
 /** Shared memory that is kept to be taken again. */
-export const SHARED_FREE_BYTES_MAX = 96 * MEBIBYTE;
+export const SHARED_FREE_BYTES_MAX = 64 * MEBIBYTE;
 /** Ids of events that are looked up at once. */
 export const TIMELINE_IDS_LOOKED_UP = 4_000;
 /** The list of stored events: those that are read whole at once, where many are of one millisecond. */

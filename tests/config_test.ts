@@ -26,7 +26,7 @@ Deno.test("readConfig: nothing set is a server on its embedded database", () => 
   assert.deepEqual(config.trustedProxies, { kind: "none" });
   assert.deepEqual([config.ipStorage, config.corsAllowedOrigins], ["full", ["*"]]);
   assert.deepEqual([config.rateLimitEventsPerSecond, config.readTimeoutMs], [null, 15_000]);
-  assert.equal(config.readCacheBytes, 256 * 2 ** 20);
+  assert.equal(config.readCacheBytes, 320 * 2 ** 20);
   assert.deepEqual(
     ["16", "65536"].map((mib) => readConfig({ READ_CACHE_MIB: mib }).readCacheBytes),
     [2 ** 24, 2 ** 36],

@@ -23,7 +23,8 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     const output = join(folder, "footfall");
     // The run-time base that `deno compile` downloads stands aside; what is embedded is the same.
     const { code, err } = await run(
-      ["compile", "--frozen", "-P=serve", "--include", "src/db/embedded_worker.ts"]
+      ["compile", "--frozen", "--v8-flags=--max-semi-space-size=4", "-P=serve"]
+        .concat(["--include", "src/db/embedded_worker.ts"])
         .concat(["--include", "src/projection/projection_worker.ts"])
         .concat(["--include", "src/server/scan_worker.ts"])
         .concat(["--include", "dist/sdk", "--include", "dist/dashboard"])
@@ -39,6 +40,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     }
     const executable = Buffer.from(await Deno.readFile(output));
     const embedded = {
+      flags: "--max-semi-space-size=4",
       schema: "CREATE TABLE events",
       worker: Buffer.from(await Deno.readFile(join(ROOT, "src/db/embedded_worker.ts"))),
       projection: Buffer.from(

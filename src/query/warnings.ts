@@ -24,7 +24,7 @@ export const Warning = z.object({
 export type Warning = z.output<typeof Warning>;
 
 /** Filters of a read, and the parameter that they come from. */
-export interface Asking {
+export interface ParameterFilters {
   readonly parameter: string;
   readonly filters: readonly Filter[];
 }
@@ -39,8 +39,8 @@ interface WantedValue {
 const SHOWN_LENGTH_MAX = 100;
 
 /** Returns the values of `is` and `is_not`, each once for a parameter. */
-function wantedOf(asking: readonly Asking[]): WantedValue[] {
-  const all = asking.flatMap(({ parameter, filters }) =>
+function wantedOf(parameterFilters: readonly ParameterFilters[]): WantedValue[] {
+  const all = parameterFilters.flatMap(({ parameter, filters }) =>
     filters.filter(({ field, op }) => (op === "is" || op === "is_not") && hasKnownValues(field))
       .flatMap(({ field, values }) =>
         values.map((value) => ({ parameter, field, value: String(value) }))
@@ -88,9 +88,9 @@ function warningOf(wanted: WantedValue, known: readonly string[]): Warning {
 export async function valueWarnings(
   sql: Sql,
   projectId: number,
-  asking: readonly Asking[],
+  parameterFilters: readonly ParameterFilters[],
 ): Promise<Warning[]> {
-  const wanted = wantedOf(asking);
+  const wanted = wantedOf(parameterFilters);
   if (wanted.length === 0) return [];
   const byField = new Map(
     [...Map.groupBy(wanted, ({ field }) => field)]

@@ -10,3 +10,5 @@ export const LAZY_COLUMNS_AT_ONCE = 6;
  */
 export const SPARE_TIME_GRACE_MS = 5;
 export const SPARE_TIME_OTHERS_SHARE = 0.25;
+/** Requests that a worker has at most: the one it is at, and the next. */
+export const WORKER_REQUESTS_MAX = 2;

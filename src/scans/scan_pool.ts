@@ -9,7 +9,7 @@ import {
   type PoolWork,
   type TaskRange,
 } from "./pool_job.ts";
-import { SPARE_TIME_GRACE_MS } from "./scan_limits.ts";
+import { SPARE_TIME_GRACE_MS, WORKER_REQUESTS_MAX } from "./scan_limits.ts";
 import { scanJob, type ScanOrder } from "./scan_task.ts";
 import { ScanThread } from "./scan_thread.ts";
 import type { PoolOrder } from "./scan_worker_loop.ts";
@@ -26,6 +26,10 @@ class PooledJob {
   readonly settled = Promise.withResolvers<unknown>();
   /** The workers that have a share in it, each with the ranges it was sent. */
   readonly visited = new Map<ScanThread, TaskRange[]>();
+  /** Those of them that were asked for their share. */
+  readonly closing = new Set<ScanThread>();
+  /** 1 once nothing more is to be done: a worker then skips what it was sent. */
+  readonly stopped = new Int32Array(new SharedArrayBuffer(4));
   running = 0;
   isOver = false;
   failure: unknown = null;
@@ -48,6 +52,7 @@ class PooledJob {
     const ranges = this.visited.get(thread);
     if (ranges === undefined) return;
     this.visited.delete(thread);
+    this.closing.delete(thread);
     this.tasks.push(...ranges);
     if (++this.#losses > 1) this.fail(new ScanLost("A worker was lost twice"));
   }
@@ -55,6 +60,7 @@ class PooledJob {
   fail(reason: unknown): void {
     if (this.isOver) return;
     this.isOver = true;
+    Atomics.store(this.stopped, 0, 1);
     this.failure = reason;
     this.tasks.length = 0;
     for (const thread of this.visited.keys()) thread.drop(this.id);
@@ -219,11 +225,13 @@ export class ScanPool {
     return isLeft;
   }
 
-  /** Gives every idle worker a task, if there is one. */
+  /** Gives workers tasks, those first that have none, while there are any. */
   #assign(): void {
     if (this.#jobs.length === 0) return;
     this.#startAll();
-    for (const thread of this.#threads) if (!thread.isBusy) this.#assignTo(thread);
+    for (let load = 0; load < WORKER_REQUESTS_MAX; load++) {
+      for (const thread of this.#threads) if (thread.load === load) this.#assignTo(thread);
+    }
   }
 
   #startAll(): void {
@@ -232,16 +240,7 @@ export class ScanPool {
 
   #assignTo(thread: ScanThread): void {
     for (const [place, pooled] of this.#jobs.entries()) {
-      const range = pooled.tasks.pop();
-      if (range !== undefined) {
-        const { order, inputsOf } = pooled.job;
-        const visited = pooled.visited.get(thread);
-        thread.run(pooled.id, range, visited === undefined ? order : null, inputsOf?.(range));
-        // Noted before it is visited: if the worker is lost, all its ranges are visited again.
-        if (visited === undefined) pooled.visited.set(thread, [range]);
-        else visited.push(range);
-      } else if (pooled.visited.has(thread)) thread.close(pooled.id);
-      else continue;
+      if (!this.#request(thread, pooled)) continue;
       pooled.running++;
       // Jobs take turns.
       this.#jobs.splice(place, 1);
@@ -250,12 +249,33 @@ export class ScanPool {
     }
   }
 
+  /** Sends a worker the next task of a job, or asks for its share. @returns false: there is nothing to ask */
+  #request(thread: ScanThread, pooled: PooledJob): boolean {
+    const { id, job: { order, inputsOf }, visited, closing, stopped } = pooled;
+    // What it is sent now would begin another share.
+    if (closing.has(thread)) return false;
+    const range = pooled.tasks.pop();
+    const ranges = visited.get(thread);
+    if (range === undefined && ranges === undefined) return false;
+    if (range === undefined) {
+      closing.add(thread);
+      thread.close(id);
+      return true;
+    }
+    thread.run(id, range, ranges === undefined ? { order, stopped } : null, inputsOf?.(range));
+    // Noted before it is visited: if the worker is lost, all its ranges are visited again.
+    if (ranges === undefined) visited.set(thread, [range]);
+    else ranges.push(range);
+    return true;
+  }
+
   #startThread(): ScanThread {
     const thread: ScanThread = new ScanThread(this.#start(), {
       counted: (id, counts) => {
         const pooled = this.#jobOf(id);
         if (!pooled.isOver) {
           pooled.visited.delete(thread);
+          pooled.closing.delete(thread);
           pooled.add(counts);
         }
         this.#replied(pooled);
@@ -270,7 +290,7 @@ export class ScanPool {
         pooled.fail(reason);
         this.#replied(pooled);
       },
-      lost: (id) => this.#lose(thread, id),
+      lost: (ids) => this.#lose(thread, ids),
     });
     return thread;
   }
@@ -291,15 +311,15 @@ export class ScanPool {
 
   /**
    * Replaces a worker that ended by itself, with which its shares of all jobs are lost.
-   * @param current the number of the job that it worked for; null: none
+   * @param requested the numbers of the jobs of which it was asked something
    */
-  #lose(thread: ScanThread, current: number | null): void {
+  #lose(thread: ScanThread, requested: readonly number[]): void {
     const place = this.#threads.indexOf(thread);
     if (place < 0) return;
     this.#threads.splice(place, 1);
     for (const pooled of [...this.#jobs]) {
       pooled.lose(thread);
-      if (pooled.id === current) pooled.running--;
+      pooled.running -= requested.filter((id) => id === pooled.id).length;
       this.#goOn(pooled);
     }
     this.#assign();

@@ -1,7 +1,7 @@
 import { SegmentUnreadable } from "../store/segment_head.ts";
 import { ownBuffers } from "./own_buffers.ts";
 import type { TaskRange } from "./pool_job.ts";
-import type { PoolOrder, WorkerReply, WorkerRequest, WorkFailure } from "./scan_worker_loop.ts";
+import type { JobOpening, WorkerReply, WorkerRequest, WorkFailure } from "./scan_worker_loop.ts";
 
 /** Callbacks for a worker's replies, with the number of the job. */
 export interface ThreadListener {
@@ -10,25 +10,28 @@ export interface ThreadListener {
   /** The worker has visited the range. */
   readonly done: (job: number) => void;
   readonly failed: (job: number, reason: Error) => void;
-  /** The worker has ended by itself. Null: it was idle. */
-  readonly lost: (job: number | null) => void;
+  /** The worker has ended by itself, with these requests unanswered, by their jobs. */
+  readonly lost: (jobs: readonly number[]) => void;
 }
 
 function errorOf({ failure, isUnreadable }: WorkFailure): Error {
   return isUnreadable ? new SegmentUnreadable(failure) : new Error(failure);
 }
 
-/** One worker, which does one thing at a time. */
+/**
+ * One worker, which does one thing at a time. It is sent the next one before: while it waited for it, it
+ * was idle for as long as the thread that sends it was busy.
+ */
 export class ScanThread {
   readonly #worker: Worker;
-  /** The job that it works for; null: it is idle. */
-  #current: number | null = null;
+  /** The jobs of the requests that it has not answered, in their order. */
+  readonly #requested: number[] = [];
 
   constructor(worker: Worker, listener: ThreadListener) {
     this.#worker = worker;
     worker.onmessage = (event: MessageEvent<WorkerReply>) => {
       const reply = event.data;
-      this.#current = null;
+      this.#requested.shift();
       if ("failure" in reply) listener.failed(reply.job, errorOf(reply));
       else if ("result" in reply) listener.counted(reply.job, reply.result);
       else listener.done(reply.job);
@@ -36,27 +39,28 @@ export class ScanThread {
     worker.onerror = (event) => {
       event.preventDefault();
       this.end();
-      listener.lost(this.#current);
+      listener.lost(this.#requested);
     };
   }
 
-  get isBusy(): boolean {
-    return this.#current !== null;
+  /** How many requests it has not answered. */
+  get load(): number {
+    return this.#requested.length;
   }
 
   /**
-   * @param order with the first range of a job, else null
+   * @param opening with the first range of a job, else null
    * @param inputs what the range needs beside the order, whose buffers are handed over
    */
-  run(job: number, range: TaskRange, order: PoolOrder | null, inputs: unknown): void {
-    this.#current = job;
-    const request: WorkerRequest = { kind: "run", job, range, order, inputs };
+  run(job: number, range: TaskRange, opening: JobOpening | null, inputs: unknown): void {
+    this.#requested.push(job);
+    const request: WorkerRequest = { kind: "run", job, range, opening, inputs };
     this.#worker.postMessage(request, { transfer: [...ownBuffers(inputs)] });
   }
 
   /** Asks for the counts of a job, which the worker then frees. */
   close(job: number): void {
-    this.#current = job;
+    this.#requested.push(job);
     this.#send({ kind: "close", job });
   }
 

@@ -9,6 +9,13 @@ import type { AnyVisitorKind } from "./visitor.ts";
 /** A scan, or a decoding. */
 export type PoolOrder = ScanOrder | DecodeOrder;
 
+/** What a worker must know of a job. */
+export interface JobOpening {
+  readonly order: PoolOrder;
+  /** 1 once nothing more is to be done for it. */
+  readonly stopped: Int32Array;
+}
+
 /** What the pool sends; `job` is the number of a job. */
 export type WorkerRequest =
   | {
@@ -16,7 +23,7 @@ export type WorkerRequest =
     readonly job: number;
     readonly range: TaskRange;
     /** With the first range of the job that this worker gets; null with all others. */
-    readonly order: PoolOrder | null;
+    readonly opening: JobOpening | null;
     /** What the range needs beside the order. */
     readonly inputs: unknown;
   }
@@ -45,7 +52,7 @@ function failureOf(error: unknown): WorkFailure {
 /** Answers the requests of a pool, in a worker, with visitors of these kinds. */
 export function serveScans(kinds: readonly AnyVisitorKind[]): void {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
-  const jobs = new Map<number, PoolWork>();
+  const jobs = new Map<number, { readonly work: PoolWork; readonly stopped: Int32Array }>();
   const open = (order: PoolOrder): PoolWork => {
     if ("decoded" in order) return new DecodeWork(order);
     const kind = byName.get(order.visitor);
@@ -55,14 +62,20 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
   const perform = (request: WorkerRequest): WorkerReply | null => {
     const { job } = request;
     if (request.kind === "run") {
-      const { order, range, inputs } = request;
-      if (order !== null) jobs.set(job, open(order));
-      jobs.get(job)!.run(range, inputs);
+      const { opening, range, inputs } = request;
+      if (opening !== null) {
+        jobs.set(job, { work: open(opening.order), stopped: opening.stopped });
+      }
+      // What was sent before it was known that the job has failed here is skipped too.
+      const known = jobs.get(job);
+      if (known !== undefined && Atomics.load(known.stopped, 0) === 0) {
+        known.work.run(range, inputs);
+      }
       return { job, done: true };
     }
-    const work = jobs.get(job);
+    const known = jobs.get(job);
     jobs.delete(job);
-    return request.kind === "close" ? { job, result: work!.result() } : null;
+    return request.kind === "close" ? { job, result: known?.work.result() } : null;
   };
   self.onmessage = (event: MessageEvent<WorkerRequest>) => {
     const request = event.data;

@@ -19,7 +19,7 @@ export interface MetricsServices {
   readonly mayReadMetrics: (peer: string | null, headers: Headers) => boolean;
 }
 
-interface Asking {
+interface MetricsRequest {
   readonly request: Request;
   readonly peer: string | null;
 }
@@ -92,7 +92,7 @@ export async function getReadiness({ database, state, move }: HealthServices): P
 /** `GET /metrics`: Prometheus' text format, for whoever `mayReadMetrics` lets in. */
 export function getMetrics(
   { metrics, mayReadMetrics }: MetricsServices,
-  { request, peer }: Asking,
+  { request, peer }: MetricsRequest,
 ): Response {
   if (!mayReadMetrics(peer, request.headers)) throw metricsClosed();
   return new Response(metrics.text(), {

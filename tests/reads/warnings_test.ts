@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SUGGESTION_ROWS_MAX, WARNINGS_MAX } from "../../src/limits.ts";
 import type { Filter } from "../../src/query/filters.ts";
-import { type Asking, valueWarnings } from "../../src/query/warnings.ts";
+import { type ParameterFilters, valueWarnings } from "../../src/query/warnings.ts";
 import { newEvent, TestApp } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
@@ -136,7 +136,7 @@ onBothEngines(
   "warnings are few, and of a large dictionary they look at the first rows",
   async (t, db) => {
     const database = await openWithProjects(db);
-    const asking = (...values: string[]): Asking[] => [
+    const asking = (...values: string[]): ParameterFilters[] => [
       { parameter: "filters", filters: [is("city", ...values)] as Filter[] },
     ];
     const city = (number: number) => `city ${String(number).padStart(6, "0")}`;

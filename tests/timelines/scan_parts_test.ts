@@ -151,11 +151,11 @@ onBothEngines("timelines: a part holds about as many events as it may", async (_
     SELECT 1, i, 1001 - i, 'a', i::text FROM generate_series(10, 500, 10) i`,
   );
   const load = (cacheBytes: number) =>
-    loadWith(database, new SegmentCache(cacheBytes, 100_000), 1, { fromMs: 0, toMs: 900 });
+    loadWith(database, new SegmentCache(cacheBytes, 70_000), 1, { fromMs: 0, toMs: 900 });
   const whole = await visitsOf(database, await load(10_000_000));
   const { visits, runs, parts, largest } = await visitsOf(database, await load(0));
   assert.deepEqual({ visits, runs }, { visits: whole.visits, runs: whole.runs });
-  // 100,000 bytes are 5,000 events of 20 bytes each; the blocks that they lie in are whole.
+  // 70,000 bytes are 5,000 events of 14 bytes each; the blocks that they lie in are whole.
   assert.ok(parts >= 8 && largest <= 7_500, `${parts} parts of up to ${largest} events`);
 });
 

@@ -258,15 +258,15 @@ Deno.test("loadTimelines: timelines are built once, until segments or links chan
 });
 
 Deno.test("loadTimelines: kept as a whole where all that it needs of its events fits", async () => {
-  const bytes = 230 * BYTES;
+  const bytes = 170 * BYTES;
   const isKept = async (eventBytes: number, size: number) => {
     const cache = new SegmentCache(bytes);
     const sql = new FakeSql(new Map([[1, size]]));
     await loadTimelines(loadingInPlace(sql, cache), 1, SPAN, { eventBytes });
     return cache.get(1) !== undefined;
   };
-  // An event takes 20 bytes, the timelines it is in 3, and its lazy columns what they take.
-  const events = (count: number) => 20 * count;
+  // An event takes 14 bytes, the timelines it is in 3, and its lazy columns what they take.
+  const events = (count: number) => 14 * count;
   assert.deepEqual([await isKept(0, events(1_000)), await isKept(0, events(1_001))], [true, false]);
-  assert.deepEqual([await isKept(2, events(920)), await isKept(2, events(921))], [true, false]);
+  assert.deepEqual([await isKept(3, events(850)), await isKept(3, events(851))], [true, false]);
 });

@@ -11,8 +11,8 @@ import { worthOf, WorthShown } from "../saved/goal_worth.ts";
 import { importedAcquisition, mergedAcquisition } from "./imported_acquisition.ts";
 import { importedSaid, type ImportedSpan } from "../imported/imported_span.ts";
 import { pageOfRows } from "../imported/merged_rows.ts";
-import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
-import { isSmall, silentPlaces, toldCount, tooFewVisitors } from "../answer/small_groups.ts";
+import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
+import { hiddenPlaces, isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
 import { shownAcquisition, type ShownTally } from "./shown_acquisition.ts";
 
@@ -113,7 +113,7 @@ function shown(
   return {
     value,
     visitors,
-    newVisitors: toldCount(newVisitors, visitorsMin),
+    newVisitors: shownCount(newVisitors, visitorsMin),
     sessions,
     bounceRate: rate(figures.bounces, figures.bounceSessions),
     pageviews,
@@ -133,7 +133,7 @@ function hiddenWorths(
 ): Set<number> {
   if (visitorsMin === 1) return new Set();
   const ofValues = [...conversions.subarray(WHOLE + 1)];
-  return new Set([...silentPlaces(ofValues, visitorsMin)].map((i) => WHOLE + 1 + i));
+  return new Set([...hiddenPlaces(ofValues, visitorsMin)].map((i) => WHOLE + 1 + i));
 }
 
 /** A page of rows and the total, as figures: `shown` makes the reply of them. */
@@ -204,7 +204,7 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
   const { query, ...said } = importedSaid(read, [imported]);
   return {
     query: { by, goal: slug, ...query },
-    asking: askingOf({ goal: [match] }),
+    parameterFilters: filtersOfMatches({ goal: [match] }),
     ...said,
     result: {
       rows: page.rows.map((row) => shown(row, goal, visitorsMin)),

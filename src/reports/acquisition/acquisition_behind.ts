@@ -102,6 +102,6 @@ export const ACQUISITION_BEHIND: NumberedRead = {
     const parameters = readAcquisitionParameters(query);
     const number = readJson(query, "place", AcquisitionNumber)!;
     refuseWrongNumber(number, parameters, listed);
-    return { find: (read) => find(read, parameters, number), asking: [] };
+    return { find: (read) => find(read, parameters, number), parameterFilters: [] };
   },
 };

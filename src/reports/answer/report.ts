@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { EventMatch } from "../../query/filters.ts";
 import { matchFilters } from "../../query/selection.ts";
-import type { Asking, Warning } from "../../query/warnings.ts";
+import type { ParameterFilters, Warning } from "../../query/warnings.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import type { OwnTerms } from "./narrowing.ts";
 
@@ -11,7 +11,7 @@ export interface Answer {
   readonly query?: Readonly<Record<string, unknown>>;
   readonly result: Readonly<Record<string, unknown>>;
   /** The filters in the report's own parameters, for warnings of values that never occurred. */
-  readonly asking?: readonly Asking[];
+  readonly parameterFilters?: readonly ParameterFilters[];
   /** Warnings of other kinds. */
   readonly warnings?: readonly Warning[];
   /** The meaning of this answer, where it goes beyond the report's semantics. */
@@ -21,9 +21,9 @@ export interface Answer {
 }
 
 /** Returns the filters of the matches in each parameter, for warnings. */
-export function askingOf(
+export function filtersOfMatches(
   matches: Readonly<Record<string, readonly (EventMatch | null)[]>>,
-): Asking[] {
+): ParameterFilters[] {
   return Object.entries(matches).map(([parameter, some]) => ({
     parameter,
     filters: some.flatMap((match) => match === null ? [] : matchFilters(match)),

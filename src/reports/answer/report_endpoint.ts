@@ -15,7 +15,7 @@ import type { Range } from "../../query/range.ts";
 import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
 import { BOT_CHOICES, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
-import { type Asking, valueWarnings, type Warning } from "../../query/warnings.ts";
+import { type ParameterFilters, valueWarnings, type Warning } from "../../query/warnings.ts";
 import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import {
@@ -168,7 +168,10 @@ function segmented(loading: SegmentLoading, all: Read, { own, compared }: Segmen
 }
 
 /** Returns the filters of the shared parameters, for warnings. */
-function askingOf(filters: readonly Filter[], { own, compared }: Segments): Asking[] {
+function sharedFilters(
+  filters: readonly Filter[],
+  { own, compared }: Segments,
+): ParameterFilters[] {
   return [
     { parameter: "filters", filters },
     ...own === null ? [] : [{ parameter: "segment", filters: filtersOfSegment(own) }],
@@ -258,10 +261,13 @@ export async function getReport(
         const read = question.isOfOne === true ? all : segmented(loading, all, segments);
         return [await question.answer(read), kept];
       });
-      const asking = [...askingOf(scope.filters, segments), ...answer.asking ?? []];
+      const parameterFilters = [
+        ...sharedFilters(scope.filters, segments),
+        ...answer.parameterFilters ?? [],
+      ];
       const { pending } = projected;
       // None for shares: a suggestion may be the value of a single person.
-      const ofValues = share ? [] : await valueWarnings(sql, project.projectId, asking);
+      const ofValues = share ? [] : await valueWarnings(sql, project.projectId, parameterFilters);
       const warnings = [...answer.warnings ?? [], ...ofValues];
       const { comparison } = kept;
       return { ...answer, pending, warnings, comparison, segments };

@@ -22,7 +22,7 @@ export function tooFewVisitors(visitorsMin: number): Problem {
 }
 
 /** Returns a count of people, or of what they did; null where too few visitors, or none, are behind it. */
-export function toldCount(
+export function shownCount(
   count: number | null,
   visitorsMin: number,
   visitors: number = count ?? 0,
@@ -36,7 +36,7 @@ export function toldCount(
  * the sum would tell of them. Where the small groups are all empty, none is added.
  * @param visitors of each group
  */
-export function silentPlaces(
+export function hiddenPlaces(
   visitors: readonly number[],
   visitorsMin: number,
 ): ReadonlySet<number> {

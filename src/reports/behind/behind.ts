@@ -3,7 +3,7 @@ import { FILTER_TEXT_LENGTH_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { readJson } from "../../query/filters.ts";
 import { invalidParameter, isStorable, refuseUnknown } from "../../query/parameters.ts";
-import type { Asking } from "../../query/warnings.ts";
+import type { ParameterFilters } from "../../query/warnings.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Behind } from "./behind_tally.ts";
 
@@ -15,7 +15,7 @@ interface NumberBehind {
   /** Finds whom it counts, under the list's shared parameters, with the visitor that counts them. */
   readonly find: (read: Read) => Promise<Behind>;
   /** The filters in its parameters, for warnings of values that never occurred. */
-  readonly asking: readonly Asking[];
+  readonly parameterFilters: readonly ParameterFilters[];
 }
 
 /** A read whose numbers the parameter `of` may name. */

@@ -5,7 +5,7 @@ import { invalidParameter } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
 import { type Behind, behindWhere } from "../behind/behind_tally.ts";
-import { askingOf } from "../answer/report.ts";
+import { filtersOfMatches } from "../answer/report.ts";
 import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 import { FUNNEL_QUERY, type FunnelDefinition, readDefinition } from "./funnel_definition.ts";
 import { findAttempts, type FoundAttempts } from "./funnel_scan.ts";
@@ -95,7 +95,7 @@ export const FUNNEL_PEOPLE: NumberedRead = {
     refuseWrongNumber(number, definition);
     return {
       find: (read) => find(read, definition, number),
-      asking: askingOf({ of: [...definition.steps, ...definition.exclude] }),
+      parameterFilters: filtersOfMatches({ of: [...definition.steps, ...definition.exclude] }),
     };
   },
 };

@@ -13,8 +13,8 @@ import type { FunnelTally, StepTally } from "./funnel_tally.ts";
 import { scanFunnel } from "./funnel_scan.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
-import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
-import { isSmall, toldCount, tooFewVisitors } from "../answer/small_groups.ts";
+import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
+import { isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { withoutSmallGroups } from "./small_funnel_groups.ts";
 import { listFunnels, noSuchFunnel, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 
@@ -119,17 +119,17 @@ function shown(
   visitorsMin: number,
 ): FunnelFigures {
   const labels = steps.map(labelOf);
-  const shownCount = (actors: number) => toldCount(actors, visitorsMin);
+  const shownActors = (actors: number) => shownCount(actors, visitorsMin);
   const counted = (tallies: readonly StepTally[]) => ({
     steps: shownSteps(labels, tallies, visitorsMin),
     entered: tallies[0]!.actors,
-    converted: shownCount(tallies.at(-1)!.actors),
+    converted: shownActors(tallies.at(-1)!.actors),
   });
   const { excluded, open, groups } = tally;
   return {
     ...counted(tally.steps),
-    excluded: shownCount(excluded),
-    open: shownCount(open),
+    excluded: shownActors(excluded),
+    open: shownActors(open),
     ...groups === null
       ? {}
       : { groups: groups.map((group) => ({ value: group.value, ...counted(group.steps) })) },
@@ -182,7 +182,7 @@ async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   return {
     query: { ...plainDefinition(definition) },
     result: { ...current, ...await comparison(read, definition, current) },
-    asking: askingOf({ steps, exclude }),
+    parameterFilters: filtersOfMatches({ steps, exclude }),
   };
 }
 

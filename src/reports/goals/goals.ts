@@ -20,7 +20,7 @@ import {
 } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty, WorthShown } from "../saved/goal_worth.ts";
 import { type GoalCounts, scanGoals, type WantedGoal } from "./goal_scan.ts";
-import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
+import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisitors } from "../rollups/rolled_up.ts";
 import { isSmall } from "../answer/small_groups.ts";
@@ -133,7 +133,7 @@ async function answer(read: Read): Promise<Answer> {
   const results = await resultsOf(read, goals);
   return {
     result: { goals: results, ...await comparison(read, goals, results) },
-    asking: askingOf({ goals: goals.map(({ match }) => match) }),
+    parameterFilters: filtersOfMatches({ goals: goals.map(({ match }) => match) }),
   };
 }
 

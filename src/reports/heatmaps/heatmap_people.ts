@@ -11,7 +11,7 @@ import {
   placeOf,
 } from "../../store/heatmap_cell.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
-import { askingOf } from "../answer/report.ts";
+import { filtersOfMatches } from "../answer/report.ts";
 import { type CellPeopleQuestion, findCellPeople, SELECTOR } from "./heatmap_scan.ts";
 import {
   BIT_OF,
@@ -89,7 +89,7 @@ export const HEATMAP_PEOPLE: NumberedRead = {
     const cells = { device: parameters.device, ...cellsOf(parameters, number) };
     return {
       find: (read) => findCellPeople(read, { match, ...cells }),
-      asking: askingOf({ of: [match] }),
+      parameterFilters: filtersOfMatches({ of: [match] }),
     };
   },
 };

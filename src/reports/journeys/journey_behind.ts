@@ -7,7 +7,7 @@ import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
 import type { Behind } from "../behind/behind_tally.ts";
-import { askingOf } from "../answer/report.ts";
+import { filtersOfMatches } from "../answer/report.ts";
 import { scanSteps, type SelectedWays, selectWays } from "./journey_scan.ts";
 import { nameCode, NODE_KINDS, pathCode } from "./journey_steps.ts";
 import { JOURNEY_BEHIND, type WantedStep } from "./journey_visitor.ts";
@@ -93,7 +93,7 @@ export const JOURNEY_BEHIND_NODES: NumberedRead = {
     if (isBeyond) throw invalidParameter("place", `The ways have ${steps} steps.`);
     return {
       find: (read) => find(read, parameters, way),
-      asking: askingOf({ of: [start, end] }),
+      parameterFilters: filtersOfMatches({ of: [start, end] }),
     };
   },
 };

@@ -4,7 +4,7 @@ import { type EventMatch, readEventMatch, readJson } from "../../query/filters.t
 import { oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { readWindow, windowMs } from "../../query/window.ts";
 import type { Read } from "../../scans/read.ts";
-import { type Answer, askingOf, type Report } from "../answer/report.ts";
+import { type Answer, filtersOfMatches, type Report } from "../answer/report.ts";
 import { type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
 import { NODE_KINDS } from "./journey_steps.ts";
 
@@ -102,6 +102,6 @@ async function answer(read: Read, parameters: JourneyParameters): Promise<Answer
         ...{ step, from: from.value, fromKind: from.kind, to: to.value, toKind: to.kind, count },
       })),
     },
-    asking: askingOf({ start: [start], end: [end] }),
+    parameterFilters: filtersOfMatches({ start: [start], end: [end] }),
   };
 }

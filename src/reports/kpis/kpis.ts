@@ -17,7 +17,7 @@ import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisits, startDays, type Visits } from "../rollups/rolled_up.ts";
-import { isSmall, toldCount } from "../answer/small_groups.ts";
+import { isSmall, shownCount } from "../answer/small_groups.ts";
 
 const count = (description: string) =>
   z.int().nullable().meta({
@@ -230,7 +230,7 @@ const HIDDEN = {
 } as const;
 
 function shownKpis(kpis: Kpis, visitorsMin: number): Kpis {
-  return { ...kpis, newVisitors: toldCount(kpis.newVisitors, visitorsMin) };
+  return { ...kpis, newVisitors: shownCount(kpis.newVisitors, visitorsMin) };
 }
 
 async function figuresOf(read: Read, isComparison: boolean) {

@@ -3,7 +3,7 @@ import { type Filter, readJson } from "../../query/filters.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
 import type { Behind } from "../behind/behind_tally.ts";
-import { askingOf } from "../answer/report.ts";
+import { filtersOfMatches } from "../answer/report.ts";
 import { selectEvents } from "../visitors/selected_events.ts";
 import { LONG_MINUTES, SHORT_MINUTES } from "./live.ts";
 import { NEWEST_PEOPLE } from "../newest/newest_people_visitor.ts";
@@ -44,7 +44,7 @@ export const LIVE_VISITORS: NumberedRead = {
     const number = readJson(query, "place", LiveNumber)!;
     return {
       find: (read) => find(read, number),
-      asking: askingOf({ of: [{ name: null, filters: pageFilters(number) }] }),
+      parameterFilters: filtersOfMatches({ of: [{ name: null, filters: pageFilters(number) }] }),
     };
   },
 };

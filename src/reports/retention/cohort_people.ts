@@ -5,7 +5,7 @@ import { invalidParameter, oneOf } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
 import type { Behind } from "../behind/behind_tally.ts";
-import { askingOf } from "../answer/report.ts";
+import { filtersOfMatches } from "../answer/report.ts";
 import {
   questionOf,
   readRetentionParameters,
@@ -52,7 +52,7 @@ export const COHORT_PEOPLE: NumberedRead = {
     }
     return {
       find: (read) => find({ ...read, interval }, parameters, number),
-      asking: askingOf({ of: [start, back] }),
+      parameterFilters: filtersOfMatches({ of: [start, back] }),
     };
   },
 };

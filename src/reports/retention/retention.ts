@@ -8,7 +8,7 @@ import { type Range, startOfDay } from "../../query/range.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
-import { type Answer, askingOf, rate, RateShown, type Report } from "../answer/report.ts";
+import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
 import { Cohort } from "./cohort.ts";
 import { type CohortQuestion, type CountedCohort, scanCohorts } from "./retention_scan.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
@@ -252,6 +252,6 @@ async function answer(read: Read, parameters: RetentionParameters): Promise<Answ
       ...{ start, return: back, cohort, criterion, periods: cellCount },
     },
     result: { ...figures, ...await comparison(read, question, parameters, figures) },
-    asking: askingOf({ start: [start], return: [back] }),
+    parameterFilters: filtersOfMatches({ start: [start], return: [back] }),
   };
 }

@@ -1,4 +1,4 @@
-import { isSmall, OTHER, silentPlaces } from "../answer/small_groups.ts";
+import { hiddenPlaces, isSmall, OTHER } from "../answer/small_groups.ts";
 import { rate } from "../answer/report.ts";
 import type { Cohort } from "./cohort.ts";
 
@@ -29,7 +29,7 @@ function shownCell(cell: Cell, visitorsMin: number): Cell {
  */
 export function withoutSmallCohorts(cohorts: readonly Cohort[], visitorsMin: number): Cohort[] {
   if (visitorsMin === 1) return [...cohorts];
-  const merged = silentPlaces(cohorts.map(({ size }) => size), visitorsMin);
+  const merged = hiddenPlaces(cohorts.map(({ size }) => size), visitorsMin);
   const kept = cohorts.filter((_, place) => !merged.has(place));
   const small = cohorts.filter((_, place) => merged.has(place));
   const size = small.reduce((sum, cohort) => sum + cohort.size, 0);

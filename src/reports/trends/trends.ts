@@ -7,7 +7,7 @@ import { readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { ChangeShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
-import { type Answer, askingOf, type Report } from "../answer/report.ts";
+import { type Answer, filtersOfMatches, type Report } from "../answer/report.ts";
 import { MEASURES, readMeasure } from "../visitors/trend_measures.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { compareLines, readLines, type TrendLines, type TrendParameters } from "./trend_lines.ts";
@@ -81,7 +81,7 @@ async function answer(read: Read, parameters: TrendParameters): Promise<Answer> 
       series: shownSeries(read, lines),
       ...await comparison(read, parameters, lines),
     },
-    asking: askingOf({ event: events }),
+    parameterFilters: filtersOfMatches({ event: events }),
   };
 }
 

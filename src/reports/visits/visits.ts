@@ -70,7 +70,7 @@ async function answerCounted(read: Read, { after, asked }: VisitParameters): Pro
       nextCursor: cursorOf(listed, read.limit),
       total: counted.actors.length,
     },
-    asking: number.asking,
+    parameterFilters: number.parameterFilters,
   };
 }
 
