@@ -116,6 +116,17 @@ function addPlanes(planes: readonly Squeezed[], base: number, into: Int32Array):
   }
 }
 
+/** Writes `base` plus the bytes of a plane; undefined: all are 0. Half of all columns are such. */
+function writeBytes(plane: Squeezed | undefined, base: number, into: Uint8Array): void {
+  const same = plane === undefined ? 0 : plane.same;
+  if (same !== null) {
+    into.fill(base + same);
+    return;
+  }
+  const bytes = plane!.bytes();
+  for (let i = 0; i < into.length; i++) into[i] = base + bytes[i]!;
+}
+
 /** Returns `base` plus the bytes in the planes, for the numbers at these places. */
 function sumsAt(planes: readonly Squeezed[], base: number, places: Uint32Array): Int32Array {
   const sums = new Int32Array(places.length).fill(base);
@@ -172,8 +183,15 @@ export function readIntegers(reader: ByteReader): StoredIntegers {
     if (scratch.length < length) scratch = new Int32Array(length);
     return decode(scratch.subarray(0, length));
   };
-  const writeTo = (column: IntegerColumn | Uint32Array, at: number) =>
-    column.set(decodedInScratch(), at);
+  const writeTo = (column: IntegerColumn | Uint32Array, at: number) => {
+    if (codec === FRAME && planes.length <= 1 && column instanceof Uint8Array) {
+      writeBytes(planes[0], min, column.subarray(at, at + length));
+    } else if (column.BYTES_PER_ELEMENT === Int32Array.BYTES_PER_ELEMENT) {
+      decode(
+        new Int32Array(column.buffer, column.byteOffset + column.BYTES_PER_ELEMENT * at, length),
+      );
+    } else column.set(decodedInScratch(), at);
+  };
   const at = (places: Uint32Array): Int32Array => {
     if (codec === FRAME) return sumsAt(planes, min, places);
     const decoded = decodedInScratch();

@@ -5,7 +5,7 @@ import type { WantedBlocks } from "../store/stored_segments.ts";
 import { type ColumnsWithBits, EVENT_COLUMNS, roomForBlocks, writeBlocks } from "./hot_columns.ts";
 import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
 
-/** Blocks of a segment in memory that all threads see, decoded. */
+/** Decoded blocks of a segment, in shared memory. */
 export interface DecodedBlocks {
   readonly wanted: WantedBlocks;
   /** The place in the segment of their first event. */
@@ -16,18 +16,18 @@ export interface DecodedBlocks {
 /** What a thread must know of a segment to decode some of its blocks. */
 interface DecodedSegment {
   readonly segmentId: number;
-  /** Of the columns that are decoded alone. */
+  /** Holds only the places of columns that are decoded. */
   readonly head: SegmentHead;
   readonly firstPlace: number;
   readonly columns: ColumnsWithBits;
 }
 
-/** What all tasks of a decoding have in common. */
+/** What all tasks of a decoding share. */
 export interface DecodeOrder {
   readonly decoded: readonly DecodedSegment[];
 }
 
-/** Blocks of one of the segments, `to` not among them. */
+/** Blocks of one of the segments, from `from` to before `to`. */
 interface BlockRange {
   readonly segment: number;
   readonly from: number;
@@ -36,7 +36,7 @@ interface BlockRange {
 
 type ColumnBytes = Readonly<Partial<Record<ColumnName, Uint8Array>>>;
 
-/** One thread's share of a decoding, which writes to the columns of the order. */
+/** One thread's share of a decoding, which it writes into the columns of the order. */
 export class DecodeWork {
   constructor(readonly order: DecodeOrder) {}
 
@@ -54,20 +54,20 @@ export class DecodeWork {
   }
 }
 
-/** A decoding, as a pool of threads divides it: see `PoolJob`. */
+/** A decoding that a pool can perform: see `PoolJob`. */
 export interface DecodeJob {
   readonly order: DecodeOrder;
-  /** A block each. */
+  /** Each is one block. */
   readonly ranges: readonly BlockRange[];
   readonly inputsOf: (range: BlockRange) => unknown;
   readonly open: () => DecodeWork;
   readonly merge: () => null;
 }
 
-/** Has a decoding done, by whatever threads. */
+/** Performs a decoding, on any threads. */
 export type PerformDecoding = (job: DecodeJob) => Promise<unknown>;
 
-/** The head with the places of the columns alone that are decoded: it is copied to other threads. */
+/** Returns a head with the places of decoded columns only, since it is copied to other threads. */
 function headOfColumns({ places, ...head }: SegmentHead): SegmentHead {
   const needed = EVENT_COLUMNS.flatMap((name) => {
     const place = places.get(name);
@@ -83,8 +83,8 @@ function* blockRanges(readers: readonly SegmentReader[]): Generator<BlockRange> 
 }
 
 /**
- * Decodes what every read loads of blocks that were fetched, each entry into one buffer of `memory`, which
- * is the caller's. Throws SegmentUnreadable.
+ * Decodes the columns of every read of fetched blocks. Each entry is in one buffer taken from `memory`, which the
+ * caller owns. Throws SegmentUnreadable.
  */
 export async function decodeBlocks(
   wanted: readonly WantedBlocks[],

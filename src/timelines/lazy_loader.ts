@@ -13,7 +13,7 @@ import { pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
 import { type Column, type MemoryScope, shared, type SharedMemory } from "./shared_memory.ts";
 import { type CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
-/** Lazy columns that were read before, by the segment's id and the column's name. */
+/** A cache of lazy columns, by the segment's id and the column's name. */
 export type LazyCache = WeighedCache<string, object>;
 
 export function createLazyCache(
@@ -54,7 +54,7 @@ async function read(
   return reader.integers(column.field === "title" ? "titles" : "referrers");
 }
 
-/** What was read, of the events that were picked; null: of all. */
+/** Returns the picked events' part of a column; null: all events are picked. */
 function pickedOf(whole: object, column: LazyColumn, picked: Uint32Array | null): object {
   if (picked === null) return whole;
   if ("ids" in column) return pickedIds(whole as Uint8Array, picked);
@@ -62,16 +62,17 @@ function pickedOf(whole: object, column: LazyColumn, picked: Uint32Array | null)
   return pickedLazy(whole, picked);
 }
 
-/** What was read, in memory that all threads see, but for the values of properties. */
+/** Copies a column into shared memory, except a property, which other threads never read. */
 function sharedLazy(take: (bytes: number) => SharedArrayBuffer, column: object): object {
   if (column instanceof PropertyColumn) return column;
   return shared(take, { column: column as Column }).column;
 }
 
 /**
- * Lazy columns of each of these segments: of whole ones as they were kept, else fetched now, those of a
- * segment together. `sql` must see the moment that they were loaded at. Throws where a segment is gone.
- * @returns of each column what the segments have, in their order
+ * Loads lazy columns of segments: those of whole segments come from the cache where they are kept, and the
+ * others of a segment are fetched together. `sql` must read the snapshot that the segments were loaded from.
+ * Throws where a segment is gone.
+ * @returns for each column, an array with one entry for each segment
  */
 export async function loadLazies(
   sql: Sql,

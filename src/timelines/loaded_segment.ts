@@ -6,28 +6,28 @@ import { PropertyColumn } from "./property_columns.ts";
 import { keptRuns, pickedColumns, runColumns, type SegmentSlice } from "./segment_slice.ts";
 import type { Column } from "./shared_memory.ts";
 
-/** Lazy columns that were loaded, by `lazyName`, and those that the read made of them. */
+/** Loaded lazy columns, by `lazyName`, and columns that the read made of them. */
 export type LoadedColumns = Map<string, object>;
 
-/** Which events of the stored segment these are, by their places behind the first. */
+/** Tells which events of the stored segment are loaded. */
 export type PickedEvents = Pick<SegmentSlice, "firstPlace" | "picked">;
 
-/** What every read needs of a segment. */
+/** The columns of a segment that every read needs. */
 export interface HotColumns extends ColumnsWithBits {
   readonly segmentId: number;
-  /** Where each run ends; absent: where the next one begins. */
+  /** The end of each run; absent: the start of the next. */
   readonly ends?: Uint32Array;
-  /** Which events of the stored segment these are; null: all. */
+  /** Tells which events of the stored segment are loaded; null: all. */
   readonly slice?: SegmentSlice | PickedEvents | null;
 }
 
-/** A segment as it is sent to other threads: what lies in shared memory is not copied. */
+/** A segment as it is sent to other threads, without copying what lies in shared memory. */
 export interface SentSegment extends HotColumns {
   readonly filterBits: IntegerColumn;
   readonly lazies: LoadedColumns;
 }
 
-/** A segment as reads follow it: the columns of all reads, and those that one asked for. */
+/** A segment in memory: the columns of every read, and those that one read asked for. */
 export class LoadedSegment implements HotColumns {
   readonly segmentId: number;
   readonly fromMs: number;
@@ -42,16 +42,15 @@ export class LoadedSegment implements HotColumns {
   readonly traffics: IntegerColumn;
   readonly passives: Uint8Array;
   /**
-   * Of each run the bits of its events' names and paths, see run_bits.ts: `nameBit`, `pathBit`, and `BOT_BIT`
-   * where one is a bot's: for a seldom name or path, and for bots, most runs need no look at their
-   * events.
+   * The bits of each run's events (see run_bits.ts), by which most runs are skipped where rare names or paths,
+   * or bots, are looked for.
    */
   readonly nameBits: Int32Array;
-  /** What a read's filters on lazy columns say of each event, for `EventTest`; any column where there are none. */
+  /** The filter bits of each event, for `EventTest`; any column where no filter needs one. */
   readonly filterBits: IntegerColumn;
   readonly lazies: LoadedColumns;
   readonly slice: SegmentSlice | PickedEvents | null;
-  /** Lazy columns that visits ask for of each run: looking for them by their names took a third of a scan. */
+  /** Lazy columns that visitors need for each run: looking them up by name took a third of a scan. */
   #cells: IntegerColumn | null = null;
   #depths: Float64Array | null = null;
 
@@ -78,7 +77,7 @@ export class LoadedSegment implements HotColumns {
     this.lazies = lazies;
   }
 
-  /** The ids of the events' titles or referrers; 0: none. */
+  /** Returns the ids of the events' titles or referrers; 0: none. */
   ids(field: LazyField): IntegerColumn {
     return this.#lazy({ field }) as IntegerColumn;
   }
@@ -87,36 +86,36 @@ export class LoadedSegment implements HotColumns {
     return this.#lazy({ property: key }) as PropertyColumn;
   }
 
-  /** The heatmap cell of each event, 0 where it has none: see heatmap_cell.ts for its bits. */
+  /** The heatmap cell of each event (see heatmap_cell.ts); 0: none. */
   get cells(): IntegerColumn {
     return this.#cells ??= this.#lazy({ cells: true }) as IntegerColumn;
   }
 
-  /** How deep scrolls went: see scroll_depths.ts. */
+  /** The depths of scrolls: see scroll_depths.ts. */
   get depths(): Float64Array {
     return this.#depths ??= this.#lazy({ depths: true }) as Float64Array;
   }
 
-  /** Of each event the 16 bytes of its id. */
+  /** The ids of the events, 16 bytes each. */
   get eventIds(): Uint8Array {
     return this.#lazy({ ids: true }) as Uint8Array;
   }
 
-  /** Where an event stands in the segment as it is stored. */
+  /** Returns the place of an event in the stored segment. */
   storedPlace(at: number): number {
     if (this.slice === null) return at;
     const { firstPlace, picked } = this.slice;
     return firstPlace + (picked === null ? at : picked[at]!);
   }
 
-  /** A column that the read made, or a lazy one, by its name. */
+  /** Returns a lazy column, or one that the read made, by its name. */
   column(name: string): object {
     const loaded = this.lazies.get(name);
     if (loaded === undefined) throw new Error(`The read did not ask for the column ${name}`);
     return loaded;
   }
 
-  /** What other threads get of it: all but the values of properties. */
+  /** Returns what other threads get: everything except properties. */
   sent(): SentSegment {
     const { slice, lazies } = this;
     return {
@@ -131,7 +130,7 @@ export class LoadedSegment implements HotColumns {
   }
 }
 
-/** All that a segment holds in memory. */
+/** Returns all columns that a segment holds in memory. */
 export function columnsOf(segment: HotColumns) {
   const { identities, starts, times, names, paths, contexts, traffics } = segment;
   const { passives, nameBits } = segment;
@@ -139,12 +138,12 @@ export function columnsOf(segment: HotColumns) {
   return { ...columns, passives, nameBits } satisfies Record<string, Column>;
 }
 
-/** A segment of which a read asks nothing yet. */
+/** Makes a segment without lazy columns. */
 export function loadedSegment(segmentId: number, columns: ColumnsWithBits): LoadedSegment {
   return new LoadedSegment({ ...columns, segmentId });
 }
 
-/** What some identities did in decoded blocks, which is not copied; null where that is nothing. */
+/** Returns the runs of some identities in decoded blocks, without copying events; null: there are none. */
 export function slicedSegment(
   { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
   keeps: (identity: number) => boolean,
@@ -157,7 +156,7 @@ export function slicedSegment(
   return new LoadedSegment({ ...columns, ...own, segmentId: stored.segmentId, slice });
 }
 
-/** The same, copied out of the blocks, which may go. */
+/** Does the same, but copies the events, so that the blocks can be freed. */
 export function pickedSegment(
   { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
   keeps: (identity: number) => boolean,

@@ -3,8 +3,8 @@ import type { DecodedBlocks } from "./block_decoding.ts";
 import type { MemoryScope } from "./shared_memory.ts";
 
 /**
- * Decoded blocks whose identities go on in the next range: the range cuts a block of each segment in
- * two, and of sixty million events half as many again were fetched and decoded twice.
+ * Decoded blocks that hold identities of this range and of the next. Each range cuts a block of each segment
+ * in two: of sixty million events, half as many again were fetched and decoded twice.
  */
 export class OpenBlocks {
   readonly #eventsMax: number;
@@ -13,23 +13,23 @@ export class OpenBlocks {
   readonly #bySegment = new Map<number, DecodedBlocks>();
 
   /**
-   * @param eventsMax of all blocks that are kept; what goes beyond is decoded again
-   * @param memory where blocks that are kept lie
+   * @param eventsMax the most events in kept blocks; other blocks are decoded again
+   * @param memory the scope of kept blocks
    */
   constructor(eventsMax: number, memory: MemoryScope) {
     this.#eventsMax = eventsMax;
     this.#memory = memory;
   }
 
-  /** The blocks in the way of those that are wanted, if they are kept: they begin the same. */
+  /** Returns the kept block that the wanted blocks begin with; null: it is not kept. */
   find({ segmentId, blocks }: WantedBlocks): DecodedBlocks | null {
     const open = this.#bySegment.get(segmentId);
     return open?.wanted.blocks.first === blocks.first ? open : null;
   }
 
   /**
-   * Keeps what the next range needs of the blocks of this one, which lie in `part` or here; what it does
-   * not need goes with `part`. The range before, which may be visited still, is so for no longer.
+   * Keeps the blocks of this range that the next one needs, and leaves all others, also those that were kept
+   * before, to the scope of this range. The range before may still be visited, but ends no later than this one.
    */
   settle(
     decoded: readonly DecodedBlocks[],

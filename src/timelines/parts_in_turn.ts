@@ -1,19 +1,19 @@
 import type { LoadedSegment } from "./loaded_segment.ts";
 import type { MemoryScope } from "./shared_memory.ts";
 
-/** Segments that are in memory together, and where they lie. */
+/** Segments that are in memory together, and the scope of their memory. */
 export interface ReadPart {
   readonly segments: readonly LoadedSegment[];
   readonly memory: MemoryScope;
 }
 
-/** Segments that are in memory together. */
+/** A part that is being visited. */
 export interface SegmentsPart extends ReadPart {
-  /** Has the next part read meanwhile: called once this one is but visited. */
+  /** Starts reading the next part; called when this one only remains to be visited. */
   readonly readOn: () => void;
 }
 
-/** Reads parts one after the other, each when it is asked for or, if that is wished, before. */
+/** Reads parts one after the other, each when it is asked for or, by `readOn`, before. */
 export class PartsInTurn {
   readonly #reads: Iterator<() => Promise<ReadPart>>;
   #next: Promise<ReadPart> | null = null;
@@ -22,7 +22,7 @@ export class PartsInTurn {
     this.#reads = reads[Symbol.iterator]();
   }
 
-  /** A part is gone when the next is asked for. */
+  /** Yields the parts. A part is freed when the next one is asked for. */
   async *parts(): AsyncGenerator<SegmentsPart> {
     try {
       for (;;) {
@@ -47,7 +47,7 @@ export class PartsInTurn {
     const { done, value: read } = this.#reads.next();
     if (done === true) return;
     this.#next = read();
-    // Why it failed is told to whoever asks for it.
+    // A failure is thrown to whoever asks for the part.
     this.#next.catch(() => {});
   }
 }

@@ -11,28 +11,27 @@ import { SpreadEvents } from "./spread_events.ts";
 import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
 import { yielding } from "../store/yielding.ts";
 
-/** A part has half of the events that may be in memory at once: while it is visited the next is read. */
+/** The share of a part in the events that may be in memory at once: the next part is read while one is visited. */
 const PART_SHARE = 1 / 2;
 /**
- * Beside the parts, so many may be kept in blocks that the next part begins in, and as many of actors
- * who are in several parts.
+ * The share of events in open blocks, beside the parts, and the same again of events of spread actors.
  */
 const BESIDE_SHARE = 1 / 2;
-/** Events of blocks that are fetched and decoded at once. */
+/** The most events in blocks that are fetched and decoded together. */
 const EVENTS_DECODED = 1_000_000;
 
-/** Events of a block: the last may have fewer. */
+/** Returns the number of events in blocks; the last block of a segment may have fewer. */
 function eventsOf({ events, blockEvents }: SegmentHead, { first, end }: Blocks): number {
   return Math.min(end * blockEvents, events) - first * blockEvents;
 }
 
-/** Identities from the first of a block on, and how many events they have. */
+/** Adjacent identities of a block, from the first on, with their number of events. */
 interface Piece {
   readonly identity: number;
   readonly events: number;
 }
 
-/** Each block, cut into pieces of as many identities where it has more events than these. */
+/** Yields blocks, those of more than `eventsMax` events cut into pieces of as many identities each. */
 function* piecesOf(head: SegmentHead, eventsMax: number): Generator<Piece> {
   for (const [block, from] of head.firstIdentities.entries()) {
     const events = eventsOf(head, { first: block, end: block + 1 });
@@ -45,11 +44,12 @@ function* piecesOf(head: SegmentHead, eventsMax: number): Generator<Piece> {
 }
 
 /**
- * Where ranges of identities begin whose events are about so many. All events of an identity are in
- * one range, however many they are.
+ * Divides identities into ranges of about `eventsMax` events. All events of an identity are in one range,
+ * however many they are.
+ * @returns the first identity of each range
  */
 export function rangeStarts(heads: readonly SegmentHead[], eventsMax: number): number[] {
-  // Blocks of all segments may begin at one identity: together they are not to be too many.
+  // Blocks of all segments may begin at the same identity, and together they must not be too many.
   const pieceMax = eventsMax / (2 * heads.length);
   const pieces = heads.flatMap((head) => [...piecesOf(head, pieceMax)])
     .sort((a, b) => a.identity - b.identity);
@@ -65,7 +65,7 @@ export function rangeStarts(heads: readonly SegmentHead[], eventsMax: number): n
   return starts;
 }
 
-/** 1 at each actor whose identities lie in several of the ranges that begin there. */
+/** Returns by actor 1 where its identities lie in several ranges, which begin at `starts`. */
 export function spreadActors(actorOf: Int32Array, starts: readonly number[]): Uint8Array {
   const rangeOf = (identity: number) =>
     countWhile(starts.length, (range) => starts[range]! <= identity);
@@ -77,7 +77,7 @@ export function spreadActors(actorOf: Int32Array, starts: readonly number[]): Ui
   return isSpread;
 }
 
-/** The blocks of a segment with any of these identities, which are ascending, or between two of them. */
+/** Returns the blocks of a segment that may hold any of these identities, which are ascending. */
 export function blocksWith(head: SegmentHead, identities: Int32Array): Blocks[] {
   const found: Blocks[] = [];
   const { firstIdentities, lastIdentity } = head;
@@ -92,7 +92,7 @@ export function blocksWith(head: SegmentHead, identities: Int32Array): Blocks[] 
   return found;
 }
 
-/** Groups of blocks that are decoded together. */
+/** Groups blocks into batches that are decoded together. */
 function batchesOf(wanted: readonly WantedBlocks[]): WantedBlocks[][] {
   const batches: WantedBlocks[][] = [];
   let left = 0;
@@ -108,12 +108,12 @@ function batchesOf(wanted: readonly WantedBlocks[]): WantedBlocks[][] {
   return batches;
 }
 
-/** Whether the next range, from the identity `to` on, begins in the last of these blocks. */
+/** Tells whether the next range, which begins at identity `to`, begins in the last of these blocks. */
 function isOpen({ head, blocks: { end } }: WantedBlocks, to: number): boolean {
   return (head.firstIdentities[end] ?? head.lastIdentity) >= to;
 }
 
-/** The blocks, the last of them apart where it is open. */
+/** Returns the blocks, with the last one separate where it is open. */
 function openApart(wanted: WantedBlocks, to: number): WantedBlocks[] {
   const { first, end } = wanted.blocks;
   if (first >= end) return [];
@@ -122,39 +122,39 @@ function openApart(wanted: WantedBlocks, to: number): WantedBlocks[] {
   return [{ first, end: last }, { first: last, end }].map((blocks) => ({ ...wanted, blocks }));
 }
 
-/** Blocks that were fetched together, and a reader of each. */
+/** Blocks that were fetched together, with a reader of each. */
 interface FetchedBlocks {
   readonly batch: readonly WantedBlocks[];
   readonly readers: readonly SegmentReader[];
 }
 
-/** Whose events are read of a range of identities. */
+/** Tells which events are read for a range of identities. */
 interface KeptOfRange {
   readonly keeps: (identity: number) => boolean;
-  /** Where the next range begins. */
+  /** The first identity of the next range. */
   readonly to: number;
   readonly open: OpenBlocks;
-  /** Sees all blocks that are read. */
+  /** Called with each block that is read. */
   readonly see: (decoded: DecodedBlocks) => void;
 }
 
-/** Reads into a scope, which is given back where that fails. */
+/** Reads segments into a scope, which the caller releases where that fails. */
 type ReadSegments = (memory: MemoryScope) => Promise<LoadedSegment[]>;
 
-/** What parts are read of. */
+/** What a `PartReader` reads from. */
 export interface PartSource {
   readonly sql: Sql;
   readonly projectId: number;
   readonly heads: readonly StoredHead[];
   readonly actorOf: Int32Array;
-  /** About how many events are in memory at once. */
+  /** About the most events that are in memory at once. */
   readonly eventsMax: number;
   readonly memory: SharedMemory;
-  /** Has blocks decoded. */
+  /** Performs the decoding of blocks. */
   readonly perform: PerformDecoding;
 }
 
-/** Reads a project's segments part by part, where they are too large to be read as a whole. */
+/** Reads segments of a project part by part, where they are too large to be read as a whole. */
 export class PartReader {
   readonly #sql: Sql;
   readonly #projectId: number;
@@ -175,9 +175,9 @@ export class PartReader {
   }
 
   /**
-   * The actors of each range of identities, then those whose identities lie in several ranges: as they
-   * were gathered meanwhile or, where they did too much, as many at a time as have so many events. A
-   * part is gone when the next is asked for.
+   * Yields the events of the actors of each range of identities, then those of spread actors, whose
+   * identities lie in several ranges. The latter were collected on the way or, where they are too many, are
+   * read again, a group of actors at a time. A part is freed when the next one is asked for.
    */
   async *parts(): AsyncGenerator<SegmentsPart> {
     const actorOf = this.#actorOf;
@@ -236,14 +236,14 @@ export class PartReader {
     }
   }
 
-  /** Of blocks that are mostly kept, the runs of those who are kept: the blocks stay as they are. */
+  /** Reads blocks most of whose runs are kept: the events stay in the blocks, and only the other runs are left out. */
   async #readRange(
     wanted: readonly WantedBlocks[],
     memory: MemoryScope,
     { keeps, to, open, see }: KeptOfRange,
   ): Promise<LoadedSegment[]> {
     const turn = yielding();
-    // In the order of the segments, whatever is read when: timelines are built of them in that order.
+    // Timelines need the order of the segments, which is not the order of reading.
     const found = new Map<WantedBlocks, DecodedBlocks | null>();
     const unread: WantedBlocks[] = [];
     for (const one of wanted) {
@@ -269,7 +269,7 @@ export class PartReader {
     return segments;
   }
 
-  /** Of blocks that have a few events of those who are kept, these events. */
+  /** Reads blocks few of whose runs are kept: their events are copied, and the blocks freed. */
   async #readPicked(
     wanted: readonly WantedBlocks[],
     memory: MemoryScope,
@@ -291,7 +291,7 @@ export class PartReader {
     return segments;
   }
 
-  /** Blocks one after the other, which lie in `memory`. */
+  /** Fetches and decodes blocks into `memory`, and yields them one by one. */
   async *#decoded(
     wanted: readonly WantedBlocks[],
     memory: MemoryScope,
@@ -303,7 +303,7 @@ export class PartReader {
     }
   }
 
-  /** Blocks, some of them together: the next of them are fetched while these are decoded. */
+  /** Fetches batches of blocks, the next one while the yielded one is decoded. */
   async *#fetched(wanted: readonly WantedBlocks[]): AsyncGenerator<FetchedBlocks> {
     const batches = batchesOf(wanted).values();
     const fetchNext = (): Promise<FetchedBlocks | null> => {
@@ -311,7 +311,7 @@ export class PartReader {
       if (batch === undefined) return Promise.resolve(null);
       const fetching = fetchBlocks(this.#sql, this.#projectId, batch, HOT_COLUMNS)
         .then((readers) => ({ batch, readers }));
-      // Why it failed is told once it is their turn.
+      // A failure is thrown when it is awaited.
       fetching.catch(() => {});
       return fetching;
     };
@@ -322,13 +322,13 @@ export class PartReader {
         yield here;
       }
     } finally {
-      // The database is asked for nothing any more once this has ended.
+      // No statement may be under way once this has ended.
       await next.catch(() => {});
     }
   }
 }
 
-/** Actors in groups of about so many events, ascending. */
+/** Divides actors, in ascending order, into groups of about `eventsMax` events. */
 function* groupsOf(
   eventsOf: ReadonlyMap<number, number>,
   eventsMax: number,

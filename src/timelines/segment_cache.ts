@@ -12,22 +12,22 @@ import { subsetTimelines } from "./timeline_subset.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 import { CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
-/** Has the segments of these ids, in any order. */
+/** Returns the segments with these ids, in any order. */
 export type FetchSegments = (segmentIds: readonly number[]) => Promise<readonly LoadedSegment[]>;
 
-/** The actor of each identity of a project, by the identity's id, as of a version of the links. */
+/** The actor of each identity of a project, by the identity's id, at a version of the links. */
 export interface KnownActors {
   readonly version: number;
   readonly actorOf: Int32Array;
 }
 
-/** Which timelines are meant. */
+/** Names timelines. */
 export interface TimelinesKey {
   readonly projectId: number;
-  /** Of who is who. */
+  /** The version of the links between identities and actors. */
   readonly version: number;
   readonly segmentIds: readonly number[];
-  /** How many runs the segments have. */
+  /** The number of runs in the segments. */
   readonly runs: number;
 }
 
@@ -46,18 +46,18 @@ function bytesOf(segment: LoadedSegment): number {
   return buffers.values().reduce((bytes, { byteLength }) => bytes + byteLength, 0);
 }
 
-/** Lazy columns (titles, properties, ...) take at most half of all that is kept. */
+/** The share of the budget that lazy columns (titles, properties, ...) take at most. */
 const LAZY_SHARE = 1 / 2;
-/** And timelines a quarter: 27 MB for ten million events. */
+/** The share of timelines: they take 29 MB for ten million events. */
 const RUNS_SHARE = 1 / 4;
 
-/** Timelines are taken out of those that have at most so many times the slices. */
+/** Timelines are taken out of others that have at most this many times as many slices. */
 const SUBSET_SLICES_MAX = 8;
 
-/** And an eighth of how often whom did what segments ask for: 9 MB for a condition on 500,000 people of a month. */
+/** The share of counted runs: 9 MB hold a condition on 500,000 people of a month. */
 const COUNTED_SHARE = 1 / 8;
 
-/** And an eighth of blocks that listed events were read from: 25 MB hold those of a day at ten million events a month. */
+/** The share of blocks that lists read: 25 MB hold those of a day at ten million events a month. */
 const BLOCKS_SHARE = 1 / 8;
 
 /** How often each of some identities did something in a segment. */
@@ -70,20 +70,20 @@ export interface CountedRuns {
 const COUNTED_BYTES = 512;
 
 /**
- * What reads keep in memory of segments, at most `bytesMax` bytes of it in all: what was used least recently
- * goes first. Segments never change, so what is here is true for as long as anybody asks for it.
+ * All that reads keep of segments, within one budget of `bytesMax` bytes, of which the least recently used is
+ * evicted first. Segments never change, so that nothing here becomes stale.
  */
 export class SegmentCache {
-  /** Where all that is kept lies. */
+  /** The shared memory that holds all of it. */
   readonly memory = new SharedMemory(SHARED_FREE_BYTES_MAX);
-  /** Their lazy columns, as reads asked for them. */
+  /** Lazy columns that reads asked for. */
   readonly lazies: LazyCache;
-  /** How often identities did what conditions on people ask for: by what is asked, and the segment. */
+  /** How often identities did what conditions on people ask for, by condition and segment. */
   readonly counted: WeighedCache<string, CountedRuns>;
-  /** Blocks of whole events, as lists asked for them: the next page is mostly of the same ones. */
+  /** Blocks of whole events that lists read: the next page is mostly in the same ones. */
   readonly blocks: WeighedCache<string, KeptBlock>;
   readonly bytesMax: number;
-  /** Bytes of a part, where a read needs more than the cache may hold. */
+  /** The bytes of a part, where a read needs more than may be kept. */
   readonly partBytesMax: number;
   readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();
@@ -126,7 +126,7 @@ export class SegmentCache {
     return this.#segments.bytes;
   }
 
-  /** Who is who in a project, as it was asked for last. */
+  /** Returns the actors of a project that were kept last. */
   actorsOf(projectId: number): KnownActors | undefined {
     return this.#actors.get(projectId);
   }
@@ -138,8 +138,8 @@ export class SegmentCache {
   }
 
   /**
-   * The timelines of segments that the key tells: kept, taken out of those of more segments that are
-   * kept, or built now. Throws what `build` throws.
+   * Returns the timelines that a key names: kept ones, a part of kept ones of more segments, or built now.
+   * Throws what `build` throws.
    */
   async timelinesOf(
     of: TimelinesKey,
@@ -162,7 +162,7 @@ export class SegmentCache {
     return columns;
   }
 
-  /** Kept timelines of all of these segments and others, the fewest; null: there are none, or too many. */
+  /** Returns the smallest kept timelines of all of these segments and others; null: there are none, or they are too large. */
   #timelinesOfMore(owner: string, { segmentIds, runs }: TimelinesKey): KeptTimelines | null {
     let found: string | null = null;
     let least = SUBSET_SLICES_MAX * runs;
@@ -176,15 +176,15 @@ export class SegmentCache {
     return found === null ? null : this.#timelines.get(found)!;
   }
 
-  /** The segment, if it is kept; that is a use of it. */
+  /** Returns a segment if it is kept, which counts as a use. */
   get(segmentId: number): LoadedSegment | undefined {
     return this.#segments.get(segmentId);
   }
 
   /**
-   * Segments by their ids, in the same order. Those that are missing are fetched at once, but for
-   * those that somebody else is fetching already. Throws what `fetch` throws; nothing is remembered
-   * of a fetch that failed, and whoever waited for it fetches for himself.
+   * Returns segments in the order of their ids. Missing ones are fetched together, except those that
+   * another read is fetching already. Throws what `fetch` throws. A failed fetch is not remembered: whoever
+   * waited for it fetches again.
    */
   async load(segmentIds: readonly number[], fetch: FetchSegments): Promise<LoadedSegment[]> {
     const found = new Map<number, LoadedSegment>();
@@ -202,7 +202,7 @@ export class SegmentCache {
     }
     const failed: number[] = [];
     for (const [id, fetching] of waits) {
-      // Why it failed is told to whoever began it.
+      // The failure is thrown to whoever began the fetch.
       const fetched = await fetching.catch(() => null);
       if (fetched === null) failed.push(id);
       else found.set(id, fetched.get(id)!);
@@ -230,7 +230,7 @@ export class SegmentCache {
     for (const id of segmentIds) {
       const segment = fetched.get(id);
       if (segment === undefined) throw new Error(`Segment ${id} of a history is gone`);
-      // What is too large to be kept goes once nobody reads it any more.
+      // A segment that is too large to be kept is freed once the reads under way have ended.
       const isKept = this.#segments.set(segment.segmentId, segment);
       if (!isKept) this.memory.retire(segment.times);
     }

@@ -1,6 +1,6 @@
-/** What is smaller is left to the garbage collector. */
+/** Smaller buffers are left to the garbage collector. */
 const RECYCLED_BYTES_MIN = 65_536;
-/** A buffer may be this many times as large as what it is taken for. */
+/** A recycled buffer may be this many times as large as what was asked for. */
 const SLACK = 1.5;
 
 /** Typed arrays that may lie in shared memory. */
@@ -15,11 +15,11 @@ export type Column =
 
 interface Retired {
   readonly buffer: SharedArrayBuffer;
-  /** The last read that may look at it. */
+  /** The last read that may use it. */
   readonly lastRead: number;
 }
 
-/** Memory that is given back together. */
+/** Buffers that are given back together. */
 export class MemoryScope {
   readonly #own = new Set<SharedArrayBuffer>();
 
@@ -31,31 +31,31 @@ export class MemoryScope {
     return buffer;
   };
 
-  /** Takes over what nobody else looks at. */
+  /** Takes over a buffer that nobody else uses. */
   own({ buffer }: Column): void {
     if (buffer instanceof SharedArrayBuffer) this.#own.add(buffer);
   }
 
-  /** Has another scope give back what this one was to give back. */
+  /** Moves a buffer to another scope. */
   handOver(column: Column, to: MemoryScope): void {
     if (this.#own.delete(column.buffer as SharedArrayBuffer)) to.own(column);
   }
 
-  /** Nobody looks at this any more. */
+  /** Gives one buffer back, which nobody may use any more. */
   giveBack({ buffer }: Column): void {
     if (this.#own.delete(buffer as SharedArrayBuffer)) {
       this.memory.give(buffer as SharedArrayBuffer);
     }
   }
 
-  /** Nobody looks at any of it any more. */
+  /** Gives all buffers back, which nobody may use any more. */
   release(): void {
     for (const buffer of this.#own) this.memory.give(buffer);
     this.#own.clear();
   }
 }
 
-/** One read, while it looks at shared memory. */
+/** A read that is using shared memory. */
 export class MemoryUse extends MemoryScope {
   readonly #running = new Set<Promise<unknown>>();
   readonly #leave: () => void;
@@ -65,7 +65,7 @@ export class MemoryUse extends MemoryScope {
     this.#leave = leave;
   }
 
-  /** Work that looks at shared memory: it is waited for before that is given back. */
+  /** Runs work that uses shared memory: it is awaited before that is given back. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.#running.add(work);
     try {
@@ -75,7 +75,7 @@ export class MemoryUse extends MemoryScope {
     }
   }
 
-  /** Nothing of the read looks at shared memory any more, once what runs has ended. */
+  /** Ends the use once running work has ended. */
   async end(): Promise<void> {
     await Promise.allSettled(this.#running);
     this.release();
@@ -84,12 +84,12 @@ export class MemoryUse extends MemoryScope {
 }
 
 /**
- * Memory that all threads see. The garbage collector does not count what is shared: without anybody's
- * doing, 4 GB of dropped buffers lay about at once. So they are given back by hand, and taken again.
+ * Memory that all threads share. Buffers are given back and recycled explicitly, since the garbage collector
+ * does not count shared ones: 4 GB of dropped buffers were once left in memory.
  */
 export class SharedMemory {
   readonly #freeBytesMax: number;
-  /** Given back, the smallest first. */
+  /** Buffers to be recycled, the smallest first. */
   readonly #free: SharedArrayBuffer[] = [];
   #freeBytes = 0;
   #takenBytes = 0;
@@ -97,17 +97,17 @@ export class SharedMemory {
   #lastRead = 0;
   readonly #reads = new Set<number>();
 
-  /** `freeBytesMax`: what is kept at most for what comes next. */
+  /** @param freeBytesMax the most bytes that are kept to be recycled */
   constructor(freeBytesMax: number) {
     this.#freeBytesMax = freeBytesMax;
   }
 
-  /** Bytes that are taken, are kept to be taken again, or wait for reads to end. */
+  /** The bytes in use, kept to be recycled, or waiting for reads to end. */
   get bytes(): number {
     return this.#takenBytes + this.#freeBytes;
   }
 
-  /** A buffer of at least so many bytes, whatever they hold. */
+  /** Returns a buffer of at least this many bytes, with undefined contents. */
   take(bytes: number): SharedArrayBuffer {
     const at = bytes < RECYCLED_BYTES_MIN
       ? -1
@@ -119,20 +119,20 @@ export class SharedMemory {
     return buffer;
   }
 
-  /** Gives back what nobody looks at any more. */
+  /** Gives back a buffer that nobody uses any more. */
   give(buffer: SharedArrayBuffer): void {
     this.#takenBytes -= buffer.byteLength;
     if (buffer.byteLength < RECYCLED_BYTES_MIN) return;
     const at = this.#free.findIndex(({ byteLength }) => byteLength >= buffer.byteLength);
     this.#free.splice(at < 0 ? this.#free.length : at, 0, buffer);
     this.#freeBytes += buffer.byteLength;
-    // The smallest is the easiest to have anew.
+    // The smallest are dropped first, as they are the cheapest to allocate again.
     while (this.#freeBytes > this.#freeBytesMax) {
       this.#freeBytes -= this.#free.shift()!.byteLength;
     }
   }
 
-  /** Gives back what no read that begins from now on looks at, once all that are under way have ended. */
+  /** Gives back what no new read will use, once all reads under way have ended. */
   retire({ buffer }: Column): void {
     if (!(buffer instanceof SharedArrayBuffer)) return;
     this.#retired.push({ buffer, lastRead: this.#lastRead });
@@ -161,7 +161,7 @@ export class SharedMemory {
 
 const ALIGNED = 8;
 
-/** Columns of these kinds and lengths in shared memory, side by side in one buffer: whatever they hold. */
+/** Allocates columns of these kinds and lengths side by side in one shared buffer, with undefined contents. */
 export function room<T extends Readonly<Record<string, Column>>>(
   take: (bytes: number) => SharedArrayBuffer,
   kinds: T,
@@ -184,7 +184,7 @@ export function room<T extends Readonly<Record<string, Column>>>(
   return Object.fromEntries(columns);
 }
 
-/** The same values in shared memory, side by side in one buffer. */
+/** Copies columns into one shared buffer, side by side. */
 export function shared<T extends Readonly<Record<string, Column>>>(
   take: (bytes: number) => SharedArrayBuffer,
   columns: T,
@@ -197,7 +197,7 @@ export function shared<T extends Readonly<Record<string, Column>>>(
   return copies;
 }
 
-/** The same column in shared memory. */
+/** Copies a column into shared memory. */
 export function sharedColumn<T extends Column>(
   take: (bytes: number) => SharedArrayBuffer,
   column: T,

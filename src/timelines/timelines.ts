@@ -11,32 +11,32 @@ import { type MemoryScope, type MemoryUse, shared } from "./shared_memory.ts";
 import { buildTimelines } from "./timeline_build.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 
-/** What some actors of a project did, all that a read needs of them, in memory. */
+/** All events that a read needs of some actors of a project, in memory. */
 export interface TimelinePart {
   readonly segments: readonly LoadedSegment[];
-  /** What of it is read, or made, is kept no longer than it. */
+  /** The scope of whatever is read or made for this part alone. */
   readonly memory: MemoryScope;
-  /** The actors' timelines, as they were built before, or are built now. */
+  /** Returns the actors' timelines: kept ones, or built now. */
   readonly timelines: () => Promise<TimelineColumns>;
-  /** Has the next part read meanwhile: called once this one is but visited. */
+  /** Starts reading the next part; called when this one only remains to be visited. */
   readonly readOn: () => void;
 }
 
-/** What the actors of a project did, as far as a read needs it. */
+/** All events that a read needs of the actors of a project. */
 export interface Timelines {
   readonly projectId: number;
   /** The actor of each identity, by the identity's id. */
   readonly actorOf: Int32Array;
-  /** Everything, part by part: each actor is in one of them with all that he did. */
+  /** Yields the parts. All events of an actor are in the same one. */
   readonly parts: () => AsyncIterable<TimelinePart>;
 }
 
-/** About what an event takes in memory of what each read loads: 11 of a shop's, more where terms are many. */
+/** About the bytes that an event takes in the columns of every read: 11 for a shop, more where terms are many. */
 const EVENT_BYTES = 14;
-/** And in timelines: 16 bytes a run. */
+/** About the bytes that an event takes in timelines, which are 16 for each run. */
 const TIMELINE_EVENT_BYTES = 3;
 
-/** No row: nothing is projected yet. A row without a segment: none has an event in the span. */
+/** Returns no row where nothing is projected yet, and one without a segment where none has an event in the span. */
 const DIRECTORY = `
 SELECT s.segment_id, p.links_version, coalesce(s.events, 0) * ${EVENT_BYTES} AS bytes
 FROM projections p
@@ -45,20 +45,20 @@ LEFT JOIN segments s
 WHERE p.project_id = $1::int
 ORDER BY s.from_ms, s.segment_id`;
 
-/** Identity and actor, 4 bytes each with the most significant one first: written as one number of 8. */
+/** Returns pairs of an identity and its actor, as big-endian numbers of 4 bytes each. */
 const LINKS = `
 SELECT encode(string_agg(int8send(identity_id::int8 << 32 | actor_id), ''::bytea), 'base64') AS links
 FROM identities WHERE project_id = $1::int AND actor_id <> identity_id`;
 const LINK_BYTES = 8;
 
-/** A segment, and when its first and its last event happened. */
+/** A segment with the times of its first and last event. */
 export interface DatedSegment extends Row {
   readonly segment_id: number;
   readonly from_ms: number;
   readonly to_ms: number;
 }
 
-/** The segments with an event in [fromMs, toMs), none of which is loaded. */
+/** Returns the segments with an event in [fromMs, toMs), without loading them. */
 export async function datedSegments(
   sql: Sql,
   projectId: number,
@@ -92,7 +92,7 @@ async function* partsOf(
   }
 }
 
-/** Segments that are fetched by one statement each: as many as it may take, at least one. */
+/** Groups segments into batches that are fetched together, of at least one segment each. */
 function batchesOf(sizes: ReadonlyMap<number, number>): number[][] {
   const batches: number[][] = [];
   let left = 0;
@@ -120,7 +120,7 @@ async function fetchActors(sql: Sql, projectId: number): Promise<Int32Array> {
   return actorOf;
 }
 
-/** Reaching at least as far: who is not known to be another is himself. */
+/** Lengthens the list of actors: further identities are actors of their own. */
 function lengthened(actorOf: Int32Array, length: number): Int32Array {
   if (actorOf.length >= length) return actorOf;
   const longer = Int32Array.from({ length }, (_, identity) => identity);
@@ -128,7 +128,7 @@ function lengthened(actorOf: Int32Array, length: number): Int32Array {
   return longer;
 }
 
-/** The actor of each identity up to the last: itself, unless it is linked to another. */
+/** Returns the actor of each identity up to the last, which is itself unless it is linked to another. */
 async function loadActors(
   sql: Sql,
   cache: SegmentCache,
@@ -147,7 +147,7 @@ async function loadActors(
   return actorOf;
 }
 
-/** The actor of each identity up to the last, as of the moment that `sql` sees. */
+/** Returns the actor of each identity up to the last, in the snapshot that `sql` reads. */
 export async function readActors(
   sql: Sql,
   cache: SegmentCache,
@@ -161,17 +161,17 @@ export async function readActors(
   return await loadActors(sql, cache, projectId, row?.links_version ?? 0, lastIdentity);
 }
 
-/** Where timelines are loaded from, and how. */
+/** What it takes to load timelines. */
 export interface TimelineLoading {
-  /** Must see one moment of the database. */
+  /** Must read a single snapshot. */
   readonly sql: Sql;
   readonly cache: SegmentCache;
   readonly use: MemoryUse;
-  /** Has blocks decoded. */
+  /** Performs the decoding of blocks. */
   readonly perform: PerformDecoding;
 }
 
-/** Whole segments, in the order of their ids: as they were kept, or loaded now. */
+/** Returns whole segments, in the order of their ids: kept ones, or loaded now. */
 async function loadSegments(
   { sql, cache, perform }: TimelineLoading,
   projectId: number,
@@ -179,7 +179,7 @@ async function loadSegments(
 ): Promise<LoadedSegment[]> {
   const found = new Map<number, LoadedSegment>();
   const missing = new Map<number, number>();
-  // What is kept is used before anything is fetched, which may drive it out.
+  // Kept segments are looked up first, since loading others may evict them.
   for (const [id, bytes] of sizes) {
     const segment = cache.get(id);
     if (segment === undefined) missing.set(id, bytes);
@@ -197,33 +197,33 @@ async function loadSegments(
     // The next batch is fetched while one is decoded.
     for (const batch of batchesOf(missing)) {
       const load = cache.load(batch, fetch);
-      // Why it failed is told once it is their turn.
+      // A failure is thrown when it is awaited.
       load.catch(() => {});
       await loads.at(-1);
       loads.push(load);
     }
     for (const load of loads) for (const one of await load) found.set(one.segmentId, one);
   } finally {
-    // The database is asked for nothing any more once this has ended.
+    // No statement may be under way once this has ended.
     await Promise.allSettled(loads);
   }
   return [...sizes.keys()].map((id) => found.get(id)!);
 }
 
-/** What a read needs of timelines beyond their span. */
+/** What a read asks of timelines beyond their span. */
 export interface TimelineOptions {
-  /** What an event takes in memory beside what each read loads. */
+  /** The bytes that an event takes beside the columns of every read. */
   readonly eventBytes?: number;
-  /** Is told how many events the segments hold, before they are loaded. */
+  /** Called with the number of events before they are loaded. */
   readonly expect?: (events: number) => void;
-  /** The segments that are wanted of those of the span; absent or null: all. */
+  /** The ids of the segments that are loaded; absent or null: all that overlap the span. */
   readonly only?: ReadonlySet<number> | null;
 }
 
 /**
- * All segments of a project with an event in [fromMs, toMs), in the order of their first event. Whole
- * segments: they hold events outside of the span too. What the cache cannot hold is read part by part,
- * each time that it is walked.
+ * Loads all segments of a project with an event in [fromMs, toMs), in the order of their first event. They are
+ * whole, and so hold events outside of the span too. Those that the cache cannot hold together are read part
+ * by part, each time that the parts are asked for.
  */
 export async function loadTimelines(
   loading: TimelineLoading,

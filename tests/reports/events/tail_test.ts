@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { insertEvents } from "../../src/ingest/event_insert.ts";
-import { type Json, newEvent, TestApp } from "../support/app.ts";
-import { onBothEngines } from "../support/databases.ts";
-import { newRow } from "../support/event_rows.ts";
+import { insertEvents } from "../../../src/ingest/event_insert.ts";
+import { type Json, newEvent, TestApp } from "../../support/app.ts";
+import { onBothEngines } from "../../support/databases.ts";
+import { newRow } from "../../support/event_rows.ts";
 
 /** Follows a project as a client does: page by page, from where the last poll ended. */
 class Tail {
