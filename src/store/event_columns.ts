@@ -244,11 +244,7 @@ const FLAGS: ReadonlySet<string> = new Set(FLAG_COLUMNS);
 const UNSHARED_TEXTS = ["properties", "extra", "url", "url_rest"] as const;
 
 /** Returns one value of an event of a block. */
-export function valueAt(
-  { same, coded }: BlockColumns,
-  name: BlockColumn,
-  place: number,
-): BlockValue {
+function valueAt({ same, coded }: BlockColumns, name: BlockColumn, place: number): BlockValue {
   const column = coded[name];
   if (column === undefined) return same[name] ?? null;
   const { values, which } = column;

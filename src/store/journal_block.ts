@@ -95,7 +95,7 @@ const COLUMNS: readonly BlockColumn[] = [
   "extra",
   "sent_at",
 ];
-export const EMPTY = Object.fromEntries(COLUMNS.map((column) => [column, null]));
+const EMPTY = Object.fromEntries(COLUMNS.map((column) => [column, null]));
 /** Columns whose values recur in other requests. */
 const REPEATED: ReadonlySet<BlockColumn> = new Set([
   "name",

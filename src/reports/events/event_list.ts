@@ -4,8 +4,12 @@ import type { PageCursor } from "../../query/event_cursor.ts";
 import { type Range, spanOf } from "../../query/range.ts";
 import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
-import { type PendingRow, UnreadableBlock } from "../../store/journal_block.ts";
-import { ListedBlock } from "../../store/listed_block.ts";
+import {
+  journalEvents,
+  type PendingRow,
+  UnreadableBlock,
+  waitingEvents,
+} from "../../store/journal_block.ts";
 import { rowsAt } from "../../store/segments.ts";
 import type { Read } from "../../scans/read.ts";
 import { partsBackwards } from "../newest/backwards.ts";
@@ -156,29 +160,24 @@ async function journalRows(
   limits?: JournalListLimits,
 ): Promise<EventRow[] | null> {
   const behind = spanBehind(span, place);
-  /** The newest of a block's events that are on the page, at most as many as it has. */
-  const newestIn = (block: ListedBlock, places: readonly number[]): EventRow[] => {
-    const found = places.map((at) => ({ at, ms: block.msAt(at), id: block.idAt(at) }))
-      .filter(({ at, ms, id }) =>
-        (ms < place.ms || ms === place.ms && place.id !== null && id < place.id) &&
-        ms >= span.fromMs && ms < span.toMs && isOfBots(scope.bots, { bot: block.isBotAt(at) })
-      );
-    if (found.length > rows) found.sort((a, b) => b.ms - a.ms || (a.id < b.id ? 1 : -1));
-    return found.slice(0, rows).map(({ at }) => block.rowAt(at));
+  const isListed = (row: EventRow): boolean => {
+    const ms = Date.parse(row.occurred_at);
+    const isBehind = ms < place.ms || ms === place.ms && place.id !== null &&
+        row.event_id < place.id;
+    return isBehind && ms >= span.fromMs && ms < span.toMs && isOfBots(scope.bots, row);
   };
   const toMs = Math.min(span.toMs, behind.toMs);
   let listed: EventRow[] = [];
   let lastMs = -Infinity;
   let { blocksMax: blocksLeft, eventsMax: eventsLeft } = limits ?? UNLIMITED;
-  for await (const row of blocksBackwards(sql, scope.projectId, { ...span, toMs }, which)) {
+  for await (const block of blocksBackwards(sql, scope.projectId, { ...span, toMs }, which)) {
     // A block that ends in the last event's millisecond may hold a greater id.
-    if (row.to_ms < lastMs) break;
+    if (block.to_ms < lastMs) break;
     if (blocksLeft-- <= 0 || eventsLeft <= 0) return null;
-    const block = new ListedBlock(row);
-    const places = which === "all" ? block.stored : block.waiting;
-    eventsLeft -= places.length;
+    const events = which === "all" ? journalEvents(block) : waitingEvents(block);
+    eventsLeft -= events.length;
     const before = listed.length;
-    listed.push(...newestIn(block, places));
+    listed.push(...events.filter(isListed));
     // A page of many small blocks is sorted once it is full, not with each of them.
     if (listed.length === before || listed.length < rows) continue;
     listed = listed.sort(byPlace).slice(0, rows);
