@@ -56,7 +56,15 @@ function seekBinaries(): string | null {
  * of PostgreSQL and of the schema: 0.2 s instead of 2.
  */
 export async function startPostgres(options: ClusterOptions = {}): Promise<ThrowawayPostgres> {
-  const { parent, fsync = true } = options;
+  try {
+    return await startCluster(options);
+  } catch {
+    // As a rule another has taken the port meanwhile; there is a new one.
+    return await startCluster(options);
+  }
+}
+
+async function startCluster({ parent, fsync = true }: ClusterOptions): Promise<ThrowawayPostgres> {
   const cluster = await newCluster(parent, fsync);
   try {
     const key = `${SCHEMA_KEY}-${await versionOf(cluster.binaries)}`;
@@ -192,8 +200,11 @@ class Cluster implements ThrowawayPostgres {
       if (this.#server === started) this.#server = null;
     });
     const deadline = performance.now() + START_MS_MAX;
-    const answers = () => administer(this, "SELECT 1").then(() => true, () => false);
+    // Another may have taken the port between its choice and now, and answer there.
+    const isThis = `SELECT 1 / (current_setting('data_directory') = '${this.dataDir}')::int`;
+    const answers = () => administer(this, isThis).then(() => true, () => false);
     while (!await answers()) {
+      if (this.#server !== started) throw new Error("The PostgreSQL server ended as it started");
       if (performance.now() > deadline) throw new Error("The PostgreSQL server does not start");
       await new Promise((resolve) => setTimeout(resolve, START_LOOK_MS));
     }

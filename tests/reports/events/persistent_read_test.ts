@@ -88,7 +88,8 @@ onBothEngines("an export outlives a statement that the database cancels", async 
   const server = await new TestApp(db.env).start();
   try {
     const project = await server.project();
-    const events = Array.from({ length: 20 }, (_, i) => newEvent({ timestamp: Date.now() - i }));
+    const nowMs = Date.now();
+    const events = Array.from({ length: 20 }, (_, i) => newEvent({ timestamp: nowMs - i }));
     await server.post(project, events);
     await server.read(project);
     const { reading } = await database.transaction(async (tx) => {
