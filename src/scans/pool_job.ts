@@ -14,8 +14,8 @@ export interface PoolWork {
 
 /** Work that a pool divides among its threads. */
 export interface PoolJob<Order> {
-  /** What all tasks have in common, as it is sent to each worker once. */
-  readonly order: Order;
+  /** Makes what all tasks have in common, which is sent to each worker once; in place nothing is. */
+  readonly orderSent: () => Order;
   /** All that there is to do, in ranges of about `CUT_EVENTS` events. */
   readonly ranges: readonly TaskRange[];
   /** What a worker needs for a range beside the order; absent: nothing. Its buffers are handed over. */

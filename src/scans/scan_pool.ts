@@ -12,7 +12,7 @@ import {
 import { SPARE_TIME_GRACE_MS, WORKER_REQUESTS_MAX } from "./scan_limits.ts";
 import { scanJob, type ScanOrder } from "./scan_task.ts";
 import { ScanThread } from "./scan_thread.ts";
-import type { PoolOrder } from "./scan_worker_loop.ts";
+import type { JobOpening, PoolOrder } from "./scan_worker_loop.ts";
 import { SpareTime } from "./spare_time.ts";
 import type { VisitorKind } from "./visitor.ts";
 
@@ -28,8 +28,8 @@ class PooledJob {
   readonly visited = new Map<ScanThread, TaskRange[]>();
   /** Those of them that were asked for their share. */
   readonly closing = new Set<ScanThread>();
-  /** 1 once nothing more is to be done: a worker then skips what it was sent. */
-  readonly stopped = new Int32Array(new SharedArrayBuffer(4));
+  /** What each worker is sent first; a worker skips what it was sent since once it is stopped. */
+  readonly opening: JobOpening;
   running = 0;
   isOver = false;
   failure: unknown = null;
@@ -41,7 +41,10 @@ class PooledJob {
     readonly job: PoolJob<PoolOrder>,
     /** The next task is the last element. */
     readonly tasks: TaskRange[],
-  ) {}
+  ) {
+    const stopped = new Int32Array(new SharedArrayBuffer(4));
+    this.opening = { order: job.orderSent(), stopped };
+  }
 
   add(counts: unknown): void {
     this.#counts = this.#counts === null ? counts : this.job.merge(this.#counts, counts);
@@ -60,7 +63,7 @@ class PooledJob {
   fail(reason: unknown): void {
     if (this.isOver) return;
     this.isOver = true;
-    Atomics.store(this.stopped, 0, 1);
+    Atomics.store(this.opening.stopped, 0, 1);
     this.failure = reason;
     this.tasks.length = 0;
     for (const thread of this.visited.keys()) thread.drop(this.id);
@@ -251,7 +254,7 @@ export class ScanPool {
 
   /** Sends a worker the next task of a job, or asks for its share. @returns false: there is nothing to ask */
   #request(thread: ScanThread, pooled: PooledJob): boolean {
-    const { id, job: { order, inputsOf }, visited, closing, stopped } = pooled;
+    const { id, job: { inputsOf }, opening, visited, closing } = pooled;
     // What it is sent now would begin another share.
     if (closing.has(thread)) return false;
     const range = pooled.tasks.pop();
@@ -262,7 +265,7 @@ export class ScanPool {
       thread.close(id);
       return true;
     }
-    thread.run(id, range, ranges === undefined ? { order, stopped } : null, inputsOf?.(range));
+    thread.run(id, range, ranges === undefined ? opening : null, inputsOf?.(range));
     // Noted before it is visited: if the worker is lost, all its ranges are visited again.
     if (ranges === undefined) visited.set(thread, [range]);
     else ranges.push(range);

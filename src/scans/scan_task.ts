@@ -97,9 +97,9 @@ export function scanJob<Inputs, Counts>(
   kind: VisitorKind<Inputs, Counts>,
   order: ScanOrder,
 ): PoolJob<ScanOrder> {
-  const segments = order.segments.map((one) => one instanceof LoadedSegment ? one.sent() : one);
+  const sent = (one: SentSegment) => one instanceof LoadedSegment ? one.sent() : one;
   return {
-    order: { ...order, segments },
+    orderSent: () => ({ ...order, segments: order.segments.map(sent) }),
     ranges: [...rangesOf(order)],
     open: () => new ScanWork(kind, order),
     merge: (a, b) => kind.merge(a as Counts, b as Counts),

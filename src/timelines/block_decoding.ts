@@ -56,7 +56,7 @@ export class DecodeWork {
 
 /** A decoding that a pool can perform: see `PoolJob`. */
 export interface DecodeJob {
-  readonly order: DecodeOrder;
+  readonly orderSent: () => DecodeOrder;
   /** Each is one block. */
   readonly ranges: readonly BlockRange[];
   readonly inputsOf: (range: BlockRange) => unknown;
@@ -105,7 +105,7 @@ export async function decodeBlocks(
       })),
     };
     await perform({
-      order,
+      orderSent: () => order,
       ranges: [...blockRanges(readers)],
       inputsOf: ({ segment, from, to }): ColumnBytes =>
         Object.fromEntries(readers[segment]!.bytesOf(EVENT_COLUMNS, { first: from, end: to })),

@@ -3,7 +3,12 @@ import type { DecodedBlocks } from "./block_decoding.ts";
 import type { ColumnsWithBits } from "./hot_columns.ts";
 import { type LazyColumn, type LazyField, lazyName } from "./lazy_columns.ts";
 import { PropertyColumn } from "./property_columns.ts";
-import { keptRuns, pickedColumns, runColumns, type SegmentSlice } from "./segment_slice.ts";
+import {
+  keptRuns,
+  type pickedColumns,
+  type runColumns,
+  type SegmentSlice,
+} from "./segment_slice.ts";
 import type { Column } from "./shared_memory.ts";
 
 /** Loaded lazy columns, by `lazyName`, and columns that the read made of them. */
@@ -143,28 +148,20 @@ export function loadedSegment(segmentId: number, columns: ColumnsWithBits): Load
   return new LoadedSegment({ ...columns, segmentId });
 }
 
-/** Returns the runs of some identities in decoded blocks, without copying events; null: there are none. */
+/**
+ * Returns what some identities did in decoded blocks; null: nothing.
+ * @param columnsOf `runColumns` leaves the events in the blocks, `pickedColumns` copies them, so that the
+ * blocks can be freed
+ */
 export function slicedSegment(
   { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
   keeps: (identity: number) => boolean,
   take: (bytes: number) => SharedArrayBuffer,
+  columnsOf: typeof runColumns | typeof pickedColumns,
 ): LoadedSegment | null {
   const spans = keptRuns(columns, keeps);
   if (spans.length === 0) return null;
-  const slice: SegmentSlice = { stored, blocks, firstPlace, picked: null };
-  const own = runColumns(columns, spans, take);
-  return new LoadedSegment({ ...columns, ...own, segmentId: stored.segmentId, slice });
-}
-
-/** Does the same, but copies the events, so that the blocks can be freed. */
-export function pickedSegment(
-  { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
-  keeps: (identity: number) => boolean,
-  take: (bytes: number) => SharedArrayBuffer,
-): LoadedSegment | null {
-  const spans = keptRuns(columns, keeps);
-  if (spans.length === 0) return null;
-  const { picked, ...own } = pickedColumns(columns, spans, take);
+  const { picked, ...own } = columnsOf(columns, spans, take);
   const slice: SegmentSlice = { stored, blocks, firstPlace, picked };
   return new LoadedSegment({ ...own, segmentId: stored.segmentId, slice });
 }

@@ -4,9 +4,10 @@ import type { SegmentReader } from "../store/segment_reader.ts";
 import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
 import { decodeBlocks, type DecodedBlocks, type PerformDecoding } from "./block_decoding.ts";
-import { type LoadedSegment, pickedSegment, slicedSegment } from "./loaded_segment.ts";
+import { type LoadedSegment, slicedSegment } from "./loaded_segment.ts";
 import { OpenBlocks } from "./open_blocks.ts";
 import { PartsInTurn, type ReadPart, type SegmentsPart } from "./parts_in_turn.ts";
+import { pickedColumns, runColumns } from "./segment_slice.ts";
 import { SpreadEvents } from "./spread_events.ts";
 import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
 import { yielding } from "../store/yielding.ts";
@@ -261,7 +262,7 @@ export class PartReader {
     const segments: LoadedSegment[] = [];
     for (const one of decoded) {
       see(one);
-      const segment = slicedSegment(one, keeps, memory.take);
+      const segment = slicedSegment(one, keeps, memory.take, runColumns);
       if (segment !== null) segments.push(segment);
       await turn();
     }
@@ -280,7 +281,7 @@ export class PartReader {
     const blocks = new MemoryScope(this.#memory);
     try {
       for await (const one of this.#decoded(wanted, blocks)) {
-        const segment = pickedSegment(one, keeps, memory.take);
+        const segment = slicedSegment(one, keeps, memory.take, pickedColumns);
         if (segment !== null) segments.push(segment);
         blocks.giveBack(one.columns.times);
         await turn();

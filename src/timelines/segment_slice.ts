@@ -72,12 +72,9 @@ type Take = (bytes: number) => SharedArrayBuffer;
 const runsIn = (spans: readonly RunSpan[]): number =>
   spans.reduce((runs, { first, end }) => runs + end - first, 0);
 
-/** Copies where some runs lie into shared memory; their events stay where they are. */
-export function runColumns(
-  { identities, starts, nameBits }: ColumnsWithBits,
-  spans: readonly RunSpan[],
-  take: Take,
-) {
+/** Copies only where some runs lie into shared memory; their events stay where they are. */
+export function runColumns(columns: ColumnsWithBits, spans: readonly RunSpan[], take: Take) {
+  const { identities, starts, nameBits } = columns;
   const runs = runsIn(spans);
   const own = room(take, { identities, nameBits, starts, ends: starts }, {
     ...{ identities: runs, nameBits: runs, starts: runs, ends: runs },
@@ -90,7 +87,7 @@ export function runColumns(
     own.ends.set(starts.subarray(first + 1, end + 1), run);
     run += end - first;
   }
-  return own;
+  return { ...columns, ...own, picked: null };
 }
 
 /** The columns of some events of a segment, and the places of these events in it. */

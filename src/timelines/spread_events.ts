@@ -1,5 +1,6 @@
 import type { DecodedBlocks } from "./block_decoding.ts";
-import { type LoadedSegment, pickedSegment } from "./loaded_segment.ts";
+import { type LoadedSegment, slicedSegment } from "./loaded_segment.ts";
+import { pickedColumns } from "./segment_slice.ts";
 import type { MemoryScope } from "./shared_memory.ts";
 
 /**
@@ -56,7 +57,7 @@ export class SpreadEvents {
       this.#memory.release();
       return;
     }
-    this.#segments.push(pickedSegment(decoded, keeps, this.#memory.take)!);
+    this.#segments.push(slicedSegment(decoded, keeps, this.#memory.take, pickedColumns)!);
   }
 
   /** All collected events, as segments ordered by their first events; null: there are too many. */
