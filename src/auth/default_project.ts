@@ -27,12 +27,15 @@ export interface DefaultProject {
 }
 
 export interface Provisioned {
-  readonly created: boolean;
   /** A new public key, where the project had no key at all and none was given. */
   readonly firstKey: string | null;
+  /** Whether the given key was stored now. */
+  readonly isGivenKeyNew: boolean;
   /** Why the given key does not work, to be logged. */
   readonly warning: string | null;
 }
+
+export const AS_IT_WAS: Provisioned = { firstKey: null, isGivenKeyNew: false, warning: null };
 
 /** The audit's word for what nobody asked for but the configuration. */
 const BY_START = { who: "the server's start", from: null } as const;
@@ -47,13 +50,13 @@ async function createPublicKey(
   return made.key;
 }
 
-/** The default project, made if it is missing and brought to the values that are given. */
+/** Makes the default project if it is missing, and brings it to the given values. @returns its number */
 async function ensureProject(
   sql: Sql,
   creation: NewProject,
   id: string,
   patch: ProjectPatch,
-): Promise<{ readonly created: boolean; readonly projectId: number }> {
+): Promise<number> {
   const lock = () => sql.query("SELECT FROM projects WHERE public_id = $1::text FOR UPDATE", [id]);
   const made = (await lock()).length === 0 ? await insertProject(sql, creation) : null;
   // Where another server's insert was faster, its row is committed by now.
@@ -64,16 +67,16 @@ async function ensureProject(
   const subject = made === null ? changeOfProject(stored, project) : projectName(project);
   const what = made === null ? "project.change" : "project.create";
   if (subject !== null) await recordAudit(sql, { ...BY_START, what, subject, projectId });
-  return { created: made !== null, projectId };
+  return projectId;
 }
 
-/** Makes sure that `key` is one of the project's. Returns why it does not work, if so. */
+/** Makes sure that `key` is one of the project's. */
 async function ensureKey(
   sql: Sql,
   projectId: number,
   key: string,
   nowMs: number,
-): Promise<string | null> {
+): Promise<Provisioned> {
   const [known] = await sql.query<{ project_id: number; revoked: boolean; expired: boolean }>(
     `SELECT project_id, revoked_at IS NOT NULL AS revoked,
       coalesce(expires_at <= $2::text::timestamptz, false) AS expired
@@ -82,7 +85,7 @@ async function ensureKey(
   );
   if (known === undefined) {
     await createPublicKey(sql, { projectId, label: "DEFAULT_API_KEY", nowMs, key });
-    return null;
+    return { ...AS_IT_WAS, isGivenKeyNew: true };
   }
   // Of one that was made before they were kept whole, this is the moment to do it.
   await sql.query(
@@ -90,9 +93,34 @@ async function ensureKey(
     WHERE project_id = $1::int AND key_hash = $3::text::bytea AND key IS NULL AND kind = 'public'`,
     [known.project_id, key, keyHash(key)],
   );
-  if (known.project_id !== projectId) return "DEFAULT_API_KEY is a key of another project";
-  if (known.revoked) return "DEFAULT_API_KEY has been revoked and stays so";
-  return known.expired ? "DEFAULT_API_KEY has expired and stays so" : null;
+  const warned = (warning: string) => ({ ...AS_IT_WAS, warning });
+  if (known.project_id !== projectId) return warned("DEFAULT_API_KEY is a key of another project");
+  if (known.revoked) return warned("DEFAULT_API_KEY has been revoked and stays so");
+  return known.expired ? warned("DEFAULT_API_KEY has expired and stays so") : AS_IT_WAS;
+}
+
+/** What the configuration gives of the project, and what it is made of. Throws `invalid_body`. */
+function wantedProject({ id, name, siteUrl, timezone }: DefaultProject) {
+  const given = Object.entries({ name, siteUrl, timezone }).filter(([, value]) => value !== null);
+  const patch = parseBody(ProjectChange, Object.fromEntries(given));
+  const creation = parseBody(ProjectCreation, { name: "Default", ...patch, id });
+  return { patch, creation, isGiven: given.length > 0 };
+}
+
+/**
+ * Makes the default project where there is no project at all, for a command that comes before the first
+ * start. It gets no key: that start makes one, and tells it. Throws `invalid_body`.
+ */
+export async function provisionFirstProject(
+  sql: Sql,
+  wanted: DefaultProject,
+): Promise<Provisioned> {
+  if ((await listProjects(sql, "*")).length > 0) return AS_IT_WAS;
+  const { patch, creation } = wantedProject(wanted);
+  return await sql.transaction(async (inside) => {
+    await ensureProject(inside, creation, wanted.id, patch);
+    return AS_IT_WAS;
+  });
 }
 
 /**
@@ -105,30 +133,19 @@ export async function provisionDefaultProject(
   nowMs: number,
 ): Promise<Provisioned> {
   const { id, apiKey } = wanted;
-  const given = Object.entries({
-    name: wanted.name,
-    siteUrl: wanted.siteUrl,
-    timezone: wanted.timezone,
-  }).filter(([, value]) => value !== null);
-  const patch = parseBody(ProjectChange, Object.fromEntries(given));
-  if (given.length === 0 && apiKey === null) {
+  const { patch, creation, isGiven } = wantedProject(wanted);
+  if (!isGiven && apiKey === null) {
     const [known] = await listProjects(sql, [id]);
     const keys = known && await listKeys(sql, known.projectId, nowMs);
     // As a rule, for which nothing has to be written.
-    if (keys !== undefined && keys.length > 0) {
-      return { created: false, firstKey: null, warning: null };
-    }
+    if (keys !== undefined && keys.length > 0) return AS_IT_WAS;
   }
-  const creation = parseBody(ProjectCreation, { name: "Default", ...patch, id });
   return await sql.transaction(async (inside) => {
-    const { created, projectId } = await ensureProject(inside, creation, id, patch);
-    if (apiKey !== null) {
-      const warning = await ensureKey(inside, projectId, apiKey, nowMs);
-      return { created, firstKey: null, warning };
-    }
+    const projectId = await ensureProject(inside, creation, id, patch);
+    if (apiKey !== null) return await ensureKey(inside, projectId, apiKey, nowMs);
     const keys = await listKeys(inside, projectId, nowMs);
-    if (keys.length > 0) return { created, firstKey: null, warning: null };
+    if (keys.length > 0) return AS_IT_WAS;
     const firstKey = await createPublicKey(inside, { projectId, label: "First key", nowMs });
-    return { created, firstKey, warning: null };
+    return { ...AS_IT_WAS, firstKey };
   });
 }

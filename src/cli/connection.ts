@@ -80,7 +80,7 @@ function connection(
 async function connectHere(config: Config, log: Log, opened: Opened): Promise<Connection> {
   const app: App = await startApp(config, log);
   try {
-    await app.prepare();
+    await app.prepare("command");
     opened(app);
   } catch (error) {
     await app.stop();

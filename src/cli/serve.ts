@@ -4,6 +4,7 @@ import type { Config } from "../config.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
 import { listen, type Listener } from "../http/listener.ts";
 import type { Log } from "../http/log.ts";
+import { Problem } from "../problem.ts";
 import {
   JWT_SECRET_BYTES_ADVISED,
   METRICS_TOKEN_LENGTH_ADVISED,
@@ -50,11 +51,11 @@ async function waysIn(app: App, url: string): Promise<SignIn> {
   return secret === null ? { kind: "people" } : { kind: "setup", link: `${url}/#setup=${secret}` };
 }
 
-/** The key that a newcomer's first event needs, where this start made the project or its key. */
-function firstKeyOf({ firstKey, created }: Provisioned, { defaultProject }: Config) {
+/** The key that a newcomer's first event needs, where this start stored it. */
+function firstKeyOf({ firstKey, isGivenKeyNew }: Provisioned, { defaultProject }: Config) {
   if (firstKey !== null) return { key: firstKey, isOurs: true };
   const { apiKey } = defaultProject;
-  return created && apiKey !== null ? { key: apiKey, isOurs: false } : null;
+  return isGivenKeyNew && apiKey !== null ? { key: apiKey, isOurs: false } : null;
 }
 
 /** Tells how to go on. What cannot be told is no reason not to serve. */
@@ -82,6 +83,9 @@ async function greet(
   }));
 }
 
+/** What no later attempt mends. */
+const MISTAKES = [SchemaTooNew, SchemaMismatch, Problem] as const;
+
 /** Brings the database up to date; while it is away, tries again until it is there or `signal` aborts. */
 async function prepare(
   app: App,
@@ -93,7 +97,7 @@ async function prepare(
   const { url } = context;
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      const provisioned = await app.prepare();
+      const provisioned = await app.prepare("serve");
       if (app.engine === "embedded") {
         await leaveControlFile(config.dataDir, { url, token: app.controlToken });
       }
@@ -101,7 +105,7 @@ async function prepare(
       await greet(app, config, log, context, provisioned);
       return;
     } catch (error) {
-      if (error instanceof SchemaTooNew || error instanceof SchemaMismatch) throw error;
+      if (MISTAKES.some((mistake) => error instanceof mistake)) throw error;
       if (attempt === 1) {
         log.warn("the database is not ready; trying again every second", {
           reason: error instanceof Error ? error.message : String(error),

@@ -7,7 +7,12 @@ import { createKeyDirectory } from "../auth/keys.ts";
 import { withSiteKeys } from "../auth/site_keys.ts";
 import { makeLink } from "../auth/people/links.ts";
 import { ownerExists } from "../auth/people/people.ts";
-import { provisionDefaultProject, type Provisioned } from "../auth/default_project.ts";
+import {
+  AS_IT_WAS,
+  provisionDefaultProject,
+  type Provisioned,
+  provisionFirstProject,
+} from "../auth/default_project.ts";
 import { randomText } from "../auth/random_text.ts";
 import { watchRevocations } from "../auth/revocation_watch.ts";
 import {
@@ -68,8 +73,12 @@ import { createProjectionThread, type ProjectionThread } from "../projection/pro
 export interface App {
   /** Answers one request. `peer` is the address of the socket's other end. */
   fetch(request: Request, peer: string | null): Promise<Response>;
-  /** Migrates and provisions. Throws DatabaseUnavailable (try again) or SchemaTooNew, SchemaMismatch. */
-  prepare(): Promise<Provisioned>;
+  /**
+   * Migrates the database and, where the app is to serve, provisions the default project; a command makes
+   * it only where there is no project at all. Throws DatabaseUnavailable (try again) or SchemaTooNew,
+   * SchemaMismatch.
+   */
+  prepare(purpose: Purpose): Promise<Provisioned>;
   /** Does everything, in this process only, until it ends. */
   readonly controlToken: string;
   /** Every URL there is, and what it asks for. */
@@ -91,6 +100,8 @@ export interface App {
   stop(): Promise<void>;
   readonly engine: Database["engine"];
 }
+
+export type Purpose = "serve" | "command";
 
 /** What stands in the place of what the app would make. */
 export interface Substitutes {
@@ -118,8 +129,7 @@ function createPeerOf(authorize: Authorize) {
 }
 
 const NOT_PROVISIONED: Provisioned = {
-  created: false,
-  firstKey: null,
+  ...AS_IT_WAS,
   warning: "the disk is full: the default project is as it was before this start",
 };
 
@@ -269,10 +279,13 @@ function withCaptures(
   return { services: { ...services, captureJobs: captures.jobs, captureReading }, captures };
 }
 
-async function prepareDatabase({ database, config, salts, log, now, move }: Services) {
+async function prepareDatabase(
+  { database, config, salts, log, now, move }: Services,
+  purpose: Purpose,
+): Promise<Provisioned> {
   if (move?.status === "moved") {
     log.warn(move.sentence);
-    return { created: false, firstKey: null, warning: null };
+    return AS_IT_WAS;
   }
   const { applied } = await migrate(database, MIGRATIONS);
   for (const name of applied) log.info("migration applied", { name });
@@ -283,7 +296,10 @@ async function prepareDatabase({ database, config, salts, log, now, move }: Serv
     );
   }
   await dropEmptiedTable(database);
-  const provisioned = await provisionDefaultProject(database, config.defaultProject, now())
+  const provisioning = purpose === "serve"
+    ? provisionDefaultProject(database, config.defaultProject, now())
+    : provisionFirstProject(database, config.defaultProject);
+  const provisioned = await provisioning
     .catch((error) => unlessDiskIsFull(error, NOT_PROVISIONED));
   if (provisioned.warning !== null) log.warn(provisioned.warning);
   await salts.rotateLate().catch((error) => unlessDiskIsFull(error, undefined));
@@ -339,8 +355,8 @@ export async function createApp(
     controlToken,
     routes,
     fetch: (request, peer) => inFlight.track(handle(request, peer)),
-    async prepare() {
-      const provisioned = await prepareDatabase(services);
+    async prepare(purpose) {
+      const provisioned = await prepareDatabase(services, purpose);
       state.prepared = true;
       return provisioned;
     },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { provisionDefaultProject } from "../../src/auth/default_project.ts";
+import { provisionDefaultProject, provisionFirstProject } from "../../src/auth/default_project.ts";
 import { createKeyDirectory } from "../../src/auth/keys.ts";
-import { requireProject } from "../../src/auth/projects.ts";
+import { listProjects, requireProject } from "../../src/auth/projects.ts";
 import { listKeys, revokeKey } from "../../src/auth/stored_keys.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
@@ -15,17 +15,25 @@ onBothEngines("provisionDefaultProject: made once, with one first key", async (_
   const starts = await Promise.all(
     Array.from({ length: 4 }, () => provisionDefaultProject(sql, UNSET, NOW_MS)),
   );
-  assert.equal(starts.filter(({ created }) => created).length, 1);
   const firstKeys = starts.flatMap(({ firstKey }) => firstKey ?? []);
   assert.equal(firstKeys.length, 1);
   const keys = createKeyDirectory(sql, { now: () => NOW_MS, log: SILENT });
   const { projectPublicId, kind } = await keys.authenticate(firstKeys[0]!);
   assert.deepEqual({ projectPublicId, kind }, { projectPublicId: "prj_default", kind: "public" });
   assert.deepEqual(await provisionDefaultProject(sql, UNSET, NOW_MS), {
-    created: false,
     firstKey: null,
+    isGivenKeyNew: false,
     warning: null,
   });
+});
+
+onBothEngines("provisionFirstProject: where there is none, without a key", async (_, db) => {
+  const sql = await openMigrated(db);
+  await provisionFirstProject(sql, { ...UNSET, id: "prj_mine", apiKey: "pk_of_the_operator" });
+  await provisionFirstProject(sql, UNSET);
+  const [project, ...more] = await listProjects(sql, "*");
+  assert.deepEqual([project?.id, more], ["prj_mine", []]);
+  assert.deepEqual(await listKeys(sql, project!.projectId, NOW_MS), []);
 });
 
 onBothEngines("provisionDefaultProject: given values win, the others stay", async (_, db) => {

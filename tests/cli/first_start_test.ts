@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import puppeteer from "puppeteer-core";
 import { makeDataDir } from "../support/embedded_template.ts";
 import { until } from "../support/server_process.ts";
+import { run } from "./footfall_process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
@@ -118,6 +119,24 @@ async function makeOwner(banner: string): Promise<[number, string | undefined]> 
   });
   return [reply.status, (await reply.json()).code];
 }
+
+Deno.test("first start: commands before it leave its key to it, and no command makes a second project", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "footfall-first-" });
+  const env = { DEFAULT_PROJECT_ID: "prj_mine" };
+  const projects = async (env: Record<string, string>) => {
+    const { out } = await run(dataDir, ["project", "list", "--json"], undefined, env);
+    return JSON.parse(out).projects.map(({ id }: { id: string }) => id);
+  };
+  try {
+    assert.deepEqual(await projects(env), ["prj_mine"]);
+    const first = await start(dataDir, env);
+    await first.stop();
+    assert.match(first.banner, /X-API-Key: pk_/);
+    assert.deepEqual(await projects({}), ["prj_mine"]);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});
 
 Deno.test("first start: the printed lines make an event that the page shows", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "footfall-first-" });

@@ -14,6 +14,7 @@ export function footfall(
   args: readonly string[],
   input: "piped" | "null" = "null",
   preload: string | null = null,
+  env: Readonly<Record<string, string>> = {},
 ): Deno.ChildProcess {
   const preloaded = preload === null ? [] : ["--preload", preload];
   return new Deno.Command(Deno.execPath(), {
@@ -29,6 +30,7 @@ export function footfall(
       BASE_PATH: "/stats",
       NO_COLOR: "1",
       DENO_NO_UPDATE_CHECK: "1",
+      ...env,
     },
     stdin: input,
     stdout: "piped",
@@ -53,9 +55,10 @@ export async function run(
   dataDir: string,
   args: readonly string[],
   input?: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
-  if (input === undefined) return await ended(footfall(dataDir, args));
-  const process = footfall(dataDir, args, "piped");
+  if (input === undefined) return await ended(footfall(dataDir, args, "null", null, env));
+  const process = footfall(dataDir, args, "piped", null, env);
   const writer = process.stdin.getWriter();
   await writer.write(new TextEncoder().encode(input));
   await writer.close();

@@ -31,7 +31,7 @@ Deno.test("health: a server before, during and after its service", async (t) => 
     assert.equal((await server.fetch(EVENTS, { method: "OPTIONS" })).status, 204);
   });
 
-  await server.app.prepare();
+  await server.app.prepare("serve");
   const project = await server.project();
 
   await t.step("prepared, it is ready, each dependency named", async () => {

@@ -81,7 +81,7 @@ export class TestApp {
       write: (line) => this.logLines.push(line),
     });
     this.#app = await createApp(config, log, this.substitutes);
-    if (prepare) await this.#app.prepare();
+    if (prepare) await this.#app.prepare("serve");
     return this;
   }
 
