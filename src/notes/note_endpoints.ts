@@ -9,6 +9,7 @@ import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import { Problem } from "../problem.ts";
 import { readAll, refuseUnknown } from "../query/parameters.ts";
+import { checkWithoutEffect, WITHOUT_EFFECT } from "../query/without_effect.ts";
 import { type Range, readRange } from "../query/range.ts";
 import {
   changeNote,
@@ -27,22 +28,13 @@ export interface NoteServices extends AuditServices {
   readonly now: () => number;
 }
 
-const NO_EFFECT = "Of no effect here";
-
 /** The parameters of `GET /v1/notes`. */
 export const NOTES_QUERY: Readonly<Record<string, string>> = {
   project: "Project id. Default: the token's only project",
   from: "Local date, inclusive, or instant. Without from and to: all notes",
   to: "Local date, inclusive, or instant, exclusive. Default with from: today",
   timezone: "IANA time zone of the local dates. Default: the project's",
-  // Whoever asks for the notes of a chart sends what the chart was asked with.
-  interval: NO_EFFECT,
-  compare: NO_EFFECT,
-  segment: NO_EFFECT,
-  filters: NO_EFFECT,
-  bots: NO_EFFECT,
-  limit: NO_EFFECT,
-  cursor: NO_EFFECT,
+  ...WITHOUT_EFFECT,
 };
 
 /** Throws `invalid_parameter`, every bad one told at once. */
@@ -55,6 +47,7 @@ function readNotesRange(
   const { range } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(NOTES_QUERY)),
     range: () => readRange(query, timezone, nowMs, null),
+    others: () => checkWithoutEffect(query, timezone, nowMs),
   });
   return isNamed ? range : null;
 }

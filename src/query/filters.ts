@@ -229,7 +229,10 @@ function describeIssue(issue: z.core.$ZodIssue, place: string): string {
   return `${at === "" ? "" : `${at.replace(/^\./, "")}: `}${issue.message}`;
 }
 
-/** Parses JSON text by a schema. Throws Problem `invalid_parameter` with `name` and the place of the error. */
+/** Mistakes in one parameter that one reply names. */
+const ISSUES_NAMED_MAX = 10;
+
+/** Parses JSON text by a schema. Throws Problem `invalid_parameter` with `name` and the place of each error. */
 function readDocument<T>(text: string, name: string, schema: z.ZodType<T>): T {
   if (text.length > PARAMETER_JSON_LENGTH_MAX) {
     throw invalidParameter(name, `Use at most ${PARAMETER_JSON_LENGTH_MAX} characters of JSON.`);
@@ -245,7 +248,8 @@ function readDocument<T>(text: string, name: string, schema: z.ZodType<T>): T {
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw invalidParameter(name, describeIssue(parsed.error.issues[0]!, "").slice(0, 500));
+  const issues = parsed.error.issues.slice(0, ISSUES_NAMED_MAX);
+  throw invalidParameter(name, ...issues.map((issue) => describeIssue(issue, "").slice(0, 500)));
 }
 
 /**

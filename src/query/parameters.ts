@@ -1,10 +1,25 @@
 import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
 
-/** Makes a 400 that names one parameter and says what it takes. */
-export function invalidParameter(field: string, message: string): Problem {
-  const errors: ProblemPart[] = [{ field, code: "invalid_parameter", message }];
-  return new Problem("invalid_parameter", `${field}: ${message}`, { errors });
+/** Unknown parameters that one reply names. */
+const UNKNOWN_NAMED_MAX = 10;
+
+/** Makes a 400 of mistakes in parameters. */
+function invalidParameters(
+  mistakes: readonly { readonly field: string; readonly message: string }[],
+): Problem {
+  const errors = mistakes.map(({ field, message }): ProblemPart => ({
+    field,
+    code: "invalid_parameter",
+    message,
+  }));
+  const detail = errors.map(({ field, message }) => `${field}: ${message}`).join(" ");
+  return new Problem("invalid_parameter", detail, { errors });
+}
+
+/** Makes a 400 that names a parameter and says what it takes: one message for each mistake in it. */
+export function invalidParameter(field: string, ...messages: readonly string[]): Problem {
+  return invalidParameters(messages.map((message) => ({ field, message })));
 }
 
 /** Makes a 400 for a `cursor` that no page gave out. */
@@ -75,13 +90,24 @@ export function pageRows(query: URLSearchParams): number {
   return rows;
 }
 
-/** Refuses unknown parameters, so that a misspelt one does not silently change the answer. */
+/**
+ * Refuses unknown parameters and those given twice, so that a misspelt or overruled one does not silently
+ * change the answer.
+ */
 export function refuseUnknown(query: URLSearchParams, known: readonly string[]): void {
-  for (const name of query.keys()) {
-    if (!known.includes(name)) {
-      throw invalidParameter(name.slice(0, 100), `Unknown. This read takes ${known.join(", ")}.`);
-    }
-  }
+  const names = [...query.keys()];
+  const unknown = new Set(names.filter((name) => !known.includes(name)));
+  const repeated = new Set(
+    names.filter((name, i) => known.includes(name) && names.indexOf(name) < i),
+  );
+  const mistakes = [
+    ...[...unknown].map((name) => ({
+      field: name.slice(0, 100),
+      message: `Unknown. This read takes ${known.join(", ")}.`,
+    })),
+    ...[...repeated].map((field) => ({ field, message: "Given more than once." })),
+  ];
+  if (mistakes.length > 0) throw invalidParameters(mistakes.slice(0, UNKNOWN_NAMED_MAX));
 }
 
 type Readers = Readonly<Record<string, () => unknown>>;

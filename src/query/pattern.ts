@@ -242,7 +242,7 @@ class Translation {
     if (this.#take("?")) return [0, 1];
     if (this.#next !== "{") return null;
     const rest = this.#characters.slice(this.#at, this.#at + 12).join("");
-    const bounds = /^\{(\d{1,3})(?:(,)(\d{1,3})?)?\}/.exec(rest);
+    const bounds = /^\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/.exec(rest);
     if (bounds === null) throw new PatternRefused("Escape { as \\{, or write {2} or {2,5}.");
     const [text, min, comma, max] = bounds;
     this.#at += text.length;

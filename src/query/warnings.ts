@@ -23,6 +23,11 @@ export const Warning = z.object({
 
 export type Warning = z.output<typeof Warning>;
 
+/** Returns each warning once: a range and the one it is compared with may cause the same. */
+export function distinctWarnings(warnings: readonly Warning[]): Warning[] {
+  return [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()];
+}
+
 /** Filters of a read, and the parameter that they come from. */
 export interface ParameterFilters {
   readonly parameter: string;

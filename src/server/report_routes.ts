@@ -41,6 +41,7 @@ import {
   getSegment,
   getSegments,
   putSegment,
+  SEGMENTS_QUERY,
   SegmentsReply,
 } from "../reports/segments/saved_segments.ts";
 import { TRENDS } from "../reports/trends/trends.ts";
@@ -222,7 +223,7 @@ const GONE = { status: 204, description: "Deleted" };
 
 /** Saved segments: what `segment` of every read names. */
 function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
-  const { reads, database } = services;
+  const { reads, database, now } = services;
   const problems: readonly ProblemCode[] = ["project_required", "not_found"];
   const query = { project: READ_QUERY.project! };
   const path = "/v1/segments/:slug";
@@ -232,12 +233,12 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
       path: "/v1/segments",
       access: "read",
       handler: async (exchange) =>
-        await getSegments({ sql: database }, await projectOfQuery(reads, exchange)),
+        await getSegments({ sql: database, now }, await projectOfQuery(reads, exchange), exchange),
       doc: {
         summary: "The saved segments: people, events and sessions that reads can be asked about",
-        query,
+        query: SEGMENTS_QUERY,
         success: { status: 200, description: "The segments", schema: SegmentsReply },
-        problems,
+        problems: [...problems, "invalid_parameter"],
       },
     },
     {

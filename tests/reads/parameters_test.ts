@@ -40,6 +40,11 @@ function worstOf({ documented }: Endpoint, parameters: readonly string[]): Recor
   );
 }
 
+/** The parameters that a problem names; one of several mistakes is named by each of them. */
+function fieldsOf({ errors = [] }: Reply["body"]): string[] {
+  return [...new Set<string>(errors.map(({ field }: { field: string }) => field))];
+}
+
 const shown = (value: string) => JSON.stringify(value.slice(0, 60));
 
 for (const one of ENDPOINTS) {
@@ -52,8 +57,7 @@ for (const one of ENDPOINTS) {
       assert.ok(values.length > 0, `no bad value of ${parameter} is known`);
       for (const value of values) {
         const { status, body } = await ask(one, { [parameter]: value });
-        const fields = body.errors?.map(({ field }: { field: string }) => field);
-        const told = [status, body.code, fields?.join()].join(" ");
+        const told = [status, body.code, fieldsOf(body).join()].join(" ");
         if (told !== `400 invalid_parameter ${parameter}`) {
           taken.push(`${parameter}=${shown(value)}: ${told}`);
         }
@@ -66,6 +70,10 @@ for (const one of ENDPOINTS) {
     const reply = await ask(one, { colour: "red" });
     assertProblem(reply, 400, "invalid_parameter");
     assert.equal(reply.body.errors[0].field, "colour");
+    assert.deepEqual(fieldsOf((await ask(one, { colour: "red", size: "x" })).body), [
+      "colour",
+      "size",
+    ]);
     for (const parameter of one.parameters) {
       if (parameter in one.required || parameter === "project") continue;
       assert.equal((await ask(one, { [parameter]: "" })).status, 200, parameter);
@@ -76,8 +84,7 @@ for (const one of ENDPOINTS) {
     const wrong = one.parameters.filter((name) => name !== "project");
     const reply = await ask(one, worstOf(one, wrong));
     assertProblem(reply, 400, "invalid_parameter");
-    const fields = reply.body.errors.map(({ field }: { field: string }) => field);
-    assert.deepEqual(fields.toSorted(), wrong.toSorted());
+    assert.deepEqual(fieldsOf(reply.body).toSorted(), wrong.toSorted());
   });
 
   Deno.test(`${one.documented}: ten years are not too long, a day more is`, async () => {
@@ -88,6 +95,48 @@ for (const one of ENDPOINTS) {
     assertProblem(await ask(one, instants), 400, "range_too_large");
   });
 }
+
+Deno.test("reads: a parameter given twice is refused by its name", async () => {
+  const ask = (path: string) =>
+    server.admin("GET", `${path}?project=${project}&bots=include&bots=only&limit=1&limit=1`);
+  for (const path of ["/v1/kpis", "/v1/events", "/v1/segments", "/v1/notes"]) {
+    const reply = await ask(path);
+    assertProblem(reply, 400, "invalid_parameter");
+    assert.deepEqual(fieldsOf(reply.body), ["bots", "limit"]);
+  }
+});
+
+Deno.test("reads: every mistake in a structured parameter is told, ten at most", async () => {
+  const messages = async (filters: unknown): Promise<string[]> => {
+    const { body } = await ask(endpoint("/v1/kpis"), { filters: JSON.stringify(filters) });
+    return body.errors.map(({ message }: { message: string }) => message.split(":")[0]);
+  };
+  const bad = { field: "bogus", op: "zz", values: ["x"] };
+  assert.deepEqual(await messages([bad, { ...bad, field: "name" }]), [
+    "[0].field",
+    "[0].op",
+    "[1].op",
+  ]);
+  assert.equal((await messages(Array.from({ length: 6 }, () => bad))).length, 10);
+});
+
+Deno.test("segments, notes: shared parameters change nothing, and bad ones are refused", async () => {
+  for (const path of ["/v1/segments", "/v1/notes"]) {
+    const list = { ...endpoint("/v1/kpis"), path, required: {} };
+    const good = { from: "2026-01-01", bots: "only", limit: "1000", interval: "week" };
+    assert.equal((await ask(list, good)).status, 200);
+    const bad = { from: "x", bots: "zz", limit: "1001", filters: "{", bogus: "1" };
+    assert.deepEqual(
+      fieldsOf((await ask(list, bad)).body).toSorted(),
+      Object.keys(bad).toSorted(),
+    );
+  }
+});
+
+Deno.test("overview: all that is wrong with its days is told at once", async () => {
+  const reply = await server.admin("GET", "/v1/overview?from=2026-01-01T00:00:00Z&interval=z");
+  assert.deepEqual(fieldsOf(reply.body), ["from", "interval"]);
+});
 
 Deno.test("reads in buckets: 2,000 hours are not too many, one more is", async () => {
   const from = "2026-01-01T00:00:00Z";

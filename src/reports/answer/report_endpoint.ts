@@ -15,7 +15,12 @@ import type { Range } from "../../query/range.ts";
 import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
 import { BOT_CHOICES, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
-import { type ParameterFilters, valueWarnings, type Warning } from "../../query/warnings.ts";
+import {
+  distinctWarnings,
+  type ParameterFilters,
+  valueWarnings,
+  type Warning,
+} from "../../query/warnings.ts";
 import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import {
@@ -268,7 +273,7 @@ export async function getReport(
       const { pending } = projected;
       // None for shares: a suggestion may be the value of a single person.
       const ofValues = share ? [] : await valueWarnings(sql, project.projectId, parameterFilters);
-      const warnings = [...answer.warnings ?? [], ...ofValues];
+      const warnings = distinctWarnings([...answer.warnings ?? [], ...ofValues]);
       const { comparison } = kept;
       return { ...answer, pending, warnings, comparison, segments };
     },

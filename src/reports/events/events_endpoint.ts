@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
+import { prefersToJson } from "../../http/accept.ts";
 import type { Exchange } from "../../http/router.ts";
 import {
   EXPORT_FIRST_ROWS,
@@ -197,7 +198,7 @@ export async function getEvents(
   const { projection, project } = context;
   const query = url.searchParams;
   const asOf = new Date(context.now());
-  const isExport = request.headers.get("accept")?.includes("application/x-ndjson") ?? false;
+  const isExport = prefersToJson(request, "application/x-ndjson");
   const asked = readQuery(query, project, asOf, isExport);
   const { range, slug, filters, bots, rows, rowsMax, tail, cursor } = asked;
   const bounded = tail === null || query.has("from") || query.has("to");
@@ -256,9 +257,11 @@ export async function getEvents(
     events: page.events.slice(0, rows).map(({ row }) => shownEvent(row)),
     nextCursor: next === null ? null : encodePageCursor(next),
   };
-  return readReply(request, { asOf, pending }, resolved, result, {
+  const reply = readReply(request, { asOf, pending }, resolved, result, {
     tailCursor: encodeTailCursor(page.position),
   });
+  reply.headers.append("Vary", "Accept");
+  return reply;
 }
 
 /** Works on what a page is read from: one snapshot of the database. */

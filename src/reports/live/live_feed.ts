@@ -1,3 +1,4 @@
+import { prefersToJson } from "../../http/accept.ts";
 import type { Log } from "../../http/log.ts";
 import {
   LIVE_HEARTBEAT_MS,
@@ -202,7 +203,7 @@ export class LiveFeed {
    * @throws Problem `too_many_streams`, `overloaded`, `shutting_down`, and what the first read throws.
    */
   async answer(asked: ReadRequest, terms: StreamTerms): Promise<Response> {
-    if (asked.request.headers.get("accept")?.toLowerCase().includes("text/event-stream")) {
+    if (prefersToJson(asked.request, "text/event-stream")) {
       return await this.#stream(asked, terms);
     }
     const response = await this.#options.read(asked);

@@ -1,7 +1,7 @@
 import { type Bucket, bucketsOf, type Interval, readInterval } from "../../query/buckets.ts";
 import { readComparison } from "../../query/comparison.ts";
 import { dateAt } from "../../query/local_dates.ts";
-import { invalidParameter } from "../../query/parameters.ts";
+import { invalidParameter, readAll } from "../../query/parameters.ts";
 import { type Range, readRange } from "../../query/range.ts";
 
 /** The days of a list of projects, in one time zone. */
@@ -15,12 +15,21 @@ export interface OverviewDays {
 
 const INTERVALS = { allowHour: false };
 
-function refuseInstant(name: "from" | "to", date: Temporal.PlainDate | null): void {
-  if (date !== null) return;
-  throw invalidParameter(
-    name,
-    "Use a local date such as 2026-01-31: each project is counted by its own days.",
-  );
+/** Reads a range of local dates. */
+function readDates(query: URLSearchParams, timezone: string, asOfMs: number): Range {
+  const range = readRange(query, timezone, asOfMs);
+  const refuseInstant = (name: "from" | "to", date: Temporal.PlainDate | null) => {
+    if (date !== null) return;
+    throw invalidParameter(
+      name,
+      "Use a local date such as 2026-01-31: each project is counted by its own days.",
+    );
+  };
+  readAll({
+    from: () => refuseInstant("from", range.fromDate),
+    to: () => refuseInstant("to", range.toDate),
+  });
+  return range;
 }
 
 function comparedOf(
@@ -46,10 +55,12 @@ function comparedOf(
  * @throws Problem `invalid_parameter`, `range_too_large`.
  */
 export function readDays(query: URLSearchParams, timezone: string, asOfMs: number): OverviewDays {
-  const range = readRange(query, timezone, asOfMs);
-  refuseInstant("from", range.fromDate);
-  refuseInstant("to", range.toDate);
-  const interval = readInterval(query, range, INTERVALS);
+  let dates: Range | null = null;
+  // Read in this order: the range comes first.
+  const { range, interval } = readAll({
+    range: () => dates = readDates(query, timezone, asOfMs),
+    interval: () => readInterval(query, dates, INTERVALS),
+  });
   return {
     range,
     interval,

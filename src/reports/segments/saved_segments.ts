@@ -3,7 +3,11 @@ import type { Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import { Problem, type ProblemPart } from "../../problem.ts";
+import { readAll, refuseUnknown } from "../../query/parameters.ts";
+import { readRange } from "../../query/range.ts";
 import type { SegmentDefinition } from "../../query/saved_segment.ts";
+import { checkWithoutEffect, NO_EFFECT, WITHOUT_EFFECT } from "../../query/without_effect.ts";
+import { READ_QUERY } from "../answer/report_endpoint.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
 import {
   type DefinitionAsked,
@@ -48,11 +52,26 @@ async function refuseUnknownGoals(
   throw new Problem("invalid_body", `Correct what \`errors\` lists: ${named}.`, { errors });
 }
 
-/** `GET /v1/segments`: the project's segments, by slug. */
+/** The parameters of `GET /v1/segments`: those that reads share. */
+export const SEGMENTS_QUERY: Readonly<Record<string, string>> = {
+  project: READ_QUERY.project!,
+  from: NO_EFFECT,
+  to: NO_EFFECT,
+  timezone: NO_EFFECT,
+  ...WITHOUT_EFFECT,
+};
+
+/** `GET /v1/segments`: the project's segments, by slug. Throws `invalid_parameter`. */
 export async function getSegments(
-  { sql }: DefinitionServices,
-  { projectId }: OfProject,
+  { sql, now }: DefinitionServices & { readonly now: () => number },
+  { projectId, timezone }: OfProject & { readonly timezone: string },
+  { url: { searchParams: query } }: { readonly url: URL },
 ): Promise<Response> {
+  readAll({
+    unknown: () => refuseUnknown(query, Object.keys(SEGMENTS_QUERY)),
+    range: () => readRange(query, timezone, now(), null),
+    others: () => checkWithoutEffect(query, timezone, now()),
+  });
   return json({ segments: await listSegments(sql, projectId) });
 }
 

@@ -31,7 +31,7 @@ export function readMeasure(query: URLSearchParams): Measure {
   const colon = text.indexOf(":");
   const kind = FIGURES.find((figure) => figure === text.slice(0, colon));
   const field = text.slice(colon + 1);
-  if (kind === undefined || propertyOf(field) === null) {
+  if (kind === undefined || !propertyOf(field)) {
     throw invalidParameter("measure", `Use ${MEASURES}.`);
   }
   // Checks its length and its characters, as of any other field.
