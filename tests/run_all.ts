@@ -2,7 +2,7 @@
  * `deno task test`: every test file, with whatever else `deno test` is to be told, such as
  * `--filter kpis`.
  *
- * Files wait for browsers, processes and timers for more than half of their time, so that two more are
+ * Files wait for browsers, processes and timers for more than half of their time, so that three more are
  * at work than there are processors; DENO_JOBS tells another number. Those that take longest begin first: one
  * that begins last keeps a single processor busy at the end. The runner begins files in the order in
  * which it is told of them only within a folder, and folders by the length of their names; so each is
@@ -31,7 +31,7 @@ const ENTRIES = "dist/tests/";
 const IN_MEMORY_BYTES = 6e9;
 
 /** Files of a folder that one entry runs, but for the longest. */
-const FILES_TOGETHER_MAX = 5;
+const FILES_TOGETHER_MAX = 8;
 
 /** More than 40 s each beside others, the longest first. The rest follows in the order of its names. */
 const LONGEST: readonly string[] = [
@@ -161,7 +161,7 @@ async function run(
     cwd: fileURLToPath(ROOT),
     stdout: IN_CI ? "piped" : "inherit",
     env: {
-      DENO_JOBS: Deno.env.get("DENO_JOBS") || String(navigator.hardwareConcurrency + 2),
+      DENO_JOBS: Deno.env.get("DENO_JOBS") || String(navigator.hardwareConcurrency + 3),
       ...(folder === null ? {} : { TMPDIR: folder }),
     },
   }).spawn();

@@ -17,7 +17,7 @@ const EVENTS = 12_000;
 const STORED_AT_ONCE = 3_000;
 /** The server is killed as soon as no more than these shares of the events are pending. */
 const KILL_SHARES = [1, 0.9, 0.6, 0.3, 0];
-const LOOK_MS = 20;
+const LOOK_MS = 60;
 const UPGRADED_MS_MAX = 20_000;
 
 /** An earlier database with a key for its first project. */

@@ -49,9 +49,9 @@ function assertOthers(events: readonly Json[]): void {
 
 for (
   const [library, program, count, batching] of [
-    ["@segment/analytics-next", "segment.ts", 1_000, false],
+    ["@segment/analytics-next", "segment.ts", 400, false],
     ["@segment/analytics-next, in batches", "segment.ts", 200, true],
-    ["@rudderstack/analytics-js", "rudder.ts", 1_000, false],
+    ["@rudderstack/analytics-js", "rudder.ts", 400, false],
     ["@rudderstack/analytics-js, in batches", "rudder.ts", 200, true],
   ] as const
 ) {
