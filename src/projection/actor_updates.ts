@@ -14,10 +14,7 @@ import { PartsOfActors, type SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
 import { replaceSessions, sessionKey, sessionsNear, sessionsOfActors } from "./stored_sessions.ts";
 
-/**
- * Collects what one transaction changes of actors, then stores it: events and sessions that they get,
- * and those that they lose.
- */
+/** Collects the events and sessions that actors gain and lose in one transaction, then stores the changes. */
 export class ActorUpdates {
   /** New events, less those that are removed. */
   readonly totals: EventTotals;

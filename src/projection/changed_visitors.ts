@@ -4,6 +4,7 @@ import type { Changes, Rollups } from "./changes.ts";
 import { type LocalDays, NEVER } from "./local_days.ts";
 import { NEAR_VISITS, NEWEST_VISITS } from "./projection_limits.ts";
 import type { SessionPart } from "./session_parts.ts";
+import { sessionKey } from "./stored_sessions.ts";
 
 /** The properties of a session's start that the acquisition rollup counts by. */
 interface Visit {
@@ -15,7 +16,7 @@ interface Visit {
 
 /** An actor whose visits or first day change. */
 export class Visitor {
-  /** Equal visits once, with their number before and after the change. */
+  /** Each distinct visit, with its number before and after the change. */
   readonly visits = new Map<string, Visit & { before: number; after: number }>();
   oldFirst = NEVER;
   newFirst = NEVER;
@@ -228,11 +229,11 @@ export async function changedVisitors(
   const isKnown = ([actor]: [number, Visitor]) => !changes.newActors.has(actor);
   const known = new Map([...visitors].filter(isKnown));
   if (known.size === 0) return visitors;
-  const goneKeys = new Set(changes.gone.map(({ actor, firstMs }) => `${actor} ${firstMs}`));
+  const goneKeys = new Set(changes.gone.map(sessionKey));
   for (const [actor, visits] of await storedVisits(tx, rollups, known)) {
     const visitor = visitors.get(actor)!;
     for (const { ms, ...visit } of visits) {
-      if (!goneKeys.has(`${actor} ${ms}`)) visitor.add(visit, 1, 1);
+      if (!goneKeys.has(sessionKey({ actor, firstMs: ms }))) visitor.add(visit, 1, 1);
     }
   }
   return visitors;
