@@ -56,11 +56,7 @@ function withChanges(
   { gone, came, actors, stored }: Changes,
 ): Map<number, Visitor> {
   const visitors = new Map<number, Visitor>();
-  const visitorOf = (actor: number) => {
-    let visitor = visitors.get(actor);
-    if (visitor === undefined) visitors.set(actor, visitor = new Visitor());
-    return visitor;
-  };
+  const visitorOf = (actor: number) => visitors.getOrInsertComputed(actor, () => new Visitor());
   for (const [actor, { firstDay }] of stored) {
     const visitor = visitorOf(actor);
     visitor.oldFirst = visitor.newFirst = firstDay;
