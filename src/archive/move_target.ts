@@ -89,7 +89,7 @@ export async function closeTarget(sql: Sql): Promise<void> {
   await sql.query(`UPDATE settings SET value = 'moved' WHERE name = '${STATE}'`);
 }
 
-/** Empties a target, which holds only copies, in order to begin anew. */
+/** Empties a target, which holds only copies, for a new beginning. */
 export async function emptyTarget(database: Database): Promise<void> {
   const tables = (await database.query<{ name: string }>(TABLES)).map(({ name }) => name)
     .filter((name) => name !== "schema_migrations" && name !== "settings");

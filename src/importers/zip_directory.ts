@@ -72,7 +72,7 @@ async function findDirectory(file: InputFile): Promise<Directory> {
   };
 }
 
-/** Replaces the sizes and the place that need more than 32 bits by those of the extra field for them. */
+/** Replaces sizes and places that need more than 32 bits by the numbers of the extra field for them. */
 function wideNumbers(extra: DataView, numbers: readonly number[]): number[] {
   for (let at = 0; at + 4 <= extra.byteLength;) {
     const length = extra.getUint16(at + 2, true);

@@ -1,4 +1,4 @@
-/** Limits of ingestion and its journal. Units stand in the names. */
+/** Limits of ingestion and its journal, with their units in their names. */
 
 /** How long a journal row stays after its projection: live tails read it, and a tail's cursor is valid as long. */
 export const JOURNAL_KEPT_MS = 48 * 3_600_000;

@@ -25,7 +25,7 @@ export interface ReadBatch<R> {
   readonly rejected: R[];
 }
 
-/** Returns all rejections, with those of the database, in the order of the request. */
+/** Returns all rejections, the database's included, in the order of the request. */
 export function withRefused<R extends { readonly index: number }>(
   { rows, indexes, rejected }: ReadBatch<R>,
   refused: ReadonlySet<string>,

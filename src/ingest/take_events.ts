@@ -37,7 +37,7 @@ export interface IngestServices {
   readonly observe: (taken: Taken) => void;
 }
 
-/** What became of the events of one request. */
+/** The result of storing the events of one request. */
 export interface Taken {
   readonly accepted: number;
   readonly duplicates: number;

@@ -47,7 +47,7 @@ SET ${LISTS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
 /** Days are integers of 32 bits: a dimension and a day make the key `dimension * DAYS_SPAN + day`. */
 const DAYS_SPAN = 2 ** 32;
 
-/** The sums of one value of one dimension on one day: as stored, or to add to what is stored. */
+/** The sums of one value of one dimension on one day: as stored, or to add to the stored sums. */
 export class DaySums {
   readonly #totals = new Map<number, [sessions: number, bounces: number, pageviews: number]>();
   /** Numbers of actors, by the previous day with the value, then by the first day. */

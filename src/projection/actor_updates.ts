@@ -16,7 +16,7 @@ import { replaceSessions, sessionKey, sessionsNear, sessionsOfActors } from "./s
 
 /** Collects the events and sessions that actors gain and lose in one transaction, then stores the changes. */
 export class ActorUpdates {
-  /** New events, less those that are removed. */
+  /** The numbers of added events, less the removed ones. */
   readonly totals: EventTotals;
   readonly parts = new PartsOfActors();
   readonly sightings: Sightings;
@@ -24,7 +24,7 @@ export class ActorUpdates {
   readonly recut = new Set<number>();
   /** Stored sessions to delete. */
   readonly goneSessions: SessionPart[] = [];
-  /** Stored rows of actors that are replaced by what is added here. */
+  /** Stored rows of actors; the sightings that are added here replace them. */
   readonly goneActors = new Map<number, StoredActor>();
   readonly #known: KnownProject;
   readonly #newActors: ReadonlySet<number>;

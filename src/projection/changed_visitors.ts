@@ -151,7 +151,7 @@ function haveValuesOf(
  * Whether the visits read of an actor suffice to update the rollup. The rollup links each day with a
  * value to the previous day with the same value. So for each changed value a day before all changes and
  * one after them must have been read, or all visits of that side (fewer than `limit` were found). The
- * actor's first day stands in the first link of every value, so a change of it takes all visits.
+ * actor's first day is part of the first link of every value, so a change of it needs all visits.
  */
 function areEnough(
   rollups: Rollups,

@@ -146,7 +146,7 @@ export class Identities {
     };
   }
 
-  /** Caches these identities. @returns those that are not stored yet, with new numbers */
+  /** Caches these identities. @returns the identities that are not stored yet, with new numbers */
   async #lookUp(
     tx: Sql,
     projectId: number,
@@ -180,7 +180,7 @@ export class Identities {
     return added;
   }
 
-  /** Applies the links to the cached identities; `moves` are those of identities stored before. */
+  /** Applies the links to the cached identities; `moves` holds the moves of identities stored before. */
   #link(links: ReadonlyMap<string, Link>, isNew: ReadonlySet<number>) {
     const linked: Identity[] = [];
     const moves: Move[] = [];

@@ -96,8 +96,8 @@ async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): 
 }
 
 /**
- * Erases the events of some identities from the journal: those that are projected or set aside. During an
- * upgrade (`takesMoved`) also pending events that it has moved here.
+ * Erases the projected and the set-aside events of some identities from the journal; during an upgrade
+ * (`takesMoved`) also pending events that it has moved here.
  * @param names the identities' names: their kind, then their value
  * @returns the ids of the erased events that were set aside; the segments do not have these
  */

@@ -148,7 +148,7 @@ class ProjectsProjection implements Projection {
     }
   }
 
-  /** Projects what is pending now, until that is done or the time is over. */
+  /** Projects the events that are pending now, until all are done or the time is over. */
   async #until(projectId: number, endsAtMs: number): Promise<void> {
     const upTo = await lastWaiting(this.#database, projectId);
     const isPending = () =>

@@ -140,7 +140,7 @@ export class PartsOfActors {
     else parts.push(part);
   }
 
-  /** Returns the sessions of all actors; those of one actor are in order. */
+  /** Returns the sessions of all actors, each actor's in order. */
   async sessions(): Promise<SessionPart[]> {
     const sessions: SessionPart[] = [];
     await inSlices(this.#parts.values(), (parts) => {

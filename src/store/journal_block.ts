@@ -375,7 +375,7 @@ export interface JournalRow {
   readonly known_ids: readonly string[] | null;
 }
 
-/** Returns the events that this row stored: those of its block that were new. Throws UnreadableBlock. */
+/** Returns the events of the row's block that were new when it was stored. Throws UnreadableBlock. */
 export function journalEvents({ project_id, block, known_ids }: JournalRow): EventRow[] {
   const events = decodeBlock(block, project_id);
   if (known_ids === null) return events;

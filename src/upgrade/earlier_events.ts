@@ -98,7 +98,7 @@ async function segmentIds(sql: Sql, projectId: number): Promise<Set<number>> {
   return new Set((await fetchHeads(sql, projectId)).map(({ segmentId }) => segmentId));
 }
 
-/** The condition of projected journal rows of moved events: all, or those of the last minute ($2 false). */
+/** The condition of projected journal rows of moved events: all, or only of the last minute ($2 false). */
 const IS_MOVED = `stored_by = '${MOVED_XID}' AND set_aside_until IS NULL
   AND projected_at >= CASE WHEN $2::bool THEN '-infinity' ELSE now() - interval '1 minute' END`;
 
