@@ -38,7 +38,7 @@ const LIMITS = {
   idleMsMax: BODY_IDLE_MS_MAX,
   totalMsMax: BODY_TOTAL_MS_MAX,
 };
-// Their own, so that a restoration cannot keep events out.
+// A budget of its own, so that a restoration cannot keep events out.
 const BUDGET = new BodyBudget(RESTORE_BODIES_BYTES_MAX, RETRY_AFTER_S);
 
 const ARCHIVE_TYPE = "application/vnd.footfall.archive";
@@ -99,7 +99,7 @@ function projectOf({ url }: ApiExchange): string | null {
   return project;
 }
 
-/** The whole, what a move takes of it in turns, or the events alone. */
+/** Reads which part of the archive is asked for: all of it, a step of a move, or the events alone. */
 function partOf(query: URLSearchParams): ArchivePart {
   const since = query.get("since");
   const part = query.get("part");
@@ -112,7 +112,7 @@ function partOf(query: URLSearchParams): ArchivePart {
   });
 }
 
-/** `GET /v1/archive`: the archive, frame by frame, as it is made. */
+/** `GET /v1/archive`: streams the archive as it is made, frame by frame. */
 export async function getArchive(
   services: ArchiveServices,
   exchange: ApiExchange,
@@ -137,7 +137,7 @@ export async function getArchive(
   });
 }
 
-/** `GET /v1/archive/figures`: how far the counting is, a line each, and the figures in the last one. */
+/** `GET /v1/archive/figures`: streams lines with the progress of counting; the last one holds the figures. */
 export async function getFigures(
   { database }: ArchiveServices,
   exchange: ApiExchange,
@@ -153,7 +153,7 @@ export async function getFigures(
   });
 }
 
-/** `POST /v1/restorations`: what restoring an archive would do; unless it is a dry run, it may begin. */
+/** `POST /v1/restorations`: replies what restoring an archive would do; unless it is a dry run, it may begin. */
 export async function postRestoration(
   services: ArchiveServices,
   exchange: ApiExchange,
@@ -198,7 +198,7 @@ async function restoreFrameOfRows(
   return await restoreRows(database, table, projectId, rows);
 }
 
-/** `POST /v1/restorations/frames`: stores one frame of an archive; again, it changes nothing. */
+/** `POST /v1/restorations/frames`: stores one frame of an archive; a repetition changes nothing. */
 export async function postFrame(
   { database }: ArchiveServices,
   { who, url, request }: ApiExchange,

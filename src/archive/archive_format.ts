@@ -1,39 +1,39 @@
 /**
- * An archive: eleven bytes that say so, then frames. A frame is one byte for its kind, four with the
- * length of its content, four with the CRC-32 of kind, length and content (whole numbers have the
- * highest byte first), then the content:
+ * The format of an archive: eleven bytes that identify it, then frames. A frame is one byte for its kind,
+ * four with the length of its content, four with the CRC-32 of kind, length and content (whole numbers are
+ * big-endian), then the content:
  *
- *     head      JSON: what the archive is of; first
- *     rows      zstd of JSON lines: the table and whose rows they are, then a row each
- *     events    the project's id behind one byte with its length, then a journal block
+ *     head      JSON: what the archive holds; first
+ *     rows      zstd of JSON lines: the table and the project of the rows, then one row a line
+ *     events    one byte with the length of the project's id, the id, then a journal block
  *     manifest  JSON: counts and digests of everything, SHA-256 of all bytes before; last
- *     broken    JSON: why there is no more; in the place of the manifest, and in no whole file
+ *     broken    JSON: why the archive ends; in place of the manifest, and in no whole file
  *
- * Content is compressed frame by frame: what is damaged is known by its byte, and neither writing nor
- * reading holds more than a frame. Of typical events with random ids blocks take 41 bytes each, rows as
- * NDJSON by zstd 67 (`deno task bench:archive`). Each version of the program reads all formats before
- * its own.
+ * Content is compressed frame by frame: damage is located to the byte, and neither writing nor reading holds
+ * more than a frame. Of typical events with random ids, blocks take 41 bytes each, rows as NDJSON in zstd 67
+ * (`deno task bench:archive`). Each version of the program reads all earlier formats.
  */
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { concat } from "../http/body.ts";
 import { FRAME_BYTES_MAX, FRAME_CONTENT_BYTES_MAX } from "./archive_limits.ts";
 import { eventsInBlock } from "../store/block_count.ts";
 import type { DamagedBlock } from "./damaged_blocks.ts";
 import type { Figures } from "./figures.ts";
 
-export const ARCHIVE_FORMAT = 1;
+const ARCHIVE_FORMAT = 1;
 const MAGIC = "FFARCHIVE\n";
 const BEGIN_BYTES = MAGIC.length + 1;
 const FRAME_HEAD_BYTES = 9;
 const BLOCK_BYTES_MIN = 10;
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 6 } };
 
-/** Append only: the number of each stands in files. */
+/** Append only: files hold the number of each. */
 const KINDS = ["head", "rows", "events", "manifest", "broken"] as const;
 export type FrameKind = typeof KINDS[number];
 
-/** What an archive is of. */
+/** The head: what an archive holds. */
 export interface ArchiveHead {
-  /** Random: the same file, however often it is restored. */
+  /** Random; identifies the file, however often it is restored. */
   readonly id: string;
   readonly footfall: string;
   /** The newest migration of the database that it was made from. */
@@ -41,22 +41,22 @@ export interface ArchiveHead {
   readonly madeAt: string;
   /** Null: of the whole server. */
   readonly project: string | null;
-  /** Whether it holds what lets people and tokens in: the secret of tokens, sessions, open links. */
+  /** Whether it holds credentials: the secret of tokens, sessions, open links. */
   readonly secrets: boolean;
   readonly projects: readonly { readonly id: string; readonly name: string }[];
-  /** How many events it will hold: some of them may expire or be erased while it is written. */
+  /** How many events it will hold, at most: some may expire or be erased while it is written. */
   readonly events: number;
 }
 
-/** What stands at its end. */
+/** The manifest, at the end of an archive. */
 export interface ArchiveManifest {
   /** By table, then by project; `*`: rows that belong to none. */
   readonly rows: Readonly<Record<string, Readonly<Record<string, Figures>>>>;
   /** By project. */
   readonly events: Readonly<Record<string, Figures>>;
-  /** Up to which row of the journal events are in it. */
+  /** The last journal row whose events are in it. */
   readonly journalId: number;
-  /** What could not be read, and is not in it; absent: nothing. */
+  /** Blocks that could not be read and are left out; absent: none. */
   readonly damaged?: readonly DamagedBlock[];
   /** Of all bytes before this frame, as hexadecimal digits. */
   readonly sha256: string;
@@ -67,21 +67,21 @@ export interface Frame {
   /** The byte of the file at which it begins. */
   readonly at: number;
   readonly content: Uint8Array<ArrayBuffer>;
-  /** All of its bytes; of the first frame with those before it. */
+  /** All of its bytes; the first frame includes the bytes before it. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Why an archive has come to no end, in a sentence. */
-export interface ArchiveBroken {
+/** Why an archive is incomplete, in a sentence. */
+interface ArchiveBroken {
   readonly why: string;
 }
 
-/** A file that is no whole archive, or one that this program cannot read. The message says where. */
+/** Thrown for a file that is no whole archive, or that this program cannot read. The message says where. */
 export class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
 }
 
-/** The bytes that every archive begins with. */
+/** Returns the bytes that every archive begins with. */
 export function archiveBegin(): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(BEGIN_BYTES);
   new TextEncoder().encodeInto(MAGIC, bytes);
@@ -89,7 +89,7 @@ export function archiveBegin(): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-export function encodeFrame(kind: FrameKind, content: Uint8Array): Uint8Array<ArrayBuffer> {
+function encodeFrame(kind: FrameKind, content: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(FRAME_HEAD_BYTES + content.length);
   const view = new DataView(bytes.buffer);
   view.setUint8(0, KINDS.indexOf(kind));
@@ -99,14 +99,14 @@ export function encodeFrame(kind: FrameKind, content: Uint8Array): Uint8Array<Ar
   return bytes;
 }
 
-/** What stands in frames as JSON. */
+/** What frames hold as JSON. */
 type Described = ArchiveHead | ArchiveManifest | ArchiveBroken;
 
 export function encodeJson(kind: "head" | "manifest" | "broken", value: Described) {
   return encodeFrame(kind, new TextEncoder().encode(JSON.stringify(value)));
 }
 
-/** Rows of one table and of one project, or of none (`*`), each as JSON. */
+/** Rows of one table and one project, or of no project (`*`), each as JSON. */
 export interface FrameRows {
   readonly table: string;
   readonly of: string;
@@ -118,7 +118,7 @@ export function encodeRows({ table, of, rows }: FrameRows): Uint8Array<ArrayBuff
   return encodeFrame("rows", zstdCompressSync(text, ZSTD));
 }
 
-/** A journal block of one project. */
+/** Encodes a journal block of one project. */
 export function encodeEvents(project: string, block: Uint8Array): Uint8Array<ArrayBuffer> {
   const id = new TextEncoder().encode(project);
   const content = new Uint8Array(1 + id.length + block.length);
@@ -128,11 +128,11 @@ export function encodeEvents(project: string, block: Uint8Array): Uint8Array<Arr
   return encodeFrame("events", content);
 }
 
-/** What a frame of events holds. */
+/** Decodes a frame of events. */
 export function eventsOf({ content, at }: Pick<Frame, "content" | "at">): {
   readonly project: string;
   readonly block: Uint8Array<ArrayBuffer>;
-  /** How many events it says that it holds. */
+  /** The number of events that the block states. */
   readonly events: number;
 } {
   const end = 1 + (content[0] ?? 0);
@@ -144,7 +144,7 @@ export function eventsOf({ content, at }: Pick<Frame, "content" | "at">): {
   return { project, block, events: eventsInBlock(block) };
 }
 
-/** What a frame of rows holds. */
+/** Decodes a frame of rows. */
 export function rowsOf({ content, at }: Pick<Frame, "content" | "at">): FrameRows {
   try {
     const plain = zstdDecompressSync(content, { maxOutputLength: FRAME_CONTENT_BYTES_MAX });
@@ -170,7 +170,7 @@ export function damaged(at: number, what: string): ArchiveRefused {
   return new ArchiveRefused(`The archive is damaged at byte ${at}. ${what}`);
 }
 
-/** Bytes of a stream by number, whatever pieces they come in. */
+/** Reads a stream in pieces of any length. */
 class Bytes {
   readonly #source: AsyncIterator<Uint8Array>;
   #chunks: Uint8Array[] = [];
@@ -180,7 +180,7 @@ class Bytes {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next bytes; fewer where the stream ends. */
+  /** Returns the next bytes; fewer where the stream ends. */
   async take(count: number): Promise<Uint8Array<ArrayBuffer>> {
     while (this.#held < count) {
       const { done, value } = await this.#source.next();
@@ -227,9 +227,8 @@ function assertBegin(begin: Uint8Array): void {
 }
 
 /**
- * The frames of an archive, each whole and with the right checksum, in the order that it must have.
- * Throws ArchiveRefused. What it has yielded may still be of a file that is cut short: the manifest
- * comes last.
+ * Yields the frames of an archive, and checks their checksums and their order. Throws ArchiveRefused. Frames
+ * before the manifest, the last one, may be of a file that is cut short.
  */
 export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const bytes = new Bytes(source);
@@ -258,20 +257,10 @@ export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGener
       if (next === "broken") throw new ArchiveRefused(jsonOf<ArchiveBroken>({ content, at }).why);
       const before = kind === null ? [begin] : [];
       kind = next;
-      yield { kind, at, content, bytes: joined([...before, head, content]) };
+      yield { kind, at, content, bytes: concat([...before, head, content]) };
       at += FRAME_HEAD_BYTES + length;
     }
   } finally {
     await bytes.close();
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -1,24 +1,24 @@
-/** Every bound of archives, with its unit in its name. */
+/** Limits of archives, with their units in their names. */
 const MEBIBYTE = 1024 * 1024;
 
-/** Events of one block of an archive, and about how many bytes of JSON they are: what is held at once. */
+/** Events of one block of an archive, and about how many bytes of JSON: this much is held in memory. */
 export const ARCHIVED_EVENTS_AIM = 2_000;
 export const ARCHIVED_JSON_LENGTH_AIM = 1 * MEBIBYTE;
 /** Rows of other tables that are read and stored in one statement. */
 export const ARCHIVED_ROWS_AT_ONCE = 500;
-/** Bytes of one frame: of a picture, as a rule, whose bytes are written as hexadecimal digits. */
+/** Bytes of one frame; the largest are of pictures, whose bytes are written as hexadecimal digits. */
 export const FRAME_BYTES_MAX = 64 * MEBIBYTE;
-/** Bytes of what a frame holds once it is decompressed. */
+/** Bytes of the decompressed content of a frame. */
 export const FRAME_CONTENT_BYTES_MAX = 192 * MEBIBYTE;
-/** Bodies that hold frames, of all requests at once. */
+/** Bytes of the bodies with frames, of all requests at once. */
 export const RESTORE_BODIES_BYTES_MAX = 192 * MEBIBYTE;
-/** How long merging of segments is held at a time, and how often that is renewed. */
+/** How long merging of segments is held at a time, and how often the hold is renewed. */
 export const MERGING_HELD_MS = 60_000;
 export const MERGING_RENEWED_MS = 10_000;
-/** How long a move goes on without a word of the command that moves. */
+/** How long a move goes on without a request of the command that moves, and how often that sends one. */
 export const MOVE_LEASE_MS = 15_000;
 export const MOVE_RENEWED_MS = 3_000;
 /** Rows of the journal that are read at once. */
 export const JOURNAL_ROWS_AT_ONCE = 50;
-/** Events that may have come meanwhile, for the pause to begin: a second's work, or two. */
+/** The pause of a move begins once at most this many events are left to copy: one or two seconds' work. */
 export const MOVE_PAUSE_EVENTS_MAX = 5_000;

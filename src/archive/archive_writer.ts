@@ -16,7 +16,7 @@ import { eventText, Sums } from "./figures.ts";
 import { eventsSince, gathered, storedEvents } from "./stored_events.ts";
 import { hasRowsOf, listOwners, type Owner, storedRows } from "./stored_rows.ts";
 
-export interface ArchiveWanted {
+interface ArchiveWanted {
   /** Null: the whole server. */
   readonly project: string | null;
   readonly secrets: boolean;
@@ -44,9 +44,7 @@ class RowSums {
   readonly #tables = new Map<string, Sums>();
 
   add(table: string, of: string, rows: readonly string[]): void {
-    let sums = this.#tables.get(table);
-    if (sums === undefined) this.#tables.set(table, sums = new Sums());
-    const sum = sums.of(of);
+    const sum = this.#tables.getOrInsertComputed(table, () => new Sums()).of(of);
     for (const row of rows) sum.add(row);
   }
 
@@ -55,7 +53,7 @@ class RowSums {
   }
 }
 
-/** What has gone into an archive so far. */
+/** Encodes the contents of an archive, and sums up what it has encoded. */
 class Contents {
   readonly #rows = new RowSums();
   readonly #events = new Sums();
@@ -79,7 +77,7 @@ class Contents {
     }
   }
 
-  /** All events of a project, as they were at the snapshot. */
+  /** Yields all events of a project, as they were at the snapshot. */
   async *events(project: ProjectSnapshot, held: HeldSegments) {
     const sum = this.#events.of(project.id);
     const damaged = (block: DamagedBlock) => {
@@ -113,7 +111,7 @@ class Contents {
   }
 }
 
-/** Tables that a part of an archive holds. */
+/** Returns the tables of a part of an archive. */
 function tablesOf({ kind }: ArchivePart, secrets: boolean): readonly ArchivedTable[] {
   const all = ARCHIVED_TABLES.filter(({ secret }) => secret !== true || secrets);
   switch (kind) {
@@ -130,7 +128,7 @@ function tablesOf({ kind }: ArchivePart, secrets: boolean): readonly ArchivedTab
   }
 }
 
-/** Where everything stands; without the events, nothing need be held. */
+/** Locates what to write. Merging is held only if that includes events. */
 async function begin(database: Database, { part, project }: ArchiveWanted): Promise<{
   readonly held: HeldSegments | null;
   readonly projects: readonly ProjectSnapshot[];

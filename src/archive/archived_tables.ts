@@ -1,28 +1,28 @@
-/** What an archive holds beside events: tables, row by row. Their columns are told by the database. */
+/** A table that an archive holds, row by row, beside the events. The database provides its columns. */
 export interface ArchivedTable {
   readonly name: string;
-  /** Whether its rows are of a project each, or of the whole server. */
+  /** Whether each of its rows belongs to a project, or to the whole server. */
   readonly of: "project" | "server";
-  /** What tells a row from the others of its project, and their order: parents before what they made. */
+  /** The key of a row within its project; it orders rows so that parents come first. */
   readonly key: readonly string[];
   /** Columns without meaning in another database, such as a generated number. */
   readonly leaves?: readonly string[];
   /** Rows that the row refers to; without them it is not restored. */
   readonly needs?: readonly { readonly column: string; readonly table: string }[];
-  /** Rows are stored one by one: they are large, or refer to others of the same table. */
+  /** Rows are stored one by one: they are large, or refer to other rows of the same table. */
   readonly oneByOne?: true;
   /** Rows are read page by page, each in its own snapshot: there are many, and no row refers to them. */
   readonly paged?: true;
   /** Which rows are archived, and which are stored again; alias t. */
   readonly where?: string;
   readonly stored?: string;
-  /** It lets people or tokens in: only in an archive that is to hold secrets. */
+  /** The table holds credentials: it is only in an archive with secrets. */
   readonly secret?: true;
 }
 
 const OF_PERSON = [{ column: "person_id", table: "people" }] as const;
 
-/** In the order in which they are stored. */
+/** The archived tables, in the order in which they are stored. */
 export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   { name: "projects", of: "project", key: ["public_id"], leaves: ["project_id"] },
   { name: "api_keys", of: "project", key: ["key_id"] },
@@ -33,7 +33,7 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   { name: "shares", of: "project", key: ["share_id"] },
   { name: "digests", of: "project", key: ["slug"], leaves: ["claimed_until"] },
   { name: "alerts", of: "project", key: ["slug"], leaves: ["claimed_until"] },
-  // Their secrets sign, and addresses of chats are secrets themselves.
+  // They hold secrets that sign messages; addresses of chats are secrets, too.
   { name: "webhooks", of: "project", key: ["slug"], secret: true },
   { name: "imported_days", of: "project", key: ["day", "source", "dimension"], paged: true },
   { name: "captures", of: "project", key: ["capture_id"], oneByOne: true, paged: true },
@@ -53,7 +53,7 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
     name: "daily_salts",
     of: "server",
     key: ["day"],
-    // What has been deleted since, or is about to be, stays deleted.
+    // Salts that were deleted since the archive was made, or soon will be, stay deleted.
     stored: "t.day >= (now() AT TIME ZONE 'UTC')::date - 1",
   },
   {
@@ -75,7 +75,7 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   { name: "person_sessions", of: "server", key: ["session_id"], needs: OF_PERSON, secret: true },
 ];
 
-/** Tables that no archive holds, and why. */
+/** Tables that no archive holds, and the reason. */
 export const LEFT_TABLES: Readonly<Record<string, string>> = {
   schema_migrations: "the database's own",
   earlier_events: "an upgrade under way: it is waited for",
@@ -105,7 +105,7 @@ export const LEFT_TABLES: Readonly<Record<string, string>> = {
   used_challenges: "of the last minutes",
 };
 
-/** The table of this name; null: archives know none. */
+/** Returns the archived table with this name; null: there is none. */
 export function archivedTable(name: string): ArchivedTable | null {
   return ARCHIVED_TABLES.find((table) => table.name === name) ?? null;
 }

@@ -4,14 +4,14 @@ import { DAMAGE_ADVICE } from "../store/damage.ts";
 export interface DamagedBlock {
   /** The id of the project. */
   readonly project: string;
-  /** Where they stand, such as `block 3 of segment 41`. */
+  /** Their place, such as `block 3 of segment 41`. */
   readonly place: string;
-  /** How many they were. */
+  /** How many events they were. */
   readonly events: number;
   readonly why: string;
 }
 
-/** The same as the beginning of a sentence, for people. */
+/** Describes a damaged block for people, in a sentence. */
 export function damagedPlace({ project, place, events, why }: DamagedBlock): string {
   const begin = place[0]!.toUpperCase() + place.slice(1);
   return `${begin} of ${project} cannot be read (${events} event${
@@ -19,19 +19,19 @@ export function damagedPlace({ project, place, events, why }: DamagedBlock): str
   }): ${why}.`;
 }
 
-/** Events that are to be read whole cannot be. The message names the block, and says what to do. */
+/** Thrown where all events are needed and some cannot be read. The message names the block, and says what to do. */
 export class DamagedEvents extends Error {
   override readonly name = "DamagedEvents";
-  /** @param command what does without them */
+  /** @param command a command that leaves them out */
   constructor(damaged: DamagedBlock, command = "footfall archive FILE --skip-damaged") {
     super(`${damagedPlace(damaged)} ${DAMAGE_ADVICE} \`${command}\` writes everything else.`);
   }
 }
 
-/** Told of each block that cannot be read: throws, or leaves it out. */
+/** Called with each block that cannot be read: it throws, or returns to leave the block out. */
 export type Damaged = (damaged: DamagedBlock) => void;
 
-/** Leaves nothing out. Throws DamagedEvents. */
+/** Throws DamagedEvents: no block may be left out. */
 export function refuseDamage(damaged: DamagedBlock): never {
   throw new DamagedEvents(damaged);
 }

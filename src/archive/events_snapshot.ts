@@ -14,19 +14,19 @@ export interface PendingRow extends Record<string, unknown> {
   readonly bytes: number;
 }
 
-/** Where the events of a project stood at one moment. */
+/** Where the events of a project were stored at one moment. */
 export interface ProjectSnapshot {
   readonly projectId: number;
   readonly id: string;
   readonly name: string;
   readonly segments: readonly number[];
   readonly pending: readonly PendingRow[];
-  /** At that moment: some of them may expire or be erased later. */
+  /** Their number at that moment: some may expire or be erased later. */
   readonly events: number;
 }
 
-/** Where all events stood at one moment, for as long as merging is held. */
-export interface EventsSnapshot {
+/** Where all events were stored at one moment; it is valid as long as merging is held. */
+interface EventsSnapshot {
   readonly projects: readonly ProjectSnapshot[];
   /** The last row that the journal had. */
   readonly journalId: number;
@@ -53,7 +53,7 @@ interface ProjectRow extends Record<string, unknown> {
   readonly name: string;
 }
 
-/** While this is held, segments change only by erasure and retention: they are not merged. */
+/** Holds merging: meanwhile only erasure and retention change segments. */
 export class HeldSegments implements Disposable {
   readonly #database: Database;
   readonly #projectIds: readonly number[];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
 
-/** How many there are, and what they add up to: 64 hexadecimal digits. */
+/** The number of items in a set, and the set's digest: 64 hexadecimal digits. */
 export interface Figures {
   readonly count: number;
   readonly digest: string;
@@ -10,8 +10,8 @@ export interface Figures {
 const LANES = 8;
 
 /**
- * The digest of a set: SHA-256 of each thing, added up in eight lanes of 32 bits. It does not depend on
- * the order in which they come, and sets can be added to.
+ * The digest of a set: the sum of its items' SHA-256, in eight lanes of 32 bits. It does not depend on the
+ * order of the items, and items can be added later.
  */
 export class Sum {
   #count = 0;
@@ -39,14 +39,12 @@ export class Sum {
   }
 }
 
-/** Sums by name, in the order in which the names came. */
+/** Sums by name, in the order in which the names were added. */
 export class Sums {
   readonly #sums = new Map<string, Sum>();
 
   of(name: string): Sum {
-    let sum = this.#sums.get(name);
-    if (sum === undefined) this.#sums.set(name, sum = new Sum());
-    return sum;
+    return this.#sums.getOrInsertComputed(name, () => new Sum());
   }
 
   get figures(): Record<string, Figures> {

@@ -10,12 +10,12 @@ import { readRowFigures } from "./read_figures.ts";
 
 export interface MoveServices {
   readonly database: Database;
-  /** Null: on PostgreSQL, from where nothing moves. */
+  /** Null on PostgreSQL, from which nothing is moved. */
   readonly move: MoveState | null;
   readonly now: () => number;
 }
 
-/** Salts that are past their time are not copied. */
+/** Tables that are not compared: salts past their time are not copied. */
 export const NOT_COMPARED: ReadonlySet<string> = new Set(["daily_salts"]);
 const ADDRESS_LENGTH_MAX = 2_048;
 
@@ -50,7 +50,7 @@ function stateOf({ move }: MoveServices): MoveState {
   );
 }
 
-/** `POST /v1/move`: how `footfall move` tells the server how far it is. */
+/** `POST /v1/move`: `footfall move` tells the server about its progress. */
 export async function postMove(
   services: MoveServices,
   { who, request }: ApiExchange,
@@ -66,17 +66,14 @@ export async function postMove(
   return json({ status: state.status, source, to: state.to });
 }
 
-/** `GET /v1/move`: how far it is. */
-export function getMove(
-  services: MoveServices,
-  { who }: ApiExchange,
-): Response {
+/** `GET /v1/move`: replies with the progress of the move. */
+export function getMove(services: MoveServices, { who }: ApiExchange): Response {
   requireEveryProject(requirePrincipal(who));
   const { status, to } = stateOf(services);
   return json({ status, source: null, to });
 }
 
-/** How many events there are, by project. */
+/** Counts the events of each project. */
 export async function countEvents(database: Database): Promise<Record<string, number>> {
   const rows = await database.query<{ id: string; events: number }>(
     `SELECT public_id AS id, (SELECT count(*) FROM event_ids e
@@ -86,7 +83,7 @@ export async function countEvents(database: Database): Promise<Record<string, nu
   return Object.fromEntries(rows.map(({ id, events }) => [id, events]));
 }
 
-/** `GET /v1/move/rows`: what the target is compared with. */
+/** `GET /v1/move/rows`: replies with figures of the source, to which the target's are compared. */
 export async function getMoveRows(
   services: MoveServices,
   { who }: ApiExchange,

@@ -4,20 +4,20 @@ import { Problem } from "../problem.ts";
 import { MOVE_LEASE_MS } from "./archive_limits.ts";
 
 /**
- * How far a move to another database is: `copying`, while nothing is erased and nothing expires;
+ * The progress of a move to another database: `copying`, while nothing is erased and nothing expires;
  * `paused`, while nothing is stored; `moved`, for good.
  */
-export type MoveStatus = "none" | "copying" | "paused" | "moved";
+type MoveStatus = "none" | "copying" | "paused" | "moved";
 
-/** What `moved.json` in DATA_DIR says: the database is left as it was. */
+/** The content of `moved.json` in DATA_DIR; the database itself is left as it was. */
 interface Moved {
-  /** The address without what lets anybody in. */
+  /** The address without user and password. */
   readonly to: string;
   readonly at: string;
 }
 
 const FILE = "moved.json";
-/** Names the source to its target, however often a move is begun. */
+/** The file with the id of the source, by which a target knows it, however often a move is begun. */
 const ID_FILE = "move.json";
 
 async function readJsonFile<T>(path: string): Promise<T | null> {
@@ -38,15 +38,15 @@ async function writeJsonFile(path: string, value: unknown): Promise<void> {
   await Deno.rename(fresh, path);
 }
 
-/** Whether the embedded database is being moved elsewhere, or has been. Nothing of it is written. */
+/** The progress of moving the embedded database elsewhere. Nothing of it is written to the database. */
 export class MoveState {
   readonly #dataDir: string;
   readonly #database: Pick<Database, "script">;
   #status: MoveStatus = "none";
   #moved: Moved | null = null;
-  #lease: ReturnType<typeof setTimeout> | null = null;
+  #lease: ReturnType<typeof setTimeout> | undefined;
   #whenMoved: (() => void) | null = null;
-  /** Changes come one after the other. */
+  /** The last change; changes are made one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(dataDir: string, database: Pick<Database, "script">) {
@@ -54,7 +54,7 @@ export class MoveState {
     this.#database = database;
   }
 
-  /** As the last process left it. */
+  /** Reads the state that the last process left. */
   static async open(dataDir: string, database: Pick<Database, "script">): Promise<MoveState> {
     const state = new MoveState(dataDir, database);
     state.#moved = await readJsonFile<Moved>(join(dataDir, FILE));
@@ -70,11 +70,11 @@ export class MoveState {
     return this.#moved?.to ?? null;
   }
 
-  /** Begins, or goes on, for MOVE_LEASE_MS. @returns what names this source to its target */
+  /** Begins or continues a move, for MOVE_LEASE_MS. @returns the id of this source */
   begin(randomText: (length: number) => string): Promise<string> {
     return this.#inTurn(async () => {
       if (this.#status === "moved") throw this.refusal();
-      await this.#take(this.#status === "paused" ? "paused" : "copying");
+      this.#take(this.#status === "paused" ? "paused" : "copying");
       const path = join(this.#dataDir, ID_FILE);
       const known = await readJsonFile<{ id: string }>(path);
       if (known !== null) return known.id;
@@ -84,40 +84,40 @@ export class MoveState {
     });
   }
 
-  /** Nothing is stored any more, and all that was under way has been, for MOVE_LEASE_MS. */
+  /** For MOVE_LEASE_MS nothing more is stored; resolves once all writes under way are done. */
   pause(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#status === "none" || this.#status === "moved") throw this.refusal();
       const wasPaused = this.#status === "paused";
-      await this.#take("paused");
+      this.#take("paused");
       if (!wasPaused) await this.#database.script("SET default_transaction_read_only = on");
     });
   }
 
-  /** Gives up: everything is as before. */
+  /** Gives the move up: everything is as before. */
   cancel(): Promise<void> {
     return this.#inTurn(() => this.#end());
   }
 
-  /** The pause ends with another server in this one's place. */
+  /** Ends the pause: the database has moved to another server. */
   complete(to: string, nowMs: number): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#status !== "paused") throw this.refusal();
       const moved = { to, at: new Date(nowMs).toISOString() };
       await writeJsonFile(join(this.#dataDir, FILE), moved);
-      if (this.#lease !== null) clearTimeout(this.#lease);
+      clearTimeout(this.#lease);
       this.#moved = moved;
       this.#status = "moved";
       this.#whenMoved?.();
     });
   }
 
-  /** Called once the server has moved. */
+  /** Sets a function that is called once the server has moved. */
   onMoved(call: () => void): void {
     this.#whenMoved = call;
   }
 
-  /** What is answered to whoever would change something now. */
+  /** Returns the reply to requests that would change something now. */
   refusal(): Problem {
     const headers = { "Retry-After": "2" };
     if (this.#status === "moved") {
@@ -140,21 +140,18 @@ export class MoveState {
   }
 
   close(): void {
-    if (this.#lease !== null) clearTimeout(this.#lease);
-    this.#lease = null;
+    clearTimeout(this.#lease);
   }
 
-  async #take(status: MoveStatus): Promise<void> {
-    if (this.#lease !== null) clearTimeout(this.#lease);
+  #take(status: MoveStatus): void {
+    clearTimeout(this.#lease);
     this.#status = status;
     this.#lease = setTimeout(() => void this.cancel().catch(() => {}), MOVE_LEASE_MS);
-    await Promise.resolve();
   }
 
   async #end(): Promise<void> {
     if (this.#status === "moved") return;
-    if (this.#lease !== null) clearTimeout(this.#lease);
-    this.#lease = null;
+    clearTimeout(this.#lease);
     const wasPaused = this.#status === "paused";
     this.#status = "none";
     if (wasPaused) await this.#database.script("SET default_transaction_read_only = off");

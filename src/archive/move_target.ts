@@ -7,7 +7,7 @@ import type { FrameRows } from "./archive_format.ts";
 import { restoreRows } from "./restored_rows.ts";
 import { NO_PROJECT } from "./stored_rows.ts";
 
-/** Nothing can be moved to this database. The message says why. */
+/** Thrown where nothing can be moved to this database. The message says why. */
 export class TargetRefused extends Error {
   override readonly name = "TargetRefused";
 }
@@ -28,8 +28,8 @@ async function settingsOf(sql: Sql): Promise<Map<string, string>> {
 }
 
 /**
- * Whether an earlier run was stopped while it made the schema: it has tables of earlier versions then,
- * and nothing in them. A server of an earlier version has a project.
+ * Whether an earlier run was stopped while it made the schema: the database then has tables of an earlier
+ * version, and no project, which every server of an earlier version has.
  */
 async function isHalfMade(sql: Sql, tables: readonly string[]): Promise<boolean> {
   if (!tables.includes("schema_migrations") || !tables.includes("projects")) return false;
@@ -41,7 +41,7 @@ async function isHalfMade(sql: Sql, tables: readonly string[]): Promise<boolean>
   return made!.isOlder && made!.isEmpty;
 }
 
-/** Throws TargetRefused where something stands there that is not of a move from this source. */
+/** Throws TargetRefused where the database holds something that is not of a move from this source. */
 export async function assertOurs(sql: Sql, source: string): Promise<void> {
   const tables = (await sql.query<{ name: string }>(TABLES)).map(({ name }) => name);
   if (tables.length === 0 || await isHalfMade(sql, tables)) return;
@@ -67,7 +67,7 @@ export async function assertOurs(sql: Sql, source: string): Promise<void> {
   );
 }
 
-/** Makes a database the target of a move from this source: an empty one, or where an earlier run was. */
+/** Makes a database the target of a move from this source: an empty one, or the target of an earlier run. */
 export async function openTarget(database: Database, source: string): Promise<void> {
   await assertOurs(database, source);
   await migrate(database, MIGRATIONS);
@@ -79,24 +79,24 @@ export async function openTarget(database: Database, source: string): Promise<vo
   );
 }
 
-/** Whether a database is the target of a move that has not come to its end. */
+/** Whether a database is the target of an unfinished move. */
 export async function isHalfMoved(sql: Sql): Promise<boolean> {
   return (await settingsOf(sql)).get(STATE) === COPYING;
 }
 
-/** The move is complete: a server may start on it. */
+/** Marks the move as complete: a server may start on the database. */
 export async function closeTarget(sql: Sql): Promise<void> {
   await sql.query(`UPDATE settings SET value = 'moved' WHERE name = '${STATE}'`);
 }
 
-/** Empties a target, in order to begin anew: it holds nothing but what was copied. */
+/** Empties a target, which holds only copies, for a new beginning. */
 export async function emptyTarget(database: Database): Promise<void> {
   const tables = (await database.query<{ name: string }>(TABLES)).map(({ name }) => name)
     .filter((name) => name !== "schema_migrations" && name !== "settings");
   await database.query(`TRUNCATE ${tables.join(", ")} RESTART IDENTITY CASCADE`);
 }
 
-/** The projects of a target, by their ids. */
+/** Returns the numbers of a target's projects, by their ids. */
 export async function targetProjects(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: string; project_id: number }>(
     "SELECT public_id AS id, project_id FROM projects",
@@ -110,7 +110,7 @@ UPDATE projects p SET (name, site_url, site_url_by_operator, timezone, allowed_o
   w.allowed_origins, w.ip_storage, w.retention_days, w.created_at)
 FROM jsonb_populate_record(NULL::projects, $1::text::jsonb) w WHERE p.public_id = w.public_id`;
 
-/** Brings rows of a frame to the target. A project is made, or takes what it is now at the source. */
+/** Stores the rows of a frame in the target. A project is made, or updated to its present state at the source. */
 export async function copyRows(
   database: Database,
   { table: name, of, rows }: FrameRows,
@@ -123,7 +123,7 @@ export async function copyRows(
   if (name === "projects") { for (const row of rows) await database.query(UPDATE_PROJECT, [row]); }
 }
 
-/** Takes away what is copied anew in the pause: everything but projects, pictures and events. */
+/** Deletes all rows that the pause copies again: everything but projects, pictures and events. */
 export async function clearRows(database: Database): Promise<void> {
   const names = ARCHIVED_TABLES.map(({ name }) => name)
     .filter((name) => !["projects", "captures", "settings"].includes(name)).toReversed();
@@ -133,7 +133,7 @@ export async function clearRows(database: Database): Promise<void> {
   });
 }
 
-/** Takes the pictures away, too: some are others by now. */
+/** Deletes the pictures, too: some have changed since. */
 export async function clearPictures(database: Database): Promise<void> {
   await database.query("DELETE FROM captures");
 }

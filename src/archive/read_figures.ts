@@ -6,16 +6,16 @@ import { type Figures, Sums } from "./figures.ts";
 import { gathered, storedEvents } from "./stored_events.ts";
 import { hasRowsOf, listOwners, NO_PROJECT, type Owner, storedRows } from "./stored_rows.ts";
 
-/** How far the counting is, or what came of it. */
+/** The progress of counting, or its result. */
 export type FiguresLine =
   | { readonly events: number; readonly of: number }
   | { readonly figures: Readonly<Record<string, Figures>>; readonly journalId: number }
-  /** Why there are none, in a sentence. */
+  /** Why there are no figures, in a sentence. */
   | { readonly failure: string };
 
 /**
- * Counts and digests of all events that are committed by now, by project, read back from where they are
- * stored. Throws as `snapshotEvents` before the first line.
+ * Reads back all stored events that are committed by now, and yields their counts and digests by project.
+ * Throws as `snapshotEvents` before the first line.
  */
 export async function readFigures(
   database: Database,
@@ -47,13 +47,13 @@ export async function readFigures(
   return lines();
 }
 
-/** Pictures are told by their hashes, and so many at a time. */
+/** Leaves the pictures out of their table: their hashes identify them, and more rows are read at once. */
 function withoutPictures(table: ArchivedTable): ArchivedTable {
   const { name, of, key } = table;
   return name === "captures" ? { name, of, key, leaves: ["image"] } : table;
 }
 
-/** The same of the rows of other tables, by table, then by project. */
+/** Reads counts and digests of the rows of other tables, by table, then by project. */
 export async function readRowFigures(
   database: Database,
   secrets: boolean,

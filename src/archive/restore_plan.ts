@@ -4,7 +4,7 @@ import { Problem } from "../problem.ts";
 import { archivedTable } from "./archived_tables.ts";
 import { type RestoredRows, restoreRows } from "./restored_rows.ts";
 
-/** What is to be restored where. */
+/** Which archive to restore, and as which projects. */
 export interface RestoreWanted {
   /** The archive's own id. */
   readonly archive: string;
@@ -13,8 +13,8 @@ export interface RestoreWanted {
 }
 
 /**
- * What stands where a project is to be: nothing, a project without an event (which takes the archive's
- * settings), or what an earlier run of the same archive began.
+ * What exists under the id of a project to restore: nothing, a project without events (which takes the
+ * archive's settings), or a project that an earlier run of the same archive began.
  */
 export type Found = "nothing" | "empty" | "begun";
 
@@ -32,7 +32,7 @@ WHERE p.public_id = $1::text`;
 
 interface FoundProject extends Record<string, unknown> {
   readonly project_id: number;
-  /** Of which archive it was restored; null: of none. */
+  /** The archive that it was restored from; null: none. */
   readonly archive: string | null;
   readonly has_events: boolean;
 }
@@ -42,7 +42,7 @@ async function findProject(sql: Sql, id: string): Promise<FoundProject | null> {
 }
 
 /**
- * What restoring would do. Throws `conflict` where a project with events is in the way that is not of
+ * Returns what restoring would do. Throws `conflict` where a project exists that has events and is not from
  * the same archive, or where the archive is of a later version.
  */
 export async function planRestore(sql: Sql, wanted: RestoreWanted): Promise<PlannedProject[]> {
@@ -76,7 +76,7 @@ export async function planRestore(sql: Sql, wanted: RestoreWanted): Promise<Plan
   return planned;
 }
 
-/** Notes of which archive these projects are: a second run goes on with them. */
+/** Notes which archive these projects are restored from, so that a second run continues with them. */
 export async function noteRestore(sql: Sql, wanted: RestoreWanted): Promise<void> {
   await sql.query(
     `INSERT INTO settings (name, value)
@@ -90,7 +90,7 @@ function notBeingRestored(): Problem {
   return new Problem("not_found", "This archive is not being restored as this project.");
 }
 
-/** The number of a project that this archive is being restored as. Throws `not_found`. */
+/** Returns the number of a project that this archive is being restored as. Throws `not_found`. */
 export async function restoredProject(sql: Sql, archive: string, id: string): Promise<number> {
   const there = await findProject(sql, id);
   if (there?.archive === archive) return there.project_id;
@@ -105,7 +105,7 @@ FROM jsonb_populate_record(NULL::projects, $2::text::jsonb) w
 WHERE p.public_id = $1::text AND NOT EXISTS (
   SELECT FROM event_ids e WHERE e.project_id = p.project_id)`;
 
-/** Makes the project as which an archive's is restored; an empty one that is there takes its settings. */
+/** Makes the project that an archive's project is restored as; an existing empty one takes its settings. */
 export async function restoreProject(
   sql: Sql,
   archive: string,

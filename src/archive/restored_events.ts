@@ -34,7 +34,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Members that every event has. */
+/** Members that are never null. */
 const ALWAYS: ReadonlySet<string> = new Set([
   ...["project_id", "event_id", "occurred_at", "received_at", "clock", "name", "visitor_hash"],
   ...["located", "in_session"],
@@ -42,7 +42,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
 
 const COLUMNS = Object.entries(EVENT_COLUMN_TYPES) as [keyof EventRow, string][];
 
-/** Throws ArchiveRefused where a member is not what the pipeline could have made. */
+/** Throws ArchiveRefused where the ingest pipeline could not have made a member. */
 function assertRow(row: EventRow): void {
   for (const [name, type] of COLUMNS) {
     const value = row[name];
@@ -53,16 +53,16 @@ function assertRow(row: EventRow): void {
   }
 }
 
-/** What became of events of an archive. */
-export interface RestoredEvents {
+/** The result of restoring events. */
+interface RestoredEvents {
   readonly stored: number;
-  /** They were stored before. */
+  /** Events that were stored before. */
   readonly known: number;
 }
 
 /**
- * Stores a journal block of an archive, each event as it is there and exactly once, in one
- * transaction. Nobody's live view takes them for new. Throws ArchiveRefused, UnreadableBlock.
+ * Stores a journal block of an archive in one transaction: each event unchanged and exactly once. No live
+ * view takes them for new. Throws ArchiveRefused, UnreadableBlock.
  */
 export async function restoreEvents(
   database: Database,

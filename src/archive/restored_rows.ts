@@ -6,12 +6,12 @@ import { toldRow } from "./stored_rows.ts";
 /** A row that was not stored, and why, in words for people. */
 export interface LeftRow {
   readonly table: string;
-  /** What tells it from others. */
+  /** The name of the row. */
   readonly row: string;
   readonly why: string;
 }
 
-/** What came of rows that were to be stored. */
+/** The result of restoring rows. */
 export interface RestoredRows {
   readonly added: number;
   /** Rows that were stored already, equal to the archive's. */
@@ -25,7 +25,7 @@ WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped`;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What people know a row by. Never a hash, and nothing that opens anything. */
+/** The columns that name a row for people: never a hash, and no credential. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   projects: ["public_id"],
   api_keys: ["label", "hint"],
@@ -48,7 +48,7 @@ const OTHER = "what is there already under this name stays as it is";
 const NEEDED = "what it belongs to was not restored";
 const PAST = "it is past its time";
 
-/** The rows as the table would have them (alias t), by their number. */
+/** Selects the rows as the table would hold them (alias t), with their number. */
 function wantedRows({ name }: ArchivedTable): string {
   return `SELECT r.number, r.row AS wanted, t.*
   FROM unnest($1::text::text[]) WITH ORDINALITY AS u (text, number)
@@ -73,7 +73,7 @@ function insertText(table: ArchivedTable, columns: readonly string[]): string {
   ON CONFLICT DO NOTHING RETURNING 1 AS one`;
 }
 
-/** The SQL condition that two rows have the same key. */
+/** Returns the SQL condition that two rows have the same key. */
 function sameKey({ of, key, name }: ArchivedTable, one: string, other: string): string {
   const own = name === "audit"
     ? [`${one}.project_id IS NOT DISTINCT FROM ${other}.project_id`]
@@ -83,7 +83,7 @@ function sameKey({ of, key, name }: ArchivedTable, one: string, other: string): 
   return [...own, ...key.map((column) => `${one}.${column} = ${other}.${column}`)].join(" AND ");
 }
 
-/** The query that says of each row whether an equal one is stored, and if not, why. */
+/** Returns the query of whether each row is stored, and if not, why. */
 function lookText(table: ArchivedTable): string {
   const { name, stored = "true" } = table;
   return `SELECT w.number::int AS number, ${stored.replaceAll("t.", "w.")} AS is_due,
@@ -95,11 +95,11 @@ function lookText(table: ArchivedTable): string {
 interface Look extends Record<string, unknown> {
   readonly number: number;
   readonly is_due: boolean;
-  /** Null: no row of its key is there. */
+  /** Null: no row with its key is stored. */
   readonly is_same: boolean | null;
 }
 
-/** Rows that the sequence of a table's own numbers must not give out again. */
+/** The numbered column of a table whose sequence must continue after the restored rows. */
 const NUMBERED = new Map([["token_epochs", "epoch"]]);
 
 async function storeSome(
@@ -136,7 +136,7 @@ async function storeSome(
 /**
  * Stores rows of an archive unchanged, in one transaction. Rows that are stored already stay as they are;
  * the reply lists the rows that could not be stored because of them.
- * @param projectId of rows that belong to one: its number here
+ * @param projectId the number here of the project that the rows belong to; null: none
  */
 export async function restoreRows(
   sql: Sql,

@@ -59,7 +59,7 @@ async function* blockEvents(
   return { segmentId, block, identity: identities.at(-1)!, ms: moments[last]!, id };
 }
 
-/** The events of one segment, block by block. */
+/** Yields the events of one segment, block by block. */
 async function* segmentEvents(
   database: Database,
   { projectId, id: project }: ProjectSnapshot,
@@ -121,7 +121,7 @@ async function pendingEvents(
   then: PendingRow,
 ): Promise<EventRow[]> {
   const [row] = await database.query<JournalRow>(PENDING, [projectId, then.journal_id]);
-  // Expired, or erased.
+  // The row has expired, or was erased.
   if (row === undefined) return [];
   // Erasing events shifts positions in a block, which matter where only part of it was projected.
   const isOther = row.event_count !== then.event_count || row.bytes !== then.bytes;
@@ -188,9 +188,9 @@ FROM journal j JOIN projects p USING (project_id)
 WHERE j.journal_id > $1::int8 ORDER BY j.journal_id LIMIT ${JOURNAL_ROWS_AT_ONCE}`;
 
 /** Events of one row of the journal. */
-export interface JournalEvents {
+interface JournalEvents {
   readonly journalId: number;
-  /** Of their project. */
+  /** The id of their project. */
   readonly id: string;
   readonly rows: readonly EventRow[];
 }

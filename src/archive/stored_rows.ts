@@ -2,15 +2,15 @@ import type { Sql } from "../db/sql.ts";
 import { ARCHIVED_ROWS_AT_ONCE } from "./archive_limits.ts";
 import type { ArchivedTable } from "./archived_tables.ts";
 
-/** The rows of one table, of one project or of none (`*`), as lines of JSON. */
-export interface TableRows {
+/** Rows of one table and one project, or of no project (`*`), as lines of JSON. */
+interface TableRows {
   readonly table: ArchivedTable;
   /** The id of the project; `*`: none. */
   readonly of: string;
   readonly rows: readonly string[];
 }
 
-/** A project by its number and its id; null: what belongs to none. */
+/** The number and the id of the project that rows belong to. */
 export interface Owner {
   readonly projectId: number;
   readonly id: string;
@@ -18,7 +18,7 @@ export interface Owner {
 
 export const NO_PROJECT = "*";
 
-/** Every project, with its name. */
+/** Lists all projects, with their names. */
 export async function listOwners(sql: Sql): Promise<(Owner & { readonly name: string })[]> {
   return await sql.query<{ projectId: number; id: string; name: string }>(
     `SELECT project_id AS "projectId", public_id AS id, name FROM projects ORDER BY project_id`,
@@ -30,7 +30,7 @@ interface RowText extends Record<string, unknown> {
   readonly place: string;
 }
 
-/** What a row is, without what says nothing elsewhere; alias t. */
+/** Returns the SQL of a row as JSON (alias t), without columns that mean nothing in another database. */
 export function toldRow({ leaves = [] }: ArchivedTable): string {
   const left = ["project_id", ...leaves].map((name) => `'${name}'`).join(", ");
   return `(to_jsonb(t) - ARRAY[${left}])`;
@@ -59,7 +59,7 @@ export function hasRowsOf(table: ArchivedTable, owner: Owner | null): boolean {
   return table.name === "audit" || (table.of === "project") === (owner !== null);
 }
 
-/** A page of rows behind a place, and the place of the last one. */
+/** Reads a page of rows after a place; each comes with its own place. */
 async function page(
   sql: Sql,
   table: ArchivedTable,
@@ -69,13 +69,13 @@ async function page(
   const count = table.oneByOne === true && table.paged === true ? 1 : ARCHIVED_ROWS_AT_ONCE;
   const params = [owner?.projectId ?? null, count, ...place === null ? [] : [place]];
   return await sql.transaction(async (tx) => {
-    // Times are told in UTC, whatever the server's zone is.
+    // Times are written in UTC, whatever the server's zone is.
     await tx.script("SET LOCAL timezone = 'UTC'");
     return await tx.query<RowText>(statementOf(table, place === null), params);
   });
 }
 
-/** The rows of a table, page by page. */
+/** Yields the rows of a table, page by page. */
 export async function* storedRows(
   sql: Sql,
   table: ArchivedTable,

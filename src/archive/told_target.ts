@@ -1,7 +1,7 @@
 import { type Database, DatabaseUnavailable, DiskFull, type Sql } from "../db/sql.ts";
 import { TargetRefused } from "./move_target.ts";
 
-/** What stopped a move at its target, as a sentence. */
+/** Returns the TargetRefused for a failure of the target's database, and any other error unchanged. */
 function stopped(error: unknown, to: string): unknown {
   if (!(error instanceof DatabaseUnavailable)) return error;
   const why = error instanceof DiskFull
@@ -29,9 +29,9 @@ function toldSql(sql: Sql, to: string): Sql {
 }
 
 /**
- * The target of a move, whose failures say that it is the target's and what to do: the source has a
- * database of its own, and the same errors. Throws TargetRefused for DatabaseUnavailable.
- * @param to the address as it may be shown
+ * Returns the target of a move with errors that name the target and say what to do, since the source's
+ * database throws the same errors: TargetRefused in place of DatabaseUnavailable.
+ * @param to the address without user and password
  */
 export function toldTarget(database: Database, to: string): Database {
   return {

@@ -7,7 +7,7 @@ import {
 } from "./lent_database.ts";
 import type { Database, Param, Row, Sql } from "./sql.ts";
 
-/** Questions and their answers. */
+/** Sends questions to the lender, and matches its answers to them. */
 class Loan {
   readonly #port: MessagePort;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
@@ -40,7 +40,7 @@ class Loan {
   }
 }
 
-/** The database, or one transaction of it. */
+/** The borrowed database, or one transaction in it. */
 class BorrowedSql implements Sql {
   constructor(readonly loan: Loan, readonly scope: number) {}
 
@@ -83,14 +83,14 @@ class BorrowedDatabase extends BorrowedSql implements Database {
     await this.loan.ask(this.scope, { kind: "ping" });
   }
 
-  /** Gives it back: it stays open for whoever has lent it. */
+  /** Ends the loan; the lender's database stays open. */
   close(): Promise<void> {
     this.loan.close();
     return Promise.resolve();
   }
 }
 
-/** The database that another thread lends at the other end of the port (`LentDatabase`). */
+/** Returns the database that another thread lends at the other end of the port: see `LentDatabase`. */
 export function borrowDatabase(port: MessagePort, engine: Database["engine"]): Database {
   return new BorrowedDatabase(new Loan(port), engine);
 }

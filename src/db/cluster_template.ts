@@ -7,19 +7,19 @@ import manifest from "../../deno.json" with { type: "json" };
 import { checksum, type Migration } from "./migrate.ts";
 
 /**
- * A cluster in one file: what initdb and every migration would make in seconds and hundreds of
- * megabytes is unpacked in tenths of a second. It is made with the bundles, and named after the
- * engine's version and the migrations, so that one of another program is never found.
+ * The template of a database cluster, in one file. It is unpacked in tenths of a second; initdb and all
+ * migrations would take seconds and hundreds of megabytes. It is built with the bundles, and its name
+ * depends on the engine's version and the migrations, so no program finds the template of another.
  */
 
 interface Contents {
-  /** Those around others first. */
+  /** Outer folders before the folders in them. */
   readonly folders: readonly string[];
-  /** Each with its length, and how much of it comes before nothing but zeros. */
+  /** Each with its length, and the length without the zeros at its end: only that part is stored. */
   readonly files: readonly (readonly [path: string, bytes: number, kept: number])[];
 }
 
-/** Changes with what is written here. */
+/** Raised with every change of the template's format. */
 const FORMAT = "1";
 const ENGINE = manifest.imports["@electric-sql/pglite"];
 const FOLDER_MODE = 0o700;
@@ -27,7 +27,7 @@ const FILE_MODE = 0o600;
 const HEAD_BYTES = 4;
 const HASH_BYTES = 32;
 
-/** Where the template of a cluster with these migrations is, if it has been made. */
+/** Returns where the template of a cluster with these migrations is, if it has been built. */
 export function templateUrl(migrations: readonly Migration[]): URL {
   const parts = [FORMAT, ENGINE, ...migrations.map((migration) => checksum(migration))];
   const name = sha256(parts.join("\n")).toString("hex", 0, 16);
@@ -55,7 +55,7 @@ function contentsOf(root: string, folder = ""): Contents {
   return { folders, files };
 }
 
-/** A cluster that has been closed, as a template. */
+/** Packs a closed cluster into a template. */
 export function packCluster(folder: string): Uint8Array<ArrayBuffer> {
   const contents = contentsOf(folder);
   const head = new TextEncoder().encode(JSON.stringify(contents));
@@ -76,7 +76,7 @@ export function packCluster(folder: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.concat([sha256(packed), packed]));
 }
 
-/** What a template holds; null where there is none that can be read. */
+/** Reads and decompresses a template; null where there is none that can be read. */
 function readTemplate(path: string): Uint8Array | null {
   try {
     const bytes = readFileSync(path);
@@ -89,8 +89,8 @@ function readTemplate(path: string): Uint8Array | null {
 }
 
 /**
- * Writes the cluster of the template at `path` into `folder`, not yet synced. @returns false where
- * there is no template, or none that can be read.
+ * Writes the cluster of the template at `path` into `folder`, without a sync. @returns false where there
+ * is no template, or none that can be read
  */
 export function unpackCluster(path: string, folder: string): boolean {
   const all = readTemplate(path);

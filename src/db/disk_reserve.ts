@@ -4,8 +4,8 @@ import { DISK_RESERVE_BYTES } from "../limits.ts";
 const CHUNK_BYTES = 2 ** 20;
 
 /**
- * Room in a folder that nobody else can take: a file of zeros. An engine that has to recover needs
- * room for its log; on a disk that others have filled, giving the file up is what lets it start.
+ * Reserved room on a folder's disk: a file of zeros. An engine that recovers needs room for its log; on a
+ * full disk it can start once this file is deleted.
  */
 export class DiskReserve {
   readonly #path: string;
@@ -15,13 +15,13 @@ export class DiskReserve {
     this.#path = join(folder, "reserve");
   }
 
-  /** Makes the file where there is none. A failure leaves none: the next call tries again. */
+  /** Makes the file if there is none. A failure leaves no file, and the next call tries again. */
   make(): Promise<void> {
     return this.#making ??= this.#make().catch(() => this.giveUp()).then(() => {})
       .finally(() => this.#making = null);
   }
 
-  /** Whether there was a file, which is gone now. */
+  /** Deletes the file. @returns whether there was one */
   async giveUp(): Promise<boolean> {
     return await Deno.remove(this.#path).then(() => true, () => false);
   }

@@ -8,7 +8,7 @@ import {
   DISK_SPACE_AGAIN_BYTES,
 } from "../limits.ts";
 
-/** `full`: nothing is written any more, so that what is left suffices to go on reading. */
+/** `full`: nothing is written any more, so that the rest of the space suffices to go on reading. */
 export const DISK_STATUSES = ["ok", "low", "full"] as const;
 export type DiskStatus = typeof DISK_STATUSES[number];
 
@@ -28,12 +28,11 @@ const DISK_MESSAGES: Record<DiskStatus, string> = {
   full: "The disk of the database is full: nothing is stored until there is space.",
 };
 
-/** What is said of the disk. */
 export function diskMessage({ status }: DiskReading): string {
   return DISK_MESSAGES[status];
 }
 
-/** What so many free bytes mean. A disk that was full needs a little more to be no longer so. */
+/** Returns the status for a number of free bytes. A disk that was full must get a little more than it lacked. */
 export function diskStatus(freeBytes: number, totalBytes: number, before: DiskStatus): DiskStatus {
   const fullBelow = DISK_FULL_BYTES + (before === "full" ? DISK_SPACE_AGAIN_BYTES : 0);
   if (freeBytes < fullBelow) return "full";
@@ -41,7 +40,7 @@ export function diskStatus(freeBytes: number, totalBytes: number, before: DiskSt
   return freeBytes < Math.max(share, DISK_LOW_BYTES_MIN) ? "low" : "ok";
 }
 
-/** The space on the disk of one folder, looked at twice a second. */
+/** Watches the space on a folder's disk: it looks twice a second. */
 export class DiskSpace {
   #reading = UNKNOWN;
   #listeners: ((reading: DiskReading) => void)[] = [];
@@ -53,12 +52,12 @@ export class DiskSpace {
     Deno.unrefTimer(Number(this.#timer));
   }
 
-  /** What was seen last. Of a disk that cannot be asked, nothing bad is known. */
+  /** The last reading; a disk that cannot be read counts as one with room. */
   get reading(): DiskReading {
     return this.#reading;
   }
 
-  /** Calls `listener` each time the status becomes another one. */
+  /** Calls `listener` whenever the status changes. */
   onChange(listener: (reading: DiskReading) => void): void {
     this.#listeners.push(listener);
   }

@@ -3,11 +3,11 @@ import {
   DATABASE_CLOSE_MS_MAX,
   DATABASE_IDLE_MS,
   DATABASE_LOG_BYTES_MAX,
-  DATABASE_PING_MS_MAX,
   DATABASE_START_PAUSE_MS,
   DATABASE_TURN_MS_MAX,
   DISK_RESERVE_PAUSE_MS,
 } from "../limits.ts";
+import { ping, within } from "./deadline.ts";
 import { DiskReserve } from "./disk_reserve.ts";
 import { type DiskProbe, DiskSpace } from "./disk_space.ts";
 import { EngineThread } from "./engine_thread.ts";
@@ -22,34 +22,33 @@ import {
 } from "./sql.ts";
 import { runTransaction } from "./transaction.ts";
 
-/** The embedded engine, with a count that only it has. */
 export interface EmbeddedDatabase extends Database {
   readonly engine: "embedded";
   readonly disk: DiskSpace;
-  /** How often the engine has made the operating system write to the disk since it was opened. */
+  /** Counts the engine's syncs to the disk since it was opened. */
   fsyncCount(): Promise<number>;
 }
 
 export interface EmbeddedOptions {
-  /** The session's `statement_timeout`: 0 for none. A transaction may set another. */
+  /** The session's `statement_timeout`; 0: none. A transaction may set another one. */
   readonly statementTimeoutMs?: number;
   readonly turnMsMax?: number;
   readonly probeDisk?: DiskProbe;
-  /** The path of the template that a new cluster is made of; null or not there: it is made anew, empty. */
+  /** The path of the template of a new cluster; null, or no such file: initdb makes an empty one. */
   readonly template?: string | null;
 }
 
 /**
- * Opens the embedded PostgreSQL in `<dataDir>/database`, made on first use, in a thread of its own.
- * A resolved statement or transaction is on the disk. It has one session: statements and
- * transactions take turns, in the order in which they were asked for. What has not begun after
- * `turnMsMax` never will: it is refused with DatabaseUnavailable.
+ * Opens the embedded PostgreSQL in `<dataDir>/database`, made on first use, in a thread of its own. When a
+ * statement or transaction resolves, it is on the disk. There is one session: statements and transactions
+ * take turns in the order of their calls. One that has not begun after `turnMsMax` is refused with
+ * DatabaseUnavailable.
  *
- * An engine that fails, or that a statement holds past its time, is left and a new one is started on
- * the folder: what was under way fails with DatabaseUnavailable, what waits goes on.
+ * An engine that fails, or that does not end a statement in time, is abandoned, and a new one starts on the
+ * folder: the turn under way fails with DatabaseUnavailable, waiting turns go on.
  *
- * While its disk is full, the session is read-only: writes fail with DiskFull, reads go on. What it
- * writes to the log is bounded by checkpoints, for which PGlite has no process of its own.
+ * While the disk is full, the session is read-only: writes fail with DiskFull, reads go on. Checkpoints,
+ * for which PGlite has no process of its own, bound the size of the log.
  *
  * @throws FolderInUse if another process (or another open database of this one) has the folder;
  * FolderUnusable if it cannot be written; DatabaseUnavailable if the engine cannot start on it.
@@ -94,7 +93,7 @@ export async function openEmbedded(
 class SingleSessionDatabase implements EmbeddedDatabase {
   readonly engine = "embedded";
   #turn: Promise<unknown> = Promise.resolve();
-  /** Turns that were asked for, and those of them that are over. */
+  /** How many turns were asked for, and how many of them are over. */
   #asked = 0;
   #over = 0;
   #closed: Promise<void> | null = null;
@@ -137,9 +136,8 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     });
   }
 
-  async ping(): Promise<void> {
-    const late = new DatabaseUnavailable(`No answer within ${DATABASE_PING_MS_MAX} ms`);
-    await within(DATABASE_PING_MS_MAX, this.query("SELECT 1"), late);
+  ping(): Promise<void> {
+    return ping(this);
   }
 
   async rest(msMax: number): Promise<void> {
@@ -155,7 +153,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     return (row as { fsyncCount: number }).fsyncCount;
   }
 
-  /** Lets what was asked before come to its end (5 s at most), writes a checkpoint, frees the folder. */
+  /** Waits for the turns asked for before (5 s at most), writes a checkpoint and frees the folder. */
   close(): Promise<void> {
     return this.#closed ??= this.#close();
   }
@@ -165,7 +163,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     this.disk.close();
     const late = new DatabaseUnavailable("The embedded database did not close in time");
     const last = this.#turn.catch(() => {}).then(() => this.thread.ask({ kind: "close" }));
-    // A late or failed end loses nothing that was acknowledged: the next start recovers it from the log.
+    // A late or failed end loses nothing that was acknowledged: the next start recovers all from the log.
     await within(DATABASE_CLOSE_MS_MAX, last, late).catch(() => {});
     this.thread.end("it has been closed");
     await this.thread.left().catch(() => {});
@@ -195,7 +193,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     return Promise.race([mine, late]);
   }
 
-  /** Whatever the disk refuses, or what is refused because it is full, fails for its sake. */
+  /** Runs a turn; on a full disk, a failure that follows from the read-only session becomes DiskFull. */
   async #run<T>(run: (thread: EngineThread) => Promise<T>): Promise<T> {
     try {
       return await run(this.thread);
@@ -210,7 +208,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     }
   }
 
-  /** An engine that can be used, read-only while the disk is full. */
+  /** Makes sure that the engine can be used, and is read-only exactly while the disk is full. */
   async #prepare(): Promise<void> {
     if (this.thread.lost !== null) await this.#startAgain();
     const isFull = this.disk.reading.status === "full";
@@ -219,7 +217,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     this.#isReadOnly = isFull;
   }
 
-  /** Everything acknowledged is on the disk: the new engine recovers it from the log. */
+  /** Starts a new engine. It recovers everything acknowledged from the log. */
   async #startAgain(): Promise<void> {
     const failed = this.#startFailure;
     if (failed !== null && performance.now() - failed.atMs < DATABASE_START_PAUSE_MS) {
@@ -236,7 +234,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     }
   }
 
-  /** A checkpoint that fails changes nothing: the log grows until one succeeds. */
+  /** Writes a checkpoint if the log is long. A failure changes nothing: the log grows until one succeeds. */
   async #shortenLog(): Promise<void> {
     if (this.#closed !== null || this.thread.logBytes < DATABASE_LOG_BYTES_MAX) return;
     if (performance.now() - this.#checkpointFailedAtMs < DATABASE_START_PAUSE_MS) return;
@@ -245,15 +243,5 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     } catch {
       this.#checkpointFailedAtMs = performance.now();
     }
-  }
-}
-
-async function within<T>(ms: number, work: Promise<T>, late: Error): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(late), ms);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

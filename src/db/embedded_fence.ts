@@ -1,4 +1,7 @@
-/** Places in the fence: whether the folder is taken from its engine, and the engine's operations under way. */
+/**
+ * Words of the fence: whether the engine may no longer change its folder, and how many of its operations
+ * are under way.
+ */
 export const FENCE_CLOSED = 0;
 export const FENCE_INSIDE = 1;
 export const FENCE_WORDS = 2;

@@ -6,7 +6,7 @@ import { FENCE_CLOSED, FENCE_INSIDE } from "./embedded_fence.ts";
 
 const EMSCRIPTEN_EIO = 29;
 const EMSCRIPTEN_ENOSPC = 51;
-/** With this status PGlite's engine goes back to its main loop after an error of a statement. */
+/** The status with which PGlite's engine returns to its main loop after a statement has failed. */
 const STATEMENT_FAILED = 100;
 /** A file of the write-ahead log: its timeline, and its number in two parts. */
 const LOG_FILE = /\/pg_wal\/[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})$/;
@@ -26,17 +26,17 @@ interface EngineModule {
 }
 
 /**
- * The engine's view of its folder. It gets memory that other threads can reach, the fsync that PGlite
- * lacks, and a fence: once that is closed, nothing in the folder can be changed through this engine.
- * A thread that is busy cannot be ended from outside; a second engine on its folder would ruin it.
+ * The file system through which the engine sees its folder. It adds memory that other threads can reach, the
+ * fsync that PGlite lacks, and a fence: once that is closed, this engine can change nothing in the folder.
+ * A busy thread cannot be ended from outside, and a second engine beside it would ruin the folder.
  */
 export class EngineFolder extends NodeFS {
   fsyncCount = 0;
-  /** Why the engine can no longer be relied on: a failed sync, after which what was written may be gone, or its own end. */
+  /** Why the engine cannot be relied on any more: it has ended, or a sync failed, which may have lost writes. */
   failure: string | null = null;
   /** Whether the disk has ever been too full for a write. */
   wasFull = false;
-  /** Where the write-ahead log ends, in bytes since its first beginning. */
+  /** The end of the write-ahead log, in bytes since the cluster was made. */
   logEnd = 0;
 
   constructor(
@@ -91,8 +91,8 @@ export class EngineFolder extends NodeFS {
   }
 
   /**
-   * PGlite calls an engine that has ended (PANIC, FATAL) again and again, for ever. What it does first
-   * after each failure fails then, and takes it out of its loop.
+   * PGlite calls an engine that has ended (PANIC, FATAL) again and again, for ever. So the first thing that
+   * it does after a failure, `stackRestore`, is made to throw, which ends the loop.
    */
   #noticeEnd(module: EngineModule): void {
     const run = module._PostgresMainLoopOnce;
@@ -125,7 +125,7 @@ export class EngineFolder extends NodeFS {
     this.logEnd = Math.max(this.logEnd, number * LOG_FILE_BYTES + position + length);
   }
 
-  /** Says that it is inside before it looks at the fence; who closes the fence looks in the other order. */
+  /** Counts itself as inside before it checks the fence; closing the fence does these in the other order. */
   #fenced(run: Operation, failed: () => Error): Operation {
     const { fence } = this;
     return (...args) => {
@@ -143,14 +143,14 @@ export class EngineFolder extends NodeFS {
   }
 }
 
-function textOf(error: unknown): string {
+export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Files that are synced at once: one journal of the disk's serves all that wait for it. */
+/** Files that are synced at once: one write of the file system's journal serves all that wait for it. */
 const SYNCS_AT_ONCE = 32;
 
-/** Writes a folder to the disk, with everything in it. */
+/** Syncs a folder and everything in it to the disk. */
 export async function syncTree(folder: string): Promise<void> {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const paths = ["", ...names].values();
@@ -160,7 +160,7 @@ export async function syncTree(folder: string): Promise<void> {
   await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, syncNext));
 }
 
-/** Writes the entry of `path` in the folder around it to the disk. */
+/** Syncs the folder around `path`, which holds its entry, to the disk. */
 export async function syncEntry(path: string): Promise<void> {
   await syncPath(dirname(path));
 }

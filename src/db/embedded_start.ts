@@ -8,22 +8,22 @@ import { unpackCluster } from "./cluster_template.ts";
 import { EngineFolder, syncEntry, syncTree } from "./embedded_folder.ts";
 import { SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
 
-/** PGlite's own bounds of the engine's memory, in pages of 64 KiB. */
+/** PGlite's own limits of the engine's memory, in pages of 64 KiB. */
 const MEMORY = { initial: 2_048, maximum: 32_768, shared: true };
 /**
- * PostgreSQL's own cache. The engine clears all of it as it starts, so that 128 MB, the default,
- * are resident from then on; what is missing is read from the system's cache in microseconds.
+ * PostgreSQL's own cache. The engine clears all of it at its start, so that the default of 128 MB would be
+ * resident from then on. A page that is not in it comes from the system's cache in microseconds.
  */
 const SHARED_BUFFERS = "32MB";
-/** The module's import of its memory: names, kind, and the flags of memory that is not shared. */
+/** The bytes of the module's import of its memory: names, kind, and the flags of unshared memory. */
 const MEMORY_IMPORT = new TextEncoder().encode("\x03env\x06memory\x02\x01");
 const FLAGS_OF_SHARED_MEMORY = 3;
 
 /**
- * The folder of the cluster, which is made where there is none: from the template, or by PGlite. A
- * first start that is interrupted leaves a half-made folder beside, never a half-made database: a
- * fresh cluster is written file by file, without a sync. Null where PGlite has made it: the memory of
- * that, 500 MB, is the thread's as long as it lives, so that another one is to start the engine.
+ * Opens the cluster's folder. A missing cluster is made, from the template or by PGlite, in a folder beside
+ * it, since its files are written without a sync: an interrupted first start leaves no half-made database.
+ * @returns null where PGlite has made it: that takes 500 MB of memory, which the thread keeps as long as it
+ * lives, so another thread must start the engine
  */
 export async function openFolder(
   folder: string,
@@ -55,14 +55,14 @@ async function makeCluster(folder: string): Promise<void> {
   await made.close();
 }
 
-/** Starts PGlite (PostgreSQL as WebAssembly) on `folder`, durable, in memory that other threads reach. */
+/** Starts PGlite (PostgreSQL as WebAssembly) on `folder`: durable, in memory that other threads can reach. */
 export async function startEngine(
   folder: EngineFolder,
   statementTimeoutMs: number,
 ): Promise<PGlite> {
   const asSent = (value: string) => value;
   const compiled = parts(compileEngine());
-  // The engine keeps its own copy; this one of 9 MB is freed at once.
+  // The engine keeps its own copy; this one, of 9 MB, is freed at once.
   postgresWasm.buffer.transfer(0);
   return await PGlite.create({
     ...compiled,
@@ -71,20 +71,20 @@ export async function startEngine(
     serializers: Object.fromEntries([...VALUE_PARSERS.keys()].map((oid) => [oid, asSent])),
     startParams: [
       ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
-      // The file system knows fsync alone, not fdatasync.
+      // The file system has fsync, but no fdatasync.
       ...["-c", "fsync=on", "-c", "wal_sync_method=fsync"],
       ...["-c", `shared_buffers=${SHARED_BUFFERS}`],
       ...["-c", `statement_timeout=${statementTimeoutMs}`],
       ...Object.entries(SESSION_SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-      // How many files of the log are kept to be used again.
+      // Bounds how many log files are kept for reuse.
       ...["-c", "min_wal_size=32MB", "-c", "max_wal_size=64MB"],
     ],
   });
 }
 
 /**
- * The engine's module, compiled as `startEngine` needs it. Equal modules of one process are compiled
- * once, for as long as any of them is kept: who keeps this one spares every later engine that work.
+ * Compiles the engine's module as `startEngine` needs it. A process compiles equal modules once as long as
+ * one of them is kept, so keeping this one saves every later engine the work.
  */
 export function compileEngine(): WebAssembly.Module {
   const wasm = withSharedMemory(postgresWasm);
@@ -97,12 +97,12 @@ function parts(pgliteWasmModule: WebAssembly.Module) {
   return {
     pgliteWasmModule,
     initdbWasmModule: new WebAssembly.Module(initdbWasm),
-    // All of a Blob that is asked for, without two more copies of 6 MB.
+    // The only member of Blob that PGlite uses; a real Blob would make two more copies of 6 MB.
     fsBundle: { arrayBuffer: () => Promise.resolve(clusterFiles.buffer) } as Blob,
   };
 }
 
-/** The same module, declared to import shared memory; its code is the same for both kinds. */
+/** Returns the module, changed to import shared memory; its code is the same for both kinds. */
 function withSharedMemory(wasm: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const at = wasm.subarray(0, 100_000).findIndex((_, start) =>
     MEMORY_IMPORT.every((byte, i) => wasm[start + i] === byte)

@@ -1,17 +1,17 @@
 /// <reference lib="deno.worker" />
-/** The embedded engine's own thread: what `EngineThread` asks, and the answers. */
+/** The embedded engine's own thread: it answers what `EngineThread` asks. */
 import type { PGlite } from "@electric-sql/pglite";
-import type { EngineFolder } from "./embedded_folder.ts";
+import { type EngineFolder, textOf } from "./embedded_folder.ts";
 import { openFolder, startEngine } from "./embedded_start.ts";
 
-/** What the main thread sends. `params` are text or null; `fence` is told of at FENCE_CLOSED. */
+/** What the main thread sends. `params` are text or null; for `fence` see embedded_fence.ts. */
 export type WorkerRequest =
   | {
     readonly id: number;
     readonly kind: "open";
     readonly folder: string;
     readonly fence: Int32Array;
-    /** The path of what a new cluster is made from; null: it is made anew. */
+    /** The path of the template of a new cluster; null: PGlite makes one. */
     readonly template: string | null;
     readonly statementTimeoutMs: number;
   }
@@ -27,9 +27,9 @@ export type WorkerRequest =
   | { readonly id: number; readonly kind: "close" };
 
 /**
- * What it gets back, with the `statement_timeout` in force from now on, in ms (0: none), and the
- * bytes of the write-ahead log since the last checkpoint. `sqlState` is null where not PostgreSQL but
- * the engine around it failed; `diskIsFull` may tell why.
+ * The reply: `limitMs` is the `statement_timeout` in force from now on (0: none), `logBytes` the size of
+ * the write-ahead log since the last checkpoint. `sqlState` is null where the engine around PostgreSQL
+ * failed, not PostgreSQL; `diskIsFull` may be the reason.
  */
 export type WorkerReply =
   & {
@@ -43,7 +43,7 @@ export type WorkerReply =
     | { readonly failure: string; readonly sqlState: string | null }
   );
 
-/** The row that answers `open`: the engine's memory, and where two of PostgreSQL's flags are in it. */
+/** The row that answers `open`: the engine's memory, and the addresses of two of PostgreSQL's flags in it. */
 export interface OpenedEngine {
   readonly memory: SharedArrayBuffer;
   readonly queryCancelPendingAt: number;
@@ -81,19 +81,15 @@ async function reply(request: WorkerRequest): Promise<WorkerReply> {
     if (failure !== null) throw new Error(failure);
     return { id, rows, ...state(statementTimeoutMs()) };
   } catch (error) {
-    if (folder === null || folder.failure !== null) {
-      const failure = folder?.failure ?? (error instanceof Error ? error.message : String(error));
-      return { id, failure, sqlState: null, ...state(0) };
-    }
-    const failure = error instanceof Error ? error.message : String(error);
-    const sqlState = sqlStateOf(error);
+    const failure = folder?.failure ?? textOf(error);
+    const sqlState = folder === null || folder.failure !== null ? null : sqlStateOf(error);
     return { id, failure, sqlState, ...state(sqlState === null ? 0 : statementTimeoutMs()) };
   }
 }
 
 function state(limitMs: number) {
   const logEnd = folder?.logEnd ?? 0;
-  // What was written before this start is not known, nor of interest: it began with a checkpoint.
+  // The log before this start does not count: the start began with a checkpoint.
   if (logBegin === 0) logBegin = logEnd;
   return { limitMs, logBytes: logEnd - logBegin, diskIsFull: folder?.wasFull ?? false };
 }
@@ -133,12 +129,12 @@ async function perform(request: WorkerRequest): Promise<readonly unknown[]> {
   return [];
 }
 
-/** What came too late for the statement before must not end this one. */
+/** Clears a cancellation that came too late for the last statement, so that it does not end the next one. */
 function clearCancellation({ HEAPU8, _QueryCancelPending }: EngineModule): void {
   Atomics.store(new Int32Array(HEAPU8.buffer), _QueryCancelPending >> 2, 0);
 }
 
-/** The setting in force. PostgreSQL's own timer is a signal, which WebAssembly lacks. */
+/** Reads the setting in force. PostgreSQL's own timer needs signals, which WebAssembly lacks. */
 function statementTimeoutMs(): number {
   if (database === null) return 0;
   const engine = moduleOf(database);

@@ -13,16 +13,16 @@ interface Waiting {
   readonly answer: PromiseWithResolvers<readonly unknown[]>;
 }
 
-/** How often a statement that is to end is told so: told between two of its messages, it does not hear. */
+/** How often the cancel flags are set again: set between two messages of a statement, they have no effect. */
 const TELL_AGAIN_MS = 20;
-/** What ends a transaction is never cut off: the session could stay inside it. */
+/** Statements that end a transaction are never cancelled: the session could stay in the transaction. */
 const ENDS_TRANSACTION = /^(COMMIT|ROLLBACK)/;
 
 /**
- * One engine in a thread of its own: questions and their answers, one at a time. A statement past
- * the session's `statement_timeout` is cancelled by setting the flags that PostgreSQL's signal
- * handlers would set; it ends within milliseconds (57014). One that does not hear is left behind with
- * the engine. Once the engine is lost, every question fails.
+ * One engine in a thread of its own, which answers one question at a time. A statement past the session's
+ * `statement_timeout` is cancelled by setting the flags that PostgreSQL's signal handlers would set; it ends
+ * within milliseconds (57014). If it does not, the engine is abandoned. Once the engine is lost, every
+ * question fails.
  */
 export class EngineThread implements Session {
   #worker = new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
@@ -55,8 +55,8 @@ export class EngineThread implements Session {
   }
 
   /**
-   * Starts the engine on a folder; where there is no cluster in it, it makes one of the template.
-   * @returns false where it has made one without a template: another thread is to open that
+   * Starts the engine on a folder. Where there is no cluster, one is made from the template.
+   * @returns false where one was made without a template: another thread must open it
    */
   async open(
     folder: string,
@@ -97,7 +97,7 @@ export class EngineThread implements Session {
     await this.ask({ kind: "script", text });
   }
 
-  /** Cancels the statement that runs now, if one does. Asked again and again, it is the same. */
+  /** Cancels the statement that runs now, if any. Repeated calls change nothing. */
   cancel(): void {
     const question = this.#current?.question;
     if (question?.kind !== "query" && question?.kind !== "script") return;
@@ -124,7 +124,7 @@ export class EngineThread implements Session {
     this.#waiting = [];
   }
 
-  /** Resolves once an ended engine changes nothing in its folder any more, whether its thread goes on or not. */
+  /** Resolves once an ended engine can change nothing in its folder any more, even if its thread still runs. */
   async left(): Promise<void> {
     const until = performance.now() + DATABASE_FENCE_MS_MAX;
     while (Atomics.load(this.#fence, FENCE_INSIDE) > 0) {
@@ -152,7 +152,7 @@ export class EngineThread implements Session {
     if ("rows" in reply) current.answer.resolve(reply.rows);
     else if (reply.sqlState !== null) current.answer.reject(refusal(reply.failure, reply.sqlState));
     else {
-      // Not PostgreSQL spoke but what is around it: nothing that it would say now can be relied on.
+      // The engine around PostgreSQL failed: nothing that it says from now on can be relied on.
       this.end(reply.failure, reply.diskIsFull);
       return;
     }

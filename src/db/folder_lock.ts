@@ -1,11 +1,11 @@
 import { join } from "node:path";
 
-/** Another process has the data folder. The message is fit for the operator. */
+/** Thrown where another process has the data folder. The message is written for the operator. */
 export class FolderInUse extends Error {
   override readonly name = "FolderInUse";
 }
 
-/** The data folder cannot be made or written. The message is fit for the operator. */
+/** Thrown where the data folder cannot be made or written. The message is written for the operator. */
 export class FolderUnusable extends Error {
   override readonly name = "FolderUnusable";
 }
@@ -15,8 +15,8 @@ export interface FolderLock {
 }
 
 /**
- * Takes the data folder for this process alone: an operating system's lock on `footfall.lock`, which
- * ends with the process, however it ends. The file stays; the process id inside is for people.
+ * Takes the data folder for this process alone, by the operating system's lock on `footfall.lock`, which
+ * ends with the process, however that ends. The file stays; the process id in it is for people.
  *
  * @throws FolderInUse if another holder has it; FolderUnusable.
  */
@@ -36,7 +36,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   await file.write(new TextEncoder().encode(`${Deno.pid}\n`));
   return {
     release() {
-      // A process that is being started holds a copy of the file for a moment, and with it the lock.
+      // A child process that is being started holds a copy of the file, and so the lock, for a moment.
       file.unlockSync();
       file.close();
     },

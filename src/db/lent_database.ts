@@ -7,17 +7,17 @@ import {
   StatementRefused,
 } from "./sql.ts";
 
-/** The scope of what is asked of the database itself, outside of any transaction. */
+/** The scope of questions to the database itself, outside of any transaction. */
 export const NO_TRANSACTION = 0;
 
-/** What a borrower asks. `scope`: in which transaction, by the number that its beginning was answered with. */
+/** What a borrower asks. `scope` is the number that `begin` of its transaction was answered with. */
 export type LoanRequest = { readonly id: number; readonly scope: number } & LoanQuestion;
 
 export type LoanQuestion =
   | { readonly kind: "query"; readonly text: string; readonly params: readonly Param[] }
   | { readonly kind: "script"; readonly text: string }
   | { readonly kind: "ping" }
-  /** Answered once nobody else uses it, or after so long. */
+  /** Answered once nobody else uses the database, or after `msMax`. */
   | { readonly kind: "rest"; readonly msMax: number }
   /** A transaction, or a savepoint inside of one; answered with its number. */
   | { readonly kind: "begin" }
@@ -25,7 +25,7 @@ export type LoanQuestion =
   /** Cancels the statement that runs; not answered. */
   | { readonly kind: "cancel" };
 
-/** An error, as it travels between threads. */
+/** An error, as it is sent between threads. */
 export type LoanFailure =
   | { readonly kind: "unavailable" | "disk_full" | "other"; readonly message: string }
   | { readonly kind: "refused"; readonly message: string; readonly sqlState: string };
@@ -34,13 +34,13 @@ export type LoanReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: LoanFailure };
 
-/** What a transaction that its borrower undoes ends with here. */
+/** Thrown to roll back a transaction that its borrower undoes. */
 class Undone extends Error {}
 
 /** A transaction of a borrower. */
 interface LentScope {
   readonly sql: Sql;
-  /** Commits it or undoes it, for whoever asked so (null: nobody does any more). */
+  /** Commits it or undoes it; `id` is the question to answer then (null: nobody waits any more). */
   readonly end: (commits: boolean, id: number | null) => void;
   readonly cancel: () => void;
   /** Resolves once it has ended. */
@@ -56,7 +56,7 @@ export function failureOf(error: unknown): LoanFailure {
   return { kind: error instanceof DatabaseUnavailable ? "unavailable" : "other", message };
 }
 
-/** The error that it was. */
+/** Restores the error that `failureOf` described. */
 export function errorOf(failure: LoanFailure): Error {
   const { kind, message } = failure;
   if (kind === "refused") return new StatementRefused(message, failure.sqlState);
@@ -65,9 +65,9 @@ export function errorOf(failure: LoanFailure): Error {
 }
 
 /**
- * Lends a database to another thread, which has the other end of the port (`borrowDatabase`), until it
- * is closed: statements, transactions in each other and their cancellation go as in this thread, since
- * it is this thread that runs them. Two messages a statement take 30 µs.
+ * Lends a database to another thread, which has the other end of the port (`borrowDatabase`), until it is
+ * closed. This thread runs the statements, so nested transactions and cancellation work as they do here.
+ * The two messages of a statement take 30 µs.
  */
 export class LentDatabase {
   readonly #database: Database;
@@ -82,7 +82,7 @@ export class LentDatabase {
     port.onmessage = (event: MessageEvent<LoanRequest>) => void this.#answer(event.data);
   }
 
-  /** Whoever borrows it is gone. Resolves once what it has not committed is undone. */
+  /** Ends the loan when the borrower is gone. Resolves once its open transactions are rolled back. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#port.close();
@@ -134,7 +134,7 @@ export class LentDatabase {
     const cancelling = new AbortController();
     const ended = Promise.withResolvers<boolean>();
     const over = Promise.withResolvers<void>();
-    /** Who is answered next: whoever began, then whoever ends it. */
+    /** The question to answer next: first the one that begins the transaction, then the one that ends it. */
     let asker: number | null = id;
     const work = async (sql: Sql) => {
       const end = (commits: boolean, id: number | null) => {

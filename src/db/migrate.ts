@@ -9,12 +9,12 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** The database was brought further by a newer program. */
+/** Thrown where a newer program has migrated the database further. */
 export class SchemaTooNew extends Error {
   override readonly name = "SchemaTooNew";
 }
 
-/** The database cannot be used by this program as it is. The message says why. */
+/** Thrown where this program cannot use the database as it is. The message says why. */
 export class SchemaMismatch extends Error {
   override readonly name = "SchemaMismatch";
 }
@@ -27,12 +27,12 @@ interface Applied extends Record<string, unknown> {
 
 /** PostgreSQL 15: `server_version_num` is the major version times 10,000. */
 const SERVER_VERSION_MIN = 150_000;
-/** Any constant will do, as long as every program that migrates takes the same. */
+/** Any constant will do, as long as every program that migrates uses the same. */
 const MIGRATION_LOCK = 4_607_182_418;
 
 /**
  * Brings the database to the newest of `migrations`, each in a transaction with its own record in
- * `schema_migrations`. Programs that start at the same time take turns; up to date, it is one query.
+ * `schema_migrations`. Programs that start at the same time take turns. An up-to-date database is only read.
  *
  * @returns The names of the migrations that this call applied.
  * @throws SchemaTooNew, SchemaMismatch (PostgreSQL older than 15; an applied migration whose text
@@ -55,7 +55,7 @@ export async function migrate(
 
 /** Applies the first migration that is missing, under a lock that lasts as long as the transaction. */
 async function applyNext(sql: Sql, known: readonly Migration[]): Promise<string | null> {
-  // Rebuilding a large table, or waiting for another program that does, takes the time that it takes.
+  // Rebuilding a large table, or waiting for another program that does so, may take long.
   await sql.script(
     `SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
   );
@@ -75,7 +75,7 @@ async function applyNext(sql: Sql, known: readonly Migration[]): Promise<string 
   return next.name;
 }
 
-/** The first migration that is not applied yet. */
+/** Returns the first migration that is not applied yet. */
 async function pending(sql: Sql, known: readonly Migration[]): Promise<Migration | undefined> {
   const [table] = await sql.query<{ present: boolean }>(
     "SELECT to_regclass('schema_migrations') IS NOT NULL AS present",
@@ -116,8 +116,8 @@ async function assertServerVersion(sql: Sql): Promise<void> {
   }
 }
 
-/** What tells whether an applied migration is still the same. */
+/** Returns the digest by which a changed migration is recognised. */
 export function checksum(migration: Migration): string {
-  // A checkout with Windows line ends is the same migration.
+  // A checkout with Windows line ends has the same migration.
   return createHash("sha256").update(migration.sql.replaceAll("\r\n", "\n")).digest("hex");
 }

@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   readonly connectionsMax: number;
 }
 
-/** What the configuration says of databases. */
+/** The configuration of databases. */
 export interface DatabaseConfig {
   readonly databaseUrl: string | null;
   readonly databaseReadUrl: string | null;
@@ -41,13 +41,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   });
 }
 
-/** The database that everything is written to. Throws as `openDatabase`. */
+/** Opens the database that everything is written to. Throws as `openDatabase` does. */
 export function openWriteDatabase({ databaseUrl, dataDir }: DatabaseConfig): Promise<Database> {
   const connectionsMax = WRITE_CONNECTIONS_MAX;
   return openDatabase({ databaseUrl, dataDir, connectionsMax, statementTimeoutMs: FLUSH_MS_MAX });
 }
 
-/** Where reports are read: the embedded engine has one session for everything. */
+/** Opens the database that reports are read from; the embedded engine has one session for everything. */
 export async function openReadDatabase(
   { databaseUrl, databaseReadUrl, dataDir, readTimeoutMs }: DatabaseConfig,
   written: Database,

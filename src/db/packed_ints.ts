@@ -1,6 +1,6 @@
 /**
- * An aggregate in SQL: whole numbers of 32 bits of all rows in one text, those of a row side by side.
- * A row of its own for each would cost a read many times as much.
+ * Returns an SQL aggregate that packs these 32-bit integers of all rows into one text, row after row.
+ * Reading them as rows would take many times as long.
  */
 export function packInts(columns: readonly string[]): string {
   return `encode(string_agg(${
@@ -8,7 +8,7 @@ export function packInts(columns: readonly string[]): string {
   }, ''::bytea), 'base64')`;
 }
 
-/** The numbers that `packInts` packed; none of null. */
+/** Returns the numbers that `packInts` packed; null, from no rows, gives none. */
 export function unpackInts(text: string | null): Int32Array {
   const { buffer, byteLength } = Uint8Array.fromBase64(text ?? "");
   const view = new DataView(buffer);

@@ -1,11 +1,8 @@
+import { ping } from "./deadline.ts";
 import { PostgresConnection } from "./postgres_connection.ts";
 import { type Database, DatabaseUnavailable, type Param, type Row, type Sql } from "./sql.ts";
 import { runTransaction } from "./transaction.ts";
-import {
-  DATABASE_CLOSE_MS_MAX,
-  DATABASE_CONNECTION_AGE_MS_MAX,
-  DATABASE_PING_MS_MAX,
-} from "../limits.ts";
+import { DATABASE_CLOSE_MS_MAX, DATABASE_CONNECTION_AGE_MS_MAX } from "../limits.ts";
 
 export interface PostgresOptions {
   readonly connectionsMax: number;
@@ -14,9 +11,9 @@ export interface PostgresOptions {
 }
 
 /**
- * A PostgreSQL server behind a pool of at most `connectionsMax` connections. Nothing is connected
- * before the first statement, so opening cannot fail; while the server is away each call fails
- * within 3 s (at once if the port is closed), and the next call after its return succeeds.
+ * Opens a PostgreSQL server behind a pool of at most `connectionsMax` connections. The first statement
+ * connects, so opening cannot fail. While the server is away, each call fails within 3 s (at once if the
+ * port is closed); the next call after its return succeeds.
  *
  * @param url `postgres://user:password@host:port/database`, with libpq's `sslmode` and several
  * hosts; `?prepare=false` for transaction poolers.
@@ -25,16 +22,11 @@ export function openPostgres(url: string, options: PostgresOptions): Database {
   return new PostgresDatabase(url, options);
 }
 
-interface Waiter {
-  give(connection: PostgresConnection): void;
-  refuse(error: DatabaseUnavailable): void;
-}
-
 class PostgresDatabase implements Database {
   readonly engine = "postgres";
   #idle: PostgresConnection[] = [];
   #all = new Set<PostgresConnection>();
-  #waiting: Waiter[] = [];
+  #waiting: PromiseWithResolvers<PostgresConnection>[] = [];
   #closing = false;
   #emptied = Promise.withResolvers<void>();
 
@@ -52,20 +44,11 @@ class PostgresDatabase implements Database {
     return this.#with((connection) => runTransaction(connection, work));
   }
 
-  async ping(): Promise<void> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => reject(new DatabaseUnavailable(`No answer within ${DATABASE_PING_MS_MAX} ms`)),
-      DATABASE_PING_MS_MAX,
-    );
-    try {
-      await Promise.race([this.query("SELECT 1"), promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+  ping(): Promise<void> {
+    return ping(this);
   }
 
-  /** Lets what runs come to its end (5 s at most), takes nothing new, and closes every connection. */
+  /** Refuses new calls, waits for running statements (5 s at most), and closes every connection. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#refuseWaiting(new DatabaseUnavailable("The database is being closed"));
@@ -94,23 +77,13 @@ class PostgresDatabase implements Database {
     const idle = this.#idle.pop();
     if (idle !== undefined) return Promise.resolve(idle);
     if (this.#all.size < this.options.connectionsMax) return Promise.resolve(this.#open());
-    const { promise, resolve, reject } = Promise.withResolvers<PostgresConnection>();
-    const waiter: Waiter = {
-      give: (connection) => {
-        clearTimeout(timer);
-        resolve(connection);
-      },
-      refuse: (error) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    };
+    const waiter = Promise.withResolvers<PostgresConnection>();
     const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-      waiter.refuse(new DatabaseUnavailable("Every database connection is busy"));
+      waiter.reject(new DatabaseUnavailable("Every database connection is busy"));
     }, this.options.statementTimeoutMs);
     this.#waiting.push(waiter);
-    return promise;
+    return waiter.promise.finally(() => clearTimeout(timer));
   }
 
   #open(): PostgresConnection {
@@ -129,14 +102,14 @@ class PostgresDatabase implements Database {
     if (this.#closing || connection.worn || old) return this.#retire(connection);
     const waiter = this.#waiting.shift();
     if (waiter === undefined) this.#idle.push(connection);
-    else waiter.give(connection);
+    else waiter.resolve(connection);
   }
 
   #retire(connection: PostgresConnection): void {
     connection.close().finally(() => this.#remove(connection));
   }
 
-  /** A place in the pool has become free. */
+  /** Removes a connection from the pool, and gives its place to the next waiter. */
   #remove(connection: PostgresConnection): void {
     if (!this.#all.delete(connection)) return;
     const index = this.#idle.indexOf(connection);
@@ -144,12 +117,12 @@ class PostgresDatabase implements Database {
     if (this.#closing) {
       if (this.#all.size === 0) this.#emptied.resolve();
     } else if (!connection.usable && !connection.everReady) {
-      // The server lets nobody in: those in the queue learn it now, not one connection attempt after another.
+      // The server lets nobody in: all waiters learn it now, not after one connection attempt each.
       this.#refuseWaiting(new DatabaseUnavailable("The database cannot be reached"));
-    } else this.#waiting.shift()?.give(this.#open());
+    } else this.#waiting.shift()?.resolve(this.#open());
   }
 
   #refuseWaiting(error: DatabaseUnavailable): void {
-    for (const waiter of this.#waiting.splice(0)) waiter.refuse(error);
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
   }
 }

@@ -17,14 +17,14 @@ export interface ConnectionOptions {
   readonly applicationName: string;
 }
 
-/** What the driver hands to a socket factory: the addresses of the URL, already split. */
+/** What the driver passes to a socket factory: the addresses of the URL, already split. */
 interface Addresses {
   readonly host: readonly string[];
   readonly port: readonly number[];
   readonly path: string | false;
 }
 
-/** Parameters and rows travel as PostgreSQL's text format; only the way back is converted. */
+/** Parameters and rows are sent in PostgreSQL's text format; only the rows are converted. */
 const DRIVER_TYPES = Object.fromEntries(
   [...VALUE_PARSERS].map(([oid, parse]) => [
     `oid_${oid}`,
@@ -35,10 +35,10 @@ const DRIVER_TYPES = Object.fromEntries(
 /**
  * One physical connection, opened by its first statement and never reopened.
  *
- * The driver would reconnect under the same handle, and then a transaction that lost its connection
- * would go on, outside of any transaction, on a connection that someone else has got. Here whatever
- * goes wrong with the connection ends it for good: everything outstanding fails at once with
- * `DatabaseUnavailable`, and so does everything after.
+ * The driver would reconnect under the same handle: the rest of a transaction that lost its connection would
+ * run outside of any transaction, on a connection that another caller may use. So any failure of the
+ * connection ends it for good: all outstanding statements, and all later ones, fail at once with
+ * `DatabaseUnavailable`.
  */
 export class PostgresConnection implements Session {
   readonly openedAtMs = performance.now();
@@ -86,12 +86,12 @@ export class PostgresConnection implements Session {
     return this.#lost === null;
   }
 
-  /** False if the server never let us in: other attempts would most likely fail as well. */
+  /** False if the server never completed a login: other attempts would most likely fail as well. */
   get everReady(): boolean {
     return this.#ready;
   }
 
-  /** Each distinct text keeps a plan in the server's memory as long as the connection lives. */
+  /** Whether to replace the connection: each distinct text keeps a plan in the server's memory as long as it lives. */
   get worn(): boolean {
     return this.#texts.size > PREPARED_STATEMENTS_PER_CONNECTION_MAX;
   }
@@ -108,12 +108,12 @@ export class PostgresConnection implements Session {
     );
   }
 
-  /** Without a deadline of ours: a migration takes the time that it takes. */
+  /** Runs without a deadline: a migration may take long. */
   script(text: string): Promise<void> {
     return this.#run(async () => void await unnamed(this.#driver.unsafe(text)), null);
   }
 
-  /** Ends the connection at once; the reason reaches whoever still waits for an answer. */
+  /** Ends the connection at once; all outstanding statements fail with the reason. */
   lose(reason: string | DatabaseUnavailable): void {
     if (this.#lost !== null) return;
     this.#lost = typeof reason === "string"
@@ -126,7 +126,7 @@ export class PostgresConnection implements Session {
     this.onLost();
   }
 
-  /** Says goodbye to the server. To be called when nothing is outstanding. */
+  /** Closes the connection in order. To be called when no statement is outstanding. */
   async close(): Promise<void> {
     if (this.#lost !== null) return;
     this.#lost = new DatabaseUnavailable("The connection has been closed");
@@ -159,7 +159,7 @@ export class PostgresConnection implements Session {
     });
   }
 
-  /** The driver's errors carry the statement's parameters: they are left behind. */
+  /** Converts an error of the driver, without the statement's parameters that it carries. */
   #failure(error: unknown): Error {
     if (this.#lost !== null) return this.#lost;
     if (!(error instanceof Error)) return new DatabaseUnavailable(String(error));
@@ -173,7 +173,7 @@ export class PostgresConnection implements Session {
     return new DatabaseUnavailable(`The database is not available: ${error.message}`);
   }
 
-  /** Each address once; after the last the connection is lost, where the driver would try for ever. */
+  /** Tries each address once, and then gives up; the driver alone would try for ever. */
   async #openSocket(addresses: Addresses): Promise<Socket> {
     for (;;) {
       const attempt = this.#attempts++;
@@ -196,7 +196,7 @@ export class PostgresConnection implements Session {
       }
       socket.setNoDelay(true);
       socket.setKeepAlive(true, DATABASE_KEEP_ALIVE_S * 1000);
-      // The driver names the server to TLS by this member.
+      // The driver takes the server's name for TLS from `host`.
       return Object.assign(socket, { host, port });
     }
   }
@@ -208,8 +208,8 @@ const PREPARED = { prepare: true, simple: false } as postgres.UnsafeQueryOptions
 const NO_ORIGIN = { value: "" };
 
 /**
- * A statement of which the driver does not know where it came from: it would make an error of each, with
- * its call stack (1 % of the server's time under full load), or keep one of each failed one for ever.
+ * Removes a statement's origin. To find it, the driver would make an error with its call stack of each
+ * statement (1 % of the server's time under full load), or keep one of each failed statement for ever.
  */
 function unnamed<T>(statement: postgres.PendingQuery<T[] & postgres.MaybeRow[]>) {
   return Object.defineProperty(statement, "origin", NO_ORIGIN);

@@ -1,18 +1,18 @@
 import { DatabaseUnavailable, DiskFull, StatementRefused } from "./sql.ts";
 
 /**
- * Classes and codes that say something about the server, not about the statement: connection (08),
+ * Classes and codes of errors of the server, not of the statement: connection (08),
  * login (28, 3D000), read-only after a failover (25006), a transaction ended for idling (25P03),
  * resources (53), operator intervention (57P), system (58), configuration file (F0), internal (XX).
  */
 const NOT_THE_STATEMENT = /^(08|28|53|57P|58|F0|XX|25006|25P03|3D000)/;
 
-/** Data exceptions: of these alone the message quotes the value, which may be a person's. */
+/** Data exceptions: only their messages quote the value, which may be personal data. */
 const ABOUT_A_VALUE = /^22/;
 /** disk_full. */
 const DISK_FULL = "53100";
 
-/** The error to throw for what PostgreSQL answered, `sqlState` being its five-letter code. */
+/** Returns the error to throw for PostgreSQL's message and its five-letter code, `sqlState`. */
 export function refusal(
   message: string,
   sqlState: string,

@@ -1,9 +1,8 @@
 import { parseJson } from "../json_text.ts";
 
 /**
- * What each PostgreSQL type becomes in JavaScript, by the type's OID, from the server's text format.
- * Both engines use this one table, so that a row means the same whichever engine it comes from.
- * A type that is not listed stays text.
+ * Parses a value from the server's text format. Both engines use the table below, by the type's OID, so that
+ * rows of both are equal. A type that is not listed stays text.
  */
 export type ValueParser = (text: string) => unknown;
 
@@ -103,7 +102,7 @@ export const VALUE_PARSERS: ReadonlyMap<number, ValueParser> = new Map(
   TYPES.flatMap(([oid, arrayOid, parse]) => [[oid, parse], [arrayOid, asArrayOf(parse)]] as const),
 );
 
-/** What the parsers above rely on, as settings of the session. */
+/** The settings of the session that the parsers above rely on. */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: "UTC",
   DateStyle: "ISO, YMD",

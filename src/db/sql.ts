@@ -1,13 +1,12 @@
 import type { DiskSpace } from "./disk_space.ts";
 
 /**
- * The one way to the database, whichever engine stands behind it.
+ * The one interface to the database, for both engines, which speak PostgreSQL. To make them agree to the
+ * letter, parameters are strings, numbers, booleans and null only, each cast in the SQL: JSON as
+ * `$1::text::jsonb`, arrays as `$1::text::uuid[]` built with `arrayLiteral`, times as ISO text with
+ * `$1::timestamptz`.
  *
- * Both engines speak PostgreSQL. To make them agree to the letter, parameters are strings, numbers,
- * booleans and null only, each cast in the SQL: JSON as `$1::text::jsonb`, arrays as
- * `$1::text::uuid[]` built with `arrayLiteral`, times as ISO text with `$1::timestamptz`.
- *
- * Rows come back with: `int2/int4/int8/float` as number, `numeric` as number, `timestamptz` as
+ * Rows hold `int2/int4/int8/float` as number, `numeric` as number, `timestamptz` as
  * `Date`, `date` as `YYYY-MM-DD`, `json/jsonb` parsed, `bytea` as Uint8Array, `uuid/inet/text` as
  * string, arrays of text as string[].
  */
@@ -19,27 +18,27 @@ export interface Sql {
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;
   /** Runs several statements, without parameters or rows (migrations). */
   script(text: string): Promise<void>;
-  /** Runs `work` in one transaction on one connection: committed when it resolves. */
+  /** Runs `work` in one transaction on one connection, which is committed when it resolves. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
 export interface Database extends Sql {
   readonly engine: "postgres" | "embedded";
   /**
-   * As `Sql.transaction`. Where the engine has one session for all, `signal` cancels the statement
-   * that runs when it is aborted (57014).
+   * As `Sql.transaction`. Where the engine has one session for all, aborting `signal` cancels the statement
+   * that runs (57014).
    */
   transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Resolves when the database answers; throws `DatabaseUnavailable` when it does not within 2 s. */
   ping(): Promise<void>;
   close(): Promise<void>;
-  /** Where the engine has one session for all: resolves once nobody else uses it, or after so long. */
+  /** Where the engine has one session for all: resolves once nobody else uses it, or after `msMax`. */
   rest?(msMax: number): Promise<void>;
-  /** The disk that it writes to, where that is this machine's. */
+  /** The disk that it writes to, if that is this machine's. */
   readonly disk?: DiskSpace;
 }
 
-/** The database cannot be reached, is stopping, or did not answer in time. Nothing is known to be wrong with the statement. */
+/** The database cannot be reached, is stopping, or did not answer in time; the statement may be correct. */
 export class DatabaseUnavailable extends Error {
   override readonly name: string = "DatabaseUnavailable";
 }
@@ -60,8 +59,8 @@ export class StatementRefused extends Error {
 const NEEDS_ESCAPE = /["\\]/;
 
 /**
- * A PostgreSQL array literal, for a text parameter that the SQL casts to an array.
- * Text is always quoted, so `NULL`, braces and commas inside it stay text.
+ * Returns a PostgreSQL array literal, for a text parameter that the SQL casts to an array. Text is always
+ * quoted, so `NULL`, braces and commas in it stay text.
  */
 export function arrayLiteral(values: readonly Param[]): string {
   const parts = new Array<string>(values.length);
@@ -74,4 +73,12 @@ export function arrayLiteral(values: readonly Param[]): string {
     else parts[i] = String(value);
   }
   return `{${parts.join(",")}}`;
+}
+
+/** Returns an array literal for each of these members of the rows. */
+export function arrayLiterals<N extends string>(
+  names: readonly N[],
+  rows: readonly { readonly [M in NoInfer<N>]: Param }[],
+): string[] {
+  return names.map((name) => arrayLiteral(rows.map((row) => row[name])));
 }

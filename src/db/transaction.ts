@@ -1,15 +1,15 @@
 import type { Param, Row, Sql } from "./sql.ts";
 
-/** One session of an engine, held by one caller: statements run in the order in which they are given. */
+/** One session of an engine, used by one caller: statements run in the order of the calls. */
 export interface Session {
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;
   script(text: string): Promise<void>;
 }
 
 /**
- * A transaction, or a savepoint inside one, while its work runs. It remembers the first statement
- * that failed: PostgreSQL answers COMMIT of a failed transaction with a silent rollback, so work that
- * swallowed an error must not be told that it was stored.
+ * A transaction, or a savepoint in one, while its work runs. It remembers the first statement that failed:
+ * PostgreSQL answers COMMIT of a failed transaction with a silent rollback, so work that caught the error
+ * must not seem to be stored.
  */
 class Scope implements Sql {
   #outstanding = new Set<Promise<unknown>>();
@@ -26,7 +26,7 @@ class Scope implements Sql {
     return this.#track(() => this.session.script(text));
   }
 
-  /** A savepoint: its failure undoes its own work only. */
+  /** Runs work in a savepoint: a failure undoes only this work. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     if (this.#over) return Promise.reject(new Error("This transaction is over"));
     return runScope(new Scope(this.session, this.depth + 1), work);

@@ -1,8 +1,8 @@
-/** Tables as CSV (RFC 4180) that no spreadsheet takes for a program. */
+/** Writes tables as CSV (RFC 4180) whose cells no spreadsheet runs as formulas. */
 
 export type CsvCell = string | number | boolean | null | undefined;
 
-/** Text that a spreadsheet would run as a formula is told by an apostrophe to be text. */
+/** Puts an apostrophe before text that a spreadsheet would run as a formula. */
 function harmless(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
@@ -13,12 +13,12 @@ function cellOf(cell: CsvCell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** One record per row, each ended by CRLF. Numbers keep a point and full precision. */
+/** Formats one record per row, each ended by CRLF. Numbers keep a point and full precision. */
 export function csvRecords(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
 }
 
-/** The same under a header. */
+/** Formats a header, and one record per row. */
 export function csvText(
   header: readonly string[],
   rows: readonly (readonly CsvCell[])[],

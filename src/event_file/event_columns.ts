@@ -1,16 +1,14 @@
-import { csvRecords, csvText } from "./csv.ts";
+import { type CsvCell, csvRecords, csvText } from "./csv.ts";
 import { type ExportedEvent, ownProperties } from "./exported_event.ts";
 
-type Cell = string | number | boolean | null | undefined;
-
-/** What a column of a file holds. Times are ISO 8601 in UTC, JSON is a document as text. */
+/** The kind of a column's values. Times are ISO 8601 in UTC, JSON is the text of a document. */
 export type ColumnKind = "text" | "number" | "boolean" | "time" | "json";
 
 /** A column of files of events. */
 export interface EventColumn {
   readonly name: string;
   readonly kind: ColumnKind;
-  readonly value: (event: ExportedEvent) => Cell;
+  readonly value: (event: ExportedEvent) => CsvCell;
 }
 
 const column = (kind: ColumnKind, name: string, value: EventColumn["value"]): EventColumn => ({
@@ -22,7 +20,7 @@ const text = (name: string, value: EventColumn["value"]) => column("text", name,
 const number = (name: string, value: EventColumn["value"]) => column("number", name, value);
 const geo = (event: ExportedEvent) => event.server.geo;
 
-/** The columns of an export as a table; what is nested any further is told as JSON. */
+/** The columns of an export as a table; properties and other nested members are JSON. */
 export const EVENT_COLUMNS: readonly EventColumn[] = [
   column("time", "timestamp", (event) => event.timestamp),
   text("name", (event) => event.name),
@@ -66,7 +64,7 @@ export const EVENT_COLUMNS: readonly EventColumn[] = [
 /** The first line of an export as CSV. */
 export const CSV_HEAD = csvText(EVENT_COLUMNS.map(({ name }) => name), []);
 
-/** Events as lines of CSV, under `CSV_HEAD`. */
+/** Formats events as lines of CSV, under `CSV_HEAD`. */
 export function csvLines(events: readonly ExportedEvent[]): string {
   return csvRecords(events.map((event) => EVENT_COLUMNS.map(({ value }) => value(event))));
 }

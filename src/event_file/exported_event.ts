@@ -1,7 +1,6 @@
 /**
- * A line of a file of events in NDJSON: what `GET /v1/events` shows and `footfall export` writes, and
- * what an import takes as it stands. It carries all that is stored of an event, so that an import of
- * an export stores every column again as it was.
+ * A line of a file of events in NDJSON, as `GET /v1/events` and `footfall export` write it and an import
+ * takes it. It holds all that is stored of an event, so that importing an export restores every column.
  */
 
 /** CSS pixels; null where one is unknown. */
@@ -10,15 +9,15 @@ export interface Size {
   readonly height: number | null;
 }
 
-/** Where an address is, as far as it was known. */
+/** The place of an address, as far as it is known. */
 export interface GeoPlace {
   readonly country: string | null;
   readonly region: string | null;
   readonly city: string | null;
 }
 
-/** What stands among the properties of an event in every reply. */
-export interface ServerProperties {
+/** The server's member among the properties of an event in every reply. */
+interface ServerProperties {
   readonly ip: string | null;
   /** 16 bytes as 22 characters of URL-safe Base64. */
   readonly hash: string;
@@ -36,7 +35,7 @@ export interface ServerMembers extends ServerProperties {
   readonly bot: boolean | null;
 }
 
-/** What the address named of a campaign. `clickId` is the name of a parameter, such as `gclid`. */
+/** The campaign that the address named. `clickId` is the name of a parameter, such as `gclid`. */
 export interface Campaign {
   readonly source: string | null;
   readonly medium: string | null;
@@ -52,7 +51,7 @@ export interface ExportedEvent {
   readonly name: string;
   /** When it happened, corrected as `clock` says. */
   readonly timestamp: string;
-  /** The time that was sent, where that is another one. */
+  /** The time that the client sent, if `timestamp` differs from it. */
   readonly sentTimestamp: string | null;
   readonly clock: "client" | "corrected" | "clamped" | "received";
   readonly anonymousId: string | null;
@@ -74,24 +73,24 @@ export interface ExportedEvent {
   readonly os: ServerMembers["os"];
   readonly device: ServerMembers["device"];
   readonly bot: ServerMembers["bot"];
-  /** False: it neither opens nor goes on with a visit. */
+  /** False: it neither opens nor extends a visit. */
   readonly inSession: boolean;
-  /** Members that it was sent with beside those above, `context` with those of its own. */
+  /** Unknown members that it was sent with; `context` holds the unknown members of its context. */
   readonly extra: Readonly<Record<string, unknown>> | null;
   readonly server: ServerMembers;
 }
 
 /**
- * A line as an import takes it: an exported one, or an event of another product made into one. What
- * `server`, `clock`, `campaign` and `inSession` say stands as it is. What `server` leaves out is made of
- * `context.ip` and `context.userAgent`; a line without `server` has all of it made as ingestion does.
+ * A line as an import takes it: an exported event, or one converted from another product. `server`, `clock`,
+ * `campaign` and `inSession` are stored unchanged. Members that `server` lacks are made from `context.ip` and
+ * `context.userAgent`; a line without `server` is handled like ingestion.
  */
 export interface ImportedEvent {
   readonly eventId: string;
   readonly name?: string | null;
   readonly timestamp?: string | number | null;
   readonly sentTimestamp?: string | number | null;
-  /** With it, `timestamp` is taken as it is; without it, as a client's that is sent right now. */
+  /** With it, `timestamp` is stored unchanged; without it, it counts as a client's that is sent right now. */
   readonly clock?: ExportedEvent["clock"] | null;
   readonly anonymousId?: string | null;
   readonly userId?: string | null;
@@ -109,11 +108,11 @@ export interface ImportedEvent {
     readonly ip?: string | null;
     readonly userAgent?: string | null;
   } | null;
-  /** Members that are left out are read from `url`. */
+  /** Missing members are read from `url`. */
   readonly campaign?: Partial<Campaign> | null;
   readonly inSession?: boolean | null;
   readonly extra?: Readonly<Record<string, unknown>> | null;
-  /** `geo: null`: nothing is known of the place. */
+  /** `geo: null`: the place is not known. */
   readonly server?: Partial<Omit<ServerMembers, "geo">> & {
     readonly geo?: Partial<GeoPlace> | null;
   };

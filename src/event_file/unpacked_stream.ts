@@ -2,10 +2,10 @@ import { Readable, type Transform } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { ZstdFrames } from "./zstd_frames.ts";
 
-/** What the message holds where a stream ends too soon; otherwise it is damaged. */
+/** Matches the error message where a stream ends too soon; otherwise it is damaged. */
 export const CUT_OFF = /end of file/i;
 
-/** What a packed stream holds. Throws what the unpacker throws, and where the stream is cut off. */
+/** Yields the content of a packed stream. Throws what the unpacker throws, and where the stream is cut off. */
 export async function* unpackedStream(
   unpack: () => Transform,
   packed: AsyncIterable<Uint8Array>,
@@ -22,7 +22,7 @@ export async function* unpackedStream(
   }
 }
 
-/** What a zstd stream holds, frame by frame. Throws where it is damaged or cut off. */
+/** Yields the content of a zstd stream, frame by frame. Throws where it is damaged or cut off. */
 export async function* unpackedZstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const frames = new ZstdFrames();
   const pieces = (async function* () {
@@ -50,7 +50,7 @@ export async function* unpackedZstd(packed: AsyncIterable<Uint8Array>): AsyncGen
   if (!frames.isWhole) throw new Error("unexpected end of file");
 }
 
-/** What a gzip stream of any number of members holds. Throws where it is damaged or cut off. */
+/** Yields the content of a gzip stream with any number of members. Throws where it is damaged or cut off. */
 export function unpackedGzip(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   return unpackedStream(createGunzip, packed);
 }

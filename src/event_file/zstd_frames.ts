@@ -1,11 +1,11 @@
 /**
- * Follows the frames of a zstd stream (RFC 8878, section 3). The decompressor reads the first one alone,
- * and says nothing where it is cut off.
+ * Finds the frames of a zstd stream (RFC 8878, section 3): the decompressor reads only the first one, and
+ * reports no error where it is cut off.
  */
 
 const MAGIC_BYTES = 4;
 const MAGIC = 0xfd2fb528;
-/** Frames that hold nothing of the content; the last four bits are free. */
+/** The magic number of frames without content; its last four bits are free. */
 const SKIPPABLE = 0x184d2a50;
 const SKIPPABLE_SIZE_BYTES = 4;
 const BLOCK_HEAD_BYTES = 3;
@@ -17,28 +17,28 @@ const SIZE_BYTES = [0, 2, 4, 8];
 type Part = "magic" | "skippable" | "descriptor" | "block";
 
 /** Bytes of one frame. */
-export interface FramePiece {
+interface FramePiece {
   readonly bytes: Uint8Array;
-  /** The frame ends with them. */
+  /** Whether the frame ends with them. */
   readonly isEnd: boolean;
 }
 
 export class ZstdFrames {
-  /** What is read next, and the bytes of it that have come. */
+  /** The part that is read next, and its bytes so far. */
   #part: Part = "magic";
   #read: number[] = [];
-  /** Bytes that say nothing before it. */
+  /** Bytes to skip before it. */
   #skip = 0;
   #hasChecksum = false;
-  /** What follows is no zstd: the decompressor tells that. */
+  /** Whether the rest is no zstd, which the decompressor reports. */
   #isForeign = false;
 
-  /** Whether all that has come are whole frames. */
+  /** Whether all bytes so far are whole frames. */
   get isWhole(): boolean {
     return this.#part === "magic" && this.#read.length === 0 && this.#skip === 0;
   }
 
-  /** The next bytes, cut where frames end. */
+  /** Cuts the next bytes where frames end. */
   cut(chunk: Uint8Array): FramePiece[] {
     const pieces: FramePiece[] = [];
     let from = 0;

@@ -57,13 +57,13 @@ function sourceOfPath({ params }: ApiExchange): ImportedSource {
   );
 }
 
-/** `GET /v1/projects/:id/imported-history`: what is imported, and until when it is shown. */
+/** `GET /v1/projects/:id/imported-history`: lists what is imported, and until when it is shown. */
 export async function getImportedHistory(
   { sql, projection }: ImportedServices,
   exchange: ApiExchange,
 ) {
   const { projectId, timezone } = await projectOfPath(sql, exchange);
-  // Its first events may have been stored a moment ago, and not be counted yet.
+  // The project's first events may have been stored a moment ago, and still be pending.
   await projection.catchUpWithin(projectId, PROJECTION_WAIT_MS_MAX);
   const firstMs = await firstEventMs(sql, projectId);
   const firstOwnDay = firstMs === null ? null : dateAt(firstMs, timezone).toString();
@@ -83,7 +83,7 @@ function entryOf(
   };
 }
 
-/** `POST /v1/projects/:id/imported-history/:source`: stores days, in the place of those there were. */
+/** `POST /v1/projects/:id/imported-history/:source`: stores days, and replaces the same days stored before. */
 export async function postImportedHistory(services: ImportedServices, exchange: ApiExchange) {
   const { sql } = services;
   const project = await projectOfPath(sql, exchange);
@@ -93,7 +93,7 @@ export async function postImportedHistory(services: ImportedServices, exchange: 
   if (dryRun) return json(await storeImportedDays(sql, projectId, source, days, true));
   const stored = await sql.transaction(async (inside) => {
     const stored = await storeImportedDays(inside, projectId, source, days);
-    // One import is many requests.
+    // One import is many requests, and one entry of the audit.
     if (stored.added + stored.replaced > 0) {
       const entry = entryOf(services, exchange, project, source);
       await recordAuditOnce(inside, { ...entry, what: "history.import" });
@@ -103,7 +103,7 @@ export async function postImportedHistory(services: ImportedServices, exchange: 
   return json(stored);
 }
 
-/** `DELETE /v1/projects/:id/imported-history/:source`: how many days there were. */
+/** `DELETE /v1/projects/:id/imported-history/:source`: deletes a source's days, and replies how many. */
 export async function deleteImportedHistory(services: ImportedServices, exchange: ApiExchange) {
   const { sql } = services;
   const project = await projectOfPath(sql, exchange);

@@ -1,13 +1,13 @@
-/** Bounds of the daily sums that are imported from other products, each with its unit. */
+/** Limits of the daily sums that are imported from other products, with their units in their names. */
 
 const MEBIBYTE = 1024 * 1024;
 
-/** One request: bytes of its JSON, and days, each of them counted once for all that it is split by. */
+/** One request: bytes of its JSON, and its days, where each dimension of a day counts. */
 export const IMPORTED_BODY_BYTES_MAX = 4 * MEBIBYTE;
 export const IMPORTED_DAYS_PER_REQUEST_MAX = 2_000;
-/** Values of one day: pages, as a rule. */
+/** Values of one day; pages have the most. */
 export const IMPORTED_VALUES_PER_DAY_MAX = 20_000;
 /** One figure of one value on one day. */
 export const IMPORTED_FIGURE_MAX = 2_000_000_000;
-/** Text of one value, in UTF-16 units: paths are the longest. */
+/** The text of one value, in UTF-16 units; paths are the longest. */
 export const IMPORTED_VALUE_LENGTH_MAX = 2_048;

@@ -1,4 +1,4 @@
-import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import {
   FIGURES,
   IMPORTED_SOURCES,
@@ -6,7 +6,7 @@ import {
   type ImportedSource,
 } from "./imported_sums.ts";
 
-/** A day, the source that tells of it, and what it is split by. */
+/** A day, the source of its sums, and the dimensions that they are split by. */
 export interface CoveredDay {
   /** Days since 1970-01-01. */
   readonly day: number;
@@ -14,7 +14,7 @@ export interface CoveredDay {
   readonly dimensions: readonly ImportedDimension[];
 }
 
-/** Which days in `[fromDay, toDay)` are told, each by one source, in order. */
+/** Returns the days in `[fromDay, toDay)` that have sums, in order, with one source each. */
 export async function coveredDays(
   sql: Sql,
   projectId: number,
@@ -35,8 +35,8 @@ export async function coveredDays(
 }
 
 /**
- * Sums over days; null: no day tells it. A rate is of the days that tell both of its parts, so that
- * the visits of which bounces, seconds and page views are known are counted by themselves.
+ * Sums over days; null: no day has this figure. A rate is computed over the days that have both of its
+ * parts, so the visits of days with bounces, seconds and page views are summed on their own.
  */
 export interface ImportedSums {
   readonly visitors: number | null;
@@ -60,23 +60,19 @@ const SUMS = [
   `coalesce(sum(u.pageviews) FILTER (WHERE u.visits IS NOT NULL), 0)::float8 AS "pageviewsOfVisits"`,
 ].join(",\n      ");
 
-/** Of bounces and seconds without visits nothing can be made. */
 const VALUES = `unnest(d.value_texts, ${FIGURES.map((figure) => `d.${figure}`).join(", ")})
       AS u (value, ${FIGURES.join(", ")})`;
 
-/** The days as the SQL below takes them: $1 the project, $2 the days, $3 their sources. */
-function keysOf(projectId: number, days: readonly CoveredDay[]) {
-  return [
-    projectId,
-    arrayLiteral(days.map(({ day }) => day)),
-    arrayLiteral(days.map(({ source }) => source)),
-  ];
-}
+/** Returns the parameters of the SQL below: $1 the project, $2 the days, $3 their sources. */
+const keysOf = (projectId: number, days: readonly CoveredDay[]) => [
+  projectId,
+  ...arrayLiterals(["day", "source"], days),
+];
 
 const DAYS = `unnest($2::text::int[], $3::text::text[]) AS k (day, source)
     JOIN imported_days d ON d.project_id = $1::int AND d.day = k.day AND d.source = k.source`;
 
-/** What each day comes to, as its source tells it unsplit. */
+/** Returns the unsplit sums of each day. */
 export async function sumsByDay(
   sql: Sql,
   projectId: number,
@@ -93,7 +89,7 @@ export async function sumsByDay(
   );
 }
 
-/** What all days come to together; of a day that is told split alone, the sum of its values. */
+/** Returns the sums of all days together; a day that is only split by the dimension counts as the sum of its values. */
 export async function sumsOfAll(
   sql: Sql,
   projectId: number,
@@ -112,7 +108,7 @@ export async function sumsOfAll(
   return row!;
 }
 
-/** What each value comes to over all days together. */
+/** Returns the sums of each value over all days together. */
 export async function sumsByValue(
   sql: Sql,
   projectId: number,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { arrayLiterals, type Sql } from "../db/sql.ts";
 import { dateOfDay, dayNumber } from "../query/local_dates.ts";
 import {
   FIGURES,
@@ -9,21 +9,16 @@ import {
   type ImportedSource,
 } from "./imported_sums.ts";
 
-/** What became of days that were sent, each counted once for all that it is split by. */
-export interface StoredDays {
+/** The result of storing days; each dimension of a day counts. */
+interface StoredDays {
   readonly added: number;
-  /** They stood there with other sums, of which nothing is left. */
+  /** Days that had other sums, which are gone. */
   readonly replaced: number;
   readonly unchanged: number;
 }
 
 const byValue = (a: ImportedRow, b: ImportedRow): number =>
   a.value === null ? -1 : b.value === null ? 1 : a.value < b.value ? -1 : 1;
-
-/** In one order, so that the same sums are the same bytes. */
-function inOrder({ rows }: ImportedDay): ImportedRow[] {
-  return rows.toSorted(byValue);
-}
 
 function digestOf(rows: readonly ImportedRow[]): string {
   const told = rows.map((row) => [row.value, ...FIGURES.map((figure) => row[figure])]);
@@ -51,12 +46,7 @@ async function digestsOf(
     FROM unnest($3::text::int[], $4::text::text[]) AS k (day, dimension)
     JOIN imported_days i ON i.project_id = $1::int AND i.source = $2::text
       AND i.day = k.day AND i.dimension = k.dimension`,
-    [
-      projectId,
-      source,
-      arrayLiteral(days.map(({ day }) => day)),
-      arrayLiteral(days.map(({ dimension }) => dimension)),
-    ],
+    [projectId, source, ...arrayLiterals(["day", "dimension"], days)],
   );
   return new Map(rows.map(({ day, dimension, digest }) => [keyOf(day, dimension), digest]));
 }
@@ -68,7 +58,6 @@ async function writeDays(
   days: readonly Prepared[],
 ): Promise<void> {
   const rows = days.flatMap(({ rows }, i) => rows.map((row) => ({ ...row, of: i + 1 })));
-  const figures = FIGURES.map((figure) => arrayLiteral(rows.map((row) => row[figure])));
   const names = FIGURES.join(", ");
   const own = FIGURES.map((figure) => `array_agg(r.${figure} ORDER BY r.n) AS ${figure}`);
   await sql.query(
@@ -92,19 +81,15 @@ async function writeDays(
     [
       projectId,
       source,
-      arrayLiteral(days.map(({ day }) => day)),
-      arrayLiteral(days.map(({ dimension }) => dimension)),
-      arrayLiteral(days.map(({ digest }) => digest)),
-      arrayLiteral(rows.map(({ of }) => of)),
-      arrayLiteral(rows.map(({ value }) => value)),
-      ...figures,
+      ...arrayLiterals(["day", "dimension", "digest"], days),
+      ...arrayLiterals(["of", "value", ...FIGURES], rows),
     ],
   );
 }
 
 /**
- * Stores what a source tells of days: in the place of what it told of them before. The same again
- * changes nothing. `isDryRun`: nothing is stored.
+ * Stores a source's sums of days, and replaces its earlier sums of the same days; equal sums change nothing.
+ * `isDryRun`: nothing is stored.
  */
 export async function storeImportedDays(
   sql: Sql,
@@ -114,7 +99,8 @@ export async function storeImportedDays(
   isDryRun = false,
 ): Promise<StoredDays> {
   const prepared = days.map((day): Prepared => {
-    const rows = inOrder(day);
+    // Sorted, so that equal sums have equal digests.
+    const rows = day.rows.toSorted(byValue);
     return { day: dayNumber(day.day), dimension: day.dimension, rows, digest: digestOf(rows) };
   });
   const known = await digestsOf(sql, projectId, source, prepared);
@@ -125,7 +111,7 @@ export async function storeImportedDays(
   return { added: fresh.length - replaced, replaced, unchanged: days.length - fresh.length };
 }
 
-/** Deletes all that was imported of a source. @returns how many days there were */
+/** Deletes all imported days of a source. @returns how many days there were */
 export async function removeImportedDays(
   sql: Sql,
   projectId: number,
@@ -140,8 +126,8 @@ export async function removeImportedDays(
   return row!.days;
 }
 
-/** What is there of a source. */
-export interface ImportedExtent {
+/** The extent of a source's imported days. */
+interface ImportedExtent {
   readonly source: ImportedSource;
   readonly from: string;
   readonly to: string;
@@ -150,7 +136,7 @@ export interface ImportedExtent {
   readonly importedAt: Date;
 }
 
-/** What is imported of a project, by source. */
+/** Lists what a project has imported, by source. */
 export async function listImportedDays(sql: Sql, projectId: number): Promise<ImportedExtent[]> {
   const rows = await sql.query<
     Omit<ImportedExtent, "from" | "to"> & { from: number; to: number } & Record<string, unknown>

@@ -8,13 +8,13 @@ import {
 } from "./imported_limits.ts";
 
 /**
- * Products whose daily sums can be imported. Where several tell of one day, the first of them here
- * counts: the order is that of how much they tell, and never that in which they were imported.
+ * Products whose daily sums can be imported, those with the most figures first. Where several have sums of
+ * one day, the first one here counts, whatever was imported first.
  */
 export const IMPORTED_SOURCES = ["plausible", "fathom", "goatcounter"] as const;
 export type ImportedSource = typeof IMPORTED_SOURCES[number];
 
-/** How people call them. */
+/** Their names for people. */
 export const SOURCE_NAMES: Readonly<Record<ImportedSource, string>> = {
   plausible: "Plausible",
   fathom: "Fathom",
@@ -30,7 +30,7 @@ export const IMPORTED_DIMENSIONS = [
 ] as const;
 export type ImportedDimension = typeof IMPORTED_DIMENSIONS[number];
 
-/** What is counted of a value on a day. */
+/** The figures of a value on a day. */
 export const FIGURES = [
   "visitors",
   "visits",
@@ -46,7 +46,7 @@ const figure = (description: string, type: z.ZodNumber) =>
     description: `${description}; null or absent: the source does not tell it`,
   });
 
-/** What one value of one day comes to. */
+/** The figures of one value on one day. */
 export const ImportedRow = z.strictObject({
   value: z.string().max(IMPORTED_VALUE_LENGTH_MAX)
     .refine((text) => text.isWellFormed() && !text.includes("\0"), "Use text without NUL.")
@@ -66,7 +66,7 @@ export const ImportedRow = z.strictObject({
 );
 export type ImportedRow = z.output<typeof ImportedRow>;
 
-/** All that a source tells of one day, split by one dimension. */
+/** A source's sums of one day, split by one dimension. */
 export const ImportedDay = z.strictObject({
   day: z.iso.date().meta({ description: "A day of the source, taken as the project's local day" }),
   dimension: z.enum(IMPORTED_DIMENSIONS),

@@ -1,6 +1,6 @@
-/** Names of browsers, systems and devices, as Footfall has them, of those of other products. */
+/** Converts names of browsers, systems and devices from those of other products to Footfall's. */
 
-/** What text says nothing. */
+/** Texts that stand for no value. */
 const NOTHING: ReadonlySet<string> = new Set([
   "",
   "(not set)",
@@ -13,13 +13,13 @@ const NOTHING: ReadonlySet<string> = new Set([
   "xx",
 ]);
 
-/** Text that says something. */
+/** Returns the trimmed text; null where there is none, or one that stands for no value. */
 export function said(value: unknown): string | null {
   const text = typeof value === "string" ? value.trim() : "";
   return NOTHING.has(text.toLowerCase()) ? null : text;
 }
 
-/** First match wins: what is built upon another browser stands before it. */
+/** The first match counts: a browser that is built upon another one comes before it. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/samsung/i, "Samsung Internet"],
   [/edge|^edg/i, "Edge"],
@@ -65,7 +65,7 @@ const DEVICES: readonly (readonly [RegExp, DeviceClass])[] = [
   [/tv|console|wearable|watch|car|speaker|camera|peripheral|player/i, "other"],
 ];
 
-/** `Chrome 120.0`: the version is not kept. */
+/** The version, as in `Chrome 120.0`, which is not kept. */
 const VERSION = /\s+v?\d[\d.]*$/;
 
 function named(value: unknown, names: readonly (readonly [RegExp, string])[]): string | null {
@@ -74,26 +74,26 @@ function named(value: unknown, names: readonly (readonly [RegExp, string])[]): s
   return names.find(([pattern]) => pattern.test(text))?.[1] ?? text;
 }
 
-/** Name of a browser; one that nobody knows stays as it is. */
+/** Returns the name of a browser; an unknown one stays as it is. */
 export function browserName(value: unknown): string | null {
   return named(value, BROWSERS);
 }
 
-/** Name of an operating system, without its version. */
+/** Returns the name of an operating system, without its version. */
 export function systemName(value: unknown): string | null {
   return named(value, SYSTEMS);
 }
 
-/** Class of a device; null where it is not told. */
+/** Returns the class of a device; null where it is not known. */
 export function deviceClass(value: unknown): DeviceClass | null {
   const text = said(value);
   return text === null ? null : DEVICES.find(([pattern]) => pattern.test(text))?.[1] ?? null;
 }
 
-/** Shorter side of a screen from which on it is a tablet's, in CSS pixels. */
+/** The shorter side of a tablet's screen at least, in CSS pixels. */
 const TABLET_PIXELS_MIN = 600;
 
-/** Class of a device where a product tells its system alone. */
+/** Returns the class of a device by its system and, if known, its screen. */
 export function deviceOfSystem(
   system: string | null,
   screen: { readonly width: number; readonly height: number } | null,

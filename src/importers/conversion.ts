@@ -8,7 +8,7 @@ import { otherSource } from "./sources.ts";
 import type { RowRefusal } from "./text_lines.ts";
 import type { BytesRead } from "./unpacked.ts";
 
-/** One thing that became of a row. */
+/** One result of converting a row. */
 export interface Converted {
   readonly file: string;
   readonly line: number;
@@ -18,7 +18,7 @@ export interface Converted {
     | { readonly leftOut: string };
 }
 
-/** What a conversion is given. */
+/** The input of a conversion. */
 export interface Conversion {
   readonly source: ImportSource;
   /** Rows, from files or from a database. */
@@ -26,7 +26,7 @@ export interface Conversion {
   readonly context: MapContext;
 }
 
-/** Tells, once a file, whether its rows are those of the product that was named. */
+/** Checks, once a file, whether its rows are of the product that was named. */
 class Recognition {
   #file: string | null = null;
   #looked = 0;
@@ -78,7 +78,7 @@ function convert(source: ImportSource, row: SourceRow, context: MapContext): Con
   }));
 }
 
-/** A context of one run over a product's rows. */
+/** Returns the context of one run over a product's rows. */
 export function mapContext(
   source: ImportSource,
   project: string,
@@ -87,7 +87,7 @@ export function mapContext(
   return { ids: new EventIds(source.name, project), timeZone };
 }
 
-/** The rows of files. */
+/** Reads the rows of files. */
 export function fileRows(
   source: ImportSource,
   files: readonly InputFile[],
@@ -98,7 +98,7 @@ export function fileRows(
 }
 
 /**
- * What becomes of all rows, in their order, some at a time.
+ * Converts all rows, in their order, some at a time.
  *
  * @throws FileProblem for a file that cannot be read, or is another product's
  */

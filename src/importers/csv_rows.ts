@@ -1,8 +1,9 @@
 import { FileProblem } from "./file_problem.ts";
-import { CSV_COLUMNS_MAX } from "./importer_limits.ts";
+import { CSV_COLUMNS_MAX, ROW_BYTES_MAX } from "./importer_limits.ts";
 import type { ByteSource } from "./input_file.ts";
 import type { Row } from "./json_rows.ts";
-import { rowText, rowTooLong, UnfinishedRow } from "./text_lines.ts";
+import { UnfinishedRow, utf8Bytes } from "./text_lines.ts";
+import type { PlainFile } from "./unpacked.ts";
 
 /** One record: the line on which it begins and its cells, or why it cannot be read. */
 type CsvRecord =
@@ -13,10 +14,10 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 
-/** Where in a cell one is. A quote means something at its begin alone, and in a quoted one. */
+/** The state within a cell. A quote has a meaning only at its beginning, and in a quoted cell. */
 type CellState = "begin" | "plain" | "quoted" | "closed";
 
-/** The cells of one record (RFC 4180); a quote inside of an unquoted cell is a character like any other. */
+/** Splits one record into cells (RFC 4180); a quote inside of an unquoted cell is an ordinary character. */
 function cellsOf(text: string): string[] {
   const cells: string[] = [];
   const ended = text.endsWith("\r") ? text.slice(0, -1) : text;
@@ -45,14 +46,14 @@ function cellsOf(text: string): string[] {
   }
 }
 
-/** Records of a stream of bytes; line breaks in quoted cells are theirs. */
+/** Splits a stream of bytes into records; line breaks in quoted cells belong to the cells. */
 class Records {
   readonly #record: UnfinishedRow;
   #cellState: CellState = "begin";
   #line = 1;
   #beganAt = 1;
 
-  constructor(readonly bytesMax: number) {
+  constructor(bytesMax: number) {
     this.#record = new UnfinishedRow(bytesMax);
   }
 
@@ -69,16 +70,13 @@ class Records {
   }
 
   finish(): CsvRecord | null {
-    const { overflown } = this.#record;
-    const line = this.#beganAt;
-    const row = rowText(line, this.#record.take());
+    const row = this.#record.finish(this.#beganAt);
     this.#beganAt = this.#line;
-    if (overflown) return { line, refused: rowTooLong(this.bytesMax) };
     if ("refused" in row) return row;
-    return row.text.trim() === "" ? null : { line, cells: cellsOf(row.text) };
+    return row.text.trim() === "" ? null : { line: row.line, cells: cellsOf(row.text) };
   }
 
-  /** The records that this chunk completes. */
+  /** Returns the records that this chunk completes. */
   take(chunk: Uint8Array): CsvRecord[] {
     const records: CsvRecord[] = [];
     let from = 0;
@@ -89,7 +87,7 @@ class Records {
         continue;
       }
       this.#line++;
-      // A row too long is passed over up to the end of the line: its quotes tell nothing any more.
+      // A row that is too long is skipped to the end of the line, whatever its quotes.
       if (this.inQuotes && !this.#record.overflown) continue;
       this.#cellState = "begin";
       if (at === from && this.#record.empty) {
@@ -111,13 +109,13 @@ class Records {
       if (byte === QUOTE) this.#cellState = "closed";
     } else if (byte === COMMA) this.#cellState = "begin";
     else if (byte !== QUOTE) this.#cellState = "plain";
-    // Twice in a quoted cell, it stands for itself.
+    // Two quotes in a quoted cell stand for one.
     else if (this.#cellState !== "plain") this.#cellState = "quoted";
   }
 }
 
-/** A table of CSV: the names of its columns, and its rows by them. */
-export interface CsvTable {
+/** A table of CSV: the names of its columns, and its rows with a member for each column. */
+interface CsvTable {
   readonly columns: readonly string[];
   readonly rows: AsyncIterable<Row[]>;
 }
@@ -155,7 +153,7 @@ async function* recordsOf(
 }
 
 /**
- * Reads the header of a file of CSV.
+ * Reads the header of a CSV file; the rows are read when they are iterated.
  *
  * @throws FileProblem where there is none
  */
@@ -181,4 +179,9 @@ export async function readCsv(
     for await (const batch of records) yield batch.map((record) => rowOf(columns, record));
   }
   return { columns, rows: rows() };
+}
+
+/** `readCsv` of a plain file. */
+export function readCsvFile(plain: PlainFile): Promise<CsvTable> {
+  return readCsv(plain.name, utf8Bytes(plain.name, plain.bytes()), ROW_BYTES_MAX);
 }

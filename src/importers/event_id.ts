@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { RecentCache } from "../recent_cache.ts";
 import { EQUAL_ROWS_REMEMBERED } from "./importer_limits.ts";
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NIL = "00000000-0000-0000-0000-000000000000";
 const VERSION_AT = 12;
 const VERSION = "8";
 const VARIANT_AT = 16;
 
-/** The first 128 bits of a hash as a UUID of version 8. */
+/** Returns the first 128 bits of a hash as a UUID of version 8. */
 function uuidOf(hex: string): string {
   const variant = ((parseInt(hex[VARIANT_AT]!, 16) & 0x3) | 0x8).toString(16);
   const digits = hex.slice(0, VERSION_AT) + VERSION + hex.slice(VERSION_AT + 1, VARIANT_AT) +
@@ -19,33 +19,33 @@ function uuidOf(hex: string): string {
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** Makes ids of events of the ids that another product gave them. */
+/** Makes the ids of events of another product. */
 export class EventIds {
-  /** How often each row was seen; after a million others a row is taken for a new one. */
+  /** How often each row was seen; after a million other rows, an equal row counts as new. */
   readonly #seen = new RecentCache<string, number>(EQUAL_ROWS_REMEMBERED);
 
   constructor(
-    /** As it goes into hashes: the name of the protocol where that product's clients speak one. */
+    /** Part of the hashes; it is the name of the protocol where that product's clients speak one. */
     readonly source: string,
     /** The project's public id, `prj_…`. */
     readonly project: string,
   ) {}
 
-  /** Equal rows of another file are the same events, not further ones. */
+  /** Begins a file: its rows that equal those of another file are the same events. */
   newFile(): void {
     this.#seen.clear();
   }
 
-  /** Theirs where it is a UUID, else one of a hash of source, project and theirs. */
+  /** Returns their id if it is a UUID, else one made of a hash of source, project and their id. */
   fromTheirs(id: string): string {
     if (UUID.test(id) && id !== NIL) return id.toLowerCase();
     return uuidOf(sha256(`${this.source}\0${this.project}\0${id}`));
   }
 
   /**
-   * Of a row without an id: a hash of what it is known by, and of how many equal ones came before it
-   * in the file. Numbered by their order, so that a later, longer export of the same rows gets the
-   * same ids.
+   * Returns the id of a row without one: a hash of what identifies it, and of its number among equal rows of
+   * the file. Equal rows are numbered in their order, so that a later, longer export of the same rows gets
+   * the same ids.
    */
   fromRow(known: unknown): string {
     const hash = sha256(`${this.source}\0${this.project}\0row\0${JSON.stringify(known)}`);

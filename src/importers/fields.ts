@@ -1,18 +1,18 @@
-import type { Members } from "./json_rows.ts";
+import { isMembers, type Members } from "./json_rows.ts";
 
-/** Text that says something; numbers as text. */
+/** Returns text that is not empty, or a number as text; else null. */
 export function textOf(value: unknown): string | null {
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** A finite number, or text that is one. */
+/** Returns a finite number, also of text; else null. */
 export function numberOf(value: unknown): number | null {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : null;
 }
 
-/** An object, or JSON of one; else an empty one. */
+/** Returns an object, also of JSON; else an empty one. */
 export function membersOf(value: unknown): Members {
   if (typeof value === "string" && value.startsWith("{")) {
     try {
@@ -21,12 +21,10 @@ export function membersOf(value: unknown): Members {
       return {};
     }
   }
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? value as Members
-    : {};
+  return isMembers(value) ? value : {};
 }
 
-/** The members that say something. */
+/** Returns the members that are not null, undefined or "". */
 export function present(members: Members): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) =>
@@ -35,17 +33,17 @@ export function present(members: Members): Record<string, unknown> {
   );
 }
 
-/** Members whose names `kept` lets through. */
+/** Returns the members whose names `kept` accepts. */
 export function picked(members: Members, kept: (name: string) => boolean): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([name]) => kept(name)));
 }
 
-/** `2026-09-21 10:00:00.123`: a time without a zone, which is UTC in exports. */
+/** `2026-09-21 10:00:00.123`: a time without a zone; exports write them in UTC. */
 const WITHOUT_ZONE = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)$/;
 /** `2026-09-21 10:00:00+00`, as PostgreSQL and ClickHouse write it. */
 const WITH_ZONE = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:?\d\d)?$/;
 
-/** A time of an export as ISO 8601; text that is none stays as it is, and is refused later on. */
+/** Returns a time of an export as ISO 8601; other text stays as it is, and is refused later. */
 export function timeOf(value: unknown): string | null {
   if (value instanceof Date) {
     return Number.isNaN(value.getTime()) ? null : value.toISOString();
@@ -61,7 +59,7 @@ export function timeOf(value: unknown): string | null {
 
 const SIZE = /^(\d{1,6})(?:\.\d+)?[x,](\d{1,6})/;
 
-/** `1440x900` as width and height. */
+/** Parses a size such as `1440x900`. */
 export function sizeOf(value: unknown): { width: number; height: number } | null {
   const [, width, height] = SIZE.exec(textOf(value) ?? "") ?? [];
   return width === undefined || (width === "0" && height === "0")
@@ -69,7 +67,7 @@ export function sizeOf(value: unknown): { width: number; height: number } | null
     : { width: Number(width), height: Number(height) };
 }
 
-/** An address of host, path and query; from a slash on where the host is not known. */
+/** Joins host, path and query into an address, which begins with a slash where the host is not known. */
 export function addressOf(
   host: string | null,
   path: string | null,
@@ -79,7 +77,7 @@ export function addressOf(
   const rest = path === null || path.startsWith("/") ? path ?? "/" : `/${path}`;
   const search = query === null ? "" : query.startsWith("?") ? query : `?${query}`;
   const hashAt = rest.indexOf("#");
-  // A query stands before a fragment.
+  // The query comes before a fragment.
   const address = hashAt < 0 || search === ""
     ? `${rest}${search}`
     : `${rest.slice(0, hashAt)}${search}${rest.slice(hashAt)}`;

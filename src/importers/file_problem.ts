@@ -1,12 +1,12 @@
-/** A file that cannot be read any further. The message is a sentence for whoever chose the file. */
+/** Thrown where a file cannot be read any further. The message is a sentence for the person who chose it. */
 export class FileProblem extends Error {
   override readonly name = "FileProblem";
 
   constructor(
-    /** As the file is known to people, `archive.zip › events.json` inside of an archive. */
+    /** The file's name for people, such as `archive.zip › events.json` inside of an archive. */
     readonly file: string,
     message: string,
-    /** From 1; null where lines tell nothing. */
+    /** From 1; null where no line is meant. */
     readonly line: number | null = null,
   ) {
     super(line === null ? `${file}: ${message}` : `${file}, line ${line}: ${message}`);

@@ -1,14 +1,13 @@
 import { FileProblem } from "./file_problem.ts";
 import { ROW_BYTES_MAX } from "./importer_limits.ts";
-import type { InputFile } from "./input_file.ts";
 import { jsonRows } from "./json_rows.ts";
-import type { ReadContext, SourceRow } from "./source.ts";
+import type { ImportSource, SourceRow } from "./source.ts";
 import { utf8Bytes } from "./text_lines.ts";
-import { type PlainFile, plainFiles } from "./unpacked.ts";
+import { type BytesRead, type PlainFile, plainFiles } from "./unpacked.ts";
 
 const PARQUET = [0x50, 0x41, 0x52, 0x31];
 
-/** Whether a file in the memory or on disk is Parquet, by its first bytes. */
+/** Whether a file that is no archive is Parquet, by its first bytes. */
 export async function isParquet({ whole }: PlainFile): Promise<boolean> {
   if (whole === null) return false;
   for await (const chunk of whole.read(0, PARQUET.length)) {
@@ -17,7 +16,7 @@ export async function isParquet({ whole }: PlainFile): Promise<boolean> {
   return false;
 }
 
-/** The rows of one plain file of JSON. */
+/** Yields the rows of one plain file of JSON. */
 export async function* plainJsonRows(
   plain: PlainFile,
   bytesMax: number,
@@ -30,17 +29,21 @@ export async function* plainJsonRows(
   }
 }
 
-/** A reader of files of JSON: lines or arrays, packed or not, alone or many in a zip. */
-export function jsonFiles(bytesMax = ROW_BYTES_MAX) {
-  return async function* (
-    files: readonly InputFile[],
-    { read, fileBegins }: ReadContext,
-  ): AsyncGenerator<SourceRow[]> {
+/** Returns a reader of files, packed or not, alone or many in a zip; `rowsOf` reads each plain file. */
+export function eachFile(
+  rowsOf: (plain: PlainFile, read: BytesRead) => AsyncGenerator<SourceRow[]>,
+): ImportSource["rows"] {
+  return async function* (files, { read, fileBegins }) {
     for (const file of files) {
       for await (const plain of plainFiles(file, read)) {
         fileBegins();
-        yield* plainJsonRows(plain, bytesMax);
+        yield* rowsOf(plain, read);
       }
     }
   };
+}
+
+/** Returns a reader of JSON files: lines or arrays. */
+export function jsonFiles(bytesMax = ROW_BYTES_MAX): ImportSource["rows"] {
+  return eachFile((plain) => plainJsonRows(plain, bytesMax));
 }

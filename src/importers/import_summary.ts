@@ -3,40 +3,40 @@ import type { Converted } from "./conversion.ts";
 import { NAMES_COUNTED_MAX, SAMPLE_EVENTS, SUMMARY_ROWS_MAX } from "./importer_limits.ts";
 import type { RowRefusal } from "./text_lines.ts";
 
-/** How often something is there. */
+/** How often something occurs. */
 export interface Counted {
   readonly what: string;
   readonly count: number;
 }
 
-/** A row that is not imported, and where it stands. */
+/** A row that is not imported, and its place. */
 export interface Refusal extends RowRefusal {
   readonly file: string;
   readonly line: number;
 }
 
-/** What a dry run found. */
+/** The result of a dry run. */
 export interface ImportSummary {
   /** Events that can be stored. */
   readonly events: number;
-  /** Of these, how many are stored already. */
+  /** How many of these are stored already. */
   readonly known: number;
   readonly refused: number;
   /** By code, the most frequent first. */
   readonly reasons: readonly Counted[];
-  /** The first of them. */
+  /** The first refusals. */
   readonly refusals: readonly Refusal[];
-  /** What is no event of a visitor, by kind. */
+  /** Rows that are no events of visitors, by kind. */
   readonly leftOut: readonly Counted[];
   /** By name, the most frequent first. */
   readonly names: readonly Counted[];
-  /** First and last UTC day with an event; null: there is none. */
+  /** The first and the last UTC day with an event; null: there is none. */
   readonly days: { readonly first: string; readonly last: string } | null;
   readonly sample: readonly ImportedEvent[];
 }
 
 const OTHER_NAMES = "(others)";
-/** As the server names an event without a name. */
+/** The server's name of events without one. */
 const UNNAMED = "event";
 const DAY_LENGTH = "2026-01-31".length;
 
@@ -50,13 +50,13 @@ function count(counts: Map<string, number>, what: string): void {
   counts.set(what, (counts.get(what) ?? 0) + 1);
 }
 
-/** Milliseconds of a time that an event tells; null for none. */
+/** Returns the epoch milliseconds of an event's time; null for none. */
 function msOf(timestamp: ImportedEvent["timestamp"]): number | null {
   const ms = typeof timestamp === "string" ? Date.parse(timestamp) : timestamp ?? NaN;
   return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? ms : null;
 }
 
-/** Gathers what a dry run finds, in bounded memory. */
+/** Gathers the summary of a dry run, in bounded memory. */
 export class SummaryGatherer {
   #events = 0;
   #refused = 0;
@@ -68,14 +68,14 @@ export class SummaryGatherer {
   #firstMs = Infinity;
   #lastMs = -Infinity;
 
-  /** Takes what became of a row. */
+  /** Adds one result of converting a row. */
   add({ file, line, outcome }: Converted): void {
     if ("leftOut" in outcome) count(this.#leftOut, outcome.leftOut);
     else if ("refused" in outcome) this.#refuse({ file, line, ...outcome.refused });
     else this.#addEvent(outcome.event);
   }
 
-  /** An event that was added, and the server would not have. */
+  /** Takes back an added event that the server has refused. */
   takeBack({ file, line, outcome }: Converted, refusal: RowRefusal): void {
     this.#events--;
     if ("event" in outcome) this.#uncount(outcome.event.name ?? UNNAMED);
@@ -99,7 +99,7 @@ export class SummaryGatherer {
     this.#events++;
     const name = event.name ?? UNNAMED;
     const isNew = !this.#names.has(name);
-    // Of names that nobody saw before: what differs tells more than three of a kind.
+    // Only events with new names are shown: different ones tell more than three of a kind.
     if (isNew && this.#sample.length < SAMPLE_EVENTS) this.#sample.push(event);
     count(this.#names, isNew && this.#names.size >= NAMES_COUNTED_MAX ? OTHER_NAMES : name);
     const ms = msOf(event.timestamp);

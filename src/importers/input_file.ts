@@ -3,7 +3,7 @@ import { READ_BYTES } from "./importer_limits.ts";
 /** Bytes as they come. */
 export type ByteSource = AsyncIterable<Uint8Array>;
 
-/** A file that can be read from anywhere, and as often as one likes. */
+/** A file that can be read from any place, and several times. */
 export interface InputFile {
   readonly name: string;
   readonly size: number;
@@ -11,7 +11,7 @@ export interface InputFile {
   readonly read: (start: number, end: number) => ByteSource;
 }
 
-/** A file on disk. Throws what opening it throws. */
+/** Opens a file on disk. Throws what opening it throws. */
 export async function diskFile(path: string, name = path): Promise<InputFile> {
   const { size } = await Deno.stat(path);
   return {
@@ -31,7 +31,7 @@ export async function diskFile(path: string, name = path): Promise<InputFile> {
   };
 }
 
-/** Bytes in memory as a file. */
+/** Returns bytes in memory as a file. */
 export function memoryFile(name: string, bytes: Uint8Array): InputFile {
   return {
     name,
@@ -44,7 +44,7 @@ export function memoryFile(name: string, bytes: Uint8Array): InputFile {
   };
 }
 
-/** All bytes from `start` to just before `end` in one piece; fewer where the file ends before. */
+/** Reads all bytes from `start` to just before `end` in one piece; fewer where the file ends before. */
 export async function readBytes(
   file: InputFile,
   start: number,
@@ -59,7 +59,18 @@ export async function readBytes(
   return bytes.subarray(0, length);
 }
 
-/** A source of which the first chunks were looked at already: these, and then the rest. */
+/** Joins pieces of bytes into one. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** Yields the first chunks of a source, which were read already, and then the rest. */
 export async function* continued(
   first: readonly Uint8Array[],
   rest: AsyncIterator<Uint8Array>,

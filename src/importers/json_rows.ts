@@ -1,14 +1,7 @@
 import { parseJson } from "../json_text.ts";
 import { ROW_CONTAINERS_MAX, ROW_LENGTH_UNSCANNED, ROW_LEVELS_MAX } from "./importer_limits.ts";
 import { type ByteSource, continued } from "./input_file.ts";
-import {
-  type RowRefusal,
-  type RowText,
-  rowText,
-  rowTooLong,
-  textLines,
-  UnfinishedRow,
-} from "./text_lines.ts";
+import { type RowRefusal, type RowText, textLines, UnfinishedRow } from "./text_lines.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -37,7 +30,7 @@ const TOO_MUCH: RowRefusal = {
     `${ROW_CONTAINERS_MAX} objects and arrays.`,
 };
 
-/** Whether a text holds more than may be parsed: seen without parsing it. */
+/** Whether a text holds more than may be parsed; it is scanned, not parsed. */
 function holdsTooMuch(text: string): boolean {
   if (text.length <= ROW_LENGTH_UNSCANNED) return false;
   let levels = 0;
@@ -57,11 +50,11 @@ function holdsTooMuch(text: string): boolean {
   return false;
 }
 
-const isMembers = (value: unknown): value is Members =>
+export const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A row's text as an object. */
-export function parseRow(row: RowText): Row {
+/** Parses a row's text as an object. */
+function parseRow(row: RowText): Row {
   if ("refused" in row) return row;
   const { line, text } = row;
   if (holdsTooMuch(text)) return { line, refused: TOO_MUCH };
@@ -74,8 +67,8 @@ export function parseRow(row: RowText): Row {
 }
 
 /**
- * Where the elements of an array stand in a stream of bytes. What lies between arrays is passed over:
- * pages of replies may stand one after the other.
+ * Finds the elements of arrays in a stream of bytes. Bytes between arrays are skipped: pages of replies may
+ * follow each other.
  */
 class ArrayElements {
   readonly #element: UnfinishedRow;
@@ -85,28 +78,25 @@ class ArrayElements {
   #line = 1;
   #beganAt = 1;
 
-  constructor(readonly bytesMax: number) {
+  constructor(bytesMax: number) {
     this.#element = new UnfinishedRow(bytesMax);
   }
 
-  /** Inside of an element, or of the array: the file ended too soon. */
+  /** Whether an array is open; at the end of the file it was cut off. */
   get open(): boolean {
     return this.#levels > 0;
   }
 
-  /** The element that ends here; null where there is none, as in `[]`. */
+  /** Ends an element and returns it; null where there is none, as in `[]`. */
   finish(): RowText | null {
-    const { overflown } = this.#element;
-    const bytes = this.#element.take();
-    if (overflown) return { line: this.#beganAt, refused: rowTooLong(this.bytesMax) };
-    const row = rowText(this.#beganAt, bytes);
+    const row = this.#element.finish(this.#beganAt);
     if ("refused" in row) return row;
     const text = row.text.trimStart();
     const before = row.text.slice(0, row.text.length - text.length);
     return text === "" ? null : { line: row.line + before.split("\n").length - 1, text };
   }
 
-  /** The elements that this chunk completes. */
+  /** Returns the elements that this chunk completes. */
   take(chunk: Uint8Array): RowText[] {
     const rows: RowText[] = [];
     let from = 0;
@@ -158,11 +148,11 @@ async function* elementRows(source: ByteSource, bytesMax: number): AsyncGenerato
 
 const BLANK = /^[\t\n\r ]*$/;
 
-/** Line breaks in a chunk. */
+/** Counts the line breaks in a chunk. */
 const lineBreaks = (chunk: Uint8Array) =>
   chunk.reduce((count, byte) => (byte === NEWLINE ? count + 1 : count), 0);
 
-/** The first byte that is no white space, the stream from its chunk on, and the lines in the chunks before. */
+/** Returns the first byte that is no white space, the stream from its chunk on, and the line breaks before that chunk. */
 async function firstByte(
   source: ByteSource,
 ): Promise<{ byte: number | null; linesBefore: number; bytes: ByteSource }> {
@@ -177,7 +167,7 @@ async function firstByte(
   }
 }
 
-/** The rows of a file of JSON: one object a line, or the elements of an array. Blank lines are none. */
+/** Yields the rows of a JSON file: one object a line, or the elements of arrays. Blank lines are left out. */
 export async function* jsonRows(source: ByteSource, bytesMax: number): AsyncGenerator<Row[]> {
   const { byte, linesBefore, bytes } = await firstByte(source);
   const texts = byte === OPEN_ARRAY ? elementRows(bytes, bytesMax) : textLines(bytes, bytesMax);

@@ -8,13 +8,13 @@ import type { SourceRow } from "./source.ts";
 
 type Unpack = (packed: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
 
-/** Unpacks a page that says how many bytes it becomes: what becomes more is never held. */
+/** Unpacks a page, at most to the size that it states, so that a larger one is never held. */
 const bounded = (unpack: Unpack) => (packed: Uint8Array, bytes: number): Uint8Array => {
   if (bytes > PARQUET_GROUP_BYTES_MAX) throw new Error("A page is larger than a group may be");
   return new Uint8Array(unpack(packed, { maxOutputLength: Math.max(1, bytes) }));
 };
 
-/** Parquet's codecs that its reader leaves to the program. LZ4 is none of Deno's. */
+/** Parquet's codecs that its reader leaves to the program. Deno has no LZ4. */
 const CODECS = {
   GZIP: bounded(gunzipSync),
   BROTLI: bounded(brotliDecompressSync),
@@ -25,7 +25,7 @@ const UNREADABLE =
   "it cannot be read as Parquet: it is cut off, damaged, or packed in a way that " +
   "is not read (Snappy, ZSTD, gzip and Brotli are).";
 
-/** Numbers beyond 2^53 stand as text, as JSON would have to. */
+/** Returns numbers beyond 2^53 as text, as in JSON. */
 function plainCell(cell: unknown): unknown {
   return typeof cell === "bigint"
     ? Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
@@ -33,7 +33,7 @@ function plainCell(cell: unknown): unknown {
 }
 
 /**
- * The rows of a Parquet file, a group of rows in memory at a time. `line` is the row's number.
+ * Yields the rows of a Parquet file, with one group of rows in memory at a time. `line` is the row's number.
  *
  * @throws FileProblem where it cannot be read
  */

@@ -1,17 +1,10 @@
+import type { GeoPlace } from "../event_file/exported_event.ts";
 import { said } from "./agent_names.ts";
 
-/** Where a visitor was, as a product tells it. */
-export interface GeoPlace {
-  /** ISO 3166-1 alpha-2. */
-  readonly country: string | null;
-  readonly region: string | null;
-  readonly city: string | null;
-}
-
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/** Reserved to users by ISO 3166-1, and no country's. */
+/** Codes that ISO 3166-1 reserves for users, and other codes of no country. */
 const NO_COUNTRY: ReadonlySet<string> = new Set(["XX", "ZZ", "EU", "AP", "A1", "A2", "O1", "T1"]);
-/** Names that differ from those of the Unicode locale data. */
+/** Names that the Unicode locale data does not have. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   "hong kong": "HK",
   "macao": "MO",
@@ -39,13 +32,13 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   "macedonia": "MK",
 };
 
-/** Letters alone, without marks: `Côte d’Ivoire` and `Cote d'Ivoire` are one. */
+/** Returns a name in lower case without diacritics: `Côte d’Ivoire` and `Cote d'Ivoire` are equal. */
 const plain = (name: string) =>
   name.toLowerCase().replaceAll("’", "'").normalize("NFD").replace(/[\u0300-\u036f]/g, "");
 
 let codes: ReadonlyMap<string, string> | null = null;
 
-/** Every country by its English name. */
+/** Returns the codes of all countries by their English names. */
 function codesByName(): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
@@ -53,7 +46,7 @@ function codesByName(): ReadonlyMap<string, string> {
     for (const second of LETTERS) {
       const code = first + second;
       const name = NO_COUNTRY.has(code) ? undefined : names.of(code);
-      // Codes of countries that are no more have the name of their successor.
+      // Codes of former countries have the name of their successor.
       if (name !== undefined && !found.has(plain(name))) found.set(plain(name), canonical(code));
     }
   }
@@ -65,7 +58,7 @@ function canonical(code: string): string {
   return new Intl.Locale(`und-${code}`).region ?? code;
 }
 
-/** The code of a country that is told by code or by its English name; null for none. */
+/** Returns the ISO 3166-1 alpha-2 code of a country that is given by code or English name; null for none. */
 export function countryCode(value: unknown): string | null {
   const text = said(value);
   if (text === null) return null;
@@ -77,7 +70,7 @@ export function countryCode(value: unknown): string | null {
   return codes.get(plain(text)) ?? null;
 }
 
-/** A place; null where nothing is told of it. */
+/** Returns a place; null where nothing of it is known. */
 export function placeOf(country: unknown, region: unknown, city: unknown): GeoPlace | null {
   const place = { country: countryCode(country), region: said(region), city: said(city) };
   return place.country === null && place.region === null && place.city === null ? null : place;

@@ -15,51 +15,51 @@ export type SourceName =
   | "matomo"
   | "goatcounter";
 
-/** What becomes of one thing that a product stores: a row of the manual's table. */
+/** How one thing that a product stores is imported: a row of the manual's table. */
 export interface MappingNote {
   /** Theirs, e.g. `url_path`, `url_query`. */
   readonly theirs: string;
   /** Ours, e.g. `url`; null: it is not imported. */
   readonly ours: string | null;
-  /** What else there is to say. */
+  /** More about it. */
   readonly how?: string;
 }
 
-/** What a row is made into. A row may hold several events, or none. */
+/** One result of mapping a row, which may hold several events, or none. */
 export type Mapped =
   | { readonly event: ImportedEvent }
   | { readonly refused: RowRefusal }
-  /** Not an event of a visitor; the words say what it is. */
+  /** It is no event of a visitor; the text says what it is. */
   | { readonly leftOut: string };
 
-/** What rows are mapped with. */
+/** The context of mapping rows. */
 export interface MapContext {
   readonly ids: EventIds;
-  /** The zone of times that are told as if they were UTC; null: they are. */
+  /** The zone of local times that are written as if they were UTC; null: the times are UTC. */
   readonly timeZone: string | null;
 }
 
-/** A row, and where it stands. */
+/** A row, and its place. */
 export type SourceRow = Row & { readonly file: string };
 
-/** What rows are read with. */
+/** The context of reading rows. */
 export interface ReadContext {
   readonly read: BytesRead;
-  /** A file begins whose rows are numbered anew. */
+  /** To be called at the beginning of each file: equal rows are numbered by file. */
   readonly fileBegins: () => void;
 }
 
-/** How files of one product are read and understood. */
+/** Reads and maps the files of one product. */
 export interface ImportSource {
   readonly name: SourceName;
-  /** As people know it. */
+  /** Its name for people. */
   readonly title: string;
-  /** What of that product is taken, and how one gets it. */
+  /** What is imported from that product, and how to get it. */
   readonly takes: string;
-  /** From which version on, and where the shape is told. */
+  /** The versions that are known, and where their format is documented. */
   readonly shape: string;
   readonly notes: readonly MappingNote[];
-  /** Rows of the files, some at a time. Throws FileProblem for a file that cannot be read. */
+  /** Yields the rows of the files, some at a time. Throws FileProblem for a file that cannot be read. */
   readonly rows: (files: readonly InputFile[], context: ReadContext) => AsyncGenerator<SourceRow[]>;
   /** Whether a row looks like one of this product. */
   readonly recognises: (row: Members) => boolean;

@@ -4,7 +4,7 @@ import type { InputFile } from "./input_file.ts";
 import type { Members } from "./json_rows.ts";
 import type { ImportSource, SourceName } from "./source.ts";
 
-/** Products whose events are imported one by one, each loaded when it is meant. */
+/** Products whose events are imported one by one; each is loaded on demand. */
 const LOADERS: Readonly<Record<SourceName, () => Promise<ImportSource>>> = {
   umami: async () => (await import("./umami/source.ts")).UMAMI,
   posthog: async () => (await import("./posthog/source.ts")).POSTHOG,
@@ -25,7 +25,7 @@ export async function loadSource(name: SourceName): Promise<ImportSource> {
   return await LOADERS[name]();
 }
 
-/** Files that are none of these products', yet are known by their rows. */
+/** Other files that are recognised by their rows, and the advice for them. */
 const OTHERS: readonly (readonly [(row: Members) => boolean, string])[] = [
   [
     (row) => "eventId" in row && "name" in row && "timestamp" in row,
@@ -37,7 +37,7 @@ const OTHERS: readonly (readonly [(row: Members) => boolean, string])[] = [
   ],
 ];
 
-/** What a row of no known shape, or of another product's, is. */
+/** Says which product a row is of; null: no known one. */
 export async function otherSource(row: Members): Promise<string | null> {
   for (const name of SOURCE_NAMES) {
     const source = await loadSource(name);
@@ -48,7 +48,7 @@ export async function otherSource(row: Members): Promise<string | null> {
   return OTHERS.find(([recognises]) => recognises(row))?.[1] ?? null;
 }
 
-/** The product whose file it is, by the first row that can be read; null: none of them. */
+/** Returns the product of a file, by the first row that can be read; null: none of them. */
 export async function sourceOfFile(file: InputFile): Promise<ImportSource | null> {
   for (const name of SOURCE_NAMES) {
     const source = await loadSource(name);
@@ -65,7 +65,7 @@ async function beginsLike(file: InputFile, source: ImportSource): Promise<boolea
     ) {
       const row = batch.find((each) => "value" in each);
       if (row !== undefined) return "value" in row && source.recognises(row.value);
-      // A batch may be empty, as of blank lines: whatever it is, it does not begin like a table.
+      // An empty batch, as of blank lines, counts as one row, so that the search ends.
       looked += Math.max(1, batch.length);
       if (looked >= ROWS_LOOKED_AT) return false;
     }

@@ -1,7 +1,7 @@
 import { FileProblem } from "./file_problem.ts";
-import type { ByteSource } from "./input_file.ts";
+import { type ByteSource, joined } from "./input_file.ts";
 
-/** A row of a file before it is read: its text, or why there is none. */
+/** A row of a file before it is parsed: its text, or why there is none. */
 export type RowText =
   | { readonly line: number; readonly text: string }
   | { readonly line: number; readonly refused: RowRefusal };
@@ -15,17 +15,17 @@ export interface RowRefusal {
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-export const WRONG_ENCODING: RowRefusal = {
+const WRONG_ENCODING: RowRefusal = {
   code: "invalid_encoding",
   message: "The row is not UTF-8.",
 };
 
-export function rowTooLong(bytesMax: number): RowRefusal {
+function rowTooLong(bytesMax: number): RowRefusal {
   return { code: "row_too_long", message: `A row holds at most ${bytesMax} bytes.` };
 }
 
 /**
- * Bytes without a byte order mark.
+ * Yields bytes without a byte order mark.
  *
  * @throws FileProblem for UTF-16, and for a file that is no text
  */
@@ -49,11 +49,11 @@ export async function* utf8Bytes(name: string, source: ByteSource): ByteSource {
   }
 }
 
-/** Pieces of a row whose end has not come yet. */
+/** Collects the pieces of a row whose end has not arrived yet. */
 export class UnfinishedRow {
   #pieces: Uint8Array[] = [];
   #bytes = 0;
-  /** The row is too long: what follows of it is passed over. */
+  /** Whether the row is too long: its further pieces are dropped. */
   overflown = false;
 
   constructor(readonly bytesMax: number) {}
@@ -70,29 +70,21 @@ export class UnfinishedRow {
     return this.#bytes === 0;
   }
 
-  /** All of the row; forgets it. */
-  take(): Uint8Array {
-    const [only = new Uint8Array(), ...others] = this.#pieces;
-    let whole = only;
-    if (others.length > 0) {
-      whole = new Uint8Array(this.#bytes);
-      let at = 0;
-      for (const piece of this.#pieces) {
-        whole.set(piece, at);
-        at += piece.length;
-      }
-    }
+  /** Ends the row: returns its text, or why it cannot be taken. The next piece begins another row. */
+  finish(line: number): RowText {
+    const pieces = this.#pieces;
+    const isTooLong = this.overflown;
     this.#pieces = [];
     this.#bytes = 0;
     this.overflown = false;
-    return whole;
+    if (isTooLong) return { line, refused: rowTooLong(this.bytesMax) };
+    return rowText(line, pieces.length === 1 ? pieces[0]! : joined(pieces));
   }
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text of one row, or that it is none. */
-export function rowText(line: number, bytes: Uint8Array): RowText {
+function rowText(line: number, bytes: Uint8Array): RowText {
   try {
     return { line, text: UTF8.decode(bytes) };
   } catch {
@@ -100,11 +92,11 @@ export function rowText(line: number, bytes: Uint8Array): RowText {
   }
 }
 
-/** Whole lines in one piece of bytes, the first of them numbered; blank ones are none. */
+/** Splits bytes into whole lines, numbered from `first`; blank lines are left out. */
 function wholeLines(bytes: Uint8Array, first: number, bytesMax: number): RowText[] {
   let texts: string[];
   try {
-    // At once: line by line it takes five times as long.
+    // Decoded at once: line by line it takes five times as long.
     texts = UTF8.decode(bytes).split("\n");
   } catch {
     return singleLines(bytes, first, bytesMax);
@@ -118,7 +110,7 @@ function wholeLines(bytes: Uint8Array, first: number, bytesMax: number): RowText
   return rows;
 }
 
-/** The same where one of them is no UTF-8. */
+/** `wholeLines` where one of the lines is no UTF-8. */
 function singleLines(bytes: Uint8Array, first: number, bytesMax: number): RowText[] {
   const rows: RowText[] = [];
   for (let from = 0, line = first; from < bytes.length; line++) {
@@ -138,17 +130,12 @@ function newlinesIn(bytes: Uint8Array): number {
 }
 
 /**
- * The lines of a file but for blank ones, a chunk's at a time. A line that is too long is refused and
- * takes no memory.
+ * Yields the lines of a file without blank ones, those of a chunk at a time. A line that is too long is
+ * refused, and takes no memory.
  */
 export async function* textLines(source: ByteSource, bytesMax: number): AsyncGenerator<RowText[]> {
   const rest = new UnfinishedRow(bytesMax);
   let line = 1;
-  const finish = (): RowText => {
-    const { overflown } = rest;
-    const bytes = rest.take();
-    return overflown ? { line, refused: rowTooLong(bytesMax) } : rowText(line, bytes);
-  };
   for await (const chunk of source) {
     const last = chunk.lastIndexOf(NEWLINE);
     if (last < 0) {
@@ -160,8 +147,7 @@ export async function* textLines(source: ByteSource, bytesMax: number): AsyncGen
     if (!rest.empty) {
       from = chunk.indexOf(NEWLINE);
       rest.add(chunk.subarray(0, from));
-      rows.push(finish());
-      line++;
+      rows.push(rest.finish(line++));
       from++;
     }
     if (from <= last) {
@@ -172,5 +158,5 @@ export async function* textLines(source: ByteSource, bytesMax: number): AsyncGen
     rest.add(chunk.slice(last + 1));
     yield rows;
   }
-  if (!rest.empty) yield [finish()];
+  if (!rest.empty) yield [rest.finish(line)];
 }

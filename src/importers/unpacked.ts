@@ -2,19 +2,19 @@ import { crc32, createInflateRaw } from "node:zlib";
 import { unpackedGzip, unpackedStream, unpackedZstd } from "../event_file/unpacked_stream.ts";
 import { FileProblem } from "./file_problem.ts";
 import { INFLATED_BYTES_TRUSTED, INFLATION_MAX } from "./importer_limits.ts";
-import { type ByteSource, continued, type InputFile, readBytes } from "./input_file.ts";
+import { type ByteSource, continued, type InputFile, joined, readBytes } from "./input_file.ts";
 import { dataStart, readZipDirectory, type ZipEntry } from "./zip_directory.ts";
 
-/** A file as its source wrote it: out of archives, inflated. */
+/** A file as its source wrote it: taken out of archives, and inflated. */
 export interface PlainFile {
   /** `archive.zip › events.json` inside of an archive. */
   readonly name: string;
   readonly bytes: () => ByteSource;
-  /** The file itself, where it is no archive: formats that begin at their end need it. */
+  /** The file itself if it is neither packed nor in an archive: formats that are read from their end need it. */
   readonly whole: InputFile | null;
 }
 
-/** Told how many bytes of the chosen files have been read. */
+/** Called with the numbers of bytes that are read from the chosen files. */
 export type BytesRead = (bytes: number) => void;
 
 type Packing = "gzip" | "zstd" | "deflate";
@@ -32,7 +32,7 @@ function startsWith(bytes: Uint8Array, ...signature: readonly number[]): boolean
   return signature.every((byte, i) => bytes[i] === byte);
 }
 
-/** Inflated bytes. A file that swells like nothing real does, or ends too soon, is a FileProblem. */
+/** Yields inflated bytes. Throws FileProblem for a file that grows as no real one does, or ends too soon. */
 async function* inflated(name: string, packing: Packing, source: ByteSource): ByteSource {
   let packed = 0;
   let unpacked = 0;
@@ -62,7 +62,7 @@ async function* inflated(name: string, packing: Packing, source: ByteSource): By
   }
 }
 
-/** What a zip says of a file must be so. */
+/** Yields bytes, and checks them against the length and the checksum in the zip. */
 async function* checked(name: string, entry: ZipEntry, source: ByteSource): ByteSource {
   let crc = 0;
   let bytes = 0;
@@ -76,7 +76,7 @@ async function* checked(name: string, entry: ZipEntry, source: ByteSource): Byte
   }
 }
 
-/** Bytes of which something was looked at already, and the first of them. */
+/** Returns the first bytes of a source, and all of its bytes. */
 async function lookedAt(source: ByteSource): Promise<{ head: Uint8Array; bytes: ByteSource }> {
   const iterator = source[Symbol.asyncIterator]();
   const first: Uint8Array[] = [];
@@ -87,13 +87,7 @@ async function lookedAt(source: ByteSource): Promise<{ head: Uint8Array; bytes: 
     first.push(value);
     length += value.length;
   }
-  const head = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of first) {
-    head.set(chunk, at);
-    at += chunk.length;
-  }
-  return { head, bytes: continued(first, iterator) };
+  return { head: joined(first), bytes: continued(first, iterator) };
 }
 
 function packingOf(head: Uint8Array): Packing | null {
@@ -101,7 +95,7 @@ function packingOf(head: Uint8Array): Packing | null {
   return startsWith(head, 0x28, 0xb5, 0x2f, 0xfd) ? "zstd" : null;
 }
 
-/** Bytes that may be packed once more, as files in Amplitude's zips are. */
+/** Yields bytes, unpacked if they are packed, as files in Amplitude's zips are. */
 async function* plainBytes(name: string, source: ByteSource): ByteSource {
   const { head, bytes } = await lookedAt(source);
   const packing = packingOf(head);
@@ -126,12 +120,12 @@ async function* tallied(source: ByteSource, read: BytesRead): ByteSource {
   }
 }
 
-/** Left by macOS beside what was meant. */
+/** Files that macOS adds to archives. */
 const LITTER = /(?:^|\/)(?:__MACOSX\/|\._|\.DS_Store$)/;
 
 /**
- * The files that a chosen file stands for: itself, inflated where it is gzip or zstd, or each file
- * of a zip. What it is, its first bytes tell, never its name.
+ * Yields the plain files of a chosen file: itself, inflated where it is gzip or zstd, or each file of a zip.
+ * Its kind is found by its first bytes, never by its name.
  *
  * @throws FileProblem for an archive that cannot be read
  */

@@ -5,7 +5,7 @@ import { type InputFile, readBytes } from "./input_file.ts";
 /** One file in a zip. */
 export interface ZipEntry {
   readonly name: string;
-  /** 0: as it is; 8: deflated. */
+  /** 0: stored; 8: deflated. */
   readonly method: number;
   readonly packed: number;
   readonly unpacked: number;
@@ -46,7 +46,7 @@ const cutOff = (file: InputFile) =>
     "the zip's table of contents at its end is missing: the file is cut off or damaged.",
   );
 
-/** Where the table of contents stands: the last thing in the file says it. */
+/** Finds the table of contents, by the record at the end of the file. */
 async function findDirectory(file: InputFile): Promise<Directory> {
   const from = Math.max(0, file.size - END_BYTES - COMMENT_BYTES_MAX - LOCATOR_64_BYTES);
   const tail = viewOf(await readBytes(file, from, file.size));
@@ -72,7 +72,7 @@ async function findDirectory(file: InputFile): Promise<Directory> {
   };
 }
 
-/** Sizes and place of a file beyond 4 GiB stand in a field of their own, those that need it. */
+/** Replaces sizes and places that need more than 32 bits by the numbers of the extra field for them. */
 function wideNumbers(extra: DataView, numbers: readonly number[]): number[] {
   for (let at = 0; at + 4 <= extra.byteLength;) {
     const length = extra.getUint16(at + 2, true);
@@ -91,7 +91,7 @@ function wideNumbers(extra: DataView, numbers: readonly number[]): number[] {
 }
 
 /**
- * The files that a zip says to hold, in its order, folders left out.
+ * Reads the list of files in a zip, in its order, without folders.
  *
  * @throws FileProblem where its table of contents cannot be read
  */
@@ -125,7 +125,7 @@ export async function readZipDirectory(file: InputFile): Promise<ZipEntry[]> {
   return entries;
 }
 
-/** Where the bytes of a file in a zip begin. Throws FileProblem where nothing begins. */
+/** Returns where the bytes of a file in a zip begin. Throws FileProblem where there is no local header. */
 export async function dataStart(file: InputFile, entry: ZipEntry): Promise<number> {
   const header = viewOf(await readBytes(file, entry.at, entry.at + LOCAL_BYTES));
   if (header.byteLength < LOCAL_BYTES || header.getUint32(0, true) !== LOCAL) throw cutOff(file);

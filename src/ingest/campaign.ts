@@ -9,9 +9,9 @@ export interface Campaign {
 }
 
 /**
- * Parameters by which advertising networks mark a click, strongest first: those that only a paid
- * click carries, then `fbclid`, which Facebook adds to every outgoing link. Google's `gad_source`
- * is not here: it names a kind of placement, and stands beside one of Google's own ids.
+ * Parameters by which advertising networks mark a click, strongest first: all but the last mark paid clicks
+ * only; Facebook adds `fbclid` to every outgoing link. Google's `gad_source` is left out: it names a kind
+ * of placement, and comes with one of Google's own ids.
  */
 export const CLICK_ID_PARAMETERS: readonly string[] = [
   "gclid",
@@ -43,14 +43,14 @@ const PARAMETERS = new Set([
   ...Object.keys(EMPTY).filter((name) => name.startsWith("utm_")),
   ...CLICK_ID_PARAMETERS,
 ]);
-/** Most addresses hold none of these; a percent sign may hide a letter of a name. */
+/** Most addresses do not match, and are not parsed. A percent sign may hide a letter of a name. */
 const PERHAPS = new RegExp(["utm_", "%", ...CLICK_ID_PARAMETERS].join("|"), "i");
 const ENCODED = /[%+]/;
 
 /**
- * The campaign that an address names. `rest` is its query and fragment as sent (`?…#…`); only the
- * query is read. Parameter names are matched in any case, the first of a name counts, and an empty
- * value is none. Values are decoded as URLSearchParams does.
+ * Reads the campaign that an address names. `rest` is its query and fragment as sent (`?…#…`); only the
+ * query is read. Names match in any case, the first parameter of a name counts, and an empty value counts
+ * as absent. Values are decoded as URLSearchParams does.
  */
 export function readCampaign(rest: string | null): Campaign {
   if (rest === null || !rest.startsWith("?") || !PERHAPS.test(rest)) return EMPTY;

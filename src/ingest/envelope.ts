@@ -18,16 +18,16 @@ import {
 import { type Suspicion, suspicionOf, tooDeep, tooLarge } from "./event_schema.ts";
 
 /**
- * Looks at a body as it comes, and refuses it for what it holds too much of. Where the sender is known
- * the look begins once there is more than SMALL_BODY_BYTES: a smaller body is parsed whole in any
- * case, which tells of its events as much, and the look at one takes 1.5 µs an event.
+ * Scans a body as it arrives, and refuses it where it holds too much. If the sender is known, the scan
+ * begins only once there is more than SMALL_BODY_BYTES: a smaller body is parsed whole in any case, which
+ * tells as much about its events, and scanning takes 1.5 µs an event.
  */
 export class BodyLook {
   readonly #scan: EnvelopeScan;
-  /** What has come and is not looked at yet; null: all is looked at. */
+  /** The parts that have arrived and are not scanned yet; null: all are scanned. */
   #unseen: Uint8Array[] | null;
   #bytes = 0;
-  /** Whether the body was refused for what it holds. */
+  /** Whether the body was refused because it holds too much. */
   isRefused = false;
 
   constructor(isSenderKnown: boolean, shape: BodyShape = OWN_SHAPE) {
@@ -35,22 +35,22 @@ export class BodyLook {
     this.#unseen = isSenderKnown ? [] : null;
   }
 
-  /** The sender is known by now: the body may hold more. */
+  /** Lets the body hold more, once the sender is known. */
   widen(shape: BodyShape): void {
     this.#scan.shape = shape;
   }
 
-  /** What was found out about the body; null: it was small enough to be parsed without a look. */
+  /** The result of the scan; null: the body was small enough to be parsed without one. */
   get found(): Pick<EnvelopeScan, "events" | "listName"> | null {
     return this.#unseen === null ? this.#scan : null;
   }
 
-  /** The key that an unknown sender brings; null: none. */
+  /** The key in the body of an unknown sender; null: none. */
   get apiKey(): string | null {
     return this.#scan.apiKey;
   }
 
-  /** Throws what the body holds too much of (413). */
+  /** Throws a Problem (413) where the body holds too much. */
   push(part: Uint8Array): void {
     if (this.#unseen === null) return this.#look(part);
     this.#unseen.push(part);
@@ -61,7 +61,7 @@ export class BodyLook {
     for (const unseen of parts) this.#look(unseen);
   }
 
-  /** Reads the body that was looked at. Throws as `readEnvelope` does, and `too_many_events` (413). */
+  /** Reads the scanned body. Throws as `readEnvelope` does, and `too_many_events` (413). */
   read(bytes: Uint8Array<ArrayBuffer>): Envelope {
     const envelope = readEnvelope(bytes, this.#scan);
     if (envelope.count > EVENTS_PER_REQUEST_MAX) this.#refuse(tooManyEvents());
@@ -81,19 +81,19 @@ export class BodyLook {
   }
 }
 
-/** A body whose sender is known: what it says beside its events, and these one by one. */
+/** A body whose sender is known: its members, and its events one by one. */
 export interface Envelope {
   readonly sentAt: unknown;
   readonly count: number;
   /** Whether the body has at most SMALL_BODY_BYTES: its events are parsed already. */
   readonly isSmall: boolean;
-  /** Throws RejectedEvent for one that holds too much, Problem for what is no JSON. */
+  /** Throws RejectedEvent for an event that holds too much, Problem for invalid JSON. */
   eventAt(index: number): { readonly event: unknown; readonly suspicion: Suspicion };
 }
 
-/** Reads a body that was looked at. Throws `invalid_json`, `invalid_encoding`, `invalid_envelope` (400). */
+/** Reads a scanned body. Throws `invalid_json`, `invalid_encoding`, `invalid_envelope` (400). */
 export function readEnvelope(bytes: Uint8Array<ArrayBuffer>, scan: EnvelopeScan): Envelope {
-  // In one go a small body takes half the time.
+  // A small body takes half the time when it is parsed as a whole.
   return bytes.length <= SMALL_BODY_BYTES ? readWhole(bytes) : readInParts(bytes, scan.events);
 }
 
@@ -107,7 +107,7 @@ function readWhole(bytes: Uint8Array): Envelope {
 
 const ZERO = new Uint8Array([0x30]);
 
-/** The body as text, with a 0 in each of the places. */
+/** Returns the body as text, with a 0 in place of each event. */
 export function textWithout(
   bytes: Uint8Array<ArrayBuffer>,
   places: readonly EventPlace[],
@@ -123,8 +123,8 @@ export function textWithout(
 }
 
 /**
- * The events stand as 0 in what is parsed of the body at first, and each is parsed when it is asked
- * for: the whole is JSON where both are.
+ * Parses the body with a 0 in place of each event, and each event when it is asked for. The whole body is
+ * valid JSON if all of these parts are.
  */
 export function readInParts(
   bytes: Uint8Array<ArrayBuffer>,
@@ -139,7 +139,7 @@ export function readInParts(
   };
 }
 
-/** One event of the body. Throws RejectedEvent for one that holds too much, Problem for what is no JSON. */
+/** Parses one event of the body. Throws RejectedEvent where it holds too much, Problem for invalid JSON. */
 export function parseEventAt(
   bytes: Uint8Array<ArrayBuffer>,
   { start, end, values, levels }: EventPlace,
@@ -160,7 +160,7 @@ function membersOf(
   throw new Problem("invalid_envelope", 'Send `{ "events": [ … ] }`.');
 }
 
-/** A part of the body as JSON. Throws `invalid_json` (400). */
+/** Parses a part of the body as JSON. Throws `invalid_json` (400). */
 export function parsePart(text: string): unknown {
   try {
     return parseJson(text);

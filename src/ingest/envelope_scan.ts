@@ -5,9 +5,9 @@ import {
   ENVELOPE_VALUES_MAX,
   EVENTS_PER_REQUEST_MAX,
 } from "../limits.ts";
-import { Problem, type ProblemCode } from "../problem.ts";
+import { Problem } from "../problem.ts";
 
-/** Where one event stands in the body, how many brackets and commas open values in it, and how deep. */
+/** The place of an event in the body, its number of commas and opening brackets, and its depth. */
 export interface EventPlace {
   readonly start: number;
   readonly end: number;
@@ -24,7 +24,7 @@ const BRACE_OPENS = 0x7b;
 const BRACE_CLOSES = 0x7d;
 const SPACE = 0x20;
 
-/** The name as JSON may spell it: each letter as it is or as an escape. */
+/** Matches a name as JSON may spell it: each letter as it is or as an escape. */
 function spellingsOf(name: string): RegExp {
   const letters = [...name].map((letter) =>
     `(?:${letter}|\\\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")})`
@@ -33,9 +33,8 @@ function spellingsOf(name: string): RegExp {
 }
 
 const ESCAPE_LENGTH = 6;
-/** Longer texts at the top level are none of the names, and no key. */
+/** Longer texts at the top level can be neither a known name nor a key. */
 const TEXT_LENGTH_MAX = ESCAPE_LENGTH * API_KEY_LENGTH_MAX;
-const API_KEY = spellingsOf("apiKey");
 
 /** Where a body holds its events, and how much it may hold. */
 export interface BodyShape {
@@ -44,13 +43,13 @@ export interface BodyShape {
   /** Whether the body may be that list itself. */
   readonly mayBeList: boolean;
   readonly eventsMax: number;
-  /** Commas and opening brackets, opening brackets alone, and the former beside the events. */
+  /** The limits of commas and opening brackets, of opening brackets alone, and of the former beside the events. */
   readonly valuesMax: number;
   readonly containersMax: number;
   readonly valuesBesideMax: number;
 }
 
-/** That of `POST /v1/events`. */
+/** The shape of bodies of `POST /v1/events`. */
 export const OWN_SHAPE: BodyShape = {
   lists: ["events"],
   mayBeList: false,
@@ -62,34 +61,26 @@ export const OWN_SHAPE: BodyShape = {
 
 const SPELLINGS = new Map<string, RegExp>();
 
-/** Whether a text of JSON, as it is written, says `name`. */
+/** Whether a JSON text, as it is written, spells `name`. */
 function spells(written: string, name: string): boolean {
-  let spellings = SPELLINGS.get(name);
-  if (spellings === undefined) SPELLINGS.set(name, spellings = spellingsOf(name));
-  return spellings.test(written);
+  return SPELLINGS.getOrInsertComputed(name, spellingsOf).test(written);
 }
 
-function tooMuch(code: ProblemCode, detail: string): Problem {
-  return new Problem(code, `${detail} Send fewer events in one request.`, {
-    headers: { "Connection": "close" },
-  });
-}
-
-/** A body with more events than one request may have. */
+/** Returns the problem of a body with more events than one request may have. */
 export function tooManyEvents(eventsMax = EVENTS_PER_REQUEST_MAX): Problem {
   const most = `Send at most ${eventsMax} events in one request.`;
   return new Problem("too_many_events", most, { headers: { "Connection": "close" } });
 }
 
 /**
- * One linear look at a body as it arrives, before anything of it is parsed: what it holds at most,
- * where its events stand, and the key that it brings. Whether it is JSON at all is not asked here:
- * brackets are only counted, and what is found of a text that is none says nothing.
+ * Scans a body once as it arrives, before any of it is parsed: counts its values, and finds its events and
+ * its key. It does not check that the body is JSON: brackets are only counted, and what it finds in other
+ * text means nothing.
  *
- * Of two members of one name the last counts, as in `JSON.parse`.
+ * Of two members with one name the last counts, as in `JSON.parse`.
  */
 export class EnvelopeScan {
-  /** Null: there is no such list. */
+  /** The places of the events; null: there is no list of events. */
   events: EventPlace[] | null = null;
   /** The name of the member that is the list; null: the body itself is, or there is none. */
   listName: string | null = null;
@@ -104,10 +95,10 @@ export class EnvelopeScan {
   #isEscaped = false;
   #namesNext = false;
   #member: "list" | "apiKey" | null = null;
-  /** The text at the top level that is being read; null: it is of no interest. */
+  /** The text at the top level that is being read; null: it does not matter. */
   #text: string | null = null;
   #inEvents = false;
-  /** How deep the list's items stand. */
+  /** The depth of the list's items. */
   #listDepth = 2;
   #containers = 0;
   #values = 0;
@@ -119,7 +110,7 @@ export class EnvelopeScan {
 
   constructor(public shape: BodyShape = OWN_SHAPE) {}
 
-  /** What stands as `apiKey`; null: nothing, or no text. */
+  /** The text of `apiKey`; null: there is none, or it is no text. */
   get apiKey(): string | null {
     if (this.#apiKey === null || !this.#apiKey.includes("\\")) return this.#apiKey;
     try {
@@ -129,7 +120,7 @@ export class EnvelopeScan {
     }
   }
 
-  /** Looks at the next part of the body. After an `excess` nothing more is found. */
+  /** Scans the next part of the body. After an `excess` it finds nothing more. */
   push(part: Uint8Array): void {
     if (this.excess !== null) return;
     for (let i = 0; i < part.length; i++) {
@@ -150,7 +141,7 @@ export class EnvelopeScan {
     this.#at += part.length;
   }
 
-  /** Reads on within a text. @returns where its closing quote stands, or the part's last byte */
+  /** Reads on in a text. @returns the place of its closing quote, or the end of the part */
   #readText(part: Uint8Array, from: number): number {
     let isEscaped = this.#isEscaped;
     let text = this.#text;
@@ -186,7 +177,7 @@ export class EnvelopeScan {
   #begin(written: string): void {
     this.#namesNext = false;
     this.#member = null;
-    if (API_KEY.test(written)) {
+    if (spells(written, "apiKey")) {
       this.#member = "apiKey";
       this.#apiKey = null;
       return;
@@ -194,7 +185,7 @@ export class EnvelopeScan {
     const list = this.shape.lists.find((name) => spells(written, name));
     if (list === undefined) return;
     this.#member = "list";
-    // What stood there before is no event any more, but is parsed with the rest.
+    // The items of an earlier list count as no events any more, but are parsed with the rest.
     this.events = null;
     this.listName = list;
     this.#valuesOfEvents = 0;
@@ -233,7 +224,7 @@ export class EnvelopeScan {
     if (this.#depth !== this.#listDepth - 1 || !this.#inEvents) return;
     this.#inEvents = false;
     this.#member = null;
-    // `[]` and `[ ]` hold none.
+    // `[]` and `[ ]` hold no event.
     if (this.events!.length > 0 || !this.#isBlank) this.#endEvent(at);
   }
 
@@ -247,12 +238,12 @@ export class EnvelopeScan {
   #endEvent(end: number): void {
     const values = this.#values - this.#valuesAtStart;
     this.#valuesOfEvents += values;
-    // Not the list that holds the events, and what holds that.
+    // Without the levels of the list itself and of the members around it.
     const levels = this.#deepest - this.#listDepth;
     this.events!.push({ start: this.#eventStart, end, values, levels });
   }
 
-  /** Each value but the first of its container has a comma before it. */
+  /** Counts a value: each one but the first of its container follows a comma. */
   #count(containers: number): void {
     this.#values++;
     const beside = this.#inEvents ? 0 : this.#values - this.#valuesOfEvents;
@@ -263,6 +254,7 @@ export class EnvelopeScan {
   }
 
   #exceed(what: string): void {
-    this.excess ??= tooMuch("body_too_large", `The body holds more than ${what}.`);
+    const detail = `The body holds more than ${what}. Send fewer events in one request.`;
+    this.excess ??= new Problem("body_too_large", detail, { headers: { "Connection": "close" } });
   }
 }

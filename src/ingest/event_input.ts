@@ -1,6 +1,6 @@
 export type Members = Record<string, unknown>;
 
-/** What a client says of its surroundings; unknown members stand in `EventInput.extra`. */
+/** What a client says of its surroundings; its unknown members are in `EventInput.extra`. */
 export interface EventContext {
   readonly viewport?: Members | null | undefined;
   readonly screen?: Members | null | undefined;
@@ -10,7 +10,7 @@ export interface EventContext {
   readonly userAgent?: string | null | undefined;
 }
 
-/** A valid event: empty texts are absent, the id is in lower case, the name is resolved. */
+/** A valid event: empty texts are null, the id is in lower case, the name is resolved from its aliases. */
 export interface EventInput {
   readonly eventId: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface EventInput {
   readonly extra: Members | null;
 }
 
-/** What an event is called that has no name. */
+/** The name of events that have none. */
 export const UNNAMED = "event";
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -35,9 +35,17 @@ export function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Events with names that begin so are technical: they are in no session. */
+const TECHNICAL_PREFIX = "$";
+
+/** Whether an event is in a session, unless its sender or an import says otherwise. */
+export function isOfSession({ name, properties }: EventInput): boolean {
+  return properties?.$session !== false && !name.startsWith(TECHNICAL_PREFIX);
+}
+
 const textOrNull = (value: unknown): string | null => (value as string | null | undefined) || null;
 
-/** An event whose members are known to be valid, by their own names. */
+/** Makes an EventInput of an event whose members are valid. */
 export function inputOf(
   event: Members & { readonly eventId: string },
   timestampMs: number | null,

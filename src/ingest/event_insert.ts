@@ -1,4 +1,4 @@
-import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { arrayLiterals, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { blockSpan, encodeBlock } from "../store/journal_block.ts";
 
@@ -9,8 +9,8 @@ sent AS MATERIALIZED (
     AS sent (project_id, ids, block, from_ms, to_ms)
 )`;
 
-// Ids first: whoever else is storing one of them is waited for. ON CONFLICT would look for each id
-// before it inserts it, and write a third record of the log to say that it stays.
+// Ids first: the statement waits for others that are storing one of them. ON CONFLICT would look for each
+// id before inserting it, and write a third record of the log to confirm it.
 const INSERT_NEW = `
 WITH ${SENT}, journaled AS (
   INSERT INTO journal (project_id, event_count, from_ms, to_ms, block)
@@ -45,12 +45,12 @@ WITH ${SENT}, stored AS (
 SELECT project_id, event_id FROM known`;
 
 const INSERT = insertText("true");
-/** The same while some events stand only in the table of before there were segments. */
+/** `INSERT` while some events are still only in `earlier_events`, the table of versions before segments. */
 const INSERT_BESIDE_EARLIER = insertText(`NOT EXISTS (
     SELECT FROM earlier_events e
     WHERE e.project_id = sent.project_id AND e.event_id = sent_id OFFSET 0)`);
 
-/** Whether events of before there were segments wait to be moved. */
+/** Whether events of versions before segments wait to be moved. */
 export async function hasEarlierEvents(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ present: boolean }>(
     "SELECT to_regclass('earlier_events') IS NOT NULL AS present",
@@ -58,15 +58,15 @@ export async function hasEarlierEvents(sql: Sql): Promise<boolean> {
   return row!.present;
 }
 
-/** What tells an event from every other: its project and its id, as one text. */
+/** Returns the key of an event: its project and its id, as one text. */
 export function keyOf(row: Pick<EventRow, "project_id" | "event_id">): string {
   return `${row.project_id}/${row.event_id}`;
 }
 
-/** The events of one project as the statement takes them. */
+/** Returns the events of one project as the statements take them. */
 function sentOf(projectId: number, rows: readonly EventRow[]) {
-  // Sorted, so that servers that store the same replay lock ids in the same order and cannot
-  // deadlock, and neighbours share index pages. In the block neighbours are of one request.
+  // Sorted, so that servers that store the same replay lock ids in the same order and cannot deadlock, and
+  // neighbours share index pages. The block keeps the order of arrival: its neighbours are of one request.
   const ids = rows.map((row) => row.event_id).sort();
   const { fromMs, toMs } = blockSpan(rows);
   return {
@@ -78,33 +78,27 @@ function sentOf(projectId: number, rows: readonly EventRow[]) {
   };
 }
 
-/** What all statements take: arrays with an element for each project. */
+/** Returns the parameters of all statements: arrays with one element a project. */
 function paramsOf(rows: readonly EventRow[]): string[] {
   const sent = Array.from(
     Map.groupBy(rows, (row) => row.project_id),
     ([projectId, own]) => sentOf(projectId, own),
   ).sort((a, b) => a.projectId - b.projectId);
-  return [
-    arrayLiteral(sent.map(({ projectId }) => projectId)),
-    arrayLiteral(sent.map(({ ids }) => ids)),
-    arrayLiteral(sent.map(({ block }) => block)),
-    arrayLiteral(sent.map(({ fromMs }) => fromMs)),
-    arrayLiteral(sent.map(({ toMs }) => toMs)),
-  ];
+  return arrayLiterals(["projectId", "ids", "block", "fromMs", "toMs"], sent);
 }
 
 /**
- * Stores events of which none was stored before, in one statement: it has committed when this resolves,
- * or fails with unique_violation and has stored nothing, also where `rows` holds an event twice.
+ * Stores events in one statement, which has committed when this resolves. Fails with unique_violation, and
+ * stores nothing, where one of them was stored before or is twice in `rows`.
  */
 export async function insertNewEvents(sql: Sql, rows: readonly EventRow[]): Promise<void> {
   await sql.query(INSERT_NEW, paramsOf(rows));
 }
 
 /**
- * Stores those events that were not stored before in one statement, and so in one transaction: it has
- * committed when this resolves. `rows` must hold no event twice.
- * @param besideEarlier whether `earlier_events` is there, whose ids count as stored before
+ * Stores the events that were not stored before in one statement, which has committed when this resolves.
+ * `rows` must hold no event twice.
+ * @param besideEarlier whether the table `earlier_events` exists; its ids count as stored before
  * @returns the keys that were stored before
  */
 export async function insertEvents(

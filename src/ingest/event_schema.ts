@@ -21,10 +21,8 @@ const text = (lengthMax: number, description: string) =>
   }).nullish().meta({ description });
 
 const members = (description: string) =>
-  z.custom<Members>(
-    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-    "Expected an object",
-  ).nullish().meta({ type: "object", additionalProperties: true, description });
+  z.custom<Members>(isMembers, "Expected an object").nullish()
+    .meta({ type: "object", additionalProperties: true, description });
 
 const context = z.object({
   viewport: members("`{ width, height }` of the window in CSS pixels"),
@@ -35,7 +33,7 @@ const context = z.object({
   userAgent: text(USER_AGENT_LENGTH_MAX, "The visitor's user agent; from a secret key only"),
 });
 
-/** One event as a client sends it. Members that stand here nowhere are kept in `extra`. */
+/** One event as a client sends it. Unknown members are kept in `extra`. */
 export const EventSchema = z.object({
   eventId: z.string().regex(UUID).meta({
     format: "uuid",
@@ -89,7 +87,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Why an event cannot be taken; thrown inside this folder, collected by the batch. */
+/** Why an event cannot be stored; thrown in this folder, and collected by the batch. */
 export class RejectedEvent extends Error {
   override readonly name = "RejectedEvent";
   constructor(readonly code: RejectionCode, message: string, readonly field?: string) {
@@ -97,18 +95,18 @@ export class RejectedEvent extends Error {
   }
 }
 
-/** The whole event is larger than it may be. */
+/** Returns the rejection of an event that is too large as a whole. */
 export function tooLarge(bytesMax = EVENT_BYTES_MAX): RejectedEvent {
   return new RejectedEvent("event_too_large", `One event holds at most ${bytesMax} bytes.`);
 }
 
-/** What stands in `field` nests deeper than NESTING_LEVELS_MAX. */
+/** Returns the rejection of an event whose `field` nests deeper than NESTING_LEVELS_MAX. */
 export function tooDeep(field?: string): RejectedEvent {
   const message = `Nest objects and arrays at most ${NESTING_LEVELS_MAX} levels deep.`;
   return new RejectedEvent("too_deep", message, field);
 }
 
-/** What a look at an event's text already rules out, so that most events need no walk. */
+/** Which checks an event needs, by a look at its text: most events need none. */
 export interface Suspicion {
   /** The event could exceed a size limit. */
   readonly size: boolean;
@@ -118,7 +116,7 @@ export interface Suspicion {
 
 // JSON carries NUL and lone surrogates only as escapes, so a text without these escapes holds none.
 const SUSPECT_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
-// Re-serialising JSON makes it larger only at numbers: `1e20` becomes 21 digits, 5.25 times as long.
+// Re-serialising JSON lengthens only its numbers: `1e20` becomes 21 digits, 5.25 times as long.
 const GROWTH_MAX = 6;
 
 export function suspicionOf(text: string): Suspicion {
@@ -130,7 +128,7 @@ export function suspicionOf(text: string): Suspicion {
 
 const UTF8 = new TextEncoder();
 
-/** Bytes of a value as compact JSON in UTF-8. */
+/** Returns the bytes of a value as compact JSON in UTF-8. */
 function jsonBytes(value: unknown): number {
   return UTF8.encode(JSON.stringify(value)).length;
 }
@@ -149,7 +147,7 @@ function unstorable(text: string): boolean {
   return text.includes("\u0000") || !text.isWellFormed();
 }
 
-/** The dotted place of the first text that PostgreSQL cannot hold, or null. */
+/** Returns the dotted place of the first text that PostgreSQL cannot hold, or null. */
 function unstorablePlace(value: unknown, place: string): string | null {
   if (typeof value === "string") return unstorable(value) ? place : null;
   if (typeof value !== "object" || value === null) return null;
@@ -161,7 +159,7 @@ function unstorablePlace(value: unknown, place: string): string | null {
   return null;
 }
 
-/** Bounds before work: size, depth and text of everything the event holds. Throws RejectedEvent. */
+/** Checks the size, depth and texts of all that the event holds. Throws RejectedEvent. */
 export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: number): void {
   for (const [key, value] of Object.entries(event)) {
     if (nestsDeeper(value, NESTING_LEVELS_MAX)) {
@@ -178,7 +176,7 @@ export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: numb
       );
     }
   }
-  // Writing an event out to measure it takes longer than reading it.
+  // Serialising an event to measure it takes longer than reading it.
   if (!suspicion.size || jsonBytesAtMost(event, Infinity) <= PROPERTIES_BYTES_MAX) return;
   if (jsonBytes(event) > bytesMax) throw tooLarge(bytesMax);
   if (isMembers(event.properties) && jsonBytes(event.properties) > PROPERTIES_BYTES_MAX) {
@@ -190,7 +188,7 @@ export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: numb
   }
 }
 
-/** Zod's first complaint in the words of the contract. */
+/** Returns Zod's first issue as a rejection with a code of the API. */
 function rejectionOf(error: z.ZodError, event: Members): RejectedEvent {
   const [issue] = error.issues;
   const field = issue?.path.join(".") ?? "";
@@ -213,7 +211,7 @@ function unreadableTimestamp(): RejectedEvent {
   );
 }
 
-/** Members of `from` that are not in `known`; built without a prototype, so `__proto__` is a name like any other. */
+/** Returns the members that are not in `known`, without a prototype, so that `__proto__` is an ordinary name. */
 function unknownMembers(from: Members, known: ReadonlySet<string>): Members | null {
   let found: Members | null = null;
   for (const key in from) {
@@ -240,10 +238,7 @@ function extraOf(event: Members, nameMember: string | undefined): Members | null
   return extra;
 }
 
-/**
- * One member of `events` as an EventInput.
- * Throws RejectedEvent; never anything else, whatever the value is.
- */
+/** Reads one member of `events`. Throws RejectedEvent, and nothing else, whatever the value is. */
 export function readEvent(
   value: unknown,
   suspicion: Suspicion,
@@ -254,14 +249,14 @@ export function readEvent(
     readBySchema(value, suspicion, bytesMax);
 }
 
-/** As `readEvent`, of any event. */
+/** `readEvent` by the schema alone. */
 export function readBySchema(
   value: Members,
   suspicion: Suspicion,
   bytesMax = EVENT_BYTES_MAX,
 ): EventInput {
   checkBounds(value, suspicion, bytesMax);
-  // Absent are null and "" too, so an empty name does not hide its alias.
+  // Null and "" count as absent, so an empty name does not hide its alias.
   const nameMember = NAME_ALIASES.find((alias) => (value[alias] ?? "") !== "");
   const named = nameMember === undefined || nameMember === "name"
     ? value

@@ -14,22 +14,22 @@ export interface Place {
 export interface Geo {
   /** Null where there can be no place: no address, or one that is not on the public Internet. */
   locate(ip: string | null): Place | null;
-  /** What is asked, for people: kind and date of the database. */
+  /** The kind and the date of the database, for people. */
   readonly description: string;
 }
 
 const UNKNOWN_PLACE: Place = Object.freeze({ country: null, region: null, city: null });
 const COUNTRY_CODE = /^[A-Z]{2}$/;
-/** Codes that databases use for "none": reserved to users by ISO 3166-1, and no country's. */
+/** Codes that databases use for "none"; ISO 3166-1 reserves them for users. */
 const NO_COUNTRY = new Set(["XX", "ZZ"]);
 
 type DatabaseReader = Reader<never>;
 
 /**
- * Opens the database of places: the file in MaxMind's format that `GEO_DATABASE` names, or, without
- * one, the built-in database of countries (8 MB, loaded only then).
+ * Opens the database of places: the file in MaxMind's format that `GEO_DATABASE` names, or, without one,
+ * the built-in database of countries (8 MB, loaded only then).
  *
- * @throws Error with a sentence for the operator if the file cannot be read or is something else.
+ * @throws Error with a sentence for the operator if the file cannot be read or is no such database.
  */
 export async function openGeo(databasePath: string | null): Promise<Geo> {
   if (databasePath === null) {
@@ -64,7 +64,7 @@ function buildDate(reader: DatabaseReader): string {
   return reader.metadata.buildEpoch.toISOString().slice(0, 10);
 }
 
-/** Throws if the bytes are no such database, or only the beginning or the end of one. */
+/** Throws if the bytes are no such database, or only a part of one. */
 function openReader(bytes: Uint8Array): DatabaseReader {
   const reader: DatabaseReader = new Reader(
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
@@ -96,20 +96,20 @@ function createGeo(reader: DatabaseReader, description: string): Geo {
 }
 
 function lookUp(reader: DatabaseReader, address: Address): Place {
-  // A tree of IPv4 would be walked with the first bits of any address.
+  // A tree of IPv4 addresses would be searched with the first bits of this one.
   if (address.family === 6 && reader.metadata.ipVersion === 4) return UNKNOWN_PLACE;
   try {
     return placeOf(reader.get(addressText(address)));
   } catch {
-    // A damaged record: the place is not known, and the event is worth more than its place.
+    // The record is damaged: the event is stored without its place.
     return UNKNOWN_PLACE;
   }
 }
 
 /**
- * The two shapes in use: MaxMind's (also of DB-IP's own files), with `country.iso_code`,
- * `subdivisions[0].names.en` and `city.names.en`; and the flat one of ip-location-db, with
- * `country_code`, `state1` and `city`.
+ * Reads a record of one of the two shapes in use: MaxMind's (also of DB-IP's own files), with
+ * `country.iso_code`, `subdivisions[0].names.en` and `city.names.en`; and the flat one of ip-location-db,
+ * with `country_code`, `state1` and `city`.
  */
 function placeOf(record: unknown): Place {
   const code = textOf(member(record, "country_code")) ??

@@ -1,27 +1,20 @@
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { type BodyBudget, type BodyLimits, withBody } from "../http/body.ts";
+import { type BodyBudget, withBody } from "../http/body.ts";
 import { json } from "../http/reply.ts";
-import {
-  BODY_IDLE_MS_MAX,
-  BODY_INFLATED_BYTES_MAX,
-  BODY_TOTAL_MS_MAX,
-  BODY_WIRE_BYTES_MAX,
-  IDENTIFIER_LENGTH_MAX,
-  SLICE_MS,
-} from "../limits.ts";
+import { SLICE_MS } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { parseJson } from "../json_text.ts";
-import type { EventRow } from "../store/event_row.ts";
-import { isMembers } from "./event_input.ts";
 import { RejectedEvent, REJECTION_CODES, suspicionOf, tooLarge } from "./event_schema.ts";
 import { IMPORT_LINE_BYTES_MAX, IMPORT_LINES_MAX } from "./import_limits.ts";
 import { type Arrival, enricher, type Enrichment } from "./pipeline.ts";
+import { type ReadBatch, rejectionAt, withRefused } from "./rejections.ts";
+import { EVENT_BODY_LIMITS } from "./take_events.ts";
 import { readLine, type Told } from "./told_event.ts";
 import { Writer } from "./writer.ts";
 
-export const IMPORT_REJECTION_CODES = [
+const IMPORT_REJECTION_CODES = [
   ...REJECTION_CODES,
   "invalid_json",
   "invalid_encoding",
@@ -59,12 +52,6 @@ export interface ImportServices {
   readonly observe: (outcome: ImportOutcome) => void;
 }
 
-const LIMITS: BodyLimits = {
-  wireBytesMax: BODY_WIRE_BYTES_MAX,
-  inflatedBytesMax: BODY_INFLATED_BYTES_MAX,
-  idleMsMax: BODY_IDLE_MS_MAX,
-  totalMsMax: BODY_TOTAL_MS_MAX,
-};
 const CONTENT_TYPE = /^(?:application\/(?:x-)?(?:ndjson|jsonl|jsonlines)|text\/plain)\s*(?:;|$)/i;
 const NEWLINE = 0x0a;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -79,7 +66,7 @@ function checkContentType(request: Request): void {
   );
 }
 
-/** The lines of a body. Throws `too_many_events` (413). */
+/** Splits a body into lines. Throws `too_many_events` (413). */
 function linesOf(bytes: Uint8Array): Uint8Array[] {
   const lines: Uint8Array[] = [];
   for (let from = 0; from < bytes.length;) {
@@ -96,13 +83,10 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
   return lines;
 }
 
-interface Batch {
-  readonly rows: EventRow[];
-  /** What is known already of each row. */
+/** The indexes are those of lines, from 0. */
+interface Batch extends ReadBatch<Rejection> {
+  /** The columns of each row that the line states. */
   readonly told: Told[];
-  /** The line of each row, from 0. */
-  readonly indexes: number[];
-  readonly rejected: Rejection[];
 }
 
 /** A line that is no JSON text. */
@@ -112,7 +96,7 @@ class UnreadableLine extends Error {
   }
 }
 
-/** What stands on a line, and its text. Throws UnreadableLine, RejectedEvent. */
+/** Parses a line. Throws UnreadableLine, RejectedEvent. */
 function valueOf(line: Uint8Array): { readonly text: string; readonly value: unknown } {
   if (line.length > IMPORT_LINE_BYTES_MAX) throw tooLarge(IMPORT_LINE_BYTES_MAX);
   let text: string;
@@ -133,21 +117,12 @@ function rejectionOf(index: number, value: unknown, error: unknown): Rejection {
     return { index, eventId: null, code: error.code, message: error.message };
   }
   if (!(error instanceof RejectedEvent)) throw error;
-  const { code, field, message } = error;
-  const named = isMembers(value) ? value.eventId : null;
-  const isShown = typeof named === "string" && named.length <= IDENTIFIER_LENGTH_MAX;
-  return {
-    index,
-    eventId: isShown ? named.toWellFormed() : null,
-    code,
-    ...(field === undefined ? {} : { field }),
-    message,
-  };
+  return rejectionAt(index, value, error);
 }
 
 const SPACE = 0x20;
 
-/** Reads each line on its own: a bad one spoils no other. Between two lines others have their turn. */
+/** Reads each line on its own, so that a bad one affects no other. Between two lines other requests have turns. */
 async function readBatch(
   { enrichment, budget }: ImportServices,
   lines: readonly Uint8Array[],
@@ -175,12 +150,12 @@ async function readBatch(
     }
   }
   await enriching.complete();
-  // After the hashes of those that bring none: these would be written over.
+  // Only now, since the pipeline's hashes would overwrite the stated ones.
   for (const [i, row] of batch.rows.entries()) Object.assign(row, batch.told[i]);
   return batch;
 }
 
-/** How many of these events are stored, and which the database cannot hold. */
+/** Stores the events; a dry run only counts the duplicates. */
 async function store(
   { writer, database }: ImportServices,
   { rows }: Batch,
@@ -196,10 +171,7 @@ async function store(
   return { duplicates: known[0]!.known, refused: new Set<string>() };
 }
 
-/**
- * Stores lines, each of them one event, and answers after the transaction that holds them has
- * committed; of a dry run they are looked at alone.
- */
+/** Stores lines, one event each; resolves after the commit. A dry run only checks them. */
 export async function takeLines(
   services: ImportServices,
   project: Project,
@@ -213,32 +185,23 @@ export async function takeLines(
     clockOffsetMs: 0,
     ip: null,
     userAgent: null,
-    // Its `context` names the visitor.
+    // As for a backend, the `context` of an event names its visitor.
     fromBackend: true,
     ipStorage: project.ipStorage ?? services.ipStorage,
   };
   const batch = await readBatch(services, lines, arrival);
   const bytes = lines.reduce((sum, line) => sum + line.length, 0);
   const { duplicates, refused } = await store(services, batch, bytes, isDryRun);
-  const late = batch.rows.flatMap(({ event_id }, i): Rejection[] =>
-    refused.has(event_id)
-      ? [{
-        index: batch.indexes[i]!,
-        eventId: event_id,
-        code: "refused",
-        message: "The database cannot hold this event.",
-      }]
-      : []
-  );
-  const rejected = [...batch.rejected, ...late].sort((a, b) => a.index - b.index);
-  const outcome = { accepted: batch.rows.length - late.length, duplicates, rejected };
+  const rejected = withRefused(batch, refused);
+  const accepted = batch.rows.length + batch.rejected.length - rejected.length;
+  const outcome = { accepted, duplicates, rejected };
   if (!isDryRun) services.observe(outcome);
   return outcome;
 }
 
 /**
- * `POST /v1/projects/:id/import`: events as they were exported, one on each line. Each is stored once,
- * as by ingestion, however often it is sent.
+ * `POST /v1/projects/:id/import`: stores exported events, one on each line. As in ingestion, each is stored
+ * once, however often it is sent.
  */
 export async function importEvents(
   services: ImportServices,
@@ -253,7 +216,7 @@ export async function importEvents(
   if (services.writer.full) throw Writer.overloaded();
   return await withBody(
     request,
-    LIMITS,
+    EVENT_BODY_LIMITS,
     services.budget,
     () => {},
     async (bytes) => json(await takeLines(services, project, linesOf(bytes), isDryRun)),

@@ -49,7 +49,7 @@ export const IngestReply = z.object({
   })),
 });
 
-/** Nobody is authenticated while such a body is read. */
+/** The limits of a body that is read before its sender is authenticated. */
 const KEYED_LIMITS: BodyLimits = {
   ...EVENT_BODY_LIMITS,
   wireBytesMax: KEYED_BODY_BYTES_MAX,
@@ -63,7 +63,7 @@ const CONTENT_TYPE =
 function checkContentType(request: Request): void {
   const type = request.headers.get("content-type");
   if (type === null || type.trim() === "") return;
-  // A longer one could make the expression try all ways to share its blanks out.
+  // With a longer one, the expression could try all ways to distribute its blanks.
   if (type.length <= CONTENT_TYPE_LENGTH_MAX && CONTENT_TYPE.test(type.trim())) return;
   throw new Problem(
     "unsupported_media_type",
@@ -73,17 +73,17 @@ function checkContentType(request: Request): void {
 }
 
 const NAMED_KEY = /[?&]key=([^&]*)/;
-/** A longer one is none, however many of its characters are percent-encoded. */
+/** A longer text is no key, however many of its characters are percent-encoded. */
 const WRITTEN_KEY_LENGTH_MAX = 4 * API_KEY_LENGTH_MAX;
 
-/** `?key=`, or null. */
+/** Returns the value of `?key=`, or null. */
 function keyOfQuery({ search }: URL): string | null {
-  // All parameters of a long query take 50 ms to read.
+  // Parsing all parameters of a long query takes 50 ms.
   const written = NAMED_KEY.exec(search)?.[1]?.slice(0, WRITTEN_KEY_LENGTH_MAX) ?? "";
   return new URLSearchParams(`key=${written}`).get("key") || null;
 }
 
-/** A key outside the header may be seen by proxies and browsers' histories: public ones only. */
+/** Authenticates a key outside of the header. Proxies and histories may show it, so it must be a public key. */
 async function authenticateOpenly(keys: KeyDirectory, named: string | null): Promise<ApiKey> {
   if (named === null || named === "") {
     throw new Problem(
@@ -98,7 +98,7 @@ async function authenticateOpenly(keys: KeyDirectory, named: string | null): Pro
   return key;
 }
 
-/** The key that is known before the body is; null where only the body can bring one. */
+/** Authenticates the key outside of the body; null where only the body can hold one. */
 async function authenticateEarly(
   keys: KeyDirectory,
   request: Request,
@@ -110,7 +110,7 @@ async function authenticateEarly(
   return named === null ? null : await authenticateOpenly(keys, named);
 }
 
-/** A body that nobody has vouched for is looked at as it is, or not at all. */
+/** Refuses a compressed body whose sender is not known: it is not decompressed. */
 function checkKeyedEncoding(request: Request): void {
   if (contentEncoding(request) === "identity") return;
   throw new Problem(
@@ -130,9 +130,9 @@ function replyTo({ accepted, duplicates, rejected }: Taken): Response {
 }
 
 /**
- * `POST /v1/events`: answers after the transaction that holds the batch has committed. Nothing is
- * read of a body that cannot be taken, and nothing is parsed before the sender is known.
- * 401 and 403 make a client stop for good, so they are said only of a key that is certainly bad.
+ * `POST /v1/events`: replies after the transaction with the batch has committed. It reads no body that it
+ * cannot store, and parses none before the sender is known. 401 and 403 make a client stop for good, so
+ * they are used only for a key that is certainly invalid.
  */
 export async function ingestEvents(
   services: IngestServices,

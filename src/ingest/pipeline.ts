@@ -2,7 +2,7 @@ import { ipForStorage } from "../http/client_address.ts";
 import { addressText, parseAddress } from "../http/ip_address.ts";
 import { SCREEN_PIXELS_MAX } from "../limits.ts";
 import { readCampaign } from "./campaign.ts";
-import type { EventInput, Members } from "./event_input.ts";
+import { type EventInput, isOfSession, type Members } from "./event_input.ts";
 import { RejectedEvent } from "./event_schema.ts";
 import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
 import type { Geo } from "./geo.ts";
@@ -12,10 +12,7 @@ import { correctClock, isoText } from "./timestamp.ts";
 import type { Agent } from "./user_agent.ts";
 import type { VisitorHasher } from "./visitor_hash.ts";
 
-/** Names that begin so are technical: their events are of no session. */
-const TECHNICAL_PREFIX = "$";
-
-/** What all events of one request have in common. */
+/** What all events of one request share. */
 export interface Arrival {
   readonly projectId: number;
   readonly projectPublicId: string;
@@ -25,12 +22,12 @@ export interface Arrival {
   /** The client's address after the walk past trusted proxies, and its user agent header. */
   readonly ip: string | null;
   readonly userAgent: string | null;
-  /** A secret key: a backend that speaks for a visitor. */
+  /** Whether the key is secret: a backend sends events of its visitors. */
   readonly fromBackend: boolean;
   readonly ipStorage: "full" | "truncated" | "none";
 }
 
-/** What the steps look things up in. */
+/** The services that the pipeline looks things up in. */
 export interface Enrichment {
   readonly readAgent: (userAgent: string | null) => Agent;
   readonly geo: Geo;
@@ -43,22 +40,22 @@ type SenderColumns = Pick<
   "ip" | "located" | "country" | "region" | "city" | "browser" | "os" | "device" | "bot"
 >;
 
-/** Who an event is of, as far as address and user agent tell. */
+/** The sender of an event, by address and user agent. */
 interface Sender {
   readonly ip: string | null;
   readonly userAgent: string | null;
   readonly columns: SenderColumns;
-  /** By the day whose salt keys them. */
+  /** Visitor hashes, by the day whose salt is their key. */
   readonly hashes: Map<string, string | Unhashed>;
 }
 
-/** A hash that is being made, and the rows that wait for it. */
+/** A hash that is being computed, and the rows that wait for it. */
 interface Unhashed {
   readonly hash: Promise<string>;
   readonly rows: EventRow[];
 }
 
-/** Places see the full address. */
+/** Looks up a sender. The place is found by the full address. */
 function senderOf(
   ip: string | null,
   userAgent: string | null,
@@ -71,7 +68,7 @@ function senderOf(
     ip,
     userAgent,
     columns: {
-      // Canonical already: reading and writing it again took 4 % of the server's time under full load.
+      // It is canonical already: parsing and formatting it again took 4 % of the server's time under full load.
       ip: ipStorage === "full" ? ip : ipForStorage(ip, ipStorage),
       located: place !== null,
       country: place?.country ?? null,
@@ -86,7 +83,7 @@ function senderOf(
   };
 }
 
-/** A backend names its visitor in `context`; its own address and agent are nobody's. */
+/** Returns the visitor that a backend names in `context`; the backend's own address and agent do not count. */
 function namedVisitor(input: EventInput): Pick<Sender, "ip" | "userAgent"> {
   const named = input.context?.ip || null;
   const address = named === null ? null : parseAddress(named);
@@ -107,7 +104,7 @@ interface Draft {
 
 type Step = (draft: Draft) => void;
 
-/** From a valid event to a row, read from top to bottom. */
+/** The steps from a valid event to a row, in order. */
 const STEPS: readonly Step[] = [
   deriveLocation,
   readTags,
@@ -150,8 +147,7 @@ function newRow(input: EventInput, arrival: Arrival, sender: SenderColumns): Eve
     device: sender.device,
     bot: sender.bot,
     interactive: input.properties?.$interactive === false ? false : null,
-    in_session: !arrival.fromBackend && input.properties?.$session !== false &&
-      !input.name.startsWith(TECHNICAL_PREFIX),
+    in_session: !arrival.fromBackend && isOfSession(input),
     viewport_width: null,
     viewport_height: null,
     screen_width: null,
@@ -190,7 +186,7 @@ function readTags({ row }: Draft): void {
   if (row.url_rest !== null) Object.assign(row, readCampaign(row.url_rest));
 }
 
-/** Whole pixels, or null for what no screen has. */
+/** Returns whole pixels, or null for a size that no screen has. */
 function pixels(value: unknown): number | null {
   return typeof value === "number" && value >= 0 && value <= SCREEN_PIXELS_MAX
     ? Math.round(value)
@@ -201,7 +197,7 @@ function readScreen({ input, row }: Draft): void {
   const { viewport, screen } = input.context ?? {};
   row.screen_width = pixels(screen?.width);
   row.screen_height = pixels(screen?.height);
-  // On these the columns hold the viewport that the properties carry.
+  // For these events the columns hold the viewport of the properties.
   if (row.name === "click" || row.name === "scroll") return;
   row.viewport_width = pixels(viewport?.width);
   row.viewport_height = pixels(viewport?.height);
@@ -219,7 +215,7 @@ const pixelsInto = (
 ): Lift =>
 (value, row) => {
   row[column] = pixels(value);
-  // A fraction of a pixel is rounded for the column and stays whole in the JSON.
+  // A fraction of a pixel is rounded for the column, and kept in the JSON.
   return row[column] === value && value !== null;
 };
 const numberInto = (column: "pointer_x" | "pointer_y"): Lift => (value, row) => {
@@ -242,8 +238,8 @@ const VIEWPORT_LIFTS = {
 };
 
 /**
- * Properties of the two heatmap events that have columns: as JSON they would cost about 250 bytes
- * a click, as columns 60. What a column does not hold exactly as it was sent stays in the JSON.
+ * The properties of the two heatmap events that have columns: as JSON they would take about 250 bytes a
+ * click, as columns they take 60. A value that its column does not hold exactly stays in the JSON too.
  */
 const LIFTS: Readonly<Record<string, ReadonlyMap<string, Lift>>> = {
   click: new Map(Object.entries({
@@ -270,7 +266,7 @@ function liftPointer({ input, row }: Draft): void {
   }
   let rest: Members | null = null;
   for (const key in properties) {
-    // The server's own member: whatever a client sends there is overwritten.
+    // The server's own member replaces a client's.
     if (key === "server" || lifts?.get(key)?.(properties[key], row)) continue;
     rest ??= Object.create(null) as Members;
     rest[key] = properties[key];
@@ -278,7 +274,7 @@ function liftPointer({ input, row }: Draft): void {
   row.properties = rest === null ? null : JSON.stringify(rest);
 }
 
-/** What has no column: unknown members, and pixel sizes that could not be read as such. */
+/** Keeps what has no column: unknown members, and sizes that are no plain pixel sizes. */
 function keepProperties({ input, row }: Draft): void {
   const { viewport, screen } = input.context ?? {};
   const pointerEvent = row.name === "click" || row.name === "scroll";
@@ -296,7 +292,7 @@ function keepProperties({ input, row }: Draft): void {
   row.extra = JSON.stringify({ ...input.extra, context });
 }
 
-/** Both sides in the columns and nothing else said. */
+/** Whether the columns hold both sides, and the object holds nothing else. */
 function isPlainSize(size: Members): boolean {
   return pixels(size.width) !== null && pixels(size.height) !== null &&
     Object.keys(size).length === 2;
@@ -305,20 +301,20 @@ function isPlainSize(size: Members): boolean {
 /** Makes rows of the events of one request. */
 export interface Enricher {
   /**
-   * The row of an event, without its hash as long as that is being made. Throws RejectedEvent for
-   * what the event alone does not show.
+   * Returns the row of an event; its hash may follow later. Throws RejectedEvent where the backend's
+   * address of the visitor is invalid.
    */
   rowOf(input: EventInput): EventRow;
   /**
-   * Resolves when every row so far has its hash; null: they have. Fails with DatabaseUnavailable where
-   * a salt is needed and cannot be had.
+   * Resolves when every row so far has its hash; null: all have it. Fails with DatabaseUnavailable where a
+   * salt cannot be loaded.
    */
   complete(): Promise<void> | null;
 }
 
 /**
- * An Enricher: what depends on the request and on its sender is looked up once for all events, and
- * the hashes of different visitors are made at once, so that no event waits for another.
+ * Creates an Enricher. It looks up what depends on the request and its sender once for all events, and
+ * computes the hashes of different visitors at the same time, so that no event waits for another.
  */
 export function enricher(arrival: Arrival, tools: Enrichment): Enricher {
   const { clockOffsetMs: offsetMs, receivedAtMs, projectPublicId } = arrival;
@@ -335,7 +331,7 @@ export function enricher(arrival: Arrival, tools: Enrichment): Enricher {
     else {
       hash = { hash: made, rows: [] };
       unhashed.push(hash);
-      // Nobody waits for it any more where the rest of the request is no JSON.
+      // Nobody awaits it where the rest of the request is invalid JSON.
       made.catch(() => {});
     }
     hashes.set(day, hash);

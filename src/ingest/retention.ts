@@ -1,11 +1,11 @@
 import type { Sql } from "../db/sql.ts";
 import { JOURNAL_KEPT_MS, JOURNAL_PURGE_CHUNK_ROWS } from "./ingest_limits.ts";
 
-/** The rows that go: $2 is when their projection is long enough ago. */
+/** The condition of rows to delete: they were projected before $2. */
 const IS_OVER = "projected_at < $2::text::timestamptz AND set_aside_until IS NULL";
 
-// Notes what the journal lacks from now on, by when it was received and by when it happened. In a
-// statement of its own and before anything goes: a purge that stops in between has noted too much, and
+// Notes which events the journal lacks from now on, by the time of receipt and of occurrence. It is a
+// statement of its own, before the deletion: a purge that stops between the two has only noted too much, and
 // an erasure, which locks the projection and then the journal, cannot deadlock with it.
 const NOTE_PURGED = `
 UPDATE projections SET
@@ -14,7 +14,7 @@ UPDATE projections SET
 FROM (SELECT max(to_ms) AS to_ms FROM journal WHERE project_id = $1::int AND ${IS_OVER}) AS gone
 WHERE project_id = $1::int AND gone.to_ms IS NOT NULL`;
 
-// A row that became due since the note, with later events, goes with the next purge.
+// A row that became due after the note, with later events, is left to the next purge.
 const PURGE_CHUNK = `
 DELETE FROM journal WHERE project_id = $1::int AND journal_id IN (
   SELECT journal_id FROM journal WHERE project_id = $1::int AND ${IS_OVER}
@@ -23,8 +23,8 @@ DELETE FROM journal WHERE project_id = $1::int AND journal_id IN (
 RETURNING journal_id`;
 
 /**
- * Deletes journal rows JOURNAL_KEPT_MS after their projection, a chunk a transaction. Rows with an
- * event that is still to be projected stay. Safe on several servers at once.
+ * Deletes journal rows JOURNAL_KEPT_MS after their projection, one chunk a transaction. Rows with pending
+ * events stay. Safe on several servers at once.
  * @returns how many were deleted
  */
 export async function purgeJournal(sql: Sql, now: Date): Promise<number> {

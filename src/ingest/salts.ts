@@ -3,19 +3,19 @@ import { DAY_MS, SALT_GRACE_MS, SALT_LOCK_MS_MAX } from "../limits.ts";
 
 export interface Salts {
   /**
-   * The 32 random bytes of a UTC day (`YYYY-MM-DD`), which must be today or yesterday: the same on
-   * every server, and the same array on every call.
+   * Returns the 32 random bytes of a UTC day (`YYYY-MM-DD`), today or yesterday: the same on every server,
+   * and the same array on every call.
    *
    * @throws RangeError for any other day; what the database throws while it is away.
    */
   saltFor(day: string): Promise<Uint8Array>;
   /**
-   * Makes today's salt and deletes all older than yesterday's, here and in the database, whose table
-   * gets a new file. @returns false where the old file could not be replaced: somebody reads the
-   * table for long, as a backup does. The next call tries again.
+   * Makes today's salt and deletes all older than yesterday's, here and in the database, whose table gets a
+   * new file. @returns false where the old file could not be replaced, since somebody reads the table for
+   * long, as a backup does; the next call tries again
    */
   rotate(): Promise<boolean>;
-  /** Rotates where a salt is past its time: nothing is written as a rule, so that a start need not wait. */
+  /** Rotates only where a salt is past its time, so that a start mostly writes nothing and need not wait. */
   rotateLate(): Promise<void>;
 }
 
@@ -25,14 +25,13 @@ const LOCK_TIMEOUT = "55P03";
 const SALT_BYTES = 32;
 
 /**
- * Puts the salts from `oldest` on into a new file of the table. A deleted row's bytes stay in the
- * file, and VACUUM FULL copies rows that an older snapshot may still see; TRUNCATE begins an empty
- * file, and empties the old one as the transaction commits. Whoever asks for a salt meanwhile waits,
- * and finds it in the new file.
+ * Moves the salts from `oldest` on to a new file of the table. A deleted row's bytes stay in the file, and
+ * VACUUM FULL copies rows that an older snapshot may still see; TRUNCATE begins an empty file, and empties
+ * the old one at the commit. A server that asks for a salt meanwhile waits, and finds it in the new file.
  */
 async function writeAnew(sql: Sql, oldest: string): Promise<void> {
   await sql.transaction(async (inside) => {
-    // A lock that is waited for holds up everybody who comes later.
+    // All later statements on the table wait behind a waiting lock.
     await inside.query("SELECT set_config('lock_timeout', $1::text, true)", [
       `${SALT_LOCK_MS_MAX}ms`,
     ]);
@@ -56,9 +55,9 @@ async function isAnyBefore(sql: Sql, oldest: string): Promise<boolean> {
   return (await sql.query(query, [oldest])).length > 0;
 }
 
-/** Deletes the salts of days before one; the result is what `rotate` promises. */
+/** Creates a function that deletes the salts of earlier days; it returns what `rotate` does. */
 function createDeletion(sql: Sql): (oldest: string) => Promise<boolean> {
-  /** Whether the file may hold bytes of deleted salts: nobody knows what was done before the start. */
+  /** Whether the file may hold bytes of deleted salts; at the start that is not known. */
   let isFileOld = true;
   return async (oldest) => {
     isFileOld ||= await isAnyBefore(sql, oldest);
@@ -75,8 +74,8 @@ function createDeletion(sql: Sql): (oldest: string) => Promise<boolean> {
 }
 
 /**
- * Salts of the visitor hash, kept in the table `daily_salts`. Once a day's salt is deleted, nobody
- * can tell any more which address a hash of that day stands for.
+ * Creates the salts of visitor hashes, which are kept in the table `daily_salts`. Once a day's salt is
+ * deleted, nobody can find the address behind a hash of that day any more.
  */
 export function createSalts(
   sql: Sql,
@@ -86,7 +85,7 @@ export function createSalts(
   const salts = new Map<string, Promise<Uint8Array>>();
   const deleteBefore = createDeletion(sql);
 
-  /** The oldest day still in use; a day lasts a little longer, for requests under way at midnight. */
+  /** Returns the oldest day in use. A day stays in use a little longer, for requests under way at midnight. */
   function oldestDay(): string {
     return dayText(dayNumber(now() - SALT_GRACE_MS) - 1);
   }
@@ -120,12 +119,7 @@ export function createSalts(
       throw new RangeError(`there is no salt for ${day}`);
     }
     evictBefore(oldest);
-    let salt = salts.get(day);
-    if (salt === undefined) {
-      salt = load(day);
-      salts.set(day, salt);
-    }
-    return await salt;
+    return await salts.getOrInsertComputed(day, load);
   }
 
   async function rotate(): Promise<boolean> {
@@ -144,9 +138,9 @@ export function createSalts(
 }
 
 /**
- * The day whose salt hashes the visitor of an event, of those received at one time: the UTC day on
- * which it happened, if that is the day of the receipt or the one before, else the day of the receipt.
- * Times are epoch milliseconds.
+ * Returns, for events received at one time, a lookup of the day whose salt hashes an event's visitor: the
+ * UTC day of the event if it is the day before the receipt, else the day of the receipt. Times are epoch
+ * milliseconds.
  */
 export function saltDays(receivedAtMs: number): (occurredAtMs: number) => string {
   const today = dayNumber(receivedAtMs);
@@ -157,10 +151,10 @@ export function saltDays(receivedAtMs: number): (occurredAtMs: number) => string
   return (occurredAtMs) => dayNumber(occurredAtMs) === today - 1 ? yesterdayText : todayText;
 }
 
-/** The day of the last receipt and the one before: to write them takes 3 µs a request. */
+/** The day of the last receipt and the day before, cached since formatting them takes 3 µs a request. */
 let recentDays = { today: NaN, todayText: "", yesterdayText: "" };
 
-/** Days since 1970-01-01, in UTC. */
+/** Returns the number of days since 1970-01-01, in UTC. */
 function dayNumber(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }

@@ -11,17 +11,15 @@ import {
   BODY_WIRE_BYTES_MAX,
   EVENTS_PER_REQUEST_MAX,
   EXCESS_PAUSE_MS,
-  IDENTIFIER_LENGTH_MAX,
   SLICE_MS,
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
 import { pause } from "../pause.ts";
 import { Problem } from "../problem.ts";
-import type { EventRow } from "../store/event_row.ts";
 import type { Envelope } from "./envelope.ts";
-import type { Members } from "./event_input.ts";
 import { readEvent, RejectedEvent, type Rejection } from "./event_schema.ts";
 import { type Arrival, enricher, type Enrichment } from "./pipeline.ts";
+import { type ReadBatch, rejectionAt, withRefused } from "./rejections.ts";
 import { clockOffset } from "./timestamp.ts";
 import type { Writer } from "./writer.ts";
 
@@ -33,20 +31,20 @@ export interface IngestServices {
   readonly rateLimit: RateLimit | null;
   readonly ipStorage: "full" | "truncated" | "none";
   readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
-  /** The peer that a fully trusted caller speaks for (demo data), else the socket's. */
+  /** Returns the peer that a fully trusted caller names (demo data), else the socket's. */
   readonly peerOf: (exchange: Exchange<Principal | null>) => Promise<string | null>;
   readonly now: () => number;
   readonly observe: (taken: Taken) => void;
 }
 
-/** What became of the events of one request. */
+/** The result of storing the events of one request. */
 export interface Taken {
   readonly accepted: number;
   readonly duplicates: number;
   readonly rejected: readonly Rejection[];
 }
 
-/** What the body of somebody who is known may weigh. */
+/** The limits of a body whose sender is known. */
 export const EVENT_BODY_LIMITS: BodyLimits = {
   wireBytesMax: BODY_WIRE_BYTES_MAX,
   inflatedBytesMax: BODY_INFLATED_BYTES_MAX,
@@ -71,31 +69,14 @@ function checkRate(limit: RateLimit | null, key: ApiKey, events: number): void {
   });
 }
 
-function rejectionAt(index: number, event: unknown, error: RejectedEvent): Rejection {
-  const named = (event as Members | null)?.eventId;
-  const printable = typeof named === "string" && named.length <= IDENTIFIER_LENGTH_MAX;
-  return {
-    index,
-    eventId: printable ? named.toWellFormed() : null,
-    code: error.code,
-    ...(error.field === undefined ? {} : { field: error.field }),
-    message: error.message,
-  };
-}
+type Batch = ReadBatch<Rejection>;
 
-interface Batch {
-  readonly rows: EventRow[];
-  /** The index in the request of each row. */
-  readonly indexes: number[];
-  readonly rejected: Rejection[];
-}
-
-/** Events of a small body between two looks at the clock, each of which takes 0.3 µs. */
+/** Events of a small body between two checks of the clock, each of which takes 0.3 µs. */
 const SMALL_EVENTS_PER_LOOK = 16;
 
 /**
- * Validates and enriches each event on its own: a bad one never spoils its batch. Between two events
- * others have their turn.
+ * Validates and enriches each event on its own, so that a bad one affects no other. Between two events
+ * other requests have turns.
  */
 async function readBatch(
   services: IngestServices,
@@ -126,22 +107,6 @@ async function readBatch(
   return batch;
 }
 
-/** Adds what only the database could see; `rejected` stays in the order of the request. */
-function withRefused(batch: Batch, refused: ReadonlySet<string>): Rejection[] {
-  if (refused.size === 0) return batch.rejected;
-  const late = batch.rows.flatMap((row, i): Rejection[] =>
-    refused.has(row.event_id)
-      ? [{
-        index: batch.indexes[i]!,
-        eventId: row.event_id,
-        code: "refused",
-        message: "The database cannot hold this event.",
-      }]
-      : []
-  );
-  return [...batch.rejected, ...late].sort((a, b) => a.index - b.index);
-}
-
 async function store(services: IngestServices, batch: Batch, bytes: number): Promise<Taken> {
   const { duplicates, refused } = await services.writer.write(batch.rows, bytes);
   const rejected = withRefused(batch, refused);
@@ -156,15 +121,15 @@ export interface SentEvents {
   readonly exchange: Exchange<Principal | null>;
   readonly key: ApiKey;
   readonly receivedAtMs: number;
-  /** Of whoever the events are of; null: the request does not say. */
+  /** The visitor's user agent; null: the request does not state it. */
   readonly userAgent: string | null;
   readonly envelope: Envelope;
-  /** Bytes of the body, not compressed any more. */
+  /** Bytes of the decompressed body. */
   readonly bytes: number;
 }
 
 /**
- * Checks what the key allows: to be asked once a request and key, before `takeEvents`. Throws
+ * Checks what the key allows; to be called once a request and key, before `takeEvents`. Throws
  * `origin_not_allowed` (403), `rate_limited` (429).
  */
 export function assertMaySend(
@@ -178,8 +143,8 @@ export function assertMaySend(
 }
 
 /**
- * Validates, enriches and stores what a key may send. Resolves after the transaction that holds the
- * events has committed. Throws what keeps the whole request from being stored (503).
+ * Validates, enriches and stores the events of a request. Resolves after the transaction with the events
+ * has committed. Throws where the whole request cannot be stored (503).
  */
 export async function takeEvents(services: IngestServices, sent: SentEvents): Promise<Taken> {
   const { exchange, key, receivedAtMs, envelope } = sent;
@@ -199,9 +164,9 @@ export async function takeEvents(services: IngestServices, sent: SentEvents): Pr
 }
 
 /**
- * The reply to a body that was looked at. Inflating 10 KB until they hold too much takes 0.6 ms. Fifty
- * clients who did it as often as they were answered took the p99 of the others from 9 to 92 ms: the
- * next answer lets them wait.
+ * Delays the reply to a body that was refused because it holds too much. Inflating 10 KB that far takes
+ * 0.6 ms: fifty clients that sent such bodies as fast as they were answered raised the p99 of the others
+ * from 9 to 92 ms.
  */
 export async function afterPause(
   reply: Promise<Response>,

@@ -24,7 +24,7 @@ const BASIC = new RegExp(
 );
 
 /**
- * Epoch milliseconds of what a client calls a time, or null if it is not one.
+ * Returns the epoch milliseconds of a client's timestamp, or null if it is no time.
  *
  * A finite number is epoch milliseconds. A string is ISO 8601, extended or basic, down to any
  * fraction of a second (cut to the millisecond), with or without an offset: without one it is UTC.
@@ -40,13 +40,13 @@ export function parseTimestamp(value: unknown): number | null {
   return parts === null ? null : withinRange(instantOf(parts));
 }
 
-/** The UTC day that was written last, as its times begin: most are of one day. */
+/** The UTC day that was formatted last, as its times begin; most times are of one day. */
 let recentDay = { text: "1970-01-01T", startMs: 0 };
-/** The time of it that was read last, as `isoText` would write it: mostly it is what is written next. */
+/** The time of that day that was parsed last, as `isoText` formats it; mostly it is formatted next. */
 let recentTime = { text: "", ms: NaN };
 const DIGITS = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, "0"));
 
-/** As `Date.prototype.toISOString`, for whole milliseconds: a sixth of its time within the day written last. */
+/** `Date.prototype.toISOString` for whole milliseconds; within the day formatted last it takes a sixth of the time. */
 export function isoText(ms: number): string {
   if (ms === recentTime.ms) return recentTime.text;
   const rest = ms - recentDay.startMs;
@@ -66,7 +66,7 @@ export function isoText(ms: number): string {
 const TIME_LENGTH = 13;
 const ZERO = 0x30;
 
-/** What `isoText` writes of a time of that day, read without a calendar; null of anything else. */
+/** Parses a time of the day formatted last, as `isoText` formats it; null for any other text. */
 function readWithinDay(text: string): number | null {
   const at = recentDay.text.length;
   if (text === recentTime.text) return recentTime.ms;
@@ -93,7 +93,7 @@ function withinRange(ms: number): number | null {
   return ms >= TIMESTAMP_MS_MIN && ms <= TIMESTAMP_MS_MAX ? ms : null;
 }
 
-/** NaN for a date or time that does not exist. */
+/** Returns epoch milliseconds; NaN for a date or time that does not exist. */
 function instantOf(parts: RegExpExecArray): number {
   const year = Number(parts[1]);
   const month = Number(parts[2]);
@@ -108,7 +108,7 @@ function instantOf(parts: RegExpExecArray): number {
   if (hour === 24 && (minute > 0 || second > 0 || /[1-9]/.test(parts[7] ?? ""))) return NaN;
 
   const [wholeSecond, ms] = second === 60 ? [59, 999] : [second, fractionMs];
-  // `Date.UTC` takes the years 0 to 99 for 1900 to 1999, so all are moved to the cycle of 2000.
+  // `Date.UTC` reads the years 0 to 99 as 1900 to 1999, so all years are moved to the cycle of 2000.
   const cycles = Math.floor(year / CALENDAR_CYCLE_YEARS);
   const yearNearby = 2000 + year - cycles * CALENDAR_CYCLE_YEARS;
   const nearby = Date.UTC(yearNearby, month - 1, day, hour, minute, wholeSecond, ms);
@@ -120,7 +120,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** How far ahead of UTC the written time is. */
+/** Returns how many milliseconds the written time is ahead of UTC. */
 function offsetMs(parts: RegExpExecArray): number {
   if (parts[9] === undefined) return 0;
   const hours = Number(parts[10]);
@@ -131,9 +131,8 @@ function offsetMs(parts: RegExpExecArray): number {
 }
 
 /**
- * How many milliseconds must be added to a client's times: the receive time less `sentAt`, where
- * that client's clock is more than five minutes off; else 0. A `sentAt` that is absent or cannot be
- * read says nothing.
+ * Returns how many milliseconds to add to a client's times: the receive time less `sentAt` where the
+ * client's clock is more than five minutes off, else 0; also 0 where `sentAt` is absent or unreadable.
  */
 export function clockOffset(sentAt: unknown, receivedAtMs: number): number {
   const sentAtMs = parseTimestamp(sentAt);
@@ -143,9 +142,9 @@ export function clockOffset(sentAt: unknown, receivedAtMs: number): number {
 }
 
 /**
- * When an event happened, and how that is known. Times are epoch milliseconds, `offsetMs` is what
- * `clockOffset` said. Without a time of its own an event happened when it was received; one that
- * lies more than 24 hours ahead, even after the correction, did too. Old events are believed.
+ * Returns when an event happened, and how that was found. Times are epoch milliseconds; `offsetMs` comes
+ * from `clockOffset`. An event without a time, or with one more than 24 hours ahead even after the
+ * correction, gets the time of its receipt. Old times are kept.
  */
 export function correctClock(
   event: { timestampMs: number | null; offsetMs: number; receivedAtMs: number },

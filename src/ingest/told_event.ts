@@ -1,27 +1,25 @@
 /**
- * Reads a line of an import: an event with what a server has found out about it, which is taken as it
- * stands. The inverse of how stored events are shown, column by column: an export that is imported
- * gives every column back.
+ * Reads a line of an import: an event with what a server has found out about it, which is stored unchanged.
+ * It is the inverse of how stored events are shown: importing an export restores every column.
  */
 import { addressText, parseAddress } from "../http/ip_address.ts";
 import { FUTURE_TOLERATED_MS, LOCATION_LENGTH_MAX } from "../limits.ts";
 import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
-import { type EventInput, isMembers, type Members } from "./event_input.ts";
+import { type EventInput, isMembers, isOfSession, type Members } from "./event_input.ts";
 import { checkBounds, readEvent, RejectedEvent, type Suspicion } from "./event_schema.ts";
 import { IMPORT_EVENT_BYTES_MAX, TOLD_TEXT_LENGTH_MAX } from "./import_limits.ts";
 import { isoText, parseTimestamp } from "./timestamp.ts";
 
-/** Columns that need not be made of the event. */
+/** Columns that the line states. */
 export type Told = Partial<EventRow>;
 
-/** An event of an import, and what is known of it already. */
-export interface ToldEvent {
+/** An event of an import, with the columns that its line states. */
+interface ToldEvent {
   readonly input: EventInput;
   readonly told: Told;
 }
 
 const HASH = /^[A-Za-z0-9_-]{22}$/;
-const TECHNICAL_PREFIX = "$";
 const SERVER_NAMES: ReadonlySet<string> = new Set([
   ...["ip", "hash", "geo", "browser", "os", "device", "bot", "ingestedAt"],
 ]);
@@ -38,7 +36,7 @@ function wrongType(field: string, expected: string): RejectedEvent {
   return new RejectedEvent("invalid_type", `Expected ${expected}.`, field);
 }
 
-/** A text or nothing; an empty one is nothing. */
+/** Returns a text; null for none or an empty one. */
 function textOf(value: unknown, field: string, lengthMax = TOLD_TEXT_LENGTH_MAX): string | null {
   if (value === null || value === undefined || value === "") return null;
   if (typeof value !== "string") throw wrongType(field, "a text or null");
@@ -57,7 +55,7 @@ function membersOf(value: unknown, field: string): Members | null {
   return value;
 }
 
-/** Epoch milliseconds, or null where nothing is said. */
+/** Returns epoch milliseconds, or null where there is no time. */
 function timeOf(value: unknown, field: string): number | null {
   if (value === null || value === undefined) return null;
   const ms = parseTimestamp(value);
@@ -106,7 +104,7 @@ function hashOf(value: unknown): Told {
   return { visitor_hash: `\\x${bytes.toHex()}` };
 }
 
-/** What a server has found out. What it leaves out is made of the event. */
+/** Returns the columns that `server` states; the others are made from the event. */
 function toldByServer(server: Members): Told {
   const told: Told = {};
   if ("ip" in server) told.ip = addressOf(server.ip);
@@ -121,7 +119,7 @@ function toldByServer(server: Members): Told {
   return told;
 }
 
-/** Times as they stand, where the line says how they came about. Nothing is stored of the future. */
+/** Returns the stated times, where the line states its clock. Times in the future are rejected. */
 function toldTimes(
   { clock, sentTimestamp }: Members,
   timestampMs: number | null,
@@ -156,15 +154,15 @@ function toldCampaign(value: unknown): Told {
   return told;
 }
 
-/** Members that an earlier version showed apart, as `server` has them; null: it is no such line. */
+/** Returns `server` of a line of an earlier version, which had these members elsewhere; null: it is no such line. */
 function earlierServer({ clock, properties, browser, os, device, bot }: Members): Members | null {
   if (typeof clock !== "string" || !isMembers(properties)) return null;
   return isMembers(properties.server) ? { ...properties.server, browser, os, device, bot } : null;
 }
 
 /**
- * What is kept of members that stand nowhere else: those of the line, of what it calls `extra`, and of
- * its `server`. Nothing where neither of the latter is there: then it is made of the event.
+ * Returns the column of unknown members: of the line, of its `extra` and of its `server`. No column where
+ * the line has neither `extra` nor unknown members of `server`: then the event's own are used.
  */
 function toldExtra(extra: unknown, input: EventInput, server: Members): Told {
   const unknown = Object.keys(server).filter((name) => !SERVER_NAMES.has(name));
@@ -180,29 +178,24 @@ function toldExtra(extra: unknown, input: EventInput, server: Members): Told {
   return { extra: Object.keys(all).length === 0 ? null : JSON.stringify(all) };
 }
 
-/** Whether an event is of a session, where nobody says. */
-function isOfSession({ name, properties }: EventInput): boolean {
-  return properties?.$session !== false && !name.startsWith(TECHNICAL_PREFIX);
-}
-
-/** Members that say something of an event and are none of a client's. */
+/** Members of a line that a client does not send. */
 const TOLD_NAMES: ReadonlySet<string> = new Set([
   ...["server", "clock", "sentTimestamp", "campaign", "inSession", "extra"],
   ...["browser", "os", "device", "bot"],
 ]);
 
-/** The event of a line as a client sends it. */
+/** Returns the event of a line as a client sends it. */
 function sentMembers(line: Members): Members {
   const sent: Members = Object.create(null);
   for (const name in line) if (!TOLD_NAMES.has(name)) sent[name] = line[name];
   if (!isMembers(line.properties)) return sent;
-  // The server's own member would count as the client's.
+  // Otherwise the server's own member would count as a client's.
   const { server: _, ...properties } = line.properties;
   sent.properties = properties;
   return sent;
 }
 
-/** A line that says what a server has found out about its event. */
+/** Reads a line with `server`. */
 function readTold(
   line: Members,
   server: Members,
@@ -227,8 +220,8 @@ function readTold(
 }
 
 /**
- * One line of an import. One without `server` is an event like a client's, whose address and user
- * agent stand in its `context`. Throws RejectedEvent; never anything else, whatever the value is.
+ * Reads one line of an import. A line without `server` is an event like a client's, with the address and
+ * the user agent in its `context`. Throws RejectedEvent, and nothing else, whatever the value is.
  */
 export function readLine(value: unknown, suspicion: Suspicion, nowMs: number): ToldEvent {
   if (!isMembers(value)) throw new RejectedEvent("invalid_event", "A line must hold one object.");

@@ -14,22 +14,22 @@ export interface Agent {
 
 const NO_AGENT: Agent = Object.freeze({ browser: null, os: null, device: null, bot: null });
 
-/** Where the usual name is not the one that bowser gives. */
+/** The usual names, where bowser's differ. */
 const BROWSER_NAMES: ReadonlyMap<string, string> = new Map([
   ["Microsoft Edge", "Edge"],
   ["Samsung Internet for Android", "Samsung Internet"],
 ]);
 const OS_NAMES: ReadonlyMap<string, string> = new Map([["WebOS", "webOS"]]);
 
-/** Of a browser that it does not know, bowser answers with text of the client's own: not kept. */
+/** The names that bowser knows; for another browser it returns text of the client, which is not kept. */
 const BROWSERS_KNOWN = new Set(Object.values(Bowser.BROWSER_MAP));
 const SYSTEMS_KNOWN = new Set(Object.values(Bowser.OS_MAP));
 BROWSERS_KNOWN.delete("Generic");
 
 /**
- * A function that says what sent a request: names of browser and operating system, class of device,
- * and whether it is a bot (headless browsers and HTTP libraries are). An empty user agent is none.
- * It never throws. Parsing takes about 10 µs, so recent answers are kept.
+ * Creates a parser of user agents: it returns the names of browser and operating system, the class of
+ * device, and whether it is a bot (headless browsers and HTTP libraries are). An empty user agent counts as
+ * none. It never throws. Parsing takes about 10 µs, so recent results are cached.
  */
 export function createAgentReader(): (userAgent: string | null) => Agent {
   const agents = new RecentCache<string, Agent>(USER_AGENTS_CACHED_MAX);

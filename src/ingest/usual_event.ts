@@ -1,7 +1,7 @@
 /**
- * The straight way to read an event as clients send it: known members of the right types, short
- * enough that nothing needs measuring. It takes a sixth of the schema's time (a ninth of it in bodies
- * that are large as a whole) and says the same; whatever is unusual is left to the schema.
+ * Reads a usual event without the schema: only known members of the right types, short enough that nothing
+ * need be measured. It takes a sixth of the schema's time (a ninth of it in bodies that are large as a
+ * whole), with the same result; all other events are left to the schema.
  */
 import {
   IDENTIFIER_LENGTH_MAX,
@@ -14,16 +14,16 @@ import {
 import { type EventInput, inputOf, isMembers, type Members, UUID } from "./event_input.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
-/** Of one UTF-16 unit: a control character is written `\u0001`. */
+/** Bytes of one UTF-16 unit at most: a control character is written `\u0001`. */
 const TEXT_GROWTH_MAX = 6;
 /** Quotes, a colon and a comma. */
 const MARKS_BYTES = 4;
-/** Longest: `-1.2345678901234567e-308`. */
+/** The longest number is such as `-1.2345678901234567e-308`. */
 const NUMBER_BYTES_MAX = 24;
 
 /**
- * At least as many bytes as the value has as compact JSON in UTF-8, without writing it; Infinity
- * where objects and arrays nest deeper than `levels`, the value itself being the first.
+ * Returns an upper bound of the value's bytes as compact JSON in UTF-8, without serialising it; Infinity
+ * where objects and arrays nest deeper than `levels`; the value itself is the first level.
  */
 export function jsonBytesAtMost(value: unknown, levels: number): number {
   if (typeof value === "string") return MARKS_BYTES + TEXT_GROWTH_MAX * value.length;
@@ -41,7 +41,7 @@ export function jsonBytesAtMost(value: unknown, levels: number): number {
   return bytes;
 }
 
-/** How long the texts of a context may be. */
+/** The maximum length of each text of a context. */
 const CONTEXT_TEXTS: ReadonlyMap<string, number> = new Map([
   ["locale", IDENTIFIER_LENGTH_MAX],
   ["timezone", IDENTIFIER_LENGTH_MAX],
@@ -49,7 +49,7 @@ const CONTEXT_TEXTS: ReadonlyMap<string, number> = new Map([
   ["userAgent", USER_AGENT_LENGTH_MAX],
 ]);
 
-/** Whether the schema would take the context as it is. */
+/** Whether the schema would accept the context as it is. */
 function isUsualContext(context: Members): boolean {
   for (const key in context) {
     const value = context[key];
@@ -64,7 +64,7 @@ function isUsualContext(context: Members): boolean {
   return true;
 }
 
-/** How long the texts of an event may be. Ids and times are read for what they say. */
+/** The maximum length of each text of an event; ids and times are parsed instead. */
 const TEXTS: ReadonlyMap<string, number> = new Map([
   ["eventId", Infinity],
   ["timestamp", Infinity],
@@ -78,14 +78,14 @@ const TEXTS: ReadonlyMap<string, number> = new Map([
   ["title", LOCATION_LENGTH_MAX],
 ]);
 
-/** Whether the schema would take a member other than null, but for what an id or a time says. */
+/** Whether the schema would accept a member that is not null; the content of ids and times is not checked. */
 function isUsualMember(key: string, value: unknown): boolean {
   if (typeof value === "string") return value.length <= (TEXTS.get(key) ?? -1);
   if (key === "context") return isMembers(value) && isUsualContext(value);
   return key === "properties" ? isMembers(value) : key === "timestamp";
 }
 
-/** The event, if it is a usual one; null leaves it to the schema. Its texts must be storable. */
+/** Reads the event if it is a usual one; null leaves it to the schema. Its texts must be storable. */
 export function readUsualEvent(event: Members): EventInput | null {
   let bytes = 0;
   for (const key in event) {
@@ -94,16 +94,15 @@ export function readUsualEvent(event: Members): EventInput | null {
     bytes += MARKS_BYTES + TEXT_GROWTH_MAX * key.length +
       jsonBytesAtMost(value, NESTING_LEVELS_MAX);
   }
-  // Of properties alone it is the bound; an event may hold more.
+  // This is the limit of properties alone; the whole event may be larger, by the schema.
   return bytes <= PROPERTIES_BYTES_MAX ? usualInput(event) : null;
 }
 
 function usualInput(event: Members): EventInput | null {
-  const { eventId, timestamp } = event;
+  const { eventId } = event;
   if (typeof eventId !== "string" || !UUID.test(eventId)) return null;
-  const timestampMs = timestamp === undefined || timestamp === null
-    ? null
-    : parseTimestamp(timestamp);
-  if (timestampMs === null && timestamp !== undefined && timestamp !== null) return null;
+  const sentAt = event.timestamp ?? null;
+  const timestampMs = sentAt === null ? null : parseTimestamp(sentAt);
+  if (timestampMs === null && sentAt !== null) return null;
   return inputOf(event as Members & { eventId: string }, timestampMs, null);
 }

@@ -12,7 +12,7 @@ export interface Visitor {
 
 export interface VisitorHasher {
   /**
-   * 16 bytes as PostgreSQL's hex text: `\x` and 32 digits. At once for a visitor seen recently
+   * Returns 16 bytes as PostgreSQL's hex text: `\x` and 32 digits. At once for a visitor seen recently
    * (below 1 µs), else as a promise, which fails as `saltFor` does.
    */
   hash(visitor: Visitor): Promise<string> | string;
@@ -20,17 +20,17 @@ export interface VisitorHasher {
 
 const HASH_BYTES = 16;
 const LENGTH_BYTES = 4;
-/** The length that stands before an absent value: no text is that long. */
+/** The length that marks an absent value; no text is that long. */
 const ABSENT = 0xffff_ffff;
 const utf8 = new TextEncoder();
 
 /**
- * Hashes visitors: the first 16 bytes of HMAC-SHA-256 over project, IP and user agent, each behind
- * its length in bytes, so that no two visitors run into the same message. The key is the salt of
- * the day; keys are held by their salts alone, and go when the owner of `saltFor` lets a salt go.
+ * Creates a hasher of visitors. The hash is the first 16 bytes of HMAC-SHA-256 over project, IP and user
+ * agent, each after its length in bytes, so that no two visitors have the same message. The key is the
+ * day's salt; keys are referenced by their salts alone, and are freed when `saltFor` evicts a salt.
  *
- * Web Crypto signs on another thread. To wake that thread takes the main one about 90 µs where it
- * sleeps and 10 where it is at work, so signs begin together: 8 at once cost 16 µs each.
+ * Web Crypto signs on another thread. Waking that thread takes the main one about 90 µs if it sleeps and 10
+ * if it works, so signing begins for several visitors together: 8 at once take 16 µs each.
  */
 export function createVisitorHasher(
   saltFor: (day: string) => Promise<Uint8Array>,
@@ -39,13 +39,11 @@ export function createVisitorHasher(
   const hashes = new RecentCache<string, Promise<string> | string>(VISITOR_HASHES_CACHED_MAX);
 
   function keyOf(salt: Uint8Array): Promise<CryptoKey> {
-    let key = keys.get(salt);
-    if (key === undefined) {
-      const algorithm = { name: "HMAC", hash: "SHA-256" };
-      key = crypto.subtle.importKey("raw", new Uint8Array(salt), algorithm, false, ["sign"]);
-      keys.set(salt, key);
-    }
-    return key;
+    const algorithm = { name: "HMAC", hash: "SHA-256" };
+    return keys.getOrInsertComputed(
+      salt,
+      () => crypto.subtle.importKey("raw", new Uint8Array(salt), algorithm, false, ["sign"]),
+    );
   }
 
   async function sign(visitor: Visitor): Promise<string> {
@@ -54,7 +52,7 @@ export function createVisitorHasher(
     return `\\x${new Uint8Array(digest, 0, HASH_BYTES).toHex()}`;
   }
 
-  /** Visitors of the requests that this turn of the event loop brings, signed together at its end. */
+  /** The visitors of one turn of the event loop, signed together at its end. */
   const waiting: (() => void)[] = [];
 
   function compute(visitor: Visitor): Promise<string> {
@@ -83,7 +81,7 @@ export function createVisitorHasher(
       const cacheKey = cacheKeyOf(visitor);
       const recent = hashes.get(cacheKey);
       if (recent !== undefined) return recent;
-      // The promise is kept too: the events of one batch mostly have one visitor.
+      // The promise is cached too: the events of one batch mostly have one visitor.
       const pending = computeAndKeep(cacheKey, visitor);
       hashes.set(cacheKey, pending);
       return pending;
@@ -91,7 +89,7 @@ export function createVisitorHasher(
   };
 }
 
-/** Unambiguous like the message: the user agent, which may hold anything, stands last. */
+/** Returns a key that is as unambiguous as the message: the user agent, which may hold anything, comes last. */
 function cacheKeyOf({ day, projectPublicId, ip, userAgent }: Visitor): string {
   const lengths = `${projectPublicId.length},${ip === null ? "-" : ip.length}`;
   return `${day}${lengths}:${projectPublicId}${ip ?? ""}${
@@ -99,7 +97,7 @@ function cacheKeyOf({ day, projectPublicId, ip, userAgent }: Visitor): string {
   }`;
 }
 
-/** Three bytes of UTF-8 hold any UTF-16 unit. */
+/** A UTF-16 unit takes at most three bytes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 
 function messageOf({ projectPublicId, ip, userAgent }: Visitor): Uint8Array<ArrayBuffer> {

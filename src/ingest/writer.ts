@@ -12,11 +12,11 @@ import { Problem } from "../problem.ts";
 import { hasEarlierEvents, insertEvents, insertNewEvents, keyOf } from "./event_insert.ts";
 import type { EventRow } from "../store/event_row.ts";
 
-/** What became of one request's rows. */
+/** The result of one request's rows. */
 export interface Written {
-  /** How many of them were stored before, or stand twice in the request. */
+  /** How many of them were stored before, or are twice in the request. */
   readonly duplicates: number;
-  /** Ids that the database itself refused; the others are stored. */
+  /** The ids that the database refused; the others are stored. */
   readonly refused: ReadonlySet<string>;
 }
 
@@ -28,7 +28,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly flushesAtOnce: number;
   readonly queuedRowsMax?: number;
   readonly queuedBytesMax?: number;
@@ -44,15 +44,15 @@ const TRANSIENT_TRIES_MAX = 5;
 const KNOWN_EVENT = "23505";
 /** undefined_table: the upgrade is done, and has dropped the table of earlier events. */
 const UNDEFINED_TABLE = "42P01";
-/** query_canceled: the statement took too long, which says nothing of its rows. */
+/** query_canceled: the statement took too long, which its rows need not be to blame for. */
 const CANCELLED = "57014";
 
 /** Undoes a trial insert. */
 class Undo extends Error {}
 
 /**
- * Group commit: while flushes are under way the next one gathers, and each request resolves when
- * the flush that holds its rows has committed. Under little load nothing waits for anything.
+ * Stores rows by group commit: while flushes are under way, requests gather for the next one; each request
+ * resolves when the flush with its rows has committed. Under little load no request waits.
  */
 export class Writer {
   readonly #sql: Sql;
@@ -65,9 +65,9 @@ export class Writer {
   #flushing = 0;
   #waking = false;
   #idle: (() => void)[] = [];
-  /** Whether events of before an upgrade are still looked at; null: not known yet. */
+  /** Whether `earlier_events` of before an upgrade still exists; null: not known yet. */
   #hasEarlier: boolean | null = null;
-  /** How many of the next flushes are looked through for events that were stored before. */
+  /** How many of the next flushes are checked for events that were stored before. */
   #lookedThrough = 0;
 
   constructor(sql: Sql, options: WriterOptions) {
@@ -82,12 +82,12 @@ export class Writer {
     return this.#rows;
   }
 
-  /** Whether the queue could take one more request; asked before work is done for it. */
+  /** Whether the queue is full; to be checked before any work for a request. */
   get full(): boolean {
     return this.#rows >= this.#rowsMax || this.#bytes >= this.#bytesMax;
   }
 
-  /** The answer to a request while the queue is full. */
+  /** Returns the reply to a request while the queue is full. */
   static overloaded(): Problem {
     return new Problem(
       "overloaded",
@@ -115,7 +115,7 @@ export class Writer {
     });
   }
 
-  /** Resolves when everything that was handed over is answered. */
+  /** Resolves when all requests so far are settled. */
   async drain(): Promise<void> {
     while (this.#flushing > 0 || this.#queue.length > 0) {
       await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -123,8 +123,9 @@ export class Writer {
   }
 
   /**
-   * Flushes once the event loop has handed over what has arrived by now. Otherwise the first request
-   * after a flush goes alone: half of all commits held one request, and a full load cost 9 % more.
+   * Flushes once the event loop has delivered the requests that have arrived by now. Otherwise the first
+   * request after a flush is stored alone: half of all commits held one request, and a full load took 9 %
+   * more time.
    */
   #pumpSoon(): void {
     if (this.#waking) return;
@@ -152,8 +153,8 @@ export class Writer {
   }
 
   /**
-   * Whole requests from the head of the queue, up to FLUSH_ROWS_MAX rows and FLUSH_BYTES_MAX bytes (at
-   * least one request): small ones that came before a large one need not wait for it.
+   * Takes whole requests from the head of the queue, up to FLUSH_ROWS_MAX rows and FLUSH_BYTES_MAX bytes,
+   * but at least one: small requests do not wait for a large one behind them.
    */
   #take(): Waiting[] {
     let rows = 0;
@@ -189,7 +190,7 @@ export class Writer {
     }
   }
 
-  /** @returns the keys that were stored before; null: each event is new, and none stands there twice */
+  /** @returns the keys that were stored before; null: every event is new and there once */
   async #insert(gathered: Gathered): Promise<Set<string> | null> {
     for (let attempt = 1;; attempt++) {
       try {
@@ -208,9 +209,9 @@ export class Writer {
   }
 
   /**
-   * Most flushes hold new events alone, each of them once, and are stored as such: a quarter of the
-   * database's work less, and no id is looked at here. One that turns out to hold others is looked
-   * through, and so are those that follow, as replays seldom come alone.
+   * Stores a flush as new events, each of them once, as most are: that saves a quarter of the database's
+   * work, and no id is checked here. If that fails, this flush is checked for known and repeated events, and
+   * so are the next ones, since replays seldom come alone.
    */
   async #insertOnce(gathered: Gathered, besideEarlier: boolean): Promise<Set<string> | null> {
     if (this.#lookedThrough === 0 && !besideEarlier) {
@@ -229,7 +230,7 @@ export class Writer {
     return known;
   }
 
-  /** A flush that fails for one row's sake is retried in halves, so that no request suffers for another. */
+  /** Retries a refused flush in halves, so that one request's bad row affects no other request. */
   async #split(group: readonly Waiting[]): Promise<void> {
     const [only] = group;
     if (group.length > 1) {
@@ -245,7 +246,7 @@ export class Writer {
     }
   }
 
-  /** One request that the database refuses: its bad rows are found by trial, the rest is stored in one commit. */
+  /** Finds the refused rows of one request by trial, and stores the others in one commit. */
   async #writeWithoutRefused(waiting: Waiting): Promise<Written> {
     const { rows } = new Gathered([waiting]).distinct;
     const refused = new Set<string>();
@@ -280,7 +281,7 @@ export class Writer {
   }
 }
 
-/** A statement that took too long is no refusal of its rows. */
+/** Turns a statement that took too long, which does not refuse its rows, into DatabaseUnavailable. */
 async function inTime<T>(statement: Promise<T>): Promise<T> {
   try {
     return await statement;
@@ -291,15 +292,15 @@ async function inTime<T>(statement: Promise<T>): Promise<T> {
 }
 
 interface Distinct {
-  /** Each event once, the first to arrive, in the order in which they came. */
+  /** Each event once, as it came first, in the order of arrival. */
   readonly rows: readonly EventRow[];
-  /** Per request: those of its rows that stand nowhere before them in the flush. */
+  /** Per request, its rows that are not in the flush before them. */
   readonly own: readonly (readonly EventRow[])[];
 }
 
 /** The rows of the requests of one flush. */
 class Gathered {
-  /** All of them, in the order in which they came. */
+  /** All rows, in the order of arrival. */
   readonly rows: readonly EventRow[];
   readonly #group: readonly Pick<Waiting, "rows">[];
   #distinct: Distinct | null = null;
@@ -309,16 +310,16 @@ class Gathered {
     this.rows = group.flatMap(({ rows }) => rows);
   }
 
-  /** Found when it is asked for, as ids seldom repeat: to look at one takes 1 µs of the 33 of an event. */
+  /** Found only when asked for, since ids seldom repeat: checking one takes 1 µs of the 33 of an event. */
   get distinct(): Distinct {
     return this.#distinct ??= distinct(this.#group);
   }
 
-  /** Of one request's rows those that were stored before, in this flush or an earlier one. */
+  /** Counts the rows of one request that were stored before, in this flush or an earlier one. */
   duplicatesOf(request: number, known: ReadonlySet<string>): number {
     const own = this.distinct.own[request]!;
     const repeated = this.#group[request]!.rows.length - own.length;
-    return repeated + (known.size === 0 ? 0 : countKnown(own, known));
+    return repeated + (known.size === 0 ? 0 : own.filter((row) => known.has(keyOf(row))).length);
   }
 }
 
@@ -332,10 +333,4 @@ function distinct(group: readonly Pick<Waiting, "rows">[]): Distinct {
   };
   const own = group.map(({ rows }) => rows.filter(isNew));
   return { rows: own.flat(), own };
-}
-
-function countKnown(rows: readonly EventRow[], known: ReadonlySet<string>): number {
-  let count = 0;
-  for (const row of rows) if (known.has(keyOf(row))) count++;
-  return count;
 }

@@ -36,7 +36,7 @@ function daysWith(counts: DayCounts, side: 0 | 1): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Subtracts the links between an actor's earlier days with a value, and adds those of the present days. */
+/** Subtracts the links between an actor's days with a value before the change, and adds the links after it. */
 function addLinks(
   sumsOf: (day: number) => DaySums,
   counts: DayCounts,

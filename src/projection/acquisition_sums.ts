@@ -1,4 +1,4 @@
-import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 
 /** The columns of an `acquisition_days` row that change, and its key. */
 interface StoredDay extends Row {
@@ -44,10 +44,10 @@ FROM unnest($2::text::int2[], $3::text::int[], $4::text::int[],
 ON CONFLICT (project_id, dimension, day, value_number) DO UPDATE
 SET ${LISTS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
 
-/** Combines two integers of 32 bits into one key. */
-const FIRST_SPAN = 2 ** 32;
+/** Days are integers of 32 bits: a dimension and a day make the key `dimension * DAYS_SPAN + day`. */
+const DAYS_SPAN = 2 ** 32;
 
-/** The sums of one value of one dimension on one day: as stored, or to add to what is stored. */
+/** The sums of one value of one dimension on one day: as stored, or to add to the stored sums. */
 export class DaySums {
   readonly #totals = new Map<number, [sessions: number, bounces: number, pageviews: number]>();
   /** Numbers of actors, by the previous day with the value, then by the first day. */
@@ -115,7 +115,7 @@ export class AcquisitionSums {
   readonly #days = new Map<number, Map<number, DaySums>>();
 
   dayOf(dimension: number, day: number, valueNumber: number): DaySums {
-    const key = dimension * FIRST_SPAN + day;
+    const key = dimension * DAYS_SPAN + day;
     let ofDay = this.#days.get(key);
     if (ofDay === undefined) this.#days.set(key, ofDay = new Map());
     let sums = ofDay.get(valueNumber);
@@ -143,10 +143,5 @@ export class AcquisitionSums {
   }
 }
 
-function keysOf(sums: readonly DaySums[]): string[] {
-  return [
-    arrayLiteral(sums.map(({ dimension }) => dimension)),
-    arrayLiteral(sums.map(({ day }) => day)),
-    arrayLiteral(sums.map(({ valueNumber }) => valueNumber)),
-  ];
-}
+const keysOf = (sums: readonly DaySums[]): string[] =>
+  arrayLiterals(["dimension", "day", "valueNumber"], sums);

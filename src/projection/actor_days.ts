@@ -1,6 +1,7 @@
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import type { TimedEvent } from "../store/timed_events.ts";
 import type { LocalDays } from "./local_days.ts";
+import { deleteNumbered } from "./numbered_rows.ts";
 
 /** When an actor was seen. Technical events do not count; a bot's events count only for `firstMs`. */
 export interface Sighting {
@@ -65,7 +66,7 @@ export class Sightings {
 function hasDay(stored: StoredActor | null, day: number): boolean {
   if (stored === null) return false;
   const { days } = stored;
-  // It is mostly the last one.
+  // Mostly it is the last one.
   return days.at(-1) === day || days.includes(day);
 }
 
@@ -107,19 +108,14 @@ FROM unnest($2::text::int[], $3::text::int8[], $4::text::int[], $5::text::text[]
 ON CONFLICT (project_id, actor_id) DO UPDATE
 SET first_ms = excluded.first_ms, first_day = excluded.first_day, days = excluded.days`;
 
-/** Stores changed actors, and deletes those of whom nothing is left. */
+/** Stores changed actors, and deletes actors that have no event left. */
 export async function writeActors(
   tx: Sql,
   projectId: number,
   changes: readonly ActorChange[],
 ): Promise<void> {
   const deleted = changes.filter(({ after }) => after === null).map(({ actor }) => actor);
-  if (deleted.length > 0) {
-    await tx.query(
-      "DELETE FROM actors WHERE project_id = $1::int AND actor_id = ANY ($2::text::int[])",
-      [projectId, arrayLiteral(deleted)],
-    );
-  }
+  await deleteNumbered(tx, projectId, "actors", "actor_id", deleted);
   const kept = changes.filter(({ after }) => after !== null);
   if (kept.length === 0) return;
   await tx.query(WRITE, [

@@ -14,12 +14,9 @@ import { PartsOfActors, type SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
 import { replaceSessions, sessionKey, sessionsNear, sessionsOfActors } from "./stored_sessions.ts";
 
-/**
- * Collects what one transaction changes of actors, then stores it: events and sessions that they get,
- * and those that they lose.
- */
+/** Collects the events and sessions that actors gain and lose in one transaction, then stores the changes. */
 export class ActorUpdates {
-  /** New events, less those that are removed. */
+  /** The numbers of added events, less the removed ones. */
   readonly totals: EventTotals;
   readonly parts = new PartsOfActors();
   readonly sightings: Sightings;
@@ -27,7 +24,7 @@ export class ActorUpdates {
   readonly recut = new Set<number>();
   /** Stored sessions to delete. */
   readonly goneSessions: SessionPart[] = [];
-  /** Stored rows of actors that are replaced by what is added here. */
+  /** Stored rows of actors; the sightings that are added here replace them. */
   readonly goneActors = new Map<number, StoredActor>();
   readonly #known: KnownProject;
   readonly #newActors: ReadonlySet<number>;

@@ -4,6 +4,7 @@ import type { Changes, Rollups } from "./changes.ts";
 import { type LocalDays, NEVER } from "./local_days.ts";
 import { NEAR_VISITS, NEWEST_VISITS } from "./projection_limits.ts";
 import type { SessionPart } from "./session_parts.ts";
+import { sessionKey } from "./stored_sessions.ts";
 
 /** The properties of a session's start that the acquisition rollup counts by. */
 interface Visit {
@@ -15,7 +16,7 @@ interface Visit {
 
 /** An actor whose visits or first day change. */
 export class Visitor {
-  /** Equal visits once, with their number before and after the change. */
+  /** Each distinct visit, with its number before and after the change. */
   readonly visits = new Map<string, Visit & { before: number; after: number }>();
   oldFirst = NEVER;
   newFirst = NEVER;
@@ -55,11 +56,7 @@ function withChanges(
   { gone, came, actors, stored }: Changes,
 ): Map<number, Visitor> {
   const visitors = new Map<number, Visitor>();
-  const visitorOf = (actor: number) => {
-    let visitor = visitors.get(actor);
-    if (visitor === undefined) visitors.set(actor, visitor = new Visitor());
-    return visitor;
-  };
+  const visitorOf = (actor: number) => visitors.getOrInsertComputed(actor, () => new Visitor());
   for (const [actor, { firstDay }] of stored) {
     const visitor = visitorOf(actor);
     visitor.oldFirst = visitor.newFirst = firstDay;
@@ -154,7 +151,7 @@ function haveValuesOf(
  * Whether the visits read of an actor suffice to update the rollup. The rollup links each day with a
  * value to the previous day with the same value. So for each changed value a day before all changes and
  * one after them must have been read, or all visits of that side (fewer than `limit` were found). The
- * actor's first day stands in the first link of every value, so a change of it takes all visits.
+ * actor's first day is part of the first link of every value, so a change of it needs all visits.
  */
 function areEnough(
   rollups: Rollups,
@@ -228,11 +225,11 @@ export async function changedVisitors(
   const isKnown = ([actor]: [number, Visitor]) => !changes.newActors.has(actor);
   const known = new Map([...visitors].filter(isKnown));
   if (known.size === 0) return visitors;
-  const goneKeys = new Set(changes.gone.map(({ actor, firstMs }) => `${actor} ${firstMs}`));
+  const goneKeys = new Set(changes.gone.map(sessionKey));
   for (const [actor, visits] of await storedVisits(tx, rollups, known)) {
     const visitor = visitors.get(actor)!;
     for (const { ms, ...visit } of visits) {
-      if (!goneKeys.has(`${actor} ${ms}`)) visitor.add(visit, 1, 1);
+      if (!goneKeys.has(sessionKey({ actor, firstMs: ms }))) visitor.add(visit, 1, 1);
     }
   }
   return visitors;

@@ -14,7 +14,7 @@ export interface Rollups {
 /** The changes of one transaction, which the rollups follow. */
 export interface Changes {
   readonly totals: EventTotals;
-  /** Sessions that are deleted or replaced, and those that are stored instead. */
+  /** Sessions that are deleted or replaced, and the sessions that are stored instead. */
   readonly gone: readonly SessionPart[];
   readonly came: readonly SessionPart[];
   /** The rows of all touched actors as stored before. */

@@ -213,7 +213,7 @@ export class Dictionaries {
     };
   }
 
-  /** Looks up missing entries, adds those that the table does not have, and caches their numbers. */
+  /** Looks up missing entries, adds them to the table where it lacks them, and caches their numbers. */
   async #resolveMissing(
     tx: Sql,
     projectId: number,
@@ -275,7 +275,7 @@ export class Dictionaries {
     for (const { term_id } of technical) this.technical.add(term_id);
   }
 
-  /** Marks terms as names of events, and those that begin with `$` as technical. */
+  /** Marks terms as names of events, and names that begin with `$` as technical. */
   async #markNames(tx: Sql, projectId: number, names: readonly string[]): Promise<void> {
     await tx.query(
       `WITH named AS (
@@ -294,7 +294,7 @@ export class Dictionaries {
   }
 }
 
-/** Joins values into one key. No value holds the separator, or what stands for null. */
+/** Joins values into one key. No value contains the separator or the mark of null. */
 function keyOf(values: readonly Value[]): string {
   return values.map((value) => value === null ? "\0-" : value).join("\0,");
 }

@@ -6,37 +6,26 @@ import { type UsedWords, usedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
 import { deleteEventIds } from "./event_ids.ts";
-import { identitiesOf, linkIdentities, raiseLinksVersion } from "./identities.ts";
+import { identitiesOf, type Identity, linkIdentities, raiseLinksVersion } from "./identities.ts";
 import { eraseFromJournal } from "./journal_erasure.ts";
 import { openKnownProject } from "./known_projects.ts";
+import { deleteNumbered } from "./numbered_rows.ts";
 import { beginProjection } from "./projected_project.ts";
-import { rollUpsHold, startRecountAnew } from "./settling.ts";
+import { storeRemoval } from "./settling.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
 
-/** The numbers up to this one are of page_view, click and scroll, which stay. */
+/** The terms up to this number are page_view, click and scroll, which stay. */
 const RESERVED_MAX = 3;
 
-const DELETE_WORDS = [
-  "DELETE FROM terms WHERE project_id = $1::int AND term_id = ANY ($2::text::int[])",
-  // The numbers of deleted terms are given out again.
-  "DELETE FROM technical_names WHERE project_id = $1::int AND term_id = ANY ($2::text::int[])",
-] as const;
-
-/** Deletes those of the candidate words that no stored event uses any more. */
+/** Deletes the candidate words that no stored event uses any more. */
 async function deleteUnused(tx: Sql, projectId: number, candidates: UsedWords): Promise<void> {
   const used = await usedWords(tx, projectId);
   const terms = [...candidates.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
-  if (terms.length > 0) {
-    for (const statement of DELETE_WORDS) {
-      await tx.query(statement, [projectId, arrayLiteral(terms)]);
-    }
-  }
+  await deleteNumbered(tx, projectId, "terms", "term_id", terms);
+  // The numbers of deleted terms are given out again, to words that may be no technical names.
+  await deleteNumbered(tx, projectId, "technical_names", "term_id", terms);
   const referrers = [...candidates.referrers.difference(used.referrers)];
-  if (referrers.length === 0) return;
-  await tx.query(
-    "DELETE FROM referrers WHERE project_id = $1::int AND referrer_id = ANY ($2::text::int[])",
-    [projectId, arrayLiteral(referrers)],
-  );
+  await deleteNumbered(tx, projectId, "referrers", "referrer_id", referrers);
 }
 
 /** Returns identities by name: their kind, then their value. */
@@ -55,7 +44,7 @@ async function namesOf(
 
 /**
  * Erases identities that have no events left. An anonymous id that events of another identity carry is
- * linked to that identity instead, as if nobody else had ever had it: to the one of the earliest event.
+ * linked instead to the identity of the earliest such event, as if nobody else had ever had the id.
  */
 async function eraseIdentities(
   tx: Sql,
@@ -68,24 +57,23 @@ async function eraseIdentities(
     projectId,
     new Set(anonymous.map((name) => name.slice(1))),
   );
-  const relinked = [...carriers].map(([value, carrier]) => ({
-    ...carrier,
+  const relinked = [...carriers].map(([value, { identity, ms, eventId }]): Identity => ({
     id: identities.get(`a${value}`)!,
+    actor: identity,
+    linkedMs: ms,
+    linkedBy: eventId,
   }));
   const kept = new Set(relinked.map(({ id }) => id));
   const erased = [...identities.values()].filter((id) => !kept.has(id));
-  await tx.query(
-    "DELETE FROM identities WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])",
-    [projectId, arrayLiteral(erased)],
-  );
-  if (relinked.length > 0) await linkIdentities(tx, projectId, relinked);
+  await deleteNumbered(tx, projectId, "identities", "identity_id", erased);
+  await linkIdentities(tx, projectId, relinked);
 }
 
 /**
  * Erases one actor in the caller's transaction: all stored events, sessions and identities, and the names,
  * paths, titles and referrers that only this actor's events had, since they may identify a person. Project
- * the pending events first, so that none of the actor's are left in the journal.
- * @param isUpgrading whether to erase events that an upgrade has moved into the journal, too, even pending
+ * the pending events first, so that no event of the actor is left in the journal.
+ * @param isUpgrading whether to erase also events that an upgrade has moved into the journal, even pending ones
  * @returns the ids of the erased events, and the names of the identities: their kind, then their value
  */
 export async function eraseActor(
@@ -108,8 +96,7 @@ export async function eraseActor(
   for (const [actor, stored] of await readActors(tx, projectId, [actorId])) {
     updates.goneActors.set(actor, stored);
   }
-  await updates.store(tx, projectId, rollUpsHold(project));
-  if (!rollUpsHold(project)) await startRecountAnew(tx, projectId);
+  await storeRemoval(tx, projectId, project, updates);
   const words = await usedWords(tx, projectId, identities);
   await eraseFromSegments(tx, projectId, identities);
   const aside = await eraseFromJournal(tx, projectId, new Set(names.keys()), isUpgrading);

@@ -1,4 +1,5 @@
-import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, type Sql } from "../db/sql.ts";
+import { isEarlier } from "../store/anonymous_ids.ts";
 import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { KNOWN_TEXTS_MAX } from "./projection_limits.ts";
@@ -99,17 +100,13 @@ function linksOf(
   for (let i = 0; i < columns.length; i++) {
     if (anonymous.codes[i] === 0 || users.codes[i] === 0) continue;
     const name = `a${anonymous.values[anonymous.codes[i]! - 1]!}`;
+    const user = `u${users.values[users.codes[i]! - 1]!}`;
+    const link = { user, ms: times[i]!, eventId: eventIds[i]! };
     const known = links.get(name);
-    const [ms, eventId] = [times[i]!, eventIds[i]!];
-    if (known === undefined || isEarlier(ms, eventId, known.ms, known.eventId)) {
-      links.set(name, { user: `u${users.values[users.codes[i]! - 1]!}`, ms, eventId });
-    }
+    if (known === undefined || isEarlier(link, known)) links.set(name, link);
   }
   return links;
 }
-
-const isEarlier = (ms: number, id: string, thanMs: number, thanId: string): boolean =>
-  ms < thanMs || ms === thanMs && id < thanId;
 
 /** A cache of the identities of one project. */
 export class Identities {
@@ -139,8 +136,7 @@ export class Identities {
     const newActors = new Set(added.map(([, { id }]) => id));
     const { linked, moves } = this.#link(links, newActors);
     if (added.length > 0) await addAll(tx, projectId, added);
-    const changed = linked.filter(({ id }) => !newActors.has(id));
-    if (changed.length > 0) await tx.query(LINK, [projectId, ...linkColumns(changed)]);
+    await linkIdentities(tx, projectId, linked.filter(({ id }) => !newActors.has(id)));
     return {
       identities: names.map((name) => this.#known.get(name)!),
       codes,
@@ -150,7 +146,7 @@ export class Identities {
     };
   }
 
-  /** Caches these identities. @returns those that are not stored yet, with new numbers */
+  /** Caches these identities. @returns the identities that are not stored yet, with new numbers */
   async #lookUp(
     tx: Sql,
     projectId: number,
@@ -184,18 +180,18 @@ export class Identities {
     return added;
   }
 
-  /** Applies the links to the cached identities; `moves` are those of identities stored before. */
+  /** Applies the links to the cached identities; `moves` holds the moves of identities stored before. */
   #link(links: ReadonlyMap<string, Link>, isNew: ReadonlySet<number>) {
     const linked: Identity[] = [];
     const moves: Move[] = [];
-    for (const [name, { user, ms, eventId }] of links) {
+    for (const [name, link] of links) {
       const identity = this.#known.get(name)!;
-      const { id, actor: from, linkedMs, linkedBy } = identity;
-      if (linkedMs !== null && !isEarlier(ms, eventId, linkedMs, linkedBy!)) continue;
-      const to = this.#known.get(user)!.id;
+      const { id, actor: from, linkedMs: ms, linkedBy: eventId } = identity;
+      if (ms !== null && !isEarlier(link, { ms, eventId: eventId! })) continue;
+      const to = this.#known.get(link.user)!.id;
       identity.actor = to;
-      identity.linkedMs = ms;
-      identity.linkedBy = eventId;
+      identity.linkedMs = link.ms;
+      identity.linkedBy = link.eventId;
       linked.push(identity);
       if (from !== to && !isNew.has(id)) moves.push({ identity: id, from, to });
     }
@@ -203,12 +199,8 @@ export class Identities {
   }
 }
 
-const linkColumns = (identities: readonly Identity[]): string[] => [
-  arrayLiteral(identities.map(({ id }) => id)),
-  arrayLiteral(identities.map(({ actor }) => actor)),
-  arrayLiteral(identities.map(({ linkedMs }) => linkedMs)),
-  arrayLiteral(identities.map(({ linkedBy }) => linkedBy)),
-];
+const linkColumns = (identities: readonly Identity[]): string[] =>
+  arrayLiterals(["id", "actor", "linkedMs", "linkedBy"], identities);
 
 async function addAll(
   tx: Sql,
@@ -223,16 +215,13 @@ async function addAll(
   ]);
 }
 
-/** Links identities of anonymous ids (`id`) to other identities, by the events that decide this. */
+/** Stores the actors of identities, and the events that decide them. */
 export async function linkIdentities(
   tx: Sql,
   projectId: number,
-  links: readonly { id: number; identity: number; ms: number; eventId: string }[],
+  linked: readonly Identity[],
 ): Promise<void> {
-  const linked = links.map(({ id, identity, ms, eventId }): Identity => ({
-    ...{ id, actor: identity, linkedMs: ms, linkedBy: eventId },
-  }));
-  await tx.query(LINK, [projectId, ...linkColumns(linked)]);
+  if (linked.length > 0) await tx.query(LINK, [projectId, ...linkColumns(linked)]);
 }
 
 /** Returns the actor of each identity that belongs to one of these actors. */
@@ -269,7 +258,7 @@ export async function actorsOf(
   return new Set(rows.map(({ actor_id }) => actor_id));
 }
 
-/** To be called after the actor of an identity has changed: caches of reads and other servers are then stale. */
+/** Marks the caches of reads and of other servers as stale; to be called after an identity's actor has changed. */
 export async function raiseLinksVersion(tx: Sql, projectId: number): Promise<number> {
   const [row] = await tx.query<{ links_version: number }>(
     `UPDATE projections SET links_version = links_version + 1 WHERE project_id = $1::int

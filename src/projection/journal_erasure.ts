@@ -11,8 +11,8 @@ interface ErasableRow extends StoredJournalRow {
 }
 
 /**
- * The transaction id in journal rows that an upgrade moves here: it is older than every snapshot, so that
- * no tail takes these events for new.
+ * The transaction id of journal rows that an upgrade writes. It is older than every snapshot, so that no
+ * tail takes these events for new.
  */
 export const MOVED_XID = "3";
 
@@ -43,7 +43,7 @@ interface Removal {
   readonly takesMoved: boolean;
 }
 
-/** Removes events from one row. @returns the ids of those among them that were set aside */
+/** Removes events from one row. @returns the ids of the removed events that were set aside */
 async function removeFromRow(
   tx: Sql,
   projectId: number,
@@ -51,7 +51,7 @@ async function removeFromRow(
   events: readonly EventRow[],
   { isRemoved, takesMoved }: Removal,
 ): Promise<string[]> {
-  // Pending events were sent since, and stay, unless an upgrade has moved them here.
+  // Pending events were sent later, and stay, unless an upgrade has moved them here.
   const projected = events.slice(0, row.projected_count);
   const candidates = row.is_moved && takesMoved ? events : projected;
   const removed = new Set(candidates.filter(isRemoved).map(({ event_id }) => event_id));
@@ -80,7 +80,7 @@ async function removeFromRow(
   return (row.set_aside_ids ?? []).filter((id) => removed.has(id));
 }
 
-/** Removes events from all rows. @returns the ids of those among them that were set aside */
+/** Removes events from all rows. @returns the ids of the removed events that were set aside */
 async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): Promise<string[]> {
   const aside: string[] = [];
   for (let after = 0;;) {
@@ -96,8 +96,8 @@ async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): 
 }
 
 /**
- * Erases the events of some identities from the journal: those that are projected or set aside. During an
- * upgrade (`takesMoved`) also pending events that it has moved here.
+ * Erases the projected and the set-aside events of some identities from the journal; during an upgrade
+ * (`takesMoved`) also pending events that it has moved here.
  * @param names the identities' names: their kind, then their value
  * @returns the ids of the erased events that were set aside; the segments do not have these
  */
@@ -124,7 +124,7 @@ export async function deleteFromJournalBefore(
   projectId: number,
   beforeMs: number,
 ): Promise<string[]> {
-  // Rows that expire whole need not be read; they are most where the retention is below 48 hours.
+  // Rows that expire whole need not be read; most rows do where the retention is below 48 hours.
   await tx.query(
     `DELETE FROM journal WHERE project_id = $1::int AND to_ms < $2::int8
       AND projected_at IS NOT NULL AND set_aside_until IS NULL`,

@@ -7,7 +7,7 @@ import type { ProjectedProject } from "./projected_project.ts";
 import { PROJECTS_KNOWN_MAX } from "./projection_limits.ts";
 import { ValueNumbers } from "./value_numbers.ts";
 
-/** What is cached of a project; it can be read again. */
+/** The cached state of a project; all of it can be read again. */
 export interface KnownProject {
   readonly siteHost: string | null;
   /** The version of the links that was read: other transactions change identities and erase words. */

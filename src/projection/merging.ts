@@ -45,21 +45,19 @@ export async function mergeOnce(
   if (merged === null) return true;
   await exclusively(projectId, () =>
     database.transaction(async (tx) => {
-      // An archive that holds merging has waited for this lock, or sees what is written here.
+      // An archive that holds merging has waited for this lock, or reads the segments written here.
       if (await beginProjection(tx, projectId) === null || await isHeld(tx, projectId)) return;
-      // Erasure and retention replace segments: then nothing is replaced here, and it is merged again later.
+      // Where erasure or retention has replaced one of the segments, nothing is replaced here: the project
+      // is merged again later.
       await replaceSegments(tx, projectId, segmentIds, merged);
     }));
   return true;
 }
 
-/** Thrown to end a merge that is under way. */
-class Stopped extends Error {}
-
 const CROWDED = `
 SELECT project_id FROM segments GROUP BY project_id HAVING count(*) >= ${SEGMENTS_MERGED}`;
 
-/** Merges segments in the background while nothing is projected. */
+/** Merges segments in the background, while nothing is projected. */
 export class Merging {
   readonly #database: Database;
   readonly #host: MergingHost;
@@ -124,7 +122,7 @@ export class Merging {
         if (turns === null) break;
         await turns;
       }
-      if (signal.aborted) throw new Stopped();
+      signal.throwIfAborted();
     };
   }
 }

@@ -1,4 +1,4 @@
-import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, type Sql } from "../db/sql.ts";
 import { charactersAt, EventColumns } from "../store/event_columns.ts";
 import { decodeColumns, UnreadableBlock } from "../store/journal_block.ts";
 import { STALE_PROJECTS } from "./projected_project.ts";
@@ -9,7 +9,7 @@ import {
   SET_ASIDE_MS,
 } from "./projection_limits.ts";
 
-/** An event in its journal row, so that it can be set aside when it alone fails. */
+/** An event and its place in its journal row, so that it can be set aside when it alone fails. */
 export interface PlacedEvent {
   readonly journalId: number;
   readonly eventId: string;
@@ -48,7 +48,7 @@ export interface StoredJournalRow extends Record<string, unknown> {
 
 const COLUMNS = "j.journal_id, j.block, j.known_ids, j.projected_count, j.set_aside_ids";
 
-// The oldest rows, as many as hold this many events.
+// The oldest rows that together hold at least this many events.
 const OLDEST = `
 SELECT ${COLUMNS} FROM (
   SELECT journal_id, sum(event_count) OVER (ORDER BY journal_id) - event_count AS before,
@@ -66,7 +66,7 @@ SELECT ${COLUMNS} FROM journal j
 WHERE project_id = $1::int AND set_aside_until < now()
 ORDER BY set_aside_until, journal_id LIMIT 1`;
 
-// The program that could not read it may have been an earlier version.
+// This version of the program may be able to read what an earlier one could not.
 const WAIT_AGAIN = `
 UPDATE journal SET projected_at = NULL, set_aside_until = NULL
 WHERE project_id = $1::int AND journal_id = $2::int8`;
@@ -98,7 +98,7 @@ export function readable<T>(read: () => T): T | null {
   }
 }
 
-/** Takes the oldest pending events, or where there are none, one event whose time aside is over. */
+/** Takes the oldest pending events, or where there are none, one set-aside event that is due. */
 export async function pendingEvents(
   tx: Sql,
   projectId: number,
@@ -167,16 +167,11 @@ export async function markProjected(
     FROM unnest($2::text::int8[], $3::text::int[], $4::text::bool[])
       AS t (journal_id, up_to, is_whole)
     WHERE j.project_id = $1::int AND j.journal_id = t.journal_id`,
-    [
-      projectId,
-      arrayLiteral(taken.map(({ journalId }) => journalId)),
-      arrayLiteral(taken.map(({ upTo }) => upTo)),
-      arrayLiteral(taken.map(({ isWhole }) => isWhole)),
-    ],
+    [projectId, ...arrayLiterals(["journalId", "upTo", "isWhole"], taken)],
   );
 }
 
-// An event that is aside already moves to the end of its row's list.
+// An event that is set aside already moves to the end of its row's list.
 const SET_ASIDE = `
 UPDATE journal SET
   set_aside_ids = array_append(array_remove(set_aside_ids, $3::text::uuid), $3::text::uuid),

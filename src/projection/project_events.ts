@@ -43,9 +43,9 @@ function timedAt(batch: EventBatch, eventIds: readonly string[]) {
 }
 
 /**
- * Moves anonymous ids to other actors. One that was an actor of its own takes its sessions and days along,
- * and no event is read. One that leaves a user takes its events along; the sessions that the user keeps
- * are cut again.
+ * Moves anonymous ids to other actors. An id that was an actor of its own takes its sessions and days
+ * along, and no event is read. An id that leaves a user takes its events along; the user's remaining
+ * sessions are cut again.
  */
 async function move(
   tx: Sql,

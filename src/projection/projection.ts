@@ -69,7 +69,7 @@ class ProjectsProjection implements Projection {
   readonly #lanes: Lanes;
   readonly #projects = new KnownProjects();
   readonly #statistics: TableStatistics;
-  /** The turn under way of each project, which all that need one share. */
+  /** The turn under way of each project; callers that need a turn share it. */
   readonly #turns = new Map<number, Promise<Outcome>>();
   readonly #merging: Merging;
 
@@ -148,7 +148,7 @@ class ProjectsProjection implements Projection {
     }
   }
 
-  /** Projects what is pending now, until that is done or the time is over. */
+  /** Projects the events that are pending now, until all are done or the time is over. */
   async #until(projectId: number, endsAtMs: number): Promise<void> {
     const upTo = await lastWaiting(this.#database, projectId);
     const isPending = () =>
@@ -175,7 +175,7 @@ class ProjectsProjection implements Projection {
     return turn;
   }
 
-  /** Runs work between a project's turns: a turn that is asked for meanwhile shares this one's place. */
+  /** Runs work between a project's turns; a turn that is requested meanwhile ends with this work. */
   async #exclusively(projectId: number, work: () => Promise<void>): Promise<void> {
     for (let other; (other = this.#turns.get(projectId)) !== undefined;) {
       await other.catch(() => {});
@@ -217,7 +217,7 @@ class ProjectsProjection implements Projection {
     return events > 0 || journalRows > 0 || !isSettled ? "projected" : "nothing";
   }
 
-  /** Ends a turn, and leaves the engine to others for `restMs`, or until nobody wants it. */
+  /** Ends a turn, and leaves the engine to others for `restMs`, or until it is idle. */
   #leave(restMs: number): void {
     this.#lanes.leave(restMs);
     // If the database is gone and cannot tell, the rest ends by its time.

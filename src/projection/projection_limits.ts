@@ -33,8 +33,8 @@ export const PROJECTION_FAILURE_PAUSE_MS = 1 * SECOND_MS;
 export const PROJECTION_ELSEWHERE_PAUSE_MS = 50;
 /**
  * On the embedded engine the projection rests three times as long as it worked, unless a read waits for it,
- * and only while somebody else uses the engine: what an import has left is counted up to four times as
- * fast once nobody else is there.
+ * and only while others use the engine: without them, the backlog of an import is projected up to four
+ * times as fast.
  */
 export const PROJECTION_REST_SHARE_EMBEDDED = 3;
 /** A project with more segments has them merged at any time; otherwise only while nothing is projected. */
@@ -72,8 +72,8 @@ export const KNOWN_DAYS_MAX = 10_000;
 /**
  * ANALYZE runs after this many projected events, then whenever their number has grown fivefold; from
  * ANALYSE_LARGE_EVENTS on whenever it has doubled, and at least every ANALYSE_EVENTS_MAX. Without it, a
- * filter on the titles of 200 events took 4 s; at each doubling from the start, a new server took in its
- * first 70,000 events a fifth more slowly.
+ * filter on the titles of 200 events took 4 s. With ANALYZE at each doubling from the start, a new server
+ * ingested its first 70,000 events a fifth more slowly.
  */
 export const ANALYSE_EVENTS_MIN = 50;
 export const ANALYSE_LARGE_EVENTS = 20_000;

@@ -1,4 +1,4 @@
-import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import type { Database, Sql } from "../db/sql.ts";
 import { deleteFromSegmentsBefore } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
 import { readActors } from "./actor_days.ts";
@@ -7,9 +7,10 @@ import { deleteEventIds } from "./event_ids.ts";
 import { actorsOf, identitiesOf, raiseLinksVersion } from "./identities.ts";
 import { deleteFromJournalBefore } from "./journal_erasure.ts";
 import { openKnownProject } from "./known_projects.ts";
+import { deleteNumbered } from "./numbered_rows.ts";
 import { beginProjection, type ProjectedProject } from "./projected_project.ts";
 import { EXPIRED_EVENTS_AIM } from "./projection_limits.ts";
-import { rollUpsHold, startRecountAnew } from "./settling.ts";
+import { storeRemoval } from "./settling.ts";
 import { sessionsBefore } from "./stored_sessions.ts";
 
 /** Returns the instants up to which successive transactions delete; the last one is `beforeMs`. */
@@ -36,8 +37,8 @@ async function stepsBefore(
 }
 
 /**
- * Adds what the deletion leaves of these actors; sessions that cross the instant keep their later part.
- * @returns the actors that have events left
+ * Adds the events that the deletion leaves to these actors; sessions that cross the instant keep their
+ * later part. @returns the actors that have events left
  */
 async function addRemains(
   tx: Sql,
@@ -66,7 +67,7 @@ async function addRemains(
   return remaining;
 }
 
-/** Deletes the events before `beforeMs`, and those in the journal before `endMs`. @returns how many */
+/** Deletes events before `beforeMs`, from the journal before `endMs`. @returns how many were deleted */
 async function deleteStep(
   tx: Sql,
   projectId: number,
@@ -89,13 +90,9 @@ async function deleteStep(
   await deleteFromSegmentsBefore(tx, projectId, beforeMs);
   const actors = await actorsOf(tx, projectId, identities);
   const remaining = await addRemains(tx, projectId, actors, updates, beforeMs);
-  await updates.store(tx, projectId, rollUpsHold(project));
-  if (!rollUpsHold(project)) await startRecountAnew(tx, projectId);
+  await storeRemoval(tx, projectId, project, updates);
   const expired = await identitiesOf(tx, projectId, actors.difference(remaining));
-  await tx.query(
-    "DELETE FROM identities WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])",
-    [projectId, arrayLiteral([...expired.keys()])],
-  );
+  await deleteNumbered(tx, projectId, "identities", "identity_id", [...expired.keys()]);
   await deleteEventIds(tx, projectId, eventIds);
   await raiseLinksVersion(tx, projectId);
   return eventIds.length + aside.length;
@@ -124,9 +121,7 @@ export async function deleteEventsBefore(
   return events;
 }
 
-/**
- * Deletes the events that are older than their project's `retentionDays`. @returns how many were deleted
- */
+/** Deletes events older than their project's `retentionDays`. @returns how many were deleted */
 export async function deleteExpiredEvents(database: Database, now: Date): Promise<number> {
   const projects = await database.query<{ project_id: number; before: Date }>(
     `SELECT project_id, $1::text::timestamptz - make_interval(days => retention_days) AS before

@@ -32,7 +32,7 @@ export interface SessionPart {
 }
 
 /** Returns a part that is a single event. */
-export function partOf(event: TimedEvent, actor: number): SessionPart {
+function partOf(event: TimedEvent, actor: number): SessionPart {
   const { ms, name, path, context, traffic, eventId, isPassive } = event;
   const viewMs = name === 1 ? ms : null;
   return {
@@ -105,7 +105,7 @@ function join(session: SessionPart, part: SessionPart): void {
  * Joins one actor's parts into sessions, in order: parts with at most 30 minutes between them belong
  * together. `parts` is sorted in place.
  */
-export function sessionsOf(parts: SessionPart[]): SessionPart[] {
+function sessionsOf(parts: SessionPart[]): SessionPart[] {
   parts.sort((a, b) => a.firstMs - b.firstMs);
   const sessions: SessionPart[] = [];
   let last: SessionPart | undefined;
@@ -140,7 +140,7 @@ export class PartsOfActors {
     else parts.push(part);
   }
 
-  /** Returns the sessions of all actors; those of one actor are in order. */
+  /** Returns the sessions of all actors, each actor's in order. */
   async sessions(): Promise<SessionPart[]> {
     const sessions: SessionPart[] = [];
     await inSlices(this.#parts.values(), (parts) => {

@@ -1,6 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
 import { type ActorChange, Sightings, writeActors } from "./actor_days.ts";
+import type { ActorUpdates } from "./actor_updates.ts";
 import { reclassifyTraffic, RULES_VERSION } from "./dictionaries.ts";
 import type { KnownProject } from "./known_projects.ts";
 import { hasCurrentRules, type ProjectedProject } from "./projected_project.ts";
@@ -10,7 +11,7 @@ import { clearRollups, rollUp } from "./rollups.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
 
 /** What one transaction needs to settle a project. */
-export interface Settling {
+interface Settling {
   readonly tx: Sql;
   readonly projectId: number;
   readonly project: ProjectedProject;
@@ -105,12 +106,19 @@ export async function settle(settling: Settling): Promise<boolean> {
   return next === null;
 }
 
-/** Whether the rollups are complete, in the local days of the project's present time zone. */
-export const rollUpsHold = ({ timezone, known_timezone }: ProjectedProject): boolean =>
-  timezone === known_timezone;
-
-/** Starts the recount of a project's rollups from the beginning; reads do without them meanwhile. */
-export async function startRecountAnew(tx: Sql, projectId: number): Promise<void> {
+/**
+ * Stores a removal of events. If the rollups are not complete, in the local days of the project's present
+ * time zone, their recount starts again from the beginning; reads do without them meanwhile.
+ */
+export async function storeRemoval(
+  tx: Sql,
+  projectId: number,
+  { timezone, known_timezone }: ProjectedProject,
+  updates: ActorUpdates,
+): Promise<void> {
+  const areComplete = timezone === known_timezone;
+  await updates.store(tx, projectId, areComplete);
+  if (areComplete) return;
   await tx.query(
     "UPDATE projections SET recounted_to = NULL, timezone = NULL WHERE project_id = $1::int",
     [projectId],

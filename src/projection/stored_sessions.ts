@@ -1,4 +1,4 @@
-import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import type { SessionPart } from "./session_parts.ts";
 
@@ -28,8 +28,8 @@ const COLUMNS: readonly [
 ];
 const NAMES = COLUMNS.map(([name]) => name).join(", ");
 
-// The last session that starts before the range, and those that start within it or just after: all that
-// may touch the range. Two index lookups each, however many sessions the actor has.
+// The sessions that may touch a range: the last one that starts before it, and all that start within it or
+// just after. Each range takes two index lookups, however many sessions the actor has.
 const NEAR = `
 SELECT s.* FROM unnest($2::text::int[], $3::text::int8[], $4::text::int8[])
   AS r (actor_id, low_ms, high_ms)
@@ -84,28 +84,20 @@ function partOfRow(row: Row): SessionPart {
 }
 
 /** Returns the key of a session, unique within the project. */
-export const sessionKey = ({ actor, firstMs }: SessionPart): string => `${actor} ${firstMs}`;
+export const sessionKey = ({ actor, firstMs }: Pick<SessionPart, "actor" | "firstMs">): string =>
+  `${actor} ${firstMs}`;
 
-/** Returns the sessions of rows, each once: one session may be near two parts. */
-const distinctSessions = (rows: readonly Row[]): SessionPart[] => [
-  ...new Map(rows.map(partOfRow).map((part) => [sessionKey(part), part])).values(),
-];
-
-/** Reads the stored sessions that belong to the same session as one of the parts, by the gap between them. */
+/** Reads the stored sessions that are close enough to one of the parts to be one session with it. */
 export async function sessionsNear(
   tx: Sql,
   projectId: number,
   parts: readonly SessionPart[],
 ): Promise<SessionPart[]> {
   if (parts.length === 0) return [];
-  return distinctSessions(
-    await tx.query(NEAR, [
-      projectId,
-      arrayLiteral(parts.map(({ actor }) => actor)),
-      arrayLiteral(parts.map(({ firstMs }) => firstMs)),
-      arrayLiteral(parts.map(({ lastMs }) => lastMs)),
-    ]),
-  );
+  const params = [projectId, ...arrayLiterals(["actor", "firstMs", "lastMs"], parts)];
+  const near = (await tx.query(NEAR, params)).map(partOfRow);
+  // One session may be near two parts.
+  return [...new Map(near.map((part) => [sessionKey(part), part])).values()];
 }
 
 /** Reads all stored sessions of some actors. */
@@ -141,11 +133,7 @@ export async function replaceSessions(
   const cameKeys = new Set(came.map(sessionKey));
   const deleted = gone.filter((part) => !cameKeys.has(sessionKey(part)));
   if (deleted.length > 0) {
-    await tx.query(DELETE, [
-      projectId,
-      arrayLiteral(deleted.map(({ actor }) => actor)),
-      arrayLiteral(deleted.map(({ firstMs }) => firstMs)),
-    ]);
+    await tx.query(DELETE, [projectId, ...arrayLiterals(["actor", "firstMs"], deleted)]);
   }
   if (came.length > 0) {
     await tx.query(WRITE, [

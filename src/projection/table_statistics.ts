@@ -42,8 +42,8 @@ interface ProjectGrowth {
 
 /**
  * Runs ANALYZE whenever the tables, or one project's share of them, have grown much. PostgreSQL would do so
- * by itself only a minute later, and only by the tables' growth: beside ten million events, a new project of
- * a million is none. The embedded engine never does.
+ * by itself only a minute later, and only by the growth of whole tables: a new project of a million events
+ * beside ten million is too little for that. The embedded engine never does.
  */
 export class TableStatistics {
   readonly #database: Database;

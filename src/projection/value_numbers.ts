@@ -4,7 +4,7 @@ import type { Row, Sql } from "../db/sql.ts";
 /** Stands for no value, or no path. */
 const NONE = 0;
 
-/** Numbers the values of one dictionary's rows: a value's number is the first row's that has it. */
+/** Numbers the values of one dictionary's rows: a value has the number of the first row that holds it. */
 class Dictionary {
   readonly #least: Map<string | null, number>[];
   readonly #numbersOf = new Map<number, Int32Array>();
@@ -62,7 +62,7 @@ export class ValueNumbers {
   readonly #traffic = new Dictionary([...TRAFFIC_DIMENSIONS, "rule"]);
   readonly #contexts = new Dictionary(CONTEXT_DIMENSIONS);
 
-  /** Reads the rows added since, if one of these visits has such a row. */
+  /** Reads the dictionary rows added since the last call, if one of these visits has such a row. */
   async readOn(tx: Sql, projectId: number, visits: readonly NumberedVisit[]): Promise<void> {
     for (
       const [dictionary, rows, field] of [

@@ -7,14 +7,19 @@ import type { TextColumn } from "./text_codec.ts";
 import { textAt, uuidOf } from "./whole_events.ts";
 
 /** An event that carries an anonymous id, and the event's identity. */
-export interface Carrier {
+interface Carrier {
   readonly identity: number;
   readonly ms: number;
   readonly eventId: string;
 }
 
-const isEarlier = (one: Carrier, than: Carrier): boolean =>
-  one.ms < than.ms || one.ms === than.ms && one.eventId < than.eventId;
+/** Whether an event comes before another one: by time, then by id. */
+export function isEarlier(
+  one: Pick<Carrier, "ms" | "eventId">,
+  than: Pick<Carrier, "ms" | "eventId">,
+): boolean {
+  return one.ms < than.ms || one.ms === than.ms && one.eventId < than.eventId;
+}
 
 /**
  * Up to this many texts are searched for one by one in a column's bytes, at 1 GB/s; decoding all of the

@@ -70,7 +70,7 @@ export interface EventRow {
   sent_at: string | null;
 }
 
-/** The PostgreSQL type of each column, where events stand in a table of wide rows. */
+/** The PostgreSQL type of each column in a table of wide rows. */
 export const EVENT_COLUMN_TYPES: { readonly [C in keyof EventRow]: string } = {
   project_id: "int4",
   event_id: "uuid",

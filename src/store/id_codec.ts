@@ -29,6 +29,12 @@ export function uuidBytes(texts: readonly string[]): Uint8Array {
   return ids;
 }
 
+/** Formats 32 hexadecimal digits as a UUID. */
+export function uuidText(hex: string): string {
+  const tail = `${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${tail}`;
+}
+
 /** Compares two ids by their bytes, as PostgreSQL orders uuids. */
 export function compareIds(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): number {
   for (let i = 0; i < ID_BYTES; i++) {
@@ -36,6 +42,12 @@ export function compareIds(a: Uint8Array, aAt: number, b: Uint8Array, bAt: numbe
     if (difference !== 0) return difference;
   }
   return 0;
+}
+
+/** Returns a comparison of events by their places: by time, then by id. */
+export function timeOrder(moments: Float64Array, ids: Uint8Array) {
+  return (a: number, b: number): number =>
+    moments[a]! - moments[b]! || compareIds(ids, ID_BYTES * a, ids, ID_BYTES * b);
 }
 
 function msOf(ids: Uint8Array, at: number): number {

@@ -73,7 +73,7 @@ export interface StoredIntegers {
   all(): Int32Array;
   /** Writes all of them to `column`, from the place `at` on. */
   writeTo(column: IntegerColumn | Uint32Array, at: number): void;
-  /** Returns those at these places; unless they are stored as deltas, no others are decoded. */
+  /** Returns the integers at these places; unless they are stored as deltas, no others are decoded. */
   at(places: Uint32Array): Int32Array;
 }
 
@@ -87,7 +87,7 @@ export function zerosStored(length: number): StoredIntegers {
   return { length, min: 0, max: 0, all, writeTo, at };
 }
 
-/** A buffer shared by all decoding whose numbers are copied on, which saves garbage. */
+/** A buffer for decoded numbers that are copied to their column at once; sharing it saves garbage. */
 let scratch = new Int32Array(0);
 
 /** Sets each number of `into` to `base` plus its bytes in the planes. */
@@ -116,7 +116,7 @@ function addPlanes(planes: readonly Squeezed[], base: number, into: Int32Array):
   }
 }
 
-/** Writes `base` plus the bytes of a plane; undefined: all are 0. Half of all columns are such. */
+/** Writes `base` plus the bytes of a plane; undefined: all bytes are 0. Half of all columns are written so. */
 function writeBytes(plane: Squeezed | undefined, base: number, into: Uint8Array): void {
   const same = plane === undefined ? 0 : plane.same;
   if (same !== null) {
@@ -137,7 +137,7 @@ function sumsAt(planes: readonly Squeezed[], base: number, places: Uint32Array):
   return sums;
 }
 
-/** What stands before stored integers. */
+/** Reads the fields before stored integers. */
 function readPreamble(reader: ByteReader) {
   const codec = reader.u8();
   if (codec !== FRAME && codec !== DELTA) {
@@ -154,7 +154,7 @@ export function readRange(reader: ByteReader): IntegerRange {
   return readPreamble(reader);
 }
 
-/** The range of several, and 0. */
+/** Returns the smallest range that includes these ranges and 0. */
 export function joinedRange(ranges: readonly IntegerRange[]): IntegerRange {
   return ranges.reduce(
     (all, { min, max }) => ({ min: Math.min(all.min, min), max: Math.max(all.max, max) }),

@@ -12,7 +12,7 @@
  */
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { EventRow } from "./event_row.ts";
-import { ID_BYTES, uuidBytes } from "./id_codec.ts";
+import { ID_BYTES, uuidBytes, uuidText } from "./id_codec.ts";
 import { workspace } from "./workspace.ts";
 
 const VERSION = 2;
@@ -298,11 +298,10 @@ function contentOf(block: Uint8Array): { readonly ids: Uint8Array; readonly colu
 /** Formats UUIDs of 16 bytes each. */
 function idTexts(ids: Uint8Array): string[] {
   const hex = ids.toHex();
-  return Array.from({ length: ids.length / ID_BYTES }, (_, i) => {
-    const id = hex.slice(2 * ID_BYTES * i, 2 * ID_BYTES * (i + 1));
-    const tail = `${id.slice(12, 16)}-${id.slice(16, 20)}-${id.slice(20)}`;
-    return `${id.slice(0, 8)}-${id.slice(8, 12)}-${tail}`;
-  });
+  return Array.from(
+    { length: ids.length / ID_BYTES },
+    (_, i) => uuidText(hex.slice(2 * ID_BYTES * i, 2 * ID_BYTES * (i + 1))),
+  );
 }
 
 /** A column as a list of values, and which of them each event has. */
@@ -376,7 +375,7 @@ export interface JournalRow {
   readonly known_ids: readonly string[] | null;
 }
 
-/** Returns the events that this row stored: those of its block that were new. Throws UnreadableBlock. */
+/** Returns the events of the row's block that were new when it was stored. Throws UnreadableBlock. */
 export function journalEvents({ project_id, block, known_ids }: JournalRow): EventRow[] {
   const events = decodeBlock(block, project_id);
   if (known_ids === null) return events;

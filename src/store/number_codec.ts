@@ -78,9 +78,20 @@ function ranksAt(present: StoredIntegers, places: Uint32Array): Uint32Array {
   return ranks;
 }
 
+const countOf = (isPresent: Int32Array): number => isPresent.reduce((sum, one) => sum + one, 0);
+
 function doublesAt(reader: ByteReader, present: StoredIntegers, ranks: Uint32Array): Float64Array {
-  const all = readDoubles(reader, present.all().reduce((sum, one) => sum + one, 0));
+  const all = readDoubles(reader, countOf(present.all()));
   return Float64Array.from(ranks, (rank) => all[rank]!);
+}
+
+/** Puts the dense numbers, divided by `scale`, in the places that are marked as present; NaN elsewhere. */
+function spread(isPresent: Int32Array, dense: ArrayLike<number>, scale: number): Float64Array {
+  const values = new Float64Array(isPresent.length).fill(NaN);
+  for (let i = 0, next = 0; i < values.length; i++) {
+    if (isPresent[i] === 1) values[i] = dense[next++]! / scale;
+  }
+  return values;
 }
 
 /** Reads the numbers at these places of what `writeNumbers` wrote. */
@@ -88,36 +99,19 @@ export function readNumbersAt(reader: ByteReader, places: Uint32Array): Float64A
   const present = readIntegers(reader);
   const isPresent = present.at(places);
   const digits = reader.u8();
-  const values = new Float64Array(places.length).fill(NaN);
   const presentPlaces = places.filter((_, i) => isPresent[i] === 1);
-  if (presentPlaces.length === 0) return values;
+  if (presentPlaces.length === 0) return spread(isPresent, [], 1);
   const ranks = ranksAt(present, presentPlaces);
-  const isDouble = digits === DOUBLES;
-  const dense = isDouble ? doublesAt(reader, present, ranks) : readIntegers(reader).at(ranks);
-  const scale = isDouble ? 1 : 10 ** digits;
-  for (let i = 0, next = 0; i < places.length; i++) {
-    if (isPresent[i] === 1) values[i] = dense[next++]! / scale;
-  }
-  return values;
+  return digits === DOUBLES
+    ? spread(isPresent, doublesAt(reader, present, ranks), 1)
+    : spread(isPresent, readIntegers(reader).at(ranks), 10 ** digits);
 }
 
 /** Reads all that `writeNumbers` wrote. */
 export function readNumbers(reader: ByteReader): Float64Array {
   const present = readIntegers(reader).all();
   const digits = reader.u8();
-  const values = new Float64Array(present.length).fill(NaN);
-  let scale = 1;
-  let dense: Float64Array | Int32Array;
-  if (digits === DOUBLES) {
-    let length = 0;
-    for (const one of present) length += one;
-    dense = readDoubles(reader, length);
-  } else {
-    dense = readIntegers(reader).all();
-    scale = 10 ** digits;
-  }
-  for (let i = 0, next = 0; i < present.length; i++) {
-    if (present[i] === 1) values[i] = dense[next++]! / scale;
-  }
-  return values;
+  return digits === DOUBLES
+    ? spread(present, readDoubles(reader, countOf(present)), 1)
+    : spread(present, readIntegers(reader).all(), 10 ** digits);
 }

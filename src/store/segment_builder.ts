@@ -1,6 +1,6 @@
 import { ByteWriter } from "./byte_stream.ts";
 import type { EventSource } from "./event_source.ts";
-import { compareIds, ID_BYTES, writeIds } from "./id_codec.ts";
+import { ID_BYTES, timeOrder, writeIds } from "./id_codec.ts";
 import { writeIntegers } from "./integer_codec.ts";
 import { writeNumbers } from "./number_codec.ts";
 import {
@@ -65,8 +65,7 @@ function orderOf(sources: readonly EventSource[], keeps: Keeps): Order {
     new Uint8Array(ID_BYTES * total),
     sources.map((source, i) => source.ids(sourceMoments[i]!)),
   );
-  const byTime = (a: number, b: number): number =>
-    moments[a]! - moments[b]! || compareIds(ids, ID_BYTES * a, ids, ID_BYTES * b);
+  const byTime = timeOrder(moments, ids);
   let base = 0;
   const readers = sources.map((source) => {
     const reader = { ...source.runs(), run: 0, base };
@@ -150,7 +149,7 @@ class SegmentBuilder {
     this.toMs = toMs;
   }
 
-  /** The identity of the first event of each block. */
+  /** Returns the identity of the first event of each block. */
   async firstIdentities(): Promise<Int32Array> {
     return Int32Array.from(await this.#blocks((from) => this.#identityAt(from)));
   }

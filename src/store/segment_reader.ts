@@ -120,7 +120,7 @@ export class SegmentReader {
     }
   }
 
-  /** The range of a column's integers, as it is stored beside them. Throws SegmentUnreadable. */
+  /** Reads the range of a column's integers, which is stored beside them. Throws SegmentUnreadable. */
   rangeOf(name: IntegerName): IntegerRange {
     const stored = this.#cut(name).filter(({ bytes }) => bytes.length > 0);
     return joinedRange(
@@ -208,7 +208,7 @@ export class SegmentReader {
     return this.#decoded(name, () => decode(new ByteReader(bytes, cache)));
   }
 
-  /** How many bytes the decompressed pieces that it keeps take. */
+  /** The memory of the decompressed pieces that this reader keeps, in bytes. */
   get decompressedBytes(): number {
     let bytes = 0;
     for (const pieces of this.#decompressed?.values() ?? []) {
@@ -217,7 +217,7 @@ export class SegmentReader {
     return bytes;
   }
 
-  /** Copies of the bytes of columns of some of its blocks. */
+  /** Copies the bytes of these columns in some of the reader's blocks. */
   bytesOf(columns: readonly ColumnName[], blocks: Blocks): Map<ColumnName, Uint8Array> {
     return new Map(columns.map((column) => {
       const before = spanOf(this.head, column, this.blocks).from;
@@ -266,7 +266,7 @@ export class SegmentReader {
     return pieces;
   }
 
-  /** The same before anything is checked but that nothing is missing. */
+  /** Cuts a column's bytes into blocks. Checks only that no bytes are missing. */
   #cut(name: ColumnName): readonly ColumnPiece[] {
     const { head, blocks: { first, end } } = this;
     const place = head.places.get(name);

@@ -1,6 +1,6 @@
 import type { Row } from "../db/sql.ts";
 import type { EventBatch } from "./event_source.ts";
-import { compareIds, ID_BYTES } from "./id_codec.ts";
+import { timeOrder } from "./id_codec.ts";
 import {
   SEGMENT_EVENTS_MAX,
   SEGMENT_SPAN_MS,
@@ -61,8 +61,7 @@ export function mergeable(stored: readonly SizedSegment[]): number[] | null {
 function sortedPlaces({ identities, moments, ids }: EventBatch): Uint32Array {
   const order = new Uint32Array(identities.length);
   const placesOf = Map.groupBy(identities.keys(), (place) => identities[place]!);
-  const byTime = (a: number, b: number): number =>
-    moments[a]! - moments[b]! || compareIds(ids, ID_BYTES * a, ids, ID_BYTES * b);
+  const byTime = timeOrder(moments, ids);
   let at = 0;
   for (const identity of Int32Array.from(placesOf.keys()).sort()) {
     const places = placesOf.get(identity)!;

@@ -77,7 +77,7 @@ async function wholeSegments(
   });
 }
 
-/** Replaces a segment by those of its events that are kept. @returns how many events were removed */
+/** Rewrites a segment with only the events that are kept. @returns how many events were removed */
 async function rewrite(
   tx: Sql,
   projectId: number,
@@ -96,7 +96,7 @@ async function rewrite(
 }
 
 /** Segments to merge into one. */
-export interface Merge {
+interface Merge {
   readonly segmentIds: readonly number[];
   /** How many segments the project has. */
   readonly stored: number;
@@ -130,21 +130,20 @@ export async function mergedSegment(
 }
 
 /**
- * Replaces segments by the one they were merged into, in a transaction that has locked the project.
- * @returns false where one of them has been deleted meanwhile: then the others stay
+ * Replaces segments by the one they were merged into, in a transaction that has locked the project. Where
+ * one of them has been deleted meanwhile, the others stay.
  */
 export async function replaceSegments(
   tx: Sql,
   projectId: number,
   segmentIds: readonly number[],
   merged: EncodedSegment,
-): Promise<boolean> {
+): Promise<void> {
   const params = [projectId, arrayLiteral(segmentIds)];
   const present = await tx.query(`SELECT FROM segments WHERE ${WITH_IDS}`, params);
-  if (present.length < segmentIds.length) return false;
+  if (present.length < segmentIds.length) return;
   await tx.query(`DELETE FROM segments WHERE ${WITH_IDS}`, params);
   await insertSegment(tx, projectId, merged);
-  return true;
 }
 
 /** Adds events to the segments of a project. The caller has locked the project. */
@@ -284,7 +283,7 @@ function bytesOfBlock({ places }: SegmentHead, block: number): number {
   return places.values().reduce((sum, { starts }) => sum + starts[block + 1]! - starts[block]!, 0);
 }
 
-/** Groups blocks by what is fetched together; adjacent blocks become one range. */
+/** Groups blocks into batches that are fetched together; adjacent blocks become one range. */
 function* fetchesOf(head: SegmentHead, blocks: readonly number[]): Generator<Blocks[]> {
   let ranges: { first: number; end: number }[] = [];
   let bytes = 0;

@@ -1,5 +1,5 @@
 import type { EventRow } from "./event_row.ts";
-import { ID_BYTES } from "./id_codec.ts";
+import { ID_BYTES, uuidText } from "./id_codec.ts";
 import {
   FLAG_CODES,
   FLAG_COLUMNS,
@@ -39,9 +39,7 @@ function flagOf(code: number): boolean | null {
 
 /** Formats the 16 bytes at `at` as a UUID. */
 export function uuidOf(ids: Uint8Array, at = 0): string {
-  const hex = ids.subarray(at, at + ID_BYTES).toHex();
-  const tail = `${hex.slice(16, 20)}-${hex.slice(20)}`;
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${tail}`;
+  return uuidText(ids.subarray(at, at + ID_BYTES).toHex());
 }
 
 /** Lookups of the members of rows by an event's place. */

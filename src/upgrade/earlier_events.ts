@@ -18,7 +18,7 @@ import {
   UPGRADE_PAUSE_MS,
 } from "./upgrade_limits.ts";
 
-/** How many journal rows of earlier events the projection has not taken. */
+/** Counts the pending journal rows of earlier events. */
 async function rowsWaiting(sql: Sql, projectId: number): Promise<number> {
   const [row] = await sql.query<{ rows: number }>(
     `SELECT count(*)::int AS rows FROM journal
@@ -32,7 +32,7 @@ const NOTE_PLACE = `
 UPDATE earlier_projects SET moved_at = $2::text::timestamptz, moved_id = $3::text::uuid
 WHERE project_id = $1::int`;
 
-/** Moves the next events of a project into the journal. @returns how many; null: not now */
+/** Moves the next events of a project into the journal. @returns how many; null: none for now */
 async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
   const project = await lockEarlierUnlessElsewhere(tx, projectId);
   if (project === null || project.remaining === 0) return null;
@@ -50,12 +50,12 @@ async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
   return rows.length;
 }
 
-/** Whether the segments give an event back as it had been stored, member by member. */
+/** Whether an event from segments equals the earlier one, member by member. */
 function isSame(stored: EventRow, earlier: EventRow): boolean {
   return EARLIER_COLUMNS.every((name) => stored[name] === earlier[name]);
 }
 
-/** Drops the earlier events that these rows of segments give back. @returns how many */
+/** Deletes the earlier events that equal these rows of segments. @returns how many */
 async function dropSame(tx: Sql, projectId: number, rows: readonly EventRow[]): Promise<number> {
   const earlier = await earlierRowsOf(tx, projectId, rows.map(({ event_id }) => event_id));
   const same = rows.filter((row) => {
@@ -69,7 +69,7 @@ async function dropSame(tx: Sql, projectId: number, rows: readonly EventRow[]): 
   return same.length;
 }
 
-/** Compares one block of a segment with the earlier events. @returns whether the segment goes on */
+/** Compares one block of a segment with the earlier events. @returns whether another block follows */
 async function verifyBlock(
   tx: Sql,
   projectId: number,
@@ -77,7 +77,7 @@ async function verifyBlock(
   first: number,
 ): Promise<boolean> {
   const stored = (await fetchHeadsById(tx, projectId, [segmentId])).get(segmentId);
-  // Merged meanwhile: its events stand in another one, which has its turn.
+  // It was merged meanwhile into another segment, which is compared later.
   if (stored === undefined) return false;
   const blocks = stored.head.firstIdentities.length;
   const [reader] = await fetchBlocks(
@@ -98,14 +98,13 @@ async function segmentIds(sql: Sql, projectId: number): Promise<Set<number>> {
   return new Set((await fetchHeads(sql, projectId)).map(({ segmentId }) => segmentId));
 }
 
-/** Journal rows of moved events that are projected: all, or those of the last minute ($2 false). */
+/** The condition of projected journal rows of moved events: all, or only of the last minute ($2 false). */
 const IS_MOVED = `stored_by = '${MOVED_XID}' AND set_aside_until IS NULL
   AND projected_at >= CASE WHEN $2::bool THEN '-infinity' ELSE now() - interval '1 minute' END`;
 
 /**
- * Deletes the journal rows of moved events that are projected, all of them or those of the last
- * minute: no tail shows them, and while millions are moved they would be many. Notes first that the
- * journal lacks them.
+ * Deletes the projected journal rows of moved events, all or those of the last minute: no tail shows them,
+ * and moving millions of events would leave many. Notes first that the journal lacks them.
  */
 async function deleteMoved(sql: Sql, projectId: number, since: "ever" | "minute"): Promise<void> {
   await sql.query(
@@ -121,7 +120,7 @@ async function deleteMoved(sql: Sql, projectId: number, since: "ever" | "minute"
   );
 }
 
-/** Whether the projection has set moved events aside, and tries them again later. */
+/** Whether the projection has set moved events aside. */
 async function isAside(sql: Sql, projectId: number): Promise<boolean> {
   const rows = await sql.query(
     `SELECT FROM journal
@@ -141,17 +140,17 @@ async function countEarlier(sql: Sql, projectId: number): Promise<number> {
 }
 
 /**
- * Moves the events of before there were segments: into the journal, a slice of each project at a time,
- * from where the projection takes them as any others. Once all of a project's are in segments, each is
- * compared with what segments give back, and dropped where that is the same; what is not stays, and is
- * told. It goes on after any stop where it was, beside ingestion and reads.
+ * Moves the events of versions before segments into the journal, a slice of each project at a time; there
+ * the projection takes them like any others. Once all of a project's are in segments, each is compared with
+ * the event read from segments, and deleted if both are equal; any others stay, and are logged. After a
+ * stop it continues where it was, beside ingestion and reads.
  */
 export class EarlierEvents {
   readonly #database: Database;
   readonly #log: Pick<Log, "info" | "warn" | "error">;
-  /** Projects with events that segments do not give back: told once. */
+  /** Projects with events that differ in segments, which was logged. */
   readonly #keeping = new Set<number>();
-  /** Projects with events that were set aside, and when they are compared again. */
+  /** When projects with set-aside events are compared again. */
   readonly #againAtMs = new Map<number, number>();
 
   constructor(database: Database, log: Pick<Log, "info" | "warn" | "error">) {
@@ -159,7 +158,7 @@ export class EarlierEvents {
     this.#log = log;
   }
 
-  /** Works until all is done or `signal` aborts. Failures are logged and tried again. */
+  /** Works until all is done or `signal` aborts. Failures are logged and retried. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -175,7 +174,7 @@ export class EarlierEvents {
     }
   }
 
-  /** A slice of each project. @returns whether nothing is left to do for now */
+  /** Works on a slice of each project. @returns whether nothing is left to do for now */
   async #turn(signal: AbortSignal): Promise<boolean> {
     const database = this.#database;
     const projects = await database.query<{ project_id: number; remaining: number }>(
@@ -187,7 +186,7 @@ export class EarlierEvents {
       if (remaining > 0) {
         open++;
         while (!signal.aborted && await database.transaction((tx) => moveSlice(tx, project_id))) {
-          // The next slice at once, while the projection keeps pace.
+          // The next slice follows at once, while the projection keeps pace.
         }
         await deleteMoved(database, project_id, "minute");
       } else if (await rowsWaiting(database, project_id) > 0) open++;
@@ -197,10 +196,10 @@ export class EarlierEvents {
     return open === 0 && !signal.aborted && await this.#end();
   }
 
-  /** Compares what is left of a project. @returns whether it is to be compared again */
+  /** Compares a project's remaining events. @returns whether they must be compared again */
   async #verify(projectId: number, signal: AbortSignal): Promise<boolean> {
     const database = this.#database;
-    // Asked first: what is projected meanwhile has its turn next time.
+    // Checked first: events that are projected meanwhile are compared next time.
     const wasAside = await isAside(database, projectId);
     const before = await countEarlier(database, projectId);
     const segments = await segmentIds(database, projectId);
@@ -213,7 +212,7 @@ export class EarlierEvents {
     }
     const left = await countEarlier(database, projectId);
     if (left > 0) {
-      // What was merged meanwhile has its turn next time.
+      // Segments that were merged meanwhile are compared next time.
       const isMerged = (await segmentIds(database, projectId)).difference(segments).size > 0;
       if (left < before || isMerged) return true;
       if (wasAside) {
@@ -234,7 +233,7 @@ export class EarlierEvents {
     return false;
   }
 
-  /** @returns whether there is nothing more to do, but for what segments do not give back */
+  /** @returns whether nothing is left to do, apart from events that differ in segments */
   async #end(): Promise<boolean> {
     if (await dropEmptiedTable(this.#database)) return true;
     const projects = await this.#database.query("SELECT FROM earlier_projects");

@@ -14,7 +14,7 @@ interface Names {
 
 const HASH = /^[\w-]{22}$/;
 
-/** An id as a visitor hash, where it may be one. */
+/** Returns the id as a visitor hash, if it may be one. */
 function hashesOf(id: string): string[] {
   if (!HASH.test(id)) return [];
   return [`\\x${Uint8Array.fromBase64(id, { alphabet: "base64url" }).toHex()}`];
@@ -32,7 +32,7 @@ async function valuesOf(tx: Sql, text: string, projectId: number, values: readon
   return rows.map(({ value }) => value);
 }
 
-// Who was ever seen with these anonymous ids, and the other way round; in what is projected, too.
+// The users ever seen with these anonymous ids, and the reverse; both also in projected events.
 const USERS = `
 SELECT user_id AS value FROM earlier_events
 WHERE project_id = $1::int AND anonymous_id = ANY ($2::text::text[]) AND user_id IS NOT NULL
@@ -48,14 +48,14 @@ SELECT a.value FROM identities u
 JOIN identities a ON a.project_id = u.project_id AND a.actor_id = u.identity_id AND a.kind = 'a'
 WHERE u.project_id = $1::int AND u.kind = 'u' AND u.value = ANY ($2::text::text[])`;
 
-/** All that may name whoever an id names: more, where devices are shared. */
+/** Returns all names that may belong to the person with an id; more than that where devices are shared. */
 async function namesAround(tx: Sql, projectId: number, id: string): Promise<Names> {
   const users = [...new Set([id, ...await valuesOf(tx, USERS, projectId, [id])])];
   const anonymous = await valuesOf(tx, ANONYMOUS, projectId, users);
   return { users, anonymous: [...new Set([id, ...anonymous])], hashes: hashesOf(id) };
 }
 
-// What only an anonymous id or a hash names, and all that says whose an anonymous id is.
+// The events of these names, and all events that may decide whose an anonymous id is.
 const EVENTS_AROUND = `
 SELECT e.event_id FROM earlier_events e
 WHERE e.project_id = $1::int
@@ -72,12 +72,12 @@ async function eventsAround(tx: Sql, projectId: number, id: string): Promise<str
 }
 
 /**
- * Moves all earlier events of one person into the journal, out of turn, and those that say whose the
- * person's anonymous ids are: once they are projected, all that is stored of the person is known. The
- * table is read three times for it, without an index: about two seconds at ten million events.
+ * Moves all earlier events of one person into the journal, out of turn, and the events that decide whose the
+ * person's anonymous ids are: once they are projected, all that is stored of the person is known. It scans
+ * the table three times, without an index: about two seconds at ten million events.
  */
 export async function movePerson(database: Database, projectId: number, id: string): Promise<void> {
-  // An id from a path may hold what PostgreSQL's text cannot.
+  // An id from a URL may hold what PostgreSQL's text cannot.
   if (id.includes("\0") || !id.isWellFormed()) return;
   if (!await hasEarlier(database, projectId)) return;
   const ids = await database.transaction((tx) => eventsAround(tx, projectId, id));
@@ -89,7 +89,7 @@ export async function movePerson(database: Database, projectId: number, id: stri
   }
 }
 
-// What was linked to the person since may not be moved yet, or wait in the journal.
+// Events that were linked to the person since may not be moved yet, or be pending.
 const ERASE = `
 WITH gone AS (
   DELETE FROM earlier_events
@@ -102,7 +102,7 @@ SELECT g.event_id, EXISTS (
   SELECT FROM event_ids i WHERE i.project_id = $1::int AND i.event_id = g.event_id OFFSET 0) AS moved
 FROM gone g`;
 
-/** Names as `eraseActor` tells them: their kind, then their value. */
+/** Sorts the names that `eraseActor` returns, a kind and a value each, by their kind. */
 function namesOf(erased: ReadonlySet<string>): Names {
   const of = (kind: string) =>
     [...erased].filter((name) => name.startsWith(kind)).map((name) => name.slice(1));
@@ -110,10 +110,10 @@ function namesOf(erased: ReadonlySet<string>): Names {
 }
 
 /**
- * Erases one actor as `eraseActor` does, and in the same transaction from the earlier events, so that
- * none of theirs comes back by being moved. Move the person and project first. `also` is done in the
- * same transaction.
- * @returns how many events there were
+ * Erases one actor as `eraseActor` does, and in the same transaction from the earlier events, so that none of
+ * the actor's events is moved back later. Call `movePerson` and project first. `also` runs in the same
+ * transaction.
+ * @returns how many events were erased
  */
 export async function erasePerson(
   database: Database,

@@ -2,10 +2,10 @@ import type { Database, Sql } from "../db/sql.ts";
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
 import { UPGRADE_LOCK_MS_MAX } from "./upgrade_limits.ts";
 
-/** A project with events of before there were segments, and up to which one they are moved. */
+/** A project with events of versions before segments, and the last one that was moved. */
 export interface EarlierProject extends Record<string, unknown> {
   readonly project_id: number;
-  /** About how many are not in the journal yet; 0 only once the last one is. */
+  /** About how many are not moved into the journal yet; 0 only once all are. */
   readonly remaining: number;
   readonly moved_at: string;
   readonly moved_id: string;
@@ -16,14 +16,14 @@ SELECT project_id, remaining, moved_at::text AS moved_at, moved_id FROM earlier_
 WHERE project_id = $1::int FOR UPDATE`;
 
 /**
- * Locks a project's earlier events until the transaction ends: none is moved, expires or is erased by
- * others. Before the lock of its projection, where both are taken. Null: it has none (any more).
+ * Locks a project's earlier events until the transaction ends: nobody else moves, expires or erases them.
+ * Where the projection is locked too, this lock must come first. Null: the project has none (any more).
  */
 export async function lockEarlier(tx: Sql, projectId: number): Promise<EarlierProject | null> {
   return (await tx.query<EarlierProject>(PROJECT, [projectId]))[0] ?? null;
 }
 
-/** The same, and null too where somebody else has the lock. */
+/** `lockEarlier` without waiting: null also where another transaction holds the lock. */
 export async function lockEarlierUnlessElsewhere(
   tx: Sql,
   projectId: number,
@@ -31,7 +31,7 @@ export async function lockEarlierUnlessElsewhere(
   return (await tx.query<EarlierProject>(`${PROJECT} SKIP LOCKED`, [projectId]))[0] ?? null;
 }
 
-/** Whether the project has events that an upgrade has still to move, or to compare. */
+/** Whether the project has events that an upgrade must still move or compare. */
 export async function hasEarlier(sql: Sql, projectId: number): Promise<boolean> {
   const rows = await sql.query("SELECT FROM earlier_projects WHERE project_id = $1::int", [
     projectId,
@@ -39,7 +39,7 @@ export async function hasEarlier(sql: Sql, projectId: number): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** Counts down what remains, but for the last: whether it is moved the walk through all of them tells. */
+/** Counts down what remains, but not to 0: only the walk through all events shows that none is left. */
 export async function noteLess(tx: Sql, projectId: number, events: number): Promise<void> {
   await tx.query(
     `UPDATE earlier_projects SET remaining = greatest(remaining - $2::int, least(remaining, 1))
@@ -48,7 +48,7 @@ export async function noteLess(tx: Sql, projectId: number, events: number): Prom
   );
 }
 
-/** Drops the table of earlier events where nothing is left in it, as on a database that is new. */
+/** Drops the table of earlier events if it is empty, as on a new database. @returns whether it is gone */
 export async function dropEmptiedTable(database: Database): Promise<boolean> {
   if (!await hasEarlierEvents(database)) return true;
   const [left] = await database.query<{ present: boolean }>(

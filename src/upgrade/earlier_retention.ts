@@ -15,8 +15,8 @@ SELECT count(*)::int AS deleted, count(*) FILTER (WHERE NOT EXISTS (
 FROM gone g`;
 
 /**
- * Deletes the earlier events that are older than their project's `retentionDays`, before they are
- * moved: what is moved of them already, the projection's own retention forgets.
+ * Deletes earlier events older than their project's `retentionDays`, before they are moved. Events that are
+ * moved already are left to the projection's retention.
  * @returns how many were not moved yet
  */
 export async function eraseExpiredEarlier(database: Database, now: Date): Promise<number> {

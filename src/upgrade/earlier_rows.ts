@@ -2,7 +2,7 @@ import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import { parseJson } from "../json_text.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
 
-/** How a column of the table comes back as ingestion had made it; others as they are. */
+/** The SQL that reads a column as ingestion had made it; other columns are read unchanged. */
 const TOLD: Partial<Record<keyof EventRow, string>> = {
   occurred_at: "(extract(epoch FROM e.occurred_at) * 1000)::int8",
   received_at: "(extract(epoch FROM e.received_at) * 1000)::int8",
@@ -14,21 +14,21 @@ const TOLD: Partial<Record<keyof EventRow, string>> = {
   extra: "e.extra::text",
 };
 
-/** These columns of a table of wide rows (alias e), as `rowOf` takes them. */
+/** Returns the SQL of these columns of a table of wide rows (alias e), as `rowOf` takes them. */
 export function toldColumns(names: readonly (keyof EventRow)[]): string {
   return names.map((name) => `${TOLD[name] ?? `e.${name}`} AS ${name}`).join(", ");
 }
 
-/** Columns of the table of before there were segments. */
+/** The columns of `earlier_events`. */
 export const EARLIER_COLUMNS = (Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[])
   .filter((name) => name !== "sent_at" && name !== "interactive");
 const COLUMNS = toldColumns(EARLIER_COLUMNS);
 
-/** JSON as ingestion writes it, keys that are spelt with an escape too: PostgreSQL adds blanks. */
+/** Formats JSON as ingestion does, also keys that are spelt with an escape: PostgreSQL adds blanks. */
 const jsonText = (text: unknown): string | null =>
   text === null ? null : JSON.stringify(parseJson(text as string));
 
-/** A wide row as ingestion had made it. */
+/** Returns a wide row as ingestion had made it. */
 export function rowOf(row: Row): EventRow {
   return {
     ...row,
@@ -41,7 +41,7 @@ export function rowOf(row: Row): EventRow {
   } as EventRow;
 }
 
-/** The next events of a project by time, then id, behind one of them. */
+/** Reads the next events of a project after one of them, by time, then id. */
 export async function earlierRows(
   sql: Sql,
   projectId: number,
@@ -58,7 +58,7 @@ export async function earlierRows(
   return rows.map(rowOf);
 }
 
-/** Those of these events that are among the earlier ones, by id. */
+/** Reads the earlier events with these ids, by id. */
 export async function earlierRowsOf(
   sql: Sql,
   projectId: number,

@@ -1,4 +1,4 @@
-/** Every bound of the upgrade, with its unit in its name. */
+/** Limits of the upgrade, with their units in their names. */
 
 /** Earlier events that are moved into the journal in one transaction. */
 export const MOVED_EVENTS = 2_000;
@@ -11,7 +11,7 @@ export const UPGRADE_FAILURE_PAUSE_MS = 5_000;
 export const UPGRADE_ASIDE_PAUSE_MS = 5_000;
 /** How long dropping the old table may hold up ingestion. */
 export const UPGRADE_LOCK_MS_MAX = 2_000;
-/** What one statement may take that looks through all earlier events for one person's. */
+/** How long a statement that searches all earlier events for one person's may take. */
 export const UPGRADE_SCAN_MS_MAX = 600_000;
 /** Expired earlier events that are deleted in one transaction. */
 export const EXPIRED_AT_ONCE = 10_000;

@@ -10,7 +10,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "$groupidentify": "$group",
 };
 const OWN = "[Amplitude] ";
-/** What visitors did: the other events of Amplitude's own are technical. */
+/** Amplitude's own events of what visitors did; its other ones are technical. */
 const MEANT: ReadonlySet<string> = new Set([
   "[Amplitude] File Downloaded",
   "[Amplitude] Form Started",
@@ -18,7 +18,7 @@ const MEANT: ReadonlySet<string> = new Set([
 ]);
 const TECHNICAL: ReadonlySet<string> = new Set(["session_start", "session_end"]);
 
-/** Members of `event_properties` that have a place of their own. */
+/** Members of `event_properties` that are not kept as properties. */
 const PLACED: ReadonlySet<string> = new Set([
   "[Amplitude] Page Location",
   "[Amplitude] Page Path",
@@ -30,7 +30,7 @@ const PLACED: ReadonlySet<string> = new Set([
   "referrer",
 ]);
 
-/** No visit. */
+/** The id of no session. */
 const NO_SESSION = "-1";
 const WEB = /^web$/i;
 
@@ -42,7 +42,7 @@ function nameOf(type: string | null): string | null {
   return technical ? `$${type}` : type;
 }
 
-/** On the web `os_name` is the browser, and the device's family its system. */
+/** Reads the agent. On the web `os_name` is the browser, and the device's family is the system. */
 function agentOf(row: Members) {
   const family = row.device_family ?? row.device_type;
   if (WEB.test(textOf(row.platform) ?? "")) {
@@ -61,7 +61,7 @@ function agentOf(row: Members) {
   };
 }
 
-/** An event of the Export API. */
+/** Maps an event of the Export API. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const properties = membersOf(row.event_properties);
   const name = nameOf(textOf(row.event_type));

@@ -6,10 +6,10 @@ import type { MapContext, Mapped } from "../source.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   screen_view: "page_view",
-  // Google's are clicks that leave the site; Footfall's have a place on the page.
+  // Google's clicks leave the site; Footfall's have a place on the page.
   click: "outbound_click",
 };
-/** What Google records by itself, and tells nothing that a visitor meant to do. */
+/** Events that Google records by itself, and no visitor meant to do. */
 const TECHNICAL: ReadonlySet<string> = new Set([
   "session_start",
   "first_visit",
@@ -17,7 +17,7 @@ const TECHNICAL: ReadonlySet<string> = new Set([
   "user_engagement",
   "scroll",
 ]);
-/** Parameters that have a place of their own, or are Google's own bookkeeping. */
+/** Parameters that are not kept as properties: they have other members, or are Google's bookkeeping. */
 const PLACED: ReadonlySet<string> = new Set([
   "page_location",
   "page_referrer",
@@ -36,7 +36,7 @@ const PLACED: ReadonlySet<string> = new Set([
 ]);
 const MICROSECONDS = 1000;
 
-/** The one kind of value that is set. Whole numbers are text in BigQuery's JSON. */
+/** Returns the value of the kind that is set. Whole numbers are text in BigQuery's JSON. */
 function valueOf(value: Members): unknown {
   if (typeof value.string_value === "string") return value.string_value;
   const whole = textOf(value.int_value);
@@ -44,7 +44,7 @@ function valueOf(value: Members): unknown {
   return numberOf(value.double_value) ?? numberOf(value.float_value);
 }
 
-/** Parameters by their key. */
+/** Returns parameters by their key. */
 function parametersOf(list: unknown): Record<string, unknown> {
   const found = Object.create(null) as Record<string, unknown>;
   if (!Array.isArray(list)) return found;
@@ -55,7 +55,7 @@ function parametersOf(list: unknown): Record<string, unknown> {
   return found;
 }
 
-/** What is told of a purchase and its items, less what is not set. */
+/** Returns the members of a purchase and its items that are set. */
 function shopOf(row: Members): Record<string, unknown> {
   const told = (members: Members) =>
     Object.fromEntries(
@@ -81,7 +81,7 @@ function campaignOf(row: Members) {
   return Object.keys(campaign).length === 0 ? null : campaign;
 }
 
-/** What an event is known by: a row of a day's final table has more in it than the day's first one. */
+/** Returns what identifies an event: the same in a day's first table and in its final one, which holds more. */
 function knownBy(row: Members) {
   return [
     row.stream_id,
@@ -97,7 +97,7 @@ function knownBy(row: Members) {
   ];
 }
 
-/** A row of `events_YYYYMMDD`. */
+/** Maps a row of `events_YYYYMMDD`. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const parameters = parametersOf(row.event_params);
   const theirs = textOf(row.event_name) ?? "event";
@@ -115,7 +115,7 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
       timestamp: micros === null ? null : Math.floor(micros / MICROSECONDS),
       clock: "client",
       ...person,
-      // Without consent nobody is told apart: their events are of no visit.
+      // Without consent visitors cannot be told apart: their events are in no visit.
       inSession: nobody ? false : null,
       sessionId: textOf(parameters.ga_session_id),
       url: textOf(parameters.page_location),

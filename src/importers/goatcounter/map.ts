@@ -4,12 +4,12 @@ import type { Members } from "../json_rows.ts";
 import { placeOf } from "../places.ts";
 import type { MapContext, Mapped } from "../source.ts";
 
-/** `Referrer scheme`: how a referrer is meant. */
+/** Values of `Referrer scheme`: the meaning of a referrer. */
 const HTTP = "h";
 const GENERATED = "g";
 const CAMPAIGN = "c";
 
-/** Names that GoatCounter gives to several addresses of one site. */
+/** Names that GoatCounter uses for several addresses of one site. */
 const GENERATED_SITES: Readonly<Record<string, string>> = {
   "Google": "https://www.google.com/",
   "Hacker News": "https://news.ycombinator.com/",
@@ -29,7 +29,7 @@ const isTrue = (value: unknown) => value === "true" || value === "1";
 interface From {
   readonly referrer: string | null;
   readonly source: string | null;
-  /** A name that is no address. */
+  /** A referrer's name that is no address. */
   readonly named: string | null;
 }
 
@@ -58,7 +58,7 @@ function botOf(value: unknown): boolean | null {
   return text === null ? null : text !== "0";
 }
 
-/** A record of the export of single page views. */
+/** Maps a record of the export of single page views. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const path = textOf(row.Path);
   const isEvent = isTrue(row.Event);
@@ -70,13 +70,13 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   return [{
     event: {
       eventId: ids.fromRow(Object.entries(row)),
-      // An event's name stands where pages have their path.
+      // The path of an event is its name.
       name: isEvent ? path : "page_view",
       timestamp: timeOf(row.Date),
       clock: "client",
       anonymousId: session,
       sessionId: session,
-      // Where GoatCounter was told to keep no sessions, nobody is told apart.
+      // Without GoatCounter's sessions, visitors cannot be told apart.
       inSession: session === null ? false : null,
       url: isEvent || path === null ? null : path.startsWith("/") ? path : `/${path}`,
       referrer,

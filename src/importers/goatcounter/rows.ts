@@ -1,19 +1,16 @@
-import { readCsv } from "../csv_rows.ts";
+import { readCsvFile } from "../csv_rows.ts";
 import { FileProblem } from "../file_problem.ts";
-import { ROW_BYTES_MAX } from "../importer_limits.ts";
-import type { InputFile } from "../input_file.ts";
+import { eachFile } from "../file_rows.ts";
 import type { Row } from "../json_rows.ts";
-import type { ReadContext, SourceRow } from "../source.ts";
-import { utf8Bytes } from "../text_lines.ts";
-import { type PlainFile, plainFiles } from "../unpacked.ts";
+import type { SourceRow } from "../source.ts";
 
 /** The header begins with the version of the export. */
 const VERSIONED = /^(\d+)Path$/;
 const VERSIONS: ReadonlySet<string> = new Set(["1", "2"]);
 
-async function* plainRows(plain: PlainFile): AsyncGenerator<SourceRow[]> {
-  const bytes = utf8Bytes(plain.name, plain.bytes());
-  const { columns: [first = ""], rows } = await readCsv(plain.name, bytes, ROW_BYTES_MAX);
+/** Reads the rows of the CSV export, gzipped as it is sent or plain. */
+export const rows = eachFile(async function* (plain) {
+  const { columns: [first = ""], rows } = await readCsvFile(plain);
   const [, version] = VERSIONED.exec(first) ?? [];
   if (version !== undefined && !VERSIONS.has(version)) {
     throw new FileProblem(
@@ -28,17 +25,4 @@ async function* plainRows(plain: PlainFile): AsyncGenerator<SourceRow[]> {
     return { ...row, file: plain.name, value: { Path: path, ...rest } };
   };
   for await (const batch of rows) yield batch.map(named);
-}
-
-/** Rows of the CSV export, gzipped as it is sent or plain. */
-export async function* rows(
-  files: readonly InputFile[],
-  { read, fileBegins }: ReadContext,
-): AsyncGenerator<SourceRow[]> {
-  for (const file of files) {
-    for await (const plain of plainFiles(file, read)) {
-      fileBegins();
-      yield* plainRows(plain);
-    }
-  }
-}
+});

@@ -7,13 +7,13 @@ import type { MapContext, Mapped } from "../source.ts";
 const SECOND_MS = 1000;
 const DIMENSION = /^dimension\d+$/;
 
-/** What an action is as an event. */
+/** An action as an event. */
 interface Meaning {
   readonly name: string;
-  /** What tells it from others of its kind in the visit's site. */
+  /** Its id, unique among actions of its kind in the site. */
   readonly id: string | null;
   readonly properties: Record<string, unknown>;
-  /** False: its `url` is where it led to, not the page on which it happened. */
+  /** False: its `url` is the address it led to, not the page on which it happened. */
   readonly onPage: boolean;
 }
 
@@ -90,13 +90,13 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   ecommerceAbandonedCart: "abandoned carts",
 };
 
-/** Parameters of campaigns are taken off addresses by Matomo; the visit tells them. */
+/** Reads the campaign from the visit: Matomo removes its parameters from addresses. */
 function campaignOf(visit: Members) {
   if (textOf(visit.referrerType) !== "campaign") return null;
   const name = textOf(visit.campaignName) ?? textOf(visit.referrerName);
   return present({
     campaign: name,
-    // A campaign needs a source; Matomo's own has a name alone.
+    // A campaign needs a source; Matomo's has only a name.
     source: textOf(visit.campaignSource) ?? name,
     medium: textOf(visit.campaignMedium),
     term: textOf(visit.campaignKeyword) ?? textOf(visit.referrerKeyword),
@@ -104,7 +104,7 @@ function campaignOf(visit: Members) {
   });
 }
 
-/** What all events of a visit have in common. */
+/** Returns what all events of a visit share. */
 function commonOf(visit: Members) {
   const dimensions = present(picked(visit, (name) => DIMENSION.test(name)));
   return {
@@ -126,7 +126,7 @@ function commonOf(visit: Members) {
   };
 }
 
-/** A visit: each of its actions is an event. */
+/** Maps a visit: each of its actions is an event. */
 export function map(visit: Members, { ids }: MapContext): readonly Mapped[] {
   const actions = Array.isArray(visit.actionDetails)
     ? visit.actionDetails
@@ -156,7 +156,7 @@ export function map(visit: Members, { ids }: MapContext): readonly Mapped[] {
         timestamp: seconds === null ? null : seconds * SECOND_MS,
         url: page,
         title: textOf(action.pageTitle),
-        // How the visit came about is told of the visit: its first event has it.
+        // The referrer and the campaign are the visit's: its first event gets them.
         referrer: first ? textOf(visit.referrerUrl) : null,
         campaign: first ? campaignOf(visit) : null,
         properties: {

@@ -1,4 +1,5 @@
 import { browserName, deviceClass, deviceOfSystem, systemName } from "../agent_names.ts";
+import { UUID } from "../event_id.ts";
 import { membersOf, numberOf, picked, textOf } from "../fields.ts";
 import type { Members } from "../json_rows.ts";
 import { placeOf } from "../places.ts";
@@ -11,7 +12,7 @@ const NAMES: Readonly<Record<string, string>> = {
   $create_alias: "$alias",
   $merge: "$alias",
 };
-/** Seconds up to the year 5138; what is more are milliseconds. */
+/** Numbers below this are seconds, up to the year 5138; larger ones are milliseconds. */
 const SECONDS_MAX = 1e11;
 const DEVICE_PREFIX = "$device:";
 const PLACED: ReadonlySet<string> = new Set([
@@ -30,7 +31,7 @@ function timeOf(value: unknown, zone: string | null): number | null {
   return instantOf(number < SECONDS_MAX ? number * 1000 : number, zone);
 }
 
-/** Who it was. A `distinct_id` that names a device is nobody's yet. */
+/** Returns who the event is of. A `distinct_id` that names a device is no user's yet. */
 function peopleOf(properties: Members) {
   const distinctId = textOf(properties.distinct_id);
   const device = textOf(properties.$device_id) ??
@@ -41,7 +42,7 @@ function peopleOf(properties: Members) {
   return { userId: textOf(properties.$user_id) ?? named, anonymousId: device };
 }
 
-/** An event of the raw export. */
+/** Maps an event of the raw export. */
 export function map(row: Members, { ids, timeZone }: MapContext): readonly Mapped[] {
   const properties = membersOf(row.properties);
   const theirs = textOf(row.event);
@@ -79,5 +80,3 @@ export function map(row: Members, { ids, timeZone }: MapContext): readonly Mappe
     },
   }];
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -3,9 +3,8 @@ const MINUTE_MS = 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string): Intl.DateTimeFormat {
-  let format = formats.get(zone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat("en-US", {
+  return formats.getOrInsertComputed(zone, () =>
+    new Intl.DateTimeFormat("en-US", {
       timeZone: zone,
       calendar: "iso8601",
       hourCycle: "h23",
@@ -15,13 +14,10 @@ function formatOf(zone: string): Intl.DateTimeFormat {
       hour: "2-digit",
       minute: "2-digit",
       second: "2-digit",
-    });
-    formats.set(zone, format);
-  }
-  return format;
+    }));
 }
 
-/** What clocks in the zone are ahead of UTC at an instant. */
+/** Returns how many milliseconds clocks in the zone are ahead of UTC at an instant. */
 function offsetMs(instantMs: number, zone: string): number {
   const parts = Object.fromEntries(
     formatOf(zone).formatToParts(instantMs).map(({ type, value }) => [type, Number(value)]),
@@ -38,12 +34,12 @@ function offsetMs(instantMs: number, zone: string): number {
 }
 
 /**
- * The instant of a time that a clock in the zone showed, told as if it had been one in UTC: projects of
- * Mixpanel from before 2023 export such times. Of an hour that came twice it is the first.
+ * Returns the instant of a local time of the zone that is written as if it were UTC: projects of Mixpanel
+ * from before 2023 export such times. In an hour that occurs twice it is the first.
  */
 export function instantOf(shownMs: number, zone: string | null): number {
   if (zone === null) return shownMs;
-  // The offset a day before is that of the time before a change.
+  // The offset of the day before is the one before a change of the clocks.
   for (const at of [shownMs - 24 * 60 * MINUTE_MS, shownMs, shownMs + 24 * 60 * MINUTE_MS]) {
     const instant = shownMs - offsetMs(at, zone);
     if (instant + offsetMs(instant, zone) === shownMs) return instant;

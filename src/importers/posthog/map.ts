@@ -4,7 +4,7 @@ import type { Members } from "../json_rows.ts";
 import { placeOf } from "../places.ts";
 import type { MapContext, Mapped } from "../source.ts";
 
-/** Names that Footfall has one of its own for. */
+/** Events for which Footfall has names of its own. */
 const NAMES: Readonly<Record<string, string>> = {
   $pageview: "page_view",
   $screen: "page_view",
@@ -13,13 +13,13 @@ const NAMES: Readonly<Record<string, string>> = {
   $create_alias: "$alias",
   $groupidentify: "$group",
 };
-/** Events that tell who somebody is: their traits are kept. */
+/** Events that identify people: their traits are kept. */
 const ABOUT_PEOPLE: ReadonlySet<string> = new Set(["$identify", "$alias", "$group"]);
 
 const DIRECT: ReadonlySet<string> = new Set(["$direct", ""]);
-/** Members that stand elsewhere in the row. */
+/** Properties that repeat other members of the row. */
 const REPEATED: ReadonlySet<string> = new Set(["token", "distinct_id", "title"]);
-/** Parameters of the address, which is kept whole. */
+/** Parameters that are in the address, which is kept whole. */
 const OF_THE_ADDRESS =
   /^(?:utm_\w+|gclid|gad_source|gbraid|wbraid|fbclid|msclkid|ttclid|twclid|li_fat_id|dclid|mc_cid|igshid|rdt_cid|epik|qclid|sccid|irclid|_kx|gclsrc)$/;
 
@@ -28,7 +28,7 @@ function size(width: unknown, height: unknown) {
   return pixels.width === null && pixels.height === null ? null : pixels;
 }
 
-/** Who it was: `distinct_id` is the device's until somebody has signed in. */
+/** Returns who the event is of: `distinct_id` is the device's until its user has signed in. */
 function peopleOf(name: string, distinctId: string | null, properties: Members) {
   const device = textOf(properties.$device_id);
   if (name === "$identify" && textOf(properties.$anon_distinct_id) !== null) {
@@ -60,7 +60,7 @@ function keptProperties(name: string, row: Members, properties: Members) {
   };
 }
 
-/** A row of a batch export's model of events. */
+/** Maps a row of a batch export's model of events. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const properties = membersOf(row.properties);
   const theirs = textOf(row.event);

@@ -3,31 +3,30 @@ import { GrowingColumn } from "./growing_column.ts";
 import type { KeptTexts } from "./kept_texts.ts";
 import { PlaceIndex, spread } from "./place_index.ts";
 
-/** What one row adds to a value; what is absent is not told. */
-export type Figures = Readonly<Partial<Record<Figure, number>>>;
+/** What one row adds to a value; the row does not state figures that are missing or undefined. */
+export type Figures = Readonly<Partial<Record<Figure, number | undefined>>>;
 
-/** The place of the first and of the last value of a day, and how many there are. */
+/** The places of the first and the last value of a day. */
 interface Chain {
   readonly first: number;
   last: number;
-  size: number;
 }
 
-/** No text, as a number beside those of texts. */
+/** Stands for the number of no text. */
 const NO_TEXT = -1;
 const END = -1;
 
 /**
- * The values of one dimension, each of a day with its figures, in columns: 8 bytes a figure that the
- * source tells, and some 24 to find it by.
+ * The values of one dimension with their days and figures, in columns: 8 bytes for each figure that the
+ * source has, and some 24 for each value to find it.
  */
 export class DayValues {
   readonly #texts: KeptTexts;
-  /** Of each value its text's number, its day, and the next value of that day. */
+  /** For each value, the number of its text, its day, and the place of the day's next value. */
   readonly #text = new GrowingColumn(Int32Array);
   readonly #day = new GrowingColumn(Int32Array);
   readonly #next = new GrowingColumn(Int32Array);
-  /** What is told of any value; what another one lacks of it is nothing. */
+  /** The figures that at least one value has; they are 0 for the others. */
   readonly #figures = new Map<Figure, GrowingColumn>();
   readonly #days = new Map<number, Chain>();
   readonly #index = new PlaceIndex((place) =>
@@ -39,12 +38,12 @@ export class DayValues {
     this.#texts = texts;
   }
 
-  /** How many there are. */
+  /** The number of values. */
   get size(): number {
     return this.#size;
   }
 
-  /** Adds to a value of a day. */
+  /** Adds figures to a value of a day. */
   add(day: number, value: string | null, figures: Figures): void {
     const text = value === null ? NO_TEXT : this.#texts.numberOf(value);
     const hash = spread(Math.imul(day, 31) + spread(text));
@@ -68,20 +67,19 @@ export class DayValues {
     this.#day.set(place, day);
     this.#next.set(place, END);
     const chain = this.#days.get(day);
-    if (chain === undefined) this.#days.set(day, { first: place, last: place, size: 1 });
+    if (chain === undefined) this.#days.set(day, { first: place, last: place });
     else {
       this.#next.set(chain.last, place);
       chain.last = place;
-      chain.size++;
     }
   }
 
-  /** The days with a value. */
+  /** Returns the days that have a value. */
   days(): Iterable<number> {
     return this.#days.keys();
   }
 
-  /** The values of a day, in the order in which they came. */
+  /** Yields the values of a day, in the order in which they were added. */
   *rowsOf(day: number): Generator<ImportedRow> {
     for (
       let place = this.#days.get(day)?.first ?? END;
@@ -93,7 +91,7 @@ export class DayValues {
     }
   }
 
-  /** Of a day of which nothing is told. */
+  /** Returns the row of a day without values: its figures are 0. */
   nothing(): ImportedRow {
     return this.#row(null, null);
   }

@@ -1,11 +1,9 @@
 import { browserName, deviceClass, systemName } from "../agent_names.ts";
-import { readCsv } from "../csv_rows.ts";
+import { readCsvFile } from "../csv_rows.ts";
 import { FileProblem } from "../file_problem.ts";
-import { ROW_BYTES_MAX } from "../importer_limits.ts";
 import type { Members } from "../json_rows.ts";
 import { countryCode } from "../places.ts";
 import type { MappingNote } from "../source.ts";
-import { utf8Bytes } from "../text_lines.ts";
 import type { PlainFile } from "../unpacked.ts";
 import type { Figures } from "./day_values.ts";
 import {
@@ -21,11 +19,11 @@ import {
 } from "./sum_source.ts";
 import { trafficValues } from "./traffic_values.ts";
 
-/** What columns are called in exports of the dashboard, of then and now, and of the API. */
+/** The names of columns in past and present exports of the dashboard, and in the API. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   time: ["timestamp", "datetime", "date"],
   pageviews: ["pageviews", "views"],
-  // Of 2026, a visitor of the site: one a day, which is what a visit was.
+  // In exports of 2026, `visitors` of the site are counted once a day, as visits were before.
   visits: ["visits", "visitors"],
   visitors: ["uniques", "visitors"],
   duration: ["avg_duration", "average_duration"],
@@ -50,10 +48,10 @@ const TRAFFIC = ["referrer", "utmSource", "utmMedium", "utmCampaign", "utmTerm",
 const PLACES = ["country", "region", "city"];
 const DIMENSIONS = ["path", "browser", "os", "device", ...PLACES, ...TRAFFIC];
 
-/** `Avg Duration` and `avg_duration` are one. */
+/** Normalises a column's name: `Avg Duration` and `avg_duration` are equal. */
 const plain = (column: string) => column.trim().toLowerCase().replace(/[\s-]+/g, "_");
 
-/** Which column holds what. */
+/** The column of each kind of content. */
 type Found = Readonly<Record<string, string | undefined>>;
 
 function columnsOf(columns: readonly string[]): Found {
@@ -73,7 +71,7 @@ function decimalOf(row: Members, column: string | undefined): number | undefined
   throw new RowMistake("invalid_number", `\`${column}\` must be a number, not "${text}".`);
 }
 
-/** Bounces and durations are made again of the rates that Fathom tells, and of the visits. */
+/** Reads the figures of a row. Bounces and durations are computed from Fathom's rates and the visits. */
 function figuresOf(row: Members, found: Found): Figures {
   const count = (what: string) => {
     const column = found[what];
@@ -85,17 +83,16 @@ function figuresOf(row: Members, found: Found): Figures {
   if (rate !== undefined && rate > 1) {
     throw new RowMistake("invalid_rate", `A bounce rate is at most 1, and not ${rate}.`);
   }
-  const told = {
+  return {
     visitors: count("visitors"),
     visits,
     pageviews: count("pageviews"),
     bounces: visits === undefined || rate === undefined ? undefined : Math.round(visits * rate),
     seconds: visits === undefined || duration === undefined ? undefined : visits * duration,
   };
-  return Object.fromEntries(Object.entries(told).filter(([, count]) => count !== undefined));
 }
 
-/** The values of a row, of each dimension that the file has. */
+/** Reads the values of a row, for each dimension that the file has. */
 function valuesOf(row: Members, found: Found, siteHost: string | null) {
   const told = (what: string) => found[what] === undefined ? null : valueOf(row[found[what]]);
   const has = (what: string) => found[what] !== undefined;
@@ -121,7 +118,7 @@ function valuesOf(row: Members, found: Found, siteHost: string | null) {
   ];
 }
 
-/** One tag alone tells of itself alone; a referrer, or the source's tag, tells the channel too. */
+/** Whether the file's columns suffice for a dimension: the channel needs the referrer, or both source and medium. */
 function tellsTraffic(found: Found, dimension: string): boolean {
   const has = (what: string) => found[what] !== undefined;
   if (dimension === "referrer") return has("referrer");
@@ -134,7 +131,7 @@ function tellsTraffic(found: Found, dimension: string): boolean {
 
 async function readFile(file: PlainFile, context: SumContext): Promise<FileRead> {
   const { name } = file;
-  const { columns, rows } = await readCsv(name, utf8Bytes(name, file.bytes()), ROW_BYTES_MAX);
+  const { columns, rows } = await readCsvFile(file);
   const found = columnsOf(columns);
   const { time, event, completions } = found;
   const isOfEvents = event !== undefined && completions !== undefined;

@@ -6,26 +6,26 @@ import { DayValues, type Figures } from "./day_values.ts";
 import { KeptTexts } from "./kept_texts.ts";
 
 /**
- * Sums of days as files tell them, added up: versions of one browser, hours of one day. A dimension of
- * a day comes from one file, as what stands in two exports would count twice.
+ * Adds up sums of days from files, such as those of a browser's versions, or of a day's hours. A dimension of
+ * a day must come from one file: sums in two exports would count twice.
  */
 export class GatheredSums {
   readonly #values = new Map<ImportedDimension, DayValues>();
-  /** By what is told, by day: the file that tells it. */
+  /** By dimension (or custom events), then by day: the file that the sums come from. */
   readonly #fileOf = new Map<string, Map<number, string>>();
-  /** Few dates come a million times. */
+  /** The numbers of dates, cached: few dates occur a million times. */
   readonly #numbers = new Map<string, number>();
-  /** A page is told of each day: its text is kept once. */
+  /** Texts, each once: a page occurs on every day. */
   readonly #texts = new KeptTexts();
   readonly #customEvents = new Map<number, number>();
   #size = 0;
   #first = Infinity;
   #last = -Infinity;
 
-  /** `valuesMax`: values of days that are taken. */
+  /** @param valuesMax the maximum number of values of days */
   constructor(readonly valuesMax = SUMS_GATHERED_MAX) {}
 
-  /** The days that the files say to hold, those without a row included. */
+  /** Extends the days to those that the files claim to hold, also without a row. */
   widen(first: string, last: string): void {
     this.#first = Math.min(this.#first, this.#numberOf(first));
     this.#last = Math.max(this.#last, this.#numberOf(last));
@@ -35,7 +35,7 @@ export class GatheredSums {
     return this.#numbers.getOrInsertComputed(date, dayNumber);
   }
 
-  /** Throws FileProblem where another file told of this day, and where there is too much. */
+  /** Adds figures. Throws FileProblem where another file has this day, and where there are too many values. */
   add(
     file: string,
     date: string,
@@ -56,13 +56,13 @@ export class GatheredSums {
     }
   }
 
-  /** Custom events of a day: they count beside its page views. */
+  /** Adds custom events of a day, which are added to its page views as events. */
   addEvents(file: string, date: string, events: number): void {
     const day = this.#claim(file, date, "customEvents");
     this.#customEvents.set(day, (this.#customEvents.get(day) ?? 0) + events);
   }
 
-  /** That this file tells of the day. @returns its number */
+  /** Notes that the day's sums come from this file. @returns the day's number */
   #claim(file: string, date: string, what: string): number {
     const day = this.#numberOf(date);
     const files = this.#fileOf.getOrInsertComputed(what, () => new Map());
@@ -79,18 +79,18 @@ export class GatheredSums {
     return day;
   }
 
-  /** First and last day; null: there is none. */
+  /** The first and the last day; null: there is none. */
   get extent(): { readonly first: string; readonly last: string } | null {
     if (this.#first > this.#last) return null;
     return { first: dateOfDay(this.#first).toString(), last: dateOfDay(this.#last).toString() };
   }
 
-  /** What is told, each with its days and values. */
+  /** The dimensions that have values, and their number of values. */
   get dimensions(): readonly { dimension: ImportedDimension; values: number }[] {
     return [...this.#values].map(([dimension, { size }]) => ({ dimension, values: size }));
   }
 
-  /** Page views of the pages, where nothing tells of the whole day. */
+  /** Returns the sums of whole days; where the files have none, the page views of all pages. */
   #wholeDays(): DayValues | undefined {
     const own = this.#values.get("all");
     const pages = this.#values.get("path");
@@ -104,7 +104,7 @@ export class GatheredSums {
     return whole;
   }
 
-  /** Each dimension that is told, with its values. */
+  /** Returns each dimension that has values. */
   #told(): Map<ImportedDimension, DayValues> {
     const told = new Map(this.#values);
     const whole = this.#wholeDays();
@@ -112,14 +112,14 @@ export class GatheredSums {
     return told;
   }
 
-  /** How many `days` there are. */
+  /** The number of `days`. */
   get dayCount(): number {
     const days = Math.max(0, this.#last - this.#first + 1);
     const isWholeMade = this.#values.has("path") && !this.#values.has("all");
     return this.#values.size === 0 ? 0 : days * (this.#values.size + (isWholeMade ? 1 : 0));
   }
 
-  /** Every day from the first to the last, of each dimension that is told: one without a row had nothing. */
+  /** Yields every day from the first to the last of each dimension; a day without a row had no traffic. */
   *days(only?: ImportedDimension): Generator<ImportedDay> {
     for (const [dimension, values] of this.#told()) {
       if (only !== undefined && dimension !== only) continue;
@@ -135,7 +135,7 @@ export class GatheredSums {
     }
   }
 
-  /** What some days come to as a whole, for people to look at. */
+  /** Returns the first whole days, for people to look at. */
   sample(days: number): readonly { readonly day: string; readonly whole: ImportedRow }[] {
     const found: { day: string; whole: ImportedRow }[] = [];
     for (const { day, rows } of this.days("all")) {

@@ -20,18 +20,18 @@ interface Path {
   readonly isEvent: boolean;
 }
 
-/** The file of a zip, or the file itself, without its folders. */
+/** Returns the name of a file, or of a file in a zip, without its folders. */
 const baseName = (name: string) => name.replace(/^.*[/›]\s*/, "");
 
-/** What tells GoatCounter's JSON export from its CSV. */
+/** The file that distinguishes GoatCounter's JSON export from its CSV export. */
 export const GOATCOUNTER_SUMS_FILE = "hit_stats.jsonl";
 
-/** What is looked at of info.json, in UTF-16 units. */
+/** How much of info.json is searched, in UTF-16 units. */
 const INFO_LENGTH_MAX = 16_384;
 
 const rowsOf = (plain: PlainFile) => jsonRows(utf8Bytes(plain.name, plain.bytes()), ROW_BYTES_MAX);
 
-/** The first bytes of what the export says of itself hold its version. */
+/** Throws FileProblem where the export's version, at the beginning of info.json, is not known. */
 async function assertVersion(plain: PlainFile | undefined): Promise<void> {
   if (plain === undefined) return;
   let text = "";
@@ -59,7 +59,7 @@ function takeHit(
   paths: ReadonlyMap<number, Path>,
   { sums }: SumContext,
 ): void {
-  // Days of hours in UTC; an earlier draft of the export told days.
+  // The day of the hour, in UTC; an earlier draft of the export had days.
   const date = dateOf(row.hour ?? row.day);
   const count = countOf(row, "count");
   const known = paths.get(countOf(row, "path_id"));

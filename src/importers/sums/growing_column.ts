@@ -1,11 +1,11 @@
-/** Entries of one piece: what a column may have too much of. */
+/** Entries of one piece: the most that a column may allocate in vain. */
 const PIECE_ENTRIES = 65_536;
 
 type Entries = Int32Array | Float64Array;
 
 /**
- * A column of numbers that grows by pieces: nothing is copied as it does, and the garbage collector has
- * nothing to look at. What was never set is 0.
+ * A column of numbers that grows by pieces: nothing is copied, and the garbage collector has nothing to
+ * trace. Entries that were never set are 0.
  */
 export class GrowingColumn {
   readonly #pieces: Entries[] = [];

@@ -3,7 +3,7 @@ import { PlaceIndex, spread } from "./place_index.ts";
 
 /** Bytes of one piece; a longer text has a piece of its own. */
 const PIECE_BYTES = 1024 * 1024;
-/** UTF-8 bytes of a UTF-16 unit, at most. */
+/** The most UTF-8 bytes of a UTF-16 unit. */
 const BYTES_OF_UNIT_MAX = 3;
 
 const encoder = new TextEncoder();
@@ -22,9 +22,8 @@ function areEqual(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * Different texts, each once, as numbers: their bytes lie one behind the other, so that a text takes
- * what it is long and some twenty bytes. A string of a file's would keep the whole row that it was cut
- * from.
+ * Numbers distinct texts. Their bytes are stored one after the other, so that a text takes its length and
+ * some twenty bytes; a string that was cut from a row would keep the whole row in memory.
  */
 export class KeptTexts {
   #scratch = new Uint8Array(BYTES_OF_UNIT_MAX * 2_048);
@@ -41,7 +40,7 @@ export class KeptTexts {
     return this.#pieces[this.#piece.at(number)]!.subarray(from, from + this.#length.at(number));
   }
 
-  /** The number of a text: the same whenever it comes. */
+  /** Returns the number of a text, which gets one when it first occurs. */
   numberOf(text: string): number {
     const bytesMax = BYTES_OF_UNIT_MAX * text.length;
     if (bytesMax > this.#scratch.length) this.#scratch = new Uint8Array(bytesMax);

@@ -1,6 +1,6 @@
 const SLOTS_FIRST = 1_024;
 
-/** Spreads a number over all 32 bits, as its last ones choose the slot. */
+/** Spreads a number over all 32 bits, since the last bits choose the slot. */
 export function spread(value: number): number {
   let mixed = Math.imul(value ^ value >>> 16, 0x45d9f3b);
   mixed = Math.imul(mixed ^ mixed >>> 16, 0x45d9f3b);
@@ -8,19 +8,19 @@ export function spread(value: number): number {
 }
 
 /**
- * Finds places in columns by what stands there: a table of places by hash, eight to sixteen bytes for
- * each. The hash and the comparison are the owner's, who keeps the values.
+ * A hash table of places in columns: eight to sixteen bytes a place. The owner keeps the values, hashes them
+ * and compares them.
  */
 export class PlaceIndex {
-  /** Each a place and one, 0: none. Never more than half of them are taken. */
+  /** Each slot holds a place plus one; 0: none. At most half of the slots are taken. */
   #slots = new Int32Array(SLOTS_FIRST);
   #size = 0;
 
   constructor(readonly hashAt: (place: number) => number) {}
 
-  /** The place that `isMeant` says is the one; else `fresh`, which is kept as its place from now on. */
+  /** Returns the place for which `isMeant` holds; else adds `fresh` as the place of this hash, and returns it. */
   placeOf(hash: number, isMeant: (place: number) => boolean, fresh: number): number {
-    // Before, while all that it knows stands where it says.
+    // Grows before the search: the owner has not filled the place `fresh` yet, so it cannot be hashed.
     if (2 * this.#size >= this.#slots.length) this.#grow();
     const mask = this.#slots.length - 1;
     let slot = hash & mask;

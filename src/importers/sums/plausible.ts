@@ -1,11 +1,9 @@
 import { browserName, deviceClass, systemName } from "../agent_names.ts";
-import { readCsv } from "../csv_rows.ts";
+import { readCsvFile } from "../csv_rows.ts";
 import { FileProblem } from "../file_problem.ts";
-import { ROW_BYTES_MAX } from "../importer_limits.ts";
 import type { Members } from "../json_rows.ts";
 import { countryCode } from "../places.ts";
 import type { MappingNote } from "../source.ts";
-import { utf8Bytes } from "../text_lines.ts";
 import type { PlainFile } from "../unpacked.ts";
 import type { Figures } from "./day_values.ts";
 import {
@@ -23,18 +21,17 @@ import { trafficValues } from "./traffic_values.ts";
 
 type Take = (file: string, row: Members, context: SumContext) => void;
 
-/** `imported_pages_20240101_20240331.csv`: the table, and the days that it holds. */
+/** A file's name, as `imported_pages_20240101_20240331.csv`: the table, and the days that it holds. */
 const FILE_NAME = /(?:^|[/\s])imported_([a-z_]+?)(?:_(\d{8})_(\d{8}))?\.csv$/;
 
 function visitFigures(row: Members, visits = "visits"): Figures {
-  const told = {
+  return {
     visitors: countOf(row, "visitors"),
     visits: countOf(row, visits),
     bounces: countIfTold(row, "bounces"),
     seconds: countIfTold(row, "visit_duration"),
     pageviews: countIfTold(row, "pageviews"),
   };
-  return Object.fromEntries(Object.entries(told).filter(([, count]) => count !== undefined));
 }
 
 const takeAgent = (
@@ -89,7 +86,7 @@ const TABLES: Readonly<Record<string, Take>> = {
   browsers: takeAgent("browser", "browser", browserName),
   operating_systems: takeAgent("operating_system", "os", systemName),
   custom_events: (file, row, { sums }) => {
-    // Plausible's own sign that somebody still looks at a page.
+    // Plausible sends these itself while a page is looked at.
     if (row.name === "engagement") return;
     sums.addEvents(file, dateOf(row.date), countOf(row, "events"));
   },
@@ -108,7 +105,7 @@ async function readTable(plain: PlainFile, context: SumContext): Promise<FileRea
         "the names of the export.",
     );
   }
-  const { columns, rows } = await readCsv(name, utf8Bytes(name, plain.bytes()), ROW_BYTES_MAX);
+  const { columns, rows } = await readCsvFile(plain);
   if (!columns.includes("date")) {
     throw new FileProblem(name, "it has no column `date`, as Plausible's tables have.", 1);
   }

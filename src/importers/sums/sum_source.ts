@@ -7,29 +7,29 @@ import type { PlainFile } from "../unpacked.ts";
 import type { Figures } from "./day_values.ts";
 import type { GatheredSums } from "./gathered_sums.ts";
 
-/** What rows are read with. */
+/** The context of reading rows. */
 export interface SumContext {
   readonly sums: GatheredSums;
-  /** The host of the project's site: visits from it come from nowhere else. */
+  /** The host of the project's site, which is no referrer of its own visits. */
   readonly siteHost: string | null;
-  /** A row that cannot be taken; null: it could not even be read. */
+  /** Called with each row that cannot be taken; `row` is null where it could not be parsed. */
   readonly refuse: (file: string, line: number, refusal: RowRefusal, row: Members | null) => void;
 }
 
-/** What became of one file; null in `table`: nothing of it is imported. */
+/** The result of reading one file; `table` null: nothing of it is imported. */
 export interface FileRead {
   readonly name: string;
   readonly table: string | null;
   readonly rows: number;
 }
 
-/** How files of daily sums of one product are read. */
+/** Reads files of daily sums of one product. */
 export interface SumSource {
   readonly name: ImportedSource;
   readonly title: string;
-  /** What of that product is taken, and how one gets it. */
+  /** What is imported from that product, and how to get it. */
   readonly takes: string;
-  /** From which version on, and where the shape is told. */
+  /** The versions that are known, and where their format is documented. */
   readonly shape: string;
   readonly notes: readonly MappingNote[];
   /** Reads all files. Throws FileProblem for one that cannot be read, or is another product's. */
@@ -39,7 +39,7 @@ export interface SumSource {
   ) => AsyncGenerator<FileRead>;
 }
 
-/** A row that holds no sum of a day. */
+/** Thrown for a row that holds no valid sum of a day. */
 export class RowMistake extends Error {
   override readonly name = "RowMistake";
   constructor(readonly code: string, message: string) {
@@ -47,28 +47,28 @@ export class RowMistake extends Error {
   }
 }
 
-/** A whole number from 0 on. Throws RowMistake. */
+/** Reads a whole number from 0 on. Throws RowMistake. */
 export function countOf(row: Members, column: string): number {
   const text = String(row[column] ?? "").trim();
   if (/^\d{1,10}(?:\.0+)?$/.test(text)) return Number(text);
   throw new RowMistake("invalid_number", `\`${column}\` must be a whole number, not "${text}".`);
 }
 
-/** The same where the table has the column. */
+/** `countOf` where the row has the column; else undefined. */
 export function countIfTold(row: Members, column: string): number | undefined {
   return row[column] === undefined || row[column] === "" ? undefined : countOf(row, column);
 }
 
-/** A date, also of a time of that day. Throws RowMistake. */
+/** Reads a date, also from a time of that day. Throws RowMistake. */
 export function dateOf(value: unknown): string {
   const text = String(value ?? "").trim().slice(0, 10);
   try {
     if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Temporal.PlainDate.from(text).toString();
-  } catch { /* told below */ }
+  } catch { /* thrown below */ }
   throw new RowMistake("invalid_date", `"${text}" is no date such as 2026-01-31.`);
 }
 
-/** Text that can be stored, and null for none. Throws RowMistake. */
+/** Reads text that can be stored; null for none. Throws RowMistake. */
 export function valueOf(value: unknown): string | null {
   const text = typeof value === "string" ? value : "";
   if (text === "") return null;
@@ -81,7 +81,7 @@ export function valueOf(value: unknown): string | null {
   return text;
 }
 
-/** Adds one row to several dimensions: all of them or, where one of its values is refused, none. */
+/** Adds one row to several dimensions. The values must all be valid, so that none is added alone. */
 export function addAll(
   { sums }: SumContext,
   file: string,
@@ -92,7 +92,7 @@ export function addAll(
   for (const [dimension, value] of values) sums.add(file, date, dimension, value, figures);
 }
 
-/** Has each row taken; those that hold no sum are refused. @returns how many there were */
+/** Calls `take` with each row, and refuses those for which it throws RowMistake. @returns how many rows there were */
 export async function takeRows(
   file: string,
   batches: AsyncIterable<readonly Row[]>,

@@ -4,7 +4,7 @@ import { type BytesRead, type PlainFile, plainFiles } from "../unpacked.ts";
 import { GOATCOUNTER_SUMS_FILE } from "./goatcounter_sums.ts";
 import type { SumSource } from "./sum_source.ts";
 
-/** Products whose daily sums are imported, each loaded when it is meant. */
+/** Products whose daily sums are imported; each is loaded on demand. */
 const LOADERS: Readonly<Record<ImportedSource, () => Promise<SumSource>>> = {
   plausible: async () => (await import("./plausible.ts")).PLAUSIBLE,
   fathom: async () => (await import("./fathom.ts")).FATHOM,
@@ -15,7 +15,7 @@ export async function loadSumSource(name: ImportedSource): Promise<SumSource> {
   return await LOADERS[name]();
 }
 
-/** All files that the chosen ones stand for. Throws FileProblem for an archive that cannot be read. */
+/** Returns the chosen files, those in archives included. Throws FileProblem for an archive that cannot be read. */
 export async function allPlainFiles(
   files: readonly InputFile[],
   read: BytesRead,
@@ -25,7 +25,7 @@ export async function allPlainFiles(
   return all;
 }
 
-/** Whether the files are GoatCounter's sums, and not its page views one by one. */
+/** Whether the files are GoatCounter's sums, and not its single page views. */
 export async function holdsGoatCounterSums(files: readonly InputFile[]): Promise<boolean> {
   const all = await allPlainFiles(files, () => {});
   return all.some(({ name }) => name.endsWith(GOATCOUNTER_SUMS_FILE));

@@ -1,11 +1,11 @@
 import { classifyTraffic } from "../../attribution/channels.ts";
 import type { ImportedDimension } from "../../imported/imported_sums.ts";
 
-/** Where visits came from, as another product tells it; null: nothing. */
-export interface TrafficTold {
-  /** How that product calls the source, where no tag and no referrer tell it. */
+/** Where visits came from, as another product states it; null: not stated. */
+interface TrafficTold {
+  /** That product's name of the source; used only without tags and referrer. */
   readonly source: string | null;
-  /** Host, with or without a path and a scheme. */
+  /** A host, with or without a path and a scheme. */
   readonly referrer: string | null;
   readonly utmSource: string | null;
   readonly utmMedium: string | null;
@@ -20,7 +20,7 @@ function hostOf(referrer: string | null): string | null {
   return host === "" ? null : host.toLowerCase();
 }
 
-/** The same as own visits have it: source, medium, channel by Footfall's own rules. */
+/** Returns the traffic dimensions that Footfall's own rules give such visits. */
 export function trafficValues(
   told: TrafficTold,
   siteHost: string | null,

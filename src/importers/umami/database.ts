@@ -2,26 +2,26 @@ import type { Members } from "../json_rows.ts";
 import type { SourceRow } from "../source.ts";
 import { dataValue } from "./map.ts";
 
-/** Rows of one step of the cursor. */
+/** Rows that the cursor fetches at once. */
 const CURSOR_ROWS = 1_000;
 const CONNECT_S_MAX = 20;
 
-/** A website as Umami knows it. */
-export interface Website {
+/** A website in Umami. */
+interface Website {
   readonly id: string;
   readonly name: string;
   readonly domain: string | null;
 }
 
-/** Umami's database cannot be read. The message is a sentence, without the address's password. */
-export class UmamiUnreadable extends Error {
+/** Thrown where Umami's database cannot be read. The message is a sentence, without the address's password. */
+class UmamiUnreadable extends Error {
   override readonly name = "UmamiUnreadable";
 }
 
 type Postgres = typeof import("postgres");
 type Client = ReturnType<Postgres>;
 
-/** What the address names, without user and password. */
+/** Returns an address without user and password. */
 function shownAddress(address: string): string {
   const url = URL.parse(address);
   return url === null ? "the database" : `${url.host}${url.pathname}`;
@@ -33,7 +33,7 @@ function reasonOf(error: unknown): string {
   return typeof message === "string" && message !== "" ? message : String(code);
 }
 
-/** Umami's PostgreSQL: nothing is written to it. */
+/** Reads Umami's PostgreSQL, and writes nothing to it. */
 export class UmamiDatabase {
   readonly #client: Client;
   readonly #shown: string;
@@ -68,7 +68,7 @@ export class UmamiDatabase {
     });
   }
 
-  /** The websites that it has, those that were deleted left out. Throws UmamiUnreadable. */
+  /** Lists the websites that are not deleted. Throws UmamiUnreadable. */
   async websites(): Promise<Website[]> {
     try {
       return await this.#client<Website[]>`
@@ -81,10 +81,10 @@ export class UmamiDatabase {
   }
 
   /**
-   * Rows of `website_event` of a website, each with the columns of its session and its properties, in
-   * one state of the database, however long that takes. `line` is the row's number.
+   * Yields the rows of `website_event` of a website, each with the columns of its session and its properties,
+   * from one snapshot of the database. `line` is the row's number.
    *
-   * Whole rows are asked for as JSON, so that versions with other columns are read alike.
+   * Whole rows are read as JSON, so that versions with other columns can be read, too.
    */
   async *rows(website: string): AsyncGenerator<SourceRow[]> {
     const held = await this.#client.reserve().catch((error) => {
@@ -119,9 +119,9 @@ interface Found {
   readonly data: readonly Members[] | null;
 }
 
-/** One row as the export has it: columns of the session beside those of the event. */
+/** Returns a row as the export has it: columns of the session beside those of the event. */
 function rowOf({ event, session, data }: Found): Members {
-  // The session began at another time, and may name a host that the event knows better.
+  // The session's time is its beginning; where both have a column, as the host, the event's counts.
   const { created_at: _, ...visitor } = session ?? {};
   const told = Object.fromEntries(
     Object.entries(event).filter(([, value]) => value !== null),

@@ -16,10 +16,10 @@ const OTHER_TYPES: Readonly<Record<number, string>> = {
 /** Click ids have columns of their own; the address holds them too. */
 const CLICK_IDS = ["gclid", "fbclid", "msclkid", "ttclid", "li_fat_id", "twclid"] as const;
 
-/** Put before what a spreadsheet would run. */
+/** The apostrophe before text that a spreadsheet would run as a formula. */
 const GUARD = /^'(?=[=+\-@\t\r])/;
 
-/** Text of a cell: CSV cannot tell none from "", and guards what looks like a formula. */
+/** Returns the text of a cell: in CSV "" means none, and an apostrophe guards text that looks like a formula. */
 function cellOf(value: unknown): string | null {
   const text = textOf(value);
   return text === null || text === "\\N" ? null : text.replace(GUARD, "");
@@ -30,7 +30,7 @@ const BOOLEAN = 3;
 const DATE = 4;
 const ARRAY = 5;
 
-/** One value of `event_data`, by its `data_type`. */
+/** Reads a value of `event_data`, by its `data_type`. */
 export function dataValue(row: Members): unknown {
   const text = cellOf(row.string_value);
   switch (numberOf(row.data_type)) {
@@ -65,7 +65,7 @@ function campaignOf(row: Members) {
   return Object.keys(campaign).length === 0 ? null : campaign;
 }
 
-/** A referrer on the site itself has no domain. */
+/** Returns the referrer; one on the site itself has no domain, and counts as none. */
 function referrerOf(row: Members): string | null {
   const domain = cellOf(row.referrer_domain);
   return domain === null
@@ -73,7 +73,7 @@ function referrerOf(row: Members): string | null {
     : addressOf(domain, cellOf(row.referrer_path) ?? "/", cellOf(row.referrer_query));
 }
 
-/** A row of `website_event`, with the columns of its session, and `data` of `event_data`. */
+/** Maps a row of `website_event`, with the columns of its session, and `data` from `event_data`. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const type = numberOf(row.event_type) ?? PAGE_VIEW;
   if (type !== PAGE_VIEW && type !== CUSTOM) {

@@ -1,26 +1,22 @@
-import { readCsv } from "../csv_rows.ts";
+import { readCsvFile } from "../csv_rows.ts";
 import { FileProblem } from "../file_problem.ts";
 import { textOf } from "../fields.ts";
-import { JOINED_BYTES_MAX, ROW_BYTES_MAX } from "../importer_limits.ts";
+import { JOINED_BYTES_MAX } from "../importer_limits.ts";
 import type { InputFile } from "../input_file.ts";
 import type { Members } from "../json_rows.ts";
 import type { ReadContext, SourceRow } from "../source.ts";
-import { utf8Bytes } from "../text_lines.ts";
 import { type PlainFile, plainFiles } from "../unpacked.ts";
 import { dataValue } from "./map.ts";
 
 type Properties = Map<string, Record<string, unknown>>;
 
-/** How much larger properties are in memory than in their file. */
+/** Properties in memory are this many times as large as in their file. */
 const MEMORY_FACTOR = 3;
 
 interface Table {
   readonly plain: PlainFile;
   readonly columns: readonly string[];
 }
-
-const tableOf = (plain: PlainFile) =>
-  readCsv(plain.name, utf8Bytes(plain.name, plain.bytes()), ROW_BYTES_MAX);
 
 const isEvents = ({ columns }: Table) =>
   columns.includes("event_id") && columns.includes("event_type") && columns.includes("url_path");
@@ -30,12 +26,12 @@ const isProperties = ({ columns }: Table) =>
 const isSessionData = ({ columns }: Table) =>
   columns.includes("data_key") && columns.includes("session_id");
 
-/** The tables of an export: each file's by its header, whatever it is called. */
+/** Returns the tables of an export; headers identify them, not the names of files. */
 async function tablesOf(files: readonly InputFile[], read: ReadContext["read"]): Promise<Table[]> {
   const tables: Table[] = [];
   for (const file of files) {
     for await (const plain of plainFiles(file, read)) {
-      const { columns, rows } = await tableOf(plain);
+      const { columns, rows } = await readCsvFile(plain);
       await rows[Symbol.asyncIterator]().return?.();
       tables.push({ plain, columns });
     }
@@ -43,7 +39,7 @@ async function tablesOf(files: readonly InputFile[], read: ReadContext["read"]):
   return tables;
 }
 
-/** Which of so many shares an event belongs to. */
+/** Returns the number of the share that an event belongs to. */
 function shareOf(id: string, shares: number): number {
   let sum = 0;
   for (let at = 0; at < id.length; at++) sum = (sum * 31 + id.charCodeAt(at)) >>> 0;
@@ -52,7 +48,7 @@ function shareOf(id: string, shares: number): number {
 
 const idOf = (row: Members) => textOf(row.event_id) ?? textOf(row.website_event_id);
 
-/** Into how many shares events are cut, so that the properties of one fit into memory. */
+/** Returns into how many shares to divide events, so that the properties of one share fit into memory. */
 async function sharesOf(tables: readonly Table[]): Promise<number> {
   let bytes = 0;
   for (const { plain } of tables) {
@@ -61,7 +57,7 @@ async function sharesOf(tables: readonly Table[]): Promise<number> {
   return Math.max(1, Math.ceil(bytes * MEMORY_FACTOR / JOINED_BYTES_MAX));
 }
 
-/** Properties of the events of one share. */
+/** Reads the properties of the events of one share. */
 async function propertiesOf(
   tables: readonly Table[],
   share: number,
@@ -69,18 +65,13 @@ async function propertiesOf(
 ): Promise<Properties> {
   const found: Properties = new Map();
   for (const { plain } of tables) {
-    for await (const rows of (await tableOf(plain)).rows) {
+    for await (const rows of (await readCsvFile(plain)).rows) {
       for (const row of rows) {
         if ("refused" in row) continue;
         const id = idOf(row.value);
         const key = textOf(row.value.data_key);
         if (id === null || key === null || shareOf(id, shares) !== share) continue;
-        let properties = found.get(id);
-        if (properties === undefined) {
-          properties = Object.create(null) as Record<string, unknown>;
-          found.set(id, properties);
-        }
-        properties[key] = dataValue(row.value);
+        found.getOrInsertComputed(id, () => Object.create(null))[key] = dataValue(row.value);
       }
     }
   }
@@ -94,8 +85,8 @@ function joined(row: SourceRow, properties: Properties): SourceRow {
 }
 
 /**
- * Rows of `website_event.csv` with their properties of `event_data.csv`, files of one export or a zip
- * of them. Properties stand in no order: where there are many, the events are read several times, a
+ * Yields the rows of `website_event.csv` with their properties from `event_data.csv`, files of one export or
+ * a zip of them. Properties are in no order: where there are many, the events are read several times, one
  * share of them each time, so that memory is bounded.
  */
 export async function* rows(
@@ -106,7 +97,7 @@ export async function* rows(
   const strange = tables.find((table) =>
     !isEvents(table) && !isProperties(table) && !isSessionData(table)
   );
-  // Read as events, so that it is said what it looks like.
+  // A strange table is read as events, so that the error message says what it looks like.
   const events = tables.filter((table) => isEvents(table) || table === strange);
   if (events.length === 0) {
     throw new FileProblem(
@@ -120,7 +111,7 @@ export async function* rows(
     const held = await propertiesOf(properties, share, shares);
     for (const { plain } of events) {
       fileBegins();
-      for await (const batch of (await tableOf(plain)).rows) {
+      for await (const batch of (await readCsvFile(plain)).rows) {
         const mine = shares === 1
           ? batch
           : batch.filter((row) =>

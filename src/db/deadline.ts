@@ -1,0 +1,19 @@
+import { DATABASE_PING_MS_MAX } from "../limits.ts";
+import { DatabaseUnavailable, type Sql } from "./sql.ts";
+
+/** Waits for work, at most `ms`; then throws `late`. */
+export async function within<T>(ms: number, work: Promise<T>, late: Error): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(late), ms);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves when the database answers; throws DatabaseUnavailable where it does not in time. */
+export async function ping(sql: Sql): Promise<void> {
+  const late = new DatabaseUnavailable(`No answer within ${DATABASE_PING_MS_MAX} ms`);
+  await within(DATABASE_PING_MS_MAX, sql.query("SELECT 1"), late);
+}

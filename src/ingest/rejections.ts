@@ -1,0 +1,41 @@
+import { IDENTIFIER_LENGTH_MAX } from "../limits.ts";
+import type { EventRow } from "../store/event_row.ts";
+import type { Members } from "./event_input.ts";
+import type { RejectedEvent, Rejection } from "./event_schema.ts";
+
+/** Returns the rejection of the event at `index` of a request. */
+export function rejectionAt(index: number, event: unknown, error: RejectedEvent): Rejection {
+  const { code, field, message } = error;
+  const named = (event as Members | null | undefined)?.eventId;
+  const isShown = typeof named === "string" && named.length <= IDENTIFIER_LENGTH_MAX;
+  return {
+    index,
+    eventId: isShown ? named.toWellFormed() : null,
+    code,
+    ...(field === undefined ? {} : { field }),
+    message,
+  };
+}
+
+/** The events of a request: rows to store, and rejections. */
+export interface ReadBatch<R> {
+  readonly rows: EventRow[];
+  /** The index in the request of each row. */
+  readonly indexes: number[];
+  readonly rejected: R[];
+}
+
+/** Returns all rejections, the database's included, in the order of the request. */
+export function withRefused<R extends { readonly index: number }>(
+  { rows, indexes, rejected }: ReadBatch<R>,
+  refused: ReadonlySet<string>,
+): (R | Rejection)[] {
+  if (refused.size === 0) return rejected;
+  const message = "The database cannot hold this event.";
+  const late = rows.flatMap(({ event_id }, i): Rejection[] =>
+    refused.has(event_id)
+      ? [{ index: indexes[i]!, eventId: event_id, code: "refused", message }]
+      : []
+  );
+  return [...rejected, ...late].sort((a, b) => a.index - b.index);
+}
