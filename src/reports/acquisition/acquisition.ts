@@ -3,7 +3,13 @@ import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribu
 import { namesPerson } from "../../query/filters.ts";
 import { oneOf, readAll } from "../../query/parameters.ts";
 import { spanOf } from "../../query/range.ts";
-import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
+import {
+  cutPage,
+  encodeRowCursor,
+  readRowCursor,
+  type RowCursor,
+  type RowPage,
+} from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
 import { pageOf, type RowFigures, sortedBy } from "./acquisition_rows.ts";
 import { type Goal, loadAskedGoal, readGoalSlug, unknownGoal } from "../saved/goal_definitions.ts";
@@ -137,10 +143,13 @@ function hiddenWorths(
 }
 
 /** A page of rows and the total, as figures: `shown` makes the reply of them. */
-interface AcquisitionPage {
-  readonly rows: readonly RowFigures[];
+interface AcquisitionPage extends RowPage<RowFigures> {
   readonly total: RowFigures;
-  readonly next: RowCursor | null;
+}
+
+/** Returns the sort key of a row. */
+function keyOf(row: RowFigures, withGoal: boolean): RowCursor {
+  return { counts: sortedBy(withGoal).map((count) => row[count] ?? 0), value: row.value };
 }
 
 /** Returns a page of rows without imported days: the database sorts them. */
@@ -154,14 +163,13 @@ async function ownPage(
   const rows = limit + 1;
   const hidden = hiddenWorths(tally, read.visitorsMin);
   const page = await pageOf(sql, tally, { projectId, by, withGoal, cursor, rows, other, hidden });
-  const listed = page.rows.slice(0, limit);
-  const last = page.rows.length > limit ? listed.at(-1)! : null;
-  const next = last === null ? null : {
-    counts: sortedBy(withGoal).map((count) => last[count]!),
-    value: last.value,
-  };
-  const all = next === null && page.other !== null ? [...listed, page.other] : listed;
-  return { rows: all, total: page.total, next };
+  const { rows: listed, nextCursor } = cutPage(
+    page.rows,
+    limit,
+    (last) => encodeRowCursor(keyOf(last, withGoal)),
+  );
+  const all = nextCursor === null && page.other !== null ? [...listed, page.other] : listed;
+  return { rows: all, total: page.total, nextCursor };
 }
 
 /** Returns a page of rows of own events and imported days, each value once. */
@@ -177,13 +185,10 @@ async function mergedPage(
     ...{ projectId, by, withGoal: false, cursor: null, rows, other: null, hidden: new Set() },
   });
   const merged = await mergedAcquisition(read, by, span, own);
-  const sortable = merged.rows.map((row) => ({
-    row,
-    value: row.value,
-    counts: sortedBy(false).map((count) => row[count] ?? 0),
-  }));
-  const page = pageOfRows(sortable, cursor, limit);
-  return { rows: page.rows.map(({ row }) => row), total: merged.total, next: page.next };
+  return {
+    ...pageOfRows(merged.rows, (row) => keyOf(row, false), cursor, limit),
+    total: merged.total,
+  };
 }
 
 async function answer(read: Read, parameters: AcquisitionParameters): Promise<Answer> {
@@ -209,7 +214,7 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
     result: {
       rows: page.rows.map((row) => shown(row, goal, visitorsMin)),
       total: shown(page.total, goal, visitorsMin),
-      nextCursor: page.next === null ? null : encodeRowCursor(page.next),
+      nextCursor: page.nextCursor,
     },
   };
 }

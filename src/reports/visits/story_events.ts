@@ -1,4 +1,4 @@
-import { type PageCursor, readPageCursor } from "../../query/event_cursor.ts";
+import { encodePageCursor, type PageCursor, readPageCursor } from "../../query/event_cursor.ts";
 import { invalidCursor } from "../../query/parameters.ts";
 import type { Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
@@ -38,6 +38,14 @@ export function readStoryCursor(query: URLSearchParams): PageCursor | null {
   if (cursor === null || cursor.tail === null) return cursor;
   throw invalidCursor();
 }
+
+/** Returns the cursor behind an event. */
+export function cursorAt({ row }: StoryEvent): PageCursor {
+  return { at: row.occurred_at, eventId: row.event_id, tail: null };
+}
+
+/** Returns the cursor behind an event as text. */
+export const encodeStoryCursor = (event: StoryEvent): string => encodePageCursor(cursorAt(event));
 
 /** Compares events by time, ties by id. */
 function byTime(a: StoryEvent, b: StoryEvent): number {
