@@ -232,7 +232,7 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
       path: "/v1/segments",
       access: "read",
       handler: async (exchange) =>
-        await getSegments({ sql: database }, await projectOfQuery(reads, exchange)),
+        await getSegments(database, await projectOfQuery(reads, exchange)),
       doc: {
         summary: "The saved segments: people, events and sessions that reads can be asked about",
         query,
@@ -245,7 +245,7 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
       path,
       access: "read",
       handler: async (exchange) =>
-        await getSegment({ sql: database }, await projectOfQuery(reads, exchange), exchange),
+        await getSegment(database, await projectOfQuery(reads, exchange), exchange.params),
       doc: {
         summary: "A saved segment",
         query,
