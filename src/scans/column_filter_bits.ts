@@ -22,6 +22,7 @@ import { lazyIdMax } from "./lazy_fields.ts";
 import { namedIds, passing } from "./named_ids.ts";
 import { type EventBits, setBitsByProperty } from "./property_filter_bits.ts";
 import { LAZY_COLUMNS_AT_ONCE } from "./scan_limits.ts";
+import { emptyIds } from "./value_ids.ts";
 import type { SessionBits } from "./session_bits.ts";
 import { sessionPasses } from "./session_tests.ts";
 
@@ -67,12 +68,6 @@ async function setBitsByIds(
   }
 }
 
-/** Makes a column with at least `bits` bits for each event. */
-function bitColumn(bits: number, events: number): IntegerColumn {
-  if (bits <= 8) return new Uint8Array(events);
-  return bits <= 16 ? new Uint16Array(events) : new Int32Array(events);
-}
-
 /** The columns that hold the filter bits of a part's events. */
 export interface BitColumns {
   readonly columns: readonly IntegerColumn[];
@@ -89,7 +84,7 @@ export function emptyBits(
 ): BitColumns {
   if (!isWide) {
     const columns = segments.map(({ times }) =>
-      sharedColumn(memory.take, bitColumn(count, times.length))
+      sharedColumn(memory.take, emptyIds(2 ** count - 1, times.length))
     );
     const of = (number: number) =>
       columns.map((bits): EventBits => ({ bits, first: 0, events: bits.length, bit: 1 << number }));

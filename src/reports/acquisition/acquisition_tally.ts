@@ -1,7 +1,7 @@
 import type { PlainSum } from "../../scans/decimal_sum.ts";
 import { lengthened } from "../../timelines/timeline.ts";
 import { addTo } from "../../scans/visitor.ts";
-import { PlaceAmounts } from "./place_amounts.ts";
+import { PlaceAmounts } from "../../scans/place_amounts.ts";
 
 /** The place of the total; the places of the values follow. */
 export const WHOLE = 0;

@@ -13,7 +13,7 @@ import type { Read, SharedRead } from "../../scans/read.ts";
 import { MATCH_COUNTS } from "../visitors/match_visitor.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisitors } from "../rollups/rolled_up.ts";
-import { selectMatches } from "../visitors/selected_events.ts";
+import { selectMatches } from "../../scans/selected_events.ts";
 import { tooFewVisitors } from "./small_groups.ts";
 
 /** The limits of reads of a share. */

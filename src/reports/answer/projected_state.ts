@@ -2,7 +2,7 @@ import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 
 /** How far the projection is, at the moment of a snapshot. */
-interface ProjectedState {
+export interface ProjectedState {
   /** Events that are stored and not counted yet. */
   readonly pending: number;
   /** The time zone of the rollups' days; null while they are not made for any. */

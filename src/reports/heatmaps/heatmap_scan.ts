@@ -5,7 +5,7 @@ import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { propertyValueIds } from "../../scans/property_value_ids.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Behind } from "../behind/behind_tally.ts";
-import { selectMatches } from "../visitors/selected_events.ts";
+import { selectMatches } from "../../scans/selected_events.ts";
 import { CELL_COUNTS, CELL_PEOPLE, type CellCounts } from "./cell_visitor.ts";
 
 /** The property of clicks that names the clicked element. */

@@ -10,7 +10,7 @@ import { yielding } from "../../store/yielding.ts";
 import { pathsAfter } from "../ranked/path_rows.ts";
 import { importedSaid, type ImportedSpan } from "../imported/imported_span.ts";
 import { pageOfRows } from "../imported/merged_rows.ts";
-import { selectEvents } from "../visitors/selected_events.ts";
+import { selectEvents } from "../../scans/selected_events.ts";
 import { importedPages, mergedPages } from "./imported_pages.ts";
 import { PageRow } from "./page_row.ts";
 import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";

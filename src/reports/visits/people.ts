@@ -17,7 +17,7 @@ import { listGoals } from "../saved/goal_definitions.ts";
 import { type NumberedRead, OF_USAGE, readNumber } from "../behind/behind.ts";
 import { type FoundMoments, NewestActors, newestOf } from "../newest/newest_actors.ts";
 import type { Answer, Report } from "../answer/report.ts";
-import { selectEvents } from "../visitors/selected_events.ts";
+import { selectEvents } from "../../scans/selected_events.ts";
 import { NEWEST_PEOPLE } from "../newest/newest_people_visitor.ts";
 import { PersonValue, sumPeople } from "./person_sums.ts";
 

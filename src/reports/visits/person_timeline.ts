@@ -20,7 +20,7 @@ import { conversionsOf } from "./visit_conversions.ts";
 import { idOf, readVisits, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
 import { VISIT_CONVERSIONS } from "./visits.ts";
 import { PersonHead, personHead } from "./person_head.ts";
-import { findPerson } from "./person_id.ts";
+import { findPerson } from "../../query/person_id.ts";
 
 /** An event in the timeline of a person. */
 const PersonEvent = z.object({

@@ -1,11 +1,11 @@
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import { type Goal, listGoals } from "../saved/goal_definitions.ts";
 import { countWatched } from "./watched_counts.ts";
 import type { StoredVisit, VisitConversion } from "./visit_rows.ts";
 
 /** Returns the goals that each visit reached by its own events, under `bots` and no other filter. */
 export async function conversionsOf(
-  { sql, scope, timelines }: Pick<Read, "sql" | "scope" | "timelines">,
+  { sql, scope, timelines }: ScanSource,
   visits: readonly StoredVisit[],
   known: readonly Goal[] | null = null,
 ): Promise<VisitConversion[][]> {

@@ -11,7 +11,7 @@ import { spanOf } from "../../query/range.ts";
 import { cutPage } from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
 import { loadAskedGoal, readGoalSlug } from "../saved/goal_definitions.ts";
-import { findPerson } from "./person_id.ts";
+import { findPerson } from "../../query/person_id.ts";
 import { type NumberedRead, OF_USAGE, readNumber } from "../behind/behind.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { conversionsOf } from "./visit_conversions.ts";
