@@ -53,7 +53,9 @@ export class BodyBudget {
     readonly whole: BodyBudget | null = null,
   ) {}
 
-  /** A budget of its own, within this one, for bodies with a key: a flood of them leaves room for the others. */
+  /**
+   * A budget of its own, within this one, for bodies with a key: a flood of them leaves room for the others.
+   */
   get keyed(): BodyBudget {
     this.#keyed ??= new BodyBudget(KEYED_BODIES_IN_FLIGHT_BYTES_MAX, this.retryAfterS, this);
     return this.#keyed;
@@ -205,7 +207,10 @@ function isZlib([cmf = 0, flg = 0]: Uint8Array): boolean {
   return (cmf & 0x0f) === ZLIB_METHOD && ((cmf << 8) | flg) % ZLIB_CHECK === 0;
 }
 
-/** Returns how to inflate: HTTP's "deflate" is zlib, but some clients send raw deflate, without a zlib header. */
+/**
+ * Returns how to inflate: HTTP's "deflate" is zlib, but some clients send raw deflate, without a zlib
+ * header.
+ */
 function inflateFormat(encoding: "gzip" | "deflate", wire: Uint8Array): CompressionFormat {
   if (encoding === "gzip") return "gzip";
   return isZlib(wire) ? "deflate" : "deflate-raw";

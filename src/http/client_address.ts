@@ -106,7 +106,10 @@ export function forwardedChain(headers: Headers): Address[] | null {
   return isWhole && addresses.length === entries ? addresses : null;
 }
 
-/** Returns the first address that `passes` refuses, else the last of the first `countMax`; null: there is none. */
+/**
+ * Returns the first address that `passes` refuses, else the last of the first `countMax`; null: there is
+ * none.
+ */
 function lastOf(
   addresses: Iterable<Address>,
   countMax: number,
@@ -152,10 +155,16 @@ function* entriesFromRight(list: string): Generator<string> {
   }
 }
 
-/** One `name=value` of RFC 7239; the value is a token or a quoted string without escapes, which no node needs. */
+/**
+ * One `name=value` of RFC 7239; the value is a token or a quoted string without escapes, which no node
+ * needs.
+ */
 const FORWARDED_PAIR = /^\s*([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"([^"\\]*)")\s*$/;
 
-/** Returns the address in `for=…`; null for a hidden one (`_name`, `unknown`) or an entry that is not well formed. */
+/**
+ * Returns the address in `for=…`; null for a hidden one (`_name`, `unknown`) or an entry that is not well
+ * formed.
+ */
 function forwardedNode(entry: string): Address | null {
   let node: string | null = null;
   for (const part of entry.split(";")) {

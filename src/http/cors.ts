@@ -1,4 +1,6 @@
-/** Tells browsers which origins may read replies: `*`, or exact origins and `https://*.example.com` patterns. */
+/**
+ * Tells browsers which origins may read replies: `*`, or exact origins and `https://*.example.com` patterns.
+ */
 export interface Cors {
   /** Sets the CORS headers for `origin` (the request's `Origin`, or null) on a reply. */
   decorate(headers: Headers, origin: string | null): void;

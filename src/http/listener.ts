@@ -57,7 +57,10 @@ function descriptorsFree(most: number): number | null {
  */
 const CONNECTIONS_CERTAIN = 32;
 
-/** Returns how many connections may be open; leaves descriptors for the database and files, half if there are few. */
+/**
+ * Returns how many connections may be open; leaves descriptors for the database and files, half if there are
+ * few.
+ */
 function connectionsThatFit(): number {
   const free = descriptorsFree(CONNECTIONS_MAX + DESCRIPTORS_RESERVED);
   if (free === null) return CONNECTIONS_MAX;

@@ -1,6 +1,9 @@
 /** The longest valid host: DNS allows 253 characters, a port adds six, brackets two. */
 const HOST_LENGTH_MAX = 300;
-/** Matches a host by RFC 3986, 3.2: a name, an IPv4 address or an IPv6 address in brackets, then a port; or nothing. */
+/**
+ * Matches a host by RFC 3986, 3.2: a name, an IPv4 address or an IPv6 address in brackets, then a port; or
+ * nothing.
+ */
 export const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d{0,5})?$/;
 /** Takes the place of the host, since no handler depends on the name that a client used. */
 const SOME_ORIGIN = "http://footfall";

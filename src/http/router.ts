@@ -42,7 +42,9 @@ export interface RouterOptions<Access, Who> {
   readonly cors: Cors;
   readonly log: Log;
   readonly authorize: (access: Access, request: Request, peer: string | null) => Promise<Who>;
-  /** Called once per reply; `route` is the pattern and not the path, which keeps the number of metrics small. */
+  /**
+   * Called once per reply; `route` is the pattern and not the path, which keeps the number of metrics small.
+   */
   readonly observe: (route: string, method: string, status: number, seconds: number) => void;
 }
 
@@ -134,7 +136,10 @@ function refusal(reply: Response, { options }: Problem): Response {
   return reply;
 }
 
-/** Returns the address of a request without the base path, which a proxy may have removed already; null: it has none. */
+/**
+ * Returns the address of a request without the base path, which a proxy may have removed already; null: it
+ * has none.
+ */
 function addressBelow(basePath: string, request: Request): URL | null {
   const url = requestAddress(request.url, request.headers.get("host"));
   if (url !== null && basePath !== "" && `${url.pathname}/`.startsWith(`${basePath}/`)) {

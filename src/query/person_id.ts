@@ -8,13 +8,19 @@ export interface KnownPerson extends Row {
   readonly value: string;
 }
 
-/** Selects the `actor_id` of the id $2 in project $1; an id of several kinds is a user id first, then an anonymous id. */
+/**
+ * Selects the `actor_id` of the id $2 in project $1; an id of several kinds is a user id first, then an
+ * anonymous id.
+ */
 export const ACTOR_OF_ID = `
   SELECT actor_id FROM identities
   WHERE project_id = $1::int AND value = $2::text AND kind IN ('u', 'a', 'h')
   ORDER BY position(kind::text IN 'uah') LIMIT 1`;
 
-/** Finds the person with this user id, else with this anonymous id, else with this hash; null when nobody has it. */
+/**
+ * Finds the person with this user id, else with this anonymous id, else with this hash; null when nobody has
+ * it.
+ */
 export async function findPerson(
   sql: Sql,
   projectId: number,

@@ -63,7 +63,10 @@ export function moveRoutes(services: MoveServices): DocumentedRoute[] {
   ];
 }
 
-/** Returns the routes that export and restore everything, for callers who may make owners and reach every project. */
+/**
+ * Returns the routes that export and restore everything, for callers who may make owners and reach every
+ * project.
+ */
 export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
   return [
     {

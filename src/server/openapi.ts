@@ -225,7 +225,10 @@ function namesOf(definitions: Json, schemas: Json): Names {
   return names;
 }
 
-/** Moves the `$defs` of every schema inside `value` to `schemas`, because references are resolved from the root. */
+/**
+ * Moves the `$defs` of every schema inside `value` to `schemas`, because references are resolved from the
+ * root.
+ */
 function hoisted(value: unknown, schemas: Json): unknown {
   if (Array.isArray(value)) return value.map((member) => hoisted(member, schemas));
   if (typeof value !== "object" || value === null) return value;

@@ -102,7 +102,10 @@ export interface Services {
   readonly projection: Projection;
   /** Moves the events of the person that an id names which an upgrade under way has not moved yet. */
   readonly movePerson: ActorServices["movePerson"];
-  /** Erases one actor of a project, and runs `also` in the same transaction. @returns the number of erased events */
+  /**
+   * Erases one actor of a project, and runs `also` in the same transaction. @returns the number of erased
+   * events
+   */
   readonly erase: ActorServices["erase"];
   readonly live: LiveFeed;
   readonly shares: LiveShares;

@@ -88,7 +88,10 @@ function settingRoutes(services: ShareRouteServices): DocumentedRoute[] {
   ];
 }
 
-/** Returns the routes of shared dashboards: their settings, their page, and the token that the page reads with. */
+/**
+ * Returns the routes of shared dashboards: their settings, their page, and the token that the page reads
+ * with.
+ */
 export function shareRoutes(
   services: ShareRouteServices,
   page: DashboardPage["shared"],

@@ -161,7 +161,9 @@ function routesOf(services: ToldRouteServices, kind: Kind): DocumentedRoute[] {
   ];
 }
 
-/** Returns the routes of messages: settings of reports and alerts, their log, and how recipients unsubscribe. */
+/**
+ * Returns the routes of messages: settings of reports and alerts, their log, and how recipients unsubscribe.
+ */
 export function toldRoutes(services: ToldRouteServices): DocumentedRoute[] {
   const token = { token: "What the link in a mail holds" };
   const page = { status: 200, description: "A page", contentType: "text/html" };

@@ -213,7 +213,9 @@ async function projectedRows(
   return listed;
 }
 
-/** Returns the span from the first to the last event of a project, projected or not; null: there is no event. */
+/**
+ * Returns the span from the first to the last event of a project, projected or not; null: there is no event.
+ */
 export async function storedSpan(sql: Sql, projectId: number): Promise<Span | null> {
   const [row] = await sql.query<{ first: number | null; last: number | null }>(
     `SELECT min(first)::int8 AS first, max(last)::int8 AS last FROM (

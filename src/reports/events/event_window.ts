@@ -42,7 +42,10 @@ interface Found {
   readonly next: ListPlace | null;
 }
 
-/** Finds the newest events behind a place: at least `rows`, where as many exist, and all in the millisecond of the last. */
+/**
+ * Finds the newest events behind a place: at least `rows`, where as many exist, and all in the millisecond
+ * of the last.
+ */
 async function newestBehind(
   source: ListSource,
   span: Span,

@@ -42,7 +42,8 @@ export async function lineReply(
   const all = encoded(first, lines, requestId, meant);
   const taken: AsyncIterator<Uint8Array> = {
     next: () => all.next(),
-    // Ends `lines` by itself: where nobody took the first line, `all` never began, and ending it would not end `lines`.
+    // Ends `lines` by itself: where nobody took the first line, `all` never began, and ending it would not
+    // end `lines`.
     async return() {
       await all.return(undefined);
       await lines.return();

@@ -16,7 +16,10 @@ export interface DefinitionKind<D, T> {
   readonly one: string;
   readonly many: string;
   readonly countMax: number;
-  /** Makes a definition of its row, with its members in the order of the API, which the database does not keep. */
+  /**
+   * Makes a definition of its row, with its members in the order of the API, which the database does not
+   * keep.
+   */
   readonly read: (row: DefinitionRow<D>) => T;
 }
 
