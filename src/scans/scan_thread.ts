@@ -64,7 +64,7 @@ export class ScanThread {
     this.#send({ kind: "close", job });
   }
 
-  /** Frees the counts of a job, which nobody needs. */
+  /** Frees the counts of a job that are not needed. */
   drop(job: number): void {
     this.#send({ kind: "drop", job });
   }

@@ -130,8 +130,8 @@ function shown(
 }
 
 /**
- * Returns the places whose goal value a share hides: those of too few converting actors, and where
- * these are too few together another one too, so that no difference to the total tells a hidden value.
+ * Returns the places whose goal value a share hides: places with too few converting actors, and one more if
+ * these have too few in sum, so that no difference to the total reveals a hidden value.
  */
 function hiddenWorths(
   { sums: { conversions } }: AcquisitionTally,
@@ -199,7 +199,7 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
   const span = spanOf(read.range);
   const { match = null, value = null } = goal ?? {};
   const counted = await shownAcquisition(read, { scope, span, by, goal: match, value });
-  // Visitors whose sessions all began before the range are in the read's count, but not in this one.
+  // This count leaves out visitors whose sessions all began before the range; the read's own count has them.
   if (isSmall(counted.tally.sums.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
   const withGoal = goal !== null;
   const imported = await importedAcquisition(read, by, withGoal);

@@ -132,7 +132,7 @@ export class AcquisitionTally {
     this.rules.add(place, rule, sessions);
   }
 
-  /** Sets the totals of what each session counts at exactly one value. */
+  /** Sets the totals of the counts for which each session has exactly one value. */
   sumUp(): this {
     const { sessions, bounces, pageviews, totalConversions } = this.sums;
     for (const counts of [sessions, bounces, pageviews, totalConversions]) {

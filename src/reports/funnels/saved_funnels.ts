@@ -52,7 +52,7 @@ export async function listFunnels(sql: Sql, projectId: number): Promise<SavedFun
   return await listDefinitions(sql, KIND, projectId);
 }
 
-/** Returns the 404 of a funnel that does not exist, or that the asker may not see. */
+/** Returns the 404 of a funnel that does not exist, or that the caller may not see. */
 export function noSuchFunnel(): Problem {
   return noSuchDefinition(KIND);
 }

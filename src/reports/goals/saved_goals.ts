@@ -7,7 +7,7 @@ import { goalsOf, listSegments } from "../saved/segment_definitions.ts";
 /** `PUT /v1/goals/:slug`. A goal applies to history too. */
 export const putGoal = putterOf(GOAL_KIND, GoalBody, (goal) => goal);
 
-/** Throws `conflict` that names the segments which use the goal: without it they would mean nothing. */
+/** Throws `conflict`, naming the segments that use the goal, because they have no meaning without it. */
 async function refuseUsed(sql: Sql, projectId: number, slug: string): Promise<void> {
   const users = (await listSegments(sql, projectId))
     .filter(({ actors }) => goalsOf(actors).some(({ goal }) => goal === slug))

@@ -24,7 +24,7 @@ export const CaptureShown = z.object({
 
 export type Capture = z.output<typeof CaptureShown>;
 
-/** What captures need to know of the server. */
+/** Facts about the server that pictures of pages need. */
 export interface CaptureReading {
   readonly basePath: string;
   /** Returns when the daily job runs next after a moment; null: never again. */

@@ -45,7 +45,7 @@ export async function scanCells(read: Read, question: CellQuestion): Promise<Fou
   return { ...counts, textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
 }
 
-/** Which events make an actor one of the people: those whose cells have these bits. */
+/** The events that make an actor one of the listed people: events whose cells have these bits. */
 export interface CellPeopleQuestion extends Pick<CellQuestion, "match" | "device"> {
   /** The bits of a cell, apart from the device, that are compared, and their values. */
   readonly mask: number;

@@ -17,7 +17,7 @@ const LiveNumber = z.union([
   z.strictObject({ minutes: z.literal(LONG_MINUTES) }),
 ], USAGE);
 
-/** Which live number somebody asks about: the visitors of the last minutes, or those on a page. */
+/** The live number that `of` names: the visitors of the last minutes, or the visitors on a page. */
 type LiveNumber = z.output<typeof LiveNumber>;
 
 function pageFilters(number: LiveNumber): Filter[] {

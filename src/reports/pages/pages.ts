@@ -19,7 +19,7 @@ import { isSmall, OTHER } from "../answer/small_groups.ts";
 import { type SmallPages, smallPages } from "./small_pages.ts";
 
 async function countPages(read: Read, span: Span): Promise<PageCounts> {
-  // A pause before the span tells which sessions began before it: their entries and exits do not
+  // Events from one pause before the span show which sessions began before it: their entries and exits do not
   // count. Sessions that cross the end of the span are followed to their own end.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,

@@ -65,7 +65,7 @@ export async function loadDefinition<D, T>(
   return row === undefined ? null : kind.read(row);
 }
 
-/** Makes a 404: there is no such definition. */
+/** Makes the 404 of a definition that does not exist. */
 export function noSuchDefinition({ one }: { readonly one: string }): Problem {
   return new Problem("not_found", `There is no ${one} of this name.`);
 }

@@ -1,2 +1,2 @@
-/** Saved segments of one project: as many as it may have goals. */
+/** The most saved segments of one project: the same as of goals. */
 export const SEGMENTS_MAX = 200;

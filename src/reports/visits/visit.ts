@@ -52,7 +52,7 @@ async function findVisit({ sql, scope }: Read, id: string): Promise<StoredVisit>
 const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);
 const isView = ({ row }: StoryEvent): boolean => row.name === "page_view";
 
-/** Returns when the last listed page was left: at the visit's next page view, or at its end. */
+/** Returns when the last listed page was left: at the next page view of the visit, or at its end. */
 async function leftAtMs(
   whole: Read,
   story: StoryQuestion,

@@ -15,7 +15,7 @@ import { NEWEST_FIRST, readVisits, type StoredVisit } from "./visit_rows.ts";
 /** Which of the visits that the scope lets through are listed. */
 interface VisitQuestion {
   readonly span: Span;
-  /** Visits of this actor; null: of everybody. */
+  /** Only visits of this actor; null: of all actors. */
   readonly actorId: number | null;
   /** Visits that reached this goal; null: all. */
   readonly goal: Goal | null;

@@ -96,7 +96,7 @@ class WatchedTotals {
 
 /**
  * Counts the events that pass `bots` and the filters of the scope, of a few actors in a few spans each, in
- * one scan that skips everybody else. Where filters are on sessions, spans must hold whole sessions.
+ * one scan that skips all other actors. Where filters are on sessions, spans must hold whole sessions.
  * @param ofSessions whether only events in sessions count
  */
 export async function countWatched(
