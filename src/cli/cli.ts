@@ -21,6 +21,7 @@ import { printable, type Terminal } from "./terminal.ts";
 import { TOKEN_COMMANDS } from "./token.ts";
 import { readConfig } from "../config.ts";
 import { createLog } from "../http/log.ts";
+import { editDistance } from "../query/nearest_values.ts";
 import { asTyped, typedFootfall } from "../typed_command.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -44,23 +45,12 @@ export const COMMANDS: readonly Command[] = [
   ERASE_COMMAND,
 ];
 
-/** Returns how many letters must be changed, added, dropped or swapped to turn one word into the other. */
-function distance(left: string, right: string): number {
-  let before = Array.from({ length: right.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= left.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const changed = before[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1);
-      row.push(Math.min(changed, before[j]! + 1, row[j - 1]! + 1));
-    }
-    before = row;
-  }
-  return before[right.length]!;
-}
-
 /** Returns ` Did you mean …?` if a known word is similar enough, else an empty text. */
 function suggestion(word: string, known: readonly string[]): string {
-  const [nearest] = known.map((candidate) => ({ candidate, off: distance(word, candidate) }))
+  const [nearest] = known.map((candidate) => ({
+    candidate,
+    off: editDistance(word, candidate, Infinity),
+  }))
     .sort((a, b) => a.off - b.off);
   if (
     nearest === undefined ||

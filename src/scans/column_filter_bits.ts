@@ -27,7 +27,7 @@ import type { SessionBits } from "./session_bits.ts";
 import { sessionPasses } from "./session_tests.ts";
 
 /** Where lazy columns are read from, and the filters that need them. */
-export interface LazySource {
+interface LazySource {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
   /** The cache of segments. */
@@ -69,7 +69,7 @@ async function setBitsByIds(
 }
 
 /** The columns that hold the filter bits of a part's events. */
-export interface BitColumns {
+interface BitColumns {
   readonly columns: readonly IntegerColumn[];
   readonly words: readonly Int32Array[];
   /** Returns where the bit of a filter is written, segment by segment; filters are numbered from 0. */

@@ -12,7 +12,7 @@ import { loadFilteredTimelines } from "../../src/scans/filtered_timelines.ts";
 import { idsFrom } from "../../src/scans/value_ids.ts";
 import { lazyColumnsOf } from "../../src/scans/field_value_ids.ts";
 import { WORD_BITS } from "../../src/scans/filter_bits.ts";
-import { lazyValueIds } from "../../src/scans/lazy_value_ids.ts";
+import { lazyValueIds } from "../../src/scans/lazy_fields.ts";
 import { SegmentTable } from "../store/segment_table.ts";
 import { segmentOf } from "../store/segment_world.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";

@@ -24,7 +24,7 @@ export interface DefinitionKind<D, T> {
 }
 
 /** A definition as it is stored. */
-export interface DefinitionRow<D> extends Row {
+interface DefinitionRow<D> extends Row {
   readonly slug: string;
   readonly title: string;
   readonly definition: D;

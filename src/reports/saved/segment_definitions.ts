@@ -11,7 +11,9 @@ import {
 import { FiltersSchema } from "../../query/filters.ts";
 import type { SavedSegment, SegmentDefinition } from "../../query/saved_segment.ts";
 import { type DefinitionKind, listDefinitions, loadDefinition } from "./saved_definitions.ts";
-import { SEGMENTS_MAX } from "./segment_limits.ts";
+
+/** The most saved segments of one project: the same as of goals. */
+export const SEGMENTS_MAX = 200;
 
 const Title = z.string().trim().min(1, "Give a title.")
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
