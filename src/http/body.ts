@@ -19,10 +19,7 @@ export interface BodyLimits extends ArrivalLimits {
   readonly inflatedBytesMax: number;
   /** More advice for the problem `body_too_large`. */
   readonly advice?: string;
-  /**
-   * Called with the beginning of a body that exceeds `inflatedBytesMax` when inflated. Returns the limit
-   * and the budget that apply instead; null: the body is too large.
-   */
+  /** Given the beginning of a larger body, returns the limit and budget that apply instead; null: none do. */
   readonly beyond?: (begin: Uint8Array<ArrayBuffer>) => Promise<
     { readonly inflatedBytesMax: number; readonly budget: BodyBudget } | null
   >;
@@ -53,9 +50,7 @@ export class BodyBudget {
     readonly whole: BodyBudget | null = null,
   ) {}
 
-  /**
-   * A budget of its own, within this one, for bodies with a key: a flood of them leaves room for the others.
-   */
+  /** A part of this budget for bodies with a key of their own: a flood of them leaves room for others. */
   get keyed(): BodyBudget {
     this.#keyed ??= new BodyBudget(KEYED_BODIES_IN_FLIGHT_BYTES_MAX, this.retryAfterS, this);
     return this.#keyed;
@@ -76,10 +71,7 @@ export class BodyBudget {
     return this.whole?.closing ?? this.#closing.signal;
   }
 
-  /**
-   * Counts more bytes of a body; large bodies leave a share of the budget to small ones. Throws `overloaded`.
-   * @param held the bytes that the body holds with these
-   */
+  /** Takes bytes for a body, which then has `held`; large bodies leave a share to small ones. Throws `overloaded`. */
   take(bytes: number, held: number): void {
     const share = held > SMALL_BODY_BYTES ? 1 - SMALL_BODIES_SHARE : 1;
     if (this.#bytes + bytes > this.bytesMax * share) {
@@ -207,10 +199,7 @@ function isZlib([cmf = 0, flg = 0]: Uint8Array): boolean {
   return (cmf & 0x0f) === ZLIB_METHOD && ((cmf << 8) | flg) % ZLIB_CHECK === 0;
 }
 
-/**
- * Returns how to inflate: HTTP's "deflate" is zlib, but some clients send raw deflate, without a zlib
- * header.
- */
+/** Returns the format. HTTP's "deflate" is zlib, but some clients send raw deflate, without a zlib header. */
 function inflateFormat(encoding: "gzip" | "deflate", wire: Uint8Array): CompressionFormat {
   if (encoding === "gzip") return "gzip";
   return isZlib(wire) ? "deflate" : "deflate-raw";
@@ -231,7 +220,6 @@ const WIRE_STEP_BYTES_MAX = 4 * 1024;
 /**
  * Cuts the wire bytes into steps that each inflate to about INFLATED_STEP_BYTES, judged by the growth so
  * far. A step is at most twice the one before, since a body that begins like text may continue as a bomb.
- * @param inflated returns how many bytes were inflated so far
  */
 function inSteps(
   wire: Uint8Array,
@@ -400,10 +388,7 @@ export function withBodyText<T>(
 const WHOLE = new TextDecoder("utf-8", { fatal: true });
 const WITHIN = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/**
- * Decodes UTF-8, of a whole body or of a part within one. Drops a byte order mark at the start of a whole
- * body. Throws `invalid_encoding` (400).
- */
+/** Decodes UTF-8; drops a byte order mark at the start of a whole body. Throws `invalid_encoding` (400). */
 export function decodeText(bytes: Uint8Array, part: "whole" | "within" = "whole"): string {
   try {
     return (part === "whole" ? WHOLE : WITHIN).decode(bytes);
