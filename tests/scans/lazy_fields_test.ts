@@ -146,7 +146,7 @@ Deno.test("titles and referrers: columns are kept by segment and name", async ()
   assert.deepEqual(await load(1, "title"), [[Uint8Array.of(7)]]);
   assert.deepEqual(await load(1, "title"), [[Uint8Array.of(7)]]);
   assert.deepEqual(sql.asked, [[1]]);
-  // Several at once: those that are missing are fetched together.
+  // Several columns at once: the missing ones are fetched together.
   assert.deepEqual(await load(1, "referrer", "title"), [[Uint8Array.of(8)], [Uint8Array.of(7)]]);
   assert.deepEqual(sql.asked, [[1], [1]]);
   await assert.rejects(load(9, "title"), /Segment 9 is gone/);
