@@ -16,7 +16,7 @@ import {
   type StoryEvent,
   storyEvents,
 } from "./story_events.ts";
-import { conversionsOf } from "./visit_conversions.ts";
+import { conversionsOf } from "./watched_counts.ts";
 import { idOf, readVisits, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
 import { VISIT_CONVERSIONS } from "./visits.ts";
 import { PersonHead, personHead } from "./person_head.ts";

@@ -17,7 +17,7 @@ import {
   storyEvents,
   type StoryQuestion,
 } from "./story_events.ts";
-import { conversionsOf } from "./visit_conversions.ts";
+import { conversionsOf } from "./watched_counts.ts";
 import { placeOfVisit } from "./visit_id.ts";
 import { readVisits, shownWhole, type StoredVisit, WholeVisit } from "./visit_rows.ts";
 import { VISIT_CONVERSIONS } from "./visits.ts";

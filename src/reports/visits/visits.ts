@@ -14,7 +14,7 @@ import { loadAskedGoal, readGoalSlug } from "../saved/goal_definitions.ts";
 import { findPerson } from "../../query/person_id.ts";
 import { type NumberedRead, OF_USAGE, readNumber } from "../behind/behind.ts";
 import type { Answer, Report } from "../answer/report.ts";
-import { conversionsOf } from "./visit_conversions.ts";
+import { conversionsOf } from "./watched_counts.ts";
 import { placeOfVisit, type VisitPlace } from "./visit_id.ts";
 import { listCounted, listVisits } from "./visit_list.ts";
 import { idOf, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";

@@ -4,7 +4,7 @@ import { type Decimal, decimalOf } from "../../scans/decimal_sum.ts";
 import { PlaceAmounts } from "../../scans/place_amounts.ts";
 import { entryFrom } from "../../scans/property_entries.ts";
 import type { ScanSource } from "../../scans/read.ts";
-import type { Goal } from "../saved/goal_definitions.ts";
+import { type Goal, listGoals } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty } from "../saved/goal_worth.ts";
 import { selectMatches } from "../../scans/selected_events.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type WatchedInputs,
   type WatchedSums,
 } from "./watched_visitor.ts";
-import type { VisitConversion } from "./visit_rows.ts";
+import type { StoredVisit, VisitConversion } from "./visit_rows.ts";
 
 /** The figures of the selected events of one actor in one span. */
 interface WatchedFigures {
@@ -127,4 +127,22 @@ export async function countWatched(
   }, true);
   const placeOf = new Map(inputs.watched.map((one, place) => [one, place]));
   return watched.map((one) => totals.figuresAt(placeOf.get(one)!));
+}
+
+/** Returns the goals that each visit reached by its own events, under `bots` and no other filter. */
+export async function conversionsOf(
+  { sql, scope, timelines }: ScanSource,
+  visits: readonly StoredVisit[],
+  known: readonly Goal[] | null = null,
+): Promise<VisitConversion[][]> {
+  const goals = known ?? await listGoals(sql, scope.projectId);
+  if (goals.length === 0) return visits.map(() => []);
+  const watched = visits.map(({ actor_id, first_ms, last_ms }) => ({
+    actor: actor_id,
+    fromMs: first_ms,
+    toMs: last_ms + 1,
+  }));
+  const source = { sql, scope: { ...scope, filters: [] }, timelines };
+  const figures = await countWatched(source, watched, goals, true);
+  return figures.map(({ goals }) => [...goals]);
 }
