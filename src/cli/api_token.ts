@@ -23,7 +23,7 @@ interface CreatedToken {
 const PATH = "/v1/tokens";
 const TTL_DEFAULT = "90d";
 
-/** A time as tables show it, to the minute. */
+/** Returns a time as tables show it, to the minute. */
 const minute = (at: string | null) => at === null ? null : at.slice(0, 16).replace("T", " ");
 
 async function list(call: Call): Promise<void> {
@@ -63,7 +63,7 @@ async function create(call: Call): Promise<void> {
     call,
     (connection) => callApi<CreatedToken>(connection, "POST", PATH, wanted),
   );
-  // The token alone on standard output, so that `TOKEN=$(footfall token create …)` works.
+  // Only the token goes to standard output, so that `TOKEN=$(footfall token create …)` works.
   print.result(created, () => `${created.token}\n`);
   print.remark(
     `This is API token ${created.id}, valid until ${created.expiresAt}. ` +

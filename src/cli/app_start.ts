@@ -4,8 +4,8 @@ import { openWriteDatabase } from "../db/open.ts";
 import type { Log } from "../http/log.ts";
 
 /**
- * The app; throws what `createApp` throws. The embedded engine starts in its thread while the rest
- * of the program is still being loaded in this one.
+ * Makes the app. The embedded engine starts in its own thread while this thread still loads the rest of the
+ * program. Throws what `createApp` throws.
  */
 export async function startApp(config: Config, log: Log): Promise<App> {
   const opening = openWriteDatabase(config);

@@ -17,14 +17,14 @@ import { WholeFile } from "./whole_file.ts";
 
 const FAILED = 1;
 
-/** What an archive turned out to hold. */
+/** The content of an archive that was read to its end. */
 interface Archived {
   readonly head: ArchiveHead;
   readonly manifest: ArchiveManifest;
   readonly bytes: number;
 }
 
-/** Copies an archive to a file, each frame once it is whole and right. */
+/** Copies an archive to a file, writing each frame only once it is complete and valid. */
 async function copy(
   call: Call,
   body: AsyncIterable<Uint8Array<ArrayBuffer>>,
@@ -65,7 +65,7 @@ async function copy(
 const sumOf = (figures: Readonly<Record<string, { readonly count: number }>>) =>
   Object.values(figures).reduce((sum, { count }) => sum + count, 0);
 
-/** Of each table how many rows an archive has. */
+/** Returns the number of rows that an archive has of each table. */
 export function rowCounts({ rows }: ArchiveManifest): Record<string, number> {
   return Object.fromEntries(Object.entries(rows).map(([name, figures]) => [name, sumOf(figures)]));
 }
@@ -74,7 +74,7 @@ export function eventCount({ events }: ArchiveManifest): number {
   return sumOf(events);
 }
 
-/** What an archive leaves out because it cannot be read. */
+/** Describes the blocks that an archive leaves out because they cannot be read. */
 export function shownDamage({ damaged = [] }: ArchiveManifest): string {
   const lines = damaged.map((block) => `  ${printable(damagedPlace(block))}\n`);
   return lines.length === 0 ? "" : `Not in it, because it is damaged:\n${lines.join("")}`;

@@ -14,16 +14,16 @@ import type { Call } from "./command.ts";
 import { openNamed } from "./line_file.ts";
 import { createProgress } from "./progress.ts";
 
-/** A file that holds a whole archive. */
+/** A file that was found to hold a whole archive. */
 export interface CheckedArchive {
   readonly head: ArchiveHead;
   readonly manifest: ArchiveManifest;
   readonly bytes: number;
 }
 
-/** The frames of a file, from its beginning. */
+/** Yields the frames of a file, from its beginning. */
 export async function* framesOf(path: string, signal: AbortSignal): AsyncGenerator<Frame> {
-  // Closed by its stream, whenever that ends.
+  // The stream closes the file when it ends.
   const { file } = await openNamed(path);
   for await (const frame of readFrames(file.readable)) {
     signal.throwIfAborted();
@@ -31,7 +31,7 @@ export async function* framesOf(path: string, signal: AbortSignal): AsyncGenerat
   }
 }
 
-/** What the frames of rows and events add up to. */
+/** Adds up the rows and events of an archive's frames. */
 class Counted {
   readonly rows = new Map<string, Sum>();
   readonly events = new Map<string, number>();
@@ -49,7 +49,7 @@ class Counted {
     }
   }
 
-  /** Whether the manifest says the same. */
+  /** Whether the manifest names the same sums. */
   agrees({ rows, events }: ArchiveManifest): boolean {
     const told = Object.entries(rows)
       .flatMap(([table, of]) => Object.entries(of).map(([id, sum]) => [`${table} ${id}`, sum]));
@@ -62,8 +62,8 @@ class Counted {
 }
 
 /**
- * Reads a file through, before anything of it is stored. Throws ArchiveRefused with the byte, and
- * UnreadableFile.
+ * Reads and checks a whole archive file, before anything of it is stored. Throws ArchiveRefused, which names
+ * the byte, and UnreadableFile.
  */
 export async function checkArchive(call: Call, path: string): Promise<CheckedArchive> {
   const { print, now, signal } = call;

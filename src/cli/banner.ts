@@ -1,23 +1,23 @@
-/** What a person can do about the dashboard after a start. */
+/** How a person gets into the dashboard after a start. */
 export type SignIn =
-  /** A link that makes the owner: there is none yet. */
+  /** There is no owner yet: the link makes one. */
   | { readonly kind: "setup"; readonly link: string }
   /** People sign in. */
   | { readonly kind: "people" }
-  /** Tokens are an identity provider's. */
+  /** An identity provider issues the tokens. */
   | { readonly kind: "elsewhere" };
 
 export interface Started {
   readonly url: string;
   readonly signIn: SignIn;
-  /** How the person at the terminal types a command of ours. */
+  /** The command line that starts this program, as the person at the terminal types it. */
   readonly footfall: string;
   readonly project: string;
-  /** The key that this start made or was given for a new project. */
+  /** The key of a new project, which this start made or was given. */
   readonly firstKey: { readonly key: string; readonly isOurs: boolean } | null;
 }
 
-/** Short, and not a bot's: what curl says of itself would be. */
+/** A short user agent that is no bot's, unlike curl's own. */
 export const EXAMPLE_AGENT = "Mozilla/5.0 Firefox/140.0";
 
 function dashboardText({ url, signIn, footfall }: Started): string {
@@ -36,13 +36,14 @@ Sign in with a token of your identity provider.`;
   }
 }
 
-/** `footfall token` in the middle of another command: its own words must not mix with the token. */
+/** Returns `footfall token` for use within another command: only the token may be on its standard output. */
 function tokenCommand(footfall: string): string {
   return `${footfall.replace(/ task /, " task --quiet ")} token`;
 }
 
 /**
- * What a newcomer pastes. The event's id is made here, so that pasting twice shows a duplicate.
+ * Returns commands for a newcomer to paste. The event's id is made here, so that pasting twice shows a
+ * duplicate.
  */
 function newcomerText({ url, footfall, project, firstKey, signIn }: Started): string {
   if (firstKey === null) return "";
@@ -70,7 +71,7 @@ Fill it with a demo shop:  ${footfall} seed
 `;
 }
 
-/** What a start prints on standard output. */
+/** Returns the text that a start prints on standard output. */
 export function startBanner(started: Started): string {
   return `
 Footfall is running at ${started.url}

@@ -21,12 +21,15 @@ interface Job {
   }[];
 }
 
-/** What the endpoint of the jobs replies. */
+/** The reply of the endpoint for jobs. */
 export interface JobReply {
   readonly job: Job;
 }
 
-/** The job once it is done. Rejects when the user asks to stop: the job itself goes on. */
+/**
+ * Waits for a job and returns it once it is done. Rejects when the user asks to stop; the job itself goes
+ * on.
+ */
 export async function awaitJob(call: Call, connection: Connection, queued: Job): Promise<Job> {
   const { print, now, signal } = call;
   const total = queued.captures.length;
@@ -61,7 +64,7 @@ async function capture(call: Call): Promise<number> {
     const body = bodyOf(call, await chosenProject(connection, call));
     const { job: queued } = await callApi<JobReply>(connection, "POST", JOBS_PATH, body);
     return await awaitJob(call, connection, queued);
-    // Without a running server nobody else takes the pictures.
+    // Without a running server this process takes the pictures.
   }, (app) => app.startCaptures());
   const { captures } = job;
   print.result({ job }, () =>

@@ -21,11 +21,12 @@ import { printable, type Terminal } from "./terminal.ts";
 import { TOKEN_COMMANDS } from "./token.ts";
 import { readConfig } from "../config.ts";
 import { createLog } from "../http/log.ts";
+import { editDistance } from "../query/nearest_values.ts";
 import { asTyped, typedFootfall } from "../typed_command.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every command there is, in the order of the help. */
+/** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   ...OPERATION_COMMANDS,
   ...PROJECT_COMMANDS,
@@ -44,23 +45,12 @@ export const COMMANDS: readonly Command[] = [
   ERASE_COMMAND,
 ];
 
-/** How many letters must be changed, added, dropped or swapped to make one word the other. */
-function distance(left: string, right: string): number {
-  let before = Array.from({ length: right.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= left.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const changed = before[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1);
-      row.push(Math.min(changed, before[j]! + 1, row[j - 1]! + 1));
-    }
-    before = row;
-  }
-  return before[right.length]!;
-}
-
-/** ` Did you mean …?` where something is near enough to be meant, else nothing. */
+/** Returns ` Did you mean …?` if a known word is similar enough, else an empty text. */
 function suggestion(word: string, known: readonly string[]): string {
-  const [nearest] = known.map((candidate) => ({ candidate, off: distance(word, candidate) }))
+  const [nearest] = known.map((candidate) => ({
+    candidate,
+    off: editDistance(word, candidate, Infinity),
+  }))
     .sort((a, b) => a.off - b.off);
   if (
     nearest === undefined ||
@@ -73,10 +63,10 @@ type Found =
   | { readonly kind: "command"; readonly command: Command; readonly rest: readonly string[] }
   | { readonly kind: "group"; readonly group: string; readonly commands: readonly Command[] };
 
-/** The command that the first words name. Throws UsageMistake. */
+/** Finds the command that the first words name. Throws UsageMistake. */
 export function findCommand(args: readonly string[]): Found {
   const [first = "", second] = args;
-  // Two words before one: `token revoke-all` before `token`.
+  // Names of two words first: `token revoke-all` before `token`.
   const double = COMMANDS.find((command) => command.name === `${first} ${second}`);
   if (double !== undefined) return { kind: "command", command: double, rest: args.slice(2) };
   const single = COMMANDS.find((command) => command.name === first);
@@ -103,7 +93,7 @@ export function findCommand(args: readonly string[]): Found {
 
 const OPTION_OF_MESSAGE = /^Unknown option '(-[^']+)'/;
 
-/** The options and words of one command. Throws UsageMistake. */
+/** Parses the options and words of one command. Throws UsageMistake. */
 export function parseCall(
   command: Command,
   args: readonly string[],
@@ -142,8 +132,8 @@ export function parseCall(
 }
 
 /**
- * Aborts at the first SIGINT or SIGTERM, so that a command can tidy up; the second one ends the
- * process. `serve` has its own way to stop.
+ * Returns a signal that aborts at the first SIGINT or SIGTERM, so that a command can tidy up; the second one
+ * ends the process. `serve` stops in its own way.
  */
 function listenForStop(): { signal: AbortSignal; ignore: () => void } {
   const stop = new AbortController();
@@ -163,7 +153,10 @@ function listenForStop(): { signal: AbortSignal; ignore: () => void } {
   };
 }
 
-/** Commands speak for themselves, so their logs start at warnings unless LOG_LEVEL says otherwise. */
+/**
+ * Makes the configuration and log of a command. Commands print what they do, so only warnings are logged
+ * unless LOG_LEVEL is set.
+ */
 function contextOf(command: Command, environment: Environment, terminal: Terminal) {
   const config = readConfig(environment, terminal.errorIsTerminal);
   const quiet = command.name !== "serve" && (environment.LOG_LEVEL ?? "") === "";
@@ -192,7 +185,7 @@ async function runCommand(
     const signal = stop?.signal ?? new AbortController().signal;
     return await command.run({ ...parsed, ...context, print, now: Date.now, signal }) ?? 0;
   } catch (error) {
-    // Whatever came of it, it is because somebody has asked.
+    // After a request to stop, any error is a consequence of that request.
     stop?.signal.throwIfAborted();
     throw error;
   } finally {
@@ -245,7 +238,7 @@ export async function runFootfall(
     }
     return await runCommand(found.command, parsed, environment, print);
   } catch (error) {
-    // Whoever read our output has gone, as `head` does: nothing is wrong.
+    // The reader of the output has ended, as `head` does: that is no failure.
     if (error instanceof Deno.errors.BrokenPipe) return 0;
     const failure = failureOf(error);
     report(failure, print, typedFootfall(environment));

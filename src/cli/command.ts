@@ -2,34 +2,33 @@ import type { Config } from "../config.ts";
 import type { Log } from "../http/log.ts";
 import { tableText, type Terminal } from "./terminal.ts";
 
-/** One option of a command, as `--help` shows it and the parser takes it. */
+/** One option of a command, for `--help` and for the parser. */
 export interface OptionSpec {
   readonly type: "string" | "boolean";
   readonly multiple?: true;
-  /** What stands for the value in the help, e.g. `ID`. */
+  /** The placeholder of the value in the help, e.g. `ID`. */
   readonly placeholder?: string;
-  /** Said in the help; the command itself applies it. */
+  /** For the help only; the command itself applies the default. */
   readonly default?: string;
   readonly meaning: string;
 }
 
-/** One command, as data. */
 export interface Command {
   /** One or two words, e.g. `project list`. */
   readonly name: string;
   readonly summary: string;
   readonly usage: string;
-  /** More than the summary and the options say; shown in the command's own help. */
+  /** Further explanations, shown in the command's own help. */
   readonly notes?: string;
   /** How many words may follow the name. */
   readonly wordsMax: number;
   readonly options: Readonly<Record<string, OptionSpec>>;
   readonly example: string;
-  /** @returns the exit code; nothing: 0. */
+  /** @returns the exit code; undefined: 0 */
   readonly run: (call: Call) => Promise<number | void>;
 }
 
-/** The command was not called as it wants to be: exit code 2. The message says what to type. */
+/** The command was called in a wrong way: exit code 2. The message says what to type. */
 export class UsageMistake extends Error {
   override readonly name = "UsageMistake";
 }
@@ -37,13 +36,13 @@ export class UsageMistake extends Error {
 /** One run of a command. */
 export interface Call {
   readonly options: OptionValues;
-  /** What follows the command's name and is no option. */
+  /** The words after the command's name that are no options. */
   readonly words: readonly string[];
   readonly config: Config;
   readonly log: Log;
   readonly print: Printer;
   readonly now: () => number;
-  /** Aborted when the user asks to stop: finish in order, and soon. */
+  /** Aborted when the user asks to stop: the command must then finish soon and properly. */
   readonly signal: AbortSignal;
 }
 
@@ -67,7 +66,7 @@ export class OptionValues {
     return this.values[name] === true;
   }
 
-  /** Throws UsageMistake for anything but a whole number within the bounds. */
+  /** Reads a whole number; null: not given. Throws UsageMistake for anything else or outside the bounds. */
   integer(name: string, min: number, max: number): number | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -79,7 +78,7 @@ export class OptionValues {
   }
 }
 
-/** What a command says: one JSON document for scripts, or text for people. */
+/** Prints the output of a command: one JSON document for scripts, or text for people. */
 export class Printer {
   constructor(
     readonly terminal: Terminal,
@@ -87,7 +86,7 @@ export class Printer {
     readonly colour: boolean,
   ) {}
 
-  /** The command's result: `document` with `--json`, else what `text` makes of it. */
+  /** Prints the command's result: `document` with `--json`, else `text()`. */
   result(document: unknown, text: () => string): void {
     this.terminal.out(this.json ? `${JSON.stringify(document, null, 2)}\n` : text());
   }
@@ -100,7 +99,7 @@ export class Printer {
     return this.colour ? `\x1b[1m${text}\x1b[0m` : text;
   }
 
-  /** A remark beside the result, on standard error; silent with `--json`. */
+  /** Prints a remark on standard error; nothing with `--json`. */
   remark(text: string): void {
     if (!this.json) this.terminal.error(`${text}\n`);
   }
@@ -113,7 +112,7 @@ export const PROJECT_OPTION: OptionSpec = {
   meaning: "project that is meant",
 };
 
-/** `--project` of what is made for some projects, or for all. */
+/** `--project` of commands that make something for some projects, or for all. */
 export const PROJECTS_OPTION: OptionSpec = {
   type: "string",
   multiple: true,

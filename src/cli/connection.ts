@@ -8,28 +8,28 @@ import { type Call, UsageMistake } from "./command.ts";
 import { type Control, readControlFile } from "./control_file.ts";
 
 /**
- * The HTTP API, as every command uses it: an app made in this process, or the running server that
- * has the embedded database. Either way with a token that may do everything.
+ * The HTTP API, as every command uses it: of an app in this process, or of the running server that has the
+ * embedded database. Requests carry a token that may do everything.
  */
 export interface Connection {
-  /** `path` starts with a slash and knows nothing of the base path. */
+  /** Sends a request. `path` starts with a slash and does not include the base path. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /**
-   * As `fetch`, for the visitor at this address (null: an unknown one): a server believes it of an
-   * operator who may do everything.
+   * Does the same as `fetch`, in the name of a visitor at this address (null: unknown). A server accepts such
+   * an address from callers who may do everything.
    */
   fetchAs(address: string | null, path: string, init: RequestInit): Promise<Response>;
-  /** Where people reach the server; no slash at the end. */
+  /** The address at which people reach the server, without a slash at the end. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Nothing answers where a server should be. The message says what to do. */
+/** No server answers. The message says what to do. */
 export class ServerUnreachable extends Error {
   override readonly name = "ServerUnreachable";
 }
 
-/** The API refused: its problem, for the person at the terminal. */
+/** The API refused a request: its problem, for the person at the terminal. */
 export class RequestRefused extends Error {
   override readonly name = "RequestRefused";
   constructor(
@@ -42,14 +42,17 @@ export class RequestRefused extends Error {
   }
 }
 
-/** Another command may have the folder for a moment, and a server needs some seconds to start. */
+/**
+ * How long to wait for the folder: another command may hold it briefly, and a server needs some seconds to
+ * start.
+ */
 const FOLDER_WAIT_MS_MAX = 10_000;
 const FOLDER_PAUSE_MS = 200;
 const PROBE_MS_MAX = 5_000;
-/** No address; RFC 7239 has this word for it. */
+/** The word of RFC 7239 for an unknown address. */
 const UNKNOWN_ADDRESS = "unknown";
 
-/** What is to be done with an app that was made in this process. */
+/** Called with an app that was made in this process. */
 export type Opened = (app: App) => void;
 
 type Send = (path: string, init: RequestInit, headers: Headers) => Promise<Response>;
@@ -92,7 +95,7 @@ async function connectHere(config: Config, log: Log, opened: Opened): Promise<Co
   return connection(url, app.controlToken, send, () => app.stop());
 }
 
-/** The running server's connection, or null where what left the control file no longer answers. */
+/** Connects to the running server; null if the server that left the control file no longer answers. */
 async function connectThere({ url, token }: Control): Promise<Connection | null> {
   const send: Send = async (path, init, headers) => {
     try {
@@ -106,7 +109,7 @@ async function connectThere({ url, token }: Control): Promise<Connection | null>
   try {
     const reply = await there.fetch("/v1/session", { signal: AbortSignal.timeout(PROBE_MS_MAX) });
     await reply.body?.cancel();
-    // The token dies with its server, so only that very server takes it.
+    // The token is valid only until its server ends, so only that server accepts it.
     return reply.ok ? there : null;
   } catch {
     return null;
@@ -114,10 +117,10 @@ async function connectThere({ url, token }: Control): Promise<Connection | null>
 }
 
 /**
- * Connects to the API. The database is migrated by then.
+ * Connects to the API, with a database that is migrated.
  *
- * @throws DatabaseUnavailable, SchemaTooNew, SchemaMismatch; ServerUnreachable where another process
- * has the embedded database and does not answer.
+ * @throws DatabaseUnavailable, SchemaTooNew, SchemaMismatch; ServerUnreachable if another process has the
+ * embedded database and does not answer.
  */
 export async function connect(
   config: Config,
@@ -145,7 +148,7 @@ export async function connect(
   }
 }
 
-/** Connects, works, and closes whatever happens. */
+/** Connects, runs `work`, and closes the connection also if `work` fails. */
 export async function withConnection<T>(
   { config, log }: Pick<Call, "config" | "log">,
   work: (connection: Connection) => Promise<T>,
@@ -159,7 +162,7 @@ export async function withConnection<T>(
   }
 }
 
-/** The problem that a reply carries, as an error. */
+/** Returns the problem of a reply as an error. */
 export async function refusalOf(reply: Response): Promise<RequestRefused> {
   const problem = await reply.json().catch(() => ({}));
   return new RequestRefused(
@@ -170,7 +173,7 @@ export async function refusalOf(reply: Response): Promise<RequestRefused> {
   );
 }
 
-/** One JSON exchange. Resolves to null for a 204. Throws RequestRefused. */
+/** Sends a JSON request and returns the JSON of the reply, null for a 204. Throws RequestRefused. */
 export async function callApi<T>(
   connection: Connection,
   method: string,
@@ -201,7 +204,7 @@ export async function listProjects(connection: Connection): Promise<readonly Sho
   return (await callApi<{ projects: ShownProject[] }>(connection, "GET", "/v1/projects")).projects;
 }
 
-/** The project that `--project` names, else the only one, else the default one. */
+/** Returns the project that `--project` names, else the only one, else the default one. */
 export async function chosenProject(connection: Connection, call: Call): Promise<string> {
   const named = call.options.text("project");
   if (named !== null) return named;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 
 /**
- * How commands reach a running server whose embedded database only it may open: its address, and a
- * token that does everything and dies with it. Readable by its owner alone.
+ * The file by which commands reach a running server that has the embedded database open: its address, and a
+ * token that may do everything and is valid until the server ends. Only the owner may read the file.
  */
 export interface Control {
   readonly pid: number;
@@ -23,7 +23,7 @@ export async function leaveControlFile(
   await Deno.rename(fresh, path);
 }
 
-/** Null where no server left one. */
+/** Reads the control file; null if no server left one. */
 export async function readControlFile(dataDir: string): Promise<Control | null> {
   try {
     return JSON.parse(await Deno.readTextFile(pathOf(dataDir))) as Control;

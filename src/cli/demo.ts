@@ -21,7 +21,7 @@ interface StoredEvent {
   };
 }
 
-/** One line of the shop's panel. */
+/** Describes an event as one line of the shop's panel. */
 function describe({ name, path, properties: { server: _, ...own } }: StoredEvent) {
   const known: Readonly<Record<string, string>> = {
     page_view: "",
@@ -31,7 +31,7 @@ function describe({ name, path, properties: { server: _, ...own } }: StoredEvent
   return { name, about: `${path} ${known[name] ?? JSON.stringify(own)}` };
 }
 
-/** What was stored since `sinceMs`, but for what the invented visitors did. */
+/** Reads the events stored since `sinceMs`, without those of the invented visitors. */
 function arrivalsOf(
   connection: Connection,
   project: string,
@@ -49,7 +49,7 @@ function arrivalsOf(
   };
 }
 
-/** Opens the shop until the user asks to stop. */
+/** Serves the shop until the user asks to stop. */
 async function openShop(call: Call, tag: Tag, arrivals: Arrivals): Promise<void> {
   const port = call.options.integer("port", 0, PORT_MAX) ?? SHOP_PORT;
   const server = Deno.serve({
@@ -74,7 +74,7 @@ async function assertAnswers({ url }: Connection, footfall: string): Promise<voi
   );
 }
 
-/** The shop of the demo project, with people who walk about in it. */
+/** Opens the shop of the demo project, with invented visitors in it. */
 async function openDemo(call: Call, connection: Connection): Promise<void> {
   await assertAnswers(connection, call.config.footfall);
   const { now, signal } = call;

@@ -1,7 +1,7 @@
 import { demoNotes } from "../demo/demo_notes.ts";
 import { callApi, type Connection } from "./connection.ts";
 
-/** Puts the demo's notes on its charts, where nobody has put any. */
+/** Adds the demo's notes to its charts, unless there are notes already. */
 export async function provideDemoNotes(
   connection: Connection,
   project: string,

@@ -16,14 +16,14 @@ import { callApi, type Connection } from "./connection.ts";
 const PICTURED = [HOME, CATEGORIES[0]!, PRODUCTS[0]!.page, PRODUCTS[2]!.page, VIRAL_ARTICLE, CART]
   .map(({ path }) => path);
 
-/** What became of the demo's pictures, for the person at the terminal. */
+/** The outcome of taking the demo's pictures, for the person at the terminal. */
 export interface Pictures {
   readonly taken: number;
-  /** Why some are missing; null: none is. */
+  /** Why some pictures are missing; null: none is missing. */
   readonly reason: string | null;
 }
 
-/** The shop for as long as it is photographed; null: it is open already, or its port is taken. */
+/** Serves the shop while its pictures are taken; null: it is open already, or its port is taken. */
 function openShop(): Deno.HttpServer | null {
   const tag = { server: "", apiKey: "", showsArrivals: false };
   try {
@@ -37,7 +37,7 @@ function openShop(): Deno.HttpServer | null {
   }
 }
 
-/** Has the server photograph the shop's pages, so that its heat maps show what was clicked on. */
+/** Lets the server take pictures of the shop's pages, so that its heat maps show what was clicked on. */
 export async function takeDemoPictures(
   call: Call,
   connection: Connection,

@@ -40,9 +40,8 @@ const FUNNEL = {
 };
 
 /**
- * The project of the demo shop, one of its own, so that invented visitors never mix with real ones:
- * made, with its goals, segments and a funnel, where there is none yet.
- * @returns its id
+ * Returns the id of the demo shop's project. Makes it, with its goals, segments and a funnel, if there is none
+ * yet. It is a project of its own, so that invented visitors never mix with real ones.
  */
 export async function provideDemoProject(connection: Connection): Promise<string> {
   const projects = await listProjects(connection);

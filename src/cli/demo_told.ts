@@ -38,8 +38,8 @@ const DIGEST = {
 };
 
 /**
- * The demo's alerts and its digest, where nobody has made any. They go to nobody, so that nothing leaves
- * the machine: what they would say stands in the list of messages, the digest's as a test at once.
+ * Makes the demo's alerts and its digest, unless there are some already. They have no recipients, so that
+ * nothing leaves the machine: their messages are in the list of messages, that of the digest at once, as a test.
  */
 export async function provideDemoTold(connection: Connection, project: string): Promise<void> {
   const query = `?project=${encodeURIComponent(project)}`;

@@ -8,7 +8,7 @@ const SAMPLE_LENGTH_MAX = 2_000;
 
 export const grouped = (count: number) => count.toLocaleString("en-US");
 
-/** `1 event`, `2 events`. */
+/** Returns `1 event`, `2 events`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
@@ -17,7 +17,7 @@ function listed(counts: readonly Counted[]): string {
   return counts.map(({ what, count }) => `${printable(what)} ${grouped(count)}`).join(", ");
 }
 
-/** Words of the manual without the marks of Markdown. */
+/** Returns text of the manual without Markdown marks. */
 const plain = (text: string) => text.replaceAll("`", "").replaceAll("*", "");
 
 function daysText({ days }: ImportSummary): string {
@@ -25,7 +25,7 @@ function daysText({ days }: ImportSummary): string {
   return days.first === days.last ? ` of ${days.first}` : ` from ${days.first} to ${days.last}`;
 }
 
-/** What becomes of what a product stores, as a table. */
+/** Returns a table of what a product stores and how it is imported. */
 export function notesText(
   print: Printer,
   { title, notes }: Pick<ImportSource, "title" | "notes">,
@@ -38,7 +38,7 @@ export function notesText(
   return print.table([title, "Footfall", ""], rows);
 }
 
-/** What a dry run found, for people. */
+/** Returns the findings of a dry run, for people. */
 export function dryRunText(
   print: Printer,
   source: ImportSource,

@@ -2,7 +2,7 @@ import { UsageMistake } from "./command.ts";
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** `90s`, `15m`, `12h`, `30d` in seconds. Throws UsageMistake. */
+/** Parses a duration such as `90s`, `15m`, `12h` or `30d` and returns its seconds. Throws UsageMistake. */
 export function durationSeconds(text: string, option: string): number {
   const found = /^([1-9]\d{0,9})([smhd])$/.exec(text);
   const unit = UNIT_SECONDS[found?.[2] ?? ""];

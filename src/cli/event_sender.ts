@@ -1,7 +1,7 @@
 import { pause } from "../pause.ts";
 import { callApi, type Connection, refusalOf } from "./connection.ts";
 
-/** On whose behalf events are sent: what a server sees of a browser. */
+/** The visitor on whose behalf events are sent, as a server sees a browser. */
 export interface Sender {
   /** Null: unknown. */
   readonly address: string | null;
@@ -15,7 +15,7 @@ export interface RejectedLine {
   readonly message: string;
 }
 
-/** What became of one batch. */
+/** The outcome of one batch. */
 export interface BatchOutcome {
   readonly accepted: number;
   readonly duplicates: number;
@@ -27,7 +27,7 @@ const PAUSE_MS_MAX = 30_000;
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 503]);
 const KEY_HOURS_MAX = 24;
 
-/** `Retry-After` in seconds where the server says it, else longer each time. */
+/** Returns the pause before the next try: the server's `Retry-After` if there is one, else longer each time. */
 function pauseMs(reply: Response, attempt: number): number {
   const seconds = Number(reply.headers.get("retry-after") ?? "");
   const ms = seconds > 0 ? seconds * 1000 : 250 * 2 ** attempt;
@@ -35,8 +35,8 @@ function pauseMs(reply: Response, attempt: number): number {
 }
 
 /**
- * Sends a request until the server has time for it, at most eight times in all: events are stored once
- * however often they come. @returns the last reply
+ * Repeats a request while the server is overloaded, at most eight times in all. Events are stored once, however
+ * often they are sent. @returns the last reply
  */
 export async function sendPatiently(
   send: () => Promise<Response>,
@@ -52,10 +52,10 @@ export async function sendPatiently(
 }
 
 /**
- * Posts one batch as its sender, again where the server has no time.
+ * Posts one batch in the name of its sender, and repeats that while the server is overloaded.
  *
  * @param body `{"events":[…]}`
- * @throws RequestRefused when the server will not have it; what `signal` aborts with.
+ * @throws RequestRefused if the server refuses the batch; the reason of `signal` if it aborts.
  */
 export async function sendBatch(
   connection: Connection,
@@ -82,7 +82,7 @@ export async function sendBatch(
   return { accepted: 0, duplicates: 0, rejected };
 }
 
-/** Makes a public key for the time of `work`, and revokes it whatever happens. */
+/** Makes a public key, runs `work`, and revokes the key also if `work` fails. */
 export async function withTemporaryKey<T>(
   connection: Connection,
   project: string,
@@ -91,7 +91,7 @@ export async function withTemporaryKey<T>(
   work: (key: string) => Promise<T>,
 ): Promise<T> {
   const path = `/v1/projects/${encodeURIComponent(project)}/keys`;
-  // Should this process be killed, the key ends by itself.
+  // If this process is killed, the key expires by itself.
   const expiresAt = new Date(nowMs + KEY_HOURS_MAX * 3_600_000).toISOString();
   const { id, key } = await callApi<{ id: string; key: string }>(connection, "POST", path, {
     kind: "public",
@@ -107,7 +107,7 @@ export async function withTemporaryKey<T>(
 
 /**
  * Runs `work` for each item, `atOnce` at a time, taking the next item only when there is room.
- * The first failure stops it, after what is under way has ended.
+ * The first failure stops it once the work under way has ended.
  */
 export async function forEachInFlight<T>(
   items: AsyncIterable<T> | Iterable<T>,

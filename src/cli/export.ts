@@ -24,7 +24,7 @@ const NEWLINE = 10;
 const FAILED = 1;
 const BOTS: readonly string[] = ["include", "exclude", "only"] satisfies BotChoice[];
 const WITHOUT_DAMAGED = "footfall export --skip-damaged";
-/** Before the first event that there can be, and behind the last one. */
+/** Instants before the first and after the last possible event. */
 const ALWAYS = { from: "0001-01-01T00:00:00Z", to: "9999-12-31T00:00:00Z" };
 
 interface Span {
@@ -42,7 +42,7 @@ function spanOf(call: Call): Span {
 
 type Write = (bytes: Uint8Array) => Promise<void>;
 
-/** How events become a file: what each chunk of NDJSON adds to it, and what stands at both ends. */
+/** How NDJSON becomes a file: the bytes that each chunk adds, and those at the beginning and the end. */
 interface FileFormat {
   readonly begin: () => Uint8Array;
   readonly add: (lines: Uint8Array) => Uint8Array;
@@ -73,7 +73,7 @@ const FORMATS: Readonly<Record<string, () => Promise<FileFormat> | FileFormat>> 
   },
 };
 
-/** The format that is asked for. Throws UsageMistake for another. */
+/** Returns the format that `--format` names. Throws UsageMistake for an unknown one. */
 function formatOf(call: Call): () => Promise<FileFormat> | FileFormat {
   const name = call.options.text("format") ?? "ndjson";
   const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
@@ -87,7 +87,7 @@ function formatOf(call: Call): () => Promise<FileFormat> | FileFormat {
   return format;
 }
 
-/** The parameters that choose events, as the API takes them, but for their time. */
+/** Returns the parameters of the API that choose events, without those of time. */
 function choiceOf(call: Call): Record<string, string> {
   const filters = call.options.text("filters");
   const bots = call.options.text("bots") ?? "include";
@@ -102,17 +102,17 @@ function choiceOf(call: Call): Record<string, string> {
   return { bots, ...filters === null ? {} : { filters } };
 }
 
-/** How many lines a piece of NDJSON ends. */
+/** Returns the number of line ends in a piece of NDJSON. */
 function linesIn(chunk: Uint8Array): number {
   let lines = 0;
   for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
   return lines;
 }
 
-/** What an export came to. */
+/** The outcome of an export. */
 interface Copied {
   readonly events: number;
-  /** What was left out, as it cannot be read. */
+  /** The blocks that were left out because they cannot be read. */
   readonly damaged: readonly DamagedBlock[];
 }
 
@@ -139,7 +139,7 @@ async function copySpan(
   return { events, damaged: [] };
 }
 
-/** Copies what can be read of one span to `write`, in the order in which it is stored. */
+/** Copies the readable events of one span to `write`, in the order of storage. */
 async function copyReadable(
   call: Call,
   connection: Connection,
@@ -166,7 +166,7 @@ async function copyReadable(
   }
 }
 
-/** What is thrown where an export broke off: the block, where one cannot be read. */
+/** Returns the error to throw for an export that broke off; it names the block if one cannot be read. */
 async function causeOf(
   error: unknown,
   connection: Connection,
@@ -175,12 +175,12 @@ async function causeOf(
 ): Promise<unknown> {
   const isDamage = error instanceof RequestRefused && error.code === "damaged_events";
   if (!isDamage && !(error instanceof ServerUnreachable)) return error;
-  // Where it is the server that has ended, it says nothing of blocks either.
+  // A server that has ended cannot tell about blocks either.
   const [block] = await unreadableBlocks(connection, project, signal).catch(() => []);
   return block === undefined ? error : new DamagedEvents(block, WITHOUT_DAMAGED);
 }
 
-/** A reply's bytes to its end. Throws ServerUnreachable where it breaks off. */
+/** Yields a reply's bytes to its end. Throws ServerUnreachable if it breaks off. */
 async function* wholly(
   body: ReadableStream<Uint8Array> | null,
   signal: AbortSignal,

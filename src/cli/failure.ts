@@ -10,7 +10,7 @@ import { Problem, type ProblemPart } from "../problem.ts";
 import { UsageMistake } from "./command.ts";
 import { RequestRefused, ServerUnreachable } from "./connection.ts";
 
-/** What went wrong, for people (`detail`, `errors`) and for scripts (`code`). */
+/** A failure of a command, for people (`detail`, `errors`) and for scripts (`code`). */
 export interface Failure {
   readonly exitCode: number;
   readonly code: string;
@@ -18,7 +18,7 @@ export interface Failure {
   readonly errors: readonly { readonly place: string | null; readonly message: string }[];
 }
 
-/** Somebody has asked the command to stop. */
+/** The user has asked the command to stop. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
   constructor(signal: Deno.Signal) {
@@ -29,7 +29,7 @@ export class Interrupted extends Error {
 const FAILED = 1;
 const USAGE = 2;
 const MISTYPED: ReadonlySet<string> = new Set(["invalid_body", "invalid_parameter"]);
-/** As shells have it: 128 and the number of SIGINT. */
+/** The exit code that shells use: 128 plus the number of SIGINT. */
 const INTERRUPTED = 130;
 
 function placeOf(part: ProblemPart): string | null {
@@ -45,7 +45,7 @@ function failed(
   return { exitCode, code, detail, errors };
 }
 
-/** Any thrown value as a Failure. A mistake of ours shows its message and no stack. */
+/** Returns any thrown value as a Failure. A bug in this program shows its message and no stack. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof UsageMistake) return failed("usage", error.message, [], USAGE);
   if (error instanceof ConfigMistakes) {
@@ -55,7 +55,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof RequestRefused || error instanceof Problem) {
     const parts = error instanceof Problem ? error.options.errors ?? [] : error.errors;
     const errors = parts.map((part) => ({ place: placeOf(part), message: part.message }));
-    // What the API calls a wrong body, or a wrong parameter, was typed as options.
+    // A body or parameter that the API refuses was typed as an option.
     return MISTYPED.has(error.code)
       ? failed(error.code, "These options are not right:", errors, USAGE)
       : failed(error.code, error.message, errors);

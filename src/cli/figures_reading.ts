@@ -7,12 +7,12 @@ import { createProgress } from "./progress.ts";
 import { untilBroken } from "./reply_body.ts";
 
 export interface StoredFigures {
-  /** By project. */
+  /** The figures of each project. */
   readonly figures: Readonly<Record<string, Figures>>;
   readonly journalId: number;
 }
 
-/** Count and digest of every stored event, of one project or of all. Throws ArchiveRefused. */
+/** Reads the count and the digest of all stored events, of one project or of all. Throws ArchiveRefused. */
 export async function storedFigures(
   { print, now, signal }: Pick<Call, "print" | "now" | "signal">,
   connection: Connection,

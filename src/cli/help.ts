@@ -8,7 +8,7 @@ export const GLOBAL_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   help: { type: "boolean", meaning: "show this help" },
 };
 
-/** Left column as wide as its widest entry, so that the right one is aligned. */
+/** Returns rows of two columns, the left one as wide as its widest entry. */
 function columns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(0, ...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join("");
@@ -17,7 +17,7 @@ function columns(rows: readonly (readonly [string, string])[]): string {
 const withDefault = (meaning: string, value: string | undefined) =>
   value === undefined || value === "" ? meaning : `${meaning} (default: ${value})`;
 
-/** `footfall --help`: every command and every environment variable. */
+/** Returns the text of `footfall --help`: all commands and environment variables. */
 export function overallHelp(commands: readonly Command[], version: string, bold: Bold): string {
   const list = columns(commands.map(({ name, summary }) => [name, summary] as const));
   const variables = columns(
@@ -47,7 +47,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 `;
 }
 
-/** `footfall project`: the commands that share a first word. */
+/** Returns the text of `footfall project`: the commands that share a first word. */
 export function groupHelp(group: string, commands: readonly Command[], bold: Bold): string {
   const list = columns(commands.map(({ name, summary }) => [name, summary] as const));
   return `${bold("Usage")}\n  footfall ${group} <command> [options]\n\n${
@@ -55,7 +55,7 @@ export function groupHelp(group: string, commands: readonly Command[], bold: Bol
   }\n${list}`;
 }
 
-/** `footfall <command> --help`. */
+/** Returns the text of `footfall <command> --help`. */
 export function commandHelp(command: Command, bold: Bold): string {
   const rows = Object.entries({ ...command.options, ...GLOBAL_OPTIONS }).map(([name, spec]) => {
     const placeholder = spec.placeholder === undefined ? "" : ` ${spec.placeholder}`;

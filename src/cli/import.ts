@@ -11,9 +11,9 @@ import { IMPORTED_SOURCES } from "../imported/imported_sums.ts";
 import { printable } from "./terminal.ts";
 
 const REFUSALS_SHOWN = 20;
-/** Files of one import of another product. */
+/** The most files of one import from another product. */
 const FILES_MAX = 10_000;
-/** Where so many lines from the first on are refused, the file holds no events. */
+/** If this many lines from the first on are refused, the file holds no events. */
 const LINES_IN_VAIN_MAX = 1_000;
 
 interface Shown {
@@ -22,21 +22,21 @@ interface Shown {
   readonly message: string;
 }
 
-/** What is told of an import at its end. */
+/** The report at the end of an import. */
 interface Report extends ImportSum {
   readonly refusals: readonly Shown[];
   readonly isDryRun: boolean;
-  /** The line behind which it went on; null: it began with the first. */
+  /** The line after which the import went on; null: it began with the first line. */
   readonly wentOnBehind: number | null;
 }
 
-/** What stands for a file where lines are refused: by default beside it. */
+/** Returns the path of the file for refused lines; by default it is beside the imported file. */
 function rejectedPath(call: Call, word: string): string {
   const named = call.options.text("rejected");
   return named ?? (word === "-" ? "rejected.ndjson" : join(dirname(word), "rejected.ndjson"));
 }
 
-/** Writes refused lines to their file, and keeps the first few to be shown. */
+/** Makes a hook that writes refused lines to their file, and keeps the first few to show. */
 function refusals(file: RejectedFile) {
   const shown: Shown[] = [];
   const refused = async (refusal: RefusedLine) => {
@@ -70,7 +70,7 @@ async function dryRun(call: Call, { file, word, progress }: Running): Promise<Re
     assertNotInVain(sum, file.name, shown);
     progress.update(file.bytesRead, sum.lines);
   };
-  // What only this needs is loaded by it alone.
+  // Loaded here because only a check needs it.
   const { checkLines } = await import("./line_check.ts");
   const sum = await checkLines(
     linesBehind(file, NOTHING_IMPORTED),
@@ -80,7 +80,7 @@ async function dryRun(call: Call, { file, word, progress }: Running): Promise<Re
   return { ...sum, refusals: shown, isDryRun: true, wentOnBehind: null };
 }
 
-/** Says up to where all is stored, should the import end before its end. */
+/** Says up to which line all is stored, for an import that ends early. */
 function saySum({ print }: Call, { accepted, number }: ImportSum): void {
   if (number === 0) return;
   print.remark(

@@ -20,7 +20,7 @@ import { type SourceInput, type SourceLine, sourcePass } from "./source_lines.ts
 
 const DATABASE = /^postgres(?:ql)?:\/\//;
 
-/** Files as they were named. Throws UsageMistake for what cannot be one, and UnreadableFile. */
+/** Opens the named files. Throws UsageMistake for words that name no file, and UnreadableFile. */
 export async function openFiles(words: readonly string[]): Promise<InputFile[]> {
   const files: InputFile[] = [];
   for (const word of words) {
@@ -41,7 +41,7 @@ export async function openFiles(words: readonly string[]): Promise<InputFile[]> 
   return files;
 }
 
-/** The website that is meant. Throws UsageMistake. */
+/** Returns the id of the website to import. Throws UsageMistake. */
 async function websiteOf(database: UmamiDatabase, named: string | null): Promise<string> {
   const websites = await database.websites();
   const found = named === null
@@ -67,7 +67,7 @@ function timeZoneOf(call: Call): string | null {
   }
 }
 
-/** Opens what is imported, works, and closes it. */
+/** Opens the input, runs `work`, and closes the input. */
 async function withInput<T>(call: Call, work: (input: SourceInput) => Promise<T>): Promise<T> {
   const name = call.options.text("from") as SourceName;
   const source = await loadSource(name);
@@ -94,10 +94,10 @@ async function withInput<T>(call: Call, work: (input: SourceInput) => Promise<T>
   }
 }
 
-/** The row that a line was made of: this import sends no others. */
+/** Returns the row that a line was made from; every line of this import has one. */
 const madeOf = ({ line }: RefusedLine) => (line as SourceLine).made;
 
-/** Reads everything and has it looked at by the server, which stores nothing of it. */
+/** Reads the whole input and sends it to the server for a check; nothing is stored. */
 async function dryRun(
   call: Call,
   input: SourceInput,
@@ -160,7 +160,7 @@ async function sendAll(
   }
 }
 
-/** Whether to go on. Where nobody can be asked, whoever wrote the command has decided. */
+/** Asks whether to go on; without a terminal the answer is yes, as the author of the script has decided. */
 function goesOn(call: Call, summary: ImportSummary, project: string): boolean {
   const { print, options } = call;
   if (options.flag("yes") || print.json) return true;
@@ -168,7 +168,7 @@ function goesOn(call: Call, summary: ImportSummary, project: string): boolean {
   return confirm(`Import ${counted(summary.events, "event")} into ${project}?`);
 }
 
-/** What stands for a file where rows are refused: by default beside the first one. */
+/** Returns the path of the file for refused rows; by default it is beside the first imported file. */
 function rejectedPath(call: Call, { files: [first] }: SourceInput): string {
   const named = call.options.text("rejected");
   return named ?? join(first === undefined ? "" : dirname(first.name), "rejected.ndjson");
@@ -212,7 +212,7 @@ async function run(call: Call, input: SourceInput, connection: Connection): Prom
   return rejected === 0 ? 0 : 1;
 }
 
-/** `footfall import --from`: what another product stores, event by event. @returns the exit code */
+/** `footfall import --from`: imports the events of another product. @returns the exit code */
 export async function importFrom(call: Call): Promise<number> {
   return await withInput(
     call,

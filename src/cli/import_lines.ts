@@ -1,14 +1,12 @@
 /**
- * Sends lines into a project, whatever file they come from: each is one event as
- * `POST /v1/projects/:id/import` takes it (`ImportedEvent`). Several requests are under way at once;
- * what became of them is told in the order of the lines, so that whoever sends a file knows up to
- * where all of it is answered, and can go on there.
+ * Sends lines of any file into a project: each line is one event as `POST /v1/projects/:id/import` takes it
+ * (`ImportedEvent`). Several requests are under way at once, but their outcome is reported in the order of
+ * the lines, so that the caller knows up to which line all is answered and can go on from there.
  */
 import { BODY_WIRE_BYTES_MAX } from "../limits.ts";
 import { type BatchOutcome, sendPatiently } from "./event_sender.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 
-/** Lines of one request. */
 const LINES_PER_REQUEST = 500;
 const REQUESTS_AT_ONCE = 8;
 const NEWLINE = 0x0a;
@@ -21,15 +19,15 @@ export interface RefusalReason {
 
 /** One line on its way into a project. */
 export interface ImportLine {
-  /** Where it stands in its file, from 1. */
+  /** The number of the line in its file, from 1. */
   readonly number: number;
-  /** How far its source was read with it, e.g. in bytes: what progress and resumption count by. */
+  /** How much of its source was read up to its end, e.g. in bytes: the unit of progress and resumption. */
   readonly end: number;
-  /** The JSON of one event in UTF-8, without a line end; of a line that is refused, what stands there. */
+  /** The JSON of one event in UTF-8, without a line end; the raw content if the line is refused. */
   readonly bytes: Uint8Array;
-  /** The file ends with it, and no line end follows; absent: no. */
+  /** Whether the file ends with this line and has no line end behind it. */
   readonly isUnended?: true;
-  /** The line is known to be none that can be stored, and is not sent; absent: it is sent. */
+  /** Why the line is known to be invalid and is not sent; absent: it is sent. */
   readonly refused?: RefusalReason;
 }
 
@@ -38,17 +36,17 @@ export interface RefusedLine extends RefusalReason {
   readonly line: ImportLine;
 }
 
-/** What became of all lines up to one of them. */
+/** The outcome of all lines up to one of them. */
 export interface ImportSum {
   readonly lines: number;
   readonly accepted: number;
-  /** Accepted, and stored before. */
+  /** Accepted lines whose events were stored before. */
   readonly duplicates: number;
   readonly rejected: number;
-  /** `number` and `end` of the last of them. */
+  /** `number` and `end` of the last of these lines. */
   readonly number: number;
   readonly end: number;
-  /** The last of them that was accepted; null: none of this run. */
+  /** The last accepted line; null: this run has accepted none. */
   readonly stored: ImportLine | null;
 }
 
@@ -62,35 +60,35 @@ export const NOTHING_IMPORTED: ImportSum = {
   stored: null,
 };
 
-/** Where lines go. */
+/** Where lines are sent, and how. */
 export interface ImportTarget {
   readonly connection: Connection;
   /** The project's public id. */
   readonly project: string;
-  /** What the whole import is called: one entry of the audit, also where it goes on after a stop. */
+  /** The name of the whole import: it makes one entry in the audit, even if it goes on after a stop. */
   readonly name: string;
-  /** Ends the import in order: what is under way is still answered. */
+  /** Ends the import properly: requests under way are still answered. */
   readonly signal: AbortSignal;
-  /** What went before, where it goes on. */
+  /** The outcome of an earlier run, if this import goes on from there. */
   readonly before?: ImportSum;
-  /** The server looks at the lines, and stores none of them. */
+  /** Whether the server only checks the lines and stores none. */
   readonly dryRun?: boolean;
 }
 
-/** Who is told what became of the lines, in their order. */
+/** Callbacks for the outcome of lines, called in the order of the lines. */
 export interface ImportHooks {
   readonly refused: (refusal: RefusedLine) => void | Promise<void>;
-  /** All lines so far are answered: those that were accepted are stored for certain. */
+  /** Called when all lines up to `sum.number` are answered: the accepted ones are then stored durably. */
   readonly settled: (sum: ImportSum) => void | Promise<void>;
 }
 
 interface Batch {
   readonly lines: readonly ImportLine[];
-  /** Those that are sent. */
+  /** The lines that are sent. */
   readonly sent: readonly ImportLine[];
 }
 
-/** One body of these lines. */
+/** Returns the lines as one request body. */
 function bodyOf(lines: readonly ImportLine[]): Uint8Array<ArrayBuffer> {
   const body = new Uint8Array(lines.reduce((sum, { bytes }) => sum + bytes.length + 1, 0));
   let at = 0;
@@ -102,7 +100,7 @@ function bodyOf(lines: readonly ImportLine[]): Uint8Array<ArrayBuffer> {
   return body;
 }
 
-/** Cuts the lines into requests within the server's limits. */
+/** Yields batches of lines, each within the server's limits for one request. */
 async function* batchesOf(
   chunks: AsyncIterable<readonly ImportLine[]> | Iterable<readonly ImportLine[]>,
 ): AsyncGenerator<Batch> {
@@ -111,7 +109,7 @@ async function* batchesOf(
   let bytes = 0;
   for await (const chunk of chunks) {
     for (const line of chunk) {
-      // Those that are refused are held as well, until all before them is answered.
+      // Refused lines are held as well, until all lines before them are answered.
       const size = line.bytes.length + 1;
       const isFull = lines.length === LINES_PER_REQUEST || bytes + size > BODY_WIRE_BYTES_MAX;
       if (isFull && lines.length > 0) {
@@ -141,7 +139,7 @@ async function send(
   throw await refusalOf(reply);
 }
 
-/** A last line that is no JSON was cut off, as a rule. */
+/** Returns why a line is refused. A last line that is no JSON was most likely cut off. */
 export function reasonOf(
   { isUnended }: ImportLine,
   { code, message }: RefusalReason,
@@ -151,7 +149,7 @@ export function reasonOf(
     : { code, message };
 }
 
-/** What became of one request's lines, added to what was before. */
+/** Adds the outcome of one request's lines to that of the lines before. */
 async function settle(
   before: ImportSum,
   { lines, sent }: Batch,
@@ -189,11 +187,10 @@ async function settle(
 }
 
 /**
- * Sends all lines, and tells `hooks` in their order what became of them. Blank lines are nobody's
- * business: leave them out.
+ * Sends all lines, and reports their outcome to `hooks` in order. The caller must leave out blank lines.
  *
- * @throws RequestRefused when the server will not have them, ServerUnreachable, what the lines throw,
- * what `signal` aborts with. What was told before is stored; sending the rest again is safe.
+ * @throws RequestRefused if the server refuses a request, ServerUnreachable, errors of `lines`, and the reason
+ * of `signal`. Lines that were reported as accepted are stored; sending the rest again is safe.
  */
 export async function importLines(
   target: ImportTarget,
@@ -215,7 +212,7 @@ export async function importLines(
     for await (const batch of batchesOf(lines)) {
       target.signal.throwIfAborted();
       const outcome = send(target, batch);
-      // Told when its turn comes; until then a failure is nobody's yet.
+      // A failure is handled when the turn of this request comes; until then it must not count as unhandled.
       outcome.catch(() => {});
       underWay.push({ batch, outcome });
       if (underWay.length >= REQUESTS_AT_ONCE) await settleFirst();
@@ -223,7 +220,7 @@ export async function importLines(
     while (underWay.length > 0) await settleFirst();
     return sum;
   } catch (error) {
-    // What is under way may be stored: it is answered, and told as far as all before it is.
+    // Requests under way may be stored, so their outcome is reported too, up to the first that failed.
     const outcomes = await Promise.allSettled(underWay.map(({ outcome }) => outcome));
     for (const [i, outcome] of outcomes.entries()) {
       if (!isTold || outcome.status === "rejected") break;

@@ -1,16 +1,16 @@
 /**
- * Where an import of a file goes on after it was stopped: a note beside the file, written as lines are
- * stored and taken away at the end. It is believed only of the very same file and project, and where
- * the last event that it tells of is stored: a database of another time has to be told everything.
+ * Remembers where the import of a file goes on after a stop, in a note beside the file that is written as
+ * lines are stored and deleted at the end. A note counts only for the same file and project, and only if the
+ * last event that it names is stored: a restored older database needs all events again.
  */
 import type { Connection } from "./connection.ts";
 import { callApi, type ShownProject } from "./connection.ts";
 import type { ImportSum } from "./import_lines.ts";
 
-/** Between two notes: what is sent twice after a kill is little more than this. */
+/** The time between two notes; after a kill, little more than this is sent again. */
 const NOTE_MS = 1_000;
 
-/** What a note tells. */
+/** The content of a note. */
 interface Note {
   readonly version: 1;
   readonly import: string;
@@ -28,14 +28,14 @@ interface Note {
   readonly rejectedBytes: number;
 }
 
-/** An import that was begun before. */
+/** An import that an earlier run began. */
 export interface BegunImport {
   readonly name: string;
   readonly before: ImportSum;
   readonly rejectedBytes: number;
 }
 
-/** Which file goes into which project. */
+/** A file, and the project that it is imported into. */
 export interface ImportedFile {
   readonly path: string;
   readonly project: string;
@@ -92,14 +92,14 @@ export class ImportPlace {
     readonly name: string,
     readonly path: string,
     readonly facts: Facts,
-    /** Null: it begins here. */
+    /** Null: the import begins with this run. */
     readonly begun: BegunImport | null,
     eventId: string,
   ) {
     this.#eventId = eventId;
   }
 
-  /** Finds out where to begin. Throws RequestRefused for a project that is not there. */
+  /** Finds out where to begin. Throws RequestRefused for an unknown project. */
   static async find(connection: Connection, file: ImportedFile): Promise<ImportPlace> {
     const facts = await factsOf(connection, file);
     const note = await readNote(file.path);
@@ -114,14 +114,14 @@ export class ImportPlace {
     return new ImportPlace(note.import, file.path, facts, begun, eventId);
   }
 
-  /** Notes how far all is stored, once in a while. Where nothing can be written, a new run begins anew. */
+  /** Notes from time to time up to where all is stored. If no note can be written, a new run starts over. */
   async note(sum: ImportSum, rejectedBytes: number, nowMs: number): Promise<void> {
     if (nowMs - this.#writtenAt < NOTE_MS) return;
     this.#writtenAt = nowMs;
     await this.write(sum, rejectedBytes);
   }
 
-  /** Notes it now. */
+  /** Writes the note now. */
   async write(sum: ImportSum, rejectedBytes: number): Promise<void> {
     const { stored, lines, accepted, duplicates, rejected, number, end } = sum;
     if (stored !== null) this.#eventId = eventIdOf(stored.bytes) ?? this.#eventId;
@@ -138,12 +138,12 @@ export class ImportPlace {
       await Deno.writeTextFile(fresh, JSON.stringify(note), { mode: 0o600 });
       await Deno.rename(fresh, notePath(this.path));
     } catch {
-      // A folder that may not be written to, or a full disk: events are stored once all the same.
+      // The folder is read-only or the disk is full. Events are stored once even without a note.
       await Deno.remove(fresh).catch(() => {});
     }
   }
 
-  /** All is stored. */
+  /** Deletes the note, once all is stored. */
   async remove(): Promise<void> {
     await Deno.remove(notePath(this.path)).catch(() => {});
   }

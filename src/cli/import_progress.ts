@@ -1,16 +1,16 @@
 import type { Printer } from "./command.ts";
 import { createProgress } from "./progress.ts";
 
-/** How far an import is. */
+/** Shows the progress of an import. */
 export interface ImportProgress {
-  /** @param bytes of the file that were read @param lines that were answered in this run */
+  /** @param bytes read from the file @param lines answered in this run */
   update(bytes: number, lines: number): void;
   end(): void;
 }
 
 const WARM_UP_MS = 2_000;
 
-/** `3 min 20 s`. */
+/** Returns a time such as `3 min 20 s`. */
 export function timeText(seconds: number): string {
   const whole = Math.max(1, Math.round(seconds));
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
@@ -18,7 +18,7 @@ export function timeText(seconds: number): string {
   return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
 }
 
-/** A bar with the rate and the time that is left; nothing where no person looks, or with `--json`. */
+/** Makes a bar with the rate and the remaining time; shows nothing without a terminal or with `--json`. */
 export function createImportProgress(
   { terminal, json }: Printer,
   label: string,

@@ -2,16 +2,16 @@ import { IMPORTED_SOURCES } from "../imported/imported_sums.ts";
 import { isSourceName, SOURCE_NAMES } from "../importers/sources.ts";
 import { type Call, UsageMistake } from "./command.ts";
 
-/** What `--from PRODUCT` runs. @returns the exit code */
+/** Runs `--from PRODUCT`. @returns the exit code */
 type Import = (call: Call) => Promise<number>;
 
-/** Every product that `--from` may name. */
+/** All products that `--from` may name. */
 export const PRODUCTS: readonly string[] = [...new Set([...SOURCE_NAMES, ...IMPORTED_SOURCES])]
   .toSorted();
 
 const isOfSums = (product: string) => IMPORTED_SOURCES.some((known) => known === product);
 
-/** GoatCounter exports page views one by one, and sums: which of them, the files tell. */
+/** Imports from GoatCounter, which exports single page views or sums; the files tell which. */
 async function importEither(call: Call): Promise<number> {
   const { holdsGoatCounterSums } = await import("../importers/sums/sum_sources.ts");
   const { importFrom, openFiles } = await import("./import_from.ts");
@@ -21,7 +21,7 @@ async function importEither(call: Call): Promise<number> {
   return await (isSums ? importSums : importFrom)(call);
 }
 
-/** What imports from a product. Throws UsageMistake for one that nobody knows. */
+/** Returns the import for a product. Throws UsageMistake for an unknown one. */
 export async function importOf(product: string): Promise<Import> {
   if (isSourceName(product)) {
     return isOfSums(product) ? importEither : (await import("./import_from.ts")).importFrom;

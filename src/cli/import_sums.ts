@@ -21,9 +21,9 @@ import {
   sumsText,
 } from "./sums_text.ts";
 
-/** Refused rows that are written to their file: who has more has given the wrong file. */
+/** The most refused rows that are written to their file; more mean that it is the wrong file. */
 const REFUSALS_KEPT_MAX = 10_000;
-/** Characters of them that are held at about: a row may have a million. */
+/** About the most characters of refused rows that are held; a single row may have a million. */
 const REFUSALS_LENGTH_AIM = 16 * 1024 * 1024;
 const REJECTED_FILE = "rejected.ndjson";
 const SAMPLE_DAYS = 3;
@@ -55,7 +55,7 @@ async function readSums(
   const refuse: SumContext["refuse"] = (file, line, refusal, row) => {
     refused++;
     if (refusals.length >= REFUSALS_KEPT_MAX || length > REFUSALS_LENGTH_AIM) return;
-    // As text: a value of it would keep all that was read together with it.
+    // Kept as text, because a value of the row would keep everything read with it in memory.
     const text = row === null ? "" : JSON.stringify(row);
     length += text.length;
     refusals.push({ file, line, ...refusal, row: text });
@@ -69,9 +69,9 @@ async function readSums(
   return { files: found, sums, refused, refusals };
 }
 
-/** As many days as one request takes. */
+/** Yields batches of days that each fit into one request. */
 function* requestsOf(days: Iterable<ImportedDay>): Generator<ImportedDay[]> {
-  // A character of a path takes up to four bytes, six where JSON escapes it: rarely all of them.
+  // A character of a path takes up to four bytes, or six if JSON escapes it, but rarely do all.
   const lengthMax = IMPORTED_BODY_BYTES_MAX / 4;
   let batch: ImportedDay[] = [];
   let length = 0;
@@ -131,7 +131,7 @@ function goesOn({ print, options }: Call, days: number, project: string): boolea
   return confirm(`Import ${counted(days, "day")} into ${project}?`);
 }
 
-/** Writes each refused row with the reason. @returns the file's path; null: nothing was refused */
+/** Writes each refused row with the reason. @returns the file's path; null: no row was refused */
 async function writeRefusals(
   { options }: Call,
   refusals: readonly RefusedRow[],
@@ -212,7 +212,7 @@ async function remove(call: Call, source: SumSource): Promise<number> {
   return 0;
 }
 
-/** `footfall import --from` a product of which sums of days are to be had. @returns the exit code */
+/** `footfall import --from` a product that exports daily sums. @returns the exit code */
 export async function importSums(call: Call): Promise<number> {
   const source = await loadSumSource(call.options.text("from") as ImportedSource);
   if (call.options.flag("remove")) return await remove(call, source);

@@ -6,7 +6,7 @@ interface ShownKey {
   readonly kind: string;
   readonly label: string | null;
   readonly hint: string;
-  /** The whole of a public key, where it is known. */
+  /** The whole public key; null if it is not known. */
   readonly key: string | null;
   readonly createdAt: string;
   readonly expiresAt: string | null;
@@ -27,7 +27,7 @@ function keyOfWords({ words }: Call): string {
   );
 }
 
-/** The key alone on standard output, so that `KEY=$(footfall key create)` works. */
+/** Prints only the key on standard output, so that `KEY=$(footfall key create)` works. */
 function showCreated({ print }: Call, created: CreatedKey): void {
   print.result(created, () => `${created.key}\n`);
   const once = created.kind === "secret" ? " It is shown only now: keep it." : "";

@@ -10,7 +10,7 @@ import {
   type RefusalReason,
 } from "./import_lines.ts";
 
-/** Reads every line as the server would, and sends nothing. */
+/** Checks every line as the server would, and sends nothing. */
 export async function checkLines(
   lines: AsyncIterable<readonly ImportLine[]>,
   { refused, settled }: ImportHooks,
@@ -37,7 +37,7 @@ export async function checkLines(
 
 const STRICT = new TextDecoder("utf-8", { fatal: true });
 
-/** Why a server would not store the line; null: it would. */
+/** Returns why a server would refuse the line; null: it would store it. */
 function refusalOfLine(line: ImportLine, nowMs: number): RefusalReason | null {
   let text: string;
   try {

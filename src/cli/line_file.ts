@@ -2,14 +2,14 @@ import { CUT_OFF, unpackedGzip, unpackedZstd } from "../event_file/unpacked_stre
 import { IMPORT_LINE_BYTES_MAX } from "../ingest/import_limits.ts";
 import type { ImportLine } from "./import_lines.ts";
 
-/** A file cannot be read, or read any further. The message is a sentence for whoever named it. */
+/** A file cannot be read, or not to its end. The message is a sentence for the person who named it. */
 export class UnreadableFile extends Error {
   override readonly name = "UnreadableFile";
 }
 
-/** What is read of a file at once. */
+/** How much of a file is read at once. */
 const READ_BYTES = 256 * 1024;
-/** Of a line that is too long, so much is kept to tell which it is. */
+/** How much of a line that is too long is kept, to show which line it is. */
 const KEPT_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -18,11 +18,11 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /** A file that is open. */
 export interface OpenFile {
-  /** As it was named. */
+  /** The name as the user typed it. */
   readonly name: string;
-  /** Bytes of the file itself; null: it is a stream. */
+  /** The size of the file in bytes; null: it is a stream. */
   readonly size: number | null;
-  /** How many of them were read. */
+  /** How many bytes were read so far. */
   bytesRead: number;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
@@ -30,7 +30,7 @@ export interface OpenFile {
 async function* chunksOf(file: Deno.FsFile, read: (bytes: number) => void) {
   using open = file;
   for (;;) {
-    // A new one each time: lines are parts of it.
+    // Each read needs a new buffer, because lines are views into it.
     const chunk = new Uint8Array(READ_BYTES);
     const length = await open.read(chunk);
     if (length === null) return;
@@ -46,7 +46,7 @@ async function* counted(chunks: AsyncIterable<Uint8Array>, read: (bytes: number)
   }
 }
 
-/** Opens a file, or standard input as `-`. Throws UnreadableFile. */
+/** Opens a file, or standard input for `-`. Throws UnreadableFile. */
 export async function openFile(name: string): Promise<OpenFile> {
   if (name === "-") {
     const opened: OpenFile = {
@@ -67,7 +67,7 @@ export async function openFile(name: string): Promise<OpenFile> {
   return opened;
 }
 
-/** A file and its bytes, which are null of what is no plain file. Throws UnreadableFile. */
+/** Opens a file and returns its size, null if it is no plain file. Throws UnreadableFile. */
 export async function openNamed(
   name: string,
 ): Promise<{ readonly file: Deno.FsFile; readonly size: number | null }> {
@@ -101,7 +101,7 @@ const PACKINGS: readonly Packing[] = [
   { name: "zstd", begin: [0x28, 0xb5, 0x2f, 0xfd], contents: unpackedZstd },
 ];
 
-/** What cannot be events in lines, by how it begins, and what to do. */
+/** Kinds of files that hold no lines of events, by their first bytes, with advice. */
 const OTHER_KINDS: readonly { readonly begin: readonly number[]; readonly advice: string }[] = [
   { begin: [0x50, 0x4b, 0x03, 0x04], advice: "is a zip archive: unpack it first." },
   {
@@ -117,7 +117,7 @@ const BEGIN_BYTES = 4;
 const startsWith = (bytes: Uint8Array, begin: readonly number[]): boolean =>
   bytes.length >= begin.length && begin.every((byte, i) => bytes[i] === byte);
 
-/** The same bytes, and their beginning as far as it tells what they are. */
+/** Returns the same bytes, and as much of their beginning as tells the kind of file. */
 async function begun(chunks: AsyncIterable<Uint8Array>) {
   const rest = chunks[Symbol.asyncIterator]();
   const first: Uint8Array[] = [];
@@ -135,7 +135,7 @@ async function begun(chunks: AsyncIterable<Uint8Array>) {
   return { head, all: all() };
 }
 
-/** Throws UnreadableFile, which tells how far the file can be read. */
+/** Unpacks the bytes. Throws UnreadableFile, which tells how far the file can be read. */
 async function* unpacked(
   name: string,
   kind: string,
@@ -156,7 +156,7 @@ async function* unpacked(
   }
 }
 
-/** What stands in the file, unpacked where its first bytes say gzip or zstd. */
+/** Yields the content of the file, unpacked if its first bytes are those of gzip or zstd. */
 async function* plainChunks({ name, chunks }: OpenFile): AsyncGenerator<Uint8Array> {
   const { head, all } = await begun(chunks);
   for (const { begin, advice } of OTHER_KINDS) {
@@ -167,7 +167,7 @@ async function* plainChunks({ name, chunks }: OpenFile): AsyncGenerator<Uint8Arr
   else yield* unpacked(name, packing.name, packing.contents(all));
 }
 
-/** A line whose end has not come yet. What is too long is counted and not kept. */
+/** A line whose end was not read yet. Bytes beyond the longest valid line are counted and not kept. */
 class OpenLine {
   #pieces: Uint8Array[] = [];
   #kept = 0;
@@ -204,7 +204,7 @@ const TOO_LONG = {
   message: `A line holds at most ${IMPORT_LINE_BYTES_MAX} bytes.`,
 };
 
-/** Cuts bytes into lines; blank ones are left out. A byte order mark before the first is dropped. */
+/** Cuts bytes into lines, without blank ones. Drops a byte order mark before the first line. */
 class LineCutter {
   readonly #open = new OpenLine();
   #number: number;
@@ -215,7 +215,7 @@ class LineCutter {
     this.#at = end;
   }
 
-  /** The lines that this chunk completes. */
+  /** Returns the lines that this chunk completes. */
   cut(chunk: Uint8Array): ImportLine[] {
     const lines: ImportLine[] = [];
     for (let from = 0;;) {
@@ -232,7 +232,7 @@ class LineCutter {
     }
   }
 
-  /** The line that no line end follows, if there is one. */
+  /** Returns the last line if no line end follows it. */
   rest(): ImportLine[] {
     const lines: ImportLine[] = [];
     if (this.#open.bytes > 0) this.#finish(lines);
@@ -253,8 +253,8 @@ class LineCutter {
 }
 
 /**
- * The lines of a file behind a place in what is in it, some at a time. Memory stays bounded however
- * long a line is. Throws UnreadableFile.
+ * Yields the lines of a file behind a place in its content, in batches. Memory stays bounded however long a
+ * line is. Throws UnreadableFile.
  */
 export async function* linesBehind(
   file: OpenFile,

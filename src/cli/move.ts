@@ -32,10 +32,13 @@ import { createProgress } from "./progress.ts";
 import { untilBroken } from "./reply_body.ts";
 
 const CONNECTIONS = 4;
-/** A comparison reads for long; a statement of it does not. */
+/** The time limit of one statement; a comparison takes longer, but consists of many short statements. */
 const STATEMENT_MS_MAX = 60_000;
 const BLOCKS_AT_ONCE = 3;
-/** What is copied anew in the pause agrees at the second try at the latest: nothing changes any more. */
+/**
+ * Rows copied again during the pause agree at the second try at the latest, because nothing changes any
+ * more.
+ */
 const ROW_TRIES_MAX = 3;
 
 interface MoveReply {
@@ -48,7 +51,7 @@ type Action = "begin" | "pause" | "cancel" | "complete";
 
 /** One run of a move, from this source to this target. */
 class Move {
-  /** What the source has said of its events so far, by project. */
+  /** The sums of the source's events so far, by project. */
   #sums = new Sums();
   #journalId = 0;
   events = 0;
@@ -68,7 +71,7 @@ class Move {
     yield* readFrames(untilBroken(reply.body!, signal, "What the server told"));
   }
 
-  /** Copies what a part of an archive holds. @returns its manifest */
+  /** Copies one part of an archive. @returns its manifest */
   async #copy(query: Record<string, string>, label: string): Promise<ArchiveManifest> {
     const { print, now, signal } = this.call;
     let manifest: ArchiveManifest | null = null;
@@ -119,19 +122,19 @@ class Move {
     return count;
   }
 
-  /** Everything that is there as it begins. */
+  /** Copies everything that is stored at the start. */
   async copyAll(): Promise<void> {
     this.#sums = new Sums();
     this.events = 0;
     this.#note(await this.#copy({}, "Copying"));
   }
 
-  /** What was stored since. @returns how many events that were */
+  /** Copies the events stored since the last copy. @returns how many events those were */
   async follow(): Promise<number> {
     return this.#note(await this.#copy({ since: String(this.#journalId) }, "Following"));
   }
 
-  /** Until hardly anything comes any more, or as much as came the last time. */
+  /** Follows until hardly any events come, or as many as the last time. */
   async followUp(): Promise<void> {
     for (let last = Infinity;;) {
       const events = await this.follow();
@@ -140,7 +143,7 @@ class Move {
     }
   }
 
-  /** Whether the target gives back exactly what the source has told: reads all of it. */
+  /** Whether the target holds exactly the events of the source; reads all of them. */
   async isSame(): Promise<boolean> {
     const { print, now, signal } = this.call;
     let progress: ReturnType<typeof createProgress> | null = null;
@@ -158,7 +161,7 @@ class Move {
     return false;
   }
 
-  /** Copies all other rows in the pause, and compares them, and the numbers of events. */
+  /** Copies all other rows during the pause, and compares them and the numbers of events. */
   async copyRows(): Promise<void> {
     for (let attempt = 1; attempt <= ROW_TRIES_MAX; attempt++) {
       await clearRows(this.target);
@@ -195,7 +198,7 @@ function isAllSame(
   return [...ids].every((id) => areSame(found[id] ?? NOTHING, wanted[id] ?? NOTHING));
 }
 
-/** The address as it may be shown. */
+/** Returns the address without its secrets. */
 function shownAddress(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
@@ -214,13 +217,13 @@ function targetOf(call: Call): string {
   return to;
 }
 
-/** Copies while the server works, until the target has what the source had a moment ago. */
+/** Copies while the server works, until the target has nearly everything that the source has. */
 async function copyAlong(move: Move): Promise<void> {
   for (let attempt = 1;; attempt++) {
     await move.copyAll();
     await move.followUp();
     if (await move.isSame()) return;
-    // An earlier run has left events that were erased or have expired since.
+    // An earlier run may have left events that were erased or have expired since.
     if (attempt === 2) {
       throw new Error("The target's events are not those of the source. Run it again.");
     }
@@ -228,7 +231,7 @@ async function copyAlong(move: Move): Promise<void> {
   }
 }
 
-/** The last step: from now on a server may start on the target. */
+/** Takes the last step: from now on a server may start on the target. */
 async function finish(target: Database, to: string): Promise<void> {
   try {
     await closeTarget(target);
@@ -244,7 +247,7 @@ async function finish(target: Database, to: string): Promise<void> {
 
 async function moveAll(call: Call, source: Connection, target: Database, to: string) {
   const move = new Move(call, source, target);
-  // An earlier run may have left the server paused: everything is copied anew while it works.
+  // An earlier run may have left the server paused; it works again while everything is copied anew.
   await move.tell("cancel");
   const begun = await move.tell("begin");
   const renewing = setInterval(
@@ -295,7 +298,7 @@ async function move(call: Call): Promise<void> {
     const moved = await withConnection(call, async (source) => {
       const { status, to: there } = await callApi<MoveReply>(source, "GET", "/v1/move");
       if (status !== "moved") return await moveAll(call, source, target, to);
-      // An earlier run was stopped behind its last step but one.
+      // An earlier run was stopped just before its last step.
       if (there === to) await finish(target, to);
       return null;
     });

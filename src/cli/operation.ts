@@ -2,7 +2,7 @@ import type { Call, Command } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
 import { serve } from "./serve.ts";
 
-/** Connecting migrates, and a running server has migrated before it answered. */
+/** Migrates by connecting; a running server has already migrated before it answers. */
 async function migrate(call: Call): Promise<void> {
   await withConnection(call, () => Promise.resolve());
   call.print.result({ migrated: true }, () => "The database is up to date.\n");

@@ -54,7 +54,7 @@ async function requirePerson(connection: Connection, call: Call): Promise<ShownP
   );
 }
 
-/** What `add` and `invite` say of a new person. */
+/** Returns the settings of a new person from the options of `add` and `invite`. */
 function wantedOf(call: Call) {
   const { options } = call;
   const role = options.text("role") ?? ROLE_DEFAULT;
@@ -68,7 +68,7 @@ function wantedOf(call: Call) {
   };
 }
 
-/** The link alone on standard output, so that `LINK=$(footfall person invite …)` works. */
+/** Prints only the link on standard output, so that `LINK=$(footfall person invite …)` works. */
 function showLink(call: Call, { person, invitation }: Invited): void {
   if (invitation === null) throw new Error("The reply has no link");
   call.print.result({ person, invitation }, () => `${invitation.url}\n`);
@@ -116,7 +116,7 @@ async function invite(call: Call): Promise<void> {
   const wanted = wantedOf(call);
   const invited = await withConnection(call, async (connection) => {
     const known = await findPerson(connection, call);
-    // Somebody who lost the link is sent another; what they may do stays.
+    // A person who lost the link gets another one and keeps their role.
     return known?.joinedAt === null
       ? await callApi<Invited>(connection, "POST", `/v1/people/${known.id}/invitation`)
       : await callApi<Invited>(connection, "POST", "/v1/people", wanted);

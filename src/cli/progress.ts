@@ -1,17 +1,17 @@
 import type { Terminal } from "./terminal.ts";
 
-/** How far a long command is. */
+/** Shows the progress of a long command. */
 export interface Progress {
-  /** `done` of the total; `note` says more, e.g. `1,234 events`. */
+  /** Shows that `done` of the total is done; `note` adds more, e.g. `1,234 events`. */
   update(done: number, note: string): void;
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void;
 }
 
 const REDRAW_MS = 100;
 const BAR_CELLS_MIN = 5;
 const BAR_CELLS_MAX = 30;
-/** What stands beside the bar, the label and the note: blanks, and `100 %`. */
+/** The characters besides the bar, the label and the note: blanks, and `100 %`. */
 const BESIDE_LENGTH = 12;
 const SILENT: Progress = { update: () => {}, end: () => {} };
 
@@ -23,8 +23,8 @@ function bar(done: number, total: number, room: number): string {
 }
 
 /**
- * A bar on standard error, redrawn at most ten times a second; nothing where no person looks.
- * @param total null: unknown, only the note is shown
+ * Makes a bar on standard error, redrawn at most ten times a second; it shows nothing without a terminal.
+ * @param total null: unknown, and only the note is shown
  */
 export function createProgress(
   terminal: Terminal,

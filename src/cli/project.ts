@@ -34,7 +34,7 @@ const SETTINGS: Readonly<Record<string, OptionSpec>> = {
 
 const RETENTION_DAYS_PARSED_MAX = 1_000_000;
 
-/** The options that were given, as the API names them. */
+/** Returns the given options under the names of the API. */
 function settingsOf({ options }: Call): Record<string, unknown> {
   const settings: Record<string, unknown> = {};
   const put = (name: string, value: unknown) => {

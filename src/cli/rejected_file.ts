@@ -1,25 +1,25 @@
 import type { RefusedLine } from "./import_lines.ts";
 import { unwritable, writeAll } from "./whole_file.ts";
 
-/** Of a line, so much is written. */
+/** The most bytes of a line that are written. */
 const TEXT_BYTES_MAX = 64 * 1024;
 const LENIENT = new TextDecoder();
 
 /**
- * The file of lines that were refused, each with the reason: `{ line, code, message, text }`. It is made
- * with the first of them. What stands in it behind a place where an import goes on is told again.
+ * The file of refused lines, each with the reason: `{ line, code, message, text }`. It is made with the first
+ * refused line. An import that goes on truncates it to the noted length, and reports the lines behind again.
  */
 export class RejectedFile {
   #file: Deno.FsFile | null = null;
-  /** How long it is. */
+  /** The length of the file. */
   bytes: number;
 
-  /** @param bytes how much of it is kept, where an import goes on; 0: none */
+  /** @param bytes how much of the file is kept if an import goes on; 0: none */
   constructor(readonly path: string, bytes = 0) {
     this.bytes = bytes;
   }
 
-  /** @param file the file that the line is of, where an import has several */
+  /** Adds a line. @param file the name of its file, if an import has several */
   async add(
     { line: { number, bytes }, code, message }: RefusedLine,
     file: string | null = null,
@@ -39,7 +39,7 @@ export class RejectedFile {
     this.bytes += line.length;
   }
 
-  // Lines may hold addresses of people: for the owner's eyes.
+  // Lines may hold addresses of people, so only the owner may read the file.
   async #open(): Promise<Deno.FsFile> {
     const file = await Deno.open(this.path, { create: true, write: true, mode: 0o600 });
     this.bytes = Math.min(this.bytes, (await file.stat()).size);

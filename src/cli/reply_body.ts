@@ -1,9 +1,9 @@
 import { ServerUnreachable } from "./connection.ts";
 
 /**
- * A reply's bytes to its end. Throws ServerUnreachable where it breaks off: a server that ends, or whose
- * database does not answer, can say no more by then.
- * @param what of which it is, as a sentence begins: `The archive`
+ * Yields a reply's bytes to its end. Throws ServerUnreachable if it breaks off: the server has ended or its
+ * database does not answer, and the reply can no longer say so.
+ * @param what the content of the reply, as the beginning of a sentence: `The archive`
  */
 export async function* untilBroken(
   body: AsyncIterable<Uint8Array<ArrayBuffer>>,

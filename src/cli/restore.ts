@@ -12,7 +12,7 @@ import { postFrame } from "./frame_sender.ts";
 import { createProgress } from "./progress.ts";
 import { printable } from "./terminal.ts";
 
-/** Blocks of events that are on their way at once: one is stored while the next is decoded. */
+/** The blocks of events that are sent at once: one is stored while the next is decoded. */
 const BLOCKS_AT_ONCE = 3;
 const LEFT_SHOWN = 20;
 const FAILED = 1;
@@ -29,7 +29,7 @@ interface LeftRow {
   readonly why: string;
 }
 
-/** What has been stored so far. */
+/** Counts what has been stored so far. */
 class RestoreCounts {
   stored = 0;
   known = 0;
@@ -98,7 +98,10 @@ async function restoreEvents(
   counts.known += done.known;
 }
 
-/** What stopped it; a database that ended by itself, for want of room perhaps, is to be looked after first. */
+/**
+ * Returns the error that stopped a restore, with advice if the database does not answer: it may have ended
+ * on a full disk.
+ */
 function stoppedBy(error: unknown): unknown {
   if (!(error instanceof RequestRefused) || error.code !== "database_unavailable") return error;
   const advice = "See that the database runs, and has room for its tables and its log; then run " +
@@ -120,7 +123,7 @@ async function sendAll(
   const counts = new RestoreCounts();
   const progress = createProgress(print.terminal, "Restoring", checked.bytes, now);
   try {
-    // Rows stand on those before them: one after the other, ahead of what is in flight.
+    // Rows refer to earlier rows, so they are sent one after the other, before further events.
     const inOrder = async function* () {
       for await (const frame of framesOf(path, signal)) {
         if (frame.kind === "rows") await restoreRows(connection, id, frame, idOf, counts, signal);
@@ -146,12 +149,12 @@ async function sendAll(
   return counts;
 }
 
-/** What the stored events of a project come to beside those of the archive. */
+/** How the stored events of a project compare with those of the archive. */
 interface Compared {
   readonly project: string;
   readonly archived: Figures;
   readonly stored: Figures;
-  /** `same`; `more`: others are there beside them; `other`: they are not what the archive holds. */
+  /** `same`; `more`: further events are stored too; `other`: the stored events are not those of the archive. */
   readonly verdict: "same" | "more" | "other";
 }
 

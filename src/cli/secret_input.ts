@@ -5,7 +5,7 @@ const BACKSPACE = /[\u007f\b]/;
 const INTERRUPT = "\u0003";
 const END = "\u0004";
 
-/** A line from a terminal, of which nothing is shown. */
+/** Reads a line from a terminal without showing it. */
 async function typedUnseen(terminal: Terminal, prompt: string): Promise<string> {
   terminal.error(prompt);
   Deno.stdin.setRaw(true);
@@ -28,7 +28,7 @@ async function typedUnseen(terminal: Terminal, prompt: string): Promise<string> 
   }
 }
 
-/** The first line of standard input: typed by a person who sees nothing of it, or sent by a script. */
+/** Reads the first line of standard input: typed by a person without being shown, or sent by a script. */
 export async function readSecret(terminal: Terminal, prompt: string): Promise<string> {
   if (Deno.stdin.isTerminal()) return await typedUnseen(terminal, prompt);
   const sent = await new Response(Deno.stdin.readable).text();

@@ -12,13 +12,13 @@ import { createProgress } from "./progress.ts";
 
 const REQUESTS_AT_ONCE = 16;
 const HOUR_MS = 3_600_000;
-/** Enough for thirty days, the thirty before, and the weekdays that insights compare with. */
+/** Enough for thirty days, the thirty days before, and the weekdays that insights compare with. */
 const WEEKS_DEFAULT = 9;
 const WEEKS_MAX = 104;
 const VISITORS_DEFAULT = 3_000;
 const VISITORS_MAX = 1_000_000;
 const SEED_MAX = 2 ** 31;
-/** Reads in a row that find as many events pending as the one before. */
+/** The most reads in a row that find as many events pending as the read before. */
 const STANDSTILLS_MAX = 20;
 
 interface Summary {
@@ -28,11 +28,11 @@ interface Summary {
   readonly visitors: number;
   readonly seconds: number;
   readonly eventsPerSecond: number;
-  /** Null: none were asked for. */
+  /** Null: no pictures were requested. */
   readonly pictures: Pictures | null;
 }
 
-/** What there is to send: the shop's history, and unless it ends at a given time, who is there now. */
+/** Yields the shop's history, and the current visitors unless the history ends at a given time. */
 function* batchesOf(call: Call, options: DemoOptions): Generator<DemoBatch> {
   const demo = demoEvents(options);
   yield* demo.batches();
@@ -45,7 +45,10 @@ function* batchesOf(call: Call, options: DemoOptions): Generator<DemoBatch> {
   }
 }
 
-/** The hour that has begun, so that runs within it make the same events. */
+/**
+ * Returns the end of the history: the start of the current hour by default, so that runs within an hour make
+ * the same events.
+ */
 function untilMs({ options, now }: Call): number {
   const text = options.text("until");
   if (text === null) return Math.floor(now() / HOUR_MS) * HOUR_MS;
@@ -97,8 +100,8 @@ async function sendDemo(
 }
 
 /**
- * Asks until all events are counted, so that the dashboard has them at once: every read counts for a
- * while before it answers. What stays pending over some reads is left to the server.
+ * Repeats a read until all events are counted, so that the dashboard shows them at once: every read counts
+ * for a while before it answers. Events that stay pending over some reads are left to the server.
  */
 async function awaitCounted(
   call: Call,
@@ -141,7 +144,7 @@ async function seed(call: Call): Promise<void> {
     const wantsPictures = named === null && !options.flag("no-pictures");
     const pictures = wantsPictures ? await takeDemoPictures(call, connection, project) : null;
     return { ...sent, pictures };
-    // Without a running server nobody else takes the pictures.
+    // Without a running server this process takes the pictures.
   }, (app) => app.startCaptures());
   print.result(
     summary,

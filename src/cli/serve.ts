@@ -17,7 +17,7 @@ import { leaveControlFile, removeControlFile } from "./control_file.ts";
 import type { Terminal } from "./terminal.ts";
 import { failedReply, logStrayFailures } from "./stray_failures.ts";
 
-/** Resolves with the name of the first signal that asks the server to stop. */
+/** Returns a promise of the name of the first signal that asks the server to stop. */
 function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -26,13 +26,12 @@ function stopSignal(): Promise<string> {
   });
 }
 
-/** The URL at which the server is reached, and the terminal that shows it. */
 interface ServeContext {
   readonly url: string;
   readonly terminal: Terminal;
 }
 
-/** The address as a person would type it. */
+/** Returns the address as a person would type it. */
 function urlOf(config: Config, port: number): string {
   const everywhere = config.host === "0.0.0.0" || config.host === "::";
   const host = everywhere
@@ -43,7 +42,7 @@ function urlOf(config: Config, port: number): string {
   return `http://${host}:${port}${config.basePath}`;
 }
 
-/** As long as there is no owner, a link that makes one: a new one each start. */
+/** Returns how people get in. While there is no owner, each start makes a new link that makes one. */
 async function waysIn(app: App, url: string): Promise<SignIn> {
   if (!app.signsIn) return { kind: "elsewhere" };
   const secret = await app.makeSetUpLink();
@@ -51,14 +50,14 @@ async function waysIn(app: App, url: string): Promise<SignIn> {
   return secret === null ? { kind: "people" } : { kind: "setup", link: `${url}/#setup=${secret}` };
 }
 
-/** The key that a newcomer's first event needs, where this start stored it. */
+/** Returns the key for a newcomer's first event, if this start stored it. */
 function firstKeyOf({ firstKey, isGivenKeyNew }: Provisioned, { defaultProject }: Config) {
   if (firstKey !== null) return { key: firstKey, isOurs: true };
   const { apiKey } = defaultProject;
   return isGivenKeyNew && apiKey !== null ? { key: apiKey, isOurs: false } : null;
 }
 
-/** Tells how to go on. What cannot be told is no reason not to serve. */
+/** Prints how to go on. The server runs even if this fails. */
 async function greet(
   app: App,
   config: Config,
@@ -86,7 +85,7 @@ async function greet(
 /** What no later attempt mends. */
 const MISTAKES = [SchemaTooNew, SchemaMismatch, Problem] as const;
 
-/** Brings the database up to date; while it is away, tries again until it is there or `signal` aborts. */
+/** Migrates the database; while it is unavailable, tries again until it answers or `signal` aborts. */
 async function prepare(
   app: App,
   config: Config,
@@ -127,7 +126,7 @@ function warnOfSettings(config: Config, log: Log): void {
   }
 }
 
-/** Rejects when the database can never be used; resolves with the signal's name otherwise. */
+/** Waits for a stop and returns the signal's name. Rejects if the database can never be used. */
 function running(
   app: App,
   config: Config,
@@ -142,7 +141,7 @@ function running(
   });
 }
 
-/** Stops within SHUTDOWN_MS_MAX: no new requests, those under way answered, everything flushed. */
+/** Stops within SHUTDOWN_MS_MAX: refuses new requests, answers those under way, and flushes everything. */
 async function stop(app: App, listener: Listener, log: Log): Promise<number> {
   const deadline = setTimeout(() => {
     log.error("stopping took too long; requests under way were given up");
@@ -150,14 +149,14 @@ async function stop(app: App, listener: Listener, log: Log): Promise<number> {
   }, SHUTDOWN_MS_MAX);
   Deno.unrefTimer(deadline);
   await app.stop();
-  // Only now: it makes the reading of bodies that are still arriving fail.
+  // Done last, because it makes bodies that are still arriving fail.
   await listener.close();
   clearTimeout(deadline);
   log.info("stopped");
   return 0;
 }
 
-/** Listens, or says in the operator's words why that cannot be. */
+/** Listens. Throws an error that says in the operator's terms why that is not possible. */
 function listenOn(config: Config, app: App, log: Log): Listener {
   const { host: hostname, port } = config;
   try {
@@ -182,7 +181,7 @@ function listenOn(config: Config, app: App, log: Log): Listener {
 
 /** `footfall serve`: runs until SIGTERM or SIGINT. @returns the exit code */
 export async function serve(config: Config, log: Log, terminal: Terminal): Promise<number> {
-  // Before anyone can know of the process: an unheard signal would end it on the spot.
+  // Done first, because a signal without a listener would end the process at once.
   const stopped = stopSignal();
   logStrayFailures(log);
   warnOfSettings(config, log);

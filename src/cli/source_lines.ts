@@ -4,27 +4,27 @@ import type { ImportSource } from "../importers/source.ts";
 import type { UmamiDatabase } from "../importers/umami/database.ts";
 import type { ImportLine } from "./import_lines.ts";
 
-/** What is imported of another product: its files, or a website of its database. */
+/** The input of an import from another product: its files, or a website in its database. */
 export interface SourceInput {
   readonly source: ImportSource;
   readonly files: readonly InputFile[];
   readonly database: { readonly open: UmamiDatabase; readonly website: string } | null;
-  /** The zone of times that are told as if they were UTC; null: they are. */
+  /** The time zone of times that are written as if they were UTC; null: they are UTC. */
   readonly timeZone: string | null;
 }
 
-/** A line on its way into a project, and what it was made of. */
+/** A line to import, and the row that it was made from. */
 export interface SourceLine extends ImportLine {
   readonly made: Converted;
 }
 
 const UTF8 = new TextEncoder();
 
-/** Rows of one pass, and how far it is. */
+/** One pass over the input, and its progress. */
 export interface SourcePass {
-  /** Lines with an event, or that are refused; what is left out is told to `leftOut`. */
+  /** Lines with an event, and refused lines; rows that are left out go to `leftOut`. */
   readonly lines: AsyncIterable<SourceLine[]>;
-  /** Bytes of the files that were read. */
+  /** Returns how many bytes of the files were read. */
   readonly bytesRead: () => number;
 }
 
@@ -39,9 +39,9 @@ function lineOf(made: Converted, number: number): SourceLine | null {
 }
 
 /**
- * Reads everything once, from the begin.
+ * Reads the whole input once, from the beginning.
  *
- * @param leftOut told of rows that are no event of a visitor
+ * @param leftOut called with rows that are no events of a visitor
  */
 export function sourcePass(
   { source, files, database, timeZone }: SourceInput,

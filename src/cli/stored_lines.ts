@@ -12,16 +12,16 @@ import { decodeBlock } from "../store/journal_block.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 import { untilBroken } from "./reply_body.ts";
 
-/** Which stored events are wanted. */
+/** Which stored events to read. */
 export interface StoredChoice {
   readonly project: string;
   readonly bots: BotChoice;
-  /** Those from the one instant on, and before the other. */
+  /** Events from `fromMs` on and before `toMs`. */
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** A frame's events as NDJSON, those that are wanted. */
+/** Returns the chosen events of a frame as NDJSON. */
 function linesOf(frame: Frame, { bots, fromMs, toMs }: StoredChoice): string {
   const isWanted = (at: string) => Date.parse(at) >= fromMs && Date.parse(at) < toMs;
   return decodeBlock(eventsOf(frame).block, 0)
@@ -30,9 +30,9 @@ function linesOf(frame: Frame, { bots, fromMs, toMs }: StoredChoice): string {
 }
 
 /**
- * A project's events as NDJSON, in the order in which they are stored: read block by block as an archive
- * is, so that what cannot be read can be left out.
- * @returns what was left out, where all was read
+ * Yields a project's events as NDJSON, in the order of storage. They are read block by block like an archive,
+ * so that unreadable blocks can be left out.
+ * @returns the blocks that were left out, once all were read
  */
 export async function* storedLines(
   connection: Connection,
@@ -52,7 +52,7 @@ export async function* storedLines(
   return damaged;
 }
 
-/** What of a project's stored events cannot be read: all of them are looked at. */
+/** Reads all of a project's stored events, and returns the blocks that cannot be read. */
 export async function unreadableBlocks(
   connection: Connection,
   project: string,

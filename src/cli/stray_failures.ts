@@ -7,9 +7,8 @@ function reasonOf(failure: unknown): string {
 }
 
 /**
- * Puts into the log what nobody catches: a promise that nobody waits for, a timer that throws. Deno
- * would write it on standard error in its own way and end the process; what the failure concerned
- * has failed, and everything else goes on.
+ * Logs uncaught errors, such as those of promises without a handler and of timers. Deno would print them in
+ * its own format and end the process; instead, only the work that failed is lost and everything else goes on.
  */
 export function logStrayFailures(log: Log): void {
   addEventListener("unhandledrejection", (event) => {
@@ -22,7 +21,10 @@ export function logStrayFailures(log: Log): void {
   });
 }
 
-/** What the listener answers where the application threw; a reply that breaks off as it is sent comes here too. */
+/**
+ * Logs an error and returns the reply to a request whose handling threw; also called for a reply that breaks
+ * off while it is sent.
+ */
 export function failedReply(error: unknown, log: Log): Response {
   const requestId = crypto.randomUUID();
   log.error("a reply failed", { requestId, reason: reasonOf(error) });

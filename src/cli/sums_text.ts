@@ -5,7 +5,7 @@ import { counted, grouped, notesText } from "./dry_run_text.ts";
 import { printable } from "./terminal.ts";
 
 const INDENT = "  ";
-/** Refused rows that are listed. */
+/** The most refused rows that are listed. */
 export const REFUSALS_SHOWN = 20;
 
 /** A row that is not imported, and why. */
@@ -14,33 +14,33 @@ export interface RefusedRow {
   readonly line: number;
   readonly code: string;
   readonly message: string;
-  /** What it holds, as JSON; empty: it could not be read. */
+  /** The content of the row as JSON; empty: it could not be read. */
   readonly row: string;
 }
 
-/** What the files hold. */
+/** The content of the files. */
 export interface SumsFound {
   readonly files: readonly { readonly name: string; readonly table: string | null; rows: number }[];
   readonly sums: GatheredSums;
   readonly refused: number;
-  /** The first of them. */
+  /** The first refused rows. */
   readonly refusals: readonly RefusedRow[];
 }
 
-/** What became of days, or would. */
+/** The outcome of storing days, real or of a dry run. */
 export interface StoredSums {
   readonly added: number;
   readonly replaced: number;
   readonly unchanged: number;
 }
 
-/** What of the days would be shown: those before the project's first own one. */
+/** Which of the days would be shown: those before the project's first own day. */
 export interface Standing {
   readonly firstOwnDay: string | null;
   readonly sample: ReturnType<GatheredSums["sample"]>;
 }
 
-/** How many of the days lie before the first own one. */
+/** Says how many of the days lie before the first own day. */
 function shownText(
   { firstOwnDay }: Standing,
   { first, last }: { readonly first: string; readonly last: string },
@@ -66,7 +66,7 @@ function sampleText(print: Printer, { sample }: Standing): string {
   return print.table(["day", "visitors", "visits", "page views"], rows);
 }
 
-/** What a dry run found, for people. */
+/** Returns the findings of a dry run, for people. */
 export function sumsText(
   print: Printer,
   source: SumSource,

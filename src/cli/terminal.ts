@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** Where a command writes. Tests hand in their own. */
+/** Where a command writes. Tests use their own. */
 export interface Terminal {
   out(text: string | Uint8Array): void;
   error(text: string): void;
-  /** Whether a person looks at the stream. */
+  /** Whether the stream is a terminal, and not a file or pipe. */
   readonly outIsTerminal: boolean;
   readonly errorIsTerminal: boolean;
   readonly columns: () => number;
@@ -12,13 +12,13 @@ export interface Terminal {
 
 const COLUMNS_UNKNOWN = 80;
 
-/** A pipe may take less than it is given. */
+/** Writes all of the text; a pipe may take less than it is given at once. */
 function writeAll(stream: { writeSync(bytes: Uint8Array): number }, text: string | Uint8Array) {
   let rest = typeof text === "string" ? new TextEncoder().encode(text) : text;
   while (rest.length > 0) rest = rest.subarray(stream.writeSync(rest));
 }
 
-/** The process's own standard output and standard error. */
+/** Returns the process's own standard output and standard error. */
 export function processTerminal(): Terminal {
   return {
     out: (text) => writeAll(Deno.stdout, text),
@@ -38,12 +38,15 @@ export function processTerminal(): Terminal {
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
 
-/** Text from elsewhere, fit for a terminal: it moves no cursor and forges no line. */
+/**
+ * Returns foreign text made safe for a terminal: without control characters, it can neither move the cursor
+ * nor forge a line.
+ */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(CONTROL, " ");
 }
 
-/** Rows under headings, each column as wide as its widest cell. Cells are made printable. */
+/** Returns a table with headings, each column as wide as its widest cell. Cells are made printable. */
 export function tableText(
   headings: readonly string[],
   rows: readonly (readonly (string | number | null)[])[],

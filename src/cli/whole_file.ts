@@ -1,9 +1,9 @@
-/** A file cannot be written. The message is a sentence for whoever named it. */
+/** A file cannot be written. The message is a sentence for the person who named it. */
 export class UnwritableFile extends Error {
   override readonly name = "UnwritableFile";
 }
 
-/** What kept a file from being written, as a sentence. */
+/** Returns why a file could not be written, as a sentence. */
 export function unwritable(path: string, error: unknown): UnwritableFile {
   const reason = error instanceof Deno.errors.NotFound
     ? "its folder is not there"
@@ -17,14 +17,14 @@ export function unwritable(path: string, error: unknown): UnwritableFile {
   return new UnwritableFile(`${path} cannot be written: ${reason}.`, { cause: error });
 }
 
-/** Writes all of it. */
+/** Writes all bytes. */
 export async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
   for (let rest = bytes; rest.length > 0;) rest = rest.subarray(await file.write(rest));
 }
 
 /**
- * A file that takes its place once it is whole, so that one that was cut off is never taken for it: what
- * stood there before stays until then. What is no plain file, such as a pipe, is written as it is.
+ * A file that gets its name only once it is complete, so that an incomplete file is never mistaken for it; an
+ * older file of that name stays until then. Anything but a plain file, such as a pipe, is written directly.
  */
 export class WholeFile {
   #isWhole = false;
@@ -35,7 +35,7 @@ export class WholeFile {
     readonly file: Deno.FsFile,
   ) {}
 
-  /** For the owner's eyes alone. Throws UnwritableFile. */
+  /** Opens a file that only its owner may read. Throws UnwritableFile. */
   static async open(path: string): Promise<WholeFile> {
     try {
       const there = await Deno.stat(path).catch(() => null);
@@ -56,7 +56,7 @@ export class WholeFile {
     }
   }
 
-  /** Puts it in its place. Throws UnwritableFile. */
+  /** Gives the file its name. Throws UnwritableFile. */
   async finish(): Promise<void> {
     if (this.unfinished !== this.path) {
       try {

@@ -1,27 +1,27 @@
-/** How long a body may keep silent, and how long it may take in all. */
+/** How long a body may send nothing, and how long it may take in all. */
 export interface ArrivalLimits {
   readonly idleMsMax: number;
   readonly totalMsMax: number;
 }
 
-/** A body on its way. */
+/** A body that is still arriving. */
 export class Arrival {
   readonly #limits: ArrivalLimits;
   readonly #startedAtMs = performance.now();
   #lastByteAtMs = this.#startedAtMs;
-  /** Whether it took too long, and was given up for that. */
+  /** Whether the body was given up because it took too long. */
   isOverdue = false;
 
   constructor(limits: ArrivalLimits, readonly giveUp: () => void) {
     this.#limits = limits;
   }
 
-  /** To be called when bytes have come. */
+  /** Must be called when bytes have arrived. */
   hasCome(): void {
     this.#lastByteAtMs = performance.now();
   }
 
-  /** When it is given up unless bytes come. */
+  /** The time at which the body is given up unless more bytes arrive. */
   get dueAtMs(): number {
     const { idleMsMax, totalMsMax } = this.#limits;
     return Math.min(this.#lastByteAtMs + idleMsMax, this.#startedAtMs + totalMsMax);
@@ -29,15 +29,15 @@ export class Arrival {
 }
 
 /**
- * The bodies that are on their way, with one timer for all of them: it sleeps until the first may be
- * due, looks, and sleeps on. One for each body took 0.4 of the 30 µs of an event.
+ * The bodies that are still arriving, with one timer for all: it fires when the first body may be due,
+ * checks all, and is set again. One timer per body took 0.4 of the 30 µs of an event.
  */
 export class Arrivals {
   readonly #arriving = new Set<Arrival>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #wakesAtMs = Infinity;
 
-  /** Watches over a body until `end`; `giveUp` is called where it takes too long. */
+  /** Watches a body until `end`; calls `giveUp` if the body takes too long. */
   begin(limits: ArrivalLimits, giveUp: () => void): Arrival {
     const arrival = new Arrival(limits, giveUp);
     this.#arriving.add(arrival);
@@ -49,7 +49,7 @@ export class Arrivals {
     this.#arriving.delete(arrival);
   }
 
-  /** Gives up whatever is still arriving. */
+  /** Gives up every body that is still arriving. */
   giveUpAll(): void {
     for (const { giveUp } of this.#arriving) giveUp();
   }
@@ -59,7 +59,7 @@ export class Arrivals {
     clearTimeout(this.#timer);
     this.#wakesAtMs = dueAtMs;
     this.#timer = setTimeout(() => this.#look(), Math.max(0, dueAtMs - performance.now()));
-    // What it waits for keeps the process alive by itself.
+    // The connections that it waits for keep the process alive by themselves.
     Deno.unrefTimer(this.#timer);
   }
 

@@ -10,37 +10,37 @@ import { Problem } from "../problem.ts";
 import { type ArrivalLimits, Arrivals } from "./arrivals.ts";
 import { Lane, Turns } from "./turns.ts";
 
-/** After these the rest of the body is not read, so the connection cannot be used again. */
+/** For replies after which the rest of the body is not read: the connection cannot be used again. */
 const CLOSE = { "Connection": "close" } as const;
 
-/** What one body may weigh and how long it may take. */
+/** How large one body may be, and how long it may take. */
 export interface BodyLimits extends ArrivalLimits {
   readonly wireBytesMax: number;
   readonly inflatedBytesMax: number;
-  /** What else helps, of a body that is too large. */
+  /** More advice for the problem `body_too_large`. */
   readonly advice?: string;
-  /** Asked with its beginning once it becomes larger inflated: what it may become, and counts against. */
+  /** Given the beginning of a larger body, returns the limit and budget that apply instead; null: none do. */
   readonly beyond?: (begin: Uint8Array<ArrayBuffer>) => Promise<
     { readonly inflatedBytesMax: number; readonly budget: BodyBudget } | null
   >;
 }
 
-/** The client went away before its body was complete: there is nobody left to answer. */
+/** The client disconnected before its body was complete, so no reply can reach it. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
 
 /**
- * What all bodies share: the bytes held at once, so that many large requests cannot exhaust the
- * memory; their turns; and the means to give up those that are still arriving when the server stops.
+ * What all bodies share: a limit on the bytes held at once, so that many large requests cannot exhaust the
+ * memory; their turns; and a way to give up the bodies that are still arriving when the server stops.
  */
 export class BodyBudget {
   #bytes = 0;
   readonly #closing = new AbortController();
   readonly #arrivals = new Arrivals();
-  /** Slices of what takes long. */
+  /** Turns for the slices of long work. */
   readonly turns = new Turns();
-  /** Bodies above LARGE_BODY_BYTES, until they are answered. */
+  /** Lets one body above LARGE_BODY_BYTES through at a time, until it is answered. */
   readonly large = new Lane();
   #keyed: BodyBudget | null = null;
 
@@ -50,7 +50,7 @@ export class BodyBudget {
     readonly whole: BodyBudget | null = null,
   ) {}
 
-  /** The part of it for bodies that bring their own key: whoever sends them, others do not notice. */
+  /** A part of this budget for bodies with a key of their own: a flood of them leaves room for others. */
   get keyed(): BodyBudget {
     this.#keyed ??= new BodyBudget(KEYED_BODIES_IN_FLIGHT_BYTES_MAX, this.retryAfterS, this);
     return this.#keyed;
@@ -62,7 +62,7 @@ export class BodyBudget {
     this.#arrivals.giveUpAll();
   }
 
-  /** Those that are arriving. */
+  /** The bodies that are still arriving. */
   get arrivals(): Arrivals {
     return this.whole?.arrivals ?? this.#arrivals;
   }
@@ -71,7 +71,7 @@ export class BodyBudget {
     return this.whole?.closing ?? this.#closing.signal;
   }
 
-  /** `held`: all that the body will hold then. Of what there is, large ones leave a share to small ones. */
+  /** Takes bytes for a body, which then has `held`; large bodies leave a share to small ones. Throws `overloaded`. */
   take(bytes: number, held: number): void {
     const share = held > SMALL_BODY_BYTES ? 1 - SMALL_BODIES_SHARE : 1;
     if (this.#bytes + bytes > this.bytesMax * share) {
@@ -97,7 +97,7 @@ export class BodyBudget {
 
 type Encoding = "identity" | "gzip" | "deflate";
 
-/** The encoding of the body; throws `unsupported_encoding` for another one than it can read. */
+/** Returns the encoding that the header names. Throws `unsupported_encoding` for one that cannot be read. */
 export function contentEncoding(request: Request): Encoding {
   const named = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (named === "" || named === "identity") return "identity";
@@ -118,7 +118,7 @@ function tooLarge(what: string, bytesMax: number, advice = ""): Problem {
   );
 }
 
-/** Reads the bytes as sent, within size and time. */
+/** Reads the bytes as they are sent, within the limits on size and time. */
 async function readWire(
   request: Request,
   limits: BodyLimits,
@@ -177,7 +177,7 @@ function timeout(limits: BodyLimits): Problem {
   );
 }
 
-/** The chunks as one. */
+/** Concatenates the chunks. */
 export function concat(chunks: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
   const [first] = chunks;
   if (chunks.length === 1 && first !== undefined) return first;
@@ -194,18 +194,18 @@ const ZLIB_METHOD = 8;
 const ZLIB_CHECK = 31;
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 
-/** Whether the bytes begin as zlib's do (RFC 1950); no JSON and no form does. */
+/** Whether the bytes begin with a zlib header (RFC 1950); no JSON and no form does. */
 function isZlib([cmf = 0, flg = 0]: Uint8Array): boolean {
   return (cmf & 0x0f) === ZLIB_METHOD && ((cmf << 8) | flg) % ZLIB_CHECK === 0;
 }
 
-/** HTTP's "deflate" is zlib, yet some clients send it raw; a zlib header tells them apart. */
+/** Returns the format. HTTP's "deflate" is zlib, but some clients send raw deflate, without a zlib header. */
 function inflateFormat(encoding: "gzip" | "deflate", wire: Uint8Array): CompressionFormat {
   if (encoding === "gzip") return "gzip";
   return isZlib(wire) ? "deflate" : "deflate-raw";
 }
 
-/** The encoding as the first bytes tell it; the header is asked for what they cannot tell (raw deflate). */
+/** Returns the encoding by the first bytes, or by the header where they cannot tell it (raw deflate). */
 function actualEncoding(request: Request, wire: Uint8Array): Encoding {
   if (wire[0] === GZIP_MAGIC[0] && wire[1] === GZIP_MAGIC[1]) return "gzip";
   if (isZlib(wire)) return "deflate";
@@ -213,13 +213,13 @@ function actualEncoding(request: Request, wire: Uint8Array): Encoding {
   return named === "gzip" ? "identity" : named;
 }
 
-/** Deflate makes at most so many bytes of one. */
+/** The most bytes that one byte of deflate can inflate to. */
 const INFLATION_MAX = 1_032;
 const WIRE_STEP_BYTES_MAX = 4 * 1024;
 
 /**
- * Cuts the wire so that one step makes about INFLATED_STEP_BYTES, going by what `inflated` says so
- * far; and at most twice the step before, since what begins like a text may go on as a bomb.
+ * Cuts the wire bytes into steps that each inflate to about INFLATED_STEP_BYTES, judged by the growth so
+ * far. A step is at most twice the one before, since a body that begins like text may continue as a bomb.
  */
 function inSteps(
   wire: Uint8Array,
@@ -242,8 +242,8 @@ function inSteps(
 }
 
 /**
- * Inflates step by step and stops at the limit: a bomb costs little more than that. Large bodies go
- * one at a time, and none holds the event loop for long.
+ * Inflates step by step and stops at the limit, so that a bomb costs little more than the limit. Large
+ * bodies are inflated one at a time, and none blocks the event loop for long.
  */
 async function inflate(
   wire: Uint8Array,
@@ -287,13 +287,13 @@ async function inflate(
   return concat(chunks);
 }
 
-/** What one request has taken of what all share, given back in one go. */
+/** The bytes and the lane that one request holds of the shared budget; `release` gives all of it back. */
 class Held {
   #bytes = 0;
   #leave: (() => void) | null = null;
   constructor(public budget: BodyBudget) {}
 
-  /** What is held counts there from now on. */
+  /** Moves the held bytes to another budget. */
   moveTo(budget: BodyBudget): void {
     budget.take(this.#bytes, this.#bytes);
     this.budget.give(this.#bytes);
@@ -305,7 +305,7 @@ class Held {
     this.#bytes += bytes;
   }
 
-  /** Throws `shutting_down` where the server has begun to stop meanwhile. */
+  /** Waits for the lane of large bodies. Throws `shutting_down` if the server has begun to stop meanwhile. */
   async enterLane(): Promise<void> {
     if (this.#leave !== null) return;
     this.#leave = await this.budget.large.enter();
@@ -319,7 +319,7 @@ class Held {
   }
 }
 
-/** Told of each part of the body as it comes, not compressed any more; what it throws refuses the body. */
+/** Receives each part of the body as it arrives, already inflated; throwing refuses the body. */
 export type Inspect = (part: Uint8Array) => void;
 
 /**
@@ -349,8 +349,8 @@ export async function withBody<T>(
 }
 
 /**
- * The same of clients that say nothing, or something wrong, of how a body is compressed: its first
- * bytes count. Nothing of it is inspected before it has come.
+ * Does the same as `withBody` for clients whose header may name no encoding or a wrong one: the first bytes
+ * of the body decide. `inspect` is called only once the whole body has arrived.
  */
 export async function withUnlabelledBody<T>(
   request: Request,
@@ -375,7 +375,7 @@ export async function withUnlabelledBody<T>(
 
 function noLook(): void {}
 
-/** The same with the body as text. A byte order mark is dropped. */
+/** Does the same as `withBody`, with the body as text. Drops a byte order mark. */
 export function withBodyText<T>(
   request: Request,
   limits: BodyLimits,
@@ -388,7 +388,7 @@ export function withBodyText<T>(
 const WHOLE = new TextDecoder("utf-8", { fatal: true });
 const WITHIN = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Bytes of a whole body as text, or of what stands within one: a byte order mark is dropped at its start. Throws `invalid_encoding` (400). */
+/** Decodes UTF-8; drops a byte order mark at the start of a whole body. Throws `invalid_encoding` (400). */
 export function decodeText(bytes: Uint8Array, part: "whole" | "within" = "whole"): string {
   try {
     return (part === "whole" ? WHOLE : WITHIN).decode(bytes);

@@ -12,7 +12,7 @@ import {
   truncateAddress,
 } from "./ip_address.ts";
 
-/** Whose word about the client's address is taken. */
+/** Which peers are trusted to tell the client's address. */
 export type TrustedProxies =
   | { readonly kind: "none" }
   | { readonly kind: "ranges"; readonly ranges: readonly Cidr[] }
@@ -25,9 +25,9 @@ const NAMED_RANGES: ReadonlyMap<string, readonly Cidr[]> = new Map([
 ]);
 
 /**
- * Reads the setting: addresses, CIDR ranges and the names `loopback`, `linklocal` and `private`,
- * separated by commas or blanks; or one whole number, the count of proxies in front. Empty or 0:
- * none. A mistake is returned as a sentence, without the name of the setting.
+ * Parses the setting: addresses, CIDR ranges and the names `loopback`, `linklocal` and `private`,
+ * separated by commas or blanks; or one whole number, the count of proxies in front. Empty or 0: no peer is
+ * trusted. Returns a mistake as a sentence, without the name of the setting.
  */
 export function parseTrustedProxies(text: string): TrustedProxies | string {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== "");
@@ -53,7 +53,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
   return { kind: "ranges", ranges };
 }
 
-/** The socket's other end as it is told, as canonical text, and whether its word is taken. */
+/** Returns the socket's peer as given and as canonical text, and whether it is trusted. */
 function knownPeer(peer: string | null, isTrusted: (address: Address) => boolean) {
   const address = peer === null ? null : parseAddress(peer);
   const text = address === null ? null : addressText(address);
@@ -61,13 +61,13 @@ function knownPeer(peer: string | null, isTrusted: (address: Address) => boolean
 }
 
 /**
- * A function that says which address a request came from, as canonical text; null if not even the
- * socket's `peer` is known. Headers are read only where the peer is trusted, and from the right:
- * every proxy appends, so what a client wrote itself stands on the left.
+ * Makes a function that returns the address a request came from, as canonical text; null if not even the
+ * socket's `peer` is known. It reads headers only where the peer is trusted, and from the right: every proxy
+ * appends an entry, so entries that the client wrote itself are on the left.
  *
- * `X-Forwarded-For` counts, and only in its absence `Forwarded` (RFC 7239). By ranges, it is the
- * first address that is not trusted (all are: the left-most); by a count n, the n-th from the right
- * (or the left-most). Whatever is left of an entry that is no address does not count.
+ * It reads `X-Forwarded-For`, and `Forwarded` (RFC 7239) only where the former is absent. With ranges, the
+ * address is the first from the right that is not trusted, or the left-most if all are. With a count n, it
+ * is the n-th from the right, or the left-most. Entries to the left of one that is no address are ignored.
  */
 export function createClientAddress(
   trusted: TrustedProxies,
@@ -87,7 +87,7 @@ export function createClientAddress(
   };
 }
 
-/** Whether what the socket's other end says of the client is taken. */
+/** Whether the socket's peer is trusted to tell the client's address. */
 export function isTrustedPeer(trusted: TrustedProxies, peer: string | null): boolean {
   if (trusted.kind !== "ranges") return trusted.kind === "hops";
   const address = peer === null ? null : parseAddress(peer);
@@ -95,8 +95,8 @@ export function isTrustedPeer(trusted: TrustedProxies, peer: string | null): boo
 }
 
 /**
- * The addresses that a request says it came by, right-most first; null where an entry is none, or
- * where there are more than are looked at.
+ * Returns the addresses that the headers of a request name, right-most first; null where an entry is no
+ * address, or where there are more than FORWARDED_ENTRIES_MAX.
  */
 export function forwardedChain(headers: Headers): Address[] | null {
   const list = headers.get("x-forwarded-for") ?? headers.get("forwarded") ?? "";
@@ -106,7 +106,10 @@ export function forwardedChain(headers: Headers): Address[] | null {
   return isWhole && addresses.length === entries ? addresses : null;
 }
 
-/** Walks at most `countMax` addresses, and on only past those that `passes` lets through. */
+/**
+ * Returns the first address that `passes` refuses, else the last of the first `countMax`; null: there is
+ * none.
+ */
 function lastOf(
   addresses: Iterable<Address>,
   countMax: number,
@@ -122,7 +125,7 @@ function lastOf(
   return last === null ? null : addressText(last);
 }
 
-/** The addresses that the proxies wrote, right-most first, up to the first entry that is none. */
+/** Yields the addresses that proxies wrote, right-most first, up to the first entry that is no address. */
 function* forwardedAddresses(headers: Headers): Generator<Address> {
   const forwardedFor = headers.get("x-forwarded-for");
   const read = forwardedFor === null ? forwardedNode : parseAddress;
@@ -135,12 +138,13 @@ function* forwardedAddresses(headers: Headers): Generator<Address> {
 }
 
 /**
- * Entries of a comma-separated list. Empty ones are passed over (RFC 9110, section 5.6.1.2). Commas
- * in a quoted string cut as well: `for` never holds one, and no half of such an entry is well formed.
+ * Yields the entries of a comma-separated list from the right, without empty ones (RFC 9110, section
+ * 5.6.1.2). It also cuts at commas in quoted strings: `for` never holds a comma, and neither half of such an
+ * entry is well formed.
  */
 function* entriesFromRight(list: string): Generator<string> {
   const entries = list.slice(-FORWARDED_LENGTH_MAX).split(",");
-  // The first entry of a list that was cut may be the tail of another address.
+  // The first entry of a shortened list may be the end of a longer address.
   if (list.length > FORWARDED_LENGTH_MAX) entries.shift();
   let count = 0;
   for (let i = entries.length - 1; i >= 0 && count < FORWARDED_ENTRIES_MAX; i--) {
@@ -151,10 +155,16 @@ function* entriesFromRight(list: string): Generator<string> {
   }
 }
 
-/** One `name=value` of RFC 7239: a token, or a quoted string without escapes, which no node needs. */
+/**
+ * One `name=value` of RFC 7239; the value is a token or a quoted string without escapes, which no node
+ * needs.
+ */
 const FORWARDED_PAIR = /^\s*([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"([^"\\]*)")\s*$/;
 
-/** The address in `for=…`; null for a hidden one (`_name`, `unknown`) or an entry that is not well formed. */
+/**
+ * Returns the address in `for=…`; null for a hidden one (`_name`, `unknown`) or an entry that is not well
+ * formed.
+ */
 function forwardedNode(entry: string): Address | null {
   let node: string | null = null;
   for (const part of entry.split(";")) {
@@ -169,8 +179,8 @@ function forwardedNode(entry: string): Address | null {
 }
 
 /**
- * What may be stored of an address: all of it, its network (/24 or /48), or nothing. Canonical
- * text; null for what is no address.
+ * Returns what may be stored of an address, as canonical text: the whole address, its network (/24 or /48),
+ * or null. Null as well if `ip` is no address.
  */
 export function ipForStorage(
   ip: string | null,

@@ -10,22 +10,22 @@ import { type ServeConnection, type Served } from "./serve_connection.ts";
 
 export type Answer = (request: Request, peer: string) => Promise<Response>;
 
-/** How long a connection may stand in each phase; null: as long as the server runs. */
+/** The most milliseconds that a connection may stay in each phase; null: no limit. */
 export type PhaseLimits = Readonly<Record<Phase, number | null>>;
 
-/** Where a connection stands. */
+/** What a connection is doing. */
 export type Phase =
-  /** Nothing was asked on it yet: no head has arrived in full. */
+  /** No complete request head has arrived yet. */
   | "silent"
-  /** A request was answered, and the next one has not arrived. */
+  /** The last request was answered, and the next one has not arrived. */
   | "idle"
-  /** A request is being read and answered: the request's own limits hold. */
+  /** A request is being read and answered, under its own limits. */
   | "answering"
-  /** The reply is on its way, and the client takes its time. */
+  /** The reply is being sent, as fast as the client reads it. */
   | "sending"
   /** The reply is a stream, which lasts as long as its reader and its token. */
   | "streaming"
-  /** The last reply was sent; the client may still be writing, and reads it first. */
+  /** The last reply was sent; the client may still be writing before it reads the reply. */
   | "closing";
 
 export const PHASE_LIMITS: PhaseLimits = {
@@ -38,8 +38,9 @@ export const PHASE_LIMITS: PhaseLimits = {
 };
 
 /**
- * Who makes room for others when there is none, and after how long in that phase: a new connection
- * may have sent a head that is not read yet, and the end of a reply may still be on its way.
+ * The phases whose connections are closed to make room, in this order, each with the least milliseconds
+ * that a connection must have been in it: a new connection may have sent a head that is not read yet, and
+ * the end of a reply may still be on its way.
  */
 const MAKES_ROOM: readonly (readonly [Phase, number])[] = [
   ["closing", CONNECTION_PROTECTED_MS],
@@ -60,7 +61,7 @@ function isStream({ headers }: Response): boolean {
 interface Connection {
   phase: Phase;
   sinceMs: number;
-  /** More than one only in HTTP/2. */
+  /** The number of requests in progress; more than one only in HTTP/2. */
   requests: number;
   cut(): void;
 }
@@ -68,12 +69,12 @@ interface Connection {
 export interface ConnectionsOptions {
   readonly serve: ServeConnection;
   readonly answer: Answer;
-  /** The reply to a request whose answer fails. */
+  /** Makes the reply to a request whose answer fails. */
   readonly onError: (error: unknown) => Response;
   readonly limits: PhaseLimits;
 }
 
-/** The open connections, each phase's in the order in which they came into it. */
+/** The open connections by phase, each phase in the order in which its connections entered it. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #phases: Readonly<Record<Phase, Set<Connection>>> = {
@@ -93,7 +94,7 @@ export class Connections {
     return Object.values(this.#phases).reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Serves this connection until it ends. */
+  /** Serves a connection until it ends. */
   add(accepted: Deno.TcpConn): void {
     const { serve, answer, onError } = this.#options;
     const peer = accepted.remoteAddr.hostname;
@@ -115,7 +116,7 @@ export class Connections {
     server.finished.then(left, left);
   }
 
-  /** Closes whoever has stood in a phase for longer than its limit. */
+  /** Closes the connections that have been in a phase for longer than its limit. */
   sweep(): void {
     for (const phase of Object.keys(this.#phases) as Phase[]) {
       const msMax = this.#options.limits[phase];
@@ -124,12 +125,12 @@ export class Connections {
     }
   }
 
-  /** Closes the connection that is missed least. @returns false where all are new or being answered */
+  /** Closes the most expendable connection. @returns false if all are new or being answered */
   makeRoom(): boolean {
     return MAKES_ROOM.some(([phase, msMin]) => this.#cutOldest(phase, msMin));
   }
 
-  /** Ends those without a request at once, the others when they are answered, all after `msMax`. */
+  /** Ends connections without a request at once, others when they are answered, and all after `msMax`. */
   async close(msMax: number): Promise<void> {
     const deadline = performance.now() + msMax;
     while (this.size > 0 && performance.now() < deadline) {
@@ -181,7 +182,7 @@ export class Connections {
     try {
       connection.cut();
     } catch {
-      // It has just ended by itself.
+      // The connection has just ended by itself.
     }
   }
 

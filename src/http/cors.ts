@@ -1,22 +1,24 @@
-/** Which origins may read replies: `*`, or exact origins and `https://*.example.com` patterns. */
+/**
+ * Tells browsers which origins may read replies: `*`, or exact origins and `https://*.example.com` patterns.
+ */
 export interface Cors {
-  /** Puts the CORS headers for `origin` (the request's `Origin`, or null) on a reply. */
+  /** Sets the CORS headers for `origin` (the request's `Origin`, or null) on a reply. */
   decorate(headers: Headers, origin: string | null): void;
   /**
-   * The reply to a preflight of a path that takes `methods`, and `asked` (the names of headers, as the
-   * preflight writes them) besides the usual headers. Needs no key; never an error.
+   * Returns the reply to a preflight of a path that takes `methods`; never an error, and no key is needed.
+   * @param asked names of headers, as the preflight writes them, that are allowed besides the usual ones
    */
   preflight(origin: string | null, methods: string, asked?: string | null): Response;
 }
 
 const ALLOWED_REQUEST_HEADERS = ["Content-Type", "Content-Encoding", "X-API-Key", "Authorization"];
-/** Names of headers (RFC 9110, section 5.6.2) between commas; a longer list is not repeated. */
+/** Header names (RFC 9110, section 5.6.2) between commas; a longer list is not allowed. */
 const ASKED_HEADERS = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,1000}$/;
 const EXPOSED_HEADERS = "Retry-After, X-Request-Id, Location, ETag";
 const PREFLIGHT_VARY = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
 const PREFLIGHT_SECONDS = 86_400;
 
-/** True where `origin` is one of `allowed`; `https://*.example.com` stands for any subdomain. */
+/** Whether `origin` matches one of `allowed`; `https://*.example.com` matches any subdomain. */
 export function originMatches(origin: string, allowed: readonly string[]): boolean {
   return allowed.some((pattern) => {
     if (pattern === "*" || pattern === origin) return true;
@@ -32,7 +34,7 @@ export function originMatches(origin: string, allowed: readonly string[]): boole
 const ORIGIN_PATTERN =
   /^https?:\/\/(\*\.)?[a-z0-9.-]+(:\d{1,5})?$|^https?:\/\/\[[0-9a-f:]+\](:\d{1,5})?$/;
 
-/** What is wrong with an origin or origin pattern, as a sentence; null where it is right. */
+/** Returns what is wrong with an origin or origin pattern, as a sentence; null if it is valid. */
 export function originPatternMistake(pattern: string): string | null {
   return pattern.length <= 260 && ORIGIN_PATTERN.test(pattern)
     ? null

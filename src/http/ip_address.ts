@@ -1,4 +1,4 @@
-/** IP addresses and ranges of them: read, written, compared. */
+/** An IP address. */
 
 export interface Address {
   readonly family: 4 | 6;
@@ -12,7 +12,7 @@ export interface Cidr {
   readonly prefixBits: number;
 }
 
-/** `[`, 45 characters of an address, `%`, a zone, `]:65535`. */
+/** Room for `[`, an address of 45 characters, `%`, a zone and `]:65535`. */
 const TEXT_LENGTH_MAX = 100;
 const DOTTED_QUAD = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/;
 const GROUP = /^[0-9a-f]{1,4}$/i;
@@ -22,9 +22,9 @@ const PREFIX_BITS = /^\d{1,3}$/;
 const MAPPED_PREFIX_BITS = 96;
 
 /**
- * Reads an address as proxies write them: IPv4 or IPv6, with a zone (dropped), in brackets, with a
- * port (dropped). IPv4 inside IPv6 (`::ffff:1.2.3.4`) is IPv4. Null if it is anything else, such
- * as octets with leading zeros, which some read as octal.
+ * Parses an address as proxies write it: IPv4 or IPv6, possibly in brackets, possibly with a zone or a port,
+ * which are dropped. IPv4 inside IPv6 (`::ffff:1.2.3.4`) becomes IPv4. Returns null for anything else, also
+ * for octets with leading zeros, which some programs read as octal.
  */
 export function parseAddress(text: string): Address | null {
   const bytes = parseBytes(text);
@@ -62,7 +62,7 @@ function parseIpv6(text: string): Uint8Array | null {
   const tail = parseGroups(halves[1] ?? "", halves.length === 2);
   if (head === null || tail === null) return null;
   const length = head.length + tail.length;
-  // "::" stands for one group of zeros at least.
+  // "::" stands for at least one group of zeros.
   if (halves.length === 1 ? length !== 16 : length > 14) return null;
   const bytes = new Uint8Array(16);
   bytes.set(head, 0);
@@ -70,7 +70,7 @@ function parseIpv6(text: string): Uint8Array | null {
   return bytes;
 }
 
-/** The bytes of `a:b:c`; the last group may be a dotted quad where the address ends (`ends`). */
+/** Returns the bytes of `a:b:c`; the last group may be a dotted quad if the address `ends` there. */
 function parseGroups(text: string, ends: boolean): number[] | null {
   if (text === "") return [];
   const groups = text.split(":");
@@ -100,7 +100,7 @@ function unmapped(bytes: Uint8Array): Address {
   return isMapped(bytes) ? { family: 4, bytes: bytes.slice(12) } : { family: 6, bytes };
 }
 
-/** Canonical text: dotted decimal, or RFC 5952 (lower case, the longest run of zeros cut). */
+/** Returns the canonical text: dotted decimal, or RFC 5952 (lower case, the longest run of zeros shortened). */
 export function addressText(address: Address): string {
   const { family, bytes } = address;
   if (family === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
@@ -114,7 +114,7 @@ export function addressText(address: Address): string {
   }`;
 }
 
-/** The first of the longest runs of zero groups. */
+/** Returns the first of the longest runs of zero groups. */
 function longestZeros(groups: readonly number[]): { start: number; length: number } {
   let best = { start: 0, length: 0 };
   let start = 0;
@@ -126,8 +126,8 @@ function longestZeros(groups: readonly number[]): { start: number; length: numbe
 }
 
 /**
- * Reads `10.0.0.0/8`, `fd00::/8`, or one address as the range of itself. Bits past the prefix are
- * cleared. A range of IPv4 inside IPv6 is one of IPv4. Null if it is anything else.
+ * Parses `10.0.0.0/8`, `fd00::/8`, or one address, which is a range of its own. Clears the bits past the
+ * prefix. A range of IPv4 inside IPv6 becomes one of IPv4. Returns null for anything else.
  */
 export function parseCidr(text: string): Cidr | null {
   if (text.length > TEXT_LENGTH_MAX) return null;
@@ -150,7 +150,7 @@ function masked(bytes: Uint8Array, prefixBits: number): Uint8Array {
   return bytes.map((byte, i) => byte & octetMask(prefixBits - 8 * i));
 }
 
-/** The mask of an octet of which the first `bits` count; fewer than none is none. */
+/** Returns the mask that keeps the first `bits` bits of an octet; a negative number counts as 0. */
 function octetMask(bits: number): number {
   return (0xff << (8 - Math.min(Math.max(bits, 0), 8))) & 0xff;
 }
@@ -174,15 +174,15 @@ function ranges(...texts: string[]): readonly Cidr[] {
 
 export const LOOPBACK_RANGES = ranges("127.0.0.0/8", "::1");
 export const LINK_LOCAL_RANGES = ranges("169.254.0.0/16", "fe80::/10");
-/** RFC 1918 and RFC 4193. */
+/** Private networks (RFC 1918 and RFC 4193). */
 export const PRIVATE_RANGES = ranges("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7");
 
-/** All of IPv6 that is given out to the public so far. */
+/** All public IPv6 addresses that are allocated so far. */
 const IPV6_PUBLIC = ranges("2000::/3");
 /**
- * What the IANA special-purpose registries keep off the public Internet, and forms of IPv6 that
- * carry an IPv4 address (Teredo, 6to4). Documentation ranges are left public on purpose: nothing
- * answers there, and whoever tries the product out with one expects it to be looked up.
+ * Ranges that the IANA special-purpose registries keep off the public Internet, and forms of IPv6 that carry
+ * an IPv4 address (Teredo, 6to4). Documentation ranges count as public on purpose: nothing answers there, and
+ * people who try the product out with such an address expect it to be looked up.
  */
 const NOT_PUBLIC = [
   ...LOOPBACK_RANGES,
@@ -209,7 +209,7 @@ export function isPublicAddress(address: Address): boolean {
   return !NOT_PUBLIC.some((cidr) => cidrContains(cidr, address));
 }
 
-/** The address of the network around it: /24 of IPv4, /48 of IPv6 (`8.8.8.8` → `8.8.8.0`). */
+/** Returns the address of the network that it is in: /24 of IPv4, /48 of IPv6 (`8.8.8.8` → `8.8.8.0`). */
 export function truncateAddress(address: Address): Address {
   const bytes = masked(address.bytes, address.family === 4 ? 24 : 48);
   return { family: address.family, bytes };

@@ -17,7 +17,7 @@ const limitsOf = (bytesMax: number) => ({
   idleMsMax: BODY_IDLE_MS_MAX,
   totalMsMax: BODY_TOTAL_MS_MAX,
 });
-// Their own, so that a flood of events cannot keep an operator out.
+// Apart from the budget of events, so that a flood of events cannot lock an operator out.
 const BUDGET = new BodyBudget(JSON_BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
@@ -36,7 +36,7 @@ function fieldOf(path: readonly PropertyKey[]): string {
   return path.map(String).join(".").slice(0, FIELD_LENGTH_MAX);
 }
 
-/** One mistake as the schema found it; members that do not exist are told one by one. */
+/** Returns the mistakes of one issue of the schema: one for each unknown member. */
 function partsOf(issue: z.core.$ZodIssue, value: unknown): ProblemPart[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
@@ -54,7 +54,7 @@ function partsOf(issue: z.core.$ZodIssue, value: unknown): ProblemPart[] {
 }
 
 /**
- * `value` as the schema makes it. Throws `invalid_body` (400) with every mistake at once in
+ * Parses `value` by the schema. Throws `invalid_body` (400) with all mistakes at once in
  * `errors`: `{ field: "a.b.0", code, message }`, where `code` is `required`, `unknown_member`,
  * `invalid_type` or `invalid_value`.
  */
@@ -69,9 +69,8 @@ export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.out
 }
 
 /**
- * Reads a small JSON body (at most 64 KiB, or `bytesMax`) by its schema. No body at all counts as `{}`.
- * Throws `unsupported_media_type` (415), `invalid_json`, `invalid_body` (400) and what reading a
- * body may throw.
+ * Reads a small JSON body (at most 64 KiB, or `bytesMax`) by its schema. A missing body counts as `{}`.
+ * Throws `unsupported_media_type` (415), `invalid_json`, `invalid_body` (400) and what `withBodyText` throws.
  */
 export function readJson<S extends z.ZodType>(
   request: Request,

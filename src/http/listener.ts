@@ -15,28 +15,28 @@ export interface ListenerOptions {
   readonly answer: Answer;
   readonly onError: (error: unknown) => Response;
   readonly log: Pick<Log, "warn">;
-  /** Absent: as many as the process has descriptors for, up to CONNECTIONS_MAX. */
+  /** Absent: as many connections as the process has descriptors for, up to CONNECTIONS_MAX. */
   readonly connectionsMax?: number;
   readonly limits?: PhaseLimits;
   readonly sweepMs?: number;
-  /** Null: as in a version of Deno that cannot serve a single connection. */
+  /** Null: behave as in a version of Deno that cannot serve a single connection. */
   readonly serve?: ServeConnection | null;
 }
 
 export interface Listener {
   readonly addr: Deno.NetAddr;
-  /** Open connections. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** Takes no more connections and ends the open ones, within SHUTDOWN_CONNECTIONS_MS_MAX. */
+  /** Accepts no more connections, and ends the open ones within SHUTDOWN_CONNECTIONS_MS_MAX. */
   close(): Promise<void>;
 }
 
-/** Between two log lines that say that connections make room for others. */
+/** The least milliseconds between two log lines about connections that are closed to make room. */
 const TELL_AGAIN_MS = 60_000;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** How many files could be opened now, up to `most`; null where this cannot be tried. */
+/** Returns how many files could be opened now, up to `most`; null if this cannot be tried. */
 function descriptorsFree(most: number): number | null {
   const opened: Deno.FsFile[] = [];
   try {
@@ -52,19 +52,22 @@ function descriptorsFree(most: number): number | null {
 }
 
 /**
- * Connections that any process has descriptors for. What more there are is tried when so many are
- * open, for it takes a tenth of a second.
+ * The number of connections for which any process has descriptors. How many more it has is found out only
+ * when this many are open, because that takes a tenth of a second.
  */
 const CONNECTIONS_CERTAIN = 32;
 
-/** Leaves descriptors for the database and files; of few, half. */
+/**
+ * Returns how many connections may be open; leaves descriptors for the database and files, half if there are
+ * few.
+ */
 function connectionsThatFit(): number {
   const free = descriptorsFree(CONNECTIONS_MAX + DESCRIPTORS_RESERVED);
   if (free === null) return CONNECTIONS_MAX;
   return Math.max(1, free - Math.min(DESCRIPTORS_RESERVED, Math.ceil(free / 2)));
 }
 
-/** Accepts connections, as many as there is room for. */
+/** Accepts as many connections as there is room for. */
 class BoundedListener implements Listener {
   readonly #listener: Deno.TcpListener;
   readonly #connections: Connections;
@@ -112,7 +115,7 @@ class BoundedListener implements Listener {
     }
   }
 
-  /** Serves the connection as soon as there is room for it; until then no other is accepted. */
+  /** Serves the connection as soon as there is room for it; no other is accepted until then. */
   async #admit(accepted: Deno.TcpConn): Promise<void> {
     while (this.#isFull()) {
       this.#tell("as many connections as there is room for");
@@ -131,7 +134,7 @@ class BoundedListener implements Listener {
       (this.#connectionsMax ??= Math.min(CONNECTIONS_MAX, size + connectionsThatFit()));
   }
 
-  /** Descriptors have run out, or a client was gone before it was accepted. */
+  /** Handles a failed `accept`: descriptors have run out, or a client left before it was accepted. */
   async #recover(error: unknown): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     this.#tell("a connection could not be accepted", reason);
@@ -150,7 +153,7 @@ class BoundedListener implements Listener {
   }
 }
 
-/** `Deno.serve` as it is: connections are neither bounded nor ever closed for their silence. */
+/** Listens with plain `Deno.serve`, which neither bounds connections nor closes silent ones. */
 function listenUnbounded({ hostname, port, answer, onError, log }: ListenerOptions): Listener {
   log.warn("this version of Deno cannot bound connections; put a reverse proxy in front of it", {
     version: Deno.version.deno,
@@ -171,7 +174,7 @@ function listenUnbounded({ hostname, port, answer, onError, log }: ListenerOptio
   };
 }
 
-/** Listens for HTTP on an address. Throws what `Deno.listen` throws. */
+/** Listens for HTTP. Throws what `Deno.listen` throws. */
 export function listen(options: ListenerOptions): Listener {
   const serve = options.serve === undefined ? serveConnection : options.serve;
   return serve === null ? listenUnbounded(options) : new BoundedListener(options, serve);

@@ -1,9 +1,9 @@
 import { LOG_FACT_LENGTH_MAX } from "../limits.ts";
 
 /**
- * Structured logs: one line each on standard error, JSON or readable.
- * Callers pass named facts; no key, token, body, path of a page or id of a person is ever among them.
- * What somebody else's message brings along nevertheless is taken out here, as far as it can be told.
+ * Structured logs: one line per entry on standard error, as JSON or readable text.
+ * Callers pass named facts and never pass keys, tokens, bodies, page paths or ids of people. Messages of
+ * other programs may still contain some; this file removes what it can recognise.
  */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 export type LogFormat = "pretty" | "json";
@@ -24,11 +24,11 @@ const COLOUR: Record<LogLevel, string> = {
   error: "\x1b[31m",
 };
 
-/** Control characters of a fact must not reach a terminal or forge a line. */
+/** Control characters, which must not reach a terminal or forge a line. */
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
 
-/** Keys, tokens and mail addresses. Each repetition is bounded, so that no text takes long. */
+/** Keys, tokens and mail addresses. Each repetition is bounded, so that matching is fast on any text. */
 const SECRETS =
   /\b[ps]k_[\w-]{1,200}|\bcontrol_\w{1,100}|\beyJ[\w-]{1,4000}(?:\.[\w-]{1,4000}){0,2}|[\w.+%-]{1,64}@[\w-]{1,63}\.[\w.-]{1,200}/g;
 

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { forwardedChain, type TrustedProxies } from "./client_address.ts";
 import { type Address, cidrContains, LOOPBACK_RANGES, parseAddress } from "./ip_address.ts";
 
-/** What proxies add to the requests that they pass on. */
+/** Headers that proxies add to the requests they forward. */
 const PROXY_HEADERS = [
   "x-forwarded-for",
   "forwarded",
@@ -13,20 +13,21 @@ const PROXY_HEADERS = [
 ];
 const BEARER = /^Bearer +([^ ]+) *$/i;
 
-/** Equal lengths for the comparison, which takes as long wherever the texts differ. */
+/** Hashes a text to a fixed length, as the constant-time comparison needs. */
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
 /**
- * Who may read the metrics: this machine and the trusted proxies themselves, and whoever sends the
- * token. A visitor whose request a proxy passes on is neither, also behind a proxy of this machine
- * that TRUSTED_PROXIES does not name: then nobody says whose request it is, and it is refused.
+ * Makes a function that tells whether a request may read the metrics: requests from this machine and from
+ * the trusted proxies themselves may, and so may requests with the token. Forwarded requests of visitors may
+ * not. A request forwarded by a proxy on this machine that TRUSTED_PROXIES does not name is refused too,
+ * because its sender is unknown.
  */
 export function createMetricsAccess(
   trusted: TrustedProxies,
   token: string | null,
 ): (peer: string | null, headers: Headers) => boolean {
   const expected = token === null ? null : digest(token);
-  // A count of hops names no addresses.
+  // A count of proxies names no addresses.
   const proxies = trusted.kind === "ranges" ? trusted.ranges : [];
   const isProxy = (address: Address) => proxies.some((cidr) => cidrContains(cidr, address));
   const isOwn = (address: Address) =>

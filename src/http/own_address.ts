@@ -1,16 +1,16 @@
 import { HOST } from "./request_address.ts";
 import { isTrustedPeer, type TrustedProxies } from "./client_address.ts";
 
-/** Where people find this server, as a request tells. */
+/** The address at which people reach this server, as a request tells it. */
 export interface OwnAddress {
   /** `https://stats.example.com/analytics`: the base path included, no slash at the end. */
   readonly url: string;
-  /** Whether people's browsers are known to come by https. */
+  /** Whether browsers are known to connect by https. */
   readonly isHttps: boolean;
 }
 
 export interface OwnAddressOptions {
-  /** What the operator says, without a slash at the end; null: nothing. */
+  /** The address that the operator set, without a slash at the end; null: none. */
   readonly publicUrl: string | null;
   readonly basePath: string;
   readonly trustedProxies: TrustedProxies;
@@ -19,8 +19,8 @@ export interface OwnAddressOptions {
 const first = (list: string | null) => list?.split(",")[0]?.trim() ?? "";
 
 /**
- * A function that says where the page of a request stands: what `PUBLIC_URL` says, else what
- * X-Forwarded-Proto and X-Forwarded-Host of a trusted proxy say, else what the client asked for.
+ * Makes a function that returns the server's address for a request: `PUBLIC_URL`, else the address in
+ * X-Forwarded-Proto and X-Forwarded-Host of a trusted proxy, else the address that the client requested.
  */
 export function createOwnAddress(
   { publicUrl, basePath, trustedProxies }: OwnAddressOptions,
@@ -36,19 +36,19 @@ export function createOwnAddress(
     const named = forwarded !== "" && HOST.test(forwarded)
       ? forwarded
       : request.headers.get("host") ?? asked.host;
-    // As URL writes it: in lower case, and without the port that the scheme has anyway.
+    // URL writes the host in lower case and drops the default port of the scheme.
     const origin = URL.parse(`${scheme}://${named}`)?.origin ?? asked.origin;
     return { url: origin + basePath, isHttps: scheme === "https" };
   };
 }
 
-/** Where a request came from: a page of ours, one of another origin, or nobody says (no browser). */
+/** The origin of the page that sent a request: our own, a foreign one, or unknown (not sent by a browser). */
 export type Origin = "own" | "foreign" | "unknown";
 
 /**
- * What the browser says of the page that sent a request. `Sec-Fetch-Site` is its own judgement, which
- * no page can write and no proxy changes. Browsers send it to https and localhost alone, so elsewhere
- * `Origin` is compared with where the request went.
+ * Returns what the browser tells about the page that sent a request. The browser itself sets
+ * `Sec-Fetch-Site`; no page can write it and no proxy changes it. Browsers send it only to https and
+ * localhost, so otherwise `Origin` is compared with the address that the request went to.
  */
 export function originOf(request: Request, own: OwnAddress): Origin {
   const site = request.headers.get("sec-fetch-site");
@@ -57,7 +57,7 @@ export function originOf(request: Request, own: OwnAddress): Origin {
   if (origin === null) return "unknown";
   const page = URL.parse(origin);
   if (page === null || !/^https?:$/.test(page.protocol)) return "foreign";
-  // A proxy that nobody told us of may have taken the s of https away, but never adds one.
+  // A proxy that is not configured may turn https into http, but never http into https.
   if (own.isHttps && page.protocol !== "https:") return "foreign";
   const asked = new URL(request.url).host;
   const hosts = [new URL(own.url).host, request.headers.get("host") ?? asked];

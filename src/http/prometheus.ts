@@ -1,5 +1,5 @@
 /**
- * Prometheus' text exposition format 0.0.4: counters, gauges and histograms, with labels. Ours,
+ * Prometheus' text exposition format 0.0.4: counters, gauges and histograms, with labels. Written here
  * because `deno compile` overflows its stack on the dependencies of the usual client (Deno 2.9.6).
  */
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -7,7 +7,7 @@ export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 type Labels = Readonly<Record<string, string | number>>;
 
 interface Metric {
-  /** The metric's lines, `# HELP` and `# TYPE` first. */
+  /** Returns the lines of the metric, `# HELP` and `# TYPE` first. */
   lines(): string[];
 }
 
@@ -19,7 +19,7 @@ function escaped(value: string): string {
     : value.replace(/\\/g, "\\\\").replace(/\n/g, "\\n").replace(/"/g, '\\"');
 }
 
-/** `a="1",b="2"`: the labels as the format writes them, and as the key of their series. */
+/** Returns `a="1",b="2"`: the labels as the format writes them, which is also the key of their series. */
 function seriesOf(labels: Labels): string {
   let text = "";
   for (const name in labels) {
@@ -60,7 +60,7 @@ export class Gauge implements Metric {
 }
 
 interface Distribution {
-  /** How many observations fell into each bucket, not cumulated; the last is above all bounds. */
+  /** The number of observations in each bucket, not cumulative; the last bucket is above all bounds. */
   readonly counts: number[];
   sum: number;
 }

@@ -1,9 +1,9 @@
 import { RecentCache } from "../recent_cache.ts";
 
 /**
- * A token bucket for each key, refilled at `unitsPerSecond` up to one second's worth. A request is
- * let in while its bucket is not in debt, whatever its size, so that a batch larger than a second's
- * worth is possible; the debt makes the next one wait.
+ * Keeps a token bucket for each key, refilled at `unitsPerSecond` up to one second's worth. A request of any
+ * size is admitted while its bucket is not in debt, so that a batch larger than one second's worth is
+ * possible; the debt makes the next request wait.
  */
 export class RateLimit {
   readonly #buckets: RecentCache<string, { units: number; atMs: number }>;
@@ -11,13 +11,13 @@ export class RateLimit {
   constructor(
     readonly unitsPerSecond: number,
     keysMax: number,
-    /** Milliseconds of a clock that nobody turns back: who is in debt would wait until they came again. */
+    /** Milliseconds of a monotonic clock: if it were set back, keys in debt would wait for that long. */
     readonly now: () => number,
   ) {
     this.#buckets = new RecentCache(keysMax);
   }
 
-  /** Takes `units` for `key`. @returns 0, or the whole seconds after which to try again */
+  /** Takes `units` for `key`. @returns 0, or the whole seconds to wait before the next try */
   take(key: string, units: number): number {
     const nowMs = this.now();
     const bucket = this.#buckets.get(key) ?? { units: this.unitsPerSecond, atMs: nowMs };

@@ -9,31 +9,31 @@ import { requestAddress } from "./request_address.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** One request on its way through a handler. `Who` is what the route's access check found out. */
+/** One request, as a handler sees it. `Who` is the result of the route's access check. */
 export interface Exchange<Who> {
   readonly request: Request;
   readonly url: URL;
   /** The named segments of the route's path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
-  /** The socket's other end, before any proxy header is considered. */
+  /** The socket's peer, whatever proxy headers say. */
   readonly peer: string | null;
   readonly who: Who;
 }
 
-/** One row of the route table. Handlers parse, call, reply, and never catch. */
+/** One route. Handlers parse, call and reply, and do not catch errors. */
 export interface Route<Access, Who> {
   readonly method: Method;
-  /** `/v1/projects/:id`: segments that start with a colon are named. */
+  /** Like `/v1/projects/:id`: segments that start with a colon are parameters. */
   readonly path: string;
   readonly access: Access;
   readonly handler: (exchange: Exchange<Who>) => Response | Promise<Response>;
   /**
-   * Whether programs of others call it from pages, with headers of their own; absent: pages call paths
-   * below `/v1/` and the SDK's alone, with the usual headers.
+   * Whether programs of other makers call it from web pages, with headers of their own; absent: pages may
+   * call only paths below `/v1/` and those of the SDK, with the usual headers.
    */
   readonly forOthers?: boolean;
-  /** A problem in the shape that its callers read; absent: problem+json. */
+  /** Makes the reply to a problem in the shape that the route's callers read; absent: problem+json. */
   readonly refuse?: (problem: Problem) => Response;
 }
 
@@ -42,7 +42,9 @@ export interface RouterOptions<Access, Who> {
   readonly cors: Cors;
   readonly log: Log;
   readonly authorize: (access: Access, request: Request, peer: string | null) => Promise<Who>;
-  /** Called once per reply; `route` is the pattern, so that metrics stay few. */
+  /**
+   * Called once per reply; `route` is the pattern and not the path, which keeps the number of metrics small.
+   */
   readonly observe: (route: string, method: string, status: number, seconds: number) => void;
 }
 
@@ -58,7 +60,7 @@ const SANE_REQUEST_ID = /^[A-Za-z0-9._:+/=-]{1,128}$/;
 const ANY_METHOD = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 const METHODS: ReadonlySet<string> = new Set(ANY_METHOD.split(", "));
 
-/** Groups the routes by path: fixed paths in a map, the few with parameters scanned in order. */
+/** Groups the routes by path: fixed paths in a map, and the few with parameters in a list. */
 function compile<Access, Who>(routes: readonly Route<Access, Who>[]) {
   const fixed = new Map<string, Route<Access, Who>[]>();
   const named = new Map<string, Route<Access, Who>[]>();
@@ -102,7 +104,7 @@ function allowOf(methods: readonly string[]): string {
   return [...names].join(", ");
 }
 
-/** What a thrown value means to the caller. Anything unexpected is ours: 500, and the log has it. */
+/** Returns the problem that a thrown value stands for. Unexpected values are logged and become a 500. */
 function asProblem(error: unknown, log: Log, requestId: string): Problem {
   if (error instanceof Problem) {
     const { cause } = error.options;
@@ -128,13 +130,16 @@ function asProblem(error: unknown, log: Log, requestId: string): Problem {
   return new Problem("internal_error", "The server made a mistake; its log has the request id.");
 }
 
-/** A route's own reply to a problem, with the headers that the problem has. */
+/** Adds the headers of the problem to a route's own reply to it. */
 function refusal(reply: Response, { options }: Problem): Response {
   for (const [name, value] of Object.entries(options.headers ?? {})) reply.headers.set(name, value);
   return reply;
 }
 
-/** Where the request goes, without the base path, which a proxy may or may not have taken off; null: nobody knows. */
+/**
+ * Returns the address of a request without the base path, which a proxy may have removed already; null: it
+ * has none.
+ */
 function addressBelow(basePath: string, request: Request): URL | null {
   const url = requestAddress(request.url, request.headers.get("host"));
   if (url !== null && basePath !== "" && `${url.pathname}/`.startsWith(`${basePath}/`)) {
@@ -147,7 +152,7 @@ function invalidHost(): Problem {
   return new Problem("invalid_host", "Send the server's name, and its port if any, as Host.");
 }
 
-/** The route for this method; throws `not_found`, `method_not_allowed`. */
+/** Returns the route for the method. Throws `not_found`, `method_not_allowed`. */
 function routeFor<Access, Who>(
   found: Match<Access, Who> | null,
   { method, path }: { readonly method: string; readonly path: string },
@@ -165,8 +170,8 @@ function routeFor<Access, Who>(
 }
 
 /**
- * The hand-rolled router: request id, base path, match, access, handler, problem replies, CORS.
- * `HEAD` works wherever `GET` does. Every reply of a `/v1` path carries CORS headers, errors too.
+ * Makes the router: request id, base path, match, access, handler, problem replies, CORS.
+ * `HEAD` works wherever `GET` does. Every reply of a `/v1` path carries CORS headers, even an error.
  */
 export function createRouter<Access, Who>(
   routes: readonly Route<Access, Who>[],
@@ -175,7 +180,7 @@ export function createRouter<Access, Who>(
   const match = compile(routes);
   const { cors, log } = options;
 
-  /** The reply of the route's handler, or of the problem that came up. Never throws. */
+  /** Returns the reply of the route's handler, or the reply to its problem. Never throws. */
   async function answer(
     found: Match<Access, Who> | null,
     exchange: Omit<Exchange<Who>, "who" | "params">,
@@ -187,7 +192,7 @@ export function createRouter<Access, Who>(
       const who = await options.authorize(route.access, request, peer);
       return await route.handler({ ...exchange, params: found?.params ?? {}, who });
     } catch (error) {
-      // 499: nobody reads it; it only tells the metrics apart from real failures.
+      // The client is gone and no one reads the reply: 499 only separates it from failures in the metrics.
       if (error instanceof ClientGone) return new Response(null, { status: 499 });
       const problem = asProblem(error, log, requestId);
       return route?.refuse === undefined
@@ -196,7 +201,7 @@ export function createRouter<Access, Who>(
     }
   }
 
-  /** The reply to a request for `url`, CORS headers included. Never throws. */
+  /** Returns the reply to a request for `url`, with CORS headers. Never throws. */
   async function replyAt(
     url: URL,
     found: Match<Access, Who> | null,
@@ -229,11 +234,11 @@ export function createRouter<Access, Who>(
     response.headers.set("X-Request-Id", requestId);
     const { status } = response;
     const seconds = (performance.now() - startedAt) / 1000;
-    // A method may be any word, and metrics must stay few.
+    // A method may be any word, and the number of metrics must stay small.
     const method = METHODS.has(request.method) ? request.method : "other";
     options.observe(found?.path ?? "unknown", method, status, seconds);
     const ms = Math.round(seconds * 1000);
-    // The pattern and not the path, which may name a person.
+    // Logs the pattern and not the path, which may name a person.
     log.debug("request", { requestId, method, route: found?.path, status, ms });
     return response;
   };

@@ -1,17 +1,17 @@
-/** One request's other side, as `Deno.serve` tells it. */
+/** What `Deno.serve` tells about one request. */
 export interface Served {
-  /** Settles when the reply has been sent, or cannot be. */
+  /** Settles when the reply has been sent, or cannot be sent. */
   readonly completed: Promise<void>;
 }
 
-/** The one thing that is asked of an AbortSignal: whom to call to cut the connection. */
+/** The one method of an AbortSignal that is used: it registers how to cut the connection. */
 export interface CutSignal {
   addEventListener(type: "abort", cut: () => void): void;
 }
 
 /**
- * Serves the requests of one connection until it ends or is cut. Cutting one that has just ended
- * throws, so the signal is not an AbortSignal: what its listeners throw would end the process.
+ * Serves the requests of one connection until it ends or is cut. Cutting a connection that has just ended
+ * throws, so the signal is not a real AbortSignal: errors thrown by its listeners would end the process.
  */
 export type ServeConnection = (
   connection: Deno.Conn,

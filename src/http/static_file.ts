@@ -1,13 +1,13 @@
 import { TAGS_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
-/** A text file as it is served: whole, or gzipped. */
+/** A text file that is served plain or gzipped. */
 export interface StaticFile {
   readonly text: string;
   readonly gzipped: Uint8Array<ArrayBuffer>;
-  /** Hexadecimal, of the text. */
+  /** The first bytes of the text's SHA-256, in hexadecimal digits. */
   readonly digest: string;
-  /** Weak: the same for both encodings. */
+  /** Weak, since it is the same for both encodings. */
   readonly etag: string;
 }
 
@@ -21,7 +21,7 @@ export async function staticFile(text: string): Promise<StaticFile> {
   return { text, gzipped: await new Response(zip).bytes(), digest, etag: `W/"${digest}"` };
 }
 
-/** Reads a file that a build makes. @throws Problem `not_found`, saying `missing`, where it is not there */
+/** Reads a file that a build makes. Throws Problem `not_found` with the text `missing` if it does not exist. */
 export async function readStaticFile(url: URL, missing: string): Promise<StaticFile> {
   try {
     return await staticFile(await Deno.readTextFile(url));
@@ -30,15 +30,15 @@ export async function readStaticFile(url: URL, missing: string): Promise<StaticF
   }
 }
 
-/** True where the caller's copy, by `If-None-Match` (RFC 9110, 13.1.2), is the current one. */
+/** Whether the caller's copy, by `If-None-Match` (RFC 9110, 13.1.2), is the current one. */
 function isKnown(header: string | null, etag: string): boolean {
-  // Nobody has so many copies; a header of 400 KB of commas takes 80 ms to take apart.
+  // No caller has that many copies, and splitting a header of 400 KB of commas takes 80 ms.
   const tags =
     header?.slice(0, TAGS_LENGTH_MAX).split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return tags.includes(etag.slice("W/".length)) || tags.includes("*");
 }
 
-/** The reply with a file's content: 304 to who has it, gzipped to who takes that. */
+/** Replies with a file: 304 if the caller has it already, gzipped if the caller accepts gzip. */
 export function staticReply(
   file: StaticFile,
   request: Request,

@@ -17,7 +17,7 @@ import { dictionaryOf, type SessionDimension } from "./selection.ts";
 import type { SqlParams } from "./sql_params.ts";
 
 /** The statement that conditions are written for, and the project that it reads. */
-export interface ConditionContext {
+interface ConditionContext {
   readonly params: SqlParams;
   /** The project's number, as SQL. */
   readonly project: string;

@@ -6,7 +6,7 @@ import {
   PATTERN_STATES_MAX,
 } from "../limits.ts";
 
-/** A pattern that is refused; the message says why, for whoever wrote the pattern. */
+/** A refused pattern; the message tells its author why. */
 export class PatternRefused extends Error {
   override readonly name = "PatternRefused";
 }

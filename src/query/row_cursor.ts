@@ -21,6 +21,22 @@ export function encodeRowCursor({ counts, value }: RowCursor): string {
     .toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
+/** A page of a list, and the cursor of the next page; null: no page follows. */
+export interface RowPage<R> {
+  readonly rows: readonly R[];
+  readonly nextCursor: string | null;
+}
+
+/** Cuts a list to a page of `limit` rows; another page follows where the list holds more. */
+export function cutPage<R>(
+  listed: readonly R[],
+  limit: number,
+  cursorOf: (last: R) => string,
+): RowPage<R> {
+  const rows = listed.slice(0, limit);
+  return { rows, nextCursor: listed.length > limit ? cursorOf(rows.at(-1)!) : null };
+}
+
 /** Reads `cursor`; null where it is not given. @param counts how many counts the list is sorted by */
 export function readRowCursor(query: URLSearchParams, counts: number): RowCursor | null {
   const text = givenText(query, "cursor");

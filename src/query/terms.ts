@@ -6,3 +6,14 @@ export const RESERVED_NAMES: readonly string[] = ["page_view", "click", "scroll"
 
 /** Names of custom events have larger ids. */
 export const RESERVED_TERM_MAX = SCROLL;
+
+/**
+ * Returns the ids of click and scroll, which a page reports by itself, without those that a match names:
+ * their events are no steps of a journey, and never come between two steps of a strict funnel.
+ */
+export function unnamedInteractions(
+  matches: readonly { readonly name: string | null }[],
+): number[] {
+  const named = new Set(matches.map(({ name }) => name));
+  return [CLICK, SCROLL].filter((id) => !named.has(RESERVED_NAMES[id - 1]!));
+}

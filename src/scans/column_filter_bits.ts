@@ -22,11 +22,12 @@ import { lazyIdMax } from "./lazy_fields.ts";
 import { namedIds, passing } from "./named_ids.ts";
 import { type EventBits, setBitsByProperty } from "./property_filter_bits.ts";
 import { LAZY_COLUMNS_AT_ONCE } from "./scan_limits.ts";
+import { emptyIds } from "./value_ids.ts";
 import type { SessionBits } from "./session_bits.ts";
 import { sessionPasses } from "./session_tests.ts";
 
 /** Where lazy columns are read from, and the filters that need them. */
-export interface LazySource {
+interface LazySource {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
   /** The cache of segments. */
@@ -67,14 +68,8 @@ async function setBitsByIds(
   }
 }
 
-/** Makes a column with at least `bits` bits for each event. */
-function bitColumn(bits: number, events: number): IntegerColumn {
-  if (bits <= 8) return new Uint8Array(events);
-  return bits <= 16 ? new Uint16Array(events) : new Int32Array(events);
-}
-
 /** The columns that hold the filter bits of a part's events. */
-export interface BitColumns {
+interface BitColumns {
   readonly columns: readonly IntegerColumn[];
   readonly words: readonly Int32Array[];
   /** Returns where the bit of a filter is written, segment by segment; filters are numbered from 0. */
@@ -89,7 +84,7 @@ export function emptyBits(
 ): BitColumns {
   if (!isWide) {
     const columns = segments.map(({ times }) =>
-      sharedColumn(memory.take, bitColumn(count, times.length))
+      sharedColumn(memory.take, emptyIds(2 ** count - 1, times.length))
     );
     const of = (number: number) =>
       columns.map((bits): EventBits => ({ bits, first: 0, events: bits.length, bit: 1 << number }));

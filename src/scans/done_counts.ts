@@ -10,7 +10,7 @@ import type { LoadTimelines } from "./filtered_timelines.ts";
 import type { Read } from "./read.ts";
 import { selectTimelines } from "./selected_timelines.ts";
 
-/** Where counts of what people did come from: all actors, at one moment. */
+/** Where counts of what people did are read: the timelines of all actors, at one moment. */
 export interface DoneSource extends Pick<Read, "sql" | "scope"> {
   readonly load: LoadTimelines;
   /** The cache that keeps the counts of each segment. */

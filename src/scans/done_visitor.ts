@@ -6,14 +6,14 @@ import { type EventPasses, EventTest } from "./event_test.ts";
 import { followRuns, joined, type Visitor, type VisitorKind } from "./visitor.ts";
 
 /** The events that one condition counts. */
-export interface DoneCondition {
+interface DoneCondition {
   readonly test: EventPasses;
   readonly span: Span;
   /** Counting ends here: a larger count makes no difference. */
   readonly countMax: number;
 }
 
-export interface DoneInputs {
+interface DoneInputs {
   readonly conditions: readonly DoneCondition[];
 }
 

@@ -1,13 +1,21 @@
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
-import { type Field, isLazyField, isSessionField, propertyOf } from "../query/filters.ts";
+import {
+  type Field,
+  isLazyField,
+  isSessionField,
+  type LazyField,
+  propertyOf,
+} from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import { eventValueIds, type ValueIds } from "./event_value_ids.ts";
 import type { MatchPasses } from "./match_tests.ts";
 import { propertyValueIds } from "./property_value_ids.ts";
 import type { Read } from "./read.ts";
-import { lazyValueIds } from "./lazy_value_ids.ts";
+import { lazyIdMax } from "./lazy_fields.ts";
 import type { SelectedTimelines } from "./selected_timelines.ts";
 import { sessionValueIds } from "./session_value_ids.ts";
+import { NO_ID } from "./value_ids.ts";
+import { readTexts } from "./value_texts.ts";
 
 /** Returns the lazy columns that hold the values of a field: a read by that field must load them. */
 export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
@@ -15,6 +23,21 @@ export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
   if (isLazyField(by)) return [{ field: by }];
   const key = propertyOf(by);
   return key === null ? [] : [{ property: key }];
+}
+
+/** Returns the ids of titles or referrers; the read must have loaded their lazy column. */
+export async function lazyValueIds(
+  { sql, scope }: Pick<Read, "sql" | "scope">,
+  by: LazyField,
+): Promise<ValueIds> {
+  return {
+    from: by,
+    idsFrom: NO_ID,
+    idMax: await lazyIdMax(sql, scope.projectId, by),
+    areShared: by === "referrer",
+    users: null,
+    textsOf: (ids) => readTexts(sql, scope, by, ids),
+  };
 }
 
 /**

@@ -185,7 +185,7 @@ class TimelinesWithBits implements FilteredTimelines {
 }
 
 /** What a read loads its timelines with. */
-export interface TimelineAccess extends ScanServices {
+interface TimelineAccess extends ScanServices {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
   readonly use: MemoryUse;

@@ -57,7 +57,7 @@ function unionOfPaths(tests: readonly EventTest[]): Uint8Array | null {
 export interface MatchPasses {
   readonly scope: EventPasses;
   readonly tests: readonly EventPasses[];
-  /** By name: 1 where its events count even if no match takes them; null: those of all names do. */
+  /** By name: 1 where its events count even if no match takes them; null: events of all names do. */
   readonly counted: Uint8Array | null;
 }
 

@@ -6,7 +6,7 @@ import type { Scope } from "../query/selection.ts";
 import { SqlParams } from "../query/sql_params.ts";
 
 /** A filter, and the ids that its condition (without negation) selects. */
-export interface NamedIds {
+interface NamedIds {
   readonly filter: FilterIds;
   readonly ids: Int32Array;
 }

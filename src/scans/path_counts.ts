@@ -1,17 +1,8 @@
 import type { Span } from "../query/selection.ts";
-import { eventPassesOf } from "./event_tests.ts";
 import { PATH_ACTORS } from "./path_actors_visitor.ts";
 import { PATH_COUNTS, type PathCounts } from "./path_visitor.ts";
 import type { ScanSource } from "./read.ts";
-import { selectTimelines } from "./selected_timelines.ts";
-
-/** Selects the timelines of a span, with the test of their selected events. */
-async function selectEvents(source: ScanSource, span: Span) {
-  const { sql, scope } = source;
-  const selected = await selectTimelines(source, span);
-  const { timelines: { bits }, eventFilters } = selected;
-  return { selected, test: await eventPassesOf(sql, scope, scope.bots, eventFilters, bits) };
-}
+import { selectEvents } from "./selected_events.ts";
 
 /**
  * Counts by path, over the selected events of a span: the distinct actors with an event of these names,

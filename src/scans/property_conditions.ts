@@ -15,7 +15,7 @@ const TEXT_COMPARISONS: Partial<Record<FilterOp, (a: string, b: string) => boole
 };
 
 /** Whether a value of a column fulfils a condition; null: only the database can tell. */
-export type ValueTest = (column: PropertyColumn, code: number) => boolean | null;
+type ValueTest = (column: PropertyColumn, code: number) => boolean | null;
 
 /** Returns the text of a JSON value; null where it is null, undefined where only the database knows its text. */
 function textOf(column: PropertyColumn, code: number): string | null | undefined {

@@ -4,7 +4,7 @@ import type { TaskRange } from "./pool_job.ts";
 import type { JobOpening, WorkerReply, WorkerRequest, WorkFailure } from "./scan_worker_loop.ts";
 
 /** Callbacks for a worker's replies, with the number of the job. */
-export interface ThreadListener {
+interface ThreadListener {
   /** The worker has handed over its counts of the job. */
   readonly counted: (job: number, counts: unknown) => void;
   /** The worker has visited the range. */
@@ -64,7 +64,7 @@ export class ScanThread {
     this.#send({ kind: "close", job });
   }
 
-  /** Frees the counts of a job, which nobody needs. */
+  /** Frees the counts of a job that are not needed. */
   drop(job: number): void {
     this.#send({ kind: "drop", job });
   }

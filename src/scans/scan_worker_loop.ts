@@ -29,7 +29,7 @@ export type WorkerRequest =
   }
   /** Asks for the job's result, and frees the job. */
   | { readonly kind: "close"; readonly job: number }
-  /** Frees the job, whose result nobody needs. */
+  /** Frees the job, whose result is not needed. */
   | { readonly kind: "drop"; readonly job: number };
 
 /** Why a range could not be done; `isUnreadable`: what is stored is to blame. */

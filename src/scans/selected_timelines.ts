@@ -1,5 +1,5 @@
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
-import { type Filter, isSessionField } from "../query/filters.ts";
+import { type Filter, isSessionField, onEvents } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import type { FilteredPart, FilteredTimelines } from "./filtered_timelines.ts";
 import type { ScanSource } from "./read.ts";
@@ -54,7 +54,7 @@ export async function selectTimelines(
 ): Promise<SelectedTimelines> {
   const { sql, scope, timelines } = source;
   const { projectId, filters } = scope;
-  const eventFilters = filters.filter(({ field }) => !isSessionField(field));
+  const eventFilters = onEvents(filters);
   const isOfSessions = eventFilters.length < filters.length;
   const asksForSessions = needsSessions || others.some(({ field }) => isSessionField(field));
   const reach: Span = isOfSessions || asksForSessions

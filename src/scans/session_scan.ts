@@ -5,7 +5,7 @@ import type { Span } from "../query/selection.ts";
 import { PAGE_VIEW, RESERVED_TERM_MAX } from "../query/terms.ts";
 
 /** Visits adjacent events of a segment, from `start` to before `end`; `place` is the segment's among all. */
-export type VisitSlice = (
+type VisitSlice = (
   segment: LoadedSegment,
   start: number,
   end: number,

@@ -259,7 +259,7 @@ function auditRoute(services: AccessServices): DocumentedRoute {
   };
 }
 
-/** Who may do what: sessions, tokens, projects and their keys, and what was done. */
+/** Returns the routes of sessions, tokens, projects, their keys, and the audit. */
 export function accessRoutes(services: AccessServices): DocumentedRoute[] {
   return [
     ...tokenRoutes(services),

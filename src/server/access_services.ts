@@ -23,14 +23,14 @@ export interface AccessParts {
   readonly config: Config;
   readonly sql: Sql;
   readonly now: () => number;
-  /** The process's own token. */
+  /** The process's own token, which may do everything. */
   readonly controlToken: string;
   readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
   readonly geo: Pick<Geo, "locate">;
   readonly readAgent: (userAgent: string | null) => Agent;
 }
 
-/** The last instant a Date can hold. */
+/** The last instant that a Date can hold. */
 const MAX_DATE_MS = 8.64e15;
 
 const ALL_POWERFUL: Principal = {
@@ -40,10 +40,10 @@ const ALL_POWERFUL: Principal = {
   expiresAtMs: MAX_DATE_MS,
 };
 
-/** Whether what stands behind a token still holds, such as a session. Throws what refuses it. */
+/** Checks that the grounds of a token, such as a session, still hold. Throws the refusal if not. */
 type AssertHolds = (principal: Principal) => Promise<void>;
 
-/** Takes the process's own token beside those that `tokens` verifies and whose grounds hold. */
+/** Makes a function that verifies a token: it accepts the process's own, and those whose grounds hold. */
 function createVerify(
   tokens: Tokens,
   controlToken: string,
@@ -59,7 +59,7 @@ function createVerify(
   };
 }
 
-/** What people know a session by: told by the address and the user agent of its requests. */
+/** Makes a function that describes a session to people, by the address and the user agent of a request. */
 function createPlaceOf({ config, clientAddress, geo, readAgent }: AccessParts) {
   return (request: Request, peer: string | null): SessionPlace => {
     const address = clientAddress(peer, request.headers);
@@ -75,7 +75,7 @@ function createPlaceOf({ config, clientAddress, geo, readAgent }: AccessParts) {
   };
 }
 
-/** Who is let in, by which token or cookie. */
+/** Makes the services that check tokens and cookies. */
 export function createAccess(parts: AccessParts) {
   const { config, sql, now, controlToken } = parts;
   const epochs = createTokenEpochs(sql, now);

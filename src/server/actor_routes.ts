@@ -18,7 +18,7 @@ import {
 const PROBLEMS: readonly ProblemCode[] = ["project_required", "not_found"];
 const QUERY = { project: "Project id. Default: the token's only project" };
 
-/** One person's data: shown whole, and erased. */
+/** Returns the routes that export and erase one person's data. */
 export function actorRoutes(
   services: ActorServices & AuditServices & { readonly log: Log },
 ): DocumentedRoute[] {

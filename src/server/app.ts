@@ -71,7 +71,7 @@ import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
 import { createProjectionThread, type ProjectionThread } from "../projection/projection_thread.ts";
 
 export interface App {
-  /** Answers one request. `peer` is the address of the socket's other end. */
+  /** Answers one request. `peer` is the address of the socket's peer. */
   fetch(request: Request, peer: string | null): Promise<Response>;
   /**
    * Migrates the database and, where the app is to serve, provisions the default project; a command makes
@@ -79,34 +79,34 @@ export interface App {
    * SchemaMismatch.
    */
   prepare(purpose: Purpose): Promise<Provisioned>;
-  /** Does everything, in this process only, until it ends. */
+  /** A token that may do everything; valid only in this process, until it ends. */
   readonly controlToken: string;
-  /** Every URL there is, and what it asks for. */
+  /** All routes, with the access that each needs. */
   readonly routes: readonly Pick<DocumentedRoute, "method" | "path" | "access">[];
   /** Whether people sign in here; false where an identity provider issues the tokens. */
   readonly signsIn: boolean;
-  /** Makes a set-up link. @returns what it holds after `#setup=`; null where there is an owner */
+  /** Makes a set-up link. @returns the text after `#setup=`; null if there is an owner already */
   makeSetUpLink(): Promise<string | null>;
-  /** Looks at what is to be told now and sends it: what a job does every minute. */
+  /** Sends the reports and alerts that are due; a job does this every minute. */
   tellDue(): Promise<void>;
-  /** Starts the recurring jobs; they end with `stop`. */
+  /** Starts the recurring jobs, which run until `stop`. */
   startJobs(): void;
   /**
-   * Begins to take the pictures that are asked for; this ends with `stop`. Not for a server, whose
-   * `startJobs` does it too: where servers may run, they are given the time to come first.
+   * Starts taking the requested pictures, until `stop`. For commands only: a server's `startJobs` does this
+   * too, and where servers may run, they get the time to take the requests first.
    */
   startCaptures(): void;
-  /** Takes no more requests, answers those under way, flushes, closes the database. */
+  /** Refuses new requests, answers those under way, flushes, and closes the database. */
   stop(): Promise<void>;
   readonly engine: Database["engine"];
 }
 
 export type Purpose = "serve" | "command";
 
-/** What stands in the place of what the app would make. */
+/** Parts that are used instead of those that the app would make. */
 export interface Substitutes {
   readonly pageCamera?: PageCamera;
-  /** The database that is written to, where its opening has begun already. */
+  /** The database to write to, if its opening has already begun. */
   readonly opening?: Promise<Database>;
 }
 
@@ -118,7 +118,10 @@ interface State {
 const pause = (ms: number) =>
   new Promise<void>((resolve) => Deno.unrefTimer(setTimeout(resolve, ms)));
 
-/** Demo data speaks for many visitors: a caller who may do everything may name the peer. */
+/**
+ * Makes a function that returns the peer of a request. Callers who may do everything may name another peer,
+ * because demo data comes from many visitors.
+ */
 function createPeerOf(authorize: Authorize) {
   return async ({ request, peer }: ApiExchange): Promise<string | null> => {
     const named = request.headers.get("x-footfall-peer");
@@ -133,13 +136,16 @@ const NOT_PROVISIONED: Provisioned = {
   warning: "the disk is full: the default project is as it was before this start",
 };
 
-/** A server that starts on a full disk answers reads; the job rotates the salts once there is room. */
+/**
+ * Returns `instead` if the disk is full, and throws other errors: a server that starts on a full disk answers
+ * reads, and a job rotates the salts once there is room.
+ */
 function unlessDiskIsFull<T>(error: unknown, instead: T): T {
   if (error instanceof DiskFull) return instead;
   throw error;
 }
 
-/** Says in the log what becomes of the disk, and at once where it is not well; and what is measured of it. */
+/** Logs the state of the disk now, if it is not good, and whenever it changes. Returns its metrics. */
 function watchDisk(disk: DiskSpace | undefined, log: Log): { disk?: DiskGauges } {
   if (disk === undefined) return {};
   const say = (reading: DiskReading) => {
@@ -250,14 +256,14 @@ async function createServices(
   };
 }
 
-/** What is told without being asked. */
+/** Makes the services that send reports and alerts. */
 function toldOf(services: Made, stopping: AbortSignal) {
   const { config: { publicUrl, readTimeoutMs }, database: sql } = services;
   const reads = createToldReads({ ...services, readTimeoutMs }, stopping);
   return createNotifications({ ...services, sql, reads, publicUrl, randomText }, stopping);
 }
 
-/** The captures, and what reads know of them. */
+/** Adds the services that take pictures of pages, and those that read them. */
 function withCaptures(
   services: Omit<Services, "captureJobs" | "captureReading">,
   schedule: CaptureSchedule,
@@ -323,8 +329,8 @@ function routed(services: Services, state: State, routes: readonly DocumentedRou
 }
 
 /**
- * The composition root: builds everything once. PostgreSQL may be down meanwhile; the embedded
- * database is opened here and may throw FolderInUse.
+ * Builds the app: the composition root, where every service is made once. PostgreSQL may be down meanwhile;
+ * the embedded database is opened here. Throws FolderInUse.
  */
 export async function createApp(
   config: Config,
@@ -384,7 +390,7 @@ export async function createApp(
       await inFlight.idle();
       clearTimeout(closing);
       await writer.drain();
-      // What a transaction under way has not committed is projected after the next start.
+      // Events that an unfinished transaction does not commit are projected after the next start.
       await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
       await projection.close();
       await Promise.race([services.notifications.idle(), pause(SHUTDOWN_TOLD_MS_MAX)]);

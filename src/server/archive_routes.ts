@@ -22,7 +22,7 @@ import {
 } from "../archive/move_endpoints.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 
-/** How a command moves the embedded database to PostgreSQL. */
+/** Returns the routes by which a command moves the embedded database to PostgreSQL. */
 export function moveRoutes(services: MoveServices): DocumentedRoute[] {
   return [
     {
@@ -63,7 +63,10 @@ export function moveRoutes(services: MoveServices): DocumentedRoute[] {
   ];
 }
 
-/** Everything out and in again. Whoever may make owners, for every project, may do it. */
+/**
+ * Returns the routes that export and restore everything, for callers who may make owners and reach every
+ * project.
+ */
 export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
   return [
     {

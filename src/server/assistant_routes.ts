@@ -23,10 +23,10 @@ export interface AssistantRouteServices {
   readonly facts: Pick<RequestFacts, "ownAddress">;
 }
 
-/** Nobody asks an assistant for these: what lets somebody in. */
+/** Reads that are no tools, because they list what grants access. */
 const NO_QUESTIONS: readonly string[] = ["/v1/tokens"];
 
-/** Whether a route is a read of numbers: a new one is a tool by being in the table of routes. */
+/** Whether a route is a read that assistants may use as a tool; this includes every new read by default. */
 function isQuestion({ method, path, access, doc }: DocumentedRoute): boolean {
   if (method !== "GET" || NO_QUESTIONS.includes(path)) return false;
   const { contentType = "application/json" } = doc.success;
@@ -39,7 +39,7 @@ function toldRead({ path, doc }: DocumentedRoute): ToldRead {
   return { path, summary, semantics, parameters: query, behind: behindOf(path) };
 }
 
-/** Answers reads in this process, by the way that every request takes. */
+/** Makes a function that answers reads in this process, through a router like that of other requests. */
 function createReader(services: AssistantRouteServices, reads: readonly DocumentedRoute[]) {
   const { config, log, metrics } = services;
   return createRouter(reads, {
@@ -51,7 +51,7 @@ function createReader(services: AssistantRouteServices, reads: readonly Document
   });
 }
 
-/** `POST /mcp`: the reads among `routes`, for assistants. */
+/** `POST /mcp`: offers the reads among `routes` to assistants. */
 export function assistantRoute(
   services: AssistantRouteServices,
   routes: readonly DocumentedRoute[],

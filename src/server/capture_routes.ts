@@ -24,7 +24,7 @@ export interface CaptureRouteServices {
 
 const IMAGE_PATH = "/v1/heatmaps/captures/:id";
 
-/** Pictures of pages: the jobs that take them, and the pictures themselves. */
+/** Returns the routes of pictures of pages, and of the jobs that take them. */
 export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[] {
   return [
     {

@@ -64,7 +64,7 @@ function documented(services: ClientServices, route: ClientRoute | ClientReply):
   };
 }
 
-/** The paths of other people's clients. */
+/** Returns the routes that clients of other products use. */
 export function clientRoutes(services: ClientServices): DocumentedRoute[] {
   return CLIENT_ROUTES.map((route) => documented(services, route));
 }

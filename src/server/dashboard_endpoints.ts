@@ -2,7 +2,7 @@ import { readStaticFile, type StaticFile, staticFile, staticReply } from "../htt
 import { DASHBOARD_ASSET_CACHE_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
-/** What the build makes of `src/dashboard`; embedded in the compiled program. */
+/** Holds the build of `src/dashboard`; embedded in the compiled program. */
 const FOLDER = new URL("../../dist/dashboard/", import.meta.url);
 const ASSETS = {
   "app.js": "text/javascript; charset=utf-8",
@@ -10,14 +10,14 @@ const ASSETS = {
 } as const;
 export type DashboardAsset = keyof typeof ASSETS;
 
-/** A part of the program that the build cut off: its name holds the digest of what it says. */
+/** Matches the name of a program part that is loaded later; the name holds a digest of the content. */
 const PART = /^[a-z_]+-[A-Z0-9]{8}\.js$/;
-/** The parts without which the program does not start, as its text imports them. */
+/** Matches the imports of the parts that the program needs to start. */
 const NEEDED_PARTS = /\bfrom\s*"\.\/([a-z_]+-[A-Z0-9]{8}\.js)"/g;
 
 /**
- * Only the server's own files: no inline script or style, no other origin. `blob:` is how pictures
- * that need a token come into the page.
+ * Returns the Content-Security-Policy: only the server's own files, without inline scripts and styles and
+ * without other origins. Pictures that need a token come into the page as `blob:`.
  */
 const policy = (ancestors: readonly string[]) =>
   [
@@ -31,7 +31,7 @@ const policy = (ancestors: readonly string[]) =>
     `frame-ancestors ${ancestors.length === 0 ? "'none'" : ancestors.join(" ")}`,
   ].join("; ");
 
-/** Text as an attribute's value: a program's file may have any name. */
+/** Escapes a text as the value of an attribute: a program's file may have any name. */
 function attribute(text: string): string {
   return text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -64,10 +64,10 @@ ${
 </html>
 `;
 
-/** What the page is told of the server. */
+/** Settings that the page needs from the server. */
 export interface PageSettings {
   readonly basePath: string;
-  /** What the operator types in front of a command of ours. */
+  /** The command line that starts this program, as the operator types it before a command. */
   readonly footfall: string;
 }
 
@@ -81,16 +81,16 @@ type Handler = (exchange: Exchange) => Promise<Response>;
 export interface DashboardPage {
   readonly page: Handler;
   /**
-   * The page of a share, which pages of these origins may hold in a frame; null: of one that has ended,
-   * where the same page says so. Its address opens it, so that it is told to nobody.
+   * Serves the page of a share, which pages of `ancestors` may show in a frame; null: the share has ended,
+   * and the same page says so. Whoever has the address can open it, so it is not sent on as a referrer.
    */
   readonly shared: (exchange: Exchange, ancestors: readonly string[] | null) => Promise<Response>;
   readonly asset: (name: DashboardAsset) => Handler;
-  /** A part of the program, which the path's `:part` names. */
+  /** Serves the part of the program that the path's `:part` names. */
   readonly part: Handler;
 }
 
-/** The handlers of the dashboard page and of its files, which are read on first use. */
+/** Makes the handlers of the dashboard page and of its files; files are read on first use. */
 export function createDashboard(settings: PageSettings): DashboardPage {
   const files = new Map<string, Promise<StaticFile>>();
   let html: StaticFile | undefined;
@@ -128,7 +128,7 @@ export function createDashboard(settings: PageSettings): DashboardPage {
         status: ancestors === null ? 404 : 200,
         headers: {
           "Content-Type": "text/html; charset=utf-8",
-          // Who may hold it in a frame changes with the share, not with the page.
+          // The origins that may frame the page change with the share, while the page stays the same.
           "Cache-Control": "no-store",
           "Content-Security-Policy": policy(ancestors ?? []),
           "Referrer-Policy": "no-referrer",
@@ -139,7 +139,7 @@ export function createDashboard(settings: PageSettings): DashboardPage {
     },
     asset: (name) => async ({ request, url }) => {
       const file = await fileOf(name);
-      // The page names each file with its digest: what an address with the digest says never changes.
+      // The page names each file with its digest, so the content at such an address never changes.
       const isCurrent = url.searchParams.get("v") === file.digest;
       return staticReply(file, request, {
         "Content-Type": ASSETS[name],

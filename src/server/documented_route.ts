@@ -2,5 +2,5 @@ import type { Access, Principal } from "../auth/access.ts";
 import type { Route } from "../http/router.ts";
 import type { RouteDoc } from "./openapi.ts";
 
-/** A row of the route table: the route, and what the OpenAPI document says of it. */
+/** A route, with its description in the OpenAPI document. */
 export type DocumentedRoute = Route<Access, Principal | null> & { readonly doc: RouteDoc };

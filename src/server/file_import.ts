@@ -41,7 +41,7 @@ export const FileImportReply = z.object({
   })).meta({ description: "What becomes of what; `ours` is null for what is not imported" }),
 });
 
-/** The parameters of `POST /v1/projects/:id/import/file`. */
+/** Descriptions of the parameters of `POST /v1/projects/:id/import/file`. */
 export const FILE_IMPORT_QUERY: Readonly<Record<string, string>> = {
   from: `One of ${SOURCE_NAMES.join(", ")}. Absent: recognised by the file's first rows`,
   name: "The file's name, for what is said of it",
@@ -85,13 +85,13 @@ function timeZoneOf(url: URL): string | null {
   }
 }
 
-/** A line, and the row that it was made of. */
+/** A line, and the row of the file that it was made from. */
 interface Line {
   readonly bytes: Uint8Array;
   readonly made: Converted;
 }
 
-/** Cuts lines into what the store takes at once. */
+/** Cuts lines into portions of the size that the store takes at once. */
 function* portions(lines: readonly Line[]): Generator<Line[]> {
   let portion: Line[] = [];
   let bytes = 0;
@@ -147,8 +147,8 @@ async function takeFile(
 }
 
 /**
- * `POST /v1/projects/:id/import/file`: a file of another product, as it was exported there. Its events
- * are stored once, however often it is sent: one that failed half-way is completed by the next try.
+ * `POST /v1/projects/:id/import/file`: imports a file as another product exported it. Its events are stored
+ * once, however often the file is sent, so that sending it again completes an import that failed half-way.
  */
 export async function importFile(
   services: ImportServices,

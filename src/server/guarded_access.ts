@@ -5,11 +5,11 @@ import { DatabaseUnavailable } from "../db/sql.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
-/** What a move is made of: answered throughout. */
+/** Paths that a move itself uses, which are answered during the move. */
 const MOVING = /^\/v1\/(?:move|archive|session)(?:\/|$)/;
 const ERASURE = /^\/v1\/actors\//;
 
-/** Throws `moving` or `moved` for what would be lost, or would not be the same at the new place. */
+/** Throws `moving` or `moved` for a request whose effect would be lost, or would differ in the new database. */
 function assertNotMoving(move: MoveState, basePath: string, { method, url }: Request): void {
   const { status } = move;
   if (status === "none") return;
@@ -18,7 +18,7 @@ function assertNotMoving(move: MoveState, basePath: string, { method, url }: Req
   if (status !== "copying" || method === "DELETE" && ERASURE.test(path)) throw move.refusal();
 }
 
-/** Only what needs no database is answered while there is none, or while the server stops. */
+/** Refuses requests that need the database while it is not ready or the server stops. */
 export function guarded(
   authorize: Authorize,
   state: { readonly prepared: boolean; readonly draining: boolean },

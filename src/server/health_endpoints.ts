@@ -37,7 +37,7 @@ function metricsClosed(): Problem {
   );
 }
 
-/** `GET /healthz`: the process lives and answers. */
+/** `GET /healthz`: tells that the process runs and answers. */
 export function getHealth(): Response {
   return json({ status: "live" });
 }
@@ -66,8 +66,8 @@ async function diskCheck(disk: DiskSpace): Promise<Record<string, DiskCheck>> {
 }
 
 /**
- * `GET /readyz`: whether to send traffic here, each dependency by name. A full disk makes the server
- * `degraded`, with 200: reads go on, and whoever sends events is told by their own 503.
+ * `GET /readyz`: tells whether to send traffic here, and the state of each dependency. A full disk makes the
+ * server `degraded`, with status 200: reads still work, and requests that send events get a 503 of their own.
  */
 export async function getReadiness({ database, state, move }: HealthServices): Promise<Response> {
   const checks: Record<string, Check> = {
@@ -89,7 +89,7 @@ export async function getReadiness({ database, state, move }: HealthServices): P
     : json({ status: "not_ready", checks }, 503, { "Retry-After": String(RETRY_AFTER_S) });
 }
 
-/** `GET /metrics`: Prometheus' text format, for whoever `mayReadMetrics` lets in. */
+/** `GET /metrics`: the metrics in Prometheus' text format, for requests that `mayReadMetrics` admits. */
 export function getMetrics(
   { metrics, mayReadMetrics }: MetricsServices,
   { request, peer }: MetricsRequest,

@@ -20,7 +20,7 @@ import { RecentCache } from "../recent_cache.ts";
 
 const IMPORT_NAME_LENGTH_MAX = 64;
 
-/** Any bytes: what they are, the first of them tell. */
+/** Bytes of any file; the first ones tell its format. */
 const FileBytes = z.string().meta({ format: "binary", description: "At most 10 MiB" });
 
 type Services =
@@ -28,7 +28,10 @@ type Services =
   & AuditServices
   & { readonly database: Database; readonly log: Log };
 
-/** Writes imports into the audit: one of many requests once, by its name; a file each time. */
+/**
+ * Makes a function that writes imports into the audit: an import of many requests once, by its name, and each
+ * file that is sent.
+ */
 function importRecorder(services: Services) {
   const recorded = new RecentCache<string, true>(IMPORTS_REMEMBERED_MAX);
   const write = async (asker: ReturnType<typeof askedBy>, project: Project, name: string) => {
@@ -57,7 +60,7 @@ const nameOf = (url: URL, parameter: string) =>
   (url.searchParams.get(parameter) ?? "").slice(0, IMPORT_NAME_LENGTH_MAX);
 const isDryRun = (url: URL) => url.searchParams.get("dryRun") === "true";
 
-/** Events as they were exported, here or by another product. */
+/** Returns the routes that import events, exported by this product or by another. */
 export function importRoutes(services: Services): DocumentedRoute[] {
   const record = importRecorder(services);
   return [{

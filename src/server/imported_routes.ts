@@ -12,7 +12,7 @@ import { ImportedDays } from "../imported/imported_sums.ts";
 
 const PATH = "/v1/projects/:id/imported-history";
 
-/** Daily sums of other products: what is there, more of them, and their end. */
+/** Returns the routes that list, add and delete daily sums of other products. */
 export function importedRoutes(services: ImportedServices): DocumentedRoute[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** Requests under way, so that stopping can wait for them. */
+/** Counts the requests under way, so that a stop can wait for them. */
 export class InFlight {
   #count = 0;
   #idle: (() => void)[] = [];

@@ -20,7 +20,7 @@ export interface JobServices {
   readonly notifications: Pick<Notifications, "runDue" | "deleteOld">;
   readonly log: Log;
   readonly now: () => number;
-  /** While it moves elsewhere, all events stay where they are. Null: on PostgreSQL, which never does. */
+  /** No events are deleted while the database moves. Null: on PostgreSQL, which is never moved. */
   readonly move: Pick<MoveState, "status"> | null;
 }
 
@@ -28,16 +28,16 @@ const isMoving = ({ move }: JobServices) => move !== null && move.status !== "no
 
 interface Job {
   readonly name: string;
-  /** Cron, in UTC. */
+  /** A cron expression, in UTC. */
   readonly schedule: string;
   readonly run: (services: JobServices) => Promise<void>;
 }
 
-/** Every recurring job. Each may run on several servers at once. */
+/** All recurring jobs. Each may run on several servers at once. */
 export const JOBS: readonly Job[] = [
   {
-    // A few minutes past midnight: requests received just before it may still need the older salt.
-    // Every hour, because the table may be held by somebody, such as a backup.
+    // A few minutes past midnight, because requests received just before it may still need the older salt.
+    // Every hour, because the table may be locked at times, such as by a backup.
     name: "rotate visitor salts",
     schedule: "5 * * * *",
     async run({ salts, log }) {
@@ -52,7 +52,7 @@ export const JOBS: readonly Job[] = [
       if (isMoving(services)) return;
       const { database, log, now } = services;
       const today = new Date(now());
-      // Of an upgrade under way: first, so that none of them is moved any more.
+      // First the expired events of an upgrade under way, so that the upgrade does not move them any more.
       const earlier = await eraseExpiredEarlier(database, today);
       const events = earlier + await deleteExpiredEvents(database, today);
       if (events > 0) log.info("purged expired events", { events });
@@ -79,7 +79,7 @@ export const JOBS: readonly Job[] = [
     },
   },
   {
-    // CAPTURE_SCHEDULE is read by the captures themselves, which tell people of its next time too.
+    // The captures read CAPTURE_SCHEDULE themselves, because they also show people its next time.
     name: "queue captures",
     schedule: "* * * * *",
     run: ({ captures }) => captures.queueDaily(),
@@ -112,7 +112,7 @@ export const JOBS: readonly Job[] = [
   },
 ];
 
-/** Schedules the jobs until `signal` aborts. A failed run is logged; the next one comes by itself. */
+/** Schedules the jobs until `signal` aborts. A failed run is logged, and the next run is as scheduled. */
 export function scheduleJobs(services: JobServices, signal: AbortSignal): void {
   for (const job of JOBS) {
     Deno.cron(job.name, job.schedule, { signal }, async () => {

@@ -10,7 +10,7 @@ import { COHORT_PEOPLE } from "../reports/retention/cohort_people.ts";
 import { createPeople } from "../reports/visits/people.ts";
 import { createVisits } from "../reports/visits/visits.ts";
 
-/** The reads whose numbers can be asked for one by one. */
+/** The reads that can list the people behind each of their numbers. */
 const NUMBERED: readonly NumberedRead[] = [
   ACQUISITION_BEHIND,
   COHORT_PEOPLE,
@@ -21,7 +21,7 @@ const NUMBERED: readonly NumberedRead[] = [
   LIVE_VISITORS,
 ];
 
-/** Reads whose numbers are those of the lists under more filters. */
+/** For reads whose people the lists show under more filters: the filters. */
 const FILTERED: Readonly<Record<string, string>> = {
   "/v1/pages": "name is page_view and path is the row's; of entries entryPath, of exits exitPath",
   "/v1/goals": "the goal's match",
@@ -31,7 +31,7 @@ const FILTERED: Readonly<Record<string, string>> = {
   "/v1/insights": "those of the finding's drilldown, which has its range too",
 };
 
-/** How those are asked for whom numbers of a read count; null: it counts nobody. */
+/** Describes how to list the people that the numbers of a read count; null: it counts no people. */
 export function behindOf(path: string): string | null {
   const filters = FILTERED[path];
   if (filters !== undefined) return `with \`filters\` too: ${filters}`;

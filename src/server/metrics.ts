@@ -3,10 +3,10 @@ import { Counter, exposition, Gauge, Histogram } from "../http/prometheus.ts";
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000];
 
-/** What is measured of the disk of the embedded database. */
+/** The metrics of the embedded database's disk. */
 export interface DiskGauges {
   readonly freeBytes: () => number;
-  /** 0: there is room, 1: low, 2: full. */
+  /** 0: enough room, 1: low, 2: full. */
   readonly level: () => number;
 }
 
@@ -25,7 +25,7 @@ function gaugesOf({ freeBytes, level }: DiskGauges): Gauge[] {
   ];
 }
 
-/** What one server counts of itself since it started. */
+/** The metrics of one server, counted since it started. */
 export class Metrics {
   readonly #requests = new Counter(
     "footfall_http_requests_total",
@@ -123,7 +123,7 @@ export class Metrics {
     this.#projectionFailures.add(1, { cause });
   }
 
-  /** Everything in Prometheus' text format. */
+  /** Returns all metrics in Prometheus' text format. */
   text(): string {
     return exposition([
       this.#requests,

@@ -36,7 +36,7 @@ const KEY_PROBLEMS: readonly ProblemCode[] = [
 ];
 const QUERY = { project: NOTES_QUERY.project! };
 
-/** What happened to a site, noted on its charts. */
+/** Returns the routes of notes: events in the life of a site, shown on its charts. */
 export function noteRoutes(services: NoteServices): DocumentedRoute[] {
   return [
     {

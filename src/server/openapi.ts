@@ -6,10 +6,10 @@ import { REJECTION_CODES } from "../ingest/event_schema.ts";
 import { ClickProperties, ScrollProperties } from "../ingest/sdk_events.ts";
 import { type ProblemCode, PROBLEMS } from "../problem.ts";
 
-/** What the document says of one route. Path parameters are read off the path itself. */
+/** The documentation of one route. Path parameters are taken from the path itself. */
 export interface RouteDoc {
   readonly summary: string;
-  /** What its numbers mean; absent: the summary says it all. */
+  /** What the numbers of the reply mean; absent: the summary suffices. */
   readonly semantics?: string;
   readonly query?: Readonly<Record<string, string | { description: string; schema: z.ZodType }>>;
   readonly body?: z.ZodType;
@@ -20,12 +20,12 @@ export interface RouteDoc {
     readonly description: string;
     readonly schema?: z.ZodType;
     readonly contentType?: string;
-    /** Other statuses with the same body, and what they say; of 304 there is none. */
+    /** Descriptions of other statuses with the same body; a 304 has none. */
     readonly also?: Readonly<Record<number, string>>;
-    /** Other types that the body may be of, for who accepts them. */
+    /** Other media types that the body may have, for callers who accept them. */
     readonly otherTypes?: readonly string[];
   };
-  /** Beside those that the route's access implies. */
+  /** The problems besides those that the route's access implies. */
   readonly problems: readonly ProblemCode[];
 }
 
@@ -45,13 +45,13 @@ const TOKEN_PROBLEMS: readonly ProblemCode[] = [
   "insufficient_scope",
   "token_keys_unavailable",
 ];
-/** Where they are others. */
+/** The problems that each access implies, where they differ from the usual ones. */
 const ACCESS_PROBLEMS: Partial<Record<Access, readonly ProblemCode[]>> = {
   key: [],
   anyone: [],
   person: ["no_session", "foreign_origin"],
 };
-/** Of the request's head, which every route may answer. */
+/** Problems of the request's head, which every route may reply with. */
 const HEAD_PROBLEMS: readonly ProblemCode[] = ["invalid_host"];
 const SERVER_PROBLEMS: readonly ProblemCode[] = [
   "internal_error",
@@ -64,7 +64,7 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return plain;
 }
 
-/** Problems of one status share a response; its description lists their codes. */
+/** Returns one response for each status of the problems; its description lists their codes. */
 function problemResponses(codes: readonly ProblemCode[]): Record<string, Json> {
   const byStatus = Map.groupBy(new Set(codes), (code) => PROBLEMS[code].status);
   return Object.fromEntries(
@@ -107,7 +107,7 @@ function parametersOf({ path, doc }: Documented): Json[] {
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
 
-/** The replies of success, by status. */
+/** Returns the successful responses, by status. */
 function successesOf({ success }: RouteDoc): Json {
   const { schema, contentType = "application/json", otherTypes = [], also = {} } = success;
   const content = {
@@ -132,7 +132,7 @@ function bodyOf(doc: RouteDoc): Json {
   };
 }
 
-/** `getV1EventsId`. Some clients ask for a path with a slash at its end, too. */
+/** Returns an id like `getV1EventsId`, also for a path with a slash at its end, which some clients use. */
 function operationIdOf({ method, path }: Documented): string {
   const words = path.replace(
     /[^A-Za-z0-9]+(\w)?/g,
@@ -206,8 +206,8 @@ function renamed(value: unknown, names: Names): unknown {
 }
 
 /**
- * The names that schemas get in the document. One that reads differently in a reply than in a
- * request (what has a default may be left out there alone) is named apart there.
+ * Returns the names of schemas in the document. A schema that differs between replies and requests (only a
+ * request may leave out members with a default) gets a second name.
  */
 function namesOf(definitions: Json, schemas: Json): Names {
   const names = new Map(Object.keys(definitions).map((name) => [name, name]));
@@ -225,7 +225,10 @@ function namesOf(definitions: Json, schemas: Json): Names {
   return names;
 }
 
-/** Moves the `$defs` of every schema inside `value` to `schemas`: a reference is read from the root. */
+/**
+ * Moves the `$defs` of every schema inside `value` to `schemas`, because references are resolved from the
+ * root.
+ */
 function hoisted(value: unknown, schemas: Json): unknown {
   if (Array.isArray(value)) return value.map((member) => hoisted(member, schemas));
   if (typeof value !== "object" || value === null) return value;
@@ -242,7 +245,7 @@ function hoisted(value: unknown, schemas: Json): unknown {
   return renamed(rest, names);
 }
 
-/** The OpenAPI 3.1 document of a route table. */
+/** Returns the OpenAPI 3.1 document of the routes. */
 export function openApiDocument(routes: readonly Documented[], basePath: string): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
@@ -283,7 +286,7 @@ export function openApiDocument(routes: readonly Documented[], basePath: string)
   };
 }
 
-/** The handler of `GET /v1/openapi.json`; the document is made on first use. */
+/** Makes the handler of `GET /v1/openapi.json`; the document is made on first use. */
 export function createOpenApi(routes: readonly Documented[], basePath: string): () => Response {
   let document: Json | undefined;
   return () => {

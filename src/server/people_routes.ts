@@ -86,7 +86,7 @@ function row(
   return { method, path, access, handler: (exchange) => endpoint(services, exchange), doc };
 }
 
-/** Getting in, and out again. */
+/** Returns the routes for signing in and out. */
 function entryRoutes(services: PeopleServices): DocumentedRoute[] {
   return [
     row(services, ["GET", "/v1/auth", "anyone"], getAuth, {
@@ -132,7 +132,7 @@ function entryRoutes(services: PeopleServices): DocumentedRoute[] {
   ];
 }
 
-/** What somebody who is signed in does with their own account, by cookie. */
+/** Returns the routes for a signed-in person's own account, which use the cookie. */
 function accountRoutes(services: PeopleServices): DocumentedRoute[] {
   return [
     row(services, ["POST", "/v1/auth/token", "person"], postPersonToken, {
@@ -175,7 +175,7 @@ function accountRoutes(services: PeopleServices): DocumentedRoute[] {
   ];
 }
 
-/** What owners do with people. Each needs a token for every project. */
+/** Returns the routes by which owners manage people. Each needs a token for every project. */
 function ownerRoutes(services: PeopleServices): DocumentedRoute[] {
   return [
     row(services, ["GET", "/v1/people", "people"], getPeople, {
@@ -208,7 +208,7 @@ function ownerRoutes(services: PeopleServices): DocumentedRoute[] {
   ];
 }
 
-/** Signing in, one's own account, and people. */
+/** Returns the routes for signing in, for one's own account, and for managing people. */
 export function peopleRoutes(services: PeopleServices): DocumentedRoute[] {
   return [...entryRoutes(services), ...accountRoutes(services), ...ownerRoutes(services)];
 }

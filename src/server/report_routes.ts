@@ -61,7 +61,7 @@ export interface ReadRouteServices extends ReportServices {
   readonly captureReading: CaptureReading;
 }
 
-/** Every report that is answered in the one way of all. */
+/** Returns all reports that share the usual parameters and reply. */
 const reportsOf = ({ captureReading }: ReadRouteServices): readonly Report[] => [
   KPIS,
   ACQUISITION,
@@ -102,7 +102,7 @@ const SAVE_PROBLEMS: readonly ProblemCode[] = [
   "conflict",
 ];
 
-/** What else succeeds, of what has an ETag, and of what is saved. */
+/** Further successful statuses: of replies with an ETag, and of saved definitions. */
 const KNOWN = { 304: "The caller has it already: `If-None-Match` holds its ETag" };
 const MADE = { 201: "It is new" };
 
@@ -166,7 +166,7 @@ function liveRoute({ reads, live, assertHolds }: ReadRouteServices): DocumentedR
   };
 }
 
-/** All projects of a token: no parameter names one. */
+/** Returns the route of the overview, which shows all projects of a token and takes no project. */
 function overviewRoute(services: ReadRouteServices): DocumentedRoute {
   return {
     method: "GET",
@@ -221,7 +221,7 @@ function savingRoute(
 
 const GONE = { status: 204, description: "Deleted" };
 
-/** Saved segments: what `segment` of every read names. */
+/** Returns the routes of saved segments, which the parameter `segment` of every read names. */
 function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
   const { reads, database, now } = services;
   const problems: readonly ProblemCode[] = ["project_required", "not_found"];
@@ -246,7 +246,7 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
       path,
       access: "read",
       handler: async (exchange) =>
-        await getSegment({ sql: database }, await projectOfQuery(reads, exchange), exchange),
+        await getSegment(database, await projectOfQuery(reads, exchange), exchange.params),
       doc: {
         summary: "A saved segment",
         query,
@@ -266,7 +266,7 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
   ];
 }
 
-/** The routes of all reports, and of what people save for them. */
+/** Returns the routes of all reports and of their saved definitions. */
 export function reportRoutes(services: ReadRouteServices): DocumentedRoute[] {
   return [
     ...reportsOf(services).map((report) => routeOf(services, report)),

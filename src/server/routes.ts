@@ -61,7 +61,7 @@ import type { Notifications } from "../told/told.ts";
 import { toldRoutes } from "./told_routes.ts";
 import type { Projection } from "../projection/projection.ts";
 
-/** What handlers may need, built once by the composition root. */
+/** The services of all handlers, made once by the composition root. */
 export interface Services {
   readonly config: Config;
   readonly log: Log;
@@ -69,7 +69,7 @@ export interface Services {
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Database;
   readonly state: { readonly prepared: boolean; readonly draining: boolean };
-  /** Of the embedded database, whether it moves elsewhere; null: on PostgreSQL. */
+  /** Whether the embedded database is being moved; null: on PostgreSQL. */
   readonly move: MoveState | null;
   readonly salts: Salts;
   readonly budget: BodyBudget;
@@ -83,7 +83,7 @@ export interface Services {
   readonly listedTokens: ListedTokens;
   readonly facts: RequestFacts;
   readonly signInWays: PeopleServices["signInWays"];
-  /** Whether what stands behind a token still holds. Throws what refuses it. */
+  /** Checks that the grounds of a token still hold. Throws the refusal if not. */
   readonly assertHolds: (principal: Principal) => Promise<void>;
   readonly oidc: SignInServices["oidc"];
   readonly sealer: SignInServices["sealer"];
@@ -93,16 +93,19 @@ export interface Services {
   readonly enrichment: Enrichment;
   readonly rateLimit: RateLimit | null;
   readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
-  /** Whether a request may read the metrics: by where it comes from, or by the token it sends. */
+  /** Whether a request may read the metrics, by its origin or its token. */
   readonly mayReadMetrics: (peer: string | null, headers: Headers) => boolean;
   readonly now: () => number;
-  /** Makes sessions and actors of a project's events that were stored since. */
+  /** Projects the events of a project that were stored since the last time. */
   readonly segments: SegmentCache;
   readonly pool: ScanPool;
   readonly projection: Projection;
-  /** Moves what an upgrade under way has not moved yet of whomever an id names. */
+  /** Moves the events of the person that an id names which an upgrade under way has not moved yet. */
   readonly movePerson: ActorServices["movePerson"];
-  /** Erases one actor of a project, and does `also` with it. @returns how many events there were */
+  /**
+   * Erases one actor of a project, and runs `also` in the same transaction. @returns the number of erased
+   * events
+   */
   readonly erase: ActorServices["erase"];
   readonly live: LiveFeed;
   readonly shares: LiveShares;
@@ -139,7 +142,7 @@ const READ_PROBLEMS: readonly ProblemCode[] = [
   "damaged_events",
 ];
 
-/** Of `POST /v1/events` and of other people's clients. */
+/** Returns the services of `POST /v1/events` and of the routes for clients of other products. */
 function ingestServicesOf(services: Services) {
   return {
     ...services,
@@ -338,7 +341,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
   ];
 }
 
-/** Every URL of the server in one table. */
+/** Returns all routes of the server. */
 export function createRoutes(services: Services): DocumentedRoute[] {
   const routes = [
     ...publicRoutes(services),

@@ -31,7 +31,7 @@ import { NEWEST_VISITS } from "../reports/visits/newest_visits_visitor.ts";
 import { WATCHED_COUNTS } from "../reports/visits/watched_visitor.ts";
 import { VALUE_COUNTS } from "../reports/visitors/value_visitor.ts";
 
-/** Every visitor that a worker may be asked for. */
+/** All kinds of visitors that a worker can run. */
 export const VISITORS: readonly AnyVisitorKind[] = [
   ACQUISITION_COUNTS,
   CELL_COUNTS,

@@ -1,4 +1,4 @@
-/** A thread of the pool that follows actors for reads: it knows every visitor, and no database. */
+/** A thread of the scan pool: it knows all kinds of visitors, and no database. */
 import { serveScans } from "../scans/scan_worker_loop.ts";
 import { VISITORS } from "./scan_visitors.ts";
 

@@ -1,6 +1,6 @@
 import { type PoolBounds, ScanPool } from "../scans/scan_pool.ts";
 
-/** The pool of so many workers; none is started before there is work that is worth it. */
+/** Makes the scan pool; workers are started only once there is enough work for them. */
 export function createScanPool(workers: number, bounds?: PoolBounds): ScanPool {
   const start = () => new Worker(new URL("./scan_worker.ts", import.meta.url), { type: "module" });
   return new ScanPool(workers, start, bounds);

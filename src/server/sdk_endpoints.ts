@@ -2,7 +2,7 @@ import { readStaticFile, type StaticFile, staticReply } from "../http/static_fil
 import { SDK_CACHE_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
-/** What the build makes of `src/sdk`, by name; embedded in the compiled program. */
+/** Holds the build of `src/sdk`; embedded in the compiled program. */
 const FOLDER = new URL("../../dist/sdk/", import.meta.url);
 const CONTENT_TYPES = {
   "sdk.js": "text/javascript; charset=utf-8",
@@ -13,7 +13,7 @@ const CONTENT_TYPES = {
   "sdk.d.ts": "application/typescript; charset=utf-8",
 } as const;
 
-/** The handler of a file that the build makes of `src/sdk`, which is read on first use. */
+/** Makes the handler of a file of the SDK, which is read on first use. */
 export function createSdkFile(
   name: keyof typeof CONTENT_TYPES,
 ): (exchange: { readonly request: Request }) => Promise<Response> {
@@ -26,7 +26,7 @@ export function createSdkFile(
     return staticReply(file, request, {
       "Content-Type": CONTENT_TYPES[name],
       "Cache-Control": `public, max-age=${SDK_CACHE_S}`,
-      // Pages that isolate themselves (COEP) may load it too.
+      // Lets pages that isolate themselves (COEP) load it too.
       "Cross-Origin-Resource-Policy": "cross-origin",
       ...(name === "sdk.mjs" ? { "X-TypeScript-Types": "./sdk.d.ts" } : {}),
     });
@@ -34,12 +34,12 @@ export function createSdkFile(
 }
 
 /**
- * What Plausible calls its script: its options stand in the name, each behind a dot; or the name is
- * the site's own (`pa-…`), which the script takes for its key.
+ * Matches the names of Plausible's script: with its options in the name, each behind a dot, or with a name
+ * of the site's own (`pa-…`), which the script uses as its key.
  */
 const SCRIPT_NAME = /^(?:(?:script|plausible)(?:\.[a-z-]+){0,20}|pa-[\w-]{1,100})\.js$/;
 
-/** What PostHog calls its script, with what was built into it behind dots: `array.full.js`. */
+/** Matches the names of PostHog's script, with the parts built into it behind dots: `array.full.js`. */
 const ARRAY_NAME = /^array(?:\.[a-z0-9-]+){0,20}\.js$/;
 
 type NamedFile = (exchange: {
@@ -47,7 +47,7 @@ type NamedFile = (exchange: {
   readonly params: Readonly<Record<string, string>>;
 }) => Promise<Response>;
 
-/** One of our scripts, under each of the names that another product's may have. */
+/** Makes the handler of one of our scripts under all names that another product's script may have. */
 function createNamed(own: "script.js" | "array.js", names: RegExp): NamedFile {
   const script = createSdkFile(own);
   return async ({ request, params: { file = "" } }) => {
@@ -56,12 +56,12 @@ function createNamed(own: "script.js" | "array.js", names: RegExp): NamedFile {
   };
 }
 
-/** The handler of `GET /js/:file`: our script by the names of Plausible's. */
+/** Makes the handler of `GET /js/:file`: our script under the names of Plausible's. */
 export function createPlausibleScript(): NamedFile {
   return createNamed("script.js", SCRIPT_NAME);
 }
 
-/** The handler of `GET /static/:file`: our script by the names of PostHog's. */
+/** Makes the handler of `GET /static/:file`: our script under the names of PostHog's. */
 export function createPosthogScript(): NamedFile {
   return createNamed("array.js", ARRAY_NAME);
 }

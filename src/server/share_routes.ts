@@ -35,7 +35,7 @@ function shown(description: string, schema: z.ZodType, status = 200): RouteDoc["
   return { status, description, schema };
 }
 
-/** How shares are made, changed and revoked. */
+/** Returns the routes that list, make, change and revoke shares. */
 function settingRoutes(services: ShareRouteServices): DocumentedRoute[] {
   const path = "/v1/projects/:id/shares";
   return [
@@ -88,7 +88,10 @@ function settingRoutes(services: ShareRouteServices): DocumentedRoute[] {
   ];
 }
 
-/** Shared dashboards: what is set of them, their page, and the token that it reads by. */
+/**
+ * Returns the routes of shared dashboards: their settings, their page, and the token that the page reads
+ * with.
+ */
 export function shareRoutes(
   services: ShareRouteServices,
   page: DashboardPage["shared"],

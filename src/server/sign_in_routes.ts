@@ -141,7 +141,7 @@ function passkeySignInRoutes(services: PasskeyServices): DocumentedRoute[] {
   ];
 }
 
-/** Signing in by an identity provider and by passkeys. */
+/** Returns the routes for signing in with an identity provider and with passkeys. */
 export function signInRoutes(services: SignInServices): DocumentedRoute[] {
   return [
     ...oidcRoutes(services),

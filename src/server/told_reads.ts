@@ -22,14 +22,14 @@ const REPORTS: Readonly<Record<ToldReport, Report>> = {
   funnel: SAVED_FUNNEL,
 };
 
-/** The reads that messages are made of: in the one way of all reads, with their limit of time. */
+/** Makes the reads that messages need; they are answered like all reads, under the same time limit. */
 export function createToldReads(services: ReportServices, stopping: AbortSignal): ToldReads {
   return {
     async read(project, report, params, named = {}) {
       const { path } = REPORTS[report];
       const url = new URL(`http://footfall${path}?${new URLSearchParams(params)}`);
       const request = new Request(url, { signal: stopping });
-      // Nobody waits: what was stored before is told of too.
+      // No caller waits, so there is time to project all events stored so far.
       await services.projection.catchUpWithin(project.projectId, PROJECTION_JOB_WAIT_MS_MAX);
       const asked = { project, request, url, params: named };
       const reply = await getReport(services, REPORTS[report], asked);

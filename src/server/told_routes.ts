@@ -50,10 +50,10 @@ const Sent = z.object({ deliveries: z.array(DeliveryShown) });
 
 type Handle = (services: ToldRouteServices, exchange: ApiExchange) => Promise<Response>;
 
-/** The four routes of a kind of what is told. */
+/** How the four routes of reports, or of alerts, are named. */
 interface Kind {
   readonly path: string;
-  /** What people call one. */
+  /** The noun for one of them. */
   readonly one: string;
   readonly member: string;
   readonly body: z.ZodType;
@@ -161,7 +161,9 @@ function routesOf(services: ToldRouteServices, kind: Kind): DocumentedRoute[] {
   ];
 }
 
-/** What is told without being asked: who sets it, what became of it, and how somebody ends it. */
+/**
+ * Returns the routes of messages: settings of reports and alerts, their log, and how recipients unsubscribe.
+ */
 export function toldRoutes(services: ToldRouteServices): DocumentedRoute[] {
   const token = { token: "What the link in a mail holds" };
   const page = { status: 200, description: "A page", contentType: "text/html" };

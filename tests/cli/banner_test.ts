@@ -19,7 +19,7 @@ Deno.test("banner: it shows the set-up link, and every command as it is typed", 
     assert.match(command, /^task /);
   }
   assert.equal(text.match(/npx --yes deno task/g)?.length, 3);
-  // The secret stands in the link and nowhere else.
+  // Only the link contains the secret.
   assert.equal(text.match(/abc/g)?.length, 1);
 });
 

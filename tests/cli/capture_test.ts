@@ -20,7 +20,7 @@ async function run(args: readonly string[], env: Record<string, string>) {
   return { code, out: terminal.written, errors: terminal.errors };
 }
 
-/** A server on a port of the loopback, found by commands as a running one is. */
+/** Runs a server on a loopback port, where commands find it like any running server. */
 async function besideServer(
   pageCamera: FakePageCamera,
   work: (env: Record<string, string>) => Promise<void>,
@@ -115,7 +115,7 @@ Deno.test("footfall capture: interrupted, it leaves the job to the server", asyn
   const stuck = Promise.withResolvers<ScreenshotResult>();
   const pageCamera = new FakePageCamera(() => stuck.promise);
   await besideServer(pageCamera, async (env) => {
-    // In a process of its own: a signal to this one would stop the commands of tests beside it, too.
+    // In its own process, because a signal to this one would also stop the commands of other tests.
     const capturing = footfall(env.DATA_DIR!, ["capture", "--path", "/a", "--device", "mobile"]);
     const running = ended(capturing);
     await until(WAIT_MS_MAX, () => Promise.resolve(pageCamera.atOnce === 1), "it is taken");

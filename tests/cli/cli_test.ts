@@ -46,7 +46,7 @@ Deno.test("footfall: the example and the usage of every command are ones that it
     assert.equal(found.kind === "command" && found.command.name, name);
     if (found.kind === "command") parseCall(found.command, found.rest);
     assert.ok(usage.startsWith(`footfall ${name}`));
-    // Files of another product are as many as there are.
+    // An import of another product takes any number of files.
     assert.ok(wordsMax <= 2 || name === "import");
   }
 });

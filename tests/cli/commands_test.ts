@@ -42,7 +42,7 @@ async function result(dataDir: string, args: readonly string[], input?: string) 
   return JSON.parse(out);
 }
 
-/** What a token says. */
+/** Returns the claims of a token. */
 function claims(token: string): Record<string, unknown> {
   const [, payload = ""] = token.split(".").slice(-3);
   return JSON.parse(
@@ -50,7 +50,7 @@ function claims(token: string): Record<string, unknown> {
   );
 }
 
-/** The administration, command by command. */
+/** Tries the commands of the administration one by one. */
 async function tour(dataDir: string): Promise<void> {
   assert.deepEqual(await result(dataDir, ["migrate"]), { migrated: true });
   const project = await result(dataDir, ["project", "create", "--name", "Shop", "--id", "prj_s"]);
@@ -123,7 +123,7 @@ async function tour(dataDir: string): Promise<void> {
   assert.match(refused.errors, /^footfall: .*\n {2}projects\.0: There is no project/);
 }
 
-/** The same events as tables, and those that a filter lets through. */
+/** Checks the export of the same events as tables, and of the events that pass a filter. */
 async function exportsTables(dataDir: string, events: number, ofBots: number): Promise<void> {
   const table = join(dataDir, "events.parquet");
   const args = ["export", "--project", "prj_demo", "--format", "parquet", "--output", table];
@@ -143,13 +143,13 @@ async function exportsTables(dataDir: string, events: number, ofBots: number): P
   const refused = await run(dataDir, ["export", "--format", "xlsx"]);
   assert.equal(refused.code, 2);
   assert.match(refused.errors, /--format must be one of ndjson, csv, parquet/);
-  // What only the server can tell is a mistake of who typed it all the same, and is said once.
+  // A mistake that only the server recognises is still a mistake in the options, and is reported once.
   const undated = await run(dataDir, ["export", "--project", "prj_demo", "--from", "yesterday"]);
   assert.equal(undated.code, 2);
   assert.match(undated.errors, /^footfall: .*\n {2}from: Use a local date[^\n]*\n$/);
 }
 
-/** Seeds, exports and imports: what comes out goes in again, once. */
+/** Seeds, exports and imports: exported events can be imported again, and only once. */
 async function roundTrip(dataDir: string): Promise<void> {
   const first = await result(dataDir, SEEDING);
   assert.ok(first.events > 200 && first.duplicates === 0);
@@ -212,7 +212,7 @@ Deno.test("token revoke-all: tokens end at a running server, and new ones work",
     assert.equal(stream.status, 200);
     await result(dataDir, ["token", "revoke-all"]);
     assert.equal(await status(token), 401);
-    // What was let in before ends too: without that the stream would go on for the token's life.
+    // A stream opened before the revocation ends too; otherwise it would last as long as the token.
     assert.match(await stream.text(), /^id: /);
     assert.equal(await status((await result(dataDir, ["token"])).token), 200);
   }));

@@ -24,7 +24,7 @@ async function besideServer(work: (dataDir: string, server: Control) => Promise<
   }
 }
 
-/** What a command has printed by the time that it says `wanted`, while it goes on. */
+/** Reads what a running command prints, up to `wanted`. */
 async function printed(out: ReadableStreamDefaultReader<string>, wanted: RegExp): Promise<string> {
   let text = "";
   for (;;) {

@@ -7,7 +7,7 @@ const OUTCOME = { accepted: 1, duplicates: 0, rejected: [] };
 const SENDER = { address: "84.138.30.31", userAgent: "Mozilla/5.0" };
 const IDLE = new AbortController().signal;
 
-/** A connection whose replies are given, one after the other; it remembers what was asked. */
+/** A connection that gives these replies one after the other and records the requests. */
 function scripted(...replies: readonly Response[]) {
   const asked: string[] = [];
   let next = 0;

@@ -9,10 +9,10 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
 const START_MS_MAX = 60_000;
 const SEEN_MS_MAX = 30_000;
-/** Of a first start's banner, and of a later one's. */
+/** The last lines of a first start's banner, and of a later one's. */
 const LAST_LINES = /footfall seed\n|token --link\n$|Open the dashboard: \S+\n$/;
 
-/** A server whose output nobody looks at, as under a service manager. */
+/** A server without a terminal, as under a service manager. */
 class Started {
   readonly #child: Deno.ChildProcess;
   readonly #timer: ReturnType<typeof setTimeout>;
@@ -51,7 +51,7 @@ class Started {
     return this;
   }
 
-  /** @returns what it wrote to its log */
+  /** Stops the server. @returns its log */
   async stop(): Promise<string> {
     clearTimeout(this.#timer);
     this.#child.kill("SIGTERM");
@@ -71,7 +71,7 @@ function taken(text: string, expression: RegExp): string {
   return found;
 }
 
-/** What a printed line prints when it is pasted into a shell. */
+/** Runs a printed line in a shell and returns its output. */
 async function pasted(line: string, dataDir: string): Promise<string> {
   const { stdout, stderr } = await new Deno.Command("sh", {
     args: ["-c", line],
@@ -103,7 +103,7 @@ async function seesOnePageView(link: string): Promise<void> {
 
 const SETUP_LINK = /^ {2}(http:\/\/127\.0\.0\.1:\d+\/)#setup=([\w-]{43})$/m;
 
-/** Makes the owner with the printed link, as its page does. @returns status, and the code of a problem */
+/** Makes the owner with the printed link, as its page does. @returns the status, and the code of a problem */
 async function makeOwner(banner: string): Promise<[number, string | undefined]> {
   const [, page, setupToken] = SETUP_LINK.exec(banner) ?? [];
   assert.ok(page, banner);
@@ -185,7 +185,7 @@ Deno.test("first start: with a key of one's own there is a link too, until there
     assert.match(first.banner, /npx --yes deno task footfall token --link/);
     assert.match(first.banner, /npx --yes deno task --quiet footfall token/);
 
-    // Killed or stopped, there is no owner: there is another link.
+    // The server was killed or stopped before there was an owner, so the next start prints a new link.
     const second = await start(dataDir, env);
     const [, page, again] = SETUP_LINK.exec(second.banner) ?? [];
     assert.notEqual(again, secret);

@@ -71,7 +71,7 @@ export interface Control {
   readonly token: string;
 }
 
-/** Resolves once the server in `dataDir` has left word of where it is. */
+/** Resolves once the server in `dataDir` has written its control file. */
 export async function serverReady(dataDir: string): Promise<Control> {
   const deadline = performance.now() + START_MS_MAX;
   while (performance.now() < deadline) {

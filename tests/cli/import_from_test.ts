@@ -83,7 +83,7 @@ async function read(control: Control, project: string, name: string): Promise<un
   for (;;) {
     const { body } = await ask(control, `${name}${query}`);
     if (body.pending > 0 || body.query.pending > 0) continue;
-    // What differs from one moment to the next.
+    // Members that change over time.
     return JSON.parse(
       JSON.stringify(body, (key, value) => ["query", "asOf"].includes(key) ? undefined : value),
     );
@@ -187,7 +187,7 @@ Deno.test("import --from posthog: what is refused stands in a file; other produc
     assert.match(cut.errors, /events\.jsonl\.gz: it is cut off or damaged/);
   }));
 
-/** A file of so many page views of PostHog's, one a second. */
+/** Returns a PostHog file of `count` page views, one per second. */
 function pageViews(count: number): string {
   const firstMs = Date.parse("2026-05-01T00:00:00Z");
   return Array.from({ length: count }, (_, i) =>

@@ -7,7 +7,7 @@ import { canMount, mountSmallDisk } from "../support/small_disk.ts";
 import { ended, footfall, run, serverReady } from "./footfall_process.ts";
 
 const LINES = 12_000;
-/** One line in so many is none. */
+/** One line in this many is invalid. */
 const BAD_EVERY = 499;
 const POLL_MS = 10;
 
@@ -29,7 +29,7 @@ async function writeLines(path: string): Promise<void> {
   await Deno.writeTextFile(path, lines.join("\n"));
 }
 
-/** Resolves once some of the file is stored for certain. */
+/** Resolves once a part of the file is durably stored. */
 async function begun(file: string): Promise<void> {
   for (;;) {
     try {
@@ -45,7 +45,7 @@ async function result(dataDir: string, args: readonly string[]) {
   return { code, errors, ...JSON.parse(out === "" ? "{}" : out) };
 }
 
-/** All is stored once, and each refused line was told once. */
+/** Asserts that all events are stored once, and that each refused line was reported once. */
 async function assertWhole(dataDir: string, file: string): Promise<void> {
   const copy = join(dataDir, "copy.ndjson");
   assert.equal(

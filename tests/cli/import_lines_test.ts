@@ -18,7 +18,7 @@ function linesOf(count: number, from = 0): ImportLine[] {
   }));
 }
 
-/** A server that answers by `answer`, requests in any order; and which ids it was sent. */
+/** A server that answers with `answer`, requests in any order; it records the ids that it is sent. */
 function scripted(
   answer: (ids: readonly string[], request: number) => Promise<Response> | Response,
 ) {

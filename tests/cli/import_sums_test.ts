@@ -6,7 +6,7 @@ import { HeldRequest } from "../support/held_request.ts";
 import { until } from "../support/server_process.ts";
 import { ended, footfall, run, serverReady } from "./footfall_process.ts";
 
-/** However slow the machine. */
+/** Long enough for any slow machine. */
 const WAIT_MS_MAX = 120_000;
 
 const text = (lines: readonly string[]) => new TextEncoder().encode(`${lines.join("\r\n")}\r\n`);
@@ -34,7 +34,7 @@ function exportOf(visitors: number, badRow = false, span = "20240301_20240303"):
   ]);
 }
 
-/** GoatCounter's zip of sums, which is told from its page views by what is in it. */
+/** GoatCounter's zip of sums, which its content distinguishes from a zip of page views. */
 const GOATCOUNTER = zipOf([
   { name: "info.json", bytes: text(['{"export_version": "1.0"}']) },
   { name: "paths.jsonl", bytes: text(['{"id": 1, "event": false, "path": "/", "title": ""}']) },

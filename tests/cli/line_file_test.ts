@@ -37,7 +37,7 @@ Deno.test("lines of a file: as it is, gzip or zstd, whatever it is called", () =
       "plain.gz": plain,
       "gzip.ndjson": gzipSync(plain),
       "zstd.txt": zstdCompressSync(plain),
-      // Two frames, of which one has a checksum, and one behind them that holds nothing.
+      // Two frames, one of them with a checksum, and an empty one behind them.
       "frames.zst": Uint8Array.from([
         ...zstdCompressSync(plain.subarray(0, half)),
         ...zstdCompressSync(plain.subarray(half), {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 const LOG = new URL("../../src/http/log.ts", import.meta.url);
 const STRAY = new URL("../../src/cli/stray_failures.ts", import.meta.url);
 
-/** Fails in every way that nobody catches, and goes on. */
+/** A program that fails in every uncaught way, and goes on. */
 const PROGRAM = `
   const { createLog } = await import("${LOG}");
   const { failedReply, logStrayFailures } = await import("${STRAY}");

@@ -78,7 +78,7 @@ Deno.test("refused lines go on behind what is kept of their file", () =>
     );
     assert.deepEqual(lines.map(({ line, text }) => [line, text]), [[1, "{"], [3, "{"]]);
     {
-      // The file was taken away meanwhile: nothing stands in the place of what it held.
+      // The file was removed meanwhile: no other file takes its name.
       await Deno.remove(path);
       using rejected = new RejectedFile(path, 1_000);
       await rejected.add(refusal(4));

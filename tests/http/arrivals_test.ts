@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Arrivals } from "../../src/http/arrivals.ts";
 
-/** A clock that only `pass` moves, and the timers on it. */
+/** A clock with timers, which only `pass` moves. */
 function stoppedClock() {
   const { performance: { now: realNow }, setTimeout: realSetTimeout } = globalThis;
   let nowMs = 0;

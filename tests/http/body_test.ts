@@ -25,7 +25,7 @@ const LIMITS: BodyLimits = {
 const utf8 = new TextEncoder();
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A body that `write` fills; what it throws breaks the connection. */
+/** Returns a request whose body `write` fills; an error of `write` breaks the connection. */
 function request(
   write: (send: (text: string) => void) => Promise<unknown>,
   headers: Record<string, string> = {},
@@ -47,7 +47,7 @@ function request(
   return new Request("http://x/", { method: "POST", body, headers });
 }
 
-/** Longer than any machine makes a test wait: the other limit of the two is the one that is met. */
+/** Longer than any test waits, so that only the other limit is met. */
 const NEVER_MS = 600_000;
 
 const read = (sent: Request, budget = new BodyBudget(100_000, 2), limits: BodyLimits = LIMITS) =>
@@ -104,7 +104,7 @@ Deno.test("withBodyText: one that pauses for less than the limit is read", async
       await wait(90);
     }
   });
-  // Ten times the pause, so that no slow machine makes it too long.
+  // Ten times the pause, so that it suffices on a slow machine.
   assert.equal(await readIn(pausing, { idleMsMax: 900, totalMsMax: NEVER_MS }), "abc");
 });
 

@@ -112,7 +112,7 @@ Deno.test("createClientAddress: looks at the last 8 KiB and 100 entries, never a
     clientAddress("private", "10.1.1.1", xff(`203.0.113.9,10.3.3.3,${trusted}`)),
     "10.3.3.3",
   );
-  // The cut falls behind the first digit of 103.0.113.9.
+  // The list is cut behind the first digit of 103.0.113.9.
   const cut = `103.0.113.9,${" ".repeat(8192 - "03.0.113.9,10.2.2.2".length)}10.2.2.2`;
   strictEqual(cut.length, 8193);
   strictEqual(clientAddress("private", "10.1.1.1", xff(cut)), "10.2.2.2");

@@ -13,7 +13,7 @@ import { RawConnection } from "../reliability/raw_connection.ts";
 
 const HEAD = "GET / HTTP/1.1\r\nHost: footfall.test\r\n";
 const GET = `${HEAD}\r\n`;
-/** What is generous on a slow machine. */
+/** A generous limit even on a slow machine. */
 const SOON_MS = 5_000;
 const SHORT_MS = 200;
 const NEVER: PhaseLimits = {
@@ -109,7 +109,7 @@ listenerTest(
       assert(await connection.send(GET));
       assert.equal((await connection.reply()).status, 200);
     }
-    // A second head that is never complete is silence too.
+    // A second, incomplete head counts as silence too.
     await connection.send(HEAD);
     assert(await isClosed(connection));
     await silent.send(GET);
@@ -171,7 +171,7 @@ listenerTest("at the bound, who waits longest for nothing makes room", async () 
   const silent = [await world.open(), await world.open()];
   assert.equal(world.listener.connections, 3);
   assert.deepEqual(world.warnings, []);
-  // Who never asked goes before who asked earlier.
+  // A connection without any request is closed before one with an earlier request.
   await pause(2 * CONNECTION_PROTECTED_MS);
   for (const next of [...silent, idle]) {
     const other = await world.open(GET);

@@ -29,7 +29,7 @@ Deno.test("metrics: without proxies, this machine alone, and nothing that was pa
     [VISITOR, {}, false],
     ["10.0.0.1", {}, false],
     [null, {}, false],
-    // A proxy of this machine that nobody told of.
+    // A proxy on this machine that is not configured.
     ["127.0.0.1", { "X-Forwarded-For": VISITOR }, false],
     ["127.0.0.1", { "X-Forwarded-For": "127.0.0.1" }, false],
     ["127.0.0.1", { "X-Real-IP": VISITOR }, false],

@@ -20,7 +20,7 @@ Deno.test("own address: what was asked, in one form", () => {
     url: "http://example.com/stats",
     isHttps: false,
   });
-  // A real request's target is a path: the name stands in Host.
+  // The target of a real request is a path; Host holds the name.
   assert.equal(
     own(asking("http://0.0.0.0:8000/x", { Host: "localhost:8000" }), null).url,
     "http://localhost:8000/stats",
@@ -57,11 +57,11 @@ Deno.test("origin: the browser's own judgement goes first, then the page's name 
     originOf(asking(url, headers), own);
   assert.equal(judge({}), "unknown");
   assert.equal(judge({ Origin: "http://stats.example" }), "own");
-  // A proxy that nobody told us of may have taken the s away.
+  // A proxy that is not configured may have turned https into http.
   assert.equal(judge({ Origin: "https://stats.example" }), "own");
   assert.equal(judge({ Origin: "http://stats.example" }, secure), "foreign");
   assert.equal(judge({ Origin: "https://stats.example" }, secure), "own");
-  // By name too where PUBLIC_URL is another one: somebody looks at the server itself.
+  // Its own name is accepted too where PUBLIC_URL differs: the operator opens the server directly.
   const local = "http://localhost:8000/v1";
   assert.equal(judge({ Origin: "http://localhost:8000" }, plain, local), "own");
   for (

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { requestAddress } from "../../src/http/request_address.ts";
 
-/** What a listener makes of a request target and `Host`, as Deno's does. */
+/** Joins a request target and `Host` as Deno's listener does. */
 const joined = (target: string, host: string) => `http://${host}${target}`;
 
 Deno.test("requestAddress: hosts as clients send them", () => {
@@ -38,7 +38,7 @@ Deno.test("requestAddress: the path is the target's, whatever the host is", () =
       for (
         const url of [requestAddress(target, host), requestAddress(joined(target, host), host)]
       ) {
-        // Nothing else is said of an empty host here: listeners put their own name in its place.
+        // An empty host is not tested further, because listeners replace it with their own name.
         if (url !== null && host.replace(/:\d*$/, "") !== "") assert.equal(url.pathname, target);
       }
     }),

@@ -98,7 +98,7 @@ Deno.test("bucketsOf: 2,000 buckets take milliseconds, and too many no longer", 
   assert.ok(best(() => assert.throws(() => bucketsOf(decade, "hour"))) < 50);
 });
 
-/** The local clock as Intl tells it: `2026-10-25 02:00:00`. */
+/** Returns a function for local time by Intl, such as `2026-10-25 02:00:00`. */
 function localClock(timezone: string): (atMs: number) => string {
   const format = new Intl.DateTimeFormat("sv-SE", {
     timeZone: timezone,

@@ -20,7 +20,7 @@ function compared(asked: Asked, asOf = LATER, projectTimezone = "UTC") {
   return readComparison(query, range, projectTimezone, asOfMs);
 }
 
-/** The instants that are compared, as they would be told. */
+/** Returns the compared instants as replies show them. */
 function told(asked: Asked, asOf?: string): string[] | null {
   const range = compared(asked, asOf);
   return range && [range.from.toISOString(), range.to.toISOString()];

@@ -106,7 +106,7 @@ Deno.test("event matches: a bare name, or JSON with filters", () => {
     "start",
     /^filters\[0\]\.op: Use one of/,
   );
-  // What was read can be read again: saved definitions are.
+  // A parsed match can be parsed again, as saved definitions are.
   const saved = EventMatch.parse({ name: "a", filters: [path] });
   assert.deepEqual(EventMatch.parse(JSON.parse(JSON.stringify(saved))), saved);
 });

@@ -70,7 +70,7 @@ const { pattern } = fc.letrec<{ pattern: Both; piece: Both; solid: Both; solidPi
     .map((branches) => joined(branches.map((pieces) => joined(pieces, "")), "|")),
 }));
 
-/** What is too large by number is not what these tests are about. */
+/** Whether the pattern is accepted; patterns that are too large are not tested here. */
 function isTaken(pattern: string): boolean {
   try {
     return typeof postgresPattern(pattern) === "string";

@@ -56,7 +56,7 @@ Deno.test("readRange: a day of a daylight saving change has 23 or 25 hours", () 
   assert.equal(hours("2026-03-29", "Europe/Berlin"), 23);
   assert.equal(hours("2026-10-25", "Europe/Berlin"), 25);
   assert.equal(hours("2026-10-04", "Australia/Lord_Howe"), 23.5);
-  // In Beirut this day has no midnight: it begins at one o'clock.
+  // In Beirut this day has no midnight and begins at one o'clock.
   assert.equal(hours("2026-03-29", "Asia/Beirut"), 23);
 });
 

@@ -156,7 +156,7 @@ function propertyOf(row: EventRow, key: string): Value {
 
 const DEVICES: Record<string, string> = { d: "desktop", m: "mobile", t: "tablet", o: "other" };
 
-/** The values of a session's fields, of its actor, and of what the event itself tells. */
+/** Returns the value of a field of the event, of its session or of its actor. */
 function valueOf({ row, session, user }: Fact, field: Field): Value {
   if (field.startsWith("properties.")) return propertyOf(row, field.slice(11));
   if (isSessionField(field)) return session === null ? null : valueOfSession(session, field);

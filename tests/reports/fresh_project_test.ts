@@ -15,9 +15,9 @@ import { FILTERS, freshEvents, READS } from "../support/fresh_project.ts";
 import { IN_PLACE } from "../support/in_place.ts";
 
 const EVENTS = 500;
-/** Of each event that the project has, in one statement: nested loops visit thousands. */
+/** The most rows that one statement may visit per event of the project; nested loops visit thousands. */
 const ROWS_VISITED_MAX = 100;
-/** Those that histories do not tell, and what they are asked together with. */
+/** Dimensions that generated histories do not cover, and the ones that they are combined with. */
 const WORST = [["properties.x"], ["properties.x", "channel"], ["properties.selector", "title"]];
 
 interface PlanNode {
@@ -36,7 +36,7 @@ function rowsVisited(node: PlanNode): number {
   return each * node["Actual Loops"] + below;
 }
 
-/** Every statement that looks for something is explained before it is run. */
+/** Explains every query before it is run. */
 function explaining(sql: Sql, visit: (rows: number, text: string) => void): Sql {
   return {
     script: (text) => sql.script(text),
@@ -59,7 +59,7 @@ function explaining(sql: Sql, visit: (rows: number, text: string) => void): Sql 
   };
 }
 
-/** A project that the planner was told of, and one more of the same size that it was not. */
+/** Fills a project that the planner has statistics of, and another of the same size that it has none of. */
 async function fill(db: TestDatabase): Promise<string> {
   const server = await new TestApp(db.env).start();
   try {
@@ -81,7 +81,7 @@ async function fill(db: TestDatabase): Promise<string> {
   }
 }
 
-/** What the planner knows of a project that it was never told of, beside one that it was. */
+/** Deletes all statistics: the planner then knows nothing, as of a project that was never analysed. */
 const FORGET = `
 DELETE FROM pg_statistic WHERE starelid IN (
   SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace);

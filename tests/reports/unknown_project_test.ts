@@ -10,7 +10,7 @@ import { newRow, openWithProjects } from "../support/event_rows.ts";
 
 const DAY = "2026-06-01";
 const FROM_MS = Date.parse(`${DAY}T00:00:00Z`);
-/** Of the project that the planner knows, and of the new one: too few to be told of. */
+/** Events of the project that the planner knows, and of the new one, which has too few to be analysed. */
 const KNOWN_EVENTS = 8 * ANALYSE_EVENTS_MIN;
 const NEW_EVENTS = 12 * ANALYSE_EVENTS_MIN;
 

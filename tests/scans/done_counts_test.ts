@@ -39,7 +39,7 @@ const did = (name: string, atLeast: number, filters: Filter[] = [], span = EVER)
   ...{ did: { name, filters }, atLeast, atMost: null, span },
 });
 
-/** Whom a condition chooses, by their ids, and how many segments were looked at for it. */
+/** Returns the ids of the actors that a condition chooses, and how many segments were counted for it. */
 async function chosen(
   database: Database,
   condition: ResolvedCondition,
@@ -95,7 +95,7 @@ onBothEngines("done: who somebody is, is looked up each time", async (_, db) => 
   // Both sign in, and are one.
   await store(database, ["a", "b"].map((who) => ({ ...rowOf([who, "hello", 3]), user_id: "ann" })));
   assert.deepEqual(await chosen(database, twice, segments), { who: ["ann"], looked: 1 });
-  // A filter on who somebody is has another answer by then: such a condition is never kept.
+  // The answer of a filter on user ids may change by then, so such a condition is never cached.
   const byUser = did("buy", 2, [{ field: "userId", op: "is", values: ["ann"] }]);
   for (let i = 0; i < 2; i++) {
     assert.deepEqual(await chosen(database, byUser, segments), { who: ["ann"], looked: 2 });

@@ -31,7 +31,7 @@ const HELD: readonly Field[] = EVENT_FIELDS.filter((field) => !isByBits(field));
 const KEYS = ["plan", 'a "b"', "__proto__", "constructor"] as const;
 const PROPERTIES = KEYS.map((key): Field => `properties.${key}`);
 
-/** What JSON can be, and text that looks like it. */
+/** Values of all JSON types, and texts that look like JSON. */
 const SENT: readonly unknown[] = [
   ...["pro", "Pro", "", "5", "5.0", "1e1", "true", "null", "{}", "a%_b\\c", "ä", '"'],
   ...[5, 0, -0, -3, 5.5, 10, 0.1 + 0.2, 1e21, 1e-7, 123456789012345680000, true, false, null],
@@ -124,7 +124,7 @@ const match: fc.Arbitrary<EventMatch> = fc.record({
   filters,
 });
 
-/** An event by all that timelines tell of it. */
+/** All that timelines hold of an event. */
 interface Told {
   readonly eventId: string;
   readonly name: number;
@@ -190,7 +190,7 @@ onBothEngines("event tests: what passes is what the reference selects", async (_
     properties: '{"plan":"pro"}',
   });
   const projection = createProjection(database);
-  // Of what comes later there are segments of its own.
+  // Later events get segments of their own.
   await insertEvents(database, [...events!.slice(0, 40), other]);
   await projection.catchUp(2);
   await projection.catchUp(1);

@@ -78,7 +78,7 @@ onBothEngines(
       await t.step(`${count}`, async () => {
         const asked = filtersOf(count);
         const filters = asked.map(({ filter }) => filter);
-        // What is asked twice has one bit, and what bits do not tell has none.
+        // A filter that is asked for twice has one bit, and a filter that needs no bit has none.
         const timelines = await load([ON_PATH, ...filters, ...filters]);
         assert.equal(timelines.bits.count, count);
         assert.equal(timelines.bits.isWide, count > WORD_BITS);

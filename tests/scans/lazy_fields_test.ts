@@ -10,9 +10,8 @@ import type { Span } from "../../src/query/selection.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { loadFilteredTimelines } from "../../src/scans/filtered_timelines.ts";
 import { idsFrom } from "../../src/scans/value_ids.ts";
-import { lazyColumnsOf } from "../../src/scans/field_value_ids.ts";
+import { lazyColumnsOf, lazyValueIds } from "../../src/scans/field_value_ids.ts";
 import { WORD_BITS } from "../../src/scans/filter_bits.ts";
-import { lazyValueIds } from "../../src/scans/lazy_value_ids.ts";
 import { SegmentTable } from "../store/segment_table.ts";
 import { segmentOf } from "../store/segment_world.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
@@ -147,7 +146,7 @@ Deno.test("titles and referrers: columns are kept by segment and name", async ()
   assert.deepEqual(await load(1, "title"), [[Uint8Array.of(7)]]);
   assert.deepEqual(await load(1, "title"), [[Uint8Array.of(7)]]);
   assert.deepEqual(sql.asked, [[1]]);
-  // Several at once: those that are missing are fetched together.
+  // Several columns at once: the missing ones are fetched together.
   assert.deepEqual(await load(1, "referrer", "title"), [[Uint8Array.of(8)], [Uint8Array.of(7)]]);
   assert.deepEqual(sql.asked, [[1], [1]]);
   await assert.rejects(load(9, "title"), /Segment 9 is gone/);

@@ -47,7 +47,7 @@ function assertSelected(numbers: readonly number[], place: number): void {
 
 Deno.test("select: the value of a place, and the others on their sides", () => {
   fc.assert(fc.property(values, fc.nat(), (numbers, at) => {
-    // Zeros of both signs are equal, and the order of equal ones is nobody's business.
+    // Zeros of both signs are equal, and the order of equal numbers does not matter.
     assertSelected(numbers.map((number) => number + 0), at % numbers.length);
   }));
 });

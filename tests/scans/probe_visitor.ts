@@ -1,6 +1,6 @@
 import type { Visitor, VisitorKind } from "../../src/scans/visitor.ts";
 
-/** What threads and tests tell each other: numbers in shared memory. */
+/** Numbers in shared memory, by which threads and tests communicate. */
 export interface ProbeInputs {
   /** How many timelines were begun, in all; and 1 once visits may go on. */
   readonly begun: Int32Array;
@@ -9,7 +9,7 @@ export interface ProbeInputs {
   readonly failsAt: number;
 }
 
-/** Visits that are told of, and wait at a gate; what they count is who was visited. */
+/** A visitor that reports each visit and waits at a gate; it collects the visited actors. */
 class Probe implements Visitor<number[]> {
   readonly #actors: number[] = [];
 

@@ -9,7 +9,7 @@ import { PROBE, type ProbeInputs } from "./probe_visitor.ts";
 const ACTORS = 12;
 const numbers = () => new Int32Array(new SharedArrayBuffer(4));
 
-/** The thread that asks visits nothing: those that wait at a gate would wait for ever. */
+/** Keeps the asking thread from visiting, because its visits would wait at the gate for ever. */
 const NEVER = -Infinity;
 
 /** A pool whose every task is one timeline, and its workers, in the order in which they began. */
@@ -53,7 +53,7 @@ function orderOf(inputs: ProbeInputs, byRun = false): ScanOrder {
 const everybody = Array.from({ length: ACTORS }, (_, i) => i + 1);
 const inOrder = (actors: readonly number[]) => actors.toSorted((a, b) => a - b);
 
-/** Inputs whose gate is open, or opens when it is told so. */
+/** Returns inputs whose gate is open, or is opened later. */
 function probe(isOpen: boolean, failsAt = -1): ProbeInputs {
   const gate = numbers();
   gate[0] = Number(isOpen);
@@ -65,7 +65,7 @@ function open({ gate }: ProbeInputs): void {
   Atomics.notify(gate, 0);
 }
 
-/** Waits until so many visits were begun. */
+/** Waits until `count` visits have begun. */
 async function untilBegun({ begun }: ProbeInputs, count: number): Promise<void> {
   for (let now = Atomics.load(begun, 0); now < count; now = Atomics.load(begun, 0)) {
     await Atomics.waitAsync(begun, 0, now).value;
@@ -100,7 +100,7 @@ Deno.test("scan pool: scans take turns", async () => {
   await untilBegun(first, 1);
   const other = pool.run(PROBE, orderOf(second));
   open(first);
-  // Both end, and neither waits for all of the other.
+  // Both end, and neither waits until the other has ended.
   assert.deepEqual(inOrder(await other), everybody);
   assert.deepEqual(inOrder(await running), everybody);
   pool.close();
@@ -149,7 +149,7 @@ Deno.test("scan pool: what a lost worker visited is visited again, by another", 
   const inputs = probe(false);
   const running = pool.run(PROBE, orderOf(inputs));
   await untilBegun(inputs, 2);
-  // No request: it throws where nobody catches, behind the task that runs.
+  // This is no request: it causes an uncaught error after the running task.
   workers[0]!.postMessage(null);
   open(inputs);
   assert.deepEqual(inOrder(await running), everybody);
@@ -193,7 +193,7 @@ Deno.test("scan pool: others have their turn while it visits in place", async ()
   assert.ok(turns >= 3, `${turns} turns`);
 });
 
-/** The probe, whose visits on the thread that asks are told of and wait at no gate. */
+/** The probe, whose visits on the asking thread call `visited` and wait at no gate. */
 function seenHere(visited: (actor: number) => void): typeof PROBE {
   const actors: number[] = [];
   const visit = (actor: number) => {

@@ -20,7 +20,7 @@ import { timelinesOf, visiting } from "../support/read_timelines.ts";
 const DAY_MS = 86_400_000;
 const EVER: Span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + (WORLD_DAYS + 2) * DAY_MS };
 
-/** A session by all that the scan tells of it. */
+/** All that the scan returns of a session. */
 interface Told extends Record<string, unknown> {
   readonly actor: number;
   readonly startMs: number;
@@ -86,7 +86,7 @@ onBothEngines("session scan: the sessions are those of the projection", async (_
   assert.ok(all.others > 20);
 
   const source = { sql: database, timelines: timelinesOf(database) };
-  // Around each of some days, those that touch it are told whole.
+  // For each of some days, the sessions that touch it are returned whole.
   for (let day = 0; day < WORLD_DAYS; day += 7) {
     const span = { fromMs: EVER.fromMs + day * DAY_MS, toMs: EVER.fromMs + (day + 1) * DAY_MS };
     const { sessions } = await walked(database, {
@@ -128,7 +128,7 @@ WHERE s.project_id = 1`;
 
 type Texts = Readonly<Record<string, string | null>>;
 
-/** Whether a text fulfils a filter; a missing one fulfils what is negative. */
+/** Whether a text passes a filter; a missing text passes negative filters. */
 function holds(text: string | null, { op, values }: Filter): boolean {
   if (op === "exists" || op === "not_exists") return (text !== null) === (op === "exists");
   const some = (test: (text: string, wanted: string) => boolean) =>

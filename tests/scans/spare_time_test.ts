@@ -4,7 +4,7 @@ import { SpareTime } from "../../src/scans/spare_time.ts";
 
 const BUSY_MS = 20;
 
-/** Has the thread work on something else every time that it is free. @returns what ends that */
+/** Keeps the thread busy with other work whenever it is free. @returns a function that ends this */
 function keepBusy(): () => void {
   const timer = setInterval(() => {
     const untilMs = performance.now() + BUSY_MS;
@@ -19,7 +19,7 @@ function work(): void {
   while (performance.now() < untilMs);
 }
 
-/** Whether there is still time to spare after so many milliseconds. */
+/** Whether there is still time to spare after `workMs` of work. */
 async function isLeftAfter(graceMs: number, workMs: number): Promise<boolean> {
   const spare = new SpareTime(graceMs);
   const untilMs = performance.now() + workMs;

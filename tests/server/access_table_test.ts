@@ -1,8 +1,8 @@
 /**
- * Who gets through where: every route of the route table, with every role, every scope alone, and
- * projects of one's own and of others. A new route is in here by being in the table: if it asks for
- * a scope, it must refuse a token that is for another project, or stand below with the reason why
- * there is none to refuse; if it asks for nothing, it must stand below too.
+ * Tests the access of every route in the route table, with every role, every single scope, and projects of
+ * the token and others. New routes are tested automatically: a route that needs a scope must refuse a token
+ * for another project, or be listed below with the reason why none can be refused; a route that needs nothing
+ * must be listed below too.
  */
 import assert from "node:assert/strict";
 import type { Access } from "../../src/auth/access.ts";
@@ -44,10 +44,10 @@ const OPEN = new Set([
   "GET /v1/auth/oidc/callback",
   "POST /v1/auth/passkeys/sign-in/options",
   "POST /v1/auth/passkeys/sign-in",
-  // Whoever has a share's link, and its password where there is one.
+  // Anybody with a share's link, and its password if there is one.
   "POST /v1/shares/:shareId/token",
   "GET /share/:shareId",
-  // Whoever has the link of a mail.
+  // Anybody with the link of a mail.
   "GET /v1/unsubscribe",
   "POST /v1/unsubscribe",
 ]);
@@ -103,7 +103,7 @@ const FOREIGN_BODIES: Readonly<Record<string, (project: string) => unknown>> = {
   "POST /v1/internal/jobs/heatmap-captures": (project) => ({ project }),
 };
 
-/** What would end the tokens of this test. */
+/** Routes that would end the tokens of this test. */
 const NOT_ASKED = new Set(["DELETE /v1/internal/tokens"]);
 
 interface Row {
@@ -147,9 +147,9 @@ const scopeOf = ({ access }: Row) =>
   access === "write or key" ? "write" : SCOPES.find((scope) => scope === access) ?? null;
 const isScoped = (row: Row) => scopeOf(row) !== null;
 
-/** What the tables say: whether this token gets through to the handler's own judgement. */
+/** Whether, by the tables, this token gets past the access check to the handler. */
 function mayPass(row: Row, { scopes, projects }: Holder, asked: string): boolean {
-  // Reads of aggregates are for whoever may read everything, too.
+  // Tokens that may read everything may read aggregates too.
   const isReader = row.access === "aggregates" && scopes.includes("read");
   if (!isReader && !scopes.includes(scopeOf(row) ?? "")) return false;
   if (projects === "*") return true;
@@ -158,7 +158,7 @@ function mayPass(row: Row, { scopes, projects }: Holder, asked: string): boolean
   return name in NO_PROJECT || projects.includes(asked);
 }
 
-/** A share that shows all that shares may show: what its page reads by. */
+/** Makes a share that shows everything a share may show; returns the token of its page. */
 async function shareOf(own: string): Promise<Holder> {
   const wanted = { title: "Everything", views: SHARE_VIEWS };
   const { body: share } = await people.app.admin("POST", `/v1/projects/${own}/shares`, wanted);
@@ -179,7 +179,7 @@ async function holders(own: string): Promise<Holder[]> {
       found.push({ called: role, token, scopes: scopesOf(role), projects });
     }
     for (const scope of SCOPES) {
-      // Only a share's token has it.
+      // Only the token of a share has this scope.
       if (scope === "aggregates") continue;
       const token = await people.app.token(projects === "*" ? ["*"] : [...projects], scope);
       found.push({ called: scope, token, scopes: [scope], projects });

@@ -1,7 +1,7 @@
 /**
- * What is recorded: every route of the route table that changes something writes one entry, or stands
- * below with the reason why there is none. A new route is in here by being in the table, and no name of
- * an action is left over.
+ * Tests what the audit records: every route of the route table that changes something writes one entry, or is
+ * listed below with the reason why it writes none. New routes are tested automatically, and every action name
+ * must be used.
  */
 import assert from "node:assert/strict";
 import { AUDIT_ACTIONS, type AuditAction } from "../../src/audit/audit.ts";
@@ -15,19 +15,19 @@ import { PASSWORD, PersonBrowser } from "../support/person_browser.ts";
 const people = sharedPeopleApp();
 const NEXT_PASSWORD = "four lamps by the harbour";
 
-/** What each case finds: a project, an editor of it, and an owner's browser. */
+/** The world of each case: a project, an editor of it, and an owner's browser. */
 interface World {
   readonly project: TestProject;
   readonly editorId: string;
   readonly browser: PersonBrowser;
-  /** The e-mail address of whom the browser is. */
+  /** The e-mail address of the browser's owner. */
   readonly email: string;
 }
 
 type Ask = (world: World) => Promise<Reply>;
 type Case = readonly [what: AuditAction, ask: Ask];
 
-/** As a person who is signed in, by a token of theirs. */
+/** Sends a request with the token of a signed-in person. */
 function as(method: string, pathOf: (world: World) => string | Promise<string>, body?: Json): Ask {
   return async (world) => {
     const path = await pathOf(world);
@@ -35,7 +35,7 @@ function as(method: string, pathOf: (world: World) => string | Promise<string>, 
   };
 }
 
-/** By the cookie of a person who is signed in. */
+/** Sends a request with the cookie of a signed-in person. */
 function byCookie(method: string, pathOf: (world: World) => string | Promise<string>, body?: Json) {
   return async (world: World) => await world.browser.ask(method, await pathOf(world), body);
 }
@@ -74,7 +74,7 @@ function savedPath(kind: "digests" | "alerts" | "webhooks") {
   };
 }
 
-/** Its removal, after it was saved by the process's own token. */
+/** Deletes a digest, alert or webhook that the process's own token has saved. */
 function removed(kind: "digests" | "alerts" | "webhooks", body: Json): Ask {
   return as("DELETE", async (world) => {
     const path = await savedPath(kind)(world);
@@ -101,7 +101,7 @@ async function somePasskey({ email }: World): Promise<string> {
   return `/v1/auth/passkeys/${id}`;
 }
 
-/** The use of a link of this kind, which somebody is sent. */
+/** Uses a link of this kind, as its recipient does. */
 function byLink(kind: "invitation" | "reset"): Ask {
   return async () => {
     const { id } = await people.person("viewer");
@@ -114,7 +114,7 @@ function byLink(kind: "invitation" | "reset"): Ask {
   };
 }
 
-/** The first owner, of a server that has nobody. */
+/** Makes the first owner of a server without people. */
 const firstOwner: Ask = async () => {
   await people.sql.query("DELETE FROM people");
   const setupToken = await people.app.app.makeSetUpLink();
@@ -122,7 +122,7 @@ const firstOwner: Ask = async () => {
   return await new PersonBrowser(people.app).ask("POST", "/v1/auth/owner", body);
 };
 
-/** Everything of one visitor, of whom there is one event. */
+/** The path of a visitor with one event. */
 const visitorPath = async ({ project }: World) => {
   await people.app.post(project, [{ eventId: crypto.randomUUID(), anonymousId: "somebody" }]);
   return `/v1/actors/somebody?project=${project.id}`;
@@ -136,7 +136,7 @@ const exported: Ask = async ({ browser, project }) =>
     },
   });
 
-/** An import is recorded before the file is looked at: one that nobody can read is told as such, too. */
+/** An import is recorded before its file is read, so an import of an unreadable file is recorded too. */
 const attempted: Ask = async (world) => {
   const reply = await as("POST", inProject("/import/file"), { not: "a file" })(world);
   assert.equal(reply.status, 400, JSON.stringify(reply.body));
@@ -258,7 +258,7 @@ const SEEN_ELSEWHERE: Readonly<Record<string, readonly [AuditAction, string]>> =
   ],
 };
 
-/** Routes that change something, and why nothing is recorded of it. */
+/** Routes that change something but are not recorded, with the reason. */
 const NOT_RECORDED: Readonly<Record<string, string>> = {
   "POST /v1/auth/sign-in": "begins a session, which stands in the account with device and place",
   "POST /v1/auth/passkeys/sign-in": "begins a session, too",
@@ -323,7 +323,7 @@ Deno.test("audit: each route that changes something is recorded, or says why not
   assert.equal(new Set(listed).size, listed.length, "each stands in one list");
   const known = new Set(routes().map(({ name }) => name));
   for (const name of listed) assert.ok(known.has(name), `${name} is no route any more`);
-  // Events are what visitors do, by an API key: of them `GET /v1/events` tells.
+  // Events are sent by visitors with an API key; `GET /v1/events` shows them.
   const changing = routes().filter(({ method, access }) => method !== "GET" && access !== "key");
   const missing = changing.map(({ name }) => name).filter((name) => !listed.includes(name));
   assert.deepEqual(missing, []);
@@ -333,7 +333,7 @@ for (const [name, cases] of Object.entries(RECORDED)) {
   for (const [what, ask] of cases) {
     Deno.test(`audit: ${name} writes one entry, ${what}`, async () => {
       const world = await newWorld();
-      // What a case makes first is recorded too, as done by the process itself.
+      // Preparations of a case are recorded too, as done by the process itself.
       const before = await lastEntry();
       const reply = await ask(world);
       assert.ok(reply.status < 300, `${reply.status} ${JSON.stringify(reply.body)}`);

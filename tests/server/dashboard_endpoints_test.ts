@@ -3,9 +3,9 @@ import { gzipSync } from "node:zlib";
 import { sharedApp, TestApp } from "../support/app.ts";
 
 const server = sharedApp();
-/** Of the page and all the files it names, gzipped. */
+/** The most bytes of the page and all files that it names, gzipped. */
 const DASHBOARD_BYTES_MAX = 120 * 1024;
-/** Of a part that is loaded on demand. */
+/** The most bytes of a part that is loaded on demand. */
 const PART_BYTES_MAX = 30 * 1024;
 
 /** The addresses of the files that a page names. */

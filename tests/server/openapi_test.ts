@@ -113,7 +113,7 @@ Deno.test("OpenAPI: what it documents exists: no operation is 404 or 405", async
     const address = path.replace(/\{\w+\}/g, "x");
     const headers = method === "get" ? {} : { "Content-Type": "application/json" };
     const { body } = await server.fetch(address, { method: method.toUpperCase(), headers });
-    // A share that nobody made is not found either; the router says it of the path.
+    // An unknown share is not found either; for an unknown path the router says so.
     const isMissing = body.code === "not_found" && body.detail.startsWith("No endpoint");
     assert.ok(!isMissing && body.code !== "method_not_allowed", `${method} ${path}`);
   }
@@ -176,7 +176,7 @@ Deno.test("OpenAPI: what else succeeds is documented: new things, what is known,
     ["/v1/events", "get", { headers: { Accept: "application/x-ndjson" } }],
   ];
   const seen = new Set<number>();
-  // The second time it is not new.
+  // The second request does not make it anew.
   for (const [path, method, init] of [...asked, ...asked]) {
     const address = `${path.replace("{slug}", "a")}?project=${id}`;
     const access = { Authorization: `Bearer ${server.app.controlToken}` };

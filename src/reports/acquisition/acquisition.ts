@@ -3,7 +3,13 @@ import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribu
 import { namesPerson } from "../../query/filters.ts";
 import { oneOf, readAll } from "../../query/parameters.ts";
 import { spanOf } from "../../query/range.ts";
-import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
+import {
+  cutPage,
+  encodeRowCursor,
+  readRowCursor,
+  type RowCursor,
+  type RowPage,
+} from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
 import { pageOf, type RowFigures, sortedBy } from "./acquisition_rows.ts";
 import { type Goal, loadAskedGoal, readGoalSlug, unknownGoal } from "../saved/goal_definitions.ts";
@@ -124,8 +130,8 @@ function shown(
 }
 
 /**
- * Returns the places whose goal value a share hides: those of too few converting actors, and where
- * these are too few together another one too, so that no difference to the total tells a hidden value.
+ * Returns the places whose goal value a share hides: places with too few converting actors, and one more if
+ * these have too few in sum, so that no difference to the total reveals a hidden value.
  */
 function hiddenWorths(
   { sums: { conversions } }: AcquisitionTally,
@@ -137,10 +143,13 @@ function hiddenWorths(
 }
 
 /** A page of rows and the total, as figures: `shown` makes the reply of them. */
-interface AcquisitionPage {
-  readonly rows: readonly RowFigures[];
+interface AcquisitionPage extends RowPage<RowFigures> {
   readonly total: RowFigures;
-  readonly next: RowCursor | null;
+}
+
+/** Returns the sort key of a row. */
+function keyOf(row: RowFigures, withGoal: boolean): RowCursor {
+  return { counts: sortedBy(withGoal).map((count) => row[count] ?? 0), value: row.value };
 }
 
 /** Returns a page of rows without imported days: the database sorts them. */
@@ -154,14 +163,13 @@ async function ownPage(
   const rows = limit + 1;
   const hidden = hiddenWorths(tally, read.visitorsMin);
   const page = await pageOf(sql, tally, { projectId, by, withGoal, cursor, rows, other, hidden });
-  const listed = page.rows.slice(0, limit);
-  const last = page.rows.length > limit ? listed.at(-1)! : null;
-  const next = last === null ? null : {
-    counts: sortedBy(withGoal).map((count) => last[count]!),
-    value: last.value,
-  };
-  const all = next === null && page.other !== null ? [...listed, page.other] : listed;
-  return { rows: all, total: page.total, next };
+  const { rows: listed, nextCursor } = cutPage(
+    page.rows,
+    limit,
+    (last) => encodeRowCursor(keyOf(last, withGoal)),
+  );
+  const all = nextCursor === null && page.other !== null ? [...listed, page.other] : listed;
+  return { rows: all, total: page.total, nextCursor };
 }
 
 /** Returns a page of rows of own events and imported days, each value once. */
@@ -177,13 +185,10 @@ async function mergedPage(
     ...{ projectId, by, withGoal: false, cursor: null, rows, other: null, hidden: new Set() },
   });
   const merged = await mergedAcquisition(read, by, span, own);
-  const sortable = merged.rows.map((row) => ({
-    row,
-    value: row.value,
-    counts: sortedBy(false).map((count) => row[count] ?? 0),
-  }));
-  const page = pageOfRows(sortable, cursor, limit);
-  return { rows: page.rows.map(({ row }) => row), total: merged.total, next: page.next };
+  return {
+    ...pageOfRows(merged.rows, (row) => keyOf(row, false), cursor, limit),
+    total: merged.total,
+  };
 }
 
 async function answer(read: Read, parameters: AcquisitionParameters): Promise<Answer> {
@@ -194,7 +199,7 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
   const span = spanOf(read.range);
   const { match = null, value = null } = goal ?? {};
   const counted = await shownAcquisition(read, { scope, span, by, goal: match, value });
-  // Visitors whose sessions all began before the range are in the read's count, but not in this one.
+  // This count leaves out visitors whose sessions all began before the range; the read's own count has them.
   if (isSmall(counted.tally.sums.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
   const withGoal = goal !== null;
   const imported = await importedAcquisition(read, by, withGoal);
@@ -209,7 +214,7 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
     result: {
       rows: page.rows.map((row) => shown(row, goal, visitorsMin)),
       total: shown(page.total, goal, visitorsMin),
-      nextCursor: page.next === null ? null : encodeRowCursor(page.next),
+      nextCursor: page.nextCursor,
     },
   };
 }

@@ -24,7 +24,7 @@ const AcquisitionNumber = z.strictObject({
   count: z.enum(COUNTS, `Use one of ${COUNTS.join(", ")}.`),
 });
 
-/** Which number somebody asks about: a count in the row of a value. */
+/** The number that `of` names: a count in the row of a value. */
 type AcquisitionNumber = z.output<typeof AcquisitionNumber>;
 
 /** Marks the places whose value is `wanted` with 1. */

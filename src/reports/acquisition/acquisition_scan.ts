@@ -94,7 +94,7 @@ async function inputsOf(
   };
 }
 
-/** Returns the values by which sessions are counted, and the row whose sessions are listed. */
+/** Prepares the values by which sessions are counted, and the row whose sessions are listed. */
 type PrepareValues = (
   values: NumberedValues,
 ) => Promise<Pick<AcquisitionInputs, "values" | "listed">>;
@@ -127,7 +127,7 @@ export async function scanSessions(
 
 /**
  * Counts all values in one scan.
- * @param folded places whose values are counted as one, at the first of them
+ * @param folded places whose values are counted together as one value, at the first of these places
  */
 export async function scanAcquisition(
   source: Pick<Read, "sql" | "timelines">,

@@ -1,7 +1,7 @@
 import type { PlainSum } from "../../scans/decimal_sum.ts";
 import { lengthened } from "../../timelines/timeline.ts";
 import { addTo } from "../../scans/visitor.ts";
-import { PlaceAmounts } from "./place_amounts.ts";
+import { PlaceAmounts } from "../../scans/place_amounts.ts";
 
 /** The place of the total; the places of the values follow. */
 export const WHOLE = 0;
@@ -132,7 +132,7 @@ export class AcquisitionTally {
     this.rules.add(place, rule, sessions);
   }
 
-  /** Sets the totals of what each session counts at exactly one value. */
+  /** Sets the totals of the counts for which each session has exactly one value. */
   sumUp(): this {
     const { sessions, bounces, pageviews, totalConversions } = this.sums;
     for (const counts of [sessions, bounces, pageviews, totalConversions]) {

@@ -30,8 +30,8 @@ export interface AcquisitionInputs {
   /** What a conversion is; null: none are counted. */
   readonly goal: SessionsAndEvents | null;
   /**
-   * Null: conversions have no value. Else the property whose numbers are summed, null where each
-   * conversion is worth the same.
+   * Null: conversions have no value. Else the property whose numbers are summed; null: all conversions are
+   * worth the same.
    */
   readonly worth: { readonly property: string | null } | null;
   readonly values: NumberedValues;
@@ -87,7 +87,7 @@ class HeldEvents {
 
   areIn(session: ScannedSession): boolean {
     const { actor, views, customs, entryPath, context } = session;
-    // The session tells its first page view, except for the properties.
+    // The session holds all of its first page view except the properties.
     if (
       views > 0 && this.#isKnown &&
       this.#test.passes(PAGE_VIEW, entryPath, context, actor, 0)

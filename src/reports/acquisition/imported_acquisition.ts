@@ -21,16 +21,14 @@ export async function importedAcquisition(
   });
 }
 
-/** Adds imported sums to own figures; null: the value has no such figures, or no such sums. */
+/** Adds imported sums to a value's own figures; null: the value has no own figures. */
 function withImported(
   own: RowFigures | null,
-  sums: ImportedSums | null,
-  value: string | null,
+  { value = null, ...sums }: ImportedSums & { readonly value?: string | null },
 ): RowFigures {
-  if (own !== null && sums === null) return own;
+  const { visitors, visits, pageviews, bounces, visitsWithBounces } = sums;
   const sum = (count: number | null | undefined, imported: number | null) =>
     own === null ? imported : (count ?? 0) + (imported ?? 0);
-  const { visitors, visits, pageviews, bounces, visitsWithBounces } = sums!;
   return {
     value,
     visitors: sum(own?.visitors, visitors),
@@ -56,17 +54,14 @@ export async function mergedAcquisition(
   own: { readonly rows: readonly RowFigures[]; readonly total: RowFigures },
 ): Promise<{ readonly rows: RowFigures[]; readonly total: RowFigures }> {
   const { sql, scope: { projectId } } = read;
-  const imported = await sumsByValue(sql, projectId, span.days, by);
-  const sumsOf = new Map(imported.map((sums) => [sums.value, sums]));
-  const known = new Set(own.rows.map(({ value }) => value));
+  const rows = new Map(own.rows.map((row) => [row.value, row]));
+  for (const sums of await sumsByValue(sql, projectId, span.days, by)) {
+    rows.set(sums.value, withImported(rows.get(sums.value) ?? null, sums));
+  }
   const whole = await sumsOfAll(sql, projectId, span.days, by);
   const hasOwn = reachesOwn(span, read.range.to.getTime());
   return {
-    rows: [
-      ...own.rows.map((row) => withImported(row, sumsOf.get(row.value) ?? null, row.value)),
-      ...imported.filter(({ value }) => !known.has(value))
-        .map((sums) => withImported(null, sums, sums.value)),
-    ],
-    total: withImported(hasOwn ? own.total : null, whole, null),
+    rows: [...rows.values()],
+    total: withImported(hasOwn ? own.total : null, whole),
   };
 }

@@ -11,7 +11,7 @@ export interface ShownTally {
   readonly other: number | null;
 }
 
-/** Counts from the rollups for whole days of all visitors without a goal, else in a scan. */
+/** Counts from the rollups if whole days of all visitors without a goal are asked for, else in a scan. */
 async function tallyOf(read: Read, question: AcquisitionQuestion): Promise<AcquisitionTally> {
   const { project: { timezone }, range } = read;
   const rolled = question.goal === null ? rolledSpan(question.scope, { timezone }, range) : null;

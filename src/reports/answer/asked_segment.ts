@@ -52,7 +52,7 @@ async function matchesOfGoals(
   };
 }
 
-/** What a read of a segment loads timelines with. */
+/** The services with which a read of a segment loads timelines. */
 export interface SegmentLoading {
   /** Loads the timelines of all actors. */
   readonly load: LoadTimelines;

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { type Rate, rate } from "./report.ts";
 
-/** (current − previous) / previous; null where previous is 0 and where either is missing. */
+/** Returns (current − previous) / previous; null where previous is 0 or either is missing. */
 export function changeOf(current: number | null, previous: number | null): number | null {
   return current === null || previous === null ? null : rate(current - previous, previous).value;
 }
 
-/** current − previous, of rates; null where either is of nothing. */
+/** Returns current − previous of two rates; null where either has no value. */
 export function pointsOf(current: Rate, previous: Rate): number | null {
   return current.value === null || previous.value === null ? null : current.value - previous.value;
 }

@@ -13,7 +13,7 @@ import type { Read, SharedRead } from "../../scans/read.ts";
 import { MATCH_COUNTS } from "../visitors/match_visitor.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisitors } from "../rollups/rolled_up.ts";
-import { selectMatches } from "../visitors/selected_events.ts";
+import { selectMatches } from "../../scans/selected_events.ts";
 import { tooFewVisitors } from "./small_groups.ts";
 
 /** The limits of reads of a share. */
@@ -24,7 +24,9 @@ export interface ShareLimits {
   readonly visitorsMin: number;
 }
 
-/** What the caller's own parameters name; saved definitions, which the owner of the data made, are not in it. */
+/**
+ * The terms in the caller's own parameters; without those of saved definitions, which the data's owner made.
+ */
 export interface OwnTerms {
   /** Null: any event. */
   readonly matches?: readonly (EventMatch | null)[];
@@ -86,7 +88,7 @@ async function countUnder(
   return [...actors];
 }
 
-/** Counts the distinct visitors of a range, by rollups where these have the answer. */
+/** Counts the distinct visitors of a range: from the rollups where possible, else in a scan. */
 async function visitorsOf(counting: Counting, range: Range, span: Span): Promise<number> {
   const rolled = rolledSpan(counting.scope, counting.project, range);
   if (rolled !== null) return await readRolledVisitors(counting, rolled);
@@ -96,8 +98,8 @@ async function visitorsOf(counting: Counting, range: Range, span: Span): Promise
 
 /**
  * Whether the reply for a range shows no group that is too small: neither all visitors that pass the
- * filters, nor those with an event that is named, nor those that any one filter excludes, whose number is
- * the difference to a read without it.
+ * filters, nor the visitors with a named event, nor the visitors that a single filter excludes, whose number
+ * is the difference to a read without that filter.
  */
 async function isTellable(
   counting: Counting,

@@ -2,10 +2,10 @@ import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 
 /** How far the projection is, at the moment of a snapshot. */
-interface ProjectedState {
+export interface ProjectedState {
   /** Events that are stored and not counted yet. */
   readonly pending: number;
-  /** The time zone of the rollups' days; null while they are not made for any. */
+  /** The time zone of the rollups' days; null while there are no rollups. */
   readonly timezone: string | null;
   /** Whether daily sums of other products were imported. */
   readonly hasImported: boolean;
@@ -13,7 +13,7 @@ interface ProjectedState {
 
 /** The SQL condition of journal rows with events that are not counted yet. */
 export const PENDING_ROWS = "(projected_at IS NULL OR set_aside_until IS NOT NULL)";
-/** An aggregate over such rows: the number of those events. */
+/** An SQL aggregate over such rows: the number of their events that are not counted yet. */
 export const PENDING_SUM = `coalesce(sum(CASE
         WHEN projected_at IS NULL OR set_aside_ids IS NULL THEN greatest(event_count - projected_count, 0)
         ELSE 0 END + coalesce(cardinality(set_aside_ids), 0)), 0)::int8`;
@@ -39,7 +39,7 @@ export async function projectedState(sql: Sql, projectId: number): Promise<Proje
   return row!;
 }
 
-/** Returns the project with the time zone of its rollups; an empty one while they are not made for any. */
+/** Returns the project with the time zone of its rollups; the zone is empty while there are no rollups. */
 export function asRolled(project: Project, { timezone }: ProjectedState): Project {
   return { ...project, timezone: timezone ?? "" };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { json } from "../../http/reply.ts";
 
-/** The schema of how many events a reply leaves out. */
+/** The schema of `pending`, the number of events that a reply leaves out. */
 export const PendingShown = z.int().meta({
   description:
     "Events that are stored and not counted yet: 0 as a rule. A read waits for them for " +

@@ -5,7 +5,7 @@ import type { ParameterFilters, Warning } from "../../query/warnings.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import type { OwnTerms } from "./narrowing.ts";
 
-/** A report's answer, of which the reply is made. */
+/** A report's answer, from which the reply is made. */
 export interface Answer {
   /** Its own parameters as resolved, and shared ones that it resolves differently. */
   readonly query?: Readonly<Record<string, unknown>>;
@@ -32,10 +32,10 @@ export function filtersOfMatches(
 
 /** A report with its own parameters read. */
 export interface Question {
-  /** Throws Problem where they do not go with the shared ones, such as for too many buckets. */
+  /** Throws Problem if the parameters do not fit the shared ones, such as for too many buckets. */
   readonly refuse?: (shared: SharedRead) => void;
   readonly answer: (read: Read) => Promise<Answer>;
-  /** False: it counts no people, such as a list of saved definitions; absent: it does. */
+  /** False: the report counts no people, such as a list of saved definitions; absent: it counts people. */
   readonly isCounted?: false;
   /** True: it shows one thing that its path names, whole, whatever `segment` is. */
   readonly isOfOne?: true;

@@ -85,8 +85,8 @@ function refuseStrayCursor(query: URLSearchParams, { reply }: Report): void {
 }
 
 /**
- * Reads the slugs of segments. A share takes none: its filters alone say whom it shows, and the
- * difference to a read with a segment would show whom the segment leaves out.
+ * Reads the slugs of segments. A share takes none: only its filters decide which people it shows, and the
+ * difference to a read with a segment would reveal the people that the segment leaves out.
  */
 function readSegments(query: URLSearchParams, share: ShareLimits | null | undefined) {
   const slugs = { own: readSegmentSlug(query), compared: comparedSegment(query) };

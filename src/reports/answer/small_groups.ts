@@ -12,7 +12,7 @@ export function isSmall(visitors: number, visitorsMin: number): boolean {
   return visitorsMin > 1 && visitors < visitorsMin;
 }
 
-/** Makes a 403: the reply would show too few people. It is the same for none. */
+/** Makes a 403: the reply would show too few people. It is the same if there are no people at all. */
 export function tooFewVisitors(visitorsMin: number): Problem {
   return new Problem(
     "too_few_visitors",
@@ -21,7 +21,7 @@ export function tooFewVisitors(visitorsMin: number): Problem {
   );
 }
 
-/** Returns a count of people, or of what they did; null where too few visitors, or none, are behind it. */
+/** Returns a count of people or of their actions; null where it comes from too few visitors, or from none. */
 export function shownCount(
   count: number | null,
   visitorsMin: number,
@@ -31,9 +31,9 @@ export function shownCount(
 }
 
 /**
- * Returns the places of the groups that are not shown, where groups add up to a sum: those of too few
- * visitors or none; and where these are too few together, the smallest of the others too, as the rest of
- * the sum would tell of them. Where the small groups are all empty, none is added.
+ * Returns the places of the groups to hide where groups add up to a shown sum: groups of too few visitors or
+ * none, and the smallest of the others too if the hidden ones have too few together, because the rest of the
+ * sum would reveal them. If all small groups are empty, no other is hidden.
  * @param visitors of each group
  */
 export function hiddenPlaces(

@@ -26,8 +26,8 @@ class Deadline {
   }
 
   /**
-   * Returns the time left in whole milliseconds, at least one: zero would mean no limit. Throws
-   * `read_timeout` when the time is over, or when nobody waits any more.
+   * Returns the remaining time in whole milliseconds, at least one, because zero would mean no limit. Throws
+   * `read_timeout` when the time is over or the caller is gone.
    */
   leftMs(): number {
     const left = this.#endsAtMs - performance.now();
@@ -35,14 +35,14 @@ class Deadline {
     return Math.ceil(left);
   }
 
-  /** Aborted when the time is over, or when nobody waits any more. */
+  /** Aborted when the time is over or the caller is gone. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
   /** Awaits `work`; throws `read_timeout` when the time is over. */
   async of<T>(work: Promise<T>): Promise<T> {
-    // Past the deadline nobody awaits `work`: its failure must not be an unhandled rejection.
+    // After the deadline `work` is not awaited any more, and its failure must not be an unhandled rejection.
     work.catch(() => {});
     const { promise, reject } = Promise.withResolvers<never>();
     const end = () => this.#over.abort(readTimeout());

@@ -12,7 +12,10 @@ export type Listed = "visits" | "people";
 
 /** One number of another read's answer. */
 interface NumberBehind {
-  /** Finds whom it counts, under the list's shared parameters, with the visitor that counts them. */
+  /**
+   * Finds the people whom the number counts, under the list's shared parameters, with the visitor that
+   * counts them.
+   */
   readonly find: (read: Read) => Promise<Behind>;
   /** The filters in its parameters, for warnings of values that never occurred. */
   readonly parameterFilters: readonly ParameterFilters[];
@@ -73,7 +76,7 @@ export function readNumber(
   }
 }
 
-/** Throws Problem `invalid_parameter` where the list is not of what the number counts. */
+/** Throws Problem `invalid_parameter` if the number counts visits and the list shows people, or the reverse. */
 export function refuseListed(listed: Listed, counts: Listed): void {
   if (listed === counts) return;
   throw invalidParameter("place", `It counts ${counts}: ask ${PATHS[counts]} for them.`);

@@ -1,13 +1,16 @@
 import { joined } from "../../scans/visitor.ts";
 import { GrowingList } from "../visitors/growing_list.ts";
 
-/** Whom a number counts: each actor with a moment, which is the start of a visit, or when a person came to count. */
+/**
+ * The people or visits that a number counts: each actor with a time, the start of the visit or the moment
+ * from which the person counts.
+ */
 export interface Behind {
   readonly actors: Int32Array;
   readonly ms: Float64Array;
 }
 
-/** Gathers whom a number counts. */
+/** Collects the people or visits that a number counts. */
 export class BehindTally {
   readonly #actors = new GrowingList(new Int32Array(1_024));
   readonly #ms = new GrowingList(new Float64Array(1_024));

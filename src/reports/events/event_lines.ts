@@ -2,10 +2,10 @@ import { EXPORT_CHUNK_ROWS, EXPORT_HANDED_BYTES } from "../../limits.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 
-/** The line of an event. */
+/** Returns the NDJSON line of an event. */
 export const lineOf = (row: EventRow): string => `${JSON.stringify(shownEvent(row))}\n`;
 
-/** The lines of a page, a chunk at a time. */
+/** Yields the lines of a page, one chunk at a time. */
 export function* chunked(rows: readonly EventRow[]): Generator<string> {
   let lines: string[] = [];
   let length = 0;

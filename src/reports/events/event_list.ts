@@ -11,15 +11,16 @@ import {
   waitingEvents,
 } from "../../store/journal_block.ts";
 import { rowsAt } from "../../store/segments.ts";
-import type { Read } from "../../scans/read.ts";
+import type { Read, ScanSource } from "../../scans/read.ts";
+import { PENDING_ROWS } from "../answer/projected_state.ts";
 import { partsBackwards } from "../newest/backwards.ts";
-import { selectEvents } from "../visitors/selected_events.ts";
+import { selectEvents } from "../../scans/selected_events.ts";
 import { isOfBots } from "../shown/shown_event.ts";
 import { JOURNAL_LIST_LIMITS, type JournalListLimits } from "./list_limits.ts";
 import { NEWEST, NewestEvents } from "../newest/newest_events.ts";
 
-export interface ListSource extends Pick<Read, "sql" | "scope" | "timelines" | "blocks"> {
-  /** How the newest events of a span are found, where not by timelines. */
+export interface ListSource extends ScanSource, Pick<Read, "blocks"> {
+  /** Finds the newest events of a span; absent: timelines do. */
   readonly newest?: FindNewest;
 }
 
@@ -31,14 +32,14 @@ type FindNewest = (
   edgeMs: number,
 ) => Promise<NewestEvents>;
 
-/** A place in the list of events, newest first, ties by id: behind it lies what is older. */
+/** A place in the list of events, which is newest first, ties by id; older events lie behind it. */
 export interface ListPlace {
   readonly ms: number;
-  /** Null: behind it lies nothing of that millisecond. */
+  /** Null: no event of that millisecond lies behind the place. */
   readonly id: string | null;
 }
 
-/** The span of a list, and where in it a page begins. */
+/** Returns the span of a list, and the place in it where a page begins. */
 export function listedFrom(range: Range, cursor: PageCursor | null) {
   const span = spanOf(range);
   const isWithin = cursor !== null && Date.parse(cursor.at) < span.toMs;
@@ -48,12 +49,12 @@ export function listedFrom(range: Range, cursor: PageCursor | null) {
   return { span, place };
 }
 
-/** The part of a span that may hold what lies behind a place. */
+/** Returns the part of a span that may hold events behind a place. */
 export function spanBehind({ fromMs }: Span, { ms, id }: ListPlace): Span {
   return { fromMs, toMs: id === null ? ms : ms + 1 };
 }
 
-/** Meets all selected events of a span. */
+/** Finds the newest selected events of a span by a scan of all its selected events. */
 export async function newestOf(
   source: ListSource,
   span: Span,
@@ -67,13 +68,13 @@ export async function newestOf(
   return newest;
 }
 
-/** Newest first, ties by id, the greatest first. */
+/** Compares events for a list that is newest first, ties by id, the greatest first. */
 export function byPlace(a: EventRow, b: EventRow): number {
   if (a.occurred_at !== b.occurred_at) return a.occurred_at < b.occurred_at ? 1 : -1;
   return a.event_id < b.event_id ? 1 : -1;
 }
 
-/** The first of those events that lie behind a place, in their order. */
+/** Reads the found events that lie behind a place, and returns the first `rows` in the order of the list. */
 async function inOrder(
   { sql, scope, blocks }: ListSource,
   { ms, segmentIds, places }: NewestEvents,
@@ -95,27 +96,24 @@ async function inOrder(
   return listed;
 }
 
-/** Journal rows with an event that is not projected yet, or that the projection has set aside. */
-const IS_WAITING = "(projected_at IS NULL OR set_aside_until IS NOT NULL)";
-
 /** Whether an event of a span is not projected yet, or is set aside. */
 export async function isWaiting(sql: Sql, projectId: number, span: Span): Promise<boolean> {
   const rows = await sql.query(
     `SELECT FROM journal
-    WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8 AND ${IS_WAITING} LIMIT 1`,
+    WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8 AND ${PENDING_ROWS} LIMIT 1`,
     [projectId, span.toMs, span.fromMs],
   );
   return rows.length > 0;
 }
 
-// Newest first, behind the last row of the batch before. Few at a time: while a history is imported
-// thousands of blocks wait.
+// Newest first, starting behind the last row of the previous batch. Batches are small, because thousands
+// of blocks wait while a history is imported.
 const blocksOf = (which: "all" | "waiting") => `
 SELECT project_id, journal_id, to_ms, block, known_ids::text[] AS known_ids, projected_count,
   set_aside_ids::text[] AS set_aside_ids
 FROM journal
 WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8
-  AND (to_ms, journal_id) < ($4::int8, $5::int8) ${which === "waiting" ? `AND ${IS_WAITING}` : ""}
+  AND (to_ms, journal_id) < ($4::int8, $5::int8) ${which === "waiting" ? `AND ${PENDING_ROWS}` : ""}
 ORDER BY to_ms DESC, journal_id DESC LIMIT ${BLOCKS_AT_ONCE}`;
 
 interface TimedBlock extends Record<string, unknown>, PendingRow {
@@ -123,7 +121,7 @@ interface TimedBlock extends Record<string, unknown>, PendingRow {
   readonly to_ms: number;
 }
 
-/** Journal blocks with an event of a span, those that reach furthest first. */
+/** Yields the journal blocks with an event in a span, the one with the latest end first. */
 async function* blocksBackwards(
   sql: Sql,
   projectId: number,
@@ -145,11 +143,11 @@ async function* blocksBackwards(
 const UNLIMITED: JournalListLimits = { blocksMax: Infinity, eventsMax: Infinity };
 
 /**
- * Reads the next `rows` events of a span behind a place from the journal: all that it holds, or those that
- * are not projected. Applies no filter but the choice of bots. Decodes blocks from the latest back, until
- * none can hold an event of the page. Throws UnreadableBlock.
- * @param limits what may be decoded; absent: as much as it takes
- * @returns null where that is not enough
+ * Reads the next `rows` events of a span behind a place from the journal: all events, or only those that
+ * are not projected yet. Applies `bots` and no other filter. Decodes blocks from the latest back, until no
+ * earlier block can hold an event of the page. Throws UnreadableBlock.
+ * @param limits how much may be decoded; absent: no limit
+ * @returns null where the limits do not suffice
  */
 async function journalRows(
   { sql, scope }: ListSource,
@@ -171,14 +169,14 @@ async function journalRows(
   let lastMs = -Infinity;
   let { blocksMax: blocksLeft, eventsMax: eventsLeft } = limits ?? UNLIMITED;
   for await (const block of blocksBackwards(sql, scope.projectId, { ...span, toMs }, which)) {
-    // A block that ends in the last event's millisecond may hold a greater id.
+    // A block that ends in the millisecond of the page's last event may hold a greater id.
     if (block.to_ms < lastMs) break;
     if (blocksLeft-- <= 0 || eventsLeft <= 0) return null;
     const events = which === "all" ? journalEvents(block) : waitingEvents(block);
     eventsLeft -= events.length;
     const before = listed.length;
     listed.push(...events.filter(isListed));
-    // A page of many small blocks is sorted once it is full, not with each of them.
+    // A page from many small blocks is sorted once it is full, not after each block.
     if (listed.length === before || listed.length < rows) continue;
     listed = listed.sort(byPlace).slice(0, rows);
     lastMs = Date.parse(listed.at(-1)!.occurred_at);
@@ -186,7 +184,7 @@ async function journalRows(
   return listed.sort(byPlace);
 }
 
-/** From when on, by the events' own time, the journal holds every event that is stored. */
+/** Returns the event time from which on the journal holds every stored event. */
 async function journalFromMs(sql: Sql, projectId: number): Promise<number> {
   const [row] = await sql.query<{ journal_lacks_to_ms: number | null }>(
     "SELECT journal_lacks_to_ms FROM projections WHERE project_id = $1::int",
@@ -195,7 +193,7 @@ async function journalFromMs(sql: Sql, projectId: number): Promise<number> {
   return (row?.journal_lacks_to_ms ?? -Infinity) + 1;
 }
 
-/** The next `rows` selected events of segments behind a place, fewer where no more follow. */
+/** Reads the next `rows` selected events behind a place from segments; fewer where no more follow. */
 async function projectedRows(
   source: ListSource,
   span: Span,
@@ -215,7 +213,9 @@ async function projectedRows(
   return listed;
 }
 
-/** From the first event of a project to behind the last one, whatever is projected; null: there is none. */
+/**
+ * Returns the span from the first to the last event of a project, projected or not; null: there is no event.
+ */
 export async function storedSpan(sql: Sql, projectId: number): Promise<Span | null> {
   const [row] = await sql.query<{ first: number | null; last: number | null }>(
     `SELECT min(first)::int8 AS first, max(last)::int8 AS last FROM (
@@ -228,7 +228,7 @@ export async function storedSpan(sql: Sql, projectId: number): Promise<Span | nu
   return first === null || last === null ? null : { fromMs: first, toMs: last + 1 };
 }
 
-/** Lists unfiltered events from segments, and those that are not projected yet from the journal. */
+/** Lists events without a filter: projected ones from segments, the others from the journal. */
 async function storedRows(
   source: ListSource,
   span: Span,
@@ -236,14 +236,14 @@ async function storedRows(
   rows: number,
 ): Promise<EventRow[]> {
   const projected = await projectedRows(source, span, from, rows);
-  // Waiting events that are older than a full page of projected ones are not on it.
+  // A full page of projected events has no place for older events that are not projected yet.
   const last = projected.length === rows ? Date.parse(projected.at(-1)!.occurred_at) : span.fromMs;
   const recent = { fromMs: Math.max(span.fromMs, last), toMs: span.toMs };
   const waiting = await journalRows(source, recent, from, rows, "waiting");
   return [...projected, ...waiting ?? []].sort(byPlace).slice(0, rows);
 }
 
-/** Reads the newest events from the journal; null where it is damaged there, or would take too much. */
+/** Reads the newest events from the journal; null where it is damaged, or where too much would be decoded. */
 async function newestRows(
   source: ListSource,
   span: Span,
@@ -254,19 +254,19 @@ async function newestRows(
   try {
     return await journalRows(source, span, from, rows, "all", limits);
   } catch (error) {
-    // Projected events stand in segments too; for others the same failure comes again, and says so.
+    // Projected events are in segments too. For other events the list meets this failure again and reports it.
     if (error instanceof UnreadableBlock) return null;
     throw error;
   }
 }
 
 /**
- * Lists the next `rows` selected events of a span behind a place, newest first, fewer where no more
- * follow. Filters are asked of what is projected; without any, what is not projected yet is listed too.
+ * Lists the next `rows` selected events of a span behind a place, newest first; fewer where no more
+ * follow. Filters see projected events only; without filters, events that are not projected yet are
+ * listed too.
  *
- * Without filters the newest events come from the journal, which holds those of the last two days in
- * about the order of time: a page is in a few of its blocks, but in as many blocks of segments as it
- * has people.
+ * Without filters the newest events come from the journal, which holds the last two days in roughly
+ * chronological order: a page is in a few journal blocks, but in one segment block per person on it.
  */
 export async function listEvents(
   source: ListSource,

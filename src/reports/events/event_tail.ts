@@ -11,23 +11,23 @@ import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { isOfBots } from "../shown/shown_event.ts";
 import { PASSING_IDS } from "./passing_visitor.ts";
 
-/** Which stored events a tail shows. */
+/** Which stored events a tail shows: those that `until` shows and `since` does not. */
 interface TailSelection {
-  /** What was seen before. */
+  /** The snapshot of the page before. */
   readonly after: TailCursor;
-  /** What may be seen now, as pg_snapshot prints it. */
+  /** The snapshot that this read covers, as pg_snapshot prints it. */
   readonly until: string;
-  /** When they happened; null: at any time. */
+  /** The span of the events' own times; null: any time. */
   readonly range: Range | null;
 }
 
-/** An event, and the row of the journal that it stands in. */
+/** An event, and the journal row that holds it. */
 export interface TailEvent {
   readonly journalId: number;
   readonly row: EventRow;
 }
 
-/** Before and after every event. */
+/** Places before and after every event. */
 const EVERY_MS = { from: TIMESTAMP_MS_MIN, to: Number.MAX_SAFE_INTEGER };
 
 interface Block extends Record<string, unknown> {
@@ -37,8 +37,8 @@ interface Block extends Record<string, unknown> {
   readonly known_ids: readonly string[] | null;
 }
 
-// In the order of the key: newest first. Rows are looked at from the newest to the oldest that may
-// hold something unseen, whatever the planner thinks of snapshots.
+// Walks the key from the newest row to the oldest that may hold an unseen event. The bound on the key
+// keeps this so, whatever the planner estimates for snapshots.
 const BLOCKS = `
 SELECT project_id, journal_id, block, known_ids::text[] AS known_ids
 FROM journal
@@ -50,35 +50,35 @@ WHERE project_id = $1::int AND journal_id <= $2::int8
 ORDER BY journal_id DESC LIMIT ${BLOCKS_AT_ONCE}`;
 
 /**
- * Of an instant long ago the journal may not hold all that was stored since: rows go 48 hours after
- * their projection. Throws Problem `cursor_expired`.
+ * Throws Problem `cursor_expired` for an instant so long ago that the journal may not hold everything
+ * stored since: rows are deleted 48 hours after their projection.
  */
-export async function refuseForgotten(
+export async function refuseExpired(
   sql: Sql,
   projectId: number,
   { at, snapshot }: TailCursor,
 ): Promise<void> {
   if (snapshot !== null) return;
-  const [forgotten] = await sql.query(
+  const [expired] = await sql.query(
     `SELECT FROM projections
     WHERE project_id = $1::int AND journal_from > $2::text::timestamptz`,
     [projectId, at],
   );
-  if (forgotten !== undefined) throw cursorExpired();
+  if (expired !== undefined) throw cursorExpired();
 }
 
-/** From when on a row that a snapshot does not show may have been received. */
+/** Returns the earliest time at which a row that a snapshot does not show may have been received. */
 function unseenSince({ at }: TailCursor): string {
   return new Date(Math.max(Date.parse(at) - STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN)).toISOString();
 }
 
-/** Latest received first, ties by id. */
+/** Compares events: the latest received first, ties by id. */
 function byReceipt(a: EventRow, b: EventRow): number {
   if (a.received_at !== b.received_at) return a.received_at < b.received_at ? 1 : -1;
   return a.event_id < b.event_id ? 1 : -1;
 }
 
-/** The ids of those events that pass the filters of the scope: the segments tell. */
+/** Returns the ids of the events that pass the filters of the scope, as their segments tell. */
 async function passingIds(
   source: ScanSource,
   rows: readonly EventRow[],
@@ -99,7 +99,7 @@ function isInRange({ occurred_at }: EventRow, range: Range | null): boolean {
   return ms >= range.from.getTime() && ms < range.to.getTime();
 }
 
-/** Of one block, the events that are meant, latest received first. */
+/** Decodes one block and returns the events that the tail shows, latest received first. */
 async function selectedOf(
   source: ScanSource,
   block: Block,
@@ -116,8 +116,8 @@ async function selectedOf(
 }
 
 /**
- * Events that were committed since, those of the latest journal rows first, within one the latest
- * received first: the next `rows` behind a page.
+ * Reads the next `rows` events behind a page among those committed since the last poll: the latest journal
+ * row first, and within a row the latest received event first.
  */
 export async function tailEvents(
   source: ScanSource,

@@ -35,14 +35,17 @@ export const WINDOW_SIZES: PackedSizes = {
   handedBytes: EXPORT_HANDED_BYTES,
 };
 
-/** Where a window's events are stored, and where the next one begins. */
+/** Where the events of a window are stored, and where the next window begins. */
 interface Found {
   readonly parts: readonly FoundEvents[];
-  /** Null: nothing follows. */
+  /** Null: no event follows. */
   readonly next: ListPlace | null;
 }
 
-/** The newest events behind a place: at least so many, where there are, and all of the last one's millisecond. */
+/**
+ * Finds the newest events behind a place: at least `rows`, where as many exist, and all in the millisecond
+ * of the last.
+ */
 async function newestBehind(
   source: ListSource,
   span: Span,
@@ -65,7 +68,7 @@ async function newestBehind(
   return { parts, next: null };
 }
 
-/** Events of one block of a segment, by their number among those that were found. */
+/** The events to read from one segment, in parallel lists. */
 interface Wanted {
   readonly segmentId: number;
   readonly ms: number[];
@@ -85,7 +88,7 @@ function bySegment(parts: readonly FoundEvents[]): Map<number, Wanted> {
   return wanted;
 }
 
-/** Every moment of what was found. */
+/** Returns the time of every found event. */
 function momentsOf(parts: readonly FoundEvents[]): Float64Array {
   const moments = new Float64Array(parts.reduce((sum, { ms }) => sum + ms.length, 0));
   let at = 0;
@@ -96,7 +99,7 @@ function momentsOf(parts: readonly FoundEvents[]): Float64Array {
   return moments;
 }
 
-/** Reads the events of a segment that are wanted, one block at a time. */
+/** Reads the wanted events of a segment into `lines`, one block at a time. */
 async function readInto(
   lines: PackedLines,
   reads: Database,
@@ -119,7 +122,7 @@ async function readInto(
     const { firstPlace, events } = fetched;
     let end = at;
     while (end < order.length && places[order[end]!]! < firstPlace + events) end++;
-    // Of a long history a window has few events of each block.
+    // In a long history a window has only a few events from each block.
     const own = order.subarray(at, end).filter((i) => lines.keeps(ms[i]!));
     const picked = new PickedEvents(fetched, own.map((i) => places[i]! - firstPlace));
     const ids = picked.ids();
@@ -140,7 +143,7 @@ async function readInto(
 export interface WindowSource {
   readonly reads: Database;
   readonly projectId: number;
-  /** Whether filters choose events: they see what is projected alone. */
+  /** Whether filters choose events: filters see projected events only. */
   readonly isFiltered: boolean;
   /** Works on one snapshot of the database. */
   readonly atOneMoment: <T>(work: (source: ListSource) => Promise<T>) => Promise<T>;
@@ -148,20 +151,20 @@ export interface WindowSource {
 
 /** Many selected events, newest first. */
 interface EventWindow {
-  /** Their lines, some at a time, and so many at most; once, and before the next window is read. */
+  /** Yields at most `linesMax` lines, in batches; may be called once, before the next window is read. */
   readonly handed: (linesMax: number) => Iterable<HandedLines>;
-  /** Where the next one begins; null: nothing follows. */
+  /** Where the next window begins; null: no event follows. */
   readonly next: ListPlace | null;
 }
 
-/** Why there is no window. */
+/** Says that the window could not be read. */
 export interface NoWindow {
   readonly handed: null;
-  /** Bytes of an event's line on average; null: none was read. */
+  /** The average bytes of an event's line; null: no line was read. */
   readonly lineBytes: number | null;
 }
 
-/** How many events a page has where a window could not be had: fewer where their lines are long. */
+/** Returns how many events a page holds in place of a window: fewer where their lines are long. */
 export function pageRowsOf(lineBytes: number): number {
   const rows = Math.floor(EXPORT_PAGE_BYTES_AIM / Math.max(1, lineBytes));
   return Math.max(1, Math.min(EXPORT_PAGE_ROWS, rows));
@@ -170,10 +173,10 @@ export function pageRowsOf(lineBytes: number): number {
 const NO_WINDOW: NoWindow = { handed: null, lineBytes: null };
 
 /**
- * About so many of the selected events of a span behind a place: fewer where they are large. They are
- * read block by block, each block once, and their lines kept compressed. Others write to the database
- * meanwhile. It cannot be had like this where some of it is not projected yet, a segment was written
- * anew meanwhile, or more are of one millisecond than the memory holds.
+ * Reads a window: about `rows` of the selected events of a span behind a place, fewer where they are large.
+ * Each block is read once, and the lines are kept compressed. Writers may change the database meanwhile.
+ * There is no window where some of its events are not projected yet, where a segment was rewritten
+ * meanwhile, or where one millisecond has more events than the memory holds.
  */
 export async function readWindow(
   source: WindowSource,

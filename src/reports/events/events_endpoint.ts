@@ -39,7 +39,7 @@ import {
 } from "../answer/asked_segment.ts";
 import { chunked } from "./event_lines.ts";
 import { listedFrom, listEvents, type ListSource, storedSpan } from "./event_list.ts";
-import { refuseForgotten, type TailEvent, tailEvents } from "./event_tail.ts";
+import { refuseExpired, type TailEvent, tailEvents } from "./event_tail.ts";
 import { pageRowsOf, readWindow, WINDOW_SIZES } from "./event_window.ts";
 import type { ExportSeats } from "./export_seats.ts";
 import { lineReply, type Lines } from "./line_stream.ts";
@@ -54,13 +54,13 @@ import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { atOneMoment, readFailure, withinTime } from "../answer/time_limit.ts";
 
-/** What the read works with: the project is one that the token may read. */
+/** The services of the read, and a project that the token may read. */
 interface EventsContext extends ReportServices {
   readonly project: Project;
   readonly exports: ExportSeats;
 }
 
-/** The parameters of `GET /v1/events`. */
+/** Descriptions of the parameters of `GET /v1/events`. */
 export const EVENT_QUERY: Readonly<Record<string, string>> = {
   project: "Project id. Default: the token's only project",
   from: "Local date, inclusive, or instant. Default: 29 days before `to`",
@@ -86,13 +86,13 @@ export const EventsReply = z.object({
   tailCursor: z.string(),
 });
 
-/** What the list and the tail hold. */
+/** Says in the reply what the list and the tail hold. */
 export const EVENT_SEMANTICS =
   "Stored events, newest first by their corrected time, ties by eventId; with `after`, those " +
   "committed since, the latest stored first. A tail goes on with `tailCursor` as `after` once its " +
   "pages are read: those of one call with `cursor` and the same `after`, until `nextCursor` is null.";
 
-/** Where to go on. Pages of a tail are in another order than those of the list. */
+/** Reads where to go on. A cursor serves either the list or a tail, whose pages have different orders. */
 function readPlace(query: URLSearchParams, asOfMs: number) {
   const place = readAll({
     tail: () => readTailCursor(query, asOfMs),
@@ -108,7 +108,7 @@ function readPlace(query: URLSearchParams, asOfMs: number) {
   );
 }
 
-/** The parameters, every bad one told at once. */
+/** Reads the parameters, and reports all bad ones at once. */
 function readQuery(
   query: URLSearchParams,
   { timezone }: Project,
@@ -117,7 +117,7 @@ function readQuery(
 ) {
   const { place, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
-    // An interval and a comparison are of no effect, and refused where they would be anywhere else.
+    // `interval` and `compare` have no effect; bad values are refused as in any other report.
     range: () =>
       isExport
         ? readRange(query, timezone, asOf.getTime(), null)
@@ -132,26 +132,26 @@ function readQuery(
   return { ...others, rowsMax, ...place };
 }
 
-/** Which events are meant, and where a page begins. */
+/** Which events a request selects. */
 interface Selection {
   readonly scope: Scope;
-  /** When they happened. Of a tail null, where no dates were given. */
+  /** The span of the events' own times; null for a tail without dates. */
   readonly range: Range | null;
   readonly tail: TailCursor | null;
-  /** Null: events of everybody. */
+  /** Null: the events of all people. */
   readonly segment: SavedSegment | null;
-  /** The range that a segment's conditions ask about. */
+  /** The range to which the conditions of a segment apply. */
   readonly asked: Range;
 }
 
-/** One page, with one event more where others follow, and up to where it tells. */
+/** One page, with one event more where others follow. */
 interface Page {
   readonly events: readonly TailEvent[];
-  /** From where a tail goes on: all pages of one poll of a tail name the same place. */
+  /** Where a tail goes on; the same for all pages of one poll. */
   readonly position: TailCursor & { readonly snapshot: string };
 }
 
-/** Reads a page of `rows` events, and one more. */
+/** Reads a page of `rows` events, and one event more. */
 async function readPage(
   source: ListSource,
   { range, tail }: Selection,
@@ -160,7 +160,7 @@ async function readPage(
   asOf: Date,
 ): Promise<Page> {
   const { sql, scope } = source;
-  // Filters see what is projected; what is not is left to a tail from there.
+  // Filters see projected events only; a tail from this place shows the others later.
   const told = async () =>
     isNarrowed(scope)
       ? await projectedPlace(sql, scope.projectId, asOf.toISOString())
@@ -170,14 +170,14 @@ async function readPage(
     const listed = await listEvents(source, span, place, rows + 1);
     return { events: listed.map((row) => ({ journalId: 0, row })), position: await told() };
   }
-  await refuseForgotten(sql, scope.projectId, tail);
+  await refuseExpired(sql, scope.projectId, tail);
   const page = cursor?.tail ?? null;
   const position = page === null ? await told() : { at: tail.at, snapshot: page.snapshot };
   const selection = { after: tail, until: position.snapshot, range };
   return { events: await tailEvents(source, selection, page, rows + 1), position };
 }
 
-/** Where a page ended that others follow; null where it is the last. */
+/** Returns the cursor of the next page; null after the last page. */
 function nextCursor({ events, position }: Page, rows: number, isTail: boolean): PageCursor | null {
   const last = events[rows - 1];
   if (last === undefined || events.length <= rows) return null;
@@ -187,7 +187,7 @@ function nextCursor({ events, position }: Page, rows: number, isTail: boolean): 
 }
 
 /**
- * `GET /v1/events`: a page of stored events, or all of the selection as NDJSON where the caller
+ * `GET /v1/events`: a page of stored events, or all selected events as NDJSON where the caller
  * accepts `application/x-ndjson`. A list is read from segments, a tail from the journal.
  * @throws Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`, `damaged_events`.
  */
@@ -206,7 +206,7 @@ export async function getEvents(
   const selected = { scope, range: bounded ? range : null, tail, asked: range };
   if (isExport) {
     const segment = await namedSegment(context.reads, project.projectId, "segment", slug);
-    // An export has no place to say what it leaves out: it waits until it leaves out nothing.
+    // An export cannot say that events are pending, so it waits until none is.
     await projection.catchUp(project.projectId);
     const exporting = { ...context, gone: request.signal };
     const lines = exportedLines(exporting, { ...selected, segment }, cursor, rowsMax, asOf);
@@ -264,7 +264,7 @@ export async function getEvents(
   return reply;
 }
 
-/** Works on what a page is read from: one snapshot of the database. */
+/** Runs `work` on one snapshot of the database. */
 function onSnapshot<T>(
   { segments, pool }: EventsContext,
   access: { readonly sql: Sql; readonly signal?: AbortSignal },
@@ -279,7 +279,7 @@ function onSnapshot<T>(
   );
 }
 
-/** The selection, of no longer a time than there are events: the list is looked for in parts of it. */
+/** Narrows the range of a list, which is searched part by part, to the time that has events; null: none has. */
 async function narrowed(context: EventsContext, selection: Selection): Promise<Selection | null> {
   const { scope, range, tail } = selection;
   if (tail !== null || range === null) return selection;
@@ -290,13 +290,12 @@ async function narrowed(context: EventsContext, selection: Selection): Promise<S
   return from < to ? { ...selection, range: { ...range, from, to } } : null;
 }
 
-/** What an export is read with. */
 interface ExportContext extends EventsContext {
-  /** Aborted once nobody takes it any more. */
+  /** Aborted once nobody takes the export any more. */
   readonly gone: AbortSignal;
 }
 
-/** The events of a tail, page by page. */
+/** Yields the events of a tail, page by page. */
 async function* tailedLines(
   context: ExportContext,
   selection: Selection,
@@ -320,8 +319,8 @@ async function* tailedLines(
 }
 
 /**
- * The events of a list, newest first: some by themselves first, so that they are there soon, then windows.
- * What a window cannot have is read page by page.
+ * Yields the events of a list, newest first: a small page first, so that it arrives soon, then windows. Where
+ * there is no window, one page is read in its place.
  */
 async function* listedLines(
   context: ExportContext,
@@ -382,7 +381,7 @@ async function* listedLines(
   }
 }
 
-/** One line an event, a chunk at a time as the reader takes them: memory stays bounded. */
+/** Yields one line per event, chunk by chunk as the reader takes them, so that memory stays bounded. */
 function exportedLines(...asked: Parameters<typeof selectedLines>): AsyncGenerator<Lines, void> {
   const [{ exports, project, gone }] = asked;
   return exports.seated(project.projectId, selectedLines(...asked), gone);

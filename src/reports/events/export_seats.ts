@@ -8,19 +8,19 @@ function refused(detail: string): Problem {
   });
 }
 
-/** Exports under way: each holds a window of lines for as long as its reader takes. */
+/** Limits the exports under way: each holds a window of lines for as long as its reader takes. */
 export class ExportSeats {
   readonly #projects = new Seats<number>();
   #taken = 0;
 
-  /** How many are under way. */
+  /** The number of exports under way. */
   get taken(): number {
     return this.#taken;
   }
 
   /**
-   * The lines of an export, which has a seat from the first of them on until it ends, or nobody takes it
-   * any more. Throws Problem `overloaded` in place of the first where there is none.
+   * Yields the lines of an export, which holds a seat from its first line until it ends or `gone` aborts.
+   * Throws Problem `overloaded` before the first line where no seat is free.
    */
   async *seated<Lines>(
     projectId: number,
@@ -37,7 +37,7 @@ export class ExportSeats {
     }
   }
 
-  /** @returns gives the seat back, once. Throws Problem `overloaded` */
+  /** Takes a seat, and returns a function that gives it back once. Throws Problem `overloaded`. */
   #take(projectId: number): () => void {
     if (this.#projects.of(projectId) >= EXPORTS_PER_PROJECT_MAX) {
       throw refused(`${EXPORTS_PER_PROJECT_MAX} exports of this project are under way.`);

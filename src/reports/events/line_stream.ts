@@ -1,11 +1,11 @@
 import { problemText } from "../../http/reply.ts";
 import { Problem } from "../../problem.ts";
 
-/** Whole lines: as text, or in UTF-8. */
+/** Whole lines, as text or in UTF-8. */
 export type Lines = string | Uint8Array;
 type AllLines = AsyncGenerator<Lines, void>;
 
-/** The lines behind the first, in UTF-8. A Problem becomes the last of them, and then it fails. */
+/** Yields the lines in UTF-8, `first` first. A Problem becomes the last line and is then thrown. */
 async function* encoded(
   first: IteratorResult<Lines, void>,
   lines: AllLines,
@@ -26,10 +26,10 @@ async function* encoded(
 }
 
 /**
- * The reply whose body are these lines, written as its reader takes them. What fails before the first of
- * them is thrown, so that the status can tell. Later, a Problem is the last line, and the connection
- * breaks off behind it, so that nobody takes what came for all of it.
- * @param meant what an error means to the caller
+ * Returns a reply with these lines as its body, written as fast as its reader takes them. A failure before
+ * the first line is thrown, so that the status can tell it. Later, a Problem becomes the last line and the
+ * connection is cut, so that nobody mistakes the received lines for all of them.
+ * @param meant maps an error to the one that the caller is told
  */
 export async function lineReply(
   lines: AllLines,
@@ -42,7 +42,8 @@ export async function lineReply(
   const all = encoded(first, lines, requestId, meant);
   const taken: AsyncIterator<Uint8Array> = {
     next: () => all.next(),
-    // Also where nobody took even the first: what never began would not end either.
+    // Ends `lines` by itself: where nobody took the first line, `all` never began, and ending it would not
+    // end `lines`.
     async return() {
       await all.return(undefined);
       await lines.return();

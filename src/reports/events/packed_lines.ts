@@ -5,37 +5,37 @@ import type { Yield } from "../../store/yielding.ts";
 
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const UTF8 = new TextEncoder();
-/** Three bytes of UTF-8 hold any UTF-16 unit. */
+/** The most bytes that one UTF-16 unit takes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
-/** Room is made by this share of it at least: what stays is moved each time. */
+/** At least this share of the room is freed at once, because the remaining chunks are moved each time. */
 const DROPPED_SHARE = 1 / 8;
 
-/** What lines may take in memory. */
+/** How much memory the lines of a window may take. */
 export interface PackedSizes {
-  /** Lines of a chunk: more only where one moment has more. */
+  /** Lines of a chunk; a chunk has more only where one millisecond has more. */
   readonly chunkRows: number;
-  /** Bytes of lines, and lines, before they are compressed. */
+  /** How many bytes and lines are held before they are compressed. */
   readonly openBytes: number;
   readonly openRows: number;
-  /** Bytes of all that is compressed. */
+  /** Bytes of all compressed lines. */
   readonly bytesMax: number;
-  /** Bytes of lines that are handed on together; a single line may be more. */
+  /** Bytes of the lines that are handed on together; a single line may be larger. */
   readonly handedBytes: number;
 }
 
-/** Memory for the lines of a window, that the next window takes again. */
+/** Memory for the lines of a window, which the next window uses again. */
 export class LineMemory {
   #open: Uint8Array | null = null;
   #packed: Uint8Array | null = null;
 
   constructor(readonly sizes: PackedSizes) {}
 
-  /** Bytes of it that were taken. */
+  /** The bytes that are allocated. */
   get bytes(): number {
     return (this.#open?.length ?? 0) + (this.#packed?.length ?? 0);
   }
 
-  /** Room for lines, one of so many bytes among them. */
+  /** Returns the room for uncompressed lines, large enough for one line of this many bytes. */
   open(bytes: number): Uint8Array {
     if (this.#open === null || this.#open.length < bytes) {
       this.#open = new Uint8Array(Math.max(bytes, this.sizes.openBytes));
@@ -43,19 +43,19 @@ export class LineMemory {
     return this.#open;
   }
 
-  /** Room for all that is compressed: the system gives what is written to. */
+  /** Returns the room for compressed lines; the system allocates only the pages that are written. */
   get packed(): Uint8Array {
     return this.#packed ??= new Uint8Array(this.sizes.bytesMax);
   }
 }
 
-/** Lines of one chunk that were compressed together. */
+/** Lines of one chunk that are compressed together. */
 interface Piece {
   readonly chunk: number;
   /** The number of its first line, and how many there are. */
   readonly first: number;
   readonly lines: number;
-  /** Where it stands. */
+  /** Where the piece begins in the memory for compressed lines. */
   at: number;
   readonly bytes: number;
 }
@@ -66,7 +66,7 @@ export interface HandedLines {
   readonly lines: number;
 }
 
-/** Where the moments are cut: the first moment of each chunk but the oldest, descending. */
+/** Cuts the times into chunks: returns the first time of each chunk but the oldest, descending. */
 function chunkFirsts(moments: Float64Array, chunkRows: number): number[] {
   const firsts: number[] = [];
   for (let first = moments.length - chunkRows; first > 0; first -= chunkRows) {
@@ -76,35 +76,35 @@ function chunkFirsts(moments: Float64Array, chunkRows: number): number[] {
 }
 
 /**
- * The lines of a window, which come in any order and leave it newest first, ties by the greatest id. They
- * are held as bytes, compressed by chunks of time, in memory that is taken once: however many windows
- * there are, nothing is left of them to be collected. Where all do not fit, the oldest chunks are dropped.
+ * The lines of a window, which are added in any order and handed on newest first, ties by the greatest id.
+ * They are held as bytes, compressed by chunks of time, in memory that is allocated once: any number of
+ * windows leaves no garbage to collect. Where the lines do not all fit, the oldest chunks are dropped.
  */
 export class PackedLines {
   readonly #memory: LineMemory;
   readonly #pause: Yield;
   readonly #firsts: readonly number[];
-  /** Chunks that are not dropped. */
+  /** The number of chunks that are not dropped. */
   #kept: number;
-  /** Of the lines that are compressed, in the order in which they were. */
+  /** Times of the compressed lines, in the order of their compression. */
   readonly #ms: Float64Array;
   readonly #ids: Uint8Array;
-  /** Where each ends among those it was compressed with. */
+  /** Where each compressed line ends in its piece. */
   readonly #ends: Uint32Array;
   #lines = 0;
   #pieces: Piece[] = [];
   #packedBytes = 0;
-  /** Of those that are not yet. */
+  /** Times of the lines that are not compressed yet. */
   readonly #openMs: Float64Array;
   readonly #openIds: Uint8Array;
   readonly #openEnds: Uint32Array;
   #openLines = 0;
   #openBytes = 0;
-  /** Bytes of all lines that were added. */
+  /** Bytes of all added lines. */
   #addedBytes = 0;
   #addedLines = 0;
 
-  /** @param moments of all lines that will be added, in epoch milliseconds; sorted here */
+  /** @param moments the times of all lines that will be added, in epoch milliseconds; sorted here */
   constructor(memory: LineMemory, moments: Float64Array, pause: Yield) {
     const { chunkRows, openRows } = memory.sizes;
     this.#memory = memory;
@@ -120,22 +120,22 @@ export class PackedLines {
     this.#openEnds = new Uint32Array(openRows);
   }
 
-  /** Bytes of a line on average. */
+  /** The average bytes of a line. */
   get lineBytes(): number {
     return this.#addedBytes / Math.max(1, this.#addedLines);
   }
 
-  /** The first moment whose lines are all there; null: none was dropped. */
+  /** The first time from which on no line was dropped; null: none was dropped at all. */
   get droppedBeforeMs(): number | null {
     return this.#kept > this.#firsts.length ? null : this.#firsts[this.#kept - 1]!;
   }
 
-  /** Whether a line of this moment would be kept. */
+  /** Whether a line of this time would be kept. */
   keeps(ms: number): boolean {
     return this.#kept > this.#firsts.length || ms >= this.#firsts[this.#kept - 1]!;
   }
 
-  /** @returns false: there is no room, even for the newest chunk alone */
+  /** Adds a line. @returns false: there is no room, even for the newest chunk alone */
   async add(ms: number, ids: Uint8Array, idAt: number, line: string): Promise<boolean> {
     if (!this.keeps(ms)) return true;
     const { openRows } = this.#memory.sizes;
@@ -143,7 +143,7 @@ export class PackedLines {
     const isFull = this.#openLines === openRows ||
       this.#memory.open(0).length - this.#openBytes < bytesMax;
     if (isFull && this.#openLines > 0 && !await this.pack()) return false;
-    // A larger one takes its place only while it holds nothing.
+    // Larger memory replaces it only while it holds no line.
     const open = this.#memory.open(bytesMax);
     const { written } = UTF8.encodeInto(line, open.subarray(this.#openBytes));
     const at = this.#openLines++;
@@ -156,7 +156,7 @@ export class PackedLines {
   }
 
   /**
-   * Compresses what is held, while others have their turns.
+   * Compresses the lines that are held, and yields to the event loop meanwhile.
    * @returns false: there is no room, even for the newest chunk alone
    */
   async pack(): Promise<boolean> {
@@ -167,7 +167,7 @@ export class PackedLines {
       if (own === undefined) byChunk.set(chunk, [at]);
       else own.push(at);
     }
-    // What is dropped is the oldest: those that come first stay.
+    // Only the oldest chunks are dropped, so the newest are packed first.
     for (const chunk of [...byChunk.keys()].sort((a, b) => a - b)) {
       if (!this.#packPiece(chunk, byChunk.get(chunk)!)) return false;
       await this.#pause();
@@ -177,7 +177,7 @@ export class PackedLines {
     return true;
   }
 
-  /** All lines, newest first; once. What was handed on is let go of. */
+  /** Yields the lines, newest first; may be called once, as it frees what it has handed on. */
   *handed(linesMax: number): Generator<HandedLines> {
     const ofChunk = Map.groupBy(this.#pieces, ({ chunk }) => chunk);
     this.#pieces = [];
@@ -190,7 +190,7 @@ export class PackedLines {
     }
   }
 
-  /** The number of the chunk of a moment. */
+  /** Returns the number of the chunk that a time is in. */
   #chunkOf(ms: number): number {
     return countWhile(this.#firsts.length, (i) => ms < this.#firsts[i]!);
   }
@@ -243,7 +243,7 @@ export class PackedLines {
     return true;
   }
 
-  /** The lines of a chunk in their order, some at a time: its pieces are read again for each time. */
+  /** Yields the lines of a chunk in order, in batches; each batch decompresses the pieces again. */
   *#chunkLines(pieces: readonly Piece[], linesMax: number): Generator<HandedLines> {
     const lines = pieces.flatMap(({ first, lines }) =>
       Array.from({ length: lines }, (_, i) => first + i)
@@ -270,7 +270,7 @@ export class PackedLines {
     }
   }
 
-  /** Lines of some pieces, each at its place. */
+  /** Returns the lines that `placeOf` names, each at its place. */
   #gathered(
     pieces: readonly Piece[],
     placeOf: ReadonlyMap<number, number>,

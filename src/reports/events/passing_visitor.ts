@@ -5,7 +5,7 @@ import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface Inputs {
   readonly test: EventPasses;
-  /** Of these milliseconds alone. */
+  /** Only events in these milliseconds are tested. */
   readonly atMs: ReadonlySet<number>;
 }
 
@@ -23,7 +23,7 @@ function passingVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<s
   }, () => passing);
 }
 
-/** Tells the ids of events that pass. */
+/** Collects the ids of the events that pass. */
 export const PASSING_IDS: VisitorKind<Inputs, string[]> = {
   name: "passing ids",
   create: passingVisitor,

@@ -3,10 +3,10 @@ import { pause } from "../../pause.ts";
 import { isPassing } from "../answer/time_limit.ts";
 
 /**
- * What an export reads of the database, read again where it cannot be had now: whoever takes the reply
- * has had its status, and a connection that is cut is all that could tell of it.
+ * Reads from the database for an export, and repeats a read whose failure may pass. The reply's status is
+ * already sent, so the only other way to report a failure is to cut the connection.
  * @param gone aborted once nobody takes the reply any more
- * @throws what `read` throws, at once unless it may pass, and once the pauses are over
+ * @throws what `read` throws: at once if the failure is lasting, else after the last pause
  */
 export async function readPersistently<T>(
   read: () => Promise<T>,

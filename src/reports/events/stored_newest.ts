@@ -7,9 +7,9 @@ import { datedSegments } from "../../timelines/timelines.ts";
 import { NewestEvents } from "../newest/newest_events.ts";
 
 /**
- * The newest events of a span that no filter chooses, from the times of its segments alone, one segment
- * after the other: nothing of them is kept, where a read keeps 20 bytes of each event of the span.
- * `sql` must see one moment of the database.
+ * Finds the newest events of a span without a filter, from the times of its segments alone. It keeps no
+ * segment in memory after the next is read, where a scan keeps 20 bytes of each event of the span.
+ * `sql` must see one snapshot of the database.
  */
 export async function newestStored(
   { sql, scope: { projectId, bots } }: {

@@ -19,8 +19,8 @@ const FunnelNumber = z.union([
 ], 'Use {"step":2}, {"lost":2} or {"ended":"excluded"}, each with "value" of a group or without.');
 
 /**
- * Which number of a funnel somebody asks about: the actors who reached a step, who were lost before
- * it, or whose attempt was excluded or is open.
+ * The number of a funnel that `of` names: the actors who reached a step, who were lost before it, or whose
+ * attempt was excluded or is open.
  */
 type FunnelNumber = z.output<typeof FunnelNumber>;
 

@@ -1,7 +1,7 @@
 import { isSessionField } from "../../query/filters.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
+import { unnamedInteractions } from "../../query/terms.ts";
 import { withoutTechnical, withoutUnnamed } from "../../query/technical.ts";
-import { CLICK, SCROLL } from "../../query/terms.ts";
 import { spanOf } from "../../query/range.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
@@ -14,15 +14,6 @@ import type { ValueTexts } from "../../scans/value_texts.ts";
 import type { CountedAttempts } from "./counted_attempts.ts";
 import { type FunnelTally, tallyAttempts } from "./funnel_tally.ts";
 import { FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
-
-/**
- * Returns the ids of the names whose events never come between two steps of a strict funnel: clicks
- * and scrolls, which a page reports by itself, unless a step names them.
- */
-function passedOver({ steps }: FunnelDefinition): number[] {
-  const named = steps.map(({ name }) => name);
-  return [...named.includes("click") ? [] : [CLICK], ...named.includes("scroll") ? [] : [SCROLL]];
-}
 
 /** Returns the ids of the values at entries; null without `by`. */
 async function entryValueIds(
@@ -53,7 +44,7 @@ async function funnelPasses(
   ];
   const { bits } = timelines;
   const [all, between, ...matches] = await eventPasses(sql, scope, scope.bots, lists, bits);
-  const passed = order === "strict" ? passedOver(definition) : null;
+  const passed = order === "strict" ? unnamedInteractions(definition.steps) : null;
   return { scope: all!, between: between!.names, passedOver: passed, matches };
 }
 

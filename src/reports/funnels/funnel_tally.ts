@@ -32,7 +32,7 @@ function percentile(numbers: Float64Array, fraction: number): number | null {
     : valueAt(numbers, 0, numbers.length, fraction * (numbers.length - 1));
 }
 
-/** Counts the attempts of a group, or of everybody. */
+/** Counts the attempts of a group, or of all actors. */
 class AttemptTally {
   /** For each step after the first: how long each attempt that reached it took from the one before. */
   readonly #times: readonly GrowingList<Float64Array>[];
@@ -119,7 +119,7 @@ function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
   );
 }
 
-/** Counts all attempts, and with `textsOf`, which looks up the values of ids, those of each value. */
+/** Counts all attempts; with `textsOf`, which looks up the values of ids, also the attempts of each value. */
 export async function tallyAttempts(
   attempts: Omit<CountedAttempts, "entries">,
   stepCount: number,

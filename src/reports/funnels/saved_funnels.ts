@@ -1,21 +1,14 @@
 import type { z } from "zod";
 import type { Sql } from "../../db/sql.ts";
-import { readJson } from "../../http/json_body.ts";
-import { json } from "../../http/reply.ts";
 import { FUNNELS_MAX } from "../../limits.ts";
 import type { Problem } from "../../problem.ts";
 import {
-  type DefinitionAsked,
   type DefinitionKind,
-  type DefinitionRow,
-  type DefinitionServices,
-  deleteDefinition,
+  deleterOf,
   listDefinitions,
   loadDefinition,
-  namedSlug,
   noSuchDefinition,
-  type OfProject,
-  saveDefinition,
+  putterOf,
 } from "../saved/saved_definitions.ts";
 import {
   FunnelBody,
@@ -30,18 +23,15 @@ interface SavedFunnel extends FunnelDefinition {
   readonly updatedAt: Date;
 }
 
-const KIND: DefinitionKind = {
+const KIND: DefinitionKind<FunnelDefinition, SavedFunnel> = {
   table: "saved_funnels",
   one: "funnel",
   many: "saved funnels",
   countMax: FUNNELS_MAX,
+  read: ({ slug, title, definition, updated_at }) => ({
+    ...{ slug, title, ...plainDefinition(definition), updatedAt: updated_at },
+  }),
 };
-
-function funnelOf(
-  { slug, title, definition, updated_at }: DefinitionRow<FunnelDefinition>,
-): SavedFunnel {
-  return { slug, title, ...plainDefinition(definition), updatedAt: updated_at };
-}
 
 /** Returns a funnel as replies show it. */
 export function shownFunnel(funnel: SavedFunnel): z.output<typeof FunnelShown> {
@@ -59,10 +49,10 @@ export function shownFunnel(funnel: SavedFunnel): z.output<typeof FunnelShown> {
 
 /** Returns the saved funnels of a project, by slug. */
 export async function listFunnels(sql: Sql, projectId: number): Promise<SavedFunnel[]> {
-  return (await listDefinitions<FunnelDefinition>(sql, KIND, projectId)).map(funnelOf);
+  return await listDefinitions(sql, KIND, projectId);
 }
 
-/** Returns the 404 of a funnel that does not exist, or that the asker may not see. */
+/** Returns the 404 of a funnel that does not exist, or that the caller may not see. */
 export function noSuchFunnel(): Problem {
   return noSuchDefinition(KIND);
 }
@@ -73,32 +63,15 @@ export async function requireFunnel(
   projectId: number,
   slug: string,
 ): Promise<SavedFunnel> {
-  const row = await loadDefinition<FunnelDefinition>(sql, KIND, projectId, slug);
-  if (row === null) throw noSuchFunnel();
-  return funnelOf(row);
+  const funnel = await loadDefinition(sql, KIND, projectId, slug);
+  if (funnel === null) throw noSuchFunnel();
+  return funnel;
 }
 
-/**
- * `PUT /v1/funnels/:slug`: 201 with the funnel where it is new, 200 where it replaced one. Throws
- * `invalid_parameter` that names `slug`, `conflict`, and what `readJson` throws.
- */
-export async function putFunnel(
-  { sql }: DefinitionServices,
-  { projectId }: OfProject,
-  { request, params }: DefinitionAsked,
-): Promise<Response> {
-  const slug = namedSlug(params);
-  const { title, ...definition } = await readJson(request, FunnelBody);
-  const saved = await saveDefinition(sql, KIND, projectId, { slug, title, definition });
-  const funnel = { slug, title, ...definition as FunnelDefinition, updatedAt: saved.updatedAt };
-  return json(shownFunnel(funnel), saved.isNew ? 201 : 200);
-}
+const Body = FunnelBody as unknown as z.ZodType<FunnelDefinition & { readonly title: string }>;
 
-/** `DELETE /v1/funnels/:slug`: 204. Throws `not_found`. */
-export async function deleteFunnel(
-  services: DefinitionServices,
-  project: OfProject,
-  asked: DefinitionAsked,
-): Promise<Response> {
-  return await deleteDefinition(services, KIND, project, asked);
-}
+/** `PUT /v1/funnels/:slug`. */
+export const putFunnel = putterOf(KIND, Body, shownFunnel);
+
+/** `DELETE /v1/funnels/:slug`. */
+export const deleteFunnel = deleterOf(KIND);

@@ -1,10 +1,10 @@
 import type { EventMatch } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
 import { figuresOf } from "../visitors/property_figures.ts";
-import { selectMatches } from "../visitors/selected_events.ts";
+import { selectMatches } from "../../scans/selected_events.ts";
 
 interface Conversions {
   /** Distinct actors. */
@@ -35,7 +35,7 @@ interface CountedGoals {
 
 /** Counts the conversions of the wanted goals in one scan, and with `countsVisitors` the visitors. */
 export async function scanGoals(
-  read: Pick<Read, "sql" | "scope" | "timelines">,
+  read: ScanSource,
   buckets: readonly Span[],
   wanted: readonly WantedGoal[],
   countsVisitors: boolean,

@@ -1,4 +1,4 @@
-/** Rows of keys, their events, and the distinct actors of these. */
+/** Keys with the number of their events and the number of distinct actors of these events. */
 export interface CountRows {
   readonly keys: Int32Array;
   readonly counts: Int32Array;
@@ -65,7 +65,7 @@ interface ActorCount {
 
 /**
  * Returns the first `rows` keys with at least `visitorsMin` actors: most events first, then most actors,
- * then by `compare`. The list is cut down on the way, so that of a million keys a thousand are sorted at a
+ * then by `compare`. The list is cut down on the way, so that a thousand of a million keys are sorted at a
  * time.
  */
 export function firstRows(

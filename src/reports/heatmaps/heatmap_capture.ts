@@ -24,7 +24,7 @@ export const CaptureShown = z.object({
 
 export type Capture = z.output<typeof CaptureShown>;
 
-/** What captures need to know of the server. */
+/** Facts about the server that pictures of pages need. */
 export interface CaptureReading {
   readonly basePath: string;
   /** Returns when the daily job runs next after a moment; null: never again. */
@@ -51,23 +51,16 @@ const NO_PAGE: StatusShown = {
   status: "not_a_page",
   message: "There is no picture: this path leads to no page of the site.",
 };
-const LEFT_OUT: StatusShown = {
-  status: "pending",
-  message: "Paths like this are not photographed by themselves, as they may do something or be " +
+const pending = (message: string): StatusShown => ({ status: "pending", message });
+const LEFT_OUT = pending(
+  "Paths like this are not photographed by themselves, as they may do something or be " +
     "one person's. A picture is taken when an operator names the path.",
-};
-const NOT_YET: StatusShown = {
-  status: "pending",
-  message: "No picture of this page has been taken yet.",
-};
-const SITE_CHANGED: StatusShown = {
-  status: "pending",
-  message: "The project's site URL has changed. No picture has been taken there yet.",
-};
-const MANY_PAGES: StatusShown = {
-  status: "pending",
-  message: "A pattern stands for many pages: name one path to see its picture.",
-};
+);
+const NOT_YET = pending("No picture of this page has been taken yet.");
+const SITE_CHANGED = pending(
+  "The project's site URL has changed. No picture has been taken there yet.",
+);
+const MANY_PAGES = pending("A pattern stands for many pages: name one path to see its picture.");
 
 /** Returns the status of a page's picture. `path` null: a pattern stands for many pages. */
 function statusOf(

@@ -39,8 +39,8 @@ const HeatmapNumber = z.union([
 ], USAGE);
 
 /**
- * Which number of a heatmap somebody asks about: who clicked in a cell, on an element, or anywhere,
- * or whose page views were seen down to a depth.
+ * The number of a heatmap that `of` names: the visitors who clicked in a cell, on an element or anywhere, or
+ * whose page views were seen down to a depth.
  */
 type HeatmapNumber = z.output<typeof HeatmapNumber>;
 

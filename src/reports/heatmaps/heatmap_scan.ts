@@ -5,7 +5,7 @@ import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { propertyValueIds } from "../../scans/property_value_ids.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Behind } from "../behind/behind_tally.ts";
-import { selectMatches } from "../visitors/selected_events.ts";
+import { selectMatches } from "../../scans/selected_events.ts";
 import { CELL_COUNTS, CELL_PEOPLE, type CellCounts } from "./cell_visitor.ts";
 
 /** The property of clicks that names the clicked element. */
@@ -45,7 +45,7 @@ export async function scanCells(read: Read, question: CellQuestion): Promise<Fou
   return { ...counts, textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
 }
 
-/** Which events make an actor one of the people: those whose cells have these bits. */
+/** The events that make an actor one of the listed people: events whose cells have these bits. */
 export interface CellPeopleQuestion extends Pick<CellQuestion, "match" | "device"> {
   /** The bits of a cell, apart from the device, that are compared, and their values. */
   readonly mask: number;

@@ -14,7 +14,7 @@ import type { Warning } from "../../query/warnings.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Answer } from "../answer/report.ts";
 
-/** A day that is shown, from its first instant to just before the next one's. */
+/** An imported day that is shown, `[fromMs, toMs)`. */
 interface ImportedDay extends CoveredDay {
   readonly fromMs: number;
   readonly toMs: number;
@@ -44,7 +44,7 @@ type ImportedRead = Pick<
   "sql" | "scope" | "range" | "importedTimezone" | "segment"
 >;
 
-/** Returns why no imported day can answer a read; null: nothing speaks against it. */
+/** Returns why no imported day can answer a read; null: imported days may. */
 function refusalOf({ scope, range, importedTimezone, segment }: ImportedRead): Refusal | null {
   if (segment !== undefined && isNarrowed(scope)) {
     return { parameter: "segment", why: "sums of days tell nobody apart" };
@@ -97,7 +97,7 @@ interface ImportedNeeds {
   readonly parameter: string;
   /** Why the report cannot use imported days; null: it can. */
   readonly refusal: Refusal | null;
-  /** Whether the days are those of the comparison, which warnings name then. */
+  /** Whether the days belong to the comparison; warnings then name its parameter. */
   readonly isComparison?: boolean;
 }
 

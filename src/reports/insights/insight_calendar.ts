@@ -7,10 +7,10 @@ import type { Span } from "../../query/selection.ts";
 
 const WEEKDAYS = 7;
 
-/** What a segment of time counts for. */
+/** How a segment of time is counted. */
 interface Roles {
   readonly period: "current" | "previous" | null;
-  /** The day that it counts for, from 0: first the days of the weeks before, then those of the range. */
+  /** The day of the segment, from 0: the days of the weeks before come first, then the days of the range. */
   readonly day: number | null;
 }
 

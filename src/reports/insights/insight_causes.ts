@@ -24,7 +24,7 @@ export interface Cause {
   readonly evidence: readonly Finding[];
 }
 
-/** The order in which causes are searched. Rates are last: they depend on who came. */
+/** The order in which causes are searched. Rates are last, because they depend on the visitors. */
 const ORDER: readonly Metric[] = [
   "visitors",
   "sessions",
@@ -49,7 +49,7 @@ const FREE = -1;
 /** Work that yields now and then, so that the event loop can serve other requests. */
 export type Search<T> = Generator<void, T, void>;
 
-/** Whether a part moved otherwise than the rest: the distance in standard errors, and its p-value. */
+/** How differently a part moved from the rest: the distance in standard errors, and its p-value. */
 interface Contrast {
   readonly t: number;
   readonly pValue: number;

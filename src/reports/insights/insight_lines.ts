@@ -2,6 +2,7 @@ import type { Row, Sql } from "../../db/sql.ts";
 import { INSIGHT_VALUES_MAX } from "../../limits.ts";
 import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
+import { mostFrequent } from "../../scans/most_frequent.ts";
 import { type Dimension, DIMENSIONS } from "./insight_candidates.ts";
 import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./line_tally.ts";
 import { idOfSession, type NumberedValues, SESSION_IDS } from "../visitors/session_values.ts";
@@ -92,16 +93,6 @@ export interface NumberedEvents {
   readonly events: Int32Array;
 }
 
-/** Returns the numbers with the most events, and all that tie with the least of these. */
-function mostFrequent(events: Int32Array): number[] {
-  const numbers: number[] = [];
-  for (const [number, count] of events.entries()) if (count > 0) numbers.push(number);
-  if (numbers.length <= INSIGHT_VALUES_MAX) return numbers;
-  const sorted = Int32Array.from(numbers, (number) => events[number]!).sort();
-  const least = sorted[sorted.length - INSIGHT_VALUES_MAX]!;
-  return numbers.filter((number) => events[number]! >= least);
-}
-
 interface ChosenRow extends Row {
   readonly dimension: number;
   readonly list: number;
@@ -124,7 +115,8 @@ export async function chooseValues(
   const scans = [...values].map(([dimension, { idOf }]) => {
     const named = lists.flatMap((list, i) =>
       list.filter((one) => one.dimension === dimension).flatMap(({ events }) =>
-        mostFrequent(events).map((number) => ({ list: i, number, events: events[number]! }))
+        mostFrequent(events, INSIGHT_VALUES_MAX)
+          .map((number) => ({ list: i, number, events: events[number]! }))
       )
     );
     const columns = [

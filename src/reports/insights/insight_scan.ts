@@ -5,7 +5,7 @@ import type { Span } from "../../query/selection.ts";
 import type { FilteredTimelines } from "../../scans/filtered_timelines.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { MatchPasses } from "../../scans/match_tests.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "../../scans/session_end.ts";
 import type { SessionPasses } from "../../scans/session_test.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
@@ -31,8 +31,6 @@ import { INSIGHT_COUNTS, type JointIds } from "./insight_visitor.ts";
 import { sliceKey } from "./joint_cells.ts";
 import { type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../visitors/session_values.ts";
-
-type ScanSource = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** The loaded timelines, and the tests of their events and sessions. */
 export interface Visited {

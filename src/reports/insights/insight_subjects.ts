@@ -3,7 +3,7 @@ import { countryName } from "../../query/country_names.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import type { Finding, Metric } from "./insight_findings.ts";
 
-/** The noun of each metric. */
+/** The noun for each metric. */
 const NOUNS: Readonly<Record<Metric, string>> = {
   visitors: "visitors",
   sessions: "visits",
@@ -37,7 +37,7 @@ const OF_NONE: Readonly<Record<Dimension, Words>> = {
   browser: { behind: "with unknown browsers" },
 };
 
-/** Names of the product's own channels, which need no quotes: nobody sent them. */
+/** Names of the product's own channels, which need no quotes because they are not sent by clients. */
 const CHANNEL = /^[A-Z][A-Za-z ]*$/;
 const DEVICES: Readonly<Record<string, Words>> = {
   desktop: { before: "desktop" },

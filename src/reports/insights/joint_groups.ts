@@ -12,10 +12,7 @@ export interface NumberedSlice extends Slice {
 }
 
 /** The group of each id of one kind. */
-interface Grouping {
-  readonly groupOf: Int32Array;
-  readonly count: number;
-}
+type Grouping = Omit<IdGroups, "idsFrom">;
 
 /** Groups the ids of one kind by the slices that they belong to. */
 class Groups {

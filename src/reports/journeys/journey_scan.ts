@@ -1,12 +1,13 @@
 import { SESSION_GAP_MS } from "../../limits.ts";
-import { CLICK, RESERVED_NAMES, SCROLL } from "../../query/terms.ts";
+import { unnamedInteractions } from "../../query/terms.ts";
 import type { EventMatch } from "../../query/filters.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { spanOf } from "../../query/range.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
-import type { Read } from "../../scans/read.ts";
+import { mostFrequent } from "../../scans/most_frequent.ts";
+import type { Read, ScanSource } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
 import { isNameCode, type NODE_KINDS, type StepRules, type StepsBy } from "./journey_steps.ts";
 import {
@@ -83,21 +84,6 @@ function reachOf({ of, windowMs }: JourneyQuestion, { direction }: StepRules, sp
     : { fromMs: span.fromMs - windowMs, toMs: span.toMs };
 }
 
-/** Returns the ids of names whose events are no steps: click and scroll, unless a match names them. */
-function passedOver(matches: readonly EventMatch[]): number[] {
-  const named = new Set(matches.map(({ name }) => name));
-  return [CLICK, SCROLL].filter((id) => !named.has(RESERVED_NAMES[id - 1]!));
-}
-
-/** Returns the codes of a step with the `top` largest counts, and all that tie with the least of these. */
-function candidates(counts: Int32Array, top: number): number[] {
-  const codes: number[] = [];
-  counts.forEach((count, code) => count > 0 && codes.push(code));
-  const sizes = Int32Array.from(codes, (code) => counts[code]!).sort().reverse();
-  const least = sizes[top - 1] ?? 0;
-  return codes.filter((code) => counts[code]! >= least);
-}
-
 /** Returns the `top` values of each step with the most ways; ties in the order of their texts. */
 async function largestValues(
   { sql, scope }: Pick<Read, "sql" | "scope">,
@@ -105,7 +91,7 @@ async function largestValues(
   top: number,
 ): Promise<ShownValue[][]> {
   const found = counts.flatMap((own, step) =>
-    candidates(own, top).map((code) => ({ step, code, count: own[code]! }))
+    mostFrequent(own, top).map((code) => ({ step, code, count: own[code]! }))
   );
   const params = new SqlParams();
   const lists = [
@@ -178,7 +164,7 @@ export interface SelectedWays {
   readonly ways: JourneyInputs;
 }
 
-type JourneySource = Pick<Read, "sql" | "scope" | "range" | "timelines">;
+type JourneySource = ScanSource & Pick<Read, "range">;
 
 /**
  * Loads the timelines of a question, and resolves its matches.
@@ -211,7 +197,7 @@ export async function selectWays(
   const [all, ...found] = await eventPasses(sql, scope, scope.bots, lists, timelines.bits);
   const ways: JourneyInputs = {
     ...{ of, span, rules, by, reach: selected.reach, selected: all! },
-    passedOver: passedOver(matches),
+    passedOver: unnamedInteractions(matches),
     start: start === null ? null : found.shift()!,
     end: end === null ? null : found.shift()!,
     linksMax,

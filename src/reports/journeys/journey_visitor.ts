@@ -288,7 +288,7 @@ function linkCounter(
 export const JOURNEY_LINKS: VisitorKind<JourneyLinkInputs, Int32Array> = {
   name: "journey links",
   create: linkCounter,
-  merge: (counts, more) => addTo(counts, more),
+  merge: addTo,
 };
 
 /** What a way must have at a step, counted from 0. */

@@ -14,7 +14,7 @@ const KpiNumber = z.strictObject({
   ),
 });
 
-/** Which key figure somebody asks about: one whose list no filter can express. */
+/** The key figure that `of` names: one whose list no filter can express. */
 type KpiNumber = z.output<typeof KpiNumber>;
 
 async function find(read: Read, { count }: KpiNumber): Promise<Behind> {

@@ -88,7 +88,10 @@ export async function scanKpis(
   return bucketCounts(counts, isNew);
 }
 
-/** Lists whom a figure counts in a span. New visitors are all who may be new: `isNew` tells who is. */
+/**
+ * Lists the people that a figure counts in a span; for new visitors, all who may be new, and `isNew`
+ * decides.
+ */
 export async function scanListed(
   source: ScanSource,
   span: Span,

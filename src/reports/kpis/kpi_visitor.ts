@@ -31,7 +31,7 @@ interface KpiInputs {
   readonly listed: ListedKpi | null;
 }
 
-/** Counts by place: all buckets together, then each bucket, then what lies in no bucket. */
+/** Counts by place: all buckets together, then each bucket, then everything outside the buckets. */
 export interface KpiCounts {
   readonly visitors: Int32Array;
   readonly events: Int32Array;
@@ -42,7 +42,7 @@ export interface KpiCounts {
   readonly durations: readonly SampleChunk[];
   /** Actors who may be new, and the places at which they then count. */
   readonly newcomers: Pairs;
-  /** Whom the listed figure counts; of new visitors all who may be new. */
+  /** The people that the listed figure counts; for new visitors, all who may be new. */
   readonly behind: Behind;
 }
 
@@ -52,7 +52,7 @@ export const WHOLE = 0;
 /** Follows actors through their sessions, and counts the selected events and sessions by bucket. */
 class KpiVisitor implements Visitor<KpiCounts> {
   readonly #buckets: SpanFinder;
-  /** The place of what lies in no bucket. */
+  /** The place of everything outside the buckets. */
   readonly #outside: number;
   readonly #events: EventTest;
   readonly #sessions: SessionTest;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import type { Span } from "../../query/selection.ts";
-import type { Read } from "../../scans/read.ts";
+import type { Read, ScanSource } from "../../scans/read.ts";
 import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { importedSaid } from "../imported/imported_span.ts";
 import { type ImportedBuckets, importedBuckets } from "./imported_kpis.ts";
@@ -88,7 +88,7 @@ export const KPIS: Report = {
 };
 
 /** Where to read, and what is selected there. */
-export interface KpiSource extends Pick<Read, "sql" | "scope" | "timelines"> {
+export interface KpiSource extends ScanSource {
   /** The span of all buckets, where the rollups hold the answer. */
   readonly rolled?: RolledSpan | null;
 }

@@ -4,7 +4,7 @@ import { localTime } from "../../query/local_dates.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Answer, Report } from "../answer/report.ts";
-import { selectEvents } from "../visitors/selected_events.ts";
+import { selectEvents } from "../../scans/selected_events.ts";
 import { LIVE_COUNTS, type LiveCounts, MINUTE_MS } from "./live_visitor.ts";
 
 export const LONG_MINUTES = 30;

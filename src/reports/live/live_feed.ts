@@ -97,7 +97,7 @@ class Channel {
     await Promise.all([this.#reading?.catch(() => {}), this.#looking]);
   }
 
-  /** Handles expiry and heartbeats, then starts a read without waiting for it: it may take long. */
+  /** Handles expiry and heartbeats, then starts a read without waiting for it, as it may take long. */
   #turn(): void {
     this.#each((listener) => listener.beat(this.#options.heartbeatMs));
     if (this.listeners.size > 0) {

@@ -4,7 +4,7 @@ import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
 import type { Behind } from "../behind/behind_tally.ts";
 import { filtersOfMatches } from "../answer/report.ts";
-import { selectEvents } from "../visitors/selected_events.ts";
+import { selectEvents } from "../../scans/selected_events.ts";
 import { LONG_MINUTES, SHORT_MINUTES } from "./live.ts";
 import { NEWEST_PEOPLE } from "../newest/newest_people_visitor.ts";
 import { MINUTE_MS } from "./live_visitor.ts";
@@ -17,7 +17,7 @@ const LiveNumber = z.union([
   z.strictObject({ minutes: z.literal(LONG_MINUTES) }),
 ], USAGE);
 
-/** Which live number somebody asks about: the visitors of the last minutes, or those on a page. */
+/** The live number that `of` names: the visitors of the last minutes, or the visitors on a page. */
 type LiveNumber = z.output<typeof LiveNumber>;
 
 function pageFilters(number: LiveNumber): Filter[] {

@@ -12,7 +12,7 @@ export function joinMoments(some: FoundMoments, more: FoundMoments): FoundMoment
   return { ms: [...some.ms, ...more.ms], actors: [...some.actors, ...more.actors] };
 }
 
-/** Keeps the newest moments, such as those of visits or of people's last events, with their actors. */
+/** Keeps the newest times, such as starts of visits or times of people's last events, with their actors. */
 export class NewestActors extends NewestMoments {
   readonly actors: number[] = [];
   /** Whether only the last moment of each actor counts. */
@@ -72,7 +72,7 @@ export class NewestActors extends NewestMoments {
 }
 
 /**
- * Returns the newest of those whom a number counts.
+ * Returns the newest of the people or visits that a number counts.
  * @param edgeMs none later than it, and all of this millisecond; null: the newest of all
  */
 export function newestOf(

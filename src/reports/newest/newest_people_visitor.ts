@@ -6,7 +6,7 @@ import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { type FoundMoments, joinMoments, NewestActors } from "./newest_actors.ts";
 
 interface NewestPeopleInputs {
-  /** People are wanted whose last selected event before `endMs`, the end of the read, lies in it. */
+  /** The span in which the last selected event before `endMs`, the end of the read, must lie. */
   readonly span: Span;
   readonly endMs: number;
   readonly test: EventPasses;

@@ -1,6 +1,6 @@
-/** The most projects whose figures are read for one list, however few of them it shows. */
+/** The most projects whose figures are read for one list, even if it shows fewer. */
 export const OVERVIEW_PROJECTS_MAX = 1_000;
-/** The most projects whose pending events a list waits for; `pending` counts those of all. */
+/** The most projects whose pending events a list waits for; `pending` counts those of all projects. */
 export const OVERVIEW_AWAITED_MAX = 20;
 /** The most characters of a search. */
 export const OVERVIEW_SEARCH_LENGTH_MAX = 200;

@@ -1,13 +1,9 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
-import { PENDING_ROWS, PENDING_SUM } from "../answer/projected_state.ts";
+import { PENDING_ROWS, PENDING_SUM, type ProjectedState } from "../answer/projected_state.ts";
 
-/** How far the projection of a project is, and whether it has imported days. */
-export interface OverviewState {
+/** How far the projection of one of several projects is. */
+export interface OverviewState extends ProjectedState {
   readonly projectId: number;
-  readonly pending: number;
-  /** The time zone by whose days the rollups count; null while they hold for none. */
-  readonly timezone: string | null;
-  readonly hasImported: boolean;
 }
 
 const STATES = `

@@ -30,5 +30,5 @@ function spanVisitor({ spans, technical }: SpanVisitorInputs): Visitor<Int32Arra
 export const SPAN_VISITORS: VisitorKind<SpanVisitorInputs, Int32Array> = {
   name: "span visitors",
   create: spanVisitor,
-  merge: (counts, more) => addTo(counts, more),
+  merge: addTo,
 };

@@ -77,10 +77,9 @@ export async function mergedPages(
     }
   }
   const has: HasDimension = (one) => days.some(({ dimensions }) => dimensions.includes(one));
-  const merged = own.map((row) => {
-    const sums = sumsOf.get(row.path);
-    sumsOf.delete(row.path);
-    return sums === undefined ? row : withImported(row, row.path, sums, has);
-  });
-  return [...merged, ...[...sumsOf].map(([path, sums]) => withImported(null, path, sums, has))];
+  const rows = new Map(own.map((row) => [row.path, row]));
+  for (const [path, sums] of sumsOf) {
+    rows.set(path, withImported(rows.get(path) ?? null, path, sums, has));
+  }
+  return [...rows.values()];
 }

@@ -51,7 +51,7 @@ class PageVisitor implements Visitor<PageCounts> {
   #passiveCustoms = 0;
   #entryPath = 0;
   #exitPath = 0;
-  /** The path of the last page view, whose time on page is not yet known; 0: it is not asked for. */
+  /** The path of the last page view, whose time on page is not known yet; 0: it is not needed. */
   #openPath = 0;
   #openMs = -Infinity;
 

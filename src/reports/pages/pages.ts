@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SESSION_GAP_MS } from "../../limits.ts";
-import { encodeRowCursor, readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
+import { readRowCursor, type RowCursor, type RowPage } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
 import { spanOf } from "../../query/range.ts";
 import { Samples } from "../../scans/medians.ts";
@@ -10,7 +10,7 @@ import { yielding } from "../../store/yielding.ts";
 import { pathsAfter } from "../ranked/path_rows.ts";
 import { importedSaid, type ImportedSpan } from "../imported/imported_span.ts";
 import { pageOfRows } from "../imported/merged_rows.ts";
-import { selectEvents } from "../visitors/selected_events.ts";
+import { selectEvents } from "../../scans/selected_events.ts";
 import { importedPages, mergedPages } from "./imported_pages.ts";
 import { PageRow } from "./page_row.ts";
 import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";
@@ -19,7 +19,7 @@ import { isSmall, OTHER } from "../answer/small_groups.ts";
 import { type SmallPages, smallPages } from "./small_pages.ts";
 
 async function countPages(read: Read, span: Span): Promise<PageCounts> {
-  // A pause before the span tells which sessions began before it: their entries and exits do not
+  // Events from one pause before the span show which sessions began before it: their entries and exits do not
   // count. Sessions that cross the end of the span are followed to their own end.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
@@ -49,18 +49,13 @@ function otherRow(
   };
 }
 
-interface FoundPage {
-  readonly rows: readonly PageRow[];
-  readonly nextCursor: string | null;
-}
-
 /** Returns the pages of own events after the cursor, at most `limit`; the database sorts them. */
 async function ownPage(
   read: Read,
   span: Span,
   cursor: RowCursor | null,
   limit: number | null,
-): Promise<FoundPage> {
+): Promise<RowPage<PageRow>> {
   const counts = await countPages(read, span);
   const { visitors, pageviews, entries, exits, bounces } = counts;
   const isSeen = (path: number) => pageviews[path]! + entries[path]! + exits[path]! > 0;
@@ -96,18 +91,14 @@ async function mergedPage(
   span: Span,
   cursor: RowCursor | null,
   imported: ImportedSpan,
-): Promise<FoundPage> {
+): Promise<RowPage<PageRow>> {
   const own = await ownPage(read, span, null, null);
-  const sortable = (await mergedPages(read, imported, own.rows)).map((row) => ({
-    row,
-    value: row.path,
-    counts: [row.visitors ?? 0, row.pageviews ?? 0],
-  }));
-  const { rows, next } = pageOfRows(sortable, cursor, read.limit);
-  return {
-    rows: rows.map(({ row }) => row),
-    nextCursor: next === null ? null : encodeRowCursor(next),
-  };
+  const rows = await mergedPages(read, imported, own.rows);
+  const keyOf = ({ path, visitors, pageviews }: PageRow) => ({
+    counts: [visitors ?? 0, pageviews ?? 0],
+    value: path,
+  });
+  return pageOfRows(rows, keyOf, cursor, read.limit);
 }
 
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {

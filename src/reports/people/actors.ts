@@ -5,6 +5,7 @@ import type { Exchange } from "../../http/router.ts";
 import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { isStorable } from "../../query/parameters.ts";
+import { ACTOR_OF_ID, type KnownPerson } from "../../query/person_id.ts";
 import { eventsOfIdentities, momentsOfIdentities } from "../../store/segments.ts";
 import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
@@ -33,11 +34,8 @@ interface AskedActor {
   readonly params: Exchange<unknown>["params"];
 }
 
-interface Identity extends Record<string, unknown> {
+interface Identity extends KnownPerson {
   readonly identity_id: number;
-  readonly actor_id: number;
-  readonly kind: "u" | "a" | "h";
-  readonly value: string;
 }
 
 /** Reply of `DELETE /v1/actors/:id`. */
@@ -86,10 +84,7 @@ async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Id
   const rows = await sql.query<Identity>(
     `SELECT i.identity_id, i.actor_id, i.kind::text AS kind, i.value
     FROM identities i
-    WHERE i.project_id = $1::int AND i.actor_id = (
-      SELECT actor_id FROM identities
-      WHERE project_id = $1::int AND value = $2::text AND kind IN ('u', 'a', 'h')
-      ORDER BY position(kind::text IN 'uah') LIMIT 1)
+    WHERE i.project_id = $1::int AND i.actor_id = (${ACTOR_OF_ID})
     ORDER BY position(i.kind::text IN 'uah'), i.value`,
     [projectId, id],
   );

@@ -1,12 +1,18 @@
-import { afterCursor, encodeRowCursor, type RowCursor } from "../../query/row_cursor.ts";
+import type { Row } from "../../db/sql.ts";
+import {
+  afterCursor,
+  cutPage,
+  encodeRowCursor,
+  type RowCursor,
+  type RowPage,
+} from "../../query/row_cursor.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
 import { rowCandidates } from "./row_candidates.ts";
 
-/** A page of a list of paths, and the cursor of the next page; null: there is none. */
-interface PathRows {
-  readonly rows: readonly { readonly id: number; readonly path: string }[];
-  readonly nextCursor: string | null;
+interface RankedPath {
+  readonly id: number;
+  readonly path: string;
 }
 
 /**
@@ -21,7 +27,7 @@ export async function pathsAfter(
   isListed: (id: number) => boolean,
   cursor: RowCursor | null,
   limit: number,
-): Promise<PathRows> {
+): Promise<RowPage<RankedPath>> {
   // One row more than the page shows whether there is a next page.
   const ids = rowCandidates([first, second], isListed, cursor, limit + 1);
   const params = new SqlParams();
@@ -30,7 +36,7 @@ export async function pathsAfter(
     params.ints(ids.map((id) => first[id]!)),
     params.ints(ids.map((id) => second[id]!)),
   ];
-  const found = await sql.query<{ id: number; path: string }>(
+  const found = await sql.query<RankedPath & Row>(
     `SELECT c.id, t.term AS path
     FROM unnest(${counted.join(", ")}) AS c (id, first, second)
     JOIN terms t ON t.project_id = ${params.int(scope.projectId)} AND t.term_id = c.id
@@ -39,10 +45,9 @@ export async function pathsAfter(
     LIMIT ${params.int(limit + 1)}`,
     params.values,
   );
-  const rows = found.slice(0, limit);
-  const last = found.length > limit ? rows.at(-1) : undefined;
-  const nextCursor = last === undefined
-    ? null
-    : encodeRowCursor({ counts: [first[last.id]!, second[last.id]!], value: last.path });
-  return { rows, nextCursor };
+  return cutPage(
+    found,
+    limit,
+    ({ id, path }) => encodeRowCursor({ counts: [first[id]!, second[id]!], value: path }),
+  );
 }

@@ -21,7 +21,7 @@ const RetentionNumber = z.strictObject({
   period: z.int().min(0).max(RETENTION_PERIODS_MAX - 1).optional(),
 });
 
-/** Which number of a cohort somebody asks about: that of a cell; without a period the cohort's size. */
+/** The number of a cohort that `of` names: the number in a cell, or without a period the cohort's size. */
 type RetentionNumber = z.output<typeof RetentionNumber>;
 
 async function find(
@@ -37,7 +37,7 @@ async function find(
   return await findMembers(read, question, { cohort, period: period ?? null });
 }
 
-/** Lists the actors of a cohort, or those of them who came back in a period. */
+/** Lists the actors of a cohort, or only the actors of it who came back in a period. */
 export const COHORT_PEOPLE: NumberedRead = {
   name: "retention",
   parameters: [...Object.keys(RETENTION.parameters), "interval"],

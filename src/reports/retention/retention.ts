@@ -122,7 +122,7 @@ function comparedCohorts(read: Read, question: RetentionQuestion): Read | null {
   return { ...compared, range: periodsBefore(read, question) };
 }
 
-export interface RetentionQuestion extends CohortQuestion {
+interface RetentionQuestion extends CohortQuestion {
   /** The end of the last cohort's period. */
   readonly toMs: number;
 }

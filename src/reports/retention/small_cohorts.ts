@@ -17,7 +17,7 @@ function unitedCell(cells: readonly Cell[], period: number): Cell {
   };
 }
 
-/** Returns a cell as a share shows it: without the returns of too few people, or of nobody. */
+/** Returns a cell as a share shows it: without the returns if too few people, or none, came back. */
 function shownCell(cell: Cell, visitorsMin: number): Cell {
   if (cell.actors === null || !isSmall(cell.actors, visitorsMin)) return cell;
   return { ...cell, actors: null, rate: rate(0, 0) };

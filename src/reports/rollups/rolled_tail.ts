@@ -3,7 +3,7 @@ import { TAIL_ACTORS_LOOKED_UP_MAX } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
 import type { TimelineSource } from "../../scans/read.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
-import { NEVER } from "./rolled_span.ts";
+import { NEVER, type RolledSpan } from "./rolled_span.ts";
 import { TAIL_COUNTS, type TailCounts } from "./tail_visitor.ts";
 
 /** Counts what people did in a part of a day. */
@@ -42,11 +42,7 @@ export interface Tail extends TailActors {
   readonly pageviews: number;
 }
 
-interface DaysBefore {
-  readonly projectId: number;
-  readonly fromDay: number;
-  readonly toDay: number;
-}
+type DaysBefore = Pick<RolledSpan, "projectId" | "fromDay" | "toDay">;
 
 /**
  * Reads what the tail, the part of a day at the end of a span, adds to the whole days before it.

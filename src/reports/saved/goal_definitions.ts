@@ -4,12 +4,7 @@ import { GOAL_FIXED_VALUE_MAX, GOALS_MAX, NAME_LENGTH_MAX } from "../../limits.t
 import type { Problem } from "../../problem.ts";
 import { FiltersSchema, propertyOf } from "../../query/filters.ts";
 import { invalidParameter, isStorable, storableText } from "../../query/parameters.ts";
-import {
-  type DefinitionKind,
-  type DefinitionRow,
-  listDefinitions,
-  loadDefinition,
-} from "./saved_definitions.ts";
+import { type DefinitionKind, listDefinitions, loadDefinition } from "./saved_definitions.ts";
 
 const StoredText = z.string()
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
@@ -89,29 +84,24 @@ export interface Goal extends z.output<typeof GoalBody> {
   readonly slug: string;
 }
 
-export const GOAL_KIND: DefinitionKind = {
+export const GOAL_KIND: DefinitionKind<Pick<Goal, "match" | "value">, Goal> = {
   table: "goals",
   one: "goal",
   many: "goals",
   countMax: GOALS_MAX,
+  read: ({ slug, title, definition: { match, value } }) => ({
+    ...{ slug, title, match: { name: match.name, filters: match.filters }, value },
+  }),
 };
-
-type GoalRow = DefinitionRow<Pick<Goal, "match" | "value">>;
-
-/** Returns a goal with its members in the order of the API, which the database does not keep. */
-function goalOf({ slug, title, definition: { match, value } }: GoalRow): Goal {
-  return { slug, title, match: { name: match.name, filters: match.filters }, value };
-}
 
 /** Lists the goals of a project, in the order of slugs. */
 export async function listGoals(sql: Sql, projectId: number): Promise<Goal[]> {
-  return (await listDefinitions<GoalRow["definition"]>(sql, GOAL_KIND, projectId)).map(goalOf);
+  return await listDefinitions(sql, GOAL_KIND, projectId);
 }
 
 /** Loads a goal by its slug; null where the project has none of this slug. */
 export async function loadGoal(sql: Sql, projectId: number, slug: string): Promise<Goal | null> {
-  const row = await loadDefinition<GoalRow["definition"]>(sql, GOAL_KIND, projectId, slug);
-  return row === null ? null : goalOf(row);
+  return await loadDefinition(sql, GOAL_KIND, projectId, slug);
 }
 
 /** Makes the Problem of a `goal` that the project does not have. */

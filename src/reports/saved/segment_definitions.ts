@@ -10,13 +10,10 @@ import {
 } from "../../query/actor_condition.ts";
 import { FiltersSchema } from "../../query/filters.ts";
 import type { SavedSegment, SegmentDefinition } from "../../query/saved_segment.ts";
-import {
-  type DefinitionKind,
-  type DefinitionRow,
-  listDefinitions,
-  loadDefinition,
-} from "./saved_definitions.ts";
-import { SEGMENTS_MAX } from "./segment_limits.ts";
+import { type DefinitionKind, listDefinitions, loadDefinition } from "./saved_definitions.ts";
+
+/** The most saved segments of one project: the same as of goals. */
+export const SEGMENTS_MAX = 200;
 
 const Title = z.string().trim().min(1, "Give a title.")
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
@@ -43,25 +40,19 @@ export const SegmentShown = z.object({
   actors: ActorConditionSchema,
 }).meta({ id: "SavedSegment" });
 
-export const SEGMENT_KIND: DefinitionKind = {
+export const SEGMENT_KIND: DefinitionKind<SegmentDefinition, SavedSegment> = {
   table: "saved_segments",
   one: "segment",
   many: "segments",
   countMax: SEGMENTS_MAX,
+  read: ({ slug, title, definition: { filters, actors } }) => ({
+    ...{ slug, title, filters, actors: actors === null ? null : plainCondition(actors) },
+  }),
 };
-
-/** Returns a segment with its members in the order of the API, which the database does not keep. */
-export function plainSegment({ slug, title, filters, actors }: SavedSegment): SavedSegment {
-  return { slug, title, filters, actors: actors === null ? null : plainCondition(actors) };
-}
-
-const segmentOf = ({ slug, title, definition }: DefinitionRow<SegmentDefinition>): SavedSegment =>
-  plainSegment({ slug, title, ...definition });
 
 /** Lists the segments of a project, in the order of slugs. */
 export async function listSegments(sql: Sql, projectId: number): Promise<SavedSegment[]> {
-  const rows = await listDefinitions<SegmentDefinition>(sql, SEGMENT_KIND, projectId);
-  return rows.map(segmentOf);
+  return await listDefinitions(sql, SEGMENT_KIND, projectId);
 }
 
 /** Loads a segment by its slug; null where the project has none of this slug. */
@@ -70,8 +61,7 @@ export async function loadSegment(
   projectId: number,
   slug: string,
 ): Promise<SavedSegment | null> {
-  const row = await loadDefinition<SegmentDefinition>(sql, SEGMENT_KIND, projectId, slug);
-  return row === null ? null : segmentOf(row);
+  return await loadDefinition(sql, SEGMENT_KIND, projectId, slug);
 }
 
 /** Returns the slugs of the goals that a condition names, and their paths in it. */

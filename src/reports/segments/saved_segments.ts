@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
-import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import { Problem, type ProblemPart } from "../../problem.ts";
 import { readAll, refuseUnknown } from "../../query/parameters.ts";
@@ -9,24 +9,17 @@ import type { SegmentDefinition } from "../../query/saved_segment.ts";
 import { checkWithoutEffect, NO_EFFECT, WITHOUT_EFFECT } from "../../query/without_effect.ts";
 import { READ_QUERY } from "../answer/report_endpoint.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
-import {
-  type DefinitionAsked,
-  type DefinitionServices,
-  deleteDefinition,
-  namedSlug,
-  noSuchDefinition,
-  type OfProject,
-  saveDefinition,
-} from "../saved/saved_definitions.ts";
+import { deleterOf, noSuchDefinition, putterOf } from "../saved/saved_definitions.ts";
 import {
   goalsOf,
   listSegments,
   loadSegment,
-  plainSegment,
   SEGMENT_KIND,
   SegmentBody,
   SegmentShown,
 } from "../saved/segment_definitions.ts";
+
+type OfProject = Pick<Project, "projectId">;
 
 /** Reply of `GET /v1/segments`. */
 export const SegmentsReply = z.object({
@@ -63,8 +56,8 @@ export const SEGMENTS_QUERY: Readonly<Record<string, string>> = {
 
 /** `GET /v1/segments`: the project's segments, by slug. Throws `invalid_parameter`. */
 export async function getSegments(
-  { sql, now }: DefinitionServices & { readonly now: () => number },
-  { projectId, timezone }: OfProject & { readonly timezone: string },
+  { sql, now }: { readonly sql: Sql; readonly now: () => number },
+  { projectId, timezone }: Pick<Project, "projectId" | "timezone">,
   { url: { searchParams: query } }: { readonly url: URL },
 ): Promise<Response> {
   readAll({
@@ -77,43 +70,22 @@ export async function getSegments(
 
 /** `GET /v1/segments/:slug`: one segment. Throws `not_found`. */
 export async function getSegment(
-  { sql }: DefinitionServices,
+  sql: Sql,
   { projectId }: OfProject,
-  { params }: Pick<DefinitionAsked, "params">,
+  { slug = "" }: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const segment = await loadSegment(sql, projectId, params.slug ?? "");
+  const segment = await loadSegment(sql, projectId, slug);
   if (segment === null) throw noSuchDefinition(SEGMENT_KIND);
   return json(segment);
 }
 
-/**
- * `PUT /v1/segments/:slug`: 201 with the segment where it is new, 200 where it replaced one. Throws
- * `invalid_parameter` that names `slug`, `conflict`, and what `readJson` throws.
- */
-export async function putSegment(
-  { sql }: DefinitionServices,
-  { projectId }: OfProject,
-  { request, params }: DefinitionAsked,
-): Promise<Response> {
-  const slug = namedSlug(params);
-  const body = await readJson(request, SegmentBody);
-  const { title, filters, actors } = plainSegment({ slug, ...body });
-  const definition: SegmentDefinition = { filters, actors };
-  const { isNew } = await saveDefinition(
-    sql,
-    SEGMENT_KIND,
-    projectId,
-    { slug, title, definition },
-    (tx) => refuseUnknownGoals(tx, projectId, definition),
-  );
-  return json({ slug, title, ...definition }, isNew ? 201 : 200);
-}
+/** `PUT /v1/segments/:slug`. Throws `invalid_body` where the condition names a goal that does not exist. */
+export const putSegment = putterOf(
+  SEGMENT_KIND,
+  SegmentBody,
+  (segment) => segment,
+  refuseUnknownGoals,
+);
 
-/** `DELETE /v1/segments/:slug`: 204. Throws `not_found`. */
-export async function deleteSegment(
-  services: DefinitionServices,
-  project: OfProject,
-  asked: DefinitionAsked,
-): Promise<Response> {
-  return await deleteDefinition(services, SEGMENT_KIND, project, asked);
-}
+/** `DELETE /v1/segments/:slug`. */
+export const deleteSegment = deleterOf(SEGMENT_KIND);

@@ -72,6 +72,6 @@ export const EVENT_MEMBERS = {
   server: found.extend(agent).meta({ description: "What the server found out about it" }),
 };
 
-/** A stored event in replies and in exports: what `POST /v1/projects/:id/import` takes as it stands. */
+/** A stored event in replies and in exports, in the form that `POST /v1/projects/:id/import` takes. */
 export const EventShown: z.ZodType<ExportedEvent> = z.object(EVENT_MEMBERS)
   .meta({ id: "StoredEvent" });

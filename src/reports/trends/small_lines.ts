@@ -7,7 +7,7 @@ import { type FoundTrends, scanTrends, type TrendQuestion } from "./trend_scan.t
 const VISITORS = { kind: "visitors", key: null } as const;
 
 /**
- * Returns the values that a share shows by a line of their own: those of enough visitors. All others
+ * Returns the values that have a line of their own in a share: values of enough visitors. All others
  * are the line `$other`. Null: any value may have a line.
  */
 export async function shownValues(
@@ -18,7 +18,7 @@ export async function shownValues(
   if (visitorsMin === 1 || by === null) return null;
   const question = { events, measure: VISITORS, by, only: null };
   const { top, values } = await scanTrends(read, [spanOf(read.range)], question);
-  // The visitors of the event that the fewest did with the value; events that nobody did do not count.
+  // The visitors of the event with the fewest visitors for the value; events without visitors do not count.
   const fewestAt = (line: number) => Math.min(...values.map((of) => of[line]?.[0] || Infinity));
   return new Set((top ?? []).filter((_, i) => !isSmall(fewestAt(i + 1), visitorsMin)));
 }

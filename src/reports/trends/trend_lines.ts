@@ -65,7 +65,7 @@ function ofNothing({ kind }: Measure): number | null {
   return kind === "total" || kind === "visitors" || kind === "sum" ? 0 : null;
 }
 
-/** Returns a function that tells the measure of a line over the whole range. */
+/** Returns a function that returns the measure of a line over the whole range. */
 async function wholes(read: Read, parameters: TrendParameters, { top }: TrendLines) {
   const whole = [spanOf(read.range)];
   const { lines } = await linesIn(read, parameters, whole, top === null ? null : new Set(top));

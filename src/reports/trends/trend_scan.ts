@@ -2,11 +2,11 @@ import { type EventMatch, type Field, isSessionField } from "../../query/filters
 import type { Span } from "../../query/selection.ts";
 import { lazyColumnsOf } from "../../scans/field_value_ids.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
 import { type FigureCounts, figuresOf } from "../visitors/property_figures.ts";
 import { rate } from "../answer/report.ts";
-import { selectMatches } from "../visitors/selected_events.ts";
+import { selectMatches } from "../../scans/selected_events.ts";
 import { readBreakdown } from "../visitors/value_breakdown.ts";
 import type { Measure } from "../visitors/trend_measures.ts";
 
@@ -45,7 +45,7 @@ function measured(
 
 /** Counts the measure of events in each bucket in one scan; with `by` another scan precedes it. */
 export async function scanTrends(
-  read: Pick<Read, "sql" | "scope" | "timelines">,
+  read: ScanSource,
   buckets: readonly Span[],
   { events, measure, by, only }: TrendQuestion,
 ): Promise<FoundTrends> {

@@ -4,7 +4,7 @@ import type { Timelines } from "../../timelines/timelines.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Pairs } from "./newcomers.ts";
 
-/** Counts the noted actors who are new, by place. */
+/** Counts the collected actors who are new, by place. */
 export function countNew(
   { actors, places }: Pairs,
   isNew: (actor: number) => boolean,

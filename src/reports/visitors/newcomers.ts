@@ -24,8 +24,8 @@ export interface NewcomerInputs {
 }
 
 /**
- * Notes the actors who may be new in a span: those whose first counted event that the scan sees lies in
- * it. Meanwhile the database tells who is new: see `withNewcomers`.
+ * Collects the actors who may be new in a span: actors whose first counted event in the scan lies in it.
+ * Meanwhile the database reads which of them are new: see `withNewcomers`.
  */
 export class NewcomerFinder {
   readonly #inputs: NewcomerInputs;

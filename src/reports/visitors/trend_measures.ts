@@ -4,7 +4,7 @@ import { invalidParameter } from "../../query/parameters.ts";
 const COUNTS = ["total", "visitors", "perVisitor"] as const;
 const FIGURES = ["sum", "avg", "min", "max", "p50", "p90"] as const;
 
-/** What is counted of events. */
+/** The measures of events. */
 interface CountMeasure {
   readonly kind: typeof COUNTS[number];
   readonly key: null;

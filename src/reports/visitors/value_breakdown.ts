@@ -3,7 +3,7 @@ import type { Field } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { fieldValueIds } from "../../scans/field_value_ids.ts";
 import type { MatchPasses } from "../../scans/match_tests.ts";
-import { select } from "../../scans/medians.ts";
+import { mostFrequent } from "../../scans/most_frequent.ts";
 import type { Read } from "../../scans/read.ts";
 import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
@@ -25,19 +25,8 @@ function candidates(
   counts: Float64Array,
   { idsFrom, areShared }: ValueIds,
 ): Map<number, number> {
-  const places: number[] = [];
-  counts.forEach((count, place) => {
-    if (count > 0) places.push(place);
-  });
-  let least = 0;
   // Where several ids may share a value, a rare id may stand for a frequent one: all are candidates.
-  if (!areShared && places.length > TREND_VALUES_MAX) {
-    const ranked = Float64Array.from(places, (place) => counts[place]!);
-    const edge = ranked.length - TREND_VALUES_MAX;
-    select(ranked, 0, ranked.length, edge);
-    least = ranked[edge]!;
-  }
-  const chosen = places.filter((place) => counts[place]! >= least);
+  const chosen = mostFrequent(counts, areShared ? Infinity : TREND_VALUES_MAX);
   return new Map(chosen.map((place) => [place + idsFrom, counts[place]!]));
 }
 

@@ -15,9 +15,9 @@ interface NewestVisitsInputs {
   readonly selected: EventPasses;
   /** A visit must hold one of these events too; null: need not. */
   readonly converting: EventPasses | null;
-  /** The actor whose visits are listed; null: everybody's. */
+  /** The actor whose visits are listed; null: all visits are. */
   readonly actor: number | null;
-  /** How many visits are wanted, and the millisecond of which all are: see `NewestActors`. */
+  /** How many visits are wanted, and the millisecond whose visits are all wanted: see `NewestActors`. */
   readonly rows: number;
   readonly edgeMs: number;
 }

@@ -3,6 +3,7 @@ import type { Row } from "../../db/sql.ts";
 import { invalidCursor, readAll } from "../../query/parameters.ts";
 import {
   afterCursor,
+  cutPage,
   encodeRowCursor,
   readRowCursor,
   type RowCursor,
@@ -16,7 +17,7 @@ import { listGoals } from "../saved/goal_definitions.ts";
 import { type NumberedRead, OF_USAGE, readNumber } from "../behind/behind.ts";
 import { type FoundMoments, NewestActors, newestOf } from "../newest/newest_actors.ts";
 import type { Answer, Report } from "../answer/report.ts";
-import { selectEvents } from "../visitors/selected_events.ts";
+import { selectEvents } from "../../scans/selected_events.ts";
 import { NEWEST_PEOPLE } from "../newest/newest_people_visitor.ts";
 import { PersonValue, sumPeople } from "./person_sums.ts";
 
@@ -50,7 +51,6 @@ interface FoundPerson extends Row {
 
 /** Orders people who were seen last at the same time. */
 const WHO = "(i.kind::text || i.value)";
-const whoIs = ({ kind, actor }: FoundPerson): string => kind + actor;
 
 /** Finds the people who were seen last in a part of the span, and not after it. */
 async function newestIn(
@@ -118,11 +118,9 @@ async function listPeople(
   return listed;
 }
 
-function cursorOf(listed: readonly FoundPerson[], rows: number): string | null {
-  const last = listed[rows - 1];
-  if (last === undefined || listed.length <= rows) return null;
-  return encodeRowCursor({ counts: [last.last_ms], value: whoIs(last) });
-}
+/** Returns the cursor of the page that follows a person. */
+const cursorOf = ({ last_ms, kind, actor }: FoundPerson): string =>
+  encodeRowCursor({ counts: [last_ms], value: kind + actor });
 
 const instant = (ms: number | null) => ms === null ? null : new Date(ms).toISOString();
 
@@ -134,7 +132,7 @@ async function page(
 ): Promise<Answer["result"]> {
   const { sql, scope: { projectId }, range, limit } = read;
   const span = spanOf(range);
-  const shown = listed.slice(0, limit);
+  const { rows: shown, nextCursor } = cutPage(listed, limit, cursorOf);
   const goals = await listGoals(sql, projectId);
   const sums = await sumPeople(read, shown.map(({ actor_id }) => actor_id), span, goals);
   const rows = shown.map(({ kind, actor, first_ms, last_ms }, i) => {
@@ -148,7 +146,7 @@ async function page(
       ...{ visits, pageviews, events, value },
     };
   });
-  return { rows, nextCursor: cursorOf(listed, limit) };
+  return { rows, nextCursor };
 }
 
 async function answer(read: Read, { cursor, asked }: PeopleParameters): Promise<Answer> {

@@ -12,7 +12,7 @@ interface PersonEventsInputs {
   readonly ofSessions: boolean;
   /** 1: the newest events are wanted; -1: the oldest, and times have their sign turned. */
   readonly sign: 1 | -1;
-  /** How many events are wanted, and the (signed) millisecond of which all are: see `NewestEvents`. */
+  /** How many events are wanted, and the (signed) millisecond whose events are all wanted: see `NewestEvents`. */
   readonly rows: number;
   readonly edgeMs: number;
 }

@@ -6,7 +6,7 @@ import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
 import { PERSON_DEVICES_MAX, PERSON_IDS_MAX, PERSON_PLACES_MAX } from "./person_limits.ts";
-import type { KnownPerson } from "./person_id.ts";
+import type { KnownPerson } from "../../query/person_id.ts";
 import { ofBots, PersonValue, sumPeople } from "./person_sums.ts";
 
 const text = z.string().nullable();

@@ -1,4 +1,4 @@
-/** Visits and people. */
+/** Limits of visits and people. */
 
 /** Characters of an id of a person: longer ones are not stored. */
 export const PERSON_ID_LENGTH_MAX = 200;

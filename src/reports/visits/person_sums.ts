@@ -3,11 +3,10 @@ import type { Row } from "../../db/sql.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { type BotChoice, isNarrowed, type Span } from "../../query/selection.ts";
 import { decimalOf, DecimalSum } from "../../scans/decimal_sum.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
-import { countWatched, type GoalReached } from "./watched_counts.ts";
-
-type PersonSource = Pick<Read, "sql" | "scope" | "timelines">;
+import type { VisitConversion } from "./visit_rows.ts";
+import { countWatched } from "./watched_counts.ts";
 
 /** The value of a person's conversions, by currency. */
 export const PersonValue = z.array(z.object({ amount: z.number(), currency: z.string() }));
@@ -37,7 +36,7 @@ const actorOf = ({ actor_id }: { readonly actor_id: number }): number => actor_i
 
 /** Counts the visits of each actor that start in the span; without filters from the sessions alone. */
 async function visitsOf(
-  source: PersonSource,
+  source: ScanSource,
   actors: readonly number[],
   span: Span,
 ): Promise<Map<number, number>> {
@@ -72,7 +71,7 @@ async function visitsOf(
   );
 }
 
-function valueOf(goals: readonly GoalReached[]): PersonSums["value"] {
+function valueOf(goals: readonly VisitConversion[]): PersonSums["value"] {
   const sums = new Map<string, DecimalSum>();
   for (const { value: { amount, currency } } of goals) {
     const decimal = amount === null ? null : decimalOf(String(amount));
@@ -87,7 +86,7 @@ function valueOf(goals: readonly GoalReached[]): PersonSums["value"] {
 
 /** Counts what each of the actors did in a span, in the order of the actors. */
 export async function sumPeople(
-  source: PersonSource,
+  source: ScanSource,
   actors: readonly number[],
   span: Span,
   goals: readonly Goal[],

@@ -1,20 +1,26 @@
 import { z } from "zod";
 import { arrayLiteral } from "../../db/sql.ts";
 import { Problem } from "../../problem.ts";
-import { encodePageCursor, type PageCursor } from "../../query/event_cursor.ts";
+import type { PageCursor } from "../../query/event_cursor.ts";
 import { spanOf } from "../../query/range.ts";
+import { cutPage } from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
 import { EVENT_MEMBERS } from "../shown/exported_event_schema.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { shownEvent } from "../shown/shown_event.ts";
-import { goalsOfEvents, readStoryCursor, type StoryEvent, storyEvents } from "./story_events.ts";
-import { conversionsOf } from "./visit_conversions.ts";
-import { visitId } from "./visit_id.ts";
-import { readVisits, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
+import {
+  encodeStoryCursor,
+  goalsOfEvents,
+  readStoryCursor,
+  type StoryEvent,
+  storyEvents,
+} from "./story_events.ts";
+import { conversionsOf } from "./watched_counts.ts";
+import { idOf, readVisits, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
 import { VISIT_CONVERSIONS } from "./visits.ts";
 import { PersonHead, personHead } from "./person_head.ts";
-import { findPerson } from "./person_id.ts";
+import { findPerson } from "../../query/person_id.ts";
 
 /** An event in the timeline of a person. */
 const PersonEvent = z.object({
@@ -52,8 +58,7 @@ function visitOf(event: StoryEvent, visits: readonly StoredVisit[]): string | nu
   const visit = isOfVisit(event)
     ? visits.find(({ first_ms, last_ms }) => first_ms <= ms && last_ms >= ms)
     : undefined;
-  if (visit === undefined) return null;
-  return visitId({ ms: visit.first_ms, entryId: visit.entry_id });
+  return visit === undefined ? null : idOf(visit);
 }
 
 async function answer(read: Read, id: string, after: PageCursor | null): Promise<Answer> {
@@ -69,12 +74,11 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
     rows: limit,
     span: spanOf(range),
   });
-  const listed = found.slice(0, limit);
+  const { rows: listed, nextCursor } = cutPage(found, limit, encodeStoryCursor);
   const goals = await listGoals(sql, scope.projectId);
   const visits = await visitsOfEvents(read, actorId, listed);
   const conversions = await conversionsOf(read, visits, goals);
   const reached = await goalsOfEvents(read, actorId, listed, goals);
-  const last = listed.at(-1)?.row;
   return {
     query: { actor: person.value },
     result: {
@@ -85,9 +89,7 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
         visit: visitOf(event, visits),
         goals: reached[i]!,
       })),
-      nextCursor: last === undefined || found.length <= limit
-        ? null
-        : encodePageCursor({ at: last.occurred_at, eventId: last.event_id, tail: null }),
+      nextCursor,
     },
   };
 }

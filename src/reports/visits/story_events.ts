@@ -1,17 +1,17 @@
-import { type PageCursor, readPageCursor } from "../../query/event_cursor.ts";
+import { encodePageCursor, type PageCursor, readPageCursor } from "../../query/event_cursor.ts";
 import { invalidCursor } from "../../query/parameters.ts";
 import type { Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { rowsAt } from "../../store/segments.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../limits.ts";
-import type { Read } from "../../scans/read.ts";
+import type { Read, ScanSource } from "../../scans/read.ts";
 import { NewestEvents } from "../newest/newest_events.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
-import { selectEvents, selectMatches } from "../visitors/selected_events.ts";
+import { selectEvents, selectMatches } from "../../scans/selected_events.ts";
 import { type Watched, WATCHED_COUNTS } from "./watched_visitor.ts";
 import { PERSON_EVENTS } from "./person_events_visitor.ts";
 
-type StorySource = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
+type StorySource = ScanSource & Pick<Read, "blocks">;
 
 /** An event of a visit or a person, and where it is stored. */
 export interface StoryEvent {
@@ -38,6 +38,14 @@ export function readStoryCursor(query: URLSearchParams): PageCursor | null {
   if (cursor === null || cursor.tail === null) return cursor;
   throw invalidCursor();
 }
+
+/** Returns the cursor behind an event. */
+export function cursorAt({ row }: StoryEvent): PageCursor {
+  return { at: row.occurred_at, eventId: row.event_id, tail: null };
+}
+
+/** Returns the cursor behind an event as text. */
+export const encodeStoryCursor = (event: StoryEvent): string => encodePageCursor(cursorAt(event));
 
 /** Compares events by time, ties by id. */
 function byTime(a: StoryEvent, b: StoryEvent): number {

@@ -1,20 +1,23 @@
 import { z } from "zod";
 import { Problem } from "../../problem.ts";
-import { encodePageCursor, type PageCursor } from "../../query/event_cursor.ts";
+import type { PageCursor } from "../../query/event_cursor.ts";
 import type { Filter } from "../../query/filters.ts";
+import { cutPage } from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
 import { EVENT_MEMBERS } from "../shown/exported_event_schema.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import {
+  cursorAt,
+  encodeStoryCursor,
   goalsOfEvents,
   readStoryCursor,
   type StoryEvent,
   storyEvents,
   type StoryQuestion,
 } from "./story_events.ts";
-import { conversionsOf } from "./visit_conversions.ts";
+import { conversionsOf } from "./watched_counts.ts";
 import { placeOfVisit } from "./visit_id.ts";
 import { readVisits, shownWhole, type StoredVisit, WholeVisit } from "./visit_rows.ts";
 import { VISIT_CONVERSIONS } from "./visits.ts";
@@ -48,13 +51,8 @@ async function findVisit({ sql, scope }: Read, id: string): Promise<StoredVisit>
 
 const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);
 const isView = ({ row }: StoryEvent): boolean => row.name === "page_view";
-const cursorAt = ({ row }: StoryEvent): PageCursor => ({
-  at: row.occurred_at,
-  eventId: row.event_id,
-  tail: null,
-});
 
-/** Returns when the last listed page was left: at the visit's next page view, or at its end. */
+/** Returns when the last listed page was left: at the next page view of the visit, or at its end. */
 async function leftAtMs(
   whole: Read,
   story: StoryQuestion,
@@ -92,10 +90,10 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
     rows: limit,
   };
   const found = await storyEvents(whole, story);
-  const listed = found.slice(0, limit);
-  const last = listed.at(-1);
-  const isCut = last !== undefined && found.length > limit;
-  const leftMs = isCut ? await leftAtMs(whole, story, last, visit) : visit.last_ms;
+  const { rows: listed, nextCursor } = cutPage(found, limit, encodeStoryCursor);
+  const leftMs = nextCursor === null
+    ? visit.last_ms
+    : await leftAtMs(whole, story, listed.at(-1)!, visit);
   const onPages = secondsOnPages(listed, leftMs);
   const reached = await goalsOfEvents(read, visit.actor_id, listed, goals);
   const [conversions] = await conversionsOf(read, [visit], goals);
@@ -107,11 +105,7 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
   }));
   return {
     query: { id },
-    result: {
-      visit: shownWhole(visit, conversions!),
-      events,
-      nextCursor: isCut ? encodePageCursor(cursorAt(last)) : null,
-    },
+    result: { visit: shownWhole(visit, conversions!), events, nextCursor },
   };
 }
 

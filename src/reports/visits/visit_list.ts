@@ -3,7 +3,7 @@ import { isNarrowed, matchFilters, type Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { partsBackwards } from "../newest/backwards.ts";
 import type { Behind } from "../behind/behind_tally.ts";
@@ -12,12 +12,10 @@ import { NEWEST_VISITS } from "./newest_visits_visitor.ts";
 import type { VisitPlace } from "./visit_id.ts";
 import { NEWEST_FIRST, readVisits, type StoredVisit } from "./visit_rows.ts";
 
-type VisitSource = Pick<Read, "sql" | "scope" | "timelines">;
-
 /** Which of the visits that the scope lets through are listed. */
 interface VisitQuestion {
   readonly span: Span;
-  /** Visits of this actor; null: of everybody. */
+  /** Only visits of this actor; null: of all actors. */
   readonly actorId: number | null;
   /** Visits that reached this goal; null: all. */
   readonly goal: Goal | null;
@@ -40,7 +38,7 @@ function behind(params: SqlParams, after: VisitPlace | null): string {
  * `bots=only`: such visits are few among all, and are searched as under a filter.
  */
 async function listStored(
-  { sql, scope }: VisitSource,
+  { sql, scope }: ScanSource,
   { span, actorId, after, rows }: VisitQuestion,
 ): Promise<StoredVisit[]> {
   const params = new SqlParams();
@@ -59,7 +57,7 @@ async function listStored(
 
 /** Finds the newest visits that start in a part of the span: when they start, and whose they are. */
 async function newestIn(
-  source: VisitSource,
+  source: ScanSource,
   part: Span,
   { actorId, goal, after, rows }: VisitQuestion,
 ): Promise<FoundMoments> {
@@ -88,7 +86,7 @@ async function newestIn(
 
 /** Reads visits by their actors and starts; those after the position, in the order of the list. */
 async function readFound(
-  { sql, scope }: VisitSource,
+  { sql, scope }: ScanSource,
   { ms, actors }: FoundMoments,
   after: VisitPlace | null,
   rows: number,
@@ -105,7 +103,7 @@ async function readFound(
 }
 
 /** Lists visits under filters: part by part, from the end of the span backwards. */
-async function listScanned(source: VisitSource, question: VisitQuestion): Promise<StoredVisit[]> {
+async function listScanned(source: ScanSource, question: VisitQuestion): Promise<StoredVisit[]> {
   const { span, after, rows } = question;
   const toMs = after === null ? span.toMs : Math.min(span.toMs, after.ms + 1);
   const listed: StoredVisit[] = [];
@@ -120,7 +118,7 @@ async function listScanned(source: VisitSource, question: VisitQuestion): Promis
 
 /** Lists the next visits after a position, newest first, fewer where no more follow. */
 export async function listVisits(
-  source: VisitSource,
+  source: ScanSource,
   question: VisitQuestion,
 ): Promise<StoredVisit[]> {
   const { scope } = source;
@@ -130,7 +128,7 @@ export async function listVisits(
 
 /** Lists the next visits after a position among those that a number counts, newest first. */
 export async function listCounted(
-  source: VisitSource,
+  source: ScanSource,
   counted: Behind,
   after: VisitPlace | null,
   rows: number,

@@ -110,14 +110,19 @@ export async function readVisits(
   );
 }
 
+/** Returns the id of a visit. */
+export function idOf({ first_ms, entry_id }: StoredVisit): string {
+  return visitId({ ms: first_ms, entryId: entry_id });
+}
+
 /** Returns a visit as lists show it. */
 export function shownVisit(
   visit: StoredVisit,
   conversions: readonly VisitConversion[],
 ): VisitRow {
-  const { first_ms, last_ms, entry_id, kind, actor } = visit;
+  const { first_ms, last_ms, kind, actor } = visit;
   return {
-    id: visitId({ ms: first_ms, entryId: entry_id }),
+    id: idOf(visit),
     actor,
     userId: kind === "u" ? actor : null,
     start: new Date(first_ms).toISOString(),

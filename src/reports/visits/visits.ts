@@ -8,15 +8,16 @@ import {
   storableText,
 } from "../../query/parameters.ts";
 import { spanOf } from "../../query/range.ts";
+import { cutPage } from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
 import { loadAskedGoal, readGoalSlug } from "../saved/goal_definitions.ts";
-import { findPerson } from "./person_id.ts";
+import { findPerson } from "../../query/person_id.ts";
 import { type NumberedRead, OF_USAGE, readNumber } from "../behind/behind.ts";
 import type { Answer, Report } from "../answer/report.ts";
-import { conversionsOf } from "./visit_conversions.ts";
-import { placeOfVisit, visitId, type VisitPlace } from "./visit_id.ts";
+import { conversionsOf } from "./watched_counts.ts";
+import { placeOfVisit, type VisitPlace } from "./visit_id.ts";
 import { listCounted, listVisits } from "./visit_list.ts";
-import { shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
+import { idOf, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
 
 /** Explains the conversions of a visit, wherever visits are shown. */
 export const VISIT_CONVERSIONS =
@@ -46,16 +47,11 @@ function readCursor(query: URLSearchParams): VisitPlace | null {
   throw invalidCursor();
 }
 
-/** Returns the id of the last visit of a page; null where no other page follows. */
-function cursorOf(listed: readonly StoredVisit[], rows: number): string | null {
-  const last = listed[rows - 1];
-  if (last === undefined || listed.length <= rows) return null;
-  return visitId({ ms: last.first_ms, entryId: last.entry_id });
-}
-
-async function shownRows(read: Read, visits: readonly StoredVisit[]) {
-  const conversions = await conversionsOf(read, visits);
-  return visits.map((visit, i) => shownVisit(visit, conversions[i]!));
+/** Returns a page of visits as replies show it. */
+async function pageOf(read: Read, listed: readonly StoredVisit[]) {
+  const { rows, nextCursor } = cutPage(listed, read.limit, idOf);
+  const conversions = await conversionsOf(read, rows);
+  return { rows: rows.map((visit, i) => shownVisit(visit, conversions[i]!)), nextCursor };
 }
 
 /** Answers with the visits that a number counts. */
@@ -65,11 +61,7 @@ async function answerCounted(read: Read, { after, asked }: VisitParameters): Pro
   const listed = await listCounted(read, counted, after, read.limit + 1);
   return {
     query: { actor: null, goal: null, of },
-    result: {
-      rows: await shownRows(read, listed.slice(0, read.limit)),
-      nextCursor: cursorOf(listed, read.limit),
-      total: counted.actors.length,
-    },
+    result: { ...await pageOf(read, listed), total: counted.actors.length },
     parameterFilters: number.parameterFilters,
   };
 }
@@ -83,8 +75,7 @@ async function answer(read: Read, { actor, goal: slug, after }: VisitParameters)
   const span = spanOf(range);
   const actorId = person?.actor_id ?? null;
   const listed = await listVisits(read, { span, actorId, goal, after, rows: limit + 1 });
-  const rows = await shownRows(read, listed.slice(0, limit));
-  return { query, result: { rows, nextCursor: cursorOf(listed, limit) } };
+  return { query, result: await pageOf(read, listed) };
 }
 
 /** Throws `invalid_parameter` where `of` is given beside `actor` or `goal`: it names the visits alone. */

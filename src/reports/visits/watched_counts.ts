@@ -1,11 +1,12 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { FilteredPart } from "../../scans/filtered_timelines.ts";
-import { type Decimal, decimalOf, DecimalSum } from "../../scans/decimal_sum.ts";
+import { type Decimal, decimalOf } from "../../scans/decimal_sum.ts";
+import { PlaceAmounts } from "../../scans/place_amounts.ts";
 import { entryFrom } from "../../scans/property_entries.ts";
 import type { ScanSource } from "../../scans/read.ts";
-import type { Goal } from "../saved/goal_definitions.ts";
+import { type Goal, listGoals } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty } from "../saved/goal_worth.ts";
-import { selectMatches } from "../visitors/selected_events.ts";
+import { selectMatches } from "../../scans/selected_events.ts";
 import {
   mergeWatched,
   type Watched,
@@ -14,13 +15,7 @@ import {
   type WatchedInputs,
   type WatchedSums,
 } from "./watched_visitor.ts";
-
-/** A goal that the events of a span reached: its conversions, at least one, and their worth. */
-export interface GoalReached {
-  readonly slug: string;
-  readonly totalConversions: number;
-  readonly value: { readonly amount: number | null; readonly currency: string | null };
-}
+import type { StoredVisit, VisitConversion } from "./visit_rows.ts";
 
 /** The figures of the selected events of one actor in one span. */
 interface WatchedFigures {
@@ -28,8 +23,8 @@ interface WatchedFigures {
   readonly pageviews: number;
   /** The time of the last event; null: there is none. */
   readonly lastMs: number | null;
-  /** By slug. */
-  readonly goals: readonly GoalReached[];
+  /** The goals that the events reached, by slug. */
+  readonly goals: readonly VisitConversion[];
 }
 
 /** Returns the place of an event in a loaded segment, by its place in the stored one; -1: it is not loaded. */
@@ -67,7 +62,7 @@ class WatchedTotals {
   /** Null: no part was counted. */
   #counts: WatchedSums | null = null;
   /** By watched span, then goal: the sum of the goal's property, for goals that have one. */
-  readonly sums = new Map<number, DecimalSum>();
+  readonly #sums = new PlaceAmounts();
 
   constructor(readonly goals: readonly Goal[]) {}
 
@@ -76,11 +71,7 @@ class WatchedTotals {
     for (const [i, match] of taken.matches.entries()) {
       const key = worthProperty(this.goals[match]!.value)!;
       const number = numberAt(part, taken.segmentIds[i]!, taken.places[i]!, key);
-      if (number === null) continue;
-      const place = taken.watched[i]! * this.goals.length + match;
-      let sum = this.sums.get(place);
-      if (sum === undefined) this.sums.set(place, sum = new DecimalSum());
-      sum.add(number);
+      if (number !== null) this.#sums.add(taken.watched[i]! * this.goals.length + match, number);
     }
   }
 
@@ -94,18 +85,18 @@ class WatchedTotals {
     };
   }
 
-  #reached({ slug, value }: Goal, i: number, match: number): GoalReached[] {
+  #reached({ slug, value }: Goal, i: number, match: number): VisitConversion[] {
     const place = i * this.goals.length + match;
     const totalConversions = this.#counts?.totals[place] ?? 0;
     if (totalConversions === 0) return [];
-    const amount = this.sums.get(place)?.value ?? 0;
+    const amount = this.#sums.at(place);
     return [{ slug, totalConversions, value: worthOf(value, { totalConversions, amount }) }];
   }
 }
 
 /**
  * Counts the events that pass `bots` and the filters of the scope, of a few actors in a few spans each, in
- * one scan that skips everybody else. Where filters are on sessions, spans must hold whole sessions.
+ * one scan that skips all other actors. Where filters are on sessions, spans must hold whole sessions.
  * @param ofSessions whether only events in sessions count
  */
 export async function countWatched(
@@ -136,4 +127,22 @@ export async function countWatched(
   }, true);
   const placeOf = new Map(inputs.watched.map((one, place) => [one, place]));
   return watched.map((one) => totals.figuresAt(placeOf.get(one)!));
+}
+
+/** Returns the goals that each visit reached by its own events, under `bots` and no other filter. */
+export async function conversionsOf(
+  { sql, scope, timelines }: ScanSource,
+  visits: readonly StoredVisit[],
+  known: readonly Goal[] | null = null,
+): Promise<VisitConversion[][]> {
+  const goals = known ?? await listGoals(sql, scope.projectId);
+  if (goals.length === 0) return visits.map(() => []);
+  const watched = visits.map(({ actor_id, first_ms, last_ms }) => ({
+    actor: actor_id,
+    fromMs: first_ms,
+    toMs: last_ms + 1,
+  }));
+  const source = { sql, scope: { ...scope, filters: [] }, timelines };
+  const figures = await countWatched(source, watched, goals, true);
+  return figures.map(({ goals }) => [...goals]);
 }

@@ -2,11 +2,11 @@ import type { EventMatch, Field } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import type { MatchPasses } from "../../scans/match_tests.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
 import { type Breakdown, type Counted, mergeCounted } from "../visitors/property_figures.ts";
-import { selectMatches } from "../visitors/selected_events.ts";
+import { selectMatches } from "../../scans/selected_events.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { readBreakdown } from "../visitors/value_breakdown.ts";
 import { ofEachVital, VITAL_NAMES, type VitalName, VITALS_EVENT } from "./vital_bounds.ts";
@@ -55,7 +55,7 @@ function sumOf(rows: readonly MeasuredVitals[]): MeasuredVitals {
 
 /** Reads the measurements of a range: for each value of a field, and in each bucket. */
 export async function scanVitals(
-  read: Pick<Read, "sql" | "scope" | "timelines">,
+  read: ScanSource,
   buckets: readonly Span[],
   by: Field,
 ): Promise<FoundVitals> {

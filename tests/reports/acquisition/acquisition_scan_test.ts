@@ -57,7 +57,7 @@ const GOALS: readonly Goal[] = [
   },
 ];
 
-// Never a whole day: what is rolled up is not asked.
+// Never a whole day, so that rollups are not used.
 const span = fc.tuple(
   fc.integer({ min: -DAY_MS, max: (WORLD_DAYS + 1) * DAY_MS }),
   fc.integer({ min: 1, max: WORLD_DAYS * DAY_MS }),
@@ -122,7 +122,7 @@ function figuresOf(row: object): object {
   return { ...row, value: null, rule: null };
 }
 
-/** What tells sessions alike as a filter and as a dimension: not what is known of single events. */
+/** Whether a dimension means the same sessions as a filter does: only fields of sessions do. */
 const isOfSession = (by: AcquisitionDimension) => (SESSION_FIELDS as readonly Field[]).includes(by);
 
 onBothEngines("acquisition: a row is the total under a filter on its value", async (_t, db) => {

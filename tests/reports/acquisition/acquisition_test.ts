@@ -24,7 +24,7 @@ interface Asked {
   readonly limit?: number;
 }
 
-/** A row of what the report answers. */
+/** A row of the reply. */
 interface Row {
   readonly value: string | null;
   readonly [figure: string]: unknown;
@@ -33,7 +33,7 @@ interface Row {
 /** Days of another zone than the range's are not rolled up. */
 const ELSEWHERE: Project = { ...PROJECT, timezone: "Pacific/Auckland" };
 
-/** The report on the day: the same from what is rolled up and from a scan. */
+/** Returns the report on the day, which must be the same from the rollups and from a scan. */
 async function acquisitionOf(database: Database, asked: Asked = {}) {
   await createProjection(database).catchUp(1);
   const { query = {}, filters = [], bots = "exclude", limit = 100 } = asked;

@@ -41,7 +41,7 @@ function sourceOf(
   return { sql: database, scope, timelines: timelinesOf(database), blocks };
 }
 
-/** The ids of all pages of so many rows. */
+/** Returns the ids of all pages of `rows` rows each. */
 async function allIds(source: Source, span: Span, rows: number): Promise<string[]> {
   const ids: string[] = [];
   for (let place: ListPlace = { ms: span.toMs, id: null };;) {
@@ -240,7 +240,7 @@ onBothEngines(
       const page = ordered.slice(0, 2 * perBlock);
       const bound = { blocksMax: 2, eventsMax: 2 * perBlock };
       const enough = { blocksMax: 3, eventsMax: 2 * perBlock + 1 };
-      // The block behind the page is fetched, and its time tells that it holds nothing of it.
+      // The block behind the page is fetched, and its time shows that it holds no event of the page.
       assert.deepEqual(await listed(first, page.length, span, bound), [page, 2]);
       const longer = ordered.slice(0, 2 * perBlock + 1);
       assert.deepEqual(await listed(first, longer.length, span, enough), [longer, 3]);
@@ -274,7 +274,7 @@ onBothEngines("stored events: blocks that overlap in time make one list", async 
     );
     await insertEvents(database, part.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
     rows.push(...part);
-    // Some are projected, and stand among the others.
+    // Some events are projected, and lie among the others.
     if (block === 20) await createProjection(database).catchUp(1);
   }
   const span = { fromMs: startMs, toMs: startMs + 100 };
@@ -300,7 +300,7 @@ onBothEngines(
     await store(old);
     await projection.catchUp(1);
     await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
-    // Of before and after the last event that the journal has lost; two of them wait.
+    // Events before and after the last event that the journal has deleted; two of them are pending.
     const late = [10, 20, 39, 40, 50, 60].map(rowAt);
     await store(late);
     await projection.catchUp(1);

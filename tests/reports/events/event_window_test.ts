@@ -64,7 +64,7 @@ function sourceOf(reads: Database, isFiltered = false): WindowSource {
 
 const LINES = new TextDecoder();
 
-/** The events of what is handed on, each time of so many lines as it says. */
+/** Decodes handed lines into events, and checks their number. */
 function eventsOf(bytes: Uint8Array, lines: number): ExportedEvent[] {
   const texts = LINES.decode(bytes).split("\n");
   assert.equal(texts.pop(), "");
@@ -72,7 +72,7 @@ function eventsOf(bytes: Uint8Array, lines: number): ExportedEvent[] {
   return texts.map((text) => JSON.parse(text));
 }
 
-/** What all windows behind a place hold, one after the other. */
+/** Reads all windows behind a place, one after the other. */
 async function readAll(source: WindowSource, rows: number, sizes: PackedSizes, from = END) {
   const read: ExportedEvent[] = [];
   const memory = new LineMemory(sizes);
@@ -151,7 +151,7 @@ onBothEngines(
       const { read, windows } = await readAll(source, EVENTS + 1, { ...cut, bytesMax: 20_000 });
       assert.ok(windows > 2 && windows < EVENTS / TIES);
       assert.deepEqual(shown(read), shownRows(expected));
-      // Not even one moment has room.
+      // There is no room even for a single millisecond.
       const memory = new LineMemory({ ...cut, bytesMax: 100 });
       const none = await readWindow(source, SPAN, END, EVENTS, memory);
       assert.ok(none.handed === null && none.lineBytes! > 100);

@@ -300,7 +300,7 @@ Deno.test("GET /v1/events: more exports at once than a project may have are told
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get("retry-after"), "30");
   assert.equal((await refused.json()).code, "overloaded");
-  // One that was read to its end, and one that nobody wants any more, make room.
+  // An export that was read to its end, and one that was cancelled, make room.
   assert.equal((await unread[0]!.text()).trim().split("\n").length, 2);
   await unread[1]!.body!.cancel();
   for (let i = 0; i < 2; i++) {

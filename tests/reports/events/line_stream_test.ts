@@ -12,7 +12,7 @@ async function* lines(count: number, error?: unknown): AsyncGenerator<string, vo
   if (error !== undefined) throw error;
 }
 
-/** What a client gets of a reply over a real connection, chunk by chunk. */
+/** Returns what a client receives of a reply over a real connection, chunk by chunk. */
 async function received(reply: () => Promise<Response>) {
   const quiet = {
     hostname: "127.0.0.1",

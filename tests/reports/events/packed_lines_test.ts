@@ -15,7 +15,7 @@ const SIZES: PackedSizes = {
   bytesMax: 1024 * KIBIBYTE,
   handedBytes: 256 * KIBIBYTE,
 };
-/** What a line holds that no compression makes smaller. */
+/** The bytes of a line that cannot be compressed. */
 const RANDOM_BYTES = 32 * KIBIBYTE;
 const LINES = 600;
 

@@ -62,7 +62,7 @@ interface Waiting extends Record<string, unknown> {
   readonly since: string;
 }
 
-/** Of this database, the session that waits for a lock, and since when its transaction runs. */
+/** Finds the session of this database that waits for a lock, and when its transaction began. */
 async function waiting(sql: Sql): Promise<Waiting | null> {
   const [row] = await sql.query<Waiting>(
     `SELECT pid, xact_start::text AS since FROM pg_stat_activity
@@ -73,7 +73,7 @@ async function waiting(sql: Sql): Promise<Waiting | null> {
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 10));
 
-/** Cancels the statement that is the first to wait for a lock; resolves once it waits no more. */
+/** Cancels the first statement that waits for a lock; resolves once it waits no more. */
 async function cancelWaiting(sql: Sql): Promise<void> {
   let first = await waiting(sql);
   for (; first === null; first = await waiting(sql)) await pause();
@@ -82,7 +82,7 @@ async function cancelWaiting(sql: Sql): Promise<void> {
 }
 
 onBothEngines("an export outlives a statement that the database cancels", async (_, db) => {
-  // The embedded engine has one session: nothing can be in the way of a read.
+  // The embedded engine has one session, so nothing can block a read.
   if (db.env.DATABASE_URL === undefined) return;
   const database = await db.open();
   const server = await new TestApp(db.env).start();

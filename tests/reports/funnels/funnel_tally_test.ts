@@ -29,7 +29,7 @@ Deno.test("tally: ids of one value are one group; equally large ones go by conve
   const attempts = new Attempts();
   const reached = (id: number) => attempts.add([0, 5], false, false, id);
   const left = (id: number) => attempts.addEntry(false, id);
-  // Two of each: z converts twice, b, c and what has no value once; d is alone.
+  // Two attempts of each value but d: z converts twice; b, c and the missing value once.
   reached(7);
   reached(1);
   for (const id of [4, 9, 2]) left(id);

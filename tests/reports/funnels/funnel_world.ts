@@ -22,7 +22,7 @@ export function queryOf(params: Readonly<Record<string, unknown>>): URLSearchPar
   return query;
 }
 
-// Ids of names that share a bit where runs tell what lies in them: 1 and 32, 2, 33 and 64.
+// Ids of names that share a name bit in runs: 1 and 32; 2, 33 and 64.
 const CROWDED_NAMES = `
   INSERT INTO terms (project_id, term_id, digest, term)
   SELECT $1::int, id, substr(encode(sha256(term::bytea), 'hex'), 1, 32)::uuid, term
@@ -47,7 +47,7 @@ export async function storeWorld(
   return project_id;
 }
 
-/** What a report answers of a project, in a snapshot as the endpoint opens it. */
+/** Returns the answer of a report for a project, in a snapshot like those of the endpoint. */
 export function answerOf(
   report: Report,
   database: Database,

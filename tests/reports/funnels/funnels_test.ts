@@ -124,7 +124,7 @@ onBothEngines(
         }
       });
       if (seed === 1) {
-        // What never happened was not compared.
+        // Asserts that every kind of result has been compared.
         const orders = ["ordered", "strict", "unordered"];
         const kinds = ["any", "first", "excluded", "open", "converted"];
         const missing = orders.flatMap((order) => kinds.map((kind) => `${order} ${kind}`))

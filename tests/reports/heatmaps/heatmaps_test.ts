@@ -20,7 +20,7 @@ const DAY = "2026-03-02";
 const FROM = new Date(`${DAY}T00:00:00Z`);
 const TO = new Date("2026-03-03T00:00:00Z");
 
-/** An event of somebody, `at` a time of the day. */
+/** Returns an event of an actor, `at` a time of the day. */
 function event(name: string, who: string, at: string, members: Partial<EventRow> = {}): EventRow {
   const occurred_at = new Date(`${DAY}T${at}Z`).toISOString();
   return newRow({ name, anonymous_id: who, occurred_at, path: "/", ...members });
@@ -81,7 +81,7 @@ const ROWS: EventRow[] = [
   click("ann", "10:00:00", [0.5, 20, 1024]),
   click("ann", "10:00:01", [0.504, 29.9, 1440], { rage: true }),
   click("bob", "10:00:02", [0.5, 25, 1440], { rage: true, dead: true }),
-  // The same cell, but of what keeps its place.
+  // The same cell, but of a fixed element.
   click("cat", "10:00:03", [0.5, 25, 1440], { fixed: true }),
   // At and beyond the right edge, left of the left one, above the top; nothing known of the window.
   click("ann", "10:00:04", [1, 0, null]),

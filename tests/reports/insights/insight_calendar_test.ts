@@ -80,6 +80,6 @@ Deno.test("only what the project's history reaches", () => {
   assert.equal(of("2026-09-22T22:00:00Z")!.weeks, 3);
   assert.equal(of("2026-10-16T22:00:00Z")!.weeks, 0);
   assert.equal(of("2026-10-17T22:00:00Z"), null);
-  // Nothing of it has passed.
+  // No part of the range has passed.
   assert.equal(calendar("2026-11-23", "2026-11-24"), null);
 });

@@ -23,7 +23,7 @@ type Named = readonly [Metric, Dimension | null, string?];
 const nameOf = ({ metric, dimension, value }: Finding) =>
   dimension === null ? `${metric}` : `${metric} ${dimension} ${value}`;
 
-/** What is told: of each finding its name, and those of its evidence, by name. */
+/** Returns the names of the findings, each with the names of its evidence. */
 function told(causes: readonly Cause[]): Record<string, string[]> {
   return Object.fromEntries(
     causes.map(({ finding, evidence }) => [nameOf(finding), evidence.map(nameOf).sort()]),
@@ -131,7 +131,7 @@ Deno.test("causes: everything rose, and so did its parts", () => {
   const groups = (["DE", "US", "FR"] as const).flatMap((country, i): Group[] =>
     (["desktop", "mobile"] as const).map((device, j) => {
       const before = [700, 200, 100][i]! * [3, 2][j]!;
-      // Not quite alike.
+      // The groups moved not quite alike.
       return { of: { country, device }, before, now: Math.round(before * (1.44 + 0.01 * (i + j))) };
     })
   );
@@ -209,7 +209,7 @@ Deno.test("causes: several sources of a channel, and then not the channel", () =
     Object.keys(causesOf(groups, [[V, "channel", "Referral"], ...named, [V, null]])).sort(),
     ["visitors source a", "visitors source b", "visitors source c"],
   );
-  // All of its sources alike: it is the channel.
+  // All sources of the channel moved alike, so the channel is the cause.
   const alike = ["a", "b", "c"].map((source): Group => ({
     of: { source, channel: "Referral" },
     before: 50,

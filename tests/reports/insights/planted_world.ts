@@ -35,13 +35,13 @@ const BROWSERS: Shares = ["Chrome", "Safari", "Firefox"]
 /** Something that happened to a site in the last week. */
 export interface PlantedCause {
   readonly name: string;
-  /** What its visits have. */
+  /** The members that visits of the cause have. */
   readonly members: Members;
-  /** How many visits more a day have it. */
+  /** How many more visits per day the cause brings. */
   readonly more: number;
-  /** The share of visits that have it and stay away. */
+  /** The share of visits with these members that the cause keeps away. */
   readonly less: number;
-  /** Values of which each is the cause's own: dimension and value. */
+  /** Values that name the cause, each as dimension and value. */
   readonly values: readonly string[];
 }
 

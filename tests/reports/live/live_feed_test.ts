@@ -74,7 +74,7 @@ feedTest("who asks the same shares one look, others do not", async () => {
     open("&timezone=UTC&bots=only"),
   ]);
   assert.equal(state.reads, 1);
-  // What one of them has already is not what the others have.
+  // A reply that one stream has already may be unknown to the others.
   assert.equal(state.asked[0]!.request.headers.get("if-none-match"), null);
   const more = await Promise.all([
     open("&bots=include&timezone=UTC"),
@@ -102,7 +102,7 @@ feedTest("looks while somebody listens, and no longer", async () => {
   const after = state.reads;
   await pause(50);
   assert.equal(state.reads, after);
-  // Whoever comes next sees what is there then.
+  // The next stream sees the value of that moment.
   state.value = 7;
   const third = new Messages(await feed.answer(asked(), FOR_EVER));
   assert.deepEqual(await third.data(), { value: 7 });
@@ -192,7 +192,7 @@ feedTest("who reads slowly misses what was in between, not the last", async () =
   await until(5_000, () => Promise.resolve(state.reads > before + 2), "more looks");
   const messages = new Messages(response);
   const seen = [await messages.data(), await messages.data()];
-  // One that was written at the start and waited, and what is true now.
+  // The update that was written at the start and waited, and the current one.
   assert.deepEqual(seen, [{ value: 1 }, { value: 50 }]);
   await feed.close();
 });
@@ -254,7 +254,7 @@ feedTest("a clock that is turned back does not silence the stream", async () => 
   await feed.close();
 });
 
-/** Whoever may have as many as `most` gets them, with as many filters, and no more; leaving helps. */
+/** Asserts that `most` streams may be open and no more, with any filters, and that a closed one makes room. */
 async function assertSeats(
   feed: LiveFeed,
   most: number,
@@ -308,7 +308,7 @@ feedTest("stopping ends every stream, awaits the look under way, and takes no mo
   let finish: (() => void) | null = null;
   const { feed } = stubbed({
     read: async () => {
-      // The second look hangs until it is let go.
+      // The second read hangs until it is released.
       if (feed.listeners > 0 && started) {
         await new Promise<void>((resolve) => finish = resolve);
       }
@@ -355,7 +355,7 @@ feedTest("a client that goes away is noticed", async () => {
   leaving.abort();
   await assert.rejects(reader.read());
   await until(5_000, () => Promise.resolve(feed.listeners === 0), "the listener is gone");
-  // So is one who does not wait for the first message.
+  // So is a stream that is closed before its first message.
   const { promise, resolve } = Promise.withResolvers<void>();
   gate = promise;
   const hasty = new AbortController();

@@ -8,7 +8,7 @@ export const PROJECT = { ...PROJECT_ONE, timezone: "Europe/Berlin" };
 /** A token that does not expire. */
 export const FOR_EVER = { expiresAtMs: 8.64e15 };
 
-/** `GET /v1/live` by somebody who accepts a stream; `search` adds parameters. */
+/** Returns a request of `GET /v1/live` that accepts a stream; `search` adds parameters. */
 export function asked(search = "", init: RequestInit = {}, project = PROJECT): ReadRequest {
   const url = new URL(`http://footfall.test/v1/live?project=${project.id}${search}`);
   const headers = { Accept: "text/event-stream", ...init.headers };

@@ -5,8 +5,7 @@ import {
   CONDITION_LEVELS_MAX,
   CONDITION_TIMES_MAX,
 } from "../../../src/query/actor_condition_limits.ts";
-import { SEGMENTS_MAX } from "../../../src/reports/saved/segment_limits.ts";
-import { SegmentShown } from "../../../src/reports/saved/segment_definitions.ts";
+import { SEGMENTS_MAX, SegmentShown } from "../../../src/reports/saved/segment_definitions.ts";
 import { ENDPOINTS, SAVED, STEPS } from "../../reads/endpoints.ts";
 import {
   assertProblem,

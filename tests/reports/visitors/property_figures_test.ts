@@ -25,7 +25,7 @@ const EVENT = fc.record({
   eventBits: fc.nat({ max: 3 }),
   ms: fc.nat({ max: 20 }),
   value: fc.option(fc.nat({ max: VALUES.length - 1 }), { freq: 4 }),
-  /** Whether a slice begins here; where its turn is, whose it is, and whether it is followed. */
+  /** Whether a slice begins here, the turn and the actor of the slice, and whether it is visited. */
   begins: fc.boolean(),
   turn: fc.nat({ max: 1_000 }),
   actor: fc.nat({ max: 3 }),
@@ -77,7 +77,7 @@ interface Slice {
   readonly first: Told;
 }
 
-/** All that is followed, in the order of the turns. */
+/** Returns the slices that are visited, in the order of their turns. */
 function slicesOf(groups: readonly (readonly Told[])[]): Slice[] {
   return groups.flatMap((events, segment) => {
     const starts = [...events.keys()].filter((at) => at === 0 || events[at]!.begins);

@@ -1,4 +1,4 @@
-import { type Decimal, DecimalSum, type PlainSum } from "../../scans/decimal_sum.ts";
+import { type Decimal, DecimalSum, type PlainSum } from "./decimal_sum.ts";
 
 /** Exact sums of numbers by place; places without numbers have none. */
 export class PlaceAmounts {

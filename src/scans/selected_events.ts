@@ -1,16 +1,16 @@
-import type { EventMatch } from "../../query/filters.ts";
-import type { Span } from "../../query/selection.ts";
-import { withoutTechnical } from "../../query/technical.ts";
-import type { EventPasses } from "../../scans/event_test.ts";
-import { eventPassesOf } from "../../scans/event_tests.ts";
-import { matchPasses } from "../../scans/match_passes.ts";
-import type { MatchPasses } from "../../scans/match_tests.ts";
-import type { ScanSource } from "../../scans/read.ts";
+import type { EventMatch } from "../query/filters.ts";
+import type { Span } from "../query/selection.ts";
+import { withoutTechnical } from "../query/technical.ts";
+import type { EventPasses } from "./event_test.ts";
+import { eventPassesOf } from "./event_tests.ts";
+import { matchPasses } from "./match_passes.ts";
+import type { MatchPasses } from "./match_tests.ts";
+import type { ScanSource } from "./read.ts";
 import {
   type SelectedTimelines,
   selectTimelines,
   type TimelineNeeds,
-} from "../../scans/selected_timelines.ts";
+} from "./selected_timelines.ts";
 
 /** What a report needs of the events that it selects. */
 interface EventNeeds extends TimelineNeeds {

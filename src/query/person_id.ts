@@ -1,0 +1,37 @@
+import type { Row, Sql } from "../db/sql.ts";
+import { isStorable } from "./parameters.ts";
+
+/** A person as the tables name them: by a user id (kind u), else an anonymous id (a), else a hash (h). */
+export interface KnownPerson extends Row {
+  readonly actor_id: number;
+  readonly kind: "u" | "a" | "h";
+  readonly value: string;
+}
+
+/**
+ * Selects the `actor_id` of the id $2 in project $1; an id of several kinds is a user id first, then an
+ * anonymous id.
+ */
+export const ACTOR_OF_ID = `
+  SELECT actor_id FROM identities
+  WHERE project_id = $1::int AND value = $2::text AND kind IN ('u', 'a', 'h')
+  ORDER BY position(kind::text IN 'uah') LIMIT 1`;
+
+/**
+ * Finds the person with this user id, else with this anonymous id, else with this hash; null when nobody has
+ * it.
+ */
+export async function findPerson(
+  sql: Sql,
+  projectId: number,
+  id: string,
+): Promise<KnownPerson | null> {
+  // An id from a path may hold what PostgreSQL's text cannot.
+  if (!isStorable(id)) return null;
+  const [person] = await sql.query<KnownPerson>(
+    `SELECT o.actor_id, a.kind::text AS kind, a.value FROM (${ACTOR_OF_ID}) AS o
+    JOIN identities a ON a.project_id = $1::int AND a.identity_id = o.actor_id`,
+    [projectId, id],
+  );
+  return person ?? null;
+}
