@@ -35,6 +35,9 @@ export interface Provisioned {
   readonly warning: string | null;
 }
 
+/** What the database is opened for: a server, or one command. */
+export type ProvisionPurpose = "serve" | "command";
+
 export const AS_IT_WAS: Provisioned = { firstKey: null, isGivenKeyNew: false, warning: null };
 
 /** The audit's word for what nobody asked for but the configuration. */

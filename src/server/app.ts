@@ -12,6 +12,7 @@ import {
   provisionDefaultProject,
   type Provisioned,
   provisionFirstProject,
+  type ProvisionPurpose,
 } from "../auth/default_project.ts";
 import { randomText } from "../auth/random_text.ts";
 import { watchRevocations } from "../auth/revocation_watch.ts";
@@ -74,11 +75,10 @@ export interface App {
   /** Answers one request. `peer` is the address of the socket's peer. */
   fetch(request: Request, peer: string | null): Promise<Response>;
   /**
-   * Migrates the database and, where the app is to serve, provisions the default project; a command makes
-   * it only where there is no project at all. Throws DatabaseUnavailable (try again) or SchemaTooNew,
-   * SchemaMismatch.
+   * Migrates, and provisions the default project: for a command only where there is no project at all.
+   * Throws DatabaseUnavailable (try again), SchemaTooNew or SchemaMismatch.
    */
-  prepare(purpose: Purpose): Promise<Provisioned>;
+  prepare(purpose: ProvisionPurpose): Promise<Provisioned>;
   /** A token that may do everything; valid only in this process, until it ends. */
   readonly controlToken: string;
   /** All routes, with the access that each needs. */
@@ -100,8 +100,6 @@ export interface App {
   stop(): Promise<void>;
   readonly engine: Database["engine"];
 }
-
-export type Purpose = "serve" | "command";
 
 /** Parts that are used instead of those that the app would make. */
 export interface Substitutes {
@@ -131,10 +129,7 @@ function createPeerOf(authorize: Authorize) {
   };
 }
 
-const NOT_PROVISIONED: Provisioned = {
-  ...AS_IT_WAS,
-  warning: "the disk is full: the default project is as it was before this start",
-};
+const NOT_PROVISIONED = "the disk is full: the default project is as it was before this start";
 
 /**
  * Returns `instead` if the disk is full, and throws other errors: a server that starts on a full disk answers
@@ -287,7 +282,7 @@ function withCaptures(
 
 async function prepareDatabase(
   { database, config, salts, log, now, move }: Services,
-  purpose: Purpose,
+  purpose: ProvisionPurpose,
 ): Promise<Provisioned> {
   if (move?.status === "moved") {
     log.warn(move.sentence);
@@ -306,7 +301,7 @@ async function prepareDatabase(
     ? provisionDefaultProject(database, config.defaultProject, now())
     : provisionFirstProject(database, config.defaultProject);
   const provisioned = await provisioning
-    .catch((error) => unlessDiskIsFull(error, NOT_PROVISIONED));
+    .catch((error) => unlessDiskIsFull(error, { ...AS_IT_WAS, warning: NOT_PROVISIONED }));
   if (provisioned.warning !== null) log.warn(provisioned.warning);
   await salts.rotateLate().catch((error) => unlessDiskIsFull(error, undefined));
   return provisioned;

@@ -24,7 +24,11 @@ export function readReply(
     "base64url",
   );
   const etag = `W/"${digest.slice(0, 27)}"`;
-  const headers = { "ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Authorization" };
+  const headers = {
+    "ETag": etag,
+    "Cache-Control": "private, no-cache",
+    "Vary": "Authorization, Accept",
+  };
   const known = request.headers.get("if-none-match");
   if (known !== null && known.split(",").some((tag) => ["*", etag].includes(tag.trim()))) {
     return new Response(null, { status: 304, headers });

@@ -257,11 +257,9 @@ export async function getEvents(
     events: page.events.slice(0, rows).map(({ row }) => shownEvent(row)),
     nextCursor: next === null ? null : encodePageCursor(next),
   };
-  const reply = readReply(request, { asOf, pending }, resolved, result, {
+  return readReply(request, { asOf, pending }, resolved, result, {
     tailCursor: encodeTailCursor(page.position),
   });
-  reply.headers.append("Vary", "Accept");
-  return reply;
 }
 
 /** Runs `work` on one snapshot of the database. */

@@ -206,9 +206,7 @@ export class LiveFeed {
     if (prefersToJson(asked.request, "text/event-stream")) {
       return await this.#stream(asked, terms);
     }
-    const response = await this.#options.read(asked);
-    response.headers.append("Vary", "Accept");
-    return response;
+    return await this.#options.read(asked);
   }
 
   /** Ends every stream; new ones may be opened. */
