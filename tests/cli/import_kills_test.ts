@@ -6,7 +6,7 @@ import { copyFolder } from "../support/folder_template.ts";
 import { canMount, mountSmallDisk } from "../support/small_disk.ts";
 import { ended, footfall, run, serverReady } from "./footfall_process.ts";
 
-const LINES = 12_000;
+const LINES = 24_000;
 /** One line in this many is invalid. */
 const BAD_EVERY = 499;
 const POLL_MS = 10;
