@@ -9,6 +9,7 @@ import {
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
 import { type EventInput, inputOf, isMembers, type Members, UUID } from "./event_input.ts";
+import { EVENT_LEVELS_MAX } from "./ingest_limits.ts";
 import { parseTimestamp } from "./timestamp.ts";
 import { jsonBytesAtMost, readUsualEvent } from "./usual_event.ts";
 
@@ -102,9 +103,9 @@ export function tooLarge(bytesMax = EVENT_BYTES_MAX): RejectedEvent {
   return new RejectedEvent("event_too_large", `One event holds at most ${bytesMax} bytes.`);
 }
 
-/** What stands in `field` nests deeper than NESTING_LEVELS_MAX. */
-export function tooDeep(field?: string): RejectedEvent {
-  const message = `Nest objects and arrays at most ${NESTING_LEVELS_MAX} levels deep.`;
+/** The member `field` nests deeper than `levelsMax`. */
+export function tooDeep(levelsMax: number, field?: string): RejectedEvent {
+  const message = `Nest objects and arrays at most ${levelsMax} levels deep.`;
   return new RejectedEvent("too_deep", message, field);
 }
 
@@ -164,9 +165,8 @@ function unstorablePlace(value: unknown, place: string): string | null {
 /** Bounds before work: size, depth and text of everything the event holds. Throws RejectedEvent. */
 export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: number): void {
   for (const [key, value] of Object.entries(event)) {
-    if (nestsDeeper(value, NESTING_LEVELS_MAX)) {
-      throw tooDeep(key.slice(0, NAME_LENGTH_MAX));
-    }
+    const levelsMax = key === "properties" ? NESTING_LEVELS_MAX : EVENT_LEVELS_MAX;
+    if (nestsDeeper(value, levelsMax)) throw tooDeep(levelsMax, key.slice(0, NAME_LENGTH_MAX));
   }
   if (suspicion.text) {
     const place = unstorablePlace(event, "");

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EVENT_LEVELS_MAX } from "../../src/ingest/ingest_limits.ts";
 import { type Json, newEvent, sharedApp, type TestProject } from "../support/app.ts";
 
 const server = sharedApp();
@@ -106,13 +107,40 @@ Deno.test("event: properties nest ten levels deep, themselves the first", async 
     await verdicts([
       newEvent({ properties: nested(10) }),
       newEvent({ properties: nested(11) }),
-      newEvent({ unknown: nested(10) }),
-      newEvent({ unknown: nested(11) }),
       newEvent({ properties: { a: [[[[[[[[[]]]]]]]]] } }),
       newEvent({ properties: { a: [[[[[[[[[[]]]]]]]]]] } }),
     ]),
-    [null, "too_deep", null, "too_deep", null, "too_deep"],
+    [null, "too_deep", null, "too_deep"],
   );
+});
+
+Deno.test("event: every other member nests a thousand levels deep, itself the first", async () => {
+  const deep = nested(EVENT_LEVELS_MAX);
+  const deeper = nested(EVENT_LEVELS_MAX + 1);
+  const places: ((value: unknown) => Json)[] = [
+    (unknown) => ({ unknown }),
+    (type) => ({ name: "a", type }),
+  ];
+  for (const place of places) {
+    assert.deepEqual(
+      await verdicts([newEvent(place(nested(11))), newEvent(place(deep)), newEvent(place(deeper))]),
+      [null, null, "too_deep"],
+    );
+  }
+  const foo = nested(EVENT_LEVELS_MAX - 1);
+  const context = [{ foo: nested(11) }, { foo }, { foo: deep }, { viewport: foo }, {
+    viewport: deep,
+  }];
+  assert.deepEqual(
+    await verdicts(context.map((context) => newEvent({ context }))),
+    [null, null, "too_deep", null, "too_deep"],
+  );
+  const { body } = await server.post(project, [newEvent({ unknown: deeper })]);
+  const { field, message } = body.errors[0];
+  assert.deepEqual([field, message], [
+    "unknown",
+    `Nest objects and arrays at most ${EVENT_LEVELS_MAX} levels deep.`,
+  ]);
 });
 
 Deno.test("event: a nesting of a hundred thousand levels is refused, not followed", async () => {
