@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { type BodyBudget, type BodyLimits, withBody } from "../http/body.ts";
+import { isContentType } from "../http/content_type.ts";
 import { json } from "../http/reply.ts";
 import {
   BODY_IDLE_MS_MAX,
@@ -65,13 +66,18 @@ const LIMITS: BodyLimits = {
   idleMsMax: BODY_IDLE_MS_MAX,
   totalMsMax: BODY_TOTAL_MS_MAX,
 };
-const CONTENT_TYPE = /^(?:application\/(?:x-)?(?:ndjson|jsonl|jsonlines)|text\/plain)\s*(?:;|$)/i;
+const CONTENT_TYPES = new Set([
+  ...["ndjson", "jsonl", "jsonlines"].flatMap((
+    name,
+  ) => [`application/${name}`, `application/x-${name}`]),
+  "text/plain",
+]);
 const NEWLINE = 0x0a;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 function checkContentType(request: Request): void {
   const type = request.headers.get("content-type")?.trim() ?? "";
-  if (type === "" || CONTENT_TYPE.test(type)) return;
+  if (type === "" || isContentType(type, CONTENT_TYPES)) return;
   throw new Problem(
     "unsupported_media_type",
     "Send one event on each line as application/x-ndjson (UTF-8).",

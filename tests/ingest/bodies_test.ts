@@ -63,6 +63,8 @@ Deno.test("body: JSON, plain text or no content type, with or without charset", 
     "APPLICATION/JSON",
     "text/plain",
     "text/plain;charset=UTF-8",
+    "application/json; profile=x",
+    "application/json; profile=x; charset=utf-8",
   ];
   for (const type of types) {
     assert.equal((await post(batch(), { "Content-Type": type })).status, 200, type);
@@ -80,6 +82,7 @@ Deno.test("body: other content types are 415 unsupported_media_type", async () =
     "application/jsonx",
     "application/json; charset=utf-16",
     "text/plain; charset=iso-8859-1",
+    "application/json; profile=x; charset=utf-16",
     "nonsense",
   ];
   for (const type of types) {
