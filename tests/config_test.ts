@@ -69,7 +69,16 @@ Deno.test("readConfig: every mistake is told at once, by its variable", () => {
 Deno.test("readConfig: values that cannot be right are mistakes", () => {
   const wrong: [string, string[]][] = [
     ["PORT", ["-1", "65536", "1.5", "0x50", "8000x"]],
-    ["BASE_PATH", ["/a b", "/a//b", "https://x/y", "/ä"]],
+    ["BASE_PATH", ["/a b", "/a//b", "https://x/y", "/ä", "/a/../b", "/..", "/a/.", "./a"]],
+    ["HOST", ["not-a-host", "a b", "1.2.3", "300.1.1.1", "127.0.0.1:80", "[::1]", "::g", "a..b"]],
+    ["HOST", [
+      "-a.example",
+      "a-.example",
+      "x.1",
+      `${"x".repeat(64)}.example`,
+      "x.".repeat(127) + "x",
+    ]],
+    ["CHROME_PATH", ["/nope", import.meta.dirname!]],
     ["DATABASE_URL", ["localhost:5432", "http://x/y"]],
     ["JWT_SECRET", ["short"]],
     ["JWT_JWKS_URL", ["ftp://x/y", "keys.json"]],
@@ -101,6 +110,15 @@ Deno.test("readConfig: values are read as they are meant", () => {
   );
   assert.deepEqual(paths, ["/analytics", "/analytics", "/analytics"]);
   assert.equal(readConfig({ BASE_PATH: "/" }).basePath, "");
+  for (const BASE_PATH of ["/a.b", "/...", "/.well-known/..x"]) {
+    assert.equal(readConfig({ BASE_PATH }).basePath, BASE_PATH);
+  }
+  const names = ["localhost", "Stats.Example.com", "a_b.internal.", `${"x".repeat(63)}.example`];
+  for (const HOST of [...names, "127.0.0.1", "::", "fe80::1", "::ffff:1.2.3.4"]) {
+    assert.equal(readConfig({ HOST }).host, HOST);
+  }
+  const CHROME_PATH = import.meta.filename!;
+  assert.equal(readConfig({ CHROME_PATH }).chromePath, CHROME_PATH);
   assert.equal(readConfig({ PORT: "0" }).port, 0);
   assert.equal(readConfig({ IP_STORAGE: "Truncated" }).ipStorage, "truncated");
   assert.deepEqual(readConfig({ TRUSTED_PROXIES: "2" }).trustedProxies, { kind: "hops", count: 2 });
@@ -154,4 +172,10 @@ Deno.test("readConfig: keys, files and addresses that cannot be used are told wi
     assert.deepEqual(named, Object.keys(wrong).sort());
     return true;
   });
+});
+
+Deno.test({
+  name: "readConfig: a browser that Footfall may not look at is taken as it is named",
+  permissions: { read: false },
+  fn: () => assert.equal(readConfig({ CHROME_PATH: "/nope" }).chromePath, "/nope"),
 });
