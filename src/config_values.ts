@@ -145,9 +145,12 @@ export function timezone(value: string): string {
   return value;
 }
 
+/** What `isGivenKey` takes as a public key. */
 export function publicApiKey(value: string): string {
-  if (value.startsWith("sk_") || !/^[\x21-\x7e]{8,200}$/.test(value)) {
-    throw new Error("must be a public key: 8 to 200 printable characters, not starting with sk_");
+  if (/^(?:sk_|site:)/.test(value) || !/^[\x21-\x7e]{8,200}$/.test(value)) {
+    throw new Error(
+      "must be a public key: 8 to 200 printable characters, not starting with sk_ or site:",
+    );
   }
   return value;
 }

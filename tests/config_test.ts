@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { isGivenKey } from "../src/auth/stored_keys.ts";
 import { ConfigMistakes, readConfig, readEnvironment } from "../src/config.ts";
 import { CONFIG_VARIABLES } from "../src/config_variables.ts";
 import denoJson from "../deno.json" with { type: "json" };
@@ -96,6 +97,7 @@ Deno.test("readConfig: values that cannot be right are mistakes", () => {
     ["DEFAULT_SITE_URL", ["shop.example", "ftp://shop.example", "https://user:pw@shop.example"]],
     ["DEFAULT_TIMEZONE", ["Mars/Base", "+02:00"]],
     ["DEFAULT_API_KEY", ["sk_secretsecret", "short", "has a blank", "x".repeat(201)]],
+    ["DEFAULT_API_KEY", ["site:x12345678", "site:shop.example"]],
   ];
   for (const [variable, values] of wrong) {
     for (const value of values) {
@@ -127,6 +129,29 @@ Deno.test("readConfig: values are read as they are meant", () => {
   for (const [value, flag] of [["1", true], ["true", true], ["0", false], ["false", false]]) {
     const config = readConfig({ CHROME_NO_SANDBOX: String(value) });
     assert.equal(config.chromeNoSandbox, flag);
+  }
+});
+
+Deno.test("readConfig: the default key is one that a project can be given", () => {
+  const keys = [
+    "pk_of_the_operator",
+    "x".repeat(8),
+    "x".repeat(7),
+    "x".repeat(200),
+    "x".repeat(201),
+  ];
+  for (
+    const key of [
+      ...keys,
+      "sk_secretsecret",
+      "site:x12345678",
+      "sitex12345678",
+      "Site:x123",
+      "~!#ä",
+    ]
+  ) {
+    const isTaken = mistakes({ DEFAULT_API_KEY: key }).length === 0;
+    assert.equal(isTaken, isGivenKey(key, "public"), key);
   }
 });
 

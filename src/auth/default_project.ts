@@ -1,7 +1,7 @@
 import { recordAudit } from "../audit/audit.ts";
 import type { Sql } from "../db/sql.ts";
 import { parseBody } from "../http/json_body.ts";
-import { keyHash } from "./keys.ts";
+import { keyHash, type KeyKind } from "./keys.ts";
 import {
   changeOfProject,
   insertProject,
@@ -74,8 +74,10 @@ async function ensureKey(
   key: string,
   nowMs: number,
 ): Promise<string | null> {
-  const [known] = await sql.query<{ project_id: number; revoked: boolean; expired: boolean }>(
-    `SELECT project_id, revoked_at IS NOT NULL AS revoked,
+  const [known] = await sql.query<
+    { project_id: number; kind: KeyKind; revoked: boolean; expired: boolean }
+  >(
+    `SELECT project_id, kind, revoked_at IS NOT NULL AS revoked,
       coalesce(expires_at <= $2::text::timestamptz, false) AS expired
     FROM api_keys WHERE key_hash = $1::text::bytea`,
     [keyHash(key), new Date(nowMs).toISOString()],
@@ -90,6 +92,9 @@ async function ensureKey(
     WHERE project_id = $1::int AND key_hash = $3::text::bytea AND key IS NULL AND kind = 'public'`,
     [known.project_id, key, keyHash(key)],
   );
+  if (known.kind === "secret") {
+    return "DEFAULT_API_KEY is a secret key and stays so: browsers may not send it";
+  }
   if (known.project_id !== projectId) return "DEFAULT_API_KEY is a key of another project";
   if (known.revoked) return "DEFAULT_API_KEY has been revoked and stays so";
   return known.expired ? "DEFAULT_API_KEY has expired and stays so" : null;
