@@ -174,6 +174,31 @@ Deno.test("event: numbers that grow as they are written out count as they are st
   assert.equal(body.errors?.[0].code, "properties_too_large");
 });
 
+Deno.test("event: a number that none is as large as is invalid_type, at its place", async () => {
+  const id = () => `"eventId":"${crypto.randomUUID()}"`;
+  const largest = "1.7976931348623157e308";
+  const places: [string, string][] = [
+    ['"properties":{"price":1e400}', "invalid_type properties.price"],
+    ['"properties":{"prices":[1,{"a":-1e400}]}', "invalid_type properties.prices.1.a"],
+    ['"unknown":1e309', "invalid_type unknown"],
+    ['"context":{"viewport":{"width":1e400}}', "invalid_type context.viewport.width"],
+    ['"context":{"unknown":[1e400]}', "invalid_type context.unknown.0"],
+    ['"title":1e400', "invalid_type title"],
+    ['"timestamp":1e400', "invalid_timestamp timestamp"],
+    [`"properties":{"price":${largest}}`, "undefined undefined"],
+    ['"properties":{"price":"1e400"}', "undefined undefined"],
+  ];
+  const events = places.map(([member]) => `{${id()},${member}}`);
+  const { status, body } = await server.postRaw(project, `{"events":[${events.join(",")}]}`);
+  assert.equal(status, 200);
+  const found = places.map((_, i) => body.rejected.find((one: Json) => one.index === i));
+  assert.deepEqual(
+    found.map((one) => `${one?.code} ${one?.field}`),
+    places.map(([, told]) => told),
+  );
+  assert.equal(body.accepted, 2);
+});
+
 Deno.test("event: white space in the body does not count", async () => {
   const event = JSON.stringify(newEvent({ properties: { a: 1 } }));
   const text = `{"events":[${event.replace('{"a"', `{${" ".repeat(70_000)}"a"`)}]}`;
