@@ -1,6 +1,7 @@
 import { CONFIG_VARIABLES } from "./config_variables.ts";
 import {
   basePath,
+  chromePath,
   cronSchedule,
   emailDomains,
   geoDatabase,
@@ -267,7 +268,7 @@ export function readConfig(environment: Environment, terminal = false): Config {
     rateLimitEventsPerSecond: reader.text("RATE_LIMIT_EVENTS_PER_SECOND") === null
       ? null
       : reader.integer("RATE_LIMIT_EVENTS_PER_SECOND", 1, 1, 10_000_000),
-    chromePath: reader.text("CHROME_PATH"),
+    chromePath: reader.parsed<string | null>("CHROME_PATH", null, chromePath),
     chromeNoSandbox: reader.oneOf("CHROME_NO_SANDBOX", "0", ["0", "1", "true", "false"]) === "1" ||
       reader.text("CHROME_NO_SANDBOX")?.toLowerCase() === "true",
     captureSchedule: reader.parsed("CAPTURE_SCHEDULE", "0 3 * * *", cronSchedule),

@@ -4,6 +4,7 @@
  */
 import { Cron } from "croner";
 import { createPublicKey } from "node:crypto";
+import { isIP } from "node:net";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client_address.ts";
 import { originPatternMistake } from "./http/cors.ts";
 import {
@@ -37,8 +38,24 @@ export function geoDatabase(value: string): string {
   throw new Error(`must be a file that can be read; ${value} is none`);
 }
 
+/** A path that Footfall may not look at is taken as it is: starting the browser tells. */
+export function chromePath(value: string): string {
+  if (Deno.permissions.querySync({ name: "read", path: value }).state !== "granted") return value;
+  try {
+    if (Deno.statSync(value).isFile) return value;
+  } catch { /* told below */ }
+  throw new Error(`must be the file of a browser; ${value} is none`);
+}
+
+const HOST_LENGTH_MAX = 253;
+/** Labels with dots between them, the last of which is no number. */
+const HOST_NAME =
+  /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?!\d+\.?$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?$/i;
+
 export function host(value: string): string {
-  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(value)) {
+  const isAddress = isIP(value) !== 0 && !value.includes("%");
+  const isName = value.length <= HOST_LENGTH_MAX && HOST_NAME.test(value);
+  if (!isAddress && !isName) {
     throw new Error("must be an address such as 127.0.0.1 or ::, or a host name");
   }
   return value;
@@ -49,6 +66,9 @@ export function basePath(value: string): string {
   if (path === "/") return "";
   if (!/^(\/[A-Za-z0-9._~-]+)+$/.test(path)) {
     throw new Error("must be a path such as /analytics");
+  }
+  if (/\/\.{1,2}(?:\/|$)/.test(path)) {
+    throw new Error("must be a path such as /analytics, without . and .. in it");
   }
   return path;
 }
@@ -122,9 +142,12 @@ export function timezone(value: string): string {
   return value;
 }
 
+/** What `isGivenKey` takes as a public key. */
 export function publicApiKey(value: string): string {
-  if (value.startsWith("sk_") || !/^[\x21-\x7e]{8,200}$/.test(value)) {
-    throw new Error("must be a public key: 8 to 200 printable characters, not starting with sk_");
+  if (/^(?:sk_|site:)/.test(value) || !/^[\x21-\x7e]{8,200}$/.test(value)) {
+    throw new Error(
+      "must be a public key: 8 to 200 printable characters, not starting with sk_ or site:",
+    );
   }
   return value;
 }

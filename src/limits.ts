@@ -36,8 +36,8 @@ export const EXCESS_PAUSE_MS = 1 * SECOND_MS;
 export const BODY_VALUES_MAX = 1_250_000;
 export const BODY_CONTAINERS_MAX = 125_000;
 export const ENVELOPE_VALUES_MAX = 1_000;
-/** A longer `Content-Type` is none that ingestion takes. */
-export const CONTENT_TYPE_LENGTH_MAX = 200;
+/** A longer `Content-Type` is none that is taken. */
+export const CONTENT_TYPE_LENGTH_MAX = 1_000;
 /** Bytes of a body that are looked at before the next decision whether to go on. */
 export const SCAN_STEP_BYTES = 16 * KIBIBYTE;
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { isGivenKey } from "../src/auth/stored_keys.ts";
 import { ConfigMistakes, readConfig, readEnvironment } from "../src/config.ts";
 import { CONFIG_VARIABLES } from "../src/config_variables.ts";
 import denoJson from "../deno.json" with { type: "json" };
@@ -69,7 +70,16 @@ Deno.test("readConfig: every mistake is told at once, by its variable", () => {
 Deno.test("readConfig: values that cannot be right are mistakes", () => {
   const wrong: [string, string[]][] = [
     ["PORT", ["-1", "65536", "1.5", "0x50", "8000x"]],
-    ["BASE_PATH", ["/a b", "/a//b", "https://x/y", "/ä"]],
+    ["BASE_PATH", ["/a b", "/a//b", "https://x/y", "/ä", "/a/../b", "/..", "/a/.", "./a"]],
+    ["HOST", ["not a host", "a/b", "1.2.3", "300.1.1.1", "127.0.0.1:80", "[::1]", "::g", "a..b"]],
+    ["HOST", [
+      "-a.example",
+      "a-.example",
+      "x.1",
+      `${"x".repeat(64)}.example`,
+      "x.".repeat(127) + "x",
+    ]],
+    ["CHROME_PATH", ["/nope", import.meta.dirname!]],
     ["DATABASE_URL", ["localhost:5432", "http://x/y"]],
     ["JWT_SECRET", ["short"]],
     ["JWT_JWKS_URL", ["ftp://x/y", "keys.json"]],
@@ -87,6 +97,7 @@ Deno.test("readConfig: values that cannot be right are mistakes", () => {
     ["DEFAULT_SITE_URL", ["shop.example", "ftp://shop.example", "https://user:pw@shop.example"]],
     ["DEFAULT_TIMEZONE", ["Mars/Base", "+02:00"]],
     ["DEFAULT_API_KEY", ["sk_secretsecret", "short", "has a blank", "x".repeat(201)]],
+    ["DEFAULT_API_KEY", ["site:x12345678", "site:shop.example"]],
   ];
   for (const [variable, values] of wrong) {
     for (const value of values) {
@@ -101,6 +112,22 @@ Deno.test("readConfig: values are read as they are meant", () => {
   );
   assert.deepEqual(paths, ["/analytics", "/analytics", "/analytics"]);
   assert.equal(readConfig({ BASE_PATH: "/" }).basePath, "");
+  for (const BASE_PATH of ["/a.b", "/...", "/.well-known/..x"]) {
+    assert.equal(readConfig({ BASE_PATH }).basePath, BASE_PATH);
+  }
+  const names = [
+    "localhost",
+    "footfall",
+    "my_app-1",
+    "Stats.Example.com",
+    "a_b.internal.",
+    `${"x".repeat(63)}.example`,
+  ];
+  for (const HOST of [...names, "127.0.0.1", "::", "fe80::1", "::ffff:1.2.3.4"]) {
+    assert.equal(readConfig({ HOST }).host, HOST);
+  }
+  const CHROME_PATH = import.meta.filename!;
+  assert.equal(readConfig({ CHROME_PATH }).chromePath, CHROME_PATH);
   assert.equal(readConfig({ PORT: "0" }).port, 0);
   assert.equal(readConfig({ IP_STORAGE: "Truncated" }).ipStorage, "truncated");
   assert.deepEqual(readConfig({ TRUSTED_PROXIES: "2" }).trustedProxies, { kind: "hops", count: 2 });
@@ -109,6 +136,29 @@ Deno.test("readConfig: values are read as they are meant", () => {
   for (const [value, flag] of [["1", true], ["true", true], ["0", false], ["false", false]]) {
     const config = readConfig({ CHROME_NO_SANDBOX: String(value) });
     assert.equal(config.chromeNoSandbox, flag);
+  }
+});
+
+Deno.test("readConfig: the default key is one that a project can be given", () => {
+  const keys = [
+    "pk_of_the_operator",
+    "x".repeat(8),
+    "x".repeat(7),
+    "x".repeat(200),
+    "x".repeat(201),
+  ];
+  for (
+    const key of [
+      ...keys,
+      "sk_secretsecret",
+      "site:x12345678",
+      "sitex12345678",
+      "Site:x123",
+      "~!#ä",
+    ]
+  ) {
+    const isTaken = mistakes({ DEFAULT_API_KEY: key }).length === 0;
+    assert.equal(isTaken, isGivenKey(key, "public"), key);
   }
 });
 
@@ -154,4 +204,10 @@ Deno.test("readConfig: keys, files and addresses that cannot be used are told wi
     assert.deepEqual(named, Object.keys(wrong).sort());
     return true;
   });
+});
+
+Deno.test({
+  name: "readConfig: a browser that Footfall may not look at is taken as it is named",
+  permissions: { read: false },
+  fn: () => assert.equal(readConfig({ CHROME_PATH: "/nope" }).chromePath, "/nope"),
 });

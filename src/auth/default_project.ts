@@ -1,7 +1,7 @@
 import { recordAudit } from "../audit/audit.ts";
 import type { Sql } from "../db/sql.ts";
 import { parseBody } from "../http/json_body.ts";
-import { keyHash } from "./keys.ts";
+import { keyHash, type KeyKind } from "./keys.ts";
 import {
   changeOfProject,
   insertProject,
@@ -80,8 +80,10 @@ async function ensureKey(
   key: string,
   nowMs: number,
 ): Promise<Provisioned> {
-  const [known] = await sql.query<{ project_id: number; revoked: boolean; expired: boolean }>(
-    `SELECT project_id, revoked_at IS NOT NULL AS revoked,
+  const [known] = await sql.query<
+    { project_id: number; kind: KeyKind; revoked: boolean; expired: boolean }
+  >(
+    `SELECT project_id, kind, revoked_at IS NOT NULL AS revoked,
       coalesce(expires_at <= $2::text::timestamptz, false) AS expired
     FROM api_keys WHERE key_hash = $1::text::bytea`,
     [keyHash(key), new Date(nowMs).toISOString()],
@@ -97,6 +99,9 @@ async function ensureKey(
     [known.project_id, key, keyHash(key)],
   );
   const warned = (warning: string) => ({ ...AS_IT_WAS, warning });
+  if (known.kind === "secret") {
+    return warned("DEFAULT_API_KEY is a secret key and stays so: browsers may not send it");
+  }
   if (known.project_id !== projectId) return warned("DEFAULT_API_KEY is a key of another project");
   if (known.revoked) return warned("DEFAULT_API_KEY has been revoked and stays so");
   return known.expired ? warned("DEFAULT_API_KEY has expired and stays so") : AS_IT_WAS;

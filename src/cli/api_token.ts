@@ -2,6 +2,7 @@ import { scopesOf } from "../auth/roles.ts";
 import { type Call, type Command, PROJECTS_OPTION, UsageMistake } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
 import { durationSeconds } from "./duration.ts";
+import { requireProjects } from "./named_projects.ts";
 
 interface ShownToken {
   readonly id: string;
@@ -59,10 +60,10 @@ async function create(call: Call): Promise<void> {
     projects: options.list("project") ?? ["*"],
     expiresAt: new Date(call.now() + seconds * 1000).toISOString(),
   };
-  const created = await withConnection(
-    call,
-    (connection) => callApi<CreatedToken>(connection, "POST", PATH, wanted),
-  );
+  const created = await withConnection(call, async (connection) => {
+    await requireProjects(connection, wanted.projects);
+    return await callApi<CreatedToken>(connection, "POST", PATH, wanted);
+  });
   // Only the token goes to standard output, so that `TOKEN=$(footfall token create …)` works.
   print.result(created, () => `${created.token}\n`);
   print.remark(

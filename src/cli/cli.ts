@@ -223,7 +223,8 @@ export async function runFootfall(
       return 0;
     }
     if (first === "--version" || first === "-V") {
-      terminal.out(`footfall ${manifest.version}\n`);
+      const { version } = manifest;
+      print.result({ version }, () => `footfall ${version}\n`);
       return 0;
     }
     const found = findCommand(args);

@@ -87,10 +87,24 @@ function formatOf(call: Call): () => Promise<FileFormat> | FileFormat {
   return format;
 }
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the parameters of the API that choose events, without those of time. */
 function choiceOf(call: Call): Record<string, string> {
   const filters = call.options.text("filters");
   const bots = call.options.text("bots") ?? "include";
+  if (filters?.trim() && !isJson(filters)) {
+    throw new UsageMistake(
+      `--filters: Use JSON, such as '[{"field":"name","op":"is","values":["purchase"]}]'.`,
+    );
+  }
   if (call.options.flag("skip-damaged")) {
     if (filters !== null) {
       throw new UsageMistake("--skip-damaged reads what is stored as it is: leave --filters out.");

@@ -1,4 +1,5 @@
 import { ROLES } from "../auth/roles.ts";
+import { Problem } from "../problem.ts";
 import {
   type Call,
   type Command,
@@ -7,6 +8,7 @@ import {
   UsageMistake,
 } from "./command.ts";
 import { callApi, type Connection, withConnection } from "./connection.ts";
+import { requireProjects } from "./named_projects.ts";
 import { readSecret } from "./secret_input.ts";
 
 interface ShownPerson {
@@ -49,7 +51,8 @@ async function findPerson(connection: Connection, call: Call): Promise<ShownPers
 async function requirePerson(connection: Connection, call: Call): Promise<ShownPerson> {
   const found = await findPerson(connection, call);
   if (found !== undefined) return found;
-  throw new UsageMistake(
+  throw new Problem(
+    "not_found",
     `Nobody has the address ${emailOfWords(call)}. \`footfall person list\` shows everybody.`,
   );
 }
@@ -105,10 +108,10 @@ async function add(call: Call): Promise<void> {
         "instead, by which they choose their own.",
     );
   }
-  const { person } = await withConnection(
-    call,
-    (connection) => callApi<Invited>(connection, "POST", "/v1/people", { ...wanted, password }),
-  );
+  const { person } = await withConnection(call, async (connection) => {
+    await requireProjects(connection, call.options.list("project"));
+    return await callApi<Invited>(connection, "POST", "/v1/people", { ...wanted, password });
+  });
   call.print.result({ person }, () => `${person.email} may sign in, as ${person.role}.\n`);
 }
 
@@ -117,9 +120,11 @@ async function invite(call: Call): Promise<void> {
   const invited = await withConnection(call, async (connection) => {
     const known = await findPerson(connection, call);
     // A person who lost the link gets another one and keeps their role.
-    return known?.joinedAt === null
-      ? await callApi<Invited>(connection, "POST", `/v1/people/${known.id}/invitation`)
-      : await callApi<Invited>(connection, "POST", "/v1/people", wanted);
+    if (known?.joinedAt === null) {
+      return await callApi<Invited>(connection, "POST", `/v1/people/${known.id}/invitation`);
+    }
+    await requireProjects(connection, call.options.list("project"));
+    return await callApi<Invited>(connection, "POST", "/v1/people", wanted);
   });
   showLink(call, invited);
 }
@@ -149,6 +154,7 @@ async function changeRole(call: Call): Promise<void> {
   const projects = call.options.list("project");
   const { person } = await withConnection(call, async (connection) => {
     const { id } = await requirePerson(connection, call);
+    await requireProjects(connection, projects);
     const patch = { role, ...(projects === null ? {} : { projects }) };
     return await callApi<Invited>(connection, "PATCH", `/v1/people/${id}`, patch);
   });

@@ -2,6 +2,7 @@ import { scopesOf } from "../auth/roles.ts";
 import { type Call, type Command, PROJECTS_OPTION } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
 import { durationSeconds } from "./duration.ts";
+import { requireProjects } from "./named_projects.ts";
 
 const SCOPE_DEFAULT = "read";
 const EVERYTHING = scopesOf("owner");
@@ -17,15 +18,12 @@ async function token(call: Call): Promise<void> {
     ttlSeconds: durationSeconds(options.text("ttl") ?? TTL_DEFAULT, "ttl"),
     ...(subject === null ? {} : { subject }),
   };
-  const issued = await withConnection(call, async (connection) => ({
-    ...await callApi<{ token: string; expiresAt: string }>(
-      connection,
-      "POST",
-      "/v1/internal/tokens",
-      wanted,
-    ),
-    url: connection.url,
-  }));
+  const issued = await withConnection(call, async (connection) => {
+    await requireProjects(connection, wanted.projects);
+    const path = "/v1/internal/tokens";
+    type Issued = { token: string; expiresAt: string };
+    return { ...await callApi<Issued>(connection, "POST", path, wanted), url: connection.url };
+  });
   // The fragment stays in the browser: no server or proxy log sees the token.
   const link = `${issued.url}/#token=${issued.token}`;
   const shown = options.flag("link") ? link : issued.token;

@@ -141,13 +141,28 @@ export async function takeClientEvents(
   return await afterPause(reply, body, services.budget.closing);
 }
 
-/** Of each project once. All of the keys must be good before anything is stored. */
+/** The key; as a Problem, that no project has it. Throws as `authenticateClient` does for any other. */
+async function keyOrUnknown(keys: KeyDirectory, key: ClientKey | null): Promise<ApiKey | Problem> {
+  try {
+    return await authenticateClient(keys, key);
+  } catch (error) {
+    if (error instanceof Problem && error.code === "invalid_api_key") return error;
+    throw error;
+  }
+}
+
+/**
+ * One key of each project. Keys that no project has are passed over while another is known; all others
+ * must be good before anything is stored.
+ */
 async function authenticateAll(
   keys: KeyDirectory,
   { key, moreKeys = [] }: ClientBatch,
 ): Promise<ApiKey[]> {
-  const found = await Promise.all([key, ...moreKeys].map((one) => authenticateClient(keys, one)));
-  return [...new Map(found.map((key) => [key.projectId, key])).values()];
+  const found = await Promise.all([key, ...moreKeys].map((one) => keyOrUnknown(keys, one)));
+  const known = found.flatMap((one) => one instanceof Problem ? [] : [one]);
+  if (known.length === 0) throw found[0];
+  return [...new Map(known.map((key) => [key.projectId, key])).values()];
 }
 
 export interface ReplyServices extends Pick<IngestServices, "keys" | "now"> {

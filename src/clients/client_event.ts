@@ -34,7 +34,10 @@ export interface ClientBatch {
    * and Basic credentials bring none.
    */
   readonly key: ClientKey | null;
-  /** What else the body brings: the events are of these projects too, each with an id of its own there. */
+  /**
+   * What else the body brings: the events are of these projects too, each with an id of its own there.
+   * Of `key` and these, those that no project has are passed over while one is known.
+   */
   readonly moreKeys?: readonly ClientKey[];
   readonly sentAt: unknown;
   /** In the order of the request. */

@@ -10,6 +10,7 @@ import {
 } from "../limits.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
 import { BodyBudget, withBodyText } from "./body.ts";
+import { isContentType } from "./content_type.ts";
 
 const limitsOf = (bytesMax: number) => ({
   wireBytesMax: bytesMax,
@@ -20,7 +21,7 @@ const limitsOf = (bytesMax: number) => ({
 // Apart from the budget of events, so that a flood of events cannot lock an operator out.
 const BUDGET = new BodyBudget(JSON_BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
 
-const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+const JSON_TYPES = new Set(["application/json"]);
 const FIELD_LENGTH_MAX = 200;
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
@@ -79,7 +80,7 @@ export function readJson<S extends z.ZodType>(
 ): Promise<z.output<S>> {
   const type = request.headers.get("content-type");
   return withBodyText(request, limitsOf(bytesMax), BUDGET, (text) => {
-    if (type === null ? text !== "" : !JSON_TYPE.test(type.trim())) {
+    if (type === null ? text !== "" : !isContentType(type, JSON_TYPES)) {
       throw new Problem("unsupported_media_type", "Send JSON with Content-Type application/json.", {
         headers: { "Accept": "application/json" },
       });

@@ -3,7 +3,6 @@ import { parseJson } from "../json_text.ts";
 import {
   EVENT_VALUES_MAX,
   EVENTS_PER_REQUEST_MAX,
-  NESTING_LEVELS_MAX,
   SCAN_STEP_BYTES,
   SMALL_BODY_BYTES,
 } from "../limits.ts";
@@ -16,6 +15,7 @@ import {
   tooManyEvents,
 } from "./envelope_scan.ts";
 import { type Suspicion, suspicionOf, tooDeep, tooLarge } from "./event_schema.ts";
+import { EVENT_LEVELS_MAX } from "./ingest_limits.ts";
 
 /**
  * Scans a body as it arrives, and refuses it where it holds too much. If the sender is known, the scan
@@ -145,7 +145,9 @@ export function parseEventAt(
   { start, end, values, levels }: EventPlace,
 ): { readonly event: unknown; readonly suspicion: Suspicion } {
   // One level is the event itself.
-  if (values > EVENT_VALUES_MAX) throw levels > 1 + NESTING_LEVELS_MAX ? tooDeep() : tooLarge();
+  if (values > EVENT_VALUES_MAX) {
+    throw levels > 1 + EVENT_LEVELS_MAX ? tooDeep(EVENT_LEVELS_MAX) : tooLarge();
+  }
   const text = decodeText(bytes.subarray(start, end), "within");
   return { event: parsePart(text), suspicion: suspicionOf(text) };
 }

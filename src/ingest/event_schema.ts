@@ -9,8 +9,9 @@ import {
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
 import { type EventInput, inputOf, isMembers, type Members, UUID } from "./event_input.ts";
+import { EVENT_LEVELS_MAX } from "./ingest_limits.ts";
 import { parseTimestamp } from "./timestamp.ts";
-import { jsonBytesAtMost, readUsualEvent } from "./usual_event.ts";
+import { isInfinite, jsonBytesAtMost, readUsualEvent } from "./usual_event.ts";
 
 /** `max` counts code points, as JSON Schema's maxLength does; the limits here are UTF-16 units. */
 const text = (lengthMax: number, description: string) =>
@@ -100,9 +101,9 @@ export function tooLarge(bytesMax = EVENT_BYTES_MAX): RejectedEvent {
   return new RejectedEvent("event_too_large", `One event holds at most ${bytesMax} bytes.`);
 }
 
-/** Returns the rejection of an event whose `field` nests deeper than NESTING_LEVELS_MAX. */
-export function tooDeep(field?: string): RejectedEvent {
-  const message = `Nest objects and arrays at most ${NESTING_LEVELS_MAX} levels deep.`;
+/** Returns the rejection of an event whose `field` nests deeper than `levelsMax`. */
+export function tooDeep(levelsMax: number, field?: string): RejectedEvent {
+  const message = `Nest objects and arrays at most ${levelsMax} levels deep.`;
   return new RejectedEvent("too_deep", message, field);
 }
 
@@ -143,41 +144,52 @@ function nestsDeeper(value: unknown, levels: number): boolean {
   return false;
 }
 
-function unstorable(text: string): boolean {
-  return text.includes("\u0000") || !text.isWellFormed();
+/** Whether PostgreSQL cannot hold a text. */
+function isUnstorable(value: unknown): boolean {
+  return typeof value === "string" && (value.includes("\u0000") || !value.isWellFormed());
 }
 
-/** Returns the dotted place of the first text that PostgreSQL cannot hold, or null. */
-function unstorablePlace(value: unknown, place: string): string | null {
-  if (typeof value === "string") return unstorable(value) ? place : null;
-  if (typeof value !== "object" || value === null) return null;
+/** Returns the dotted place of the first value, or name of a member, that is bad; null: there is none. */
+function badPlace(value: unknown, place: string, isBad: (one: unknown) => boolean): string | null {
+  if (typeof value !== "object" || value === null) return isBad(value) ? place : null;
   for (const [key, member] of Object.entries(value)) {
-    if (unstorable(key)) return place || "event";
-    const found = unstorablePlace(member, place === "" ? key : `${place}.${key}`);
+    if (isBad(key)) return place || "event";
+    const found = badPlace(member, place === "" ? key : `${place}.${key}`, isBad);
     if (found !== null) return found;
   }
   return null;
 }
 
-/** Checks the size, depth and texts of all that the event holds. Throws RejectedEvent. */
+function rejectedAt(code: RejectionCode, message: string, place: string): RejectedEvent {
+  const field = place.slice(0, NAME_LENGTH_MAX).toWellFormed().replaceAll("\u0000", "");
+  return new RejectedEvent(code, message, field);
+}
+
+/** Throws RejectedEvent where a member that is kept as sent holds a number that would be stored as null. */
+function checkNumbers(event: Members): void {
+  for (const [key, value] of Object.entries(event)) {
+    // The others are read by their own types.
+    if (KNOWN_MEMBERS.has(key) && !isMembers(value)) continue;
+    const place = badPlace(value, key, isInfinite);
+    if (place !== null) throw rejectedAt("invalid_type", "The number is too large.", place);
+  }
+}
+
+/** Checks the size, depth, texts and numbers of all that the event holds. Throws RejectedEvent. */
 export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: number): void {
   for (const [key, value] of Object.entries(event)) {
-    if (nestsDeeper(value, NESTING_LEVELS_MAX)) {
-      throw tooDeep(key.slice(0, NAME_LENGTH_MAX));
-    }
+    const levelsMax = key === "properties" ? NESTING_LEVELS_MAX : EVENT_LEVELS_MAX;
+    if (nestsDeeper(value, levelsMax)) throw tooDeep(levelsMax, key.slice(0, NAME_LENGTH_MAX));
   }
   if (suspicion.text) {
-    const place = unstorablePlace(event, "");
-    if (place !== null) {
-      throw new RejectedEvent(
-        "invalid_text",
-        "Text must not hold NUL characters or lone surrogates.",
-        place.slice(0, NAME_LENGTH_MAX).toWellFormed().replaceAll("\u0000", ""),
-      );
-    }
+    const place = badPlace(event, "", isUnstorable);
+    const message = "Text must not hold NUL characters or lone surrogates.";
+    if (place !== null) throw rejectedAt("invalid_text", message, place);
   }
+  const bytes = jsonBytesAtMost(event, Infinity);
+  if (bytes === Infinity) checkNumbers(event);
   // Serialising an event to measure it takes longer than reading it.
-  if (!suspicion.size || jsonBytesAtMost(event, Infinity) <= PROPERTIES_BYTES_MAX) return;
+  if (!suspicion.size || bytes <= PROPERTIES_BYTES_MAX) return;
   if (jsonBytes(event) > bytesMax) throw tooLarge(bytesMax);
   if (isMembers(event.properties) && jsonBytes(event.properties) > PROPERTIES_BYTES_MAX) {
     throw new RejectedEvent(

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { type BodyBudget, withBody } from "../http/body.ts";
+import { isContentType } from "../http/content_type.ts";
 import { json } from "../http/reply.ts";
 import { SLICE_MS } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -52,13 +53,18 @@ export interface ImportServices {
   readonly observe: (outcome: ImportOutcome) => void;
 }
 
-const CONTENT_TYPE = /^(?:application\/(?:x-)?(?:ndjson|jsonl|jsonlines)|text\/plain)\s*(?:;|$)/i;
+const CONTENT_TYPES = new Set([
+  ...["ndjson", "jsonl", "jsonlines"].flatMap((
+    name,
+  ) => [`application/${name}`, `application/x-${name}`]),
+  "text/plain",
+]);
 const NEWLINE = 0x0a;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 function checkContentType(request: Request): void {
   const type = request.headers.get("content-type")?.trim() ?? "";
-  if (type === "" || CONTENT_TYPE.test(type)) return;
+  if (type === "" || isContentType(type, CONTENT_TYPES)) return;
   throw new Problem(
     "unsupported_media_type",
     "Send one event on each line as application/x-ndjson (UTF-8).",

@@ -21,13 +21,21 @@ const MARKS_BYTES = 4;
 /** The longest number is such as `-1.2345678901234567e-308`. */
 const NUMBER_BYTES_MAX = 24;
 
+/** What `JSON.parse` makes of a number that none of JavaScript's is as large as, such as `1e400`. */
+export function isInfinite(value: unknown): boolean {
+  return value === Infinity || value === -Infinity;
+}
+
 /**
  * Returns an upper bound of the value's bytes as compact JSON in UTF-8, without serialising it; Infinity
- * where objects and arrays nest deeper than `levels`; the value itself is the first level.
+ * where objects and arrays nest deeper than `levels` (the value itself is the first level), and where it holds
+ * an infinite number, which JSON has no word for.
  */
 export function jsonBytesAtMost(value: unknown, levels: number): number {
   if (typeof value === "string") return MARKS_BYTES + TEXT_GROWTH_MAX * value.length;
-  if (typeof value !== "object" || value === null) return MARKS_BYTES + NUMBER_BYTES_MAX;
+  if (typeof value !== "object" || value === null) {
+    return isInfinite(value) ? Infinity : MARKS_BYTES + NUMBER_BYTES_MAX;
+  }
   if (levels === 0) return Infinity;
   let bytes = MARKS_BYTES;
   if (Array.isArray(value)) {

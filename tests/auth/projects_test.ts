@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { provisionDefaultProject, provisionFirstProject } from "../../src/auth/default_project.ts";
 import { createKeyDirectory } from "../../src/auth/keys.ts";
 import { listProjects, requireProject } from "../../src/auth/projects.ts";
-import { listKeys, revokeKey } from "../../src/auth/stored_keys.ts";
+import { createKey, listKeys, revokeKey } from "../../src/auth/stored_keys.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openMigrated, SILENT } from "./auth_server.ts";
@@ -52,6 +52,31 @@ onBothEngines("provisionDefaultProject: given values win, the others stay", asyn
     (error) => error instanceof Problem && /timezone/.test(error.detail),
   );
 });
+
+onBothEngines(
+  "provisionDefaultProject: a given key that is a secret one is told",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    await provisionDefaultProject(sql, UNSET, NOW_MS);
+    const { projectId } = await requireProject(sql, "prj_default");
+    const adopted = "adopted_from_elsewhere";
+    const key = { projectId, kind: "secret", label: null, expiresAt: null, nowMs: NOW_MS } as const;
+    await createKey(sql, { ...key, adopted });
+    for (const id of ["prj_default", "prj_other"]) {
+      const { warning } = await provisionDefaultProject(
+        sql,
+        { ...UNSET, id, apiKey: adopted },
+        NOW_MS,
+      );
+      assert.match(warning ?? "", /DEFAULT_API_KEY is a secret key/, id);
+    }
+    const keys = await listKeys(sql, projectId, NOW_MS);
+    assert.deepEqual(keys.map((each) => [each.kind, each.key === adopted]).sort(), [
+      ["public", false],
+      ["secret", false],
+    ]);
+  },
+);
 
 onBothEngines(
   "provisionDefaultProject: the given key is ensured, never brought back",

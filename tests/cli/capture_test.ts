@@ -105,7 +105,7 @@ onBothEngines("footfall capture: without a server it takes the pictures itself",
   const { code, out, errors } = await run(["--path", "/a", "--device", "tablet"], db.env);
   assert.equal(code, 1, errors);
   assert.match(out, /^\/a +tablet +site_url_missing +The project has no site URL\./m);
-  const noBrowser = { ...db.env, DEFAULT_SITE_URL: SITE, CHROME_PATH: "/nowhere/chrome" };
+  const noBrowser = { ...db.env, DEFAULT_SITE_URL: SITE, CHROME_PATH: import.meta.filename! };
   const without = await run(["--path", "/a", "--device", "tablet"], noBrowser);
   assert.equal(without.code, 1, without.errors);
   assert.match(without.out, /^\/a +tablet +no_browser +.*\.$/m);

@@ -26,6 +26,8 @@ Deno.test("footfall --version: that of deno.json", async () => {
     out: `footfall ${manifest.version}\n`,
     errors: "",
   });
+  const { code, out } = await run(["--version", "--json"]);
+  assert.deepEqual([code, JSON.parse(out)], [0, { version: manifest.version }]);
 });
 
 Deno.test("footfall <command> --help: its options and an example, without a configuration", async () => {

@@ -118,9 +118,14 @@ async function tour(dataDir: string): Promise<void> {
   assert.ok(Math.abs(Date.parse(revokedAt) - Date.now()) < 60_000);
   assert.equal((await result(dataDir, ["openapi"])).openapi.slice(0, 3), "3.1");
 
-  const refused = await run(dataDir, ["token", "--project", "prj_none"]);
-  assert.equal(refused.code, 2);
-  assert.match(refused.errors, /^footfall: .*\n {2}projects\.0: There is no project/);
+  for (
+    const args of [["token"], ["token", "create", "--name", "x"], ["key", "create"]]
+  ) {
+    const refused = await run(dataDir, [...args, "--project", "prj_none"]);
+    assert.equal(refused.code, 1, args.join(" "));
+    assert.match(refused.errors, /^footfall: There is no project with this id/);
+  }
+  assert.equal((await run(dataDir, ["token", "--project", "prj_s", "--scope", "all"])).code, 2);
 }
 
 /** Checks the export of the same events as tables, and of the events that pass a filter. */
@@ -143,6 +148,9 @@ async function exportsTables(dataDir: string, events: number, ofBots: number): P
   const refused = await run(dataDir, ["export", "--format", "xlsx"]);
   assert.equal(refused.code, 2);
   assert.match(refused.errors, /--format must be one of ndjson, csv, parquet/);
+  const unread = await run(dataDir, ["export", "--project", "prj_demo", "--filters", "[{"]);
+  assert.equal(unread.code, 2);
+  assert.match(unread.errors, /^footfall: --filters: Use JSON, such as '\[\{"field[^\n]*\n$/);
   // A mistake that only the server recognises is still a mistake in the options, and is reported once.
   const undated = await run(dataDir, ["export", "--project", "prj_demo", "--from", "yesterday"]);
   assert.equal(undated.code, 2);

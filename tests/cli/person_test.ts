@@ -51,9 +51,19 @@ Deno.test("footfall person: people are added, invited, changed, let in again and
       (await person(["remove", "ada@example.com"])).out,
       "ada@example.com is removed.\n",
     );
-    const unknown = await person(["remove", "ada@example.com"]);
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.errors, /Nobody has the address ada@example\.com/);
+    for (const args of [["remove"], ["reset"], ["role"]]) {
+      const unknown = await person([
+        ...args,
+        "ada@example.com",
+        ...args[0] === "role" ? ["viewer"] : [],
+      ]);
+      assert.equal(unknown.code, 1);
+      assert.match(unknown.errors, /Nobody has the address ada@example\.com/);
+    }
+    assert.equal((await person(["remove"])).code, 2);
+    const nowhere = await person(["invite", "ada@example.com", "--project", "prj_none"]);
+    assert.equal(nowhere.code, 1);
+    assert.match(nowhere.errors, /There is no project with this id/);
   } finally {
     await Deno.remove(dataDir, { recursive: true });
   }

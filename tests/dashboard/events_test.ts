@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { csvLines } from "../../src/event_file/event_columns.ts";
 import type { ExportedEvent } from "../../src/event_file/exported_event.ts";
-import { flattened, timeLabel } from "../../src/dashboard/views/events_record.ts";
+import { flattened, readableJson, timeLabel } from "../../src/dashboard/views/events_record.ts";
 import { type Json, newEvent, type TestProject } from "../support/app.ts";
 import { dashboardWorld, EMPTY, type Visit } from "./page.ts";
 
@@ -104,6 +104,13 @@ Deno.test("An event as a line of CSV: formulas are defused, properties are JSON"
   assert.ok(line.includes('"{""plan"":{""name"":""pro"",""seats"":[1,2]}}"'), line);
   assert.ok(line.endsWith(`,true,${EVENT.eventId}\r\n`), line);
   assert.equal(csvLines([EVENT, EVENT]), line + line);
+});
+
+Deno.test("JSON is indented, unless it nests so deep that its indentation would be most of it", () => {
+  const nested = (levels: number): unknown => levels === 0 ? 1 : [nested(levels - 1)];
+  assert.equal(readableJson({ a: [1] }), JSON.stringify({ a: [1] }, null, 2));
+  assert.equal(readableJson(nested(40)), JSON.stringify(nested(40), null, 2));
+  assert.equal(readableJson(nested(41)), JSON.stringify(nested(41)));
 });
 
 Deno.test("Nested members by their path, and times with their date", () => {

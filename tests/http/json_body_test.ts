@@ -38,7 +38,13 @@ Deno.test("readJson: no body is an empty object, if the schema takes one", async
 
 Deno.test("readJson: another type is 415, even where the body is JSON", async () => {
   for (
-    const type of [null, "text/plain", "application/jsonx", "application/x-www-form-urlencoded"]
+    const type of [
+      null,
+      "text/plain",
+      "application/jsonx",
+      "application/x-www-form-urlencoded",
+      "application/json; charset=latin1",
+    ]
   ) {
     assert.equal((await refusal(sending("{}", type))).code, "unsupported_media_type", `${type}`);
   }

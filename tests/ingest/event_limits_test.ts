@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { EVENT_LEVELS_MAX } from "../../src/ingest/ingest_limits.ts";
 import { type Json, newEvent, sharedApp, type TestProject } from "../support/app.ts";
 
 const server = sharedApp();
@@ -106,13 +107,40 @@ Deno.test("event: properties nest ten levels deep, themselves the first", async 
     await verdicts([
       newEvent({ properties: nested(10) }),
       newEvent({ properties: nested(11) }),
-      newEvent({ unknown: nested(10) }),
-      newEvent({ unknown: nested(11) }),
       newEvent({ properties: { a: [[[[[[[[[]]]]]]]]] } }),
       newEvent({ properties: { a: [[[[[[[[[[]]]]]]]]]] } }),
     ]),
-    [null, "too_deep", null, "too_deep", null, "too_deep"],
+    [null, "too_deep", null, "too_deep"],
   );
+});
+
+Deno.test("event: every other member nests a thousand levels deep, itself the first", async () => {
+  const deep = nested(EVENT_LEVELS_MAX);
+  const deeper = nested(EVENT_LEVELS_MAX + 1);
+  const places: ((value: unknown) => Json)[] = [
+    (unknown) => ({ unknown }),
+    (type) => ({ name: "a", type }),
+  ];
+  for (const place of places) {
+    assert.deepEqual(
+      await verdicts([newEvent(place(nested(11))), newEvent(place(deep)), newEvent(place(deeper))]),
+      [null, null, "too_deep"],
+    );
+  }
+  const foo = nested(EVENT_LEVELS_MAX - 1);
+  const context = [{ foo: nested(11) }, { foo }, { foo: deep }, { viewport: foo }, {
+    viewport: deep,
+  }];
+  assert.deepEqual(
+    await verdicts(context.map((context) => newEvent({ context }))),
+    [null, null, "too_deep", null, "too_deep"],
+  );
+  const { body } = await server.post(project, [newEvent({ unknown: deeper })]);
+  const { field, message } = body.errors[0];
+  assert.deepEqual([field, message], [
+    "unknown",
+    `Nest objects and arrays at most ${EVENT_LEVELS_MAX} levels deep.`,
+  ]);
 });
 
 Deno.test("event: a nesting of a hundred thousand levels is refused, not followed", async () => {
@@ -144,6 +172,31 @@ Deno.test("event: numbers that grow as they are written out count as they are st
   const text = `{"events":[{"eventId":"${crypto.randomUUID()}","properties":{"n":${numbers}}}]}`;
   const { body } = await server.postRaw(project, text);
   assert.equal(body.errors?.[0].code, "properties_too_large");
+});
+
+Deno.test("event: a number that none is as large as is invalid_type, at its place", async () => {
+  const id = () => `"eventId":"${crypto.randomUUID()}"`;
+  const largest = "1.7976931348623157e308";
+  const places: [string, string][] = [
+    ['"properties":{"price":1e400}', "invalid_type properties.price"],
+    ['"properties":{"prices":[1,{"a":-1e400}]}', "invalid_type properties.prices.1.a"],
+    ['"unknown":1e309', "invalid_type unknown"],
+    ['"context":{"viewport":{"width":1e400}}', "invalid_type context.viewport.width"],
+    ['"context":{"unknown":[1e400]}', "invalid_type context.unknown.0"],
+    ['"title":1e400', "invalid_type title"],
+    ['"timestamp":1e400', "invalid_timestamp timestamp"],
+    [`"properties":{"price":${largest}}`, "undefined undefined"],
+    ['"properties":{"price":"1e400"}', "undefined undefined"],
+  ];
+  const events = places.map(([member]) => `{${id()},${member}}`);
+  const { status, body } = await server.postRaw(project, `{"events":[${events.join(",")}]}`);
+  assert.equal(status, 200);
+  const found = places.map((_, i) => body.rejected.find((one: Json) => one.index === i));
+  assert.deepEqual(
+    found.map((one) => `${one?.code} ${one?.field}`),
+    places.map(([, told]) => told),
+  );
+  assert.equal(body.accepted, 2);
 });
 
 Deno.test("event: white space in the body does not count", async () => {

@@ -81,3 +81,29 @@ Deno.test("readEvent: empty texts are absent", () => {
     null,
   ]);
 });
+
+Deno.test("readEvent: empty texts are no times, objects or ids, and stay in properties and extra", () => {
+  const read = (event: object) => readEvent({ eventId: crypto.randomUUID(), ...event }, ALL);
+  const refused: [object, string][] = [
+    [{ timestamp: "" }, "invalid_timestamp"],
+    [{ properties: "" }, "invalid_type"],
+    [{ context: "" }, "invalid_type"],
+    [{ context: { viewport: "" } }, "invalid_type"],
+    [{ eventId: "" }, "invalid_event_id"],
+  ];
+  for (const [event, code] of refused) {
+    assert.throws(
+      () => read(event),
+      (error) => error instanceof RejectedEvent && error.code === code,
+    );
+  }
+  const kept = read({
+    name: "a",
+    type: "",
+    unknown: "",
+    absent: null,
+    properties: { a: "", b: null },
+  });
+  assert.deepEqual(kept.properties, { a: "", b: null });
+  assert.deepEqual({ ...kept.extra }, { type: "", unknown: "" });
+});

@@ -54,8 +54,11 @@ const nested = (levels: number): unknown =>
   levels === 0 ? 1 : levels % 2 ? [nested(levels - 1)] : {
     a: nested(levels - 1),
   };
+/** Written as `1e400`, which no number of JavaScript's is as large as. */
+const HUGE = Number.MAX_VALUE;
 const odd = fc.oneof(
   fc.constantFrom<unknown>(null, "", 0, -0, true, false, 1e21, -1e-7, {}, [], [1], "x", "\u0000"),
+  fc.constantFrom<unknown>(HUGE, -HUGE, [HUGE], { a: [-HUGE] }),
   fc.constantFrom<unknown>("\ud800", "24:00", "2026-02-30", "2026-01-01", NaN, { a: null }),
   fc.constantFrom(199, 200, 201, 2047, 2048, 2049, 5_400, 40_000).map((count) => "x".repeat(count)),
   fc.constantFrom(99, 100, 101, 1_024, 1_025).map((count) => "🦆".repeat(count)),
@@ -110,7 +113,7 @@ Deno.test("readEvent: a usual event is read as the schema reads it, whatever is 
   fc.assert(
     fc.property(usual, mutations, (event, each) => {
       for (const changes of each) {
-        const text = JSON.stringify(changed(event, changes));
+        const text = JSON.stringify(changed(event, changes)).replaceAll(String(HUGE), "1e400");
         const sent = JSON.parse(text) as Members;
         const suspicion = suspicionOf(text);
         all++;
@@ -133,6 +136,13 @@ Deno.test("readUsualEvent: what may exceed a bound is left to the schema", () =>
   assert.notEqual(withText(PROPERTIES_BYTES_MAX / 6 - 100), null);
   assert.equal(withText(PROPERTIES_BYTES_MAX / 6), null);
   assert.equal(readUsualEvent({ ...event, ["x".repeat(EVENT_BYTES_MAX)]: null }), null);
+});
+
+Deno.test("readUsualEvent: a number without end is left to the schema", () => {
+  for (const a of [Number.MAX_VALUE, -Number.MAX_VALUE, Infinity, -Infinity, [{ b: Infinity }]]) {
+    const isUsual = readUsualEvent({ eventId: crypto.randomUUID(), properties: { a } }) !== null;
+    assert.equal(isUsual, typeof a === "number" && Number.isFinite(a), String(a));
+  }
 });
 
 Deno.test("jsonBytesAtMost: never less than the value has; Infinity where it nests deeper", () => {

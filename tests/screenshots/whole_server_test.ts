@@ -205,7 +205,7 @@ Deno.test("captures: a browser that is not there is said, and everything else an
   const dataDir = await Deno.makeTempDir({ prefix: "footfall-browserless-" });
   try {
     await using site = new FixtureSite();
-    const operator = await started({ DATA_DIR: dataDir, CHROME_PATH: "/nowhere/chromium" }, site);
+    const operator = await started({ DATA_DIR: dataDir, CHROME_PATH: import.meta.filename! }, site);
     await using _server = operator.server;
     await operator.visit(site, ["/"]);
     const captures = await operator.capture({ path: "/", devices: ["mobile"] });

@@ -4,7 +4,7 @@ import { addFilter, effectiveTimezone } from "../location_state.ts";
 import { currentLocale } from "../number_format.ts";
 import { CopyButton } from "../copy_button.tsx";
 import { type ExportedEvent, ownProperties } from "../../event_file/exported_event.ts";
-import { flattened, sizeText } from "./events_record.ts";
+import { flattened, readableJson, sizeText } from "./events_record.ts";
 
 /** One line of the detail. With `field`, its value is a button that filters by it. */
 interface Entry {
@@ -150,7 +150,7 @@ function Value({ label, value, field: name, text = String(value) }: Entry) {
 
 /** All that is stored of one event, in groups; what is missing is left out. */
 export function EventDetail({ event }: { event: ExportedEvent }) {
-  const json = JSON.stringify(event, null, 2);
+  const json = readableJson(event);
   const groups = groupsOf(event)
     .map(({ title, entries }) => ({ title, entries: entries.filter(({ value }) => value != null) }))
     .filter(({ entries }) => entries.length > 0);

@@ -6,6 +6,21 @@ export function sizeText(size: Size | null): string | null {
   return size === null ? null : `${size.width ?? "?"} × ${size.height ?? "?"}`;
 }
 
+const INDENTED_LEVELS_MAX = 40;
+
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => nestsDeeper(member, levels - 1));
+}
+
+/**
+ * A value as JSON with indentation. One that nests deep is written without: 64 KiB of list items
+ * in 1,000 levels would be 62 MB, since each line repeats its depth as blanks.
+ */
+export function readableJson(value: unknown): string {
+  return JSON.stringify(value, null, nestsDeeper(value, INDENTED_LEVELS_MAX) ? 0 : 2);
+}
+
 /** Members of nested objects by their path, such as `plan.name`; lists stay whole, as JSON. */
 export function flattened(
   value: Readonly<Record<string, unknown>>,

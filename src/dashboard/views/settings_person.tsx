@@ -9,6 +9,7 @@ import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { counted, dateTime, NOTHING } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
+import { readableJson } from "./events_record.ts";
 
 const DEFINITION =
   "All that is stored of one person: shown and saved where they ask for it, and deleted where they want that.";
@@ -82,7 +83,7 @@ interface FoundProps {
 function Found({ person, isBusy, onErase }: FoundProps) {
   const { actor, sessions, events } = person;
   const save = () => {
-    const text = JSON.stringify(person, null, 2);
+    const text = readableJson(person);
     download("person.json", new Blob([text], { type: "application/json" }));
   };
   return (

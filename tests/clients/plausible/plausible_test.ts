@@ -46,14 +46,20 @@ Deno.test("plausible: www, a key, and no domain at all name the project too", as
   assert.equal((await stored()).length, 4);
 });
 
-Deno.test("plausible: several domains are several projects, and all of them or none", async () => {
+Deno.test("plausible: several domains are several projects, those that are known", async () => {
   const other = await server.project({ siteUrl: `https://blog.${domain}` });
   assert.equal((await post({ d: `${domain},blog.${domain}, www.${domain}` })).status, 202);
   const [[one], [another]] = [await stored(), await stored(other)];
   assert.equal((await stored()).length, 1);
   assert.notEqual(one.eventId, another.eventId);
-  assert.equal((await post({ d: `${domain},unknown.example` })).status, 401);
-  assert.equal((await stored()).length, 1);
+  assert.equal((await post({ d: `${domain},unknown.example` })).status, 202);
+  assert.equal((await post({ d: `unknown.example,${domain},other.example` })).status, 202);
+  assert.equal((await stored()).length, 3);
+  assert.equal((await stored(other)).length, 1);
+  const unknown = await post({ d: "unknown.example,other.example" });
+  assert.deepEqual([unknown.status, Object.keys(unknown.body.errors)], [401, ["invalid_api_key"]]);
+  assert.equal((await post({ d: `${domain},${project.secretKey}` })).status, 403);
+  assert.equal((await stored()).length, 3);
 });
 
 Deno.test("plausible: who may not send to one of several domains sends to none", async () => {

@@ -1,0 +1,21 @@
+import { CONTENT_TYPE_LENGTH_MAX } from "../limits.ts";
+
+/** Bodies are read as UTF-8, which ASCII is a part of. */
+const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
+const PARAMETER = /;\s*([^\s;=]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;]*))/g;
+
+/**
+ * Whether a `Content-Type` header names one of `types` (in lower case). Its parameters may say anything,
+ * except that another charset than UTF-8 or ASCII is none that is read.
+ */
+export function isContentType(header: string, types: ReadonlySet<string>): boolean {
+  // A longer one could make the expression look for the ends of quotes again and again.
+  if (header.length > CONTENT_TYPE_LENGTH_MAX) return false;
+  const [type = ""] = header.split(";", 1);
+  if (!types.has(type.trim().toLowerCase())) return false;
+  for (const [, name = "", quoted, plain = ""] of header.slice(type.length).matchAll(PARAMETER)) {
+    if (name.toLowerCase() !== "charset") continue;
+    if (!CHARSETS.has((quoted ?? plain).trim().toLowerCase())) return false;
+  }
+  return true;
+}
