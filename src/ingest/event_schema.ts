@@ -21,6 +21,12 @@ const text = (lengthMax: number, description: string) =>
     given.issues.push({ code: "too_big", origin: "string", maximum: lengthMax, input });
   }).nullish().meta({ description });
 
+/** Names a person in the path of an address, which ends at `.` and `..`. */
+const identifier = (description: string) =>
+  text(IDENTIFIER_LENGTH_MAX, description)
+    .refine((id) => id !== "." && id !== "..", "The ids . and .. can stand in no address")
+    .meta({ description });
+
 const members = (description: string) =>
   z.custom<Members>(isMembers, "Expected an object").nullish()
     .meta({ type: "object", additionalProperties: true, description });
@@ -44,8 +50,8 @@ export const EventSchema = z.object({
   timestamp: z.union([z.string(), z.number()]).nullish().meta({
     description: "ISO 8601 or epoch milliseconds. Absent: the receive time",
   }),
-  anonymousId: text(IDENTIFIER_LENGTH_MAX, "The device, as the SDK knows it"),
-  userId: text(IDENTIFIER_LENGTH_MAX, "The signed-in user"),
+  anonymousId: identifier("The device, as the SDK knows it"),
+  userId: identifier("The signed-in user"),
   sessionId: text(IDENTIFIER_LENGTH_MAX, "Kept for reference"),
   url: text(LOCATION_LENGTH_MAX, "Address of the page"),
   path: text(LOCATION_LENGTH_MAX, "Path of the page. Absent: taken from `url`"),
@@ -210,9 +216,12 @@ function rejectionOf(error: z.ZodError, event: Members): RejectedEvent {
       : new RejectedEvent("invalid_event_id", "The eventId must be a UUID.", field);
   }
   if (field === "timestamp") return unreadableTimestamp();
-  return issue?.code === "too_big"
-    ? new RejectedEvent("too_long", `At most ${issue.maximum} characters.`, field)
-    : new RejectedEvent("invalid_type", `${issue?.message ?? "Wrong type"}.`, field);
+  if (issue?.code === "too_big") {
+    return new RejectedEvent("too_long", `At most ${issue.maximum} characters.`, field);
+  }
+  const isIdentifier = field === "anonymousId" || field === "userId";
+  const code = isIdentifier && issue?.code === "custom" ? "invalid_text" : "invalid_type";
+  return new RejectedEvent(code, `${issue?.message ?? "Wrong type"}.`, field);
 }
 
 function unreadableTimestamp(): RejectedEvent {

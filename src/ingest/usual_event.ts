@@ -88,7 +88,9 @@ const TEXTS: ReadonlyMap<string, number> = new Map([
 
 /** Whether the schema would accept a member that is not null; the content of ids and times is not checked. */
 function isUsualMember(key: string, value: unknown): boolean {
-  if (typeof value === "string") return value.length <= (TEXTS.get(key) ?? -1);
+  if (typeof value === "string") {
+    return value.length <= (TEXTS.get(key) ?? -1) && value !== "." && value !== "..";
+  }
   if (key === "context") return isMembers(value) && isUsualContext(value);
   return key === "properties" ? isMembers(value) : key === "timestamp";
 }

@@ -122,6 +122,20 @@ Deno.test("event: an alias obeys the rules of the name", async () => {
   }
 });
 
+Deno.test("event: ids that no address can hold are refused, others of dots are not", async () => {
+  for (const member of ["anonymousId", "userId"]) {
+    const events = [".", "..", "...", ".a", "%2e"].map((id) => newEvent({ [member]: id }));
+    const { body } = await server.post(project, events);
+    assert.equal(body.accepted, 3);
+    const told = body.rejected.map(({ index, code, field }: Json) => [index, code, field]);
+    assert.deepEqual(told, [[0, "invalid_text", member], [1, "invalid_text", member]]);
+  }
+  assert.equal(
+    (await server.post(project, [newEvent({ path: "..", title: "." })])).body.accepted,
+    1,
+  );
+});
+
 Deno.test("event: members of a wrong type are invalid_type, by name", async () => {
   const texts = ["anonymousId", "userId", "sessionId", "url", "path", "referrer", "title", "name"];
   for (const member of texts) {

@@ -35,7 +35,7 @@ const usual = fc.record({
       .map((date) => date.toISOString()),
     fc.integer({ min: 0, max: 4e12 }),
   ),
-  anonymousId: fc.uuid(),
+  anonymousId: fc.oneof(fc.uuid(), fc.constantFrom("..", "")),
   userId: fc.string(),
   url: fc.webUrl(),
   path: fc.constant("/a"),
