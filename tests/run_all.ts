@@ -2,7 +2,7 @@
  * `deno task test`: every test file, with whatever else `deno test` is to be told, such as
  * `--filter kpis`.
  *
- * Files wait for browsers, processes and timers for more than half of their time, so that three more are
+ * Files wait for browsers, processes and timers for more than half of their time, so that two more are
  * at work than there are processors; DENO_JOBS tells another number. Those that take longest begin first: one
  * that begins last keeps a single processor busy at the end. The runner begins files in the order in
  * which it is told of them only within a folder, and folders by the length of their names; so each is
@@ -161,7 +161,7 @@ async function run(
     cwd: fileURLToPath(ROOT),
     stdout: IN_CI ? "piped" : "inherit",
     env: {
-      DENO_JOBS: Deno.env.get("DENO_JOBS") || String(navigator.hardwareConcurrency + 3),
+      DENO_JOBS: Deno.env.get("DENO_JOBS") || String(navigator.hardwareConcurrency + 2),
       ...(folder === null ? {} : { TMPDIR: folder }),
     },
   }).spawn();

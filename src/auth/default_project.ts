@@ -116,15 +116,17 @@ function wantedProject({ id, name, siteUrl, timezone }: DefaultProject) {
 }
 
 /**
- * Makes the default project where there is no project at all, for a command that comes before the first
- * start. It gets no key: that start makes one, and tells it. Throws `invalid_body`.
+ * Brings the default project to the given values, for a command. It is made only where there is no project at
+ * all, before the first start, and gets no key: that start makes one, and tells it. Throws `invalid_body`.
  */
-export async function provisionFirstProject(
+export async function provisionForCommand(
   sql: Sql,
   wanted: DefaultProject,
 ): Promise<Provisioned> {
-  if ((await listProjects(sql, "*")).length > 0) return AS_IT_WAS;
-  const { patch, creation } = wantedProject(wanted);
+  const { patch, creation, isGiven } = wantedProject(wanted);
+  const projects = await listProjects(sql, "*");
+  const isKnown = projects.some(({ id }) => id === wanted.id);
+  if (isKnown ? !isGiven : projects.length > 0) return AS_IT_WAS;
   return await sql.transaction(async (inside) => {
     await ensureProject(inside, creation, wanted.id, patch);
     return AS_IT_WAS;

@@ -11,7 +11,7 @@ import {
   AS_IT_WAS,
   provisionDefaultProject,
   type Provisioned,
-  provisionFirstProject,
+  provisionForCommand,
   type ProvisionPurpose,
 } from "../auth/default_project.ts";
 import { randomText } from "../auth/random_text.ts";
@@ -75,7 +75,7 @@ export interface App {
   /** Answers one request. `peer` is the address of the socket's peer. */
   fetch(request: Request, peer: string | null): Promise<Response>;
   /**
-   * Migrates, and provisions the default project: for a command only where there is no project at all.
+   * Migrates, and provisions the default project; a command makes it only where there is no project at all.
    * Throws DatabaseUnavailable (try again), SchemaTooNew or SchemaMismatch.
    */
   prepare(purpose: ProvisionPurpose): Promise<Provisioned>;
@@ -299,7 +299,7 @@ async function prepareDatabase(
   await dropEmptiedTable(database);
   const provisioning = purpose === "serve"
     ? provisionDefaultProject(database, config.defaultProject, now())
-    : provisionFirstProject(database, config.defaultProject);
+    : provisionForCommand(database, config.defaultProject);
   const provisioned = await provisioning
     .catch((error) => unlessDiskIsFull(error, { ...AS_IT_WAS, warning: NOT_PROVISIONED }));
   if (provisioned.warning !== null) log.warn(provisioned.warning);

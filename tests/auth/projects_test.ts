@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { provisionDefaultProject, provisionFirstProject } from "../../src/auth/default_project.ts";
+import { provisionDefaultProject, provisionForCommand } from "../../src/auth/default_project.ts";
 import { createKeyDirectory } from "../../src/auth/keys.ts";
 import { listProjects, requireProject } from "../../src/auth/projects.ts";
 import { createKey, listKeys, revokeKey } from "../../src/auth/stored_keys.ts";
@@ -27,12 +27,14 @@ onBothEngines("provisionDefaultProject: made once, with one first key", async (_
   });
 });
 
-onBothEngines("provisionFirstProject: where there is none, without a key", async (_, db) => {
+onBothEngines("provisionForCommand: made where there is none, without a key", async (_, db) => {
   const sql = await openMigrated(db);
-  await provisionFirstProject(sql, { ...UNSET, id: "prj_mine", apiKey: "pk_of_the_operator" });
-  await provisionFirstProject(sql, UNSET);
+  await provisionForCommand(sql, { ...UNSET, id: "prj_mine", apiKey: "pk_of_the_operator" });
+  await provisionForCommand(sql, UNSET);
   const [project, ...more] = await listProjects(sql, "*");
   assert.deepEqual([project?.id, more], ["prj_mine", []]);
+  await provisionForCommand(sql, { ...UNSET, id: "prj_mine", name: "Mine" });
+  assert.equal((await requireProject(sql, "prj_mine")).name, "Mine");
   assert.deepEqual(await listKeys(sql, project!.projectId, NOW_MS), []);
 });
 
