@@ -327,7 +327,10 @@ steps.set("two servers on one database do one job once", async (world) => {
       const isDone = async () => (await jobOf(world, body.job.id)).status === "done";
       await until(WAIT_MS_MAX, isDone, "the job is done");
     }
-    const pages = [...mine.pages.slice(before), ...theirs.pages];
+    // A page of the steps before may be due for its next try.
+    const pages = [...mine.pages.slice(before), ...theirs.pages].filter((page) =>
+      page.startsWith("/both-")
+    );
     assert.deepEqual(pages.toSorted(), paths.map((path) => `${path} desktop`).toSorted());
   } finally {
     await second.stop();

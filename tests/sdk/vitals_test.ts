@@ -17,6 +17,9 @@ const BODY = `<h1>The largest text of this page</h1><button id="slow" type="butt
       new PerformanceObserver(() => document.documentElement.dataset[type.replace(/-./g, (s) => s[1].toUpperCase())] = "seen")
         .observe({ type, buffered: true });
     }
+    new PerformanceObserver((list) => {
+      if (list.getEntries().some(({ name }) => name === "click")) document.documentElement.dataset.click = "seen";
+    }).observe({ type: "event", durationThreshold: 40, buffered: true });
   </script>`;
 const NAMES = ["lcp", "inp", "cls", "fcp", "ttfb"];
 
@@ -28,7 +31,9 @@ async function interact(page: Page): Promise<void> {
   await page.waitForFunction(() => document.readyState === "complete");
   await page.waitForFunction(() => "largestContentfulPaint" in document.documentElement.dataset);
   await page.click("#slow");
-  await page.waitForFunction(() => "firstInput" in document.documentElement.dataset);
+  await page.waitForFunction(() =>
+    ["firstInput", "click"].every((name) => name in document.documentElement.dataset)
+  );
 }
 
 /** The file is loaded beside the page: until then nothing is measured. */
