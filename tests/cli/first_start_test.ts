@@ -150,7 +150,9 @@ Deno.test("first start: the printed lines make an event that the page shows", as
       assert.deepEqual(sent, { accepted: 1, duplicates: 0, rejected: [] });
       const command = taken(first.banner, /dashboard: {2}(deno task footfall token --link)\n/);
       const quiet = command.replace("task ", "task --quiet ");
-      await seesOnePageView((await pasted(quiet, dataDir)).trim());
+      const link = (await pasted(quiet, dataDir)).trim();
+      assert.match(link, /^http:\S+$/);
+      await seesOnePageView(link);
 
       const read = taken(first.banner, /Read it back:\n\n((?: .*\n)+)/);
       const { events } = JSON.parse(await pasted(read.replace("curl", "curl -sS"), dataDir));
