@@ -99,3 +99,13 @@ export function parseJson(json: string): unknown {
   }
   return value;
 }
+
+/** Whether a text is JSON. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,5 +1,6 @@
 import type { Database } from "../db/sql.ts";
 import { hasEarlierEvents, insertEvents } from "../ingest/event_insert.ts";
+import { isJson } from "../json_text.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
 import { decodeBlock } from "../store/journal_block.ts";
 import { markMoved } from "../upgrade/moved_events.ts";
@@ -24,15 +25,6 @@ const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
   '"char"': (value) => typeof value === "string" && /^[a-z]$/.test(value),
   jsonb: (value) => isText(value) && isJson(value as string),
 };
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Members that are never null. */
 const ALWAYS: ReadonlySet<string> = new Set([

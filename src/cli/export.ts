@@ -1,4 +1,5 @@
 import { type DamagedBlock, DamagedEvents, damagedPlace } from "../archive/damaged_blocks.ts";
+import { isJson } from "../json_text.ts";
 import type { BotChoice } from "../query/selection.ts";
 import { readRange } from "../query/range.ts";
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
@@ -85,15 +86,6 @@ function formatOf(call: Call): () => Promise<FileFormat> | FileFormat {
     throw new UsageMistake("A Parquet file is not for a terminal: say --output FILE.");
   }
   return format;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Returns the parameters of the API that choose events, without those of time. */

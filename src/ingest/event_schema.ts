@@ -24,7 +24,10 @@ const text = (lengthMax: number, description: string) =>
 /** Names a person in the path of an address, which ends at `.` and `..`. */
 const identifier = (description: string) =>
   text(IDENTIFIER_LENGTH_MAX, description)
-    .refine((id) => id !== "." && id !== "..", "The ids . and .. can stand in no address")
+    .refine(
+      (id) => id !== "." && id !== "..",
+      "Use an id other than . and .., which no address can hold",
+    )
     .meta({ description });
 
 const members = (description: string) =>
