@@ -55,6 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "db",
     "http",
     "ingest",
+    "json_text",
     "limits",
     "problem",
     "projection",

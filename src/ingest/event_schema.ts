@@ -180,7 +180,8 @@ function checkNumbers(event: Members): void {
     // The others are read by their own types.
     if (KNOWN_MEMBERS.has(key) && !isMembers(value)) continue;
     const place = badPlace(value, key, isInfinite);
-    if (place !== null) throw rejectedAt("invalid_type", "The number is too large.", place);
+    const message = "Use a number of at most 1.8e308, or a text.";
+    if (place !== null) throw rejectedAt("invalid_type", message, place);
   }
 }
 
