@@ -18,6 +18,7 @@ import { insertEvents } from "../src/ingest/event_insert.ts";
 import { createProjection } from "../src/projection/projection.ts";
 import type { EventRow } from "../src/store/event_row.ts";
 import { newRow } from "../tests/support/event_rows.ts";
+import { withMembers } from "../tests/support/fake_sql.ts";
 import { startPostgres } from "../tests/support/throwaway_postgres.ts";
 import { openBench } from "./configured_cluster.ts";
 import {
@@ -116,18 +117,14 @@ const SHAPES = [oneActor, everybodyOnce, sharedDevices, lateReidentified, newest
 /** Times every transaction of the projection. */
 function timing(database: Database) {
   const took = { slowestMs: 0 };
-  const timed: Database = {
-    ...database,
-    engine: database.engine,
-    query: (text, params) => database.query(text, params),
-    script: (text) => database.script(text),
+  const timed = withMembers(database, {
     transaction: async (work) => {
       const startedAt = performance.now();
       const done = await database.transaction(work);
       took.slowestMs = Math.max(took.slowestMs, performance.now() - startedAt);
       return done;
     },
-  };
+  });
   return { took, timed };
 }
 

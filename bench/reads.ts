@@ -1,12 +1,12 @@
 /**
  * `deno task bench:reads [--events=N,N] [--days=N,N] [--requests=N] [--only=kpis,funnels] [--explain]
- * [--json] [--keep] [--database=URL]`
+ * [--json] [--keep] [--database=URL] [--first]`
  *
  * What reads take on long histories: PostgreSQL makes a history of --events events over --days days
  * (lists pair up; a single value holds for all), the server's projection takes it in, and the real server
  * answers varied requests, one at a time. `--explain` then asks each kind once more and shows the
  * plans. `--keep` leaves the cluster running, and `--database` reads a history that was kept like this
- * again.
+ * again. `--first` asks each request of a server that was just started.
  *
  * `deno task bench:reads --projection [--rate=N] [--seconds=N]`: whether the projection keeps up while events
  * are taken in at a steady rate. Linux, with a PostgreSQL server installed.
@@ -59,6 +59,7 @@ interface Options {
   readonly requests: number;
   readonly only: readonly string[] | null;
   readonly explain: boolean;
+  readonly first: boolean;
 }
 
 function fail(message: string): never {
@@ -130,6 +131,42 @@ async function measureSets(server: ReadServer, sets: readonly ReadSet[]) {
   return { notes: [...refused, ...skipped], measured };
 }
 
+/** What was measured on a history, and the most memory of a server. */
+interface MeasuredSets {
+  readonly notes: readonly string[];
+  readonly measured: readonly MeasuredSet[];
+  readonly peakBytes: number;
+}
+
+/** Asks all of one server. */
+async function measureOnOne(url: string, sets: readonly ReadSet[]): Promise<MeasuredSets> {
+  const server = await ReadServer.start(repository, url);
+  try {
+    const result = await measureSets(server, sets);
+    return { ...result, peakBytes: peakMemoryBytes(server.server.pid) };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Asks each request of a server of its own. */
+async function measureFirst(url: string, sets: readonly ReadSet[]): Promise<MeasuredSets> {
+  const notes: string[] = [];
+  const measured: MeasuredSet[] = [];
+  let peakBytes = 0;
+  for (const set of sets) {
+    const reads: MeasuredSet["reads"][number][] = [];
+    for (const query of set.queries) {
+      const one = await measureOnOne(url, [{ ...set, queries: [query] }]);
+      notes.push(...one.notes);
+      reads.push(...one.measured.flatMap((of) => of.reads));
+      peakBytes = Math.max(peakBytes, one.peakBytes);
+    }
+    measured.push({ set, reads, refusals: {} });
+  }
+  return { notes: [...new Set(notes)], measured, peakBytes };
+}
+
 /** Asks one request of each set again, on a server whose sessions tell their plans. */
 async function explainSets(
   { cluster }: ConfiguredCluster,
@@ -175,7 +212,7 @@ async function measureHistory(
   configured: ConfiguredCluster | null,
   database: Pick<SchemaDatabase, "url" | "sql" | "name">,
   history: History,
-  { requests, only, explain }: Options,
+  { requests, only, explain, first }: Options,
 ): Promise<HistoryReport> {
   const { sql, url } = database;
   const { projectId, days, endMs } = history;
@@ -190,15 +227,7 @@ async function measureHistory(
     { actors: number },
   ];
   const sets = readSets({ projectPublicId: PROJECT, days, endMs, requests }, only);
-  const server = await ReadServer.start(repository, url);
-  let result;
-  let serverPeakMemoryBytes: number;
-  try {
-    result = await measureSets(server, sets);
-    serverPeakMemoryBytes = peakMemoryBytes(server.server.pid);
-  } finally {
-    await server.stop();
-  }
+  const result = await (first ? measureFirst(url, sets) : measureOnOne(url, sets));
   return {
     events: stored?.events ?? history.events,
     actors,
@@ -212,7 +241,7 @@ async function measureHistory(
       ? await explainSets(configured, database, result.measured)
       : [],
     notes: result.notes,
-    serverPeakMemoryBytes,
+    serverPeakMemoryBytes: result.peakBytes,
   };
 }
 
@@ -270,6 +299,7 @@ const { values: given } = parseArgs({
     explain: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
+    first: { type: "boolean", default: false },
     database: { type: "string" },
     projection: { type: "boolean", default: false },
     rate: { type: "string", default: "15000" },
@@ -282,6 +312,7 @@ const options: Options = {
   requests: wholeNumbers("requests", given.requests)[0]!,
   only: given.only === undefined ? null : endpointsOf(given.only),
   explain: given.explain,
+  first: given.first,
 };
 const order = {
   eventsPerSecond: wholeNumbers("rate", given.rate)[0]!,

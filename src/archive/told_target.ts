@@ -23,6 +23,7 @@ function toldSql(sql: Sql, to: string): Sql {
   };
   return {
     query: (text, params) => told(sql.query(text, params)),
+    binary: (text, params) => told(sql.binary(text, params)),
     script: (text) => told(sql.script(text)),
     transaction: (work) => told(sql.transaction((inner) => work(toldSql(inner, to)))),
   };

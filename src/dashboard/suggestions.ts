@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { splits } from "./filter_fields.ts";
+import { OTHER, splits } from "./filter_fields.ts";
 import { currentDates, type Params, timezone } from "./location_state.ts";
 import { useRead } from "./resource.ts";
 import { SHARE_ID, showsView } from "./share.ts";
@@ -34,7 +34,7 @@ export function useFieldValues(field: string | null, event?: string | null): rea
   const params = { ...rangeParams(), by: field, event: event || null };
   const { data } = useRead<TrendReply>(isAskable ? "/v1/trends" : null, params);
   return data?.series.flatMap((line) =>
-    "value" in line && line.value !== null && line.value !== "$other" ? [line.value] : []
+    "value" in line && line.value !== null && line.value !== OTHER ? [line.value] : []
   ) ?? [];
 }
 

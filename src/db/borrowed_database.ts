@@ -5,6 +5,7 @@ import {
   type LoanRequest,
   NO_TRANSACTION,
 } from "./lent_database.ts";
+import type { BinaryRow } from "./binary_rows.ts";
 import type { Database, Param, Row, Sql } from "./sql.ts";
 
 /** Sends questions to the lender, and matches its answers to them. */
@@ -46,6 +47,10 @@ class BorrowedSql implements Sql {
 
   async query<R extends Row = Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
     return await this.loan.ask(this.scope, { kind: "query", text, params }) as R[];
+  }
+
+  async binary(text: string, params: readonly Param[] = []): Promise<BinaryRow[]> {
+    return await this.loan.ask(this.scope, { kind: "binary", text, params }) as BinaryRow[];
   }
 
   async script(text: string): Promise<void> {

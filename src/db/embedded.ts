@@ -7,6 +7,7 @@ import {
   DATABASE_TURN_MS_MAX,
   DISK_RESERVE_PAUSE_MS,
 } from "../limits.ts";
+import type { BinaryRow } from "./binary_rows.ts";
 import { ping, within } from "./deadline.ts";
 import { DiskReserve } from "./disk_reserve.ts";
 import { type DiskProbe, DiskSpace } from "./disk_space.ts";
@@ -118,6 +119,10 @@ class SingleSessionDatabase implements EmbeddedDatabase {
 
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
     return this.#inTurn((thread) => thread.query<R>(text, params));
+  }
+
+  binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]> {
+    return this.transaction((sql) => sql.binary(text, params));
   }
 
   script(text: string): Promise<void> {

@@ -1,6 +1,13 @@
 /// <reference lib="deno.worker" />
 /** The embedded engine's own thread: it answers what `EngineThread` asks. */
 import type { PGlite } from "@electric-sql/pglite";
+import {
+  type BinaryRow,
+  declareRows,
+  FETCH_ROWS,
+  rowsOfMessages,
+  simpleQuery,
+} from "./binary_rows.ts";
 import { type EngineFolder, textOf } from "./embedded_folder.ts";
 import { openFolder, startEngine } from "./embedded_start.ts";
 
@@ -17,7 +24,7 @@ export type WorkerRequest =
   }
   | {
     readonly id: number;
-    readonly kind: "query";
+    readonly kind: "query" | "binary";
     readonly text: string;
     readonly params: readonly (string | null)[];
   }
@@ -70,8 +77,17 @@ let queue: Promise<void> = Promise.resolve();
 // Set before the first await: a message that arrives earlier would be lost.
 self.onmessage = (event: MessageEvent<WorkerRequest>) => {
   const request = event.data;
-  queue = queue.then(async () => self.postMessage(await reply(request)));
+  queue = queue.then(async () => {
+    const answer = await reply(request);
+    const isBinary = request.kind === "binary" && "rows" in answer;
+    self.postMessage(answer, isBinary ? buffersOf(answer.rows as readonly BinaryRow[]) : []);
+  });
 };
+
+/** Returns the memory that rows lie in, which is handed over instead of copied. */
+function buffersOf(rows: readonly BinaryRow[]): ArrayBuffer[] {
+  return [...new Set(rows.flatMap((row) => row.map(({ buffer }) => buffer as ArrayBuffer)))];
+}
 
 async function reply(request: WorkerRequest): Promise<WorkerReply> {
   const { id } = request;
@@ -124,6 +140,10 @@ async function perform(request: WorkerRequest): Promise<readonly unknown[]> {
   clearCancellation(moduleOf(database));
   if (request.kind === "query") {
     return (await database.query(request.text, [...request.params])).rows;
+  }
+  if (request.kind === "binary") {
+    await database.query(declareRows(request.text), [...request.params]);
+    return rowsOfMessages(await database.execProtocolRaw(simpleQuery(FETCH_ROWS)));
   }
   await database.exec(request.text);
   return [];

@@ -1,5 +1,6 @@
 import { DATABASE_FENCE_MS_MAX, DATABASE_STATEMENT_MARGIN_MS } from "../limits.ts";
 import { FENCE_CLOSED, FENCE_INSIDE, FENCE_WORDS } from "./embedded_fence.ts";
+import type { BinaryRow } from "./binary_rows.ts";
 import type { OpenedEngine, WorkerReply, WorkerRequest } from "./embedded_worker.ts";
 import { refusal } from "./refusal.ts";
 import { DatabaseUnavailable, DiskFull, type Param, type Row } from "./sql.ts";
@@ -17,6 +18,8 @@ interface Waiting {
 const TELL_AGAIN_MS = 20;
 /** Statements that end a transaction are never cancelled: the session could stay in the transaction. */
 const ENDS_TRANSACTION = /^(COMMIT|ROLLBACK)/;
+
+const CANCELLED: ReadonlySet<Question["kind"]> = new Set(["query", "binary", "script"]);
 
 /**
  * One engine in a thread of its own, which answers one question at a time. A statement past the session's
@@ -93,6 +96,11 @@ export class EngineThread implements Session {
     }
   }
 
+  async binary(text: string, params: readonly Param[] = []): Promise<BinaryRow[]> {
+    const values = params.map((value) => value === null ? null : String(value));
+    return await this.ask({ kind: "binary", text, params: values }) as BinaryRow[];
+  }
+
   async script(text: string): Promise<void> {
     await this.ask({ kind: "script", text });
   }
@@ -100,7 +108,7 @@ export class EngineThread implements Session {
   /** Cancels the statement that runs now, if any. Repeated calls change nothing. */
   cancel(): void {
     const question = this.#current?.question;
-    if (question?.kind !== "query" && question?.kind !== "script") return;
+    if (question === undefined || !CANCELLED.has(question.kind)) return;
     if (question.kind === "query" && ENDS_TRANSACTION.test(question.text)) return;
     this.#clearTimers();
     const late = () => this.end("a statement could not be stopped");

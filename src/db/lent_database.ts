@@ -14,7 +14,7 @@ export const NO_TRANSACTION = 0;
 export type LoanRequest = { readonly id: number; readonly scope: number } & LoanQuestion;
 
 export type LoanQuestion =
-  | { readonly kind: "query"; readonly text: string; readonly params: readonly Param[] }
+  | { readonly kind: "query" | "binary"; readonly text: string; readonly params: readonly Param[] }
   | { readonly kind: "script"; readonly text: string }
   | { readonly kind: "ping" }
   /** Answered once nobody else uses the database, or after `msMax`. */
@@ -117,6 +117,7 @@ export class LentDatabase {
     }
     const sql = this.#sqlOf(request.scope);
     if (request.kind === "query") return sql.query(request.text, request.params);
+    if (request.kind === "binary") return sql.binary(request.text, request.params);
     if (request.kind === "script") return sql.script(request.text);
     throw new Error(`Nothing that is asked of a database: ${request.kind}`);
   }

@@ -1,3 +1,4 @@
+import type { BinaryRow } from "./binary_rows.ts";
 import { ping } from "./deadline.ts";
 import { PostgresConnection } from "./postgres_connection.ts";
 import { type Database, DatabaseUnavailable, type Param, type Row, type Sql } from "./sql.ts";
@@ -34,6 +35,10 @@ class PostgresDatabase implements Database {
 
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
     return this.#with((connection) => connection.query<R>(text, params));
+  }
+
+  binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]> {
+    return this.transaction((sql) => sql.binary(text, params));
   }
 
   script(text: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import postgres from "postgres";
+import { type BinaryRow, declareRows, FETCH_ROWS, plainBytes } from "./binary_rows.ts";
 import { refusal } from "./refusal.ts";
 import { SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
 import { DatabaseUnavailable, type Param, type Row } from "./sql.ts";
@@ -108,6 +109,23 @@ export class PostgresConnection implements Session {
     );
   }
 
+  async binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]> {
+    // Both are sent at once, so that no other statement comes between them.
+    const declared = this.query(declareRows(text), params);
+    const fetched = this.#run(
+      async () => {
+        // The driver makes a list of results only where several have rows.
+        const rows = await unnamed(this.#driver.unsafe(FETCH_ROWS).raw());
+        return Array.from(rows as unknown as BinaryRow[], (row) => row.map(plainBytes));
+      },
+      this.#statementMs,
+    );
+    // It fails where the first does, whose reason is the one to tell.
+    fetched.catch(() => {});
+    await declared;
+    return await fetched;
+  }
+
   /** Runs without a deadline: a migration may take long. */
   script(text: string): Promise<void> {
     return this.#run(async () => void await unnamed(this.#driver.unsafe(text)), null);
@@ -211,7 +229,7 @@ const NO_ORIGIN = { value: "" };
  * Removes a statement's origin. To find it, the driver would make an error with its call stack of each
  * statement (1 % of the server's time under full load), or keep one of each failed statement for ever.
  */
-function unnamed<T>(statement: postgres.PendingQuery<T[] & postgres.MaybeRow[]>) {
+function unnamed<Statement extends PromiseLike<unknown>>(statement: Statement): Statement {
   return Object.defineProperty(statement, "origin", NO_ORIGIN);
 }
 

@@ -1,3 +1,4 @@
+import type { BinaryRow } from "./binary_rows.ts";
 import type { DiskSpace } from "./disk_space.ts";
 
 /**
@@ -16,6 +17,11 @@ export type Row = Record<string, unknown>;
 export interface Sql {
   /** Runs one statement and returns its rows. Throws `DatabaseUnavailable` or `StatementRefused`. */
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;
+  /**
+   * As `query`, for a SELECT whose values are not null, which are returned in PostgreSQL's binary format: `bytea`
+   * as it is, `int8` as `numberOf` reads it.
+   */
+  binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]>;
   /** Runs several statements, without parameters or rows (migrations). */
   script(text: string): Promise<void>;
   /** Runs `work` in one transaction on one connection, which is committed when it resolves. */

@@ -1,8 +1,11 @@
+import type { BinaryRow } from "./binary_rows.ts";
 import type { Param, Row, Sql } from "./sql.ts";
 
 /** One session of an engine, used by one caller: statements run in the order of the calls. */
 export interface Session {
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;
+  /** As `Sql.binary`; the session is in a transaction. */
+  binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]>;
   script(text: string): Promise<void>;
 }
 
@@ -20,6 +23,10 @@ class Scope implements Sql {
 
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
     return this.#track(() => this.session.query<R>(text, params));
+  }
+
+  binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]> {
+    return this.#track(() => this.session.binary(text, params));
   }
 
   script(text: string): Promise<void> {

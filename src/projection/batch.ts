@@ -50,6 +50,10 @@ async function limited(tx: Sql, msMax: number): Promise<Sql> {
       check();
       return tx.query(text, params);
     },
+    binary(text, params) {
+      check();
+      return tx.binary(text, params);
+    },
     script(text) {
       check();
       return tx.script(text);

@@ -53,26 +53,22 @@ async function insertSegment(
 }
 
 const WITH_IDS = "project_id = $1::int AND segment_id = ANY ($2::text::int8[])";
-const WHOLE = "encode(head, 'base64') AS head, encode(body, 'base64') AS body";
-const TAKE = `DELETE FROM segments WHERE ${WITH_IDS} RETURNING ${WHOLE}`;
-const READ = `SELECT ${WHOLE} FROM segments WHERE ${WITH_IDS}`;
+const READ = `SELECT head, body FROM segments WHERE ${WITH_IDS}`;
+const DELETE = `DELETE FROM segments WHERE ${WITH_IDS}`;
 
-/** Reads whole segments with their bodies; `TAKE` deletes them as well. */
+/** Reads whole segments with their bodies. */
 async function wholeSegments(
   sql: Sql,
-  statement: typeof TAKE | typeof READ,
   projectId: number,
   segmentIds: readonly number[],
 ): Promise<SegmentReader[]> {
-  const ids = arrayLiteral(segmentIds);
-  const rows = await sql.query<{ head: string; body: string }>(statement, [projectId, ids]);
-  return rows.map((row) => {
-    const head = decodeHead(Uint8Array.fromBase64(row.head));
-    const body = Uint8Array.fromBase64(row.body);
+  const rows = await sql.binary(READ, [projectId, arrayLiteral(segmentIds)]);
+  return rows.map(([headBytes, body]) => {
+    const head = decodeHead(headBytes!);
     const blocks = allBlocks(head);
     return new SegmentReader(head, blocks, (column) => {
       const { from, bytes } = spanOf(head, column, blocks);
-      return body.subarray(from, from + bytes);
+      return body!.subarray(from, from + bytes);
     });
   });
 }
@@ -89,7 +85,8 @@ async function rewrite(
     WHERE project_id = $1::int AND segment_id = $2::int8`,
     [projectId, segmentId],
   );
-  const taken = await wholeSegments(tx, TAKE, projectId, [segmentId]);
+  const taken = await wholeSegments(tx, projectId, [segmentId]);
+  await tx.query(DELETE, [projectId, arrayLiteral([segmentId])]);
   const kept = await buildSegment(taken, keeps, yielding());
   await insertSegment(tx, projectId, kept, stored?.origin_id ?? null);
   return taken.reduce((sum, { events }) => sum + events, 0) - (kept?.events ?? 0);
@@ -124,7 +121,7 @@ export async function mergedSegment(
   segmentIds: readonly number[],
   yieldIfDue: Yield,
 ): Promise<EncodedSegment | null> {
-  const sources = await wholeSegments(sql, READ, projectId, segmentIds);
+  const sources = await wholeSegments(sql, projectId, segmentIds);
   if (sources.length < segmentIds.length) return null;
   return await buildSegment(sources, () => true, yieldIfDue);
 }
@@ -142,7 +139,7 @@ export async function replaceSegments(
   const params = [projectId, arrayLiteral(segmentIds)];
   const present = await tx.query(`SELECT FROM segments WHERE ${WITH_IDS}`, params);
   if (present.length < segmentIds.length) return;
-  await tx.query(`DELETE FROM segments WHERE ${WITH_IDS}`, params);
+  await tx.query(DELETE, params);
   await insertSegment(tx, projectId, merged);
 }
 

@@ -1,4 +1,5 @@
-import { arrayLiteral, type Param, type Row, type Sql } from "../db/sql.ts";
+import { numberOf } from "../db/binary_rows.ts";
+import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
 import type { ColumnName } from "./segment_columns.ts";
 import { allBlocks, type Blocks, decodeHead, type SegmentHead, spanOf } from "./segment_head.ts";
 import { SegmentReader } from "./segment_reader.ts";
@@ -11,11 +12,6 @@ export interface StoredHead {
   readonly head: SegmentHead;
 }
 
-interface HeadRow extends Row {
-  readonly segment_id: number;
-  readonly head: string;
-}
-
 /** The time from `fromMs` to before `toMs`, in epoch milliseconds. */
 export interface MsSpan {
   readonly fromMs: number;
@@ -25,14 +21,14 @@ export interface MsSpan {
 export const ALWAYS: MsSpan = { fromMs: -Infinity, toMs: Infinity };
 
 const HEADS = `
-SELECT segment_id, encode(head, 'base64') AS head FROM segments WHERE project_id = $1::int`;
+SELECT segment_id::int8, head FROM segments WHERE project_id = $1::int`;
 
 async function readHeads(sql: Sql, text: string, params: readonly Param[]): Promise<StoredHead[]> {
-  const rows = await sql.query<HeadRow>(`${HEADS} ${text} ORDER BY from_ms, segment_id`, params);
-  return rows.map(({ segment_id, head }) => ({
-    segmentId: segment_id,
-    head: decodeHead(Uint8Array.fromBase64(head), segment_id),
-  }));
+  const rows = await sql.binary(`${HEADS} ${text} ORDER BY from_ms, segment_id`, params);
+  return rows.map(([id, head]) => {
+    const segmentId = numberOf(id!);
+    return { segmentId, head: decodeHead(head!, segmentId) };
+  });
 }
 
 /** Fetches the heads of all segments with an event in [fromMs, toMs), ordered by their first event. */
@@ -88,15 +84,10 @@ function batchesOf(spans: readonly ColumnSpan[]): ColumnSpan[][] {
 }
 
 const FETCH = `
-SELECT w.number::int AS number, encode(substring(s.body FROM w.start + 1 FOR w.bytes), 'base64') AS bytes
+SELECT w.number, substring(s.body FROM w.start + 1 FOR w.bytes) AS bytes
 FROM unnest($2::text::int8[], $3::text::int[], $4::text::int[])
   WITH ORDINALITY AS w (segment_id, start, bytes, number)
 JOIN segments s ON s.project_id = $1::int AND s.segment_id = w.segment_id`;
-
-interface FetchedSpan extends Row {
-  readonly number: number;
-  readonly bytes: string;
-}
 
 /**
  * Fetches these columns of these blocks, and returns a reader of each entry of `wanted`, in its order.
@@ -115,16 +106,16 @@ export async function fetchBlocks(
       .filter(({ bytes }) => bytes > 0)
   );
   for (const batch of batchesOf(spans)) {
-    const rows = await sql.query<FetchedSpan>(FETCH, [
+    const rows = await sql.binary(FETCH, [
       projectId,
       arrayLiteral(batch.map(({ segment }) => wanted[segment]!.segmentId)),
       arrayLiteral(batch.map(({ from }) => from)),
       arrayLiteral(batch.map(({ bytes }) => bytes)),
     ]);
     if (rows.length < batch.length) throw new Error("Segments are gone");
-    for (const { number, bytes } of rows) {
-      const { segment, column } = batch[number - 1]!;
-      fetched[segment]!.set(column, Uint8Array.fromBase64(bytes));
+    for (const [number, bytes] of rows) {
+      const { segment, column } = batch[numberOf(number!) - 1]!;
+      fetched[segment]!.set(column, bytes!);
     }
   }
   return wanted.map(({ segmentId, head, blocks }, segment) =>

@@ -23,12 +23,13 @@ import {
   type Tokens,
 } from "../../src/auth/tokens.ts";
 import { createTokenEpochs, type TokenEpochs } from "../../src/auth/token_epochs.ts";
-import type { Database, Sql } from "../../src/db/sql.ts";
+import type { Database, Param, Row, Sql } from "../../src/db/sql.ts";
 import { createClientAddress } from "../../src/http/client_address.ts";
 import { createCors } from "../../src/http/cors.ts";
 import { createLog } from "../../src/http/log.ts";
 import { createRouter, type Route } from "../../src/http/router.ts";
 import type { TestDatabase } from "../support/databases.ts";
+import { withMembers } from "../support/fake_sql.ts";
 
 export const SECRET = "a secret of more than thirty-two bytes";
 export const NOTHING_CONFIGURED: JwtConfig = {
@@ -62,17 +63,13 @@ export async function openMigrated(db: TestDatabase): Promise<Database> {
 
 /** The same database, counting what is asked of it; `slow` holds each answer back by so many ms. */
 export function counted(sql: Sql, slowMs = 0): Sql & { queries: number } {
-  const counting: Sql & { queries: number } = {
-    queries: 0,
-    async query<R extends Record<string, unknown>>(text: string, params = []) {
-      counting.queries++;
-      const rows = await sql.query<R>(text, params);
-      if (slowMs > 0) await new Promise((resolve) => setTimeout(resolve, slowMs));
-      return rows;
-    },
-    script: (text) => sql.script(text),
-    transaction: (work) => sql.transaction(work),
+  const query = async <R extends Row>(text: string, params?: readonly Param[]) => {
+    counting.queries++;
+    const rows = await sql.query<R>(text, params);
+    if (slowMs > 0) await new Promise((resolve) => setTimeout(resolve, slowMs));
+    return rows;
   };
+  const counting = Object.assign(withMembers(sql, { query }), { queries: 0 });
   return counting;
 }
 

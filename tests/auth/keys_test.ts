@@ -12,6 +12,7 @@ import {
 } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { withMembers } from "../support/fake_sql.ts";
 import { counted, openMigrated, SILENT } from "./auth_server.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 4);
@@ -185,15 +186,13 @@ onBothEngines("authenticate: a known key is looked up before made-up ones", asyn
   const made = await newKey(sql, await project(sql, "prj_shop"));
   const { state, now } = clock();
   const sizes: number[] = [];
-  const slow: Sql = {
-    script: (text) => sql.script(text),
-    transaction: (work) => sql.transaction(work),
+  const slow = withMembers(sql, {
     query: async (text, params) => {
       sizes.push(String(params?.[0]).split(",").length);
       await new Promise((resolve) => setTimeout(resolve, 5));
       return await sql.query(text, params);
     },
-  };
+  });
   const keys = createKeyDirectory(slow, { now, log: SILENT });
   await keys.authenticate(made.key);
   state.nowMs += KEY_BELIEVED_MS_MAX + 1;

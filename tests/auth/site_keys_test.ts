@@ -7,6 +7,7 @@ import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
 import { KEY_BELIEVED_MS_MAX, KEY_FRESH_MS } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { withMembers } from "../support/fake_sql.ts";
 import { counted, openMigrated, SILENT } from "./auth_server.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 4);
@@ -121,14 +122,12 @@ onBothEngines(
     const sql = await openMigrated(db);
     let nowMs = NOW_MS;
     let isAway = false;
-    const failing: Sql = {
-      script: (text) => sql.script(text),
-      transaction: (work) => sql.transaction(work),
+    const failing = withMembers(sql, {
       query(text, params) {
         if (isAway) throw new DatabaseUnavailable("away");
         return sql.query(text, params);
       },
-    };
+    });
     const keys = directory(failing, () => nowMs);
     await project(sql, "prj_shop", "https://shop.example");
     await keys.authenticate("site:shop.example");

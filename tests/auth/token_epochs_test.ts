@@ -3,9 +3,10 @@ import { SignJWT } from "jose";
 import { watchRevocations } from "../../src/auth/revocation_watch.ts";
 import { createTokenEpochs } from "../../src/auth/token_epochs.ts";
 import { createTokens } from "../../src/auth/tokens.ts";
-import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
+import { DatabaseUnavailable } from "../../src/db/sql.ts";
 import { TOKEN_EPOCH_BELIEVED_MS_MAX, TOKEN_EPOCH_FRESH_MS } from "../../src/limits.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { withMembers } from "../support/fake_sql.ts";
 import { pause, until } from "../support/server_process.ts";
 import { authServer, counted, NOTHING_CONFIGURED, openMigrated, SECRET } from "./auth_server.ts";
 
@@ -75,11 +76,10 @@ onBothEngines("token epochs: an outage revokes nothing and confirms nothing", as
   const stored = await openMigrated(db);
   let isDown = false;
   let nowMs = Date.now();
-  const sql: Sql = {
-    ...stored,
+  const sql = withMembers(stored, {
     query: (text, params) =>
       isDown ? Promise.reject(new DatabaseUnavailable("down")) : stored.query(text, params),
-  };
+  });
   const epochs = createTokenEpochs(sql, () => nowMs);
   const config = { ...NOTHING_CONFIGURED, secret: SECRET };
   const tokens = createTokens(config, sql, () => nowMs, epochs);

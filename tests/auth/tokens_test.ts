@@ -10,19 +10,17 @@ import {
   UnsecuredJWT,
 } from "jose";
 import { createTokens, type JwtConfig } from "../../src/auth/tokens.ts";
-import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
+import { DatabaseUnavailable } from "../../src/db/sql.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { fakeSql, withMembers } from "../support/fake_sql.ts";
 import { counted, NEVER_REVOKED, NOTHING_CONFIGURED, openMigrated, SECRET } from "./auth_server.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 4);
 const NOW_S = NOW_MS / 1000;
 const BYTES = new TextEncoder().encode(SECRET);
 
-const unused = () => Promise.reject(new Error("The database must not be asked"));
-const NO_SQL: Sql = { query: unused, script: unused, transaction: unused };
-
-function tokensOf(config: Partial<JwtConfig>, sql: Sql = NO_SQL, now = () => NOW_MS) {
+function tokensOf(config: Partial<JwtConfig>, sql = fakeSql({}), now = () => NOW_MS) {
   return createTokens({ ...NOTHING_CONFIGURED, ...config }, sql, now, NEVER_REVOKED);
 }
 
@@ -310,11 +308,10 @@ onBothEngines(
   async (_, db) => {
     const sql = await openMigrated(db);
     let down = true;
-    const failing: Sql = {
-      ...sql,
+    const failing = withMembers(sql, {
       query: (text, params) =>
         down ? Promise.reject(new DatabaseUnavailable("down")) : sql.query(text, params),
-    };
+    });
     const tokens = tokensOf({}, failing);
     await assert.rejects(tokens.verify("a.b.c"), DatabaseUnavailable);
     down = false;

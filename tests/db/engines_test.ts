@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { arrayLiteral, type Param, type Sql, StatementRefused } from "../../src/db/sql.ts";
+import { type BinaryRow, numberOf } from "../../src/db/binary_rows.ts";
 import { borrowDatabase } from "../../src/db/borrowed_database.ts";
 import { LentDatabase } from "../../src/db/lent_database.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
@@ -131,6 +133,115 @@ onEveryWay(
   },
 );
 
+const hexOf = (rows: readonly BinaryRow[]) => rows.map((row) => row.map((value) => value.toHex()));
+
+/** Bytes without a pattern, of all values. */
+const someBytes = (length: number) =>
+  Uint8Array.from({ length }, (_, i) => Math.imul(i, 2_654_435_761) >>> 23);
+
+onEveryWay("binary: bytes come back as they are, in the order of the query", async (_t, db) => {
+  const sql = await db.open();
+  const every = Uint8Array.from({ length: 256 }, (_, i) => i);
+  const values = ["", "00", "000000", "ff00", every.toHex(), every.toReversed().toHex()];
+  const rows = await sql.binary(
+    `SELECT v.number, decode(v.hex, 'hex'), v.number::text::bytea
+    FROM unnest($1::text::text[]) WITH ORDINALITY AS v (hex, number) ORDER BY v.number DESC`,
+    [arrayLiteral(values)],
+  );
+  assert.deepEqual(rows.map(([number]) => numberOf(number!)), [6, 5, 4, 3, 2, 1]);
+  const digits = values.map((_, i) => `3${i + 1}`);
+  assert.deepEqual(
+    hexOf(rows).map(([, ...more]) => more),
+    values.map((value, i) => [value, digits[i]!]).reverse(),
+  );
+});
+
+onEveryWay("binary: numbers, parameters, and nothing at all", async (_t, db) => {
+  const sql = await db.open();
+  for (const number of [0, 1, -1, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
+    const [[value] = [], ...more] = await sql.binary("SELECT $1::int8", [number]);
+    assert.deepEqual([numberOf(value!), more], [number, []]);
+  }
+  const told = await sql.binary("SELECT $1::text, $2::bool, $3::text", ["ä;'--", true, ""]);
+  assert.deepEqual(hexOf(told), [["c3a43b272d2d", "01", ""]]);
+  assert.deepEqual(await sql.binary("SELECT 1::int8 WHERE $1::bool", [false]), []);
+  assert.deepEqual(await sql.binary("SELECT 1::int8 WHERE false"), []);
+});
+
+onEveryWay("binary: rows of megabytes, and many of them", async (_t, db) => {
+  const sql = await db.open();
+  const bytes = someBytes(5_000_000);
+  const starts = [1, 2_000_000, 4_999_999];
+  const large = await sql.binary(
+    `SELECT substring($1::text::bytea FROM start)
+    FROM unnest($2::text::int[]) WITH ORDINALITY AS s (start, number) ORDER BY number`,
+    [`\\x${bytes.toHex()}`, arrayLiteral(starts)],
+  );
+  for (const [i, start] of starts.entries()) {
+    assert.equal(Buffer.compare(large[i]![0]!, bytes.subarray(start - 1)), 0, `from ${start}`);
+  }
+  const many = await sql.binary("SELECT i FROM generate_series(1::int8, $1::int8) AS i", [50_000]);
+  assert.deepEqual(many.map(([value]) => numberOf(value!)), many.map((_, i) => i + 1));
+  assert.equal(many.length, 50_000);
+});
+
+onEveryWay("binary: several at once, beside other statements", async (_t, db) => {
+  const sql = await db.open();
+  const asked = async (of: Sql, number: number) => {
+    const rows = await of.binary("SELECT i FROM generate_series($1::int8, $1::int8 + 1) AS i", [
+      number,
+    ]);
+    return rows.map(([value]) => numberOf(value!));
+  };
+  const all = (of: Sql) =>
+    Promise.all([asked(of, 1), value(of, "$1::int8", [7]), asked(of, 2), asked(of, 3)]);
+  const expected = [[1, 2], 7, [2, 3], [3, 4]];
+  assert.deepEqual(await sql.transaction(all), expected);
+  assert.deepEqual(await sql.transaction((tx) => tx.transaction(all)), expected);
+  assert.deepEqual(await all(sql), expected, "outside of a transaction");
+  assert.deepEqual(await Promise.all([1, 2, 3].map(() => sql.transaction(all))), [
+    expected,
+    expected,
+    expected,
+  ]);
+});
+
+onEveryWay("binary: a refused statement tells its SQLSTATE and harms no other", async (_t, db) => {
+  const sql = await db.open();
+  const refused = async (of: Sql, text: string, sqlState: string, params: Param[] = []) =>
+    await assert.rejects(
+      of.binary(text, params),
+      (error) => error instanceof StatementRefused && error.sqlState === sqlState,
+      text,
+    );
+  const isWell = async (of: Sql) =>
+    assert.deepEqual(hexOf(await of.binary("SELECT 'a'::text")), [["61"]]);
+  const cases: readonly (readonly [text: string, sqlState: string, params?: Param[]])[] = [
+    ["SELECT (1 / ($1::int))::int8", "22012", [0]],
+    ["SELECT (1 / (2 - i))::int8 FROM generate_series(1::int8, 3) AS i", "22012"],
+    ["SELECT $1::uuid", "22P02", ["no uuid"]],
+    ["SELEKT 1", "42601"],
+    ["SELECT * FROM absent", "42P01"],
+    ["SELECT 1; SELECT 2", "42601"],
+  ];
+  for (const [text, sqlState, params] of cases) {
+    await refused(sql, text, sqlState, params);
+    await isWell(sql);
+    await sql.transaction(async (tx) => {
+      const inner = tx.transaction((nested) => refused(nested, text, sqlState, params));
+      await assert.rejects(inner, StatementRefused, "what failed in it is not passed over");
+      await isWell(tx);
+    });
+  }
+  await assert.rejects(
+    sql.transaction(async (tx) => {
+      const both = [refused(tx, "SELECT 1 / 0", "22012"), refused(tx, "SELECT 1", "25P02")];
+      await Promise.all(both);
+    }),
+    (error) => error instanceof StatementRefused && error.sqlState === "22012",
+  );
+});
+
 async function names(sql: Sql): Promise<unknown[]> {
   return (await sql.query("SELECT name FROM kept ORDER BY name")).map((row) => row.name);
 }
@@ -172,6 +283,7 @@ onEveryWay("transaction: kept when it resolves, undone when it throws", async (_
     );
   });
   await assert.rejects(escaped!.query(insert, ["late"]), /transaction is over/);
+  await assert.rejects(escaped!.binary("SELECT 1"), /transaction is over/);
   assert.deepEqual(await names(sql), ["committed", "inner", "outer"]);
 });
 

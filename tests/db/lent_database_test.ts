@@ -8,6 +8,7 @@ import {
   StatementRefused,
 } from "../../src/db/sql.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { withMembers } from "../support/fake_sql.ts";
 
 function lend(database: Database) {
   const { port1, port2 } = new MessageChannel();
@@ -77,7 +78,7 @@ onBothEngines("lent: errors are of the kind that they were", async (_t, db) => {
     new StatementRefused("refused", "23514"),
     new Error("another"),
   ];
-  const failing: Database = { ...database, query: () => Promise.reject(thrown[0]) };
+  const failing = withMembers(database, { query: () => Promise.reject(thrown[0]) });
   const { lent, borrowed } = lend(failing);
   while (thrown.length > 0) {
     const [expected] = thrown;
@@ -97,17 +98,18 @@ onBothEngines("lent: a statement that is cancelled, or takes too long, ends", as
   const { lent, borrowed } = lend(database);
   const isCancelled = (error: unknown) =>
     error instanceof StatementRefused && error.sqlState === "57014";
-  await assert.rejects(
-    borrowed.transaction(async (tx) => {
-      await tx.script("SET LOCAL statement_timeout = 100");
-      await tx.query(ENDLESS);
-    }),
-    isCancelled,
-  );
-  if (database.engine === "embedded") {
+  for (const way of ["query", "binary"] as const) {
+    await assert.rejects(
+      borrowed.transaction(async (tx) => {
+        await tx.script("SET LOCAL statement_timeout = 100");
+        await tx[way](ENDLESS);
+      }),
+      isCancelled,
+    );
+    if (database.engine === "postgres") continue;
     const cancelling = new AbortController();
-    const running = borrowed.transaction((tx) => {
-      const endless = tx.query(ENDLESS);
+    const running = borrowed.transaction<unknown>((tx) => {
+      const endless = tx[way](ENDLESS);
       cancelling.abort();
       return endless;
     }, cancelling.signal);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createKeyDirectory } from "../../src/auth/keys.ts";
 import { createKey } from "../../src/auth/stored_keys.ts";
-import type { Database, Sql } from "../../src/db/sql.ts";
+import type { Database } from "../../src/db/sql.ts";
 import { BodyBudget } from "../../src/http/body.ts";
 import { createCors } from "../../src/http/cors.ts";
 import { createLog } from "../../src/http/log.ts";
@@ -15,15 +15,14 @@ import { Writer } from "../../src/ingest/writer.ts";
 import { assertProblem, newEvent, readReply } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects, storedNames } from "../support/event_rows.ts";
+import { withMembers } from "../support/fake_sql.ts";
 
 /** The endpoint over a database whose inserts wait until `open` is called, with a queue of 3 rows. */
 async function startNarrow(database: Database) {
   const gate = Promise.withResolvers<void>();
-  const held: Sql = {
+  const held = withMembers(database, {
     query: async (text, params) => (await gate.promise, await database.query(text, params)),
-    script: (text) => database.script(text),
-    transaction: (work) => database.transaction(work),
-  };
+  });
   const log = createLog({
     level: "error",
     format: "json",

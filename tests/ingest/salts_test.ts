@@ -2,6 +2,7 @@ import { deepStrictEqual, notDeepStrictEqual, rejects, strictEqual } from "node:
 import { PGlite } from "@electric-sql/pglite";
 import { DatabaseUnavailable, type Param, type Row, type Sql } from "../../src/db/sql.ts";
 import { createSalts, saltDays } from "../../src/ingest/salts.ts";
+import { fakeSql } from "../support/fake_sql.ts";
 
 const at = (text: string) => Date.parse(text);
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
@@ -10,6 +11,7 @@ const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 class SaltDatabase implements Sql {
   statements = 0;
   away = false;
+  readonly binary = fakeSql({}).binary;
   constructor(readonly engine: PGlite) {}
   async query<R extends Row = Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
     this.statements++;

@@ -14,6 +14,7 @@ import { FLUSH_BYTES_MAX, FLUSHES_LOOKED_THROUGH } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects, storedNames, storedRows } from "../support/event_rows.ts";
+import { fakeSql, withMembers } from "../support/fake_sql.ts";
 
 interface Flush {
   readonly rows: number;
@@ -35,11 +36,10 @@ function gated(database: Database): { sql: Sql; open: () => void } {
   const gate = Promise.withResolvers<void>();
   return {
     open: () => gate.resolve(),
-    sql: {
+    sql: fakeSql({
       query: async (text, params) => (await gate.promise, await database.query(text, params)),
-      script: async (text) => (await gate.promise, await database.script(text)),
       transaction: async (work) => (await gate.promise, await database.transaction(work)),
-    },
+    }),
   };
 }
 
@@ -133,15 +133,13 @@ steps.set("one row that the database refuses does not fail its neighbours", asyn
 
 steps.set("of one request all rows are stored or none", async (database) => {
   // The trial inserts succeed; the one statement that stores the good rows finds the database gone.
-  const sql: Sql = {
-    script: (text) => database.script(text),
-    transaction: (work) => database.transaction(work),
+  const sql = withMembers(database, {
     query: async <R extends Row>(text: string, params?: readonly Param[]) => {
       const rows = await database.query<R>(text, params);
       if (text.includes("INSERT INTO")) throw new DatabaseUnavailable("lost the answer");
       return rows;
     },
-  };
+  });
   const { writer } = newWriter(sql);
   const rows = [newRow(), badRow(), newRow()];
   await assert.rejects(writer.write(rows, 1), DatabaseUnavailable);
@@ -227,7 +225,7 @@ function openSecond(database: Database, db: { open(): Promise<Database> }) {
 
 Deno.test("Writer: a statement that took too long refuses no row", async () => {
   const refuse = () => Promise.reject(new StatementRefused("canceling statement", "57014"));
-  const { writer } = newWriter({ query: refuse, script: refuse, transaction: refuse });
+  const { writer } = newWriter(fakeSql({ query: refuse, transaction: refuse }));
   const both = [writer.write([newRow()], 100), writer.write([newRow()], 100)];
   for (const one of both) await assert.rejects(one, DatabaseUnavailable);
 });
@@ -242,12 +240,7 @@ Deno.test("Writer: after a replay it looks for others for so many flushes, then 
     if (ways.length === 1) return Promise.reject(new StatementRefused("duplicate key", "23505"));
     return Promise.resolve(ways.length === 2 ? [replay] : []);
   };
-  const refuse = () => Promise.reject(new Error("not asked for"));
-  const { writer } = newWriter({
-    query: query as Sql["query"],
-    script: refuse,
-    transaction: refuse,
-  });
+  const { writer } = newWriter(fakeSql({ query: query as Sql["query"] }));
   assert.equal((await writer.write([replay], 1)).duplicates, 1);
   for (let i = 0; i < FLUSHES_LOOKED_THROUGH + 2; i++) await writer.write([newRow()], 1);
   assert.deepEqual(ways, [

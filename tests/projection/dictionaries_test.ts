@@ -9,10 +9,10 @@ import {
 } from "../../src/projection/projection_limits.ts";
 import { foreignHost, hostOfAddress } from "../../src/attribution/host.ts";
 import { DAY_MS } from "../../src/limits.ts";
-import type { Sql } from "../../src/db/sql.ts";
 import { columnsOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { fakeSql } from "../support/fake_sql.ts";
 
 const TEXTS = [
   "",
@@ -77,11 +77,7 @@ Deno.test("hosts of addresses, and those of somebody else", () => {
 });
 
 Deno.test("dictionaries: what is kept of a project is bounded", async () => {
-  const database: Sql = {
-    query: () => Promise.resolve([]),
-    script: () => Promise.resolve(),
-    transaction: () => assert.fail(),
-  };
+  const database = fakeSql({ query: () => Promise.resolve([]) });
   const kept = new Dictionaries(null);
   await kept.open(database, 1);
   const resolve = (paths: readonly string[]) => {

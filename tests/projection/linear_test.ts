@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import type { Database, Row, Sql } from "../../src/db/sql.ts";
+import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { DAY_MS } from "../../src/limits.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { withMembersInside } from "../support/fake_sql.ts";
 
 const START_MS = Date.parse("2026-03-01T17:00:00Z");
 const at = (ms: number): string => new Date(START_MS + ms).toISOString();
@@ -15,23 +16,16 @@ const times = <T>(count: number, of: (i: number) => T): T[] =>
 /** A database that counts what the projection asks of it. */
 function counted(database: Database) {
   const counts = { statements: 0, rows: 0 };
-  const counting = (sql: Sql): Sql => ({
-    async query<R extends Row = Row>(
-      text: string,
-      params?: readonly (string | number | boolean | null)[],
-    ) {
-      const rows = await sql.query<R>(text, params);
-      counts.statements++;
-      counts.rows += rows.length;
-      return rows;
-    },
-    script: (text) => sql.script(text),
-    transaction: (work) => sql.transaction((tx) => work(counting(tx))),
-  });
-  return {
-    counts,
-    sql: { ...database, ...counting(database), engine: database.engine } as Database,
+  const count = <R>(rows: R[]): R[] => {
+    counts.statements++;
+    counts.rows += rows.length;
+    return rows;
   };
+  const sql = withMembersInside(database, (sql) => ({
+    query: async (text, params) => count(await sql.query(text, params)),
+    binary: async (text, params) => count(await sql.binary(text, params)),
+  }));
+  return { counts, sql };
 }
 
 async function store(database: Database, rows: readonly EventRow[]): Promise<void> {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import type { Database, Row, Sql } from "../../src/db/sql.ts";
+import type { Database, Param, Row } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { NEAR_VISITS, NEWEST_VISITS } from "../../src/projection/projection_limits.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { withMembersInside } from "../support/fake_sql.ts";
 import { projectedState } from "./projected_state.ts";
 
 const START_MS = Date.parse("2020-03-01T01:00:00Z");
@@ -27,19 +28,13 @@ const visit = (nth: number, path = RARE[nth] ?? `/${nth % 4 < 2 ? "a" : "b"}`): 
 /** A database that counts the bytes of packed numbers: of stored visits, mostly. */
 function counted(database: Database) {
   const counts = { packed: 0 };
-  const counting = (sql: Sql): Sql => ({
-    async query<R extends Row = Row>(
-      text: string,
-      params?: readonly (string | number | boolean | null)[],
-    ) {
+  const sql = withMembersInside(database, (sql) => ({
+    async query<R extends Row>(text: string, params?: readonly Param[]) {
       const rows = await sql.query<R>(text, params);
       for (const { pack } of rows) if (typeof pack === "string") counts.packed += pack.length;
       return rows;
     },
-    script: (text) => sql.script(text),
-    transaction: (work) => sql.transaction((tx) => work(counting(tx))),
-  });
-  const sql = { ...database, ...counting(database), engine: database.engine } as Database;
+  }));
   return { counts, sql };
 }
 

@@ -12,6 +12,7 @@ import { SEGMENTS_MERGED } from "../../src/store/store_limits.ts";
 import { batchOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { withMembers } from "../support/fake_sql.ts";
 
 const PROJECT = 1;
 const START_MS = Date.parse("2026-03-01T17:00:00Z");
@@ -139,9 +140,8 @@ onBothEngines("merging: whoever ends in the middle of it has changed nothing", a
     const borrowed = borrowDatabase(port2, database.engine);
     const reached = Promise.withResolvers<void>();
     // Its answer never comes: whoever merges has ended there.
-    const ending: Database = Object.assign(Object.create(borrowed), {
-      query: borrowed.query.bind(borrowed),
-      transaction: (work: (sql: Sql) => Promise<unknown>) =>
+    const ending = withMembers(borrowed, {
+      transaction: (work) =>
         borrowed.transaction((tx) => {
           const query: Sql["query"] = async (text, params) => {
             const rows = await tx.query(text, params);
@@ -149,11 +149,7 @@ onBothEngines("merging: whoever ends in the middle of it has changed nothing", a
             reached.resolve();
             return await new Promise<never>(() => {});
           };
-          return work({
-            query,
-            script: (text) => tx.script(text),
-            transaction: (inner) => tx.transaction(inner),
-          });
+          return work(withMembers(tx, { query }));
         }),
     });
     void mergeOnce(ending, PROJECT);

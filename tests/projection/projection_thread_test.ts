@@ -11,6 +11,7 @@ import {
 import { projectedState as pendingState } from "../../src/reports/answer/projected_state.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { withMembers } from "../support/fake_sql.ts";
 import { projectedState } from "./projected_state.ts";
 
 const START_MS = Date.parse("2026-03-01T17:00:00Z");
@@ -134,16 +135,15 @@ async function insideTransaction(
 ): Promise<void> {
   if (database.engine === "embedded") {
     const inside = Promise.withResolvers<void>();
-    const watched: Database = Object.assign(Object.create(database), {
-      query: database.query.bind(database),
-      transaction: (work: (sql: Sql) => Promise<unknown>, signal?: AbortSignal) =>
+    const watched = withMembers(database, {
+      transaction: (work, signal) =>
         database.transaction((tx) => {
           const query: Sql["query"] = async (text, params) => {
             const rows = await tx.query(text, params);
             if (text.includes("INSERT INTO segments")) inside.resolve();
             return rows as never;
           };
-          return work({ ...tx, query, script: (text) => tx.script(text) } as Sql);
+          return work(withMembers(tx, { query }));
         }, signal),
     });
     const own = thread(watched);

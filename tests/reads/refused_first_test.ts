@@ -24,6 +24,7 @@ function servicesAway(): { readonly services: ReportServices; readonly sent: () 
     engine: "postgres",
     ping: refuse,
     query: refuse,
+    binary: refuse,
     script: refuse,
     transaction: refuse,
     close: refuse,

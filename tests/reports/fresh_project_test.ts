@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { requireProject } from "../../src/auth/projects.ts";
-import type { Database, Sql } from "../../src/db/sql.ts";
+import type { Database, Param, Sql } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { HASH_JOINS_EVENTS_MAX } from "../../src/limits.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
@@ -11,6 +11,7 @@ import { ENDPOINTS } from "../reads/endpoints.ts";
 import { TestApp } from "../support/app.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
+import { withMembersInside } from "../support/fake_sql.ts";
 import { FILTERS, freshEvents, READS } from "../support/fresh_project.ts";
 import { IN_PLACE } from "../support/in_place.ts";
 
@@ -37,26 +38,19 @@ function rowsVisited(node: PlanNode): number {
 }
 
 /** Explains every query before it is run. */
-function explaining(sql: Sql, visit: (rows: number, text: string) => void): Sql {
-  return {
-    script: (text) => sql.script(text),
-    transaction: (work) => sql.transaction((inner) => work(explaining(inner, visit))),
-    async query(text, params) {
-      const select = text.replace(/^DECLARE \w+ NO SCROLL CURSOR FOR /, "");
-      if (/\bFROM\b/.test(select) && !/set_config|^FETCH/.test(select)) {
-        const [row] = await sql.query(
-          `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${select}`,
-          params,
-        );
-        const plan = row!["QUERY PLAN"];
-        const [{ Plan }] = (typeof plan === "string" ? JSON.parse(plan) : plan) as [
-          { Plan: PlanNode },
-        ];
-        visit(rowsVisited(Plan), text);
-      }
-      return await sql.query(text, params);
-    },
+function explaining(database: Database, visit: (rows: number, text: string) => void): Database {
+  const explain = async (sql: Sql, text: string, params?: readonly Param[]) => {
+    const select = text.replace(/^DECLARE \w+ NO SCROLL CURSOR FOR /, "");
+    if (!/\bFROM\b/.test(select) || /set_config|^FETCH/.test(select)) return;
+    const explained = `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${select}`;
+    const plan = (await sql.query(explained, params))[0]!["QUERY PLAN"];
+    const [{ Plan }] = (typeof plan === "string" ? JSON.parse(plan) : plan) as [{ Plan: PlanNode }];
+    visit(rowsVisited(Plan), text);
   };
+  return withMembersInside(database, (sql) => ({
+    query: async (...asked) => (await explain(sql, ...asked), await sql.query(...asked)),
+    binary: async (...asked) => (await explain(sql, ...asked), await sql.binary(...asked)),
+  }));
 }
 
 /** Fills a project that the planner has statistics of, and another of the same size that it has none of. */
@@ -118,14 +112,9 @@ onBothEngines(
     const database: Database = await db.open();
     await database.script(FORGET);
     let worst = { rows: 0, text: "" };
-    const reads: Database = {
-      engine: database.engine,
-      ping: () => database.ping(),
-      close: () => database.close(),
-      ...explaining(database, (rows, text) => {
-        if (rows > worst.rows) worst = { rows, text };
-      }),
-    };
+    const reads = explaining(database, (rows, text) => {
+      if (rows > worst.rows) worst = { rows, text };
+    });
     const services = {
       reads,
       projection: { catchUp: () => Promise.resolve(), catchUpWithin: () => Promise.resolve() },

@@ -13,6 +13,7 @@ import type { Database } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
+import { withMembers } from "../support/fake_sql.ts";
 import { until } from "../support/server_process.ts";
 import { captured, failed, FakePageCamera } from "./fake_page_camera.ts";
 import { IN_PLACE } from "../support/in_place.ts";
@@ -325,16 +326,10 @@ steps.set(
   "a runner that waits is woken, finds what others queued, and survives an outage",
   async (database) => {
     let isAway = true;
-    const flaky: Database = {
-      ...database,
-      engine: database.engine,
+    const flaky = withMembers(database, {
       query: (text, params) =>
         isAway ? Promise.reject(new Error("away")) : database.query(text, params),
-      script: (text) => database.script(text),
-      transaction: (work) => database.transaction(work),
-      ping: () => database.ping(),
-      close: () => database.close(),
-    };
+    });
     const world = new World(database);
     const unlucky = new World(flaky);
     const first = await world.queue("/");

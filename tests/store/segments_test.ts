@@ -20,6 +20,7 @@ import { mergeOnce } from "../../src/projection/merging.ts";
 import { batchOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { withMembers } from "../support/fake_sql.ts";
 
 const PROJECT = 1;
 const START_MS = 1_750_000_000_000;
@@ -51,11 +52,13 @@ function inTime(events: readonly SegmentEvent[]): SegmentEvent[] {
 }
 
 /** Statements that read segments' columns fail. */
-function refusingBodies(database: Database): Database["query"] {
-  return async (text, params) => {
-    if (text.includes("body")) throw new Error("The body is asked for");
-    return await database.query(text, params);
-  };
+function refusingBodies(database: Database): Database {
+  return withMembers(database, {
+    binary: async (text, params) => {
+      if (text.includes("body")) throw new Error("The body is asked for");
+      return await database.binary(text, params);
+    },
+  });
 }
 
 async function storedEvents(database: Database): Promise<SegmentEvent[]> {
@@ -95,6 +98,9 @@ onBothEngines(
       [{ segmentId, head, blocks: allBlocks(head) }],
       COLUMNS,
     );
+    for (const [name, bytes] of reader!.bytesOf(COLUMNS, { first: 0, end: 1 })) {
+      assert.equal(bytes.buffer.byteLength, bytes.length, `${name}: handed over without the rest`);
+    }
     const own = readEvents(reader!, PROJECT);
     const places = [own.length - 1, 0, 3].map((place) => ({ segmentId, place }));
     const meant = places.map(({ place }) => own[place]!.row);
@@ -111,7 +117,7 @@ onBothEngines(
     assert.deepEqual([kept.size, key], [1, `${segmentId} 0`]);
     assert.ok(bytes > 0);
     // What is kept is not fetched: not even its segment need be there but for its directory.
-    const unread = { ...database, query: refusingBodies(database) } as Database;
+    const unread = refusingBodies(database);
     assert.deepEqual(await rowsAt(unread, PROJECT, places, cache), meant);
     await assert.rejects(rowsAt(unread, PROJECT, places), /body/);
   },

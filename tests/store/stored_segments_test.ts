@@ -1,24 +1,21 @@
 import assert from "node:assert/strict";
-import type { Param, Row, Sql } from "../../src/db/sql.ts";
 import { allBlocks, type SegmentHead } from "../../src/store/segment_head.ts";
 import { FETCH_BYTES_AIM } from "../../src/store/store_limits.ts";
 import { fetchBlocks, fetchHeadsById } from "../../src/store/stored_segments.ts";
 import { segmentOf } from "./segment_world.ts";
 import { SegmentTable } from "./segment_table.ts";
 import { newRow } from "../support/event_rows.ts";
+import { fakeSql, int8 } from "../support/fake_sql.ts";
 
 /** Notes how many bytes each statement asks for, and has nothing to give. */
-class Sizes implements Sql {
-  readonly asked: number[][] = [];
-
-  query<R extends Row>(_text: string, params: readonly Param[] = []): Promise<R[]> {
-    const sizes = String(params[3]).slice(1, -1).split(",").map(Number);
-    this.asked.push(sizes);
-    return Promise.resolve(sizes.map((_, i) => ({ number: i + 1, bytes: "" }) as unknown as R));
-  }
-
-  script = () => Promise.reject(new Error("no statement of a read"));
-  transaction = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => work(this);
+function noting(asked: number[][]) {
+  return fakeSql({
+    binary(_text, params = []) {
+      const sizes = String(params[3]).slice(1, -1).split(",").map(Number);
+      asked.push(sizes);
+      return Promise.resolve(sizes.map((_, i) => [int8(i + 1), new Uint8Array(0)]));
+    },
+  });
 }
 
 /** Segments of a block whose names take so many bytes each. */
@@ -41,10 +38,10 @@ Deno.test("fetchBlocks: a statement asks for so many bytes, and one column may b
     [[], []],
   ];
   for (const [sizes, asked] of cases) {
-    const sql = new Sizes();
-    const readers = await fetchBlocks(sql, 1, wantedOf(sizes), ["names", "paths"]);
+    const found: number[][] = [];
+    const readers = await fetchBlocks(noting(found), 1, wantedOf(sizes), ["names", "paths"]);
     assert.equal(readers.length, sizes.length);
-    assert.deepEqual(sql.asked, asked);
+    assert.deepEqual(found, asked);
   }
 });
 
@@ -59,6 +56,6 @@ Deno.test("fetchBlocks: a segment that is gone is a failure, and so is a column 
   const [reader] = await fetchBlocks(sql, 1, [wanted], ["names"]);
   assert.deepEqual([...reader!.integers("names")], [1]);
   assert.throws(() => reader!.integers("paths"), /paths was not fetched/);
-  const gone = { ...sql, query: () => Promise.resolve([]) } as unknown as Sql;
+  const gone = fakeSql({ binary: () => Promise.resolve([]) });
   await assert.rejects(fetchBlocks(gone, 1, wantedOf([5]), ["names"]), /are gone/);
 });

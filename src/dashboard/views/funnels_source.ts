@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
+import { OTHER } from "../filter_fields.ts";
 import { currentDates, timezone, viewParam } from "../location_state.ts";
 import { type Resource, useRead } from "../resource.ts";
 import {
@@ -43,7 +44,7 @@ export interface FunnelSource {
 function freshFunnel(data: NamesReply | null): FunnelDefinition | null {
   const names =
     data?.series.flatMap(({ value }) =>
-      value && value !== "$other" && !PASSING.includes(value) ? [value] : []
+      value && value !== OTHER && !PASSING.includes(value) ? [value] : []
     ) ?? [];
   const steps = names.slice(0, START_STEPS).map((name) => ({ name, filters: [] }));
   return steps.length === 0 ? null : plain({ ...DEFAULTS, steps });

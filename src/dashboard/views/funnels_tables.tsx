@@ -204,7 +204,7 @@ export function GroupPanel({ run }: { run: Resource<FunnelReply> }) {
   const groups = run.data?.groups ?? [];
   if (run.data === null || by === null) return null;
   const { from, to } = currentDates();
-  const isField = (value: string | null) => value !== "$other";
+  const isField = (value: string | null) => value !== OTHER;
   const isMissing = groups.length === 1 && groups[0]!.value === null;
   return (
     <Panel

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { OTHER } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { EmptyNote, Skeleton } from "../panel.tsx";
 import { currentDates, timezone } from "../location_state.ts";
@@ -21,7 +22,7 @@ interface ValuesReply {
 }
 
 function valuesOf(data: ValuesReply | null): readonly string[] {
-  return data?.series.flatMap(({ value }) => value && value !== "$other" ? [value] : []) ?? [];
+  return data?.series.flatMap(({ value }) => value && value !== OTHER ? [value] : []) ?? [];
 }
 
 /** The event that looks most like a success, else the most frequent one that someone sent. */

@@ -1,6 +1,6 @@
 import type { TrendChange, TrendLine as LineReply } from "../../reports/trends/trends.ts";
 import type { ChartPoint } from "../chart_lines.ts";
-import { valueLabel } from "../filter_fields.ts";
+import { OTHER, valueLabel } from "../filter_fields.ts";
 import type { Interval } from "../location_query.ts";
 import { type EventMatch, matchText } from "../match_editor.tsx";
 import type { Compared } from "../replies.ts";
@@ -35,7 +35,6 @@ export const LINES_DRAWN_MAX = 8;
 /** Lines that are drawn before any is chosen. */
 const LINES_DRAWN_FIRST = 5;
 
-const OTHER = "$other";
 const isLine = (entry: ChartPoint | LineReply): entry is LineReply => "points" in entry;
 
 /** The same name twice would be one column of a table. */

@@ -94,6 +94,10 @@ function timed(sql: Sql, deadline: Deadline): Sql {
       await limit();
       return await sql.query(text, params);
     },
+    async binary(text, params) {
+      await limit();
+      return await sql.binary(text, params);
+    },
     async script(text) {
       await limit();
       await sql.script(text);

@@ -9,6 +9,7 @@ import { eventPasses } from "../../scans/event_tests.ts";
 import { mostFrequent } from "../../scans/most_frequent.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
+import { OTHER } from "../answer/small_groups.ts";
 import { isNameCode, type NODE_KINDS, type StepRules, type StepsBy } from "./journey_steps.ts";
 import {
   JOURNEY_LINKS,
@@ -60,7 +61,6 @@ interface CountedLink {
   readonly count: number;
 }
 
-const OTHER = "$other";
 const END = "$end";
 
 function rulesOf({ start, end, steps, of, windowMs }: JourneyQuestion): StepRules {

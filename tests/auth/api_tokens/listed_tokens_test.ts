@@ -9,9 +9,10 @@ import {
 } from "../../../src/auth/api_tokens/api_token_limits.ts";
 import { deleteExpiredApiTokens } from "../../../src/auth/api_tokens/api_tokens.ts";
 import { createListedTokens } from "../../../src/auth/api_tokens/listed_tokens.ts";
-import { DatabaseUnavailable, type Sql } from "../../../src/db/sql.ts";
+import { DatabaseUnavailable } from "../../../src/db/sql.ts";
 import { Problem } from "../../../src/problem.ts";
 import { onBothEngines } from "../../support/databases.ts";
+import { withMembers } from "../../support/fake_sql.ts";
 import { counted, openMigrated } from "../auth_server.ts";
 import { iso, listed, made, NOW_MS, OWNER, WANTED, world } from "./token_world.ts";
 
@@ -54,12 +55,10 @@ onBothEngines("API tokens: a lost database refuses none, and lets none in", asyn
   const { one, owner } = await world(sql);
   const principal = await one.tokens.verify((await made(one, owner)).token);
   const clock = { nowMs: NOW_MS, isLost: true };
-  const losing: Sql = {
+  const losing = withMembers(sql, {
     query: (text, params) =>
       clock.isLost ? Promise.reject(new DatabaseUnavailable("lost")) : sql.query(text, params),
-    script: (text) => sql.script(text),
-    transaction: (work) => sql.transaction(work),
-  };
+  });
   const tokens = createListedTokens(losing, () => clock.nowMs);
   await assert.rejects(tokens.assertHolds(principal), DatabaseUnavailable);
   clock.isLost = false;

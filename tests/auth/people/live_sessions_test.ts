@@ -6,6 +6,7 @@ import { endSessions, startSession } from "../../../src/auth/people/sessions.ts"
 import type { Principal } from "../../../src/auth/access.ts";
 import { DatabaseUnavailable } from "../../../src/db/sql.ts";
 import { onBothEngines } from "../../support/databases.ts";
+import { fakeSql } from "../../support/fake_sql.ts";
 import { counted, openMigrated } from "../auth_server.ts";
 
 const START_MS = Date.UTC(2026, 10, 23, 12);
@@ -70,11 +71,7 @@ onBothEngines(
 );
 
 Deno.test("live sessions: while the database is away nobody is judged", async () => {
-  const away = {
-    query: () => Promise.reject(new DatabaseUnavailable("away")),
-    script: () => Promise.reject(new DatabaseUnavailable("away")),
-    transaction: () => Promise.reject(new DatabaseUnavailable("away")),
-  };
+  const away = fakeSql({ query: () => Promise.reject(new DatabaseUnavailable("away")) });
   const here = createLiveSessions(away, () => START_MS);
   const principal: Principal = {
     subject: "ada@example.com",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { Database, Row, Sql } from "../../../src/db/sql.ts";
+import type { Database, Param, Row, Sql } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { JOURNAL_KEPT_MS } from "../../../src/ingest/ingest_limits.ts";
 import { purgeJournal } from "../../../src/ingest/retention.ts";
@@ -16,6 +16,7 @@ import type { KeptBlock } from "../../../src/store/segments.ts";
 import { WeighedCache } from "../../../src/timelines/weighed_cache.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
+import { withMembers } from "../../support/fake_sql.ts";
 import { timelinesOf } from "../../support/read_timelines.ts";
 import {
   openWithHistory,
@@ -165,9 +166,8 @@ onBothEngines(
 function countingBlocks(sql: Sql): { readonly sql: Sql; decoded: number } {
   const counted = {
     decoded: 0,
-    sql: {
-      ...sql,
-      async query<R extends Row>(text: string, params?: Parameters<Sql["query"]>[1]) {
+    sql: withMembers(sql, {
+      async query<R extends Row>(text: string, params?: readonly Param[]) {
         const rows = await sql.query<R>(text, params);
         for (const row of rows) {
           if (!("block" in row)) continue;
@@ -180,7 +180,7 @@ function countingBlocks(sql: Sql): { readonly sql: Sql; decoded: number } {
         }
         return rows;
       },
-    } as Sql,
+    }),
   };
   return counted;
 }

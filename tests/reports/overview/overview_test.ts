@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Project } from "../../../src/auth/projects.ts";
-import type { Database, Sql } from "../../../src/db/sql.ts";
+import type { Database } from "../../../src/db/sql.ts";
 import { Problem } from "../../../src/problem.ts";
 import { getOverview } from "../../../src/reports/overview/overview.ts";
 import { OVERVIEW_SEARCH_LENGTH_MAX } from "../../../src/reports/overview/overview_limits.ts";
@@ -11,6 +11,7 @@ import { type Answer, Store } from "../../reads/stored_world.ts";
 import { assertProblem, type Json, newEvent, sharedApp } from "../../support/app.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow } from "../../support/event_rows.ts";
+import { withMembersInside } from "../../support/fake_sql.ts";
 import { IN_PLACE } from "../../support/in_place.ts";
 
 const NOW = "2026-03-02T12:00:30.000Z";
@@ -120,18 +121,12 @@ onBothEngines(
 /** Counts what is sent to a database. */
 function counting(database: Database): { readonly reads: Database; readonly sent: () => number } {
   let sent = 0;
-  const counted = (sql: Sql): Sql => ({
-    query: (text, params) => {
-      sent++;
-      return sql.query(text, params);
-    },
-    script: (text) => {
-      sent++;
-      return sql.script(text);
-    },
-    transaction: (work) => sql.transaction((inner) => work(counted(inner))),
-  });
-  return { reads: counted(database) as Database, sent: () => sent };
+  const reads = withMembersInside(database, (sql) => ({
+    query: (text, params) => (sent++, sql.query(text, params)),
+    binary: (text, params) => (sent++, sql.binary(text, params)),
+    script: (text) => (sent++, sql.script(text)),
+  }));
+  return { reads, sent: () => sent };
 }
 
 onBothEngines("overview: many projects take as many statements as one", async (_t, db) => {
