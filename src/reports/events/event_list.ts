@@ -114,7 +114,10 @@ SELECT project_id, journal_id, to_ms, block, known_ids::text[] AS known_ids, pro
 FROM journal
 WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8
   AND (to_ms, journal_id) < ($4::int8, $5::int8) ${which === "waiting" ? `AND ${PENDING_ROWS}` : ""}
-ORDER BY to_ms DESC, journal_id DESC LIMIT ${BLOCKS_AT_ONCE}`;
+ORDER BY to_ms DESC, journal_id DESC LIMIT $6::int`;
+
+/** Where blocks hold thousands of events, a page is in the first ones, and fetching 20 takes 50 ms. */
+const BLOCKS_AT_FIRST = 2;
 
 interface TimedBlock extends Record<string, unknown>, PendingRow {
   readonly journal_id: number;
@@ -129,13 +132,13 @@ async function* blocksBackwards(
   which: "all" | "waiting",
 ): AsyncGenerator<TimedBlock> {
   let [toMs, journalId] = [Number.MAX_SAFE_INTEGER, 0];
-  for (;;) {
+  for (let limit = BLOCKS_AT_FIRST;; limit = Math.min(2 * limit, BLOCKS_AT_ONCE)) {
     const blocks = await sql.query<TimedBlock>(
       blocksOf(which),
-      [projectId, span.toMs, span.fromMs, toMs, journalId],
+      [projectId, span.toMs, span.fromMs, toMs, journalId, limit],
     );
     yield* blocks;
-    if (blocks.length < BLOCKS_AT_ONCE) return;
+    if (blocks.length < limit) return;
     ({ to_ms: toMs, journal_id: journalId } = blocks.at(-1)!);
   }
 }
