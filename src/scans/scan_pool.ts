@@ -1,5 +1,6 @@
 import { SCAN_IN_PLACE_EVENTS_MAX, SCAN_TASK_CUTS_MAX, SCAN_TASKS_PER_WORKER } from "../limits.ts";
 import { yielding } from "../store/yielding.ts";
+import { droppedBytes } from "../timelines/dropped_memory.ts";
 import { CUT_EVENTS } from "../timelines/timeline_table.ts";
 import {
   joinedRanges,
@@ -43,7 +44,7 @@ class PooledJob {
     readonly tasks: TaskRange[],
   ) {
     const stopped = new Int32Array(new SharedArrayBuffer(4));
-    this.opening = { order: job.orderSent(), stopped };
+    this.opening = { order: job.orderSent(), stopped, droppedBytes: droppedBytes() };
   }
 
   add(counts: unknown): void {

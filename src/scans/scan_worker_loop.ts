@@ -1,6 +1,7 @@
 /// <reference lib="deno.worker" />
 import { SegmentUnreadable } from "../store/segment_head.ts";
 import { type DecodeOrder, DecodeWork } from "../timelines/block_decoding.ts";
+import { knowDropped } from "../timelines/dropped_memory.ts";
 import { ownBuffers } from "./own_buffers.ts";
 import type { PoolWork, TaskRange } from "./pool_job.ts";
 import { type ScanOrder, ScanWork } from "./scan_task.ts";
@@ -14,6 +15,8 @@ export interface JobOpening {
   readonly order: PoolOrder;
   /** 1 once nothing more is to be done for it. */
   readonly stopped: Int32Array;
+  /** Bytes of shared memory that were dropped until then: see dropped_memory.ts. */
+  readonly droppedBytes: number;
 }
 
 /** What the pool sends; `job` is the number of a job. */
@@ -64,6 +67,7 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
     if (request.kind === "run") {
       const { opening, range, inputs } = request;
       if (opening !== null) {
+        knowDropped(opening.droppedBytes);
         jobs.set(job, { work: open(opening.order), stopped: opening.stopped });
       }
       // What was sent before it was known that the job has failed here is skipped too.

@@ -75,7 +75,7 @@ const COUNTED_BYTES = 512;
  */
 export class SegmentCache {
   /** The shared memory that holds all of it. */
-  readonly memory = new SharedMemory(SHARED_FREE_BYTES_MAX);
+  readonly memory: SharedMemory;
   /** Lazy columns that reads asked for. */
   readonly lazies: LazyCache;
   /** How often identities did what conditions on people ask for, by condition and segment. */
@@ -93,6 +93,7 @@ export class SegmentCache {
   constructor(bytesMax: number, partBytesMax = SCAN_PART_BYTES_MAX) {
     this.bytesMax = bytesMax;
     this.partBytesMax = partBytesMax;
+    this.memory = new SharedMemory(bytesMax + SHARED_FREE_BYTES_MAX);
     const budget = new CacheBudget(bytesMax);
     this.lazies = createLazyCache(LAZY_SHARE * bytesMax, this.memory, budget);
     this.counted = new WeighedCache(

@@ -1,3 +1,5 @@
+import { droppedBytes, knowDropped } from "./dropped_memory.ts";
+
 /** Smaller buffers are left to the garbage collector. */
 const RECYCLED_BYTES_MIN = 65_536;
 /** A recycled buffer may be this many times as large as what was asked for. */
@@ -17,6 +19,10 @@ interface Retired {
   readonly buffer: SharedArrayBuffer;
   /** The last read that may use it. */
   readonly lastRead: number;
+}
+
+function drop({ byteLength }: SharedArrayBuffer): void {
+  knowDropped(droppedBytes() + byteLength);
 }
 
 /** Buffers that are given back together. */
@@ -88,7 +94,7 @@ export class MemoryUse extends MemoryScope {
  * does not count shared ones: 4 GB of dropped buffers were once left in memory.
  */
 export class SharedMemory {
-  readonly #freeBytesMax: number;
+  readonly #bytesMax: number;
   /** Buffers to be recycled, the smallest first. */
   readonly #free: SharedArrayBuffer[] = [];
   #freeBytes = 0;
@@ -97,9 +103,9 @@ export class SharedMemory {
   #lastRead = 0;
   readonly #reads = new Set<number>();
 
-  /** @param freeBytesMax the most bytes that are kept to be recycled */
-  constructor(freeBytesMax: number) {
-    this.#freeBytesMax = freeBytesMax;
+  /** @param bytesMax buffers are kept to be recycled while these and those in use take at most so much */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
   }
 
   /** The bytes in use, kept to be recycled, or waiting for reads to end. */
@@ -122,13 +128,15 @@ export class SharedMemory {
   /** Gives back a buffer that nobody uses any more. */
   give(buffer: SharedArrayBuffer): void {
     this.#takenBytes -= buffer.byteLength;
-    if (buffer.byteLength < RECYCLED_BYTES_MIN) return;
+    if (buffer.byteLength < RECYCLED_BYTES_MIN) return drop(buffer);
     const at = this.#free.findIndex(({ byteLength }) => byteLength >= buffer.byteLength);
     this.#free.splice(at < 0 ? this.#free.length : at, 0, buffer);
     this.#freeBytes += buffer.byteLength;
     // The smallest are dropped first, as they are the cheapest to allocate again.
-    while (this.#freeBytes > this.#freeBytesMax) {
-      this.#freeBytes -= this.#free.shift()!.byteLength;
+    while (this.bytes > this.#bytesMax && this.#free.length > 0) {
+      const smallest = this.#free.shift()!;
+      this.#freeBytes -= smallest.byteLength;
+      drop(smallest);
     }
   }
 

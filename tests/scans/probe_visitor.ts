@@ -7,6 +7,13 @@ export interface ProbeInputs {
   readonly gate: Int32Array;
   /** The actor whose visit fails; -1: none. */
   readonly failsAt: number;
+  /** Whether each visit makes garbage, so that what its thread holds meanwhile grows old. */
+  readonly churns?: boolean;
+}
+
+/** Makes 16 MB of garbage. */
+export function churn(): void {
+  for (let i = 0; i < 2_000; i++) new Array(1_000).fill(i);
 }
 
 /** A visitor that reports each visit and waits at a gate; it collects the visited actors. */
@@ -16,7 +23,8 @@ class Probe implements Visitor<number[]> {
   constructor(readonly inputs: ProbeInputs) {}
 
   visit(actor: number): void {
-    const { begun, gate, failsAt } = this.inputs;
+    const { begun, gate, failsAt, churns = false } = this.inputs;
+    if (churns) churn();
     Atomics.add(begun, 0, 1);
     Atomics.notify(begun, 0);
     if (actor === failsAt) throw new Error("seen enough");

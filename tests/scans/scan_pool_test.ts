@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { ScanLost, ScanPool } from "../../src/scans/scan_pool.ts";
 import type { ScanOrder } from "../../src/scans/scan_task.ts";
 import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
+import { SharedMemory } from "../../src/timelines/shared_memory.ts";
 import { cutsOf } from "../../src/timelines/timeline_table.ts";
 import { loadedSegment, segmentOfTold, told } from "../timelines/timeline_world.ts";
-import { PROBE, type ProbeInputs } from "./probe_visitor.ts";
+import { churn, PROBE, type ProbeInputs } from "./probe_visitor.ts";
 
 const ACTORS = 12;
 const numbers = () => new Int32Array(new SharedArrayBuffer(4));
@@ -261,4 +262,25 @@ Deno.test("scan pool: a scan that is cancelled is visited no longer where it is 
   await assert.rejects(pool.run(kind, orderOf(inputs), cancel.signal), /nobody waits/);
   assert.equal(visits, 1);
   pool.close();
+});
+
+Deno.test("scan pool: no thread keeps what it saw of memory that was dropped since", async () => {
+  const MIB = 1024 * 1024;
+  const { pool } = poolOf(1);
+  const memory = new SharedMemory(0);
+  const scan = async () => {
+    const column = new Int32Array(memory.take(32 * MIB)).fill(1);
+    await pool.run(PROBE, { ...orderOf({ ...probe(true), churns: true }), words: [column] });
+    for (let i = 0; i < ACTORS; i++) churn();
+    memory.give(column.buffer as SharedArrayBuffer);
+  };
+  await scan();
+  const before = Deno.memoryUsage().rss;
+  let mostBytes = 0;
+  for (let i = 0; i < 30; i++) {
+    await scan();
+    mostBytes = Math.max(mostBytes, Deno.memoryUsage().rss - before);
+  }
+  pool.close();
+  assert.ok(mostBytes < 500 * MIB, `${Math.round(mostBytes / MIB)} MiB`);
 });
