@@ -1,12 +1,13 @@
 /**
  * `deno task bench:reads [--events=N,N] [--days=N,N] [--requests=N] [--only=kpis,funnels] [--explain]
- * [--json] [--keep] [--database=URL] [--first]`
+ * [--json] [--keep] [--database=URL] [--first] [--against=COMMIT|FOLDER --against-database=URL]`
  *
  * What reads take on long histories: PostgreSQL makes a history of --events events over --days days
  * (lists pair up; a single value holds for all), the server's projection takes it in, and the real server
  * answers varied requests, one at a time. `--explain` then asks each kind once more and shows the
  * plans. `--keep` leaves the cluster running, and `--database` reads a history that was kept like this
- * again. `--first` asks each request of a server that was just started.
+ * again. `--first` asks each request of a server that was just started. `--against` asks another
+ * version the same in turns, of the history that its own `bench:reads --keep` has made.
  *
  * `deno task bench:reads --projection [--rate=N] [--seconds=N]`: whether the projection keeps up while events
  * are taken in at a steady rate. Linux, with a PostgreSQL server installed.
@@ -16,6 +17,7 @@ import { parseArgs } from "node:util";
 import { DAY_MS } from "../src/limits.ts";
 import { provisionDefaultProject } from "../src/auth/default_project.ts";
 import type { Database } from "../src/db/sql.ts";
+import { openCheckout } from "./checkout.ts";
 import {
   type ConfiguredCluster,
   createSchemaDatabase,
@@ -35,6 +37,7 @@ import {
 } from "./read_report.ts";
 import { ENDPOINTS, nameOfSet, PREPARATIONS, type ReadSet, readSets } from "./read_requests.ts";
 import { type MeasuredSet, ReadServer } from "./read_server.ts";
+import { printAgainst } from "./reads_against.ts";
 import { readSizes } from "./read_sizes.ts";
 
 const PROJECT = "prj_default";
@@ -300,6 +303,8 @@ const { values: given } = parseArgs({
     json: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
     first: { type: "boolean", default: false },
+    against: { type: "string" },
+    "against-database": { type: "string" },
     database: { type: "string" },
     projection: { type: "boolean", default: false },
     rate: { type: "string", default: "15000" },
@@ -323,6 +328,24 @@ function print<Report>(report: Report, textOf: (report: Report) => string): void
   console.log(given.json ? JSON.stringify(report, null, 2) : textOf(report));
 }
 
+const { database: keptUrl, against, "against-database": againstUrl } = given;
+if (against !== undefined) {
+  if (keptUrl === undefined || againstUrl === undefined) {
+    fail("--against: give --database and --against-database, each the URL of a kept history");
+  }
+  const temporary = await Deno.makeTempDir({ prefix: "footfall-bench-" });
+  try {
+    await using checkout = await openCheckout(repository, against, temporary);
+    await printAgainst(
+      { folder: repository, url: keptUrl },
+      { folder: checkout.folder, url: againstUrl },
+      { project: PROJECT, days: sizes[0]!.days, ...options },
+    );
+  } finally {
+    await Deno.remove(temporary, { recursive: true });
+  }
+  Deno.exit(0);
+}
 if (given.database !== undefined) {
   print(await measureKept(given.database, options), readReportText);
   Deno.exit(0);

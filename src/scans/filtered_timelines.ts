@@ -1,6 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { loadTimelines, type TimelinePart, type Timelines } from "../timelines/timelines.ts";
 import { type LazyColumn, lazyName } from "../timelines/lazy_columns.ts";
+import type { KeptColumn } from "../timelines/lazy_loader.ts";
 import { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
 import type { MemoryScope, MemoryUse } from "../timelines/shared_memory.ts";
@@ -27,8 +28,19 @@ export interface ScanManner {
   readonly byRun?: boolean;
 }
 
+/** Makes a column of a segment's others, in one buffer that it takes. */
+export type MakeColumn<T extends KeptColumn> = (
+  take: (bytes: number) => SharedArrayBuffer,
+) => Promise<T>;
+
 /** A part whose events have filter bits, with the lazy columns that the read asks for. */
 export interface FilteredPart extends TimelinePart {
+  /** Adds a column that is made of a segment's others: a kept one, or made now. */
+  readonly addColumn: <T extends KeptColumn>(
+    segment: LoadedSegment,
+    name: string,
+    make: MakeColumn<T>,
+  ) => Promise<void>;
   /** The filter bits where they are in words: see `FilterBits`. */
   readonly words: readonly Int32Array[];
   /** Visits this part alone. */
@@ -95,6 +107,20 @@ class PreparedPart implements FilteredPart {
     this.readOn = readOn;
     this.#filtering = filtering;
   }
+
+  readonly addColumn: FilteredPart["addColumn"] = async (segment, name, make) => {
+    const { lazies, memory } = this.#filtering.segments;
+    const { segmentId, slice } = segment;
+    const key = `${segmentId} ${name}`;
+    // Only whole segments are kept.
+    const kept = slice === null ? lazies.get(key) : undefined;
+    const take = slice === null ? (bytes: number) => memory.take(bytes) : this.memory.take;
+    const column = kept ?? await make(take);
+    segment.lazies.set(name, column);
+    if (slice === null && kept === undefined && !lazies.set(key, column)) {
+      this.memory.own((column as KeptColumn).memory);
+    }
+  };
 
   readonly scan: FilteredPart["scan"] = async (kind, inputs, { sessions = null, byRun } = {}) => {
     const { pool, use, signal, actors, timelines: { actorOf } } = this.#filtering;

@@ -13,6 +13,13 @@ import { pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
 import { type Column, type MemoryScope, shared, type SharedMemory } from "./shared_memory.ts";
 import { type CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
+/** A column that is made of others and kept like them: see `FilteredPart`. */
+export interface KeptColumn {
+  readonly bytes: number;
+  /** Lies in the buffer that holds all of it. */
+  readonly memory: Column;
+}
+
 /** A cache of lazy columns, by the segment's id and the column's name. */
 export type LazyCache = WeighedCache<string, object>;
 
@@ -28,7 +35,8 @@ export function createLazyCache(
       return bytes ?? byteLength ?? 0;
     },
     (column) => {
-      if (!(column instanceof PropertyColumn)) memory.retire(column as Column);
+      if (column instanceof PropertyColumn) return;
+      memory.retire("memory" in column ? (column as KeptColumn).memory : column as Column);
     },
     budget,
   );

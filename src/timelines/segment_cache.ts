@@ -49,7 +49,7 @@ function bytesOf(segment: LoadedSegment): number {
 /** The share of the budget that lazy columns (titles, properties, ...) take at most. */
 const LAZY_SHARE = 1 / 2;
 /** The share of timelines: they take 29 MB for ten million events. */
-const RUNS_SHARE = 1 / 4;
+const RUNS_SHARE = 1 / 2;
 
 /** Timelines are taken out of others that have at most this many times as many slices. */
 const SUBSET_SLICES_MAX = 8;

@@ -8,6 +8,12 @@ import { createProjection } from "../../src/projection/projection.ts";
 import { WORD_BITS } from "../../src/scans/filter_bits.ts";
 import { LAZY_COLUMNS_AT_ONCE } from "../../src/scans/scan_limits.ts";
 import type { FilteredTimelines } from "../../src/scans/filtered_timelines.ts";
+import {
+  decimalAt,
+  type NumberColumn,
+  numbersName,
+  prepareNumbers,
+} from "../../src/scans/number_columns.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { eventTestOf, segmentsOf, timelinesOf } from "../support/read_timelines.ts";
@@ -136,6 +142,28 @@ onBothEngines("filtered timelines: the lazy columns that are asked for", async (
     assert.throws(() => segment!.ids("title"), /did not ask/);
   }
 });
+
+onBothEngines(
+  "filtered timelines: numbers are made once, and kept for later reads",
+  async (_t, db) => {
+    const database = await openWithPlaces(db);
+    const load = timelinesOf(database);
+    const numbers = async () => {
+      const timelines = await load(EVER, [], [{ property: "n" }]);
+      prepareNumbers(timelines, "n");
+      const [segment] = await segmentsOf(timelines);
+      return segment!.column(numbersName("n")) as NumberColumn;
+    };
+    const made = await numbers();
+    const told = [...made.places].map((
+      place,
+      i,
+    ) => [place, decimalAt(made, made.codes[i]!)!.whole]);
+    assert.deepEqual(told, placesThat((at) => at % 5 !== 4).map((at) => [at, at]));
+    assert.equal(await numbers(), made);
+    assert.ok(made.bytes >= made.memory.buffer.byteLength);
+  },
+);
 
 onBothEngines(
   "filtered timelines: parts are prepared once, before they are walked",
