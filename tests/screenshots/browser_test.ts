@@ -183,7 +183,7 @@ Deno.test("browser: work that takes too long is given up with its page", async (
     await browser.page(OPTIONS, title);
     const [pid] = browser.pids;
     let given: AbortSignal | undefined;
-    const late = browser.page({ ...OPTIONS, deadlineMs: 1_000 }, async (page, signal) => {
+    const late = browser.page({ ...OPTIONS, deadlineMs: 5_000 }, async (page, signal) => {
       given = signal;
       await page.evaluate(() => {
         for (;;);

@@ -15,7 +15,7 @@ import { captured, failed, FakePageCamera } from "./fake_page_camera.ts";
 
 const JOBS = "/v1/internal/jobs/heatmap-captures";
 const BASE_PATH = "/stats";
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 60_000;
 const NOT_FOUND = failed(verdict("page_not_found", "There is no such page."));
 
 /** A server whose page camera does as the test says; nothing is taken before `startCaptures`. */

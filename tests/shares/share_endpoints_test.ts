@@ -154,6 +154,8 @@ Deno.test("share: its token is for 15 minutes, says what it shows, and dies with
   const project = await app.project({ name: "Shop", timezone: "Europe/Berlin" });
   const filters = [{ field: "path", op: "starts_with", values: ["/"] }];
   await post(app, project, people(4).map((who) => ({ who })));
+  // Sent until all four are counted.
+  await app.admin("GET", `/v1/kpis?project=${project.id}`);
   const { id } = await share(app, project, { title: "Board", filters, minimumVisitors: 4 });
   const { status, body } = await enter(app, id);
   assert.equal(status, 200);
