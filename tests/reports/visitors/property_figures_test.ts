@@ -59,10 +59,11 @@ function segmentOf(
 function columnOf(events: readonly Told[], values = VALUES): NumberColumn {
   const having = [...events.entries()].filter(([, { value }]) => value !== null);
   const decimals = values.map(decimalOf);
+  const numbers = Float64Array.from(decimals, (one) => one?.number ?? NaN);
   return {
+    ...{ numbers, memory: numbers, bytes: numbers.byteLength },
     places: Uint32Array.from(having, ([place]) => place),
     codes: Uint32Array.from(having, ([, { value }]) => value!),
-    numbers: Float64Array.from(decimals, (one) => one?.number ?? NaN),
     wholes: Float64Array.from(decimals, (one) => one?.whole ?? 0),
     exponents: Int32Array.from(decimals, (one) => one?.exponent ?? 0),
     digits: new Map(),
