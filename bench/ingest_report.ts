@@ -1,3 +1,4 @@
+import { median } from "./median.ts";
 import type { MeasuredLoad } from "./server_process.ts";
 import type { Sustained } from "./sustained.ts";
 
@@ -31,13 +32,6 @@ export interface Report {
   };
   /** Of the minute before the benchmark, and of its last one. */
   readonly loadAverage: readonly [before: number, after: number];
-}
-
-/** The middle of `values`, which is not empty. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
 const count = (value: number): string => Math.round(value).toLocaleString("en");

@@ -1,5 +1,6 @@
 /** Asks two versions the same requests, each of its own kept history, in turns. */
 import { openBench } from "./configured_cluster.ts";
+import { median } from "./median.ts";
 import { peakMemoryBytes } from "./process_figures.ts";
 import { nameOfSet, PREPARATIONS, type ReadSet, readSets } from "./read_requests.ts";
 import { ReadServer } from "./read_server.ts";
@@ -43,13 +44,6 @@ async function openVersion(
   } finally {
     await sql.close();
   }
-}
-
-/** The median of numbers; NaN of none. */
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
 /** How long each request of a set took, in ms; empty where the version does not answer all of them. */

@@ -15,6 +15,7 @@ import {
   processCpuSeconds,
   residentMemoryBytes,
 } from "./process_figures.ts";
+import { median } from "./median.ts";
 import { startServer } from "./server_process.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -52,10 +53,6 @@ async function round(folder: string): Promise<[Start, Start]> {
   }
 }
 
-function median(values: readonly number[]): number {
-  return Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!);
-}
-
 const { values } = parseArgs({
   options: {
     base: { type: "string" },
@@ -78,10 +75,10 @@ const figures = checkouts.flatMap((checkout, at) =>
     return {
       checkout,
       start,
-      readyMs: median(all.map(({ readyMs }) => readyMs)),
-      processorMs: median(all.map(({ processorMs }) => processorMs)),
-      residentMb: median(all.map(({ residentMb }) => residentMb)),
-      peakMb: median(all.map(({ peakMb }) => peakMb)),
+      readyMs: Math.round(median(all.map(({ readyMs }) => readyMs))),
+      processorMs: Math.round(median(all.map(({ processorMs }) => processorMs))),
+      residentMb: Math.round(median(all.map(({ residentMb }) => residentMb))),
+      peakMb: Math.round(median(all.map(({ peakMb }) => peakMb))),
     };
   })
 );

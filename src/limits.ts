@@ -380,7 +380,7 @@ export const SCAN_IN_PLACE_EVENTS_MAX = 131_072;
 export const SCAN_TASKS_PER_WORKER = 4;
 /** Pieces of about 16,384 events that a task has at most: 30 ms or so, after which another read may be next. */
 export const SCAN_TASK_CUTS_MAX = 16;
-/** Shared memory that is kept to be taken again. */
+/** Shared memory beside the read cache: what is given back is kept while all is within both. */
 export const SHARED_FREE_BYTES_MAX = 64 * MEBIBYTE;
 /** Ids of events that are looked up at once. */
 export const TIMELINE_IDS_LOOKED_UP = 4_000;

@@ -3,7 +3,7 @@ import { FENCE_CLOSED, FENCE_INSIDE, FENCE_WORDS } from "./embedded_fence.ts";
 import type { BinaryRow } from "./binary_rows.ts";
 import type { OpenedEngine, WorkerReply, WorkerRequest } from "./embedded_worker.ts";
 import { refusal } from "./refusal.ts";
-import { DatabaseUnavailable, DiskFull, type Param, type Row } from "./sql.ts";
+import { DatabaseUnavailable, DiskFull, type Param, type Row, textParams } from "./sql.ts";
 import type { Session } from "./transaction.ts";
 
 type Question = WorkerRequest extends infer R ? R extends { id: number } ? Omit<R, "id"> : never
@@ -87,9 +87,8 @@ export class EngineThread implements Session {
   }
 
   async query<R extends Row = Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
-    const values = params.map((value) => value === null ? null : String(value));
     try {
-      return await this.ask({ kind: "query", text, params: values }) as R[];
+      return await this.ask({ kind: "query", text, params: textParams(params) }) as R[];
     } catch (error) {
       if (text.startsWith("ROLLBACK")) this.end("a transaction could not be undone");
       throw error;
@@ -97,8 +96,7 @@ export class EngineThread implements Session {
   }
 
   async binary(text: string, params: readonly Param[] = []): Promise<BinaryRow[]> {
-    const values = params.map((value) => value === null ? null : String(value));
-    return await this.ask({ kind: "binary", text, params: values }) as BinaryRow[];
+    return await this.ask({ kind: "binary", text, params: textParams(params) }) as BinaryRow[];
   }
 
   async script(text: string): Promise<void> {

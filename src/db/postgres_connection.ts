@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { type BinaryRow, declareRows, FETCH_ROWS, plainBytes } from "./binary_rows.ts";
 import { refusal } from "./refusal.ts";
 import { SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
-import { DatabaseUnavailable, type Param, type Row } from "./sql.ts";
+import { DatabaseUnavailable, type Param, type Row, textParams } from "./sql.ts";
 import type { Session } from "./transaction.ts";
 import {
   DATABASE_CONNECT_MS_MAX,
@@ -99,7 +99,7 @@ export class PostgresConnection implements Session {
 
   query<R extends Row = Row>(text: string, params: readonly Param[] = []): Promise<R[]> {
     this.#texts.add(text);
-    const values = params.map((value) => value === null ? null : String(value));
+    const values = textParams(params);
     return this.#run(
       async () => {
         const rows = await unnamed(this.#driver.unsafe<R[]>(text, values, PREPARED));

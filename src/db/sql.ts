@@ -62,6 +62,11 @@ export class StatementRefused extends Error {
   }
 }
 
+/** Returns parameters as the drivers send them. */
+export function textParams(params: readonly Param[]): (string | null)[] {
+  return params.map((value) => value === null ? null : String(value));
+}
+
 const NEEDS_ESCAPE = /["\\]/;
 
 /**

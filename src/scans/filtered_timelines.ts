@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { loadTimelines, type TimelinePart, type Timelines } from "../timelines/timelines.ts";
 import { type LazyColumn, lazyName } from "../timelines/lazy_columns.ts";
-import type { KeptColumn } from "../timelines/lazy_loader.ts";
+import { type KeptColumn, lazyKey } from "../timelines/lazy_loader.ts";
 import { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
 import type { MemoryScope, MemoryUse } from "../timelines/shared_memory.ts";
@@ -108,18 +108,20 @@ class PreparedPart implements FilteredPart {
     this.#filtering = filtering;
   }
 
-  readonly addColumn: FilteredPart["addColumn"] = async (segment, name, make) => {
-    const { lazies, memory } = this.#filtering.segments;
-    const { segmentId, slice } = segment;
-    const key = `${segmentId} ${name}`;
-    // Only whole segments are kept.
-    const kept = slice === null ? lazies.get(key) : undefined;
-    const take = slice === null ? (bytes: number) => memory.take(bytes) : this.memory.take;
-    const column = kept ?? await make(take);
-    segment.lazies.set(name, column);
-    if (slice === null && kept === undefined && !lazies.set(key, column)) {
-      this.memory.own((column as KeptColumn).memory);
-    }
+  readonly addColumn: FilteredPart["addColumn"] = async (
+    { segmentId, slice, lazies },
+    name,
+    make,
+  ) => {
+    // Only columns of whole segments are kept.
+    if (slice !== null) return void lazies.set(name, await make(this.memory.take));
+    const { lazies: cache, memory } = this.#filtering.segments;
+    const key = lazyKey(segmentId, name);
+    const kept = cache.get(key);
+    if (kept !== undefined) return void lazies.set(name, kept);
+    const made = await make((bytes) => memory.take(bytes));
+    if (!cache.set(key, made)) this.memory.own(made.memory);
+    lazies.set(name, made);
   };
 
   readonly scan: FilteredPart["scan"] = async (kind, inputs, { sessions = null, byRun } = {}) => {

@@ -77,7 +77,7 @@ async function numbersOf(
 
 /**
  * Adds the numbers of a property to each part's segments; the read must have loaded the property. They are
- * kept as other lazy columns are: parsing them took a sixth of a read of goals with a value.
+ * kept as other lazy columns are, so that later reads parse none again.
  */
 export function prepareNumbers({ prepare }: FilteredTimelines, key: string): void {
   prepare(async ({ segments, addColumn }) => {

@@ -25,7 +25,7 @@ export function droppedBytes(): number {
   return knownBytes;
 }
 
-/** Collects what this thread holds of dropped buffers, once enough were: 20 ms for a heap of 30 MB. */
+/** Collects what this thread holds of dropped buffers, once enough were: 60 ms for a heap of 30 MB. */
 export function knowDropped(totalBytes: number): void {
   const before = knownBytes;
   knownBytes = Math.max(knownBytes, totalBytes);

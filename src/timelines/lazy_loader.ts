@@ -23,6 +23,11 @@ export interface KeptColumn {
 /** A cache of lazy columns, by the segment's id and the column's name. */
 export type LazyCache = WeighedCache<string, object>;
 
+/** Returns the key of a segment's column in the cache. */
+export function lazyKey(segmentId: number, name: string): string {
+  return `${segmentId} ${name}`;
+}
+
 export function createLazyCache(
   bytesMax: number,
   memory: SharedMemory,
@@ -91,7 +96,7 @@ export async function loadLazies(
   columns: readonly LazyColumn[],
 ): Promise<object[][]> {
   const names = columns.map(lazyName);
-  const keyOf = (segmentId: number, number: number) => `${segmentId} ${names[number]}`;
+  const keyOf = (segmentId: number, number: number) => lazyKey(segmentId, names[number]!);
   const loaded: (object | undefined)[][] = names.map((_, number) =>
     segments.map(({ segmentId, slice }) =>
       slice === null ? cache.get(keyOf(segmentId, number)) : undefined

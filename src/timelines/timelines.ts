@@ -45,9 +45,9 @@ LEFT JOIN segments s
 WHERE p.project_id = $1::int
 ORDER BY s.from_ms, s.segment_id`;
 
-/** Returns pairs of an identity and its actor, as big-endian numbers of 4 bytes each. */
+/** Returns pairs of an identity and its actor, as big-endian numbers of 4 bytes each, in one value. */
 const LINKS = `
-SELECT encode(string_agg(int8send(identity_id::int8 << 32 | actor_id), ''::bytea), 'base64') AS links
+SELECT coalesce(string_agg(int8send(identity_id::int8 << 32 | actor_id), ''::bytea), ''::bytea)
 FROM identities WHERE project_id = $1::int AND actor_id <> identity_id`;
 const LINK_BYTES = 8;
 
@@ -108,8 +108,8 @@ function batchesOf(sizes: ReadonlyMap<number, number>): number[][] {
 }
 
 async function fetchActors(sql: Sql, projectId: number): Promise<Int32Array> {
-  const [row] = await sql.query<{ links: string | null }>(LINKS, [projectId]);
-  const links = Uint8Array.fromBase64(row!.links ?? "");
+  const [row] = await sql.binary(LINKS, [projectId]);
+  const links = row![0]!;
   const view = new DataView(links.buffer, links.byteOffset, links.byteLength);
   let last = 0;
   for (let at = 0; at < links.length; at += 4) last = Math.max(last, view.getInt32(at));

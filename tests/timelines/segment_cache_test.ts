@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { Row } from "../../src/db/sql.ts";
+import type { BinaryRow } from "../../src/db/binary_rows.ts";
+import type { Param, Row } from "../../src/db/sql.ts";
 import { loadTimelines } from "../../src/timelines/timelines.ts";
 import { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
@@ -169,22 +170,22 @@ class FakeSql extends SegmentTable {
   }
 
   override query<R extends Row>(text: string): Promise<R[]> {
-    return Promise.resolve(this.#rows(text) as R[]);
+    assert.match(text, /FROM projections/);
+    const links_version = this.linksVersion;
+    const rows = [...this.sizes].map(([segment_id, bytes]) => ({
+      segment_id,
+      bytes,
+      links_version,
+    }));
+    return Promise.resolve(rows as Row[] as R[]);
   }
 
-  #rows(text: string): Row[] {
-    if (text.includes("FROM projections")) {
-      return [...this.sizes].map(([segment_id, bytes]) => ({
-        segment_id,
-        bytes,
-        links_version: this.linksVersion,
-      }));
-    }
-    assert.match(text, /FROM identities/);
+  override binary(text: string, params: readonly Param[]): Promise<BinaryRow[]> {
+    if (!text.includes("FROM identities")) return super.binary(text, params);
     this.linksFetched++;
     const pairs = new DataView(new ArrayBuffer(8 * this.links.size));
     [...this.links].flat().forEach((id, i) => pairs.setInt32(4 * i, id));
-    return [{ links: new Uint8Array(pairs.buffer).toBase64() }];
+    return Promise.resolve([[new Uint8Array(pairs.buffer)]]);
   }
 }
 
