@@ -117,7 +117,10 @@ function judge(entry: KnownKey, nowMs: number): ApiKey {
 }
 
 function unknownKey(): Problem {
-  return new Problem("invalid_api_key", "No project has this API key.");
+  return new Problem(
+    "invalid_api_key",
+    "No project has this API key. Those of a project are in its settings.",
+  );
 }
 
 /**
