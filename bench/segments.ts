@@ -13,7 +13,7 @@ import { NewEvents } from "../src/store/event_source.ts";
 import type { EventRow } from "../src/store/event_row.ts";
 import type { SegmentEvent } from "../src/store/segment_event.ts";
 import { allBlocks, decodeHead, spanOf } from "../src/store/segment_head.ts";
-import { uuidOf } from "../src/store/whole_events.ts";
+import { uuidOf } from "../src/store/id_codec.ts";
 import { SegmentReader } from "../src/store/segment_reader.ts";
 import { partsOf } from "../src/store/segment_tiers.ts";
 import { batchOf } from "../tests/support/event_batch.ts";

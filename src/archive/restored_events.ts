@@ -2,7 +2,7 @@ import type { Database } from "../db/sql.ts";
 import { hasEarlierEvents, insertEvents } from "../ingest/event_insert.ts";
 import { isJson } from "../json_text.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
-import { decodeBlock } from "../store/journal_block.ts";
+import { decodeBlock } from "../store/journal_events.ts";
 import { markMoved } from "../upgrade/moved_events.ts";
 import { ArchiveRefused } from "./archive_format.ts";
 

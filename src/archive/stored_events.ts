@@ -2,7 +2,7 @@ import type { Database } from "../db/sql.ts";
 import { damageOf } from "../store/damage.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { compareIds, ID_BYTES } from "../store/id_codec.ts";
-import { journalEvents, waitingEvents } from "../store/journal_block.ts";
+import { journalEvents, waitingEvents } from "../store/journal_events.ts";
 import { type Yield, yielding } from "../store/yielding.ts";
 import {
   ARCHIVED_EVENTS_AIM,

@@ -8,7 +8,7 @@ import {
 import type { DamagedBlock } from "../archive/damaged_blocks.ts";
 import type { BotChoice } from "../query/selection.ts";
 import { isOfBots, shownEvent } from "../reports/shown/shown_event.ts";
-import { decodeBlock } from "../store/journal_block.ts";
+import { decodeBlock } from "../store/journal_events.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 import { untilBroken } from "./reply_body.ts";
 

@@ -1,8 +1,11 @@
+import { type BinaryRow, numberOf } from "../db/binary_rows.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
-import { blockSpan, decodeBlock, encodeBlock } from "../store/journal_block.ts";
+import { blockSpan, encodeBlock } from "../store/journal_block.ts";
+import { decodeBlock } from "../store/journal_events.ts";
+import { STORED_ROW, type StoredJournalRow, storedRow } from "../store/stored_journal.ts";
 import { nameOf } from "./identities.ts";
-import { readable, type StoredJournalRow } from "./pending_events.ts";
+import { readable } from "./pending_events.ts";
 import { JOURNAL_ROWS_READ_AT_ONCE } from "./projection_limits.ts";
 
 interface ErasableRow extends StoredJournalRow {
@@ -17,9 +20,8 @@ interface ErasableRow extends StoredJournalRow {
 export const MOVED_XID = "3";
 
 const READ = `
-SELECT journal_id, block, known_ids, projected_count, set_aside_ids,
-  stored_by = '${MOVED_XID}' AS is_moved
-FROM journal
+SELECT ${STORED_ROW}, (stored_by = '${MOVED_XID}')::int::int8
+FROM journal j
 WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8
   AND (projected_count > 0 OR stored_by = '${MOVED_XID}')
 ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}`;
@@ -33,6 +35,10 @@ UPDATE journal SET block = decode($3::text, 'base64'), event_count = $4::int,
 WHERE project_id = $1::int AND journal_id = $2::int8`;
 
 const DELETE = "DELETE FROM journal WHERE project_id = $1::int AND journal_id = $2::int8";
+
+function erasableRow(row: BinaryRow): ErasableRow {
+  return { ...storedRow(row), is_moved: numberOf(row.at(-1)!) === 1 };
+}
 
 /** Which events to remove from the journal. */
 interface Removal {
@@ -58,7 +64,7 @@ async function removeFromRow(
   if (removed.size === 0) return [];
   const isKept = ({ event_id }: EventRow) => !removed.has(event_id);
   const kept = events.filter(isKept);
-  const remaining = (ids: string[] | null) => (ids ?? []).filter((id) => !removed.has(id));
+  const remaining = (ids: readonly string[] | null) => (ids ?? []).filter((id) => !removed.has(id));
   const known = remaining(row.known_ids);
   const aside = remaining(row.set_aside_ids);
   if (kept.length === 0) {
@@ -84,7 +90,7 @@ async function removeFromRow(
 async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): Promise<string[]> {
   const aside: string[] = [];
   for (let after = 0;;) {
-    const rows = await tx.query<ErasableRow>(READ, [projectId, after, removal.beforeMs]);
+    const rows = (await tx.binary(READ, [projectId, after, removal.beforeMs])).map(erasableRow);
     for (const row of rows) {
       // Unreadable events are deleted with their row, 48 hours after its projection.
       const events = readable(() => decodeBlock(row.block, projectId)) ?? [];

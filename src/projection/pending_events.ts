@@ -1,6 +1,9 @@
 import { arrayLiteral, arrayLiterals, type Sql } from "../db/sql.ts";
 import { charactersAt, EventColumns } from "../store/event_columns.ts";
-import { decodeColumns, UnreadableBlock } from "../store/journal_block.ts";
+import { ID_BYTES, uuidOf } from "../store/id_codec.ts";
+import { UnreadableBlock } from "../store/journal_block.ts";
+import { decodeColumns } from "../store/journal_events.ts";
+import { STORED_ROW, storedRow } from "../store/stored_journal.ts";
 import { STALE_PROJECTS } from "./projected_project.ts";
 import {
   PROJECTION_BLOCK_BYTES_AIM,
@@ -38,19 +41,9 @@ export interface PendingEvents {
   readonly unreadable: readonly number[];
 }
 
-export interface StoredJournalRow extends Record<string, unknown> {
-  readonly journal_id: number;
-  readonly block: Uint8Array;
-  readonly known_ids: string[] | null;
-  readonly projected_count: number;
-  readonly set_aside_ids: string[] | null;
-}
-
-const COLUMNS = "j.journal_id, j.block, j.known_ids, j.projected_count, j.set_aside_ids";
-
 // The oldest rows that together hold at least this many events.
 const OLDEST = `
-SELECT ${COLUMNS} FROM (
+SELECT ${STORED_ROW} FROM (
   SELECT journal_id, sum(event_count) OVER (ORDER BY journal_id) - event_count AS before,
     sum(bytes) OVER (ORDER BY journal_id) - bytes AS bytes_before
   FROM (
@@ -62,7 +55,7 @@ WHERE o.before < $2::int AND o.bytes_before < ${PROJECTION_BLOCK_BYTES_AIM} ORDE
 
 // One event that was set aside, alone: if it fails again, no other event is affected.
 const ASIDE = `
-SELECT ${COLUMNS} FROM journal j
+SELECT ${STORED_ROW} FROM journal j
 WHERE project_id = $1::int AND set_aside_until < now()
 ORDER BY set_aside_until, journal_id LIMIT 1`;
 
@@ -74,16 +67,17 @@ WHERE project_id = $1::int AND journal_id = $2::int8`;
 async function asideEvent(tx: Sql, projectId: number): Promise<PendingEvents> {
   const columns = new EventColumns(projectId);
   const nothing = { columns, first: null, taken: [], aside: null, unreadable: [] };
-  const [row] = await tx.query<StoredJournalRow>(ASIDE, [projectId]);
-  if (row === undefined) return nothing;
+  const [due] = await tx.binary(ASIDE, [projectId]);
+  if (due === undefined) return nothing;
+  const row = storedRow(due);
   if (row.set_aside_ids === null) {
     await tx.query(WAIT_AGAIN, [projectId, row.journal_id]);
     return nothing;
   }
   const eventId = row.set_aside_ids[0]!;
   const block = decodeColumns(row.block);
-  const place = block.eventIds.indexOf(eventId);
-  columns.add(block, Int32Array.from(place < 0 ? [] : [place]));
+  const isIt = (place: number) => uuidOf(block.ids, ID_BYTES * place) === eventId;
+  columns.add(block, Int32Array.from(Array(block.events).keys().filter(isIt)));
   const aside = { journalId: row.journal_id, eventId, place: -1, isLast: false };
   return { ...nothing, first: aside, aside };
 }
@@ -104,7 +98,7 @@ export async function pendingEvents(
   projectId: number,
   eventsMax: number,
 ): Promise<PendingEvents> {
-  const oldest = await tx.query<StoredJournalRow>(OLDEST, [projectId, eventsMax]);
+  const oldest = (await tx.binary(OLDEST, [projectId, eventsMax])).map(storedRow);
   if (oldest.length === 0) return await asideEvent(tx, projectId);
   const columns = new EventColumns(projectId);
   const taken: TakenRow[] = [];
@@ -120,19 +114,19 @@ export async function pendingEvents(
       continue;
     }
     const known = new Set(known_ids);
-    const ids = block.eventIds;
+    const { events: end } = block;
+    const idAt = (at: number) => uuidOf(block.ids, ID_BYTES * at);
     const places: number[] = [];
     let place = projected_count;
-    for (; place < ids.length && !isFull(); place++) {
-      const eventId = ids[place]!;
-      if (known.has(eventId)) continue;
-      first ??= { journalId: journal_id, eventId, place, isLast: place + 1 === ids.length };
+    for (; place < end && !isFull(); place++) {
+      if (known.size > 0 && known.has(idAt(place))) continue;
+      first ??= { journalId: journal_id, eventId: idAt(place), place, isLast: place + 1 === end };
       places.push(place);
       events++;
       characters += charactersAt(block, place);
     }
     columns.add(block, Int32Array.from(places));
-    taken.push({ journalId: journal_id, upTo: place, isWhole: place === ids.length });
+    taken.push({ journalId: journal_id, upTo: place, isWhole: place === end });
     if (isFull()) break;
   }
   return { columns, first, taken, aside: null, unreadable };

@@ -1,7 +1,13 @@
-import { GrowingTimeline, type Timeline, type VisitActor } from "../timelines/timeline.ts";
+import {
+  GrowingTimeline,
+  lastMsOf,
+  type Timeline,
+  type VisitActor,
+} from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type SessionPasses, SessionTest } from "./session_test.ts";
 import { type ScannedSession, SessionScan } from "./session_scan.ts";
+import type { Visitor } from "./visitor.ts";
 
 /** The sessions that a scan visits. */
 export interface SessionChoice {
@@ -10,20 +16,24 @@ export interface SessionChoice {
   readonly reach: Span;
 }
 
+/** Who visits the sessions that pass. */
+type NextVisitor = Pick<Visitor<unknown>, "wants"> & { readonly visit: VisitActor };
+
 /** Hands each actor's passing sessions on, and the events in no session if those pass. */
 export class PassingSessions {
   readonly #test: SessionTest;
   readonly #left = new GrowingTimeline();
   readonly #scan: SessionScan;
-  readonly #next: { readonly visit: VisitActor };
+  readonly #next: NextVisitor;
 
-  constructor({ test, reach }: SessionChoice, next: { readonly visit: VisitActor }) {
+  constructor({ test, reach }: SessionChoice, next: NextVisitor) {
     this.#test = new SessionTest(test);
     this.#scan = new SessionScan(reach, (session) => this.#take(session));
     this.#next = next;
   }
 
   visit(actor: number, timeline: Timeline): void {
+    if (this.#next.wants?.(lastMsOf(timeline)) === false) return;
     this.#left.segments = timeline.segments;
     this.#left.clear();
     this.#scan.visit(actor, timeline);

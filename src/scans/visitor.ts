@@ -12,6 +12,11 @@ export interface Visitor<Counts> {
    * actors are visited.
    */
   readonly bits?: RunBits;
+  /**
+   * Whether an actor with this timeline is to be visited, asked before it is cut into sessions. Absent: yes.
+   * @param lastMs when the last of all the actor's events was
+   */
+  readonly wants?: (lastMs: number) => boolean;
   /** Visits an actor's events in order, without those that fail the scan's filters on sessions. */
   visit(actor: number, timeline: Timeline): void;
   /** Returns the counts as plain data. Called once, at the end. */

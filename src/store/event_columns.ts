@@ -1,7 +1,8 @@
 import type { EventRow } from "./event_row.ts";
-import { ID_BYTES } from "./id_codec.ts";
+import { ID_BYTES, uuidOf } from "./id_codec.ts";
 import { instantReader } from "./instant_text.ts";
-import type { BlockColumn, BlockColumns, BlockValue } from "./journal_block.ts";
+import type { BlockValue } from "./journal_block.ts";
+import { type BlockColumns, valueAt } from "./journal_events.ts";
 import { FLAG_CODES, FLAG_COLUMNS } from "./segment_columns.ts";
 
 /** The members of a row that hold values of one type. */
@@ -147,8 +148,8 @@ export class EventColumns {
   }
 
   eventIds(): string[] {
-    return this.#pieces.flatMap(({ block: { eventIds }, places }) =>
-      Array.from(places, (place) => eventIds[place]!)
+    return this.#pieces.flatMap(({ block: { ids }, places }) =>
+      Array.from(places, (place) => uuidOf(ids, ID_BYTES * place))
     );
   }
 
@@ -242,14 +243,6 @@ const FLAGS: ReadonlySet<string> = new Set(FLAG_COLUMNS);
 
 /** Texts that hardly any two events share. */
 const UNSHARED_TEXTS = ["properties", "extra", "url", "url_rest"] as const;
-
-/** Returns one value of an event of a block. */
-function valueAt({ same, coded }: BlockColumns, name: BlockColumn, place: number): BlockValue {
-  const column = coded[name];
-  if (column === undefined) return same[name] ?? null;
-  const { values, which } = column;
-  return values[which === null ? place : which[place]!]!;
-}
 
 /** About how many characters of unshared text an event of a block has. */
 export function charactersAt(block: BlockColumns, place: number): number {

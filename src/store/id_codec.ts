@@ -29,8 +29,9 @@ export function uuidBytes(texts: readonly string[]): Uint8Array {
   return ids;
 }
 
-/** Formats 32 hexadecimal digits as a UUID. */
-export function uuidText(hex: string): string {
+/** Formats the 16 bytes at `at` as a UUID. */
+export function uuidOf(ids: Uint8Array, at = 0): string {
+  const hex = ids.subarray(at, at + ID_BYTES).toHex();
   const tail = `${hex.slice(16, 20)}-${hex.slice(20)}`;
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${tail}`;
 }

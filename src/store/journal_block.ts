@@ -12,7 +12,7 @@
  */
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { EventRow } from "./event_row.ts";
-import { ID_BYTES, uuidBytes, uuidText } from "./id_codec.ts";
+import { ID_BYTES, uuidBytes } from "./id_codec.ts";
 import { workspace } from "./workspace.ts";
 
 const VERSION = 2;
@@ -44,7 +44,7 @@ interface Columns {
   readonly repeated: Partial<Record<BlockColumn, Repeated>>;
 }
 
-const COLUMNS: readonly BlockColumn[] = [
+export const BLOCK_COLUMNS: readonly BlockColumn[] = [
   "occurred_at",
   "received_at",
   "clock",
@@ -95,7 +95,6 @@ const COLUMNS: readonly BlockColumn[] = [
   "extra",
   "sent_at",
 ];
-const EMPTY = Object.fromEntries(COLUMNS.map((column) => [column, null]));
 /** Columns whose values recur in other requests. */
 const REPEATED: ReadonlySet<BlockColumn> = new Set([
   "name",
@@ -111,7 +110,7 @@ export class UnreadableBlock extends Error {
   override readonly name = "UnreadableBlock";
 }
 
-/** Returns a row's values in the order of `COLUMNS`, one by one: a loop over the names takes ten times as long. */
+/** Returns a row's values in the order of `BLOCK_COLUMNS`, one by one: a loop over the names takes ten times as long. */
 function valuesOf(row: EventRow): BlockValue[] {
   return [
     row.occurred_at,
@@ -175,8 +174,8 @@ interface Gathered {
 
 /** Returns the runs of each column; null for a column that is null throughout. */
 function gather(rows: readonly EventRow[]): (Gathered | null)[] {
-  const gathered = new Array<Gathered | null>(COLUMNS.length).fill(null);
-  const last = new Array<BlockValue>(COLUMNS.length).fill(null);
+  const gathered = new Array<Gathered | null>(BLOCK_COLUMNS.length).fill(null);
+  const last = new Array<BlockValue>(BLOCK_COLUMNS.length).fill(null);
   for (let i = 0; i < rows.length; i++) {
     const values = valuesOf(rows[i]!);
     for (let c = 0; c < last.length; c++) {
@@ -197,7 +196,7 @@ function columnsOf(rows: readonly EventRow[]): Columns {
   const columns: Columns = { same: {}, runs: {}, repeated: {} };
   gather(rows).forEach((gathered, c) => {
     if (gathered === null) return;
-    const column = COLUMNS[c]!;
+    const column = BLOCK_COLUMNS[c]!;
     const { values, starts } = gathered;
     if (values.length === 1) {
       columns.same[column] = values[0]!;
@@ -271,8 +270,10 @@ export function blockSpan(rows: readonly EventRow[]): { fromMs: number; toMs: nu
   return { fromMs, toMs };
 }
 
-/** Checks and decompresses a block, and puts its ids together. */
-function contentOf(block: Uint8Array): { readonly ids: Uint8Array; readonly columns: Columns } {
+/** Checks and decompresses a block, and puts its ids together. Throws UnreadableBlock. */
+export function contentOf(
+  block: Uint8Array,
+): { readonly ids: Uint8Array; readonly columns: Columns } {
   const [version] = block;
   if (version !== undefined && version !== VERSION) {
     throw new UnreadableBlock(
@@ -293,107 +294,4 @@ function contentOf(block: Uint8Array): { readonly ids: Uint8Array; readonly colu
   }
   const json = content.subarray(ID_HEAD_BYTES * count).toString();
   return { ids, columns: JSON.parse(json) as Columns };
-}
-
-/** Formats UUIDs of 16 bytes each. */
-function idTexts(ids: Uint8Array): string[] {
-  const hex = ids.toHex();
-  return Array.from(
-    { length: ids.length / ID_BYTES },
-    (_, i) => uuidText(hex.slice(2 * ID_BYTES * i, 2 * ID_BYTES * (i + 1))),
-  );
-}
-
-/** A column as a list of values, and which of them each event has. */
-export interface CodedColumn {
-  readonly values: readonly BlockValue[];
-  /** Per event the place of its value; null: one value per event, in order. */
-  readonly which: Int32Array | null;
-}
-
-/** The events of a block by columns. */
-export interface BlockColumns {
-  /** 16 bytes an event. */
-  readonly ids: Uint8Array;
-  readonly eventIds: readonly string[];
-  /** Columns with the same value for every event. */
-  readonly same: Partial<Record<BlockColumn, BlockValue>>;
-  /** The other columns that are not null throughout. */
-  readonly coded: Partial<Record<BlockColumn, CodedColumn>>;
-}
-
-/** Spreads the place of each run's value over the run's events. */
-function spread(places: ArrayLike<number>, lengths: readonly number[], count: number): Int32Array {
-  const which = new Int32Array(count);
-  for (let run = 0, at = 0; run < places.length; run++) {
-    const end = at + (lengths[run] ?? 1);
-    which.fill(places[run]!, at, end);
-    at = end;
-  }
-  return which;
-}
-
-/** Decodes a block into columns. Throws UnreadableBlock. */
-export function decodeColumns(block: Uint8Array): BlockColumns {
-  const { ids, columns: { same, runs, repeated } } = contentOf(block);
-  const count = ids.length / ID_BYTES;
-  const coded: Partial<Record<BlockColumn, CodedColumn>> = {};
-  for (const [column, [values, lengths]] of Object.entries(runs)) {
-    const which = lengths.length === 0 ? null : spread(Array.from(values.keys()), lengths, count);
-    coded[column as BlockColumn] = { values, which };
-  }
-  for (const [column, [values, places, lengths]] of Object.entries(repeated)) {
-    coded[column as BlockColumn] = { values, which: spread(places, lengths, count) };
-  }
-  return { ids, eventIds: idTexts(ids), same, coded };
-}
-
-/** Decodes a block into rows, in their order. Throws UnreadableBlock. */
-export function decodeBlock(block: Uint8Array, projectId: number): EventRow[] {
-  const { ids, columns: { same, runs, repeated } } = contentOf(block);
-  const shared = { project_id: projectId, event_id: "", ...EMPTY, ...same } as unknown as EventRow;
-  const rows = idTexts(ids).map((event_id) => ({ ...shared, event_id }));
-  const fill = (column: string, values: readonly BlockValue[], lengths: readonly number[]) => {
-    let i = 0;
-    values.forEach((value, run) => {
-      for (const end = i + (lengths[run] ?? 1); i < end; i++) {
-        (rows[i] as unknown as Record<string, BlockValue>)[column] = value;
-      }
-    });
-  };
-  for (const [column, [values, lengths]] of Object.entries(runs)) fill(column, values, lengths);
-  for (const [column, [distinct, places, lengths]] of Object.entries(repeated)) {
-    fill(column, places.map((place) => distinct[place]!), lengths);
-  }
-  return rows;
-}
-
-/** The members of a `journal` row that hold its events. */
-export interface JournalRow {
-  readonly project_id: number;
-  readonly block: Uint8Array;
-  readonly known_ids: readonly string[] | null;
-}
-
-/** Returns the events of the row's block that were new when it was stored. Throws UnreadableBlock. */
-export function journalEvents({ project_id, block, known_ids }: JournalRow): EventRow[] {
-  const events = decodeBlock(block, project_id);
-  if (known_ids === null) return events;
-  const known = new Set(known_ids);
-  return events.filter(({ event_id }) => !known.has(event_id));
-}
-
-/** A `journal` row with how far it is projected. */
-export interface PendingRow extends JournalRow {
-  readonly projected_count: number;
-  readonly set_aside_ids: readonly string[] | null;
-}
-
-/** Returns the events of this row that are not projected. Throws UnreadableBlock. */
-export function waitingEvents(row: PendingRow): EventRow[] {
-  const aside = new Set(row.set_aside_ids);
-  const known = new Set(row.known_ids);
-  return decodeBlock(row.block, row.project_id).filter(({ event_id }, i) =>
-    aside.has(event_id) || i >= row.projected_count && !known.has(event_id)
-  );
 }

@@ -3,8 +3,7 @@ import { FLAG_CODES, HOT_COLUMNS } from "./segment_columns.ts";
 import { allBlocks, blocksWithAny } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
 import { fetchBlocks, fetchHeads } from "./stored_segments.ts";
-import { ID_BYTES } from "./id_codec.ts";
-import { uuidOf } from "./whole_events.ts";
+import { ID_BYTES, uuidOf } from "./id_codec.ts";
 import { yielding } from "./yielding.ts";
 
 /** An event, reduced to what sessions and rollups are made of. */

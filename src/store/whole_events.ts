@@ -1,5 +1,5 @@
 import type { EventRow } from "./event_row.ts";
-import { ID_BYTES, uuidText } from "./id_codec.ts";
+import { ID_BYTES, uuidOf } from "./id_codec.ts";
 import {
   FLAG_CODES,
   FLAG_COLUMNS,
@@ -35,11 +35,6 @@ function textReader(column: TextColumn): (at: number) => string | null {
 
 function flagOf(code: number): boolean | null {
   return code === FLAG_CODES.none ? null : code === FLAG_CODES.yes;
-}
-
-/** Formats the 16 bytes at `at` as a UUID. */
-export function uuidOf(ids: Uint8Array, at = 0): string {
-  return uuidText(ids.subarray(at, at + ID_BYTES).toHex());
 }
 
 /** Lookups of the members of rows by an event's place. */

@@ -33,6 +33,12 @@ export function nameBitsOf({ first, end, nameBits }: Timeline): number {
   return bits;
 }
 
+/** Returns when the last event of a timeline was. */
+export function lastMsOf({ end, segments, segmentOf, ends }: Timeline): number {
+  const { fromMs, times } = segments[segmentOf[end - 1]!]!;
+  return fromMs + times[ends[end - 1]! - 1]!;
+}
+
 /** Visits an actor with the actor's timeline. */
 export type VisitActor = (actor: number, timeline: Timeline) => void;
 

@@ -9,7 +9,7 @@ import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { eraseActor } from "../../src/projection/erasure.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
 import { createProjection } from "../../src/projection/projection.ts";
-import { decodeBlock } from "../../src/store/journal_block.ts";
+import { decodeBlock } from "../../src/store/journal_events.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 import { dropEmptiedTable } from "../../src/upgrade/earlier_projects.ts";

@@ -9,7 +9,8 @@ import { createVisitorHasher } from "../../src/ingest/visitor_hash.ts";
 import { parseJson } from "../../src/json_text.ts";
 import { shownEvent } from "../../src/reports/shown/shown_event.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
-import { decodeBlock, encodeBlock } from "../../src/store/journal_block.ts";
+import { encodeBlock } from "../../src/store/journal_block.ts";
+import { decodeBlock } from "../../src/store/journal_events.ts";
 import { newRow } from "../support/event_rows.ts";
 import { COLUMNS, FULL_EVENTS, ingested, SENT_EVENT } from "./odd_events.ts";
 

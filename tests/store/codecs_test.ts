@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ByteReader, ByteWriter } from "../../src/store/byte_stream.ts";
-import { readIds, uuidBytes, writeIds } from "../../src/store/id_codec.ts";
+import { readIds, uuidBytes, uuidOf, writeIds } from "../../src/store/id_codec.ts";
 import {
   columnFor,
   joinIntegers,
@@ -12,7 +12,7 @@ import { readNumbers, readNumbersAt, writeNumbers } from "../../src/store/number
 import { readSqueezed, squeeze } from "../../src/store/squeezed.ts";
 import { readTexts, writeTexts } from "../../src/store/text_codec.ts";
 import { TextGatherer } from "../../src/store/text_gatherer.ts";
-import { textAt, uuidOf } from "../../src/store/whole_events.ts";
+import { textAt } from "../../src/store/whole_events.ts";
 
 function written(write: (writer: ByteWriter) => void): Uint8Array {
   const writer = new ByteWriter();

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { EventColumns, type FlagMember, type TextMember } from "../../src/store/event_columns.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { instantReader } from "../../src/store/instant_text.ts";
-import { decodeBlock, decodeColumns, encodeBlock } from "../../src/store/journal_block.ts";
+import { encodeBlock } from "../../src/store/journal_block.ts";
+import { decodeBlock, decodeColumns } from "../../src/store/journal_events.ts";
 import {
   FLAG_CODES,
   FLAG_COLUMNS,

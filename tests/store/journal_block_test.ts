@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
-import {
-  blockSpan,
-  decodeBlock,
-  encodeBlock,
-  journalEvents,
-  UnreadableBlock,
-} from "../../src/store/journal_block.ts";
+import { blockSpan, encodeBlock, UnreadableBlock } from "../../src/store/journal_block.ts";
+import { decodeBlock, journalEvents } from "../../src/store/journal_events.ts";
 import { newRow } from "../support/event_rows.ts";
 
 const NUMBER_TYPES = new Set(["int4", "float8"]);

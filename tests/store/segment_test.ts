@@ -8,7 +8,8 @@ import type { SegmentEvent } from "../../src/store/segment_event.ts";
 import { PickedEvents } from "../../src/store/picked_events.ts";
 import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "../../src/store/store_limits.ts";
 import { newRow } from "../support/event_rows.ts";
-import { readEvents, readRows, uuidOf } from "../../src/store/whole_events.ts";
+import { readEvents, readRows } from "../../src/store/whole_events.ts";
+import { uuidOf } from "../../src/store/id_codec.ts";
 import stored from "./segment_version_1.json" with { type: "json" };
 import { EVENTS, inOrder, readerOf, segmentOf } from "./segment_world.ts";
 

@@ -2,7 +2,7 @@ import { EventColumns } from "../../src/store/event_columns.ts";
 import type { EventBatch } from "../../src/store/event_source.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { compareIds } from "../../src/store/id_codec.ts";
-import type { BlockColumns } from "../../src/store/journal_block.ts";
+import type { BlockColumns } from "../../src/store/journal_events.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
 
 /** Rows as a block holds them whose columns have nothing in common. */
@@ -13,7 +13,7 @@ function asBlock(rows: readonly EventRow[]): BlockColumns {
   );
   const eventIds = rows.map((row) => row.event_id);
   const ids = Uint8Array.fromHex(eventIds.join("").replaceAll("-", ""));
-  return { ids, eventIds, same: {}, coded: Object.fromEntries(coded) };
+  return { events: rows.length, ids, same: {}, coded: Object.fromEntries(coded) };
 }
 
 export function columnsOf(rows: readonly EventRow[]): EventColumns {

@@ -1,7 +1,7 @@
 import type { Project } from "../../src/auth/projects.ts";
 import type { Database, Row, Sql } from "../../src/db/sql.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
-import { journalEvents, type JournalRow } from "../../src/store/journal_block.ts";
+import { journalEvents, type JournalRow } from "../../src/store/journal_events.ts";
 import type { TestDatabase } from "./databases.ts";
 
 /** The first of the projects of `openWithProjects`. */

@@ -11,10 +11,9 @@ import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts"
 import type { VisitActor } from "../../src/timelines/timeline.ts";
 import { buildTimelines } from "../../src/timelines/timeline_build.ts";
 import { ActorTimelines } from "../../src/timelines/timeline_table.ts";
-import { ID_BYTES } from "../../src/store/id_codec.ts";
+import { ID_BYTES, uuidOf } from "../../src/store/id_codec.ts";
 import { columnFor } from "../../src/store/integer_codec.ts";
 import type { EncodedSegment } from "../../src/store/segment_builder.ts";
-import { uuidOf } from "../../src/store/whole_events.ts";
 import { segmentOf } from "../store/segment_world.ts";
 import { newRow } from "../support/event_rows.ts";
 import { IN_PLACE } from "../support/in_place.ts";

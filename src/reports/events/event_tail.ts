@@ -4,7 +4,8 @@ import { cursorExpired, type TailCursor, type TailPage } from "../../query/event
 import type { Range } from "../../query/range.ts";
 import { isNarrowed } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
-import { journalEvents } from "../../store/journal_block.ts";
+import { journalEvents } from "../../store/journal_events.ts";
+import { STORED_ROW, type StoredJournalRow, storedRow } from "../../store/stored_journal.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
@@ -30,18 +31,11 @@ export interface TailEvent {
 /** Places before and after every event. */
 const EVERY_MS = { from: TIMESTAMP_MS_MIN, to: Number.MAX_SAFE_INTEGER };
 
-interface Block extends Record<string, unknown> {
-  readonly project_id: number;
-  readonly journal_id: number;
-  readonly block: Uint8Array;
-  readonly known_ids: readonly string[] | null;
-}
-
 // Walks the key from the newest row to the oldest that may hold an unseen event. The bound on the key
 // keeps this so, whatever the planner estimates for snapshots.
 const BLOCKS = `
-SELECT project_id, journal_id, block, known_ids::text[] AS known_ids
-FROM journal
+SELECT ${STORED_ROW}
+FROM journal j
 WHERE project_id = $1::int AND journal_id <= $2::int8
   AND received_at > $3::text::timestamptz
   AND to_ms >= $6::int8 AND from_ms < $7::int8
@@ -102,7 +96,7 @@ function isInRange({ occurred_at }: EventRow, range: Range | null): boolean {
 /** Decodes one block and returns the events that the tail shows, latest received first. */
 async function selectedOf(
   source: ScanSource,
-  block: Block,
+  block: StoredJournalRow,
   { after, range }: TailSelection,
 ): Promise<EventRow[]> {
   const { scope } = source;
@@ -130,7 +124,7 @@ export async function tailEvents(
   const found: TailEvent[] = [];
   let upTo = page?.journalId ?? Number.MAX_SAFE_INTEGER;
   for (;;) {
-    const blocks = await sql.query<Block>(BLOCKS, [
+    const stored = await sql.binary(BLOCKS, [
       scope.projectId,
       upTo,
       unseenSince(after),
@@ -139,6 +133,7 @@ export async function tailEvents(
       range?.from.getTime() ?? EVERY_MS.from,
       range?.to.getTime() ?? EVERY_MS.to,
     ]);
+    const blocks = stored.map(storedRow);
     for (const block of blocks) {
       const own = await selectedOf(source, block, selection);
       const isPaged = block.journal_id === page?.journalId;

@@ -18,7 +18,9 @@ import { type Yield, yielding } from "../../store/yielding.ts";
 import { partsBackwards } from "../newest/backwards.ts";
 import { atOneMoment } from "../answer/time_limit.ts";
 import { lineOf } from "./event_lines.ts";
-import { isWaiting, type ListPlace, type ListSource, newestOf, spanBehind } from "./event_list.ts";
+import { type ListSource, newestOf } from "./event_list.ts";
+import { isWaiting } from "./journal_list.ts";
+import { type ListPlace, spanBehind } from "./list_place.ts";
 import {
   type HandedLines,
   type LineMemory,

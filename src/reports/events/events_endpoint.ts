@@ -1,21 +1,13 @@
 import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
-import type { Sql } from "../../db/sql.ts";
 import { prefersToJson } from "../../http/accept.ts";
 import type { Exchange } from "../../http/router.ts";
-import {
-  EXPORT_FIRST_ROWS,
-  EXPORT_PAGE_ROWS,
-  EXPORT_WINDOW_ROWS,
-  PROJECTION_WAIT_MS_MAX,
-} from "../../limits.ts";
+import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
-  type PageCursor,
   readPageCursor,
   readTailCursor,
-  type TailCursor,
 } from "../../query/event_cursor.ts";
 import { readFilters } from "../../query/filters.ts";
 import {
@@ -25,40 +17,21 @@ import {
   readAll,
   refuseUnknown,
 } from "../../query/parameters.ts";
-import { type Range, readRange } from "../../query/range.ts";
-import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
-import { BOT_CHOICES, isNarrowed, type Scope } from "../../query/selection.ts";
+import { readRange } from "../../query/range.ts";
+import { filtersOfSegment, readSegmentSlug } from "../../query/saved_segment.ts";
+import { BOT_CHOICES } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
-import { withTimelines } from "../../scans/filtered_timelines.ts";
-import {
-  namedSegment,
-  ofSegment,
-  scopeOfSegment,
-  SEGMENT_SEMANTICS,
-} from "../answer/asked_segment.ts";
-import { chunked } from "./event_lines.ts";
-import { listedFrom, listEvents, type ListSource, storedSpan } from "./event_list.ts";
-import { refuseExpired, type TailEvent, tailEvents } from "./event_tail.ts";
-import { pageRowsOf, readWindow, WINDOW_SIZES } from "./event_window.ts";
-import type { ExportSeats } from "./export_seats.ts";
-import { lineReply, type Lines } from "./line_stream.ts";
-import { LineMemory } from "./packed_lines.ts";
-import { readPersistently } from "./persistent_read.ts";
-import { newestStored } from "./stored_newest.ts";
-import { currentSnapshot, projectedPlace } from "./projected_place.ts";
+import { namedSegment, SEGMENT_SEMANTICS } from "../answer/asked_segment.ts";
+import { lineReply } from "./line_stream.ts";
 import { projectedState } from "../answer/projected_state.ts";
 import { PendingShown, readReply } from "../answer/read_reply.ts";
-import { type ReportServices, siteHostOf } from "../answer/report_endpoint.ts";
+import { siteHostOf } from "../answer/report_endpoint.ts";
 import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
-import { atOneMoment, readFailure, withinTime } from "../answer/time_limit.ts";
-
-/** The services of the read, and a project that the token may read. */
-interface EventsContext extends ReportServices {
-  readonly project: Project;
-  readonly exports: ExportSeats;
-}
+import { readFailure, withinTime } from "../answer/time_limit.ts";
+import { type EventsContext, nextCursor, onSnapshot, readPage } from "./event_page.ts";
+import { exportedLines } from "./exported_lines.ts";
 
 /** Descriptions of the parameters of `GET /v1/events`. */
 export const EVENT_QUERY: Readonly<Record<string, string>> = {
@@ -130,60 +103,6 @@ function readQuery(
   });
   const rowsMax = query.has("limit") ? others.rows : Infinity;
   return { ...others, rowsMax, ...place };
-}
-
-/** Which events a request selects. */
-interface Selection {
-  readonly scope: Scope;
-  /** The span of the events' own times; null for a tail without dates. */
-  readonly range: Range | null;
-  readonly tail: TailCursor | null;
-  /** Null: the events of all people. */
-  readonly segment: SavedSegment | null;
-  /** The range to which the conditions of a segment apply. */
-  readonly asked: Range;
-}
-
-/** One page, with one event more where others follow. */
-interface Page {
-  readonly events: readonly TailEvent[];
-  /** Where a tail goes on; the same for all pages of one poll. */
-  readonly position: TailCursor & { readonly snapshot: string };
-}
-
-/** Reads a page of `rows` events, and one event more. */
-async function readPage(
-  source: ListSource,
-  { range, tail }: Selection,
-  cursor: PageCursor | null,
-  rows: number,
-  asOf: Date,
-): Promise<Page> {
-  const { sql, scope } = source;
-  // Filters see projected events only; a tail from this place shows the others later.
-  const told = async () =>
-    isNarrowed(scope)
-      ? await projectedPlace(sql, scope.projectId, asOf.toISOString())
-      : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
-  if (tail === null) {
-    const { span, place } = listedFrom(range!, cursor);
-    const listed = await listEvents(source, span, place, rows + 1);
-    return { events: listed.map((row) => ({ journalId: 0, row })), position: await told() };
-  }
-  await refuseExpired(sql, scope.projectId, tail);
-  const page = cursor?.tail ?? null;
-  const position = page === null ? await told() : { at: tail.at, snapshot: page.snapshot };
-  const selection = { after: tail, until: position.snapshot, range };
-  return { events: await tailEvents(source, selection, page, rows + 1), position };
-}
-
-/** Returns the cursor of the next page; null after the last page. */
-function nextCursor({ events, position }: Page, rows: number, isTail: boolean): PageCursor | null {
-  const last = events[rows - 1];
-  if (last === undefined || events.length <= rows) return null;
-  const { journalId, row: { occurred_at: at, event_id: eventId } } = last;
-  const tail = isTail ? { snapshot: position.snapshot, journalId, eventId } : null;
-  return { at, eventId, tail };
 }
 
 /**
@@ -260,141 +179,4 @@ export async function getEvents(
   return readReply(request, { asOf, pending }, resolved, result, {
     tailCursor: encodeTailCursor(page.position),
   });
-}
-
-/** Runs `work` on one snapshot of the database. */
-function onSnapshot<T>(
-  { segments, pool }: EventsContext,
-  access: { readonly sql: Sql; readonly signal?: AbortSignal },
-  { scope, segment, asked }: Selection,
-  work: (source: ListSource) => Promise<T>,
-): Promise<T> {
-  const all = { sql: access.sql, scope };
-  return withTimelines(
-    { segments, pool },
-    { ...access, scope },
-    (load, memory) => work(ofSegment({ load, memory, segments }, all, segment, asked)),
-  );
-}
-
-/** Narrows the range of a list, which is searched part by part, to the time that has events; null: none has. */
-async function narrowed(context: EventsContext, selection: Selection): Promise<Selection | null> {
-  const { scope, range, tail } = selection;
-  if (tail !== null || range === null) return selection;
-  const stored = await storedSpan(context.reads, scope.projectId);
-  if (stored === null) return null;
-  const from = new Date(Math.max(range.from.getTime(), stored.fromMs));
-  const to = new Date(Math.min(range.to.getTime(), stored.toMs));
-  return from < to ? { ...selection, range: { ...range, from, to } } : null;
-}
-
-interface ExportContext extends EventsContext {
-  /** Aborted once nobody takes the export any more. */
-  readonly gone: AbortSignal;
-}
-
-/** Yields the events of a tail, page by page. */
-async function* tailedLines(
-  context: ExportContext,
-  selection: Selection,
-  start: PageCursor | null,
-  rowsMax: number,
-  asOf: Date,
-): AsyncGenerator<Lines> {
-  let cursor = start;
-  for (let left = rowsMax; left > 0;) {
-    const rows = Math.min(EXPORT_PAGE_ROWS, left);
-    const read = (source: ListSource) => readPage(source, selection, cursor, rows, asOf);
-    const moment = () =>
-      atOneMoment(context.reads, (sql) => onSnapshot(context, { sql }, selection, read));
-    const page = await readPersistently(moment, context.gone);
-    const shown = page.events.slice(0, rows);
-    yield* chunked(shown.map(({ row }) => row));
-    left -= shown.length;
-    cursor = nextCursor(page, rows, true);
-    if (cursor === null) return;
-  }
-}
-
-/**
- * Yields the events of a list, newest first: a small page first, so that it arrives soon, then windows. Where
- * there is no window, one page is read in its place.
- */
-async function* listedLines(
-  context: ExportContext,
-  selection: Selection,
-  start: PageCursor | null,
-  rowsMax: number,
-): AsyncGenerator<Lines> {
-  const { reads, gone } = context;
-  const { scope, range, segment } = selection;
-  const { span, place: first } = listedFrom(range!, start);
-  const isFiltered = isNarrowed(segment === null ? scope : scopeOfSegment(scope, segment));
-  const newest = isFiltered ? {} : { newest: newestStored };
-  const moment = <T>(work: (source: ListSource) => Promise<T>) =>
-    atOneMoment(
-      reads,
-      (sql) => onSnapshot(context, { sql }, selection, (read) => work({ ...read, ...newest })),
-    );
-  const source = { reads, projectId: scope.projectId, atOneMoment: moment, isFiltered };
-  const memory = new LineMemory(WINDOW_SIZES);
-  let place = first;
-  let pageRows: number | null = EXPORT_FIRST_ROWS;
-  let lineBytes = 0;
-  for (let left = rowsMax; left > 0;) {
-    const behind = place;
-    if (pageRows === null) {
-      const rows = Math.min(EXPORT_WINDOW_ROWS, left);
-      const window = await readPersistently(
-        () => readWindow(source, span, behind, rows, memory),
-        gone,
-      );
-      if (window.handed === null) {
-        pageRows = pageRowsOf(window.lineBytes ?? lineBytes);
-        continue;
-      }
-      for (const { bytes, lines } of window.handed(left)) {
-        yield bytes;
-        left -= lines;
-        lineBytes = bytes.length / lines;
-      }
-      if (window.next === null) return;
-      place = window.next;
-    } else {
-      const wanted = Math.min(pageRows, left);
-      const listed = () => moment((read) => listEvents(read, span, behind, wanted + 1));
-      const page = await readPersistently(listed, gone);
-      let length = 0;
-      for (const lines of chunked(page.slice(0, wanted))) {
-        yield lines;
-        length += lines.length;
-      }
-      if (page.length <= wanted) return;
-      lineBytes = length / wanted;
-      const { occurred_at, event_id } = page[wanted - 1]!;
-      place = { ms: Date.parse(occurred_at), id: event_id };
-      left -= wanted;
-      pageRows = null;
-    }
-  }
-}
-
-/** Yields one line per event, chunk by chunk as the reader takes them, so that memory stays bounded. */
-function exportedLines(...asked: Parameters<typeof selectedLines>): AsyncGenerator<Lines, void> {
-  const [{ exports, project, gone }] = asked;
-  return exports.seated(project.projectId, selectedLines(...asked), gone);
-}
-
-async function* selectedLines(
-  context: ExportContext,
-  asked: Selection,
-  start: PageCursor | null,
-  rowsMax: number,
-  asOf: Date,
-): AsyncGenerator<Lines, void> {
-  const selection = await readPersistently(() => narrowed(context, asked), context.gone);
-  if (selection === null) return;
-  yield* selection.tail === null
-    ? listedLines(context, selection, start, rowsMax)
-    : tailedLines(context, selection, start, rowsMax, asOf);
 }

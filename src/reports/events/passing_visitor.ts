@@ -1,6 +1,6 @@
-import { uuidText } from "../shown/uuid_text.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import { ID_BYTES, uuidOf } from "../../store/id_codec.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface Inputs {
@@ -18,7 +18,7 @@ function passingVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<s
     for (let at = start; at < end; at++) {
       if (!atMs.has(fromMs + times[at]!)) continue;
       if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
-      passing.push(uuidText(segment.eventIds.subarray(16 * at, 16 * at + 16)));
+      passing.push(uuidOf(segment.eventIds, ID_BYTES * at));
     }
   }, () => passing);
 }

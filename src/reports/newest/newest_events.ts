@@ -95,10 +95,12 @@ function newestVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<Fo
   const { rows, edgeMs, span } = inputs;
   const newest = new NewestEvents(rows, edgeMs, span.fromMs);
   const test = new EventTest(inputs.test, words);
-  return runVisitor((actor, segment, start, end) => {
+  const visitor = runVisitor((actor, segment, start, end) => {
     if (test.actors !== null && test.actors[actor] !== 1) return;
     newest.follow(segment, start, end, actor, test, span.toMs - segment.fromMs);
   }, () => newest.found());
+  // Soon most people's last event is older than the newest that were found: their sessions are not cut.
+  return { ...visitor, wants: (lastMs) => lastMs >= newest.floorMs };
 }
 
 /** Finds the newest selected events of a span; the result may hold more of them than wanted. */

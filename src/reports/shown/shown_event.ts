@@ -133,6 +133,6 @@ export function shownEvent(row: EventRow): ExportedEvent {
 }
 
 /** Whether an event passes the choice of `bots`. */
-export function isOfBots(bots: BotChoice, { bot }: EventRow): boolean {
+export function isOfBots(bots: BotChoice, { bot }: Pick<EventRow, "bot">): boolean {
   return bots === "include" || (bots === "only") === (bot === true);
 }

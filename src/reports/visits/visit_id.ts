@@ -1,4 +1,4 @@
-import { uuidText } from "../shown/uuid_text.ts";
+import { uuidOf } from "../../store/id_codec.ts";
 
 /** The position of a visit among all: when it began, then the event by which it was entered. */
 export interface VisitPlace {
@@ -30,5 +30,5 @@ export function placeOfVisit(id: string): VisitPlace | null {
   const bytes = Uint8Array.fromBase64(id, { alphabet: "base64url" });
   const ms = Number(new DataView(bytes.buffer).getBigInt64(0));
   if (Math.abs(ms) > MS_MAX) return null;
-  return { ms, entryId: uuidText(bytes.subarray(TIME_BYTES)) };
+  return { ms, entryId: uuidOf(bytes, TIME_BYTES) };
 }

@@ -1,17 +1,19 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { Database, Param, Row, Sql } from "../../../src/db/sql.ts";
+import type { Database, Param, Sql } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { JOURNAL_KEPT_MS } from "../../../src/ingest/ingest_limits.ts";
 import { purgeJournal } from "../../../src/ingest/retention.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../../src/limits.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
-import { listEvents, type ListPlace } from "../../../src/reports/events/event_list.ts";
+import { listEvents } from "../../../src/reports/events/event_list.ts";
+import type { ListPlace } from "../../../src/reports/events/list_place.ts";
 import { JOURNAL_LIST_LIMITS } from "../../../src/reports/events/list_limits.ts";
 import { type Filter, SESSION_FIELDS } from "../../../src/query/filters.ts";
 import type { BotChoice, Span } from "../../../src/query/selection.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import type { Read } from "../../../src/scans/read.ts";
+import { STORED_ROW } from "../../../src/store/stored_journal.ts";
 import type { KeptBlock } from "../../../src/store/segments.ts";
 import { WeighedCache } from "../../../src/timelines/weighed_cache.ts";
 import { onBothEngines } from "../../support/databases.ts";
@@ -29,6 +31,8 @@ import {
 
 const HOUR_MS = 3_600_000;
 const BLOCK_BYTES = 20_000;
+/** The place of a block in `STORED_ROW`. */
+const BLOCK_AT = 4;
 type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
 
 function sourceOf(
@@ -164,21 +168,23 @@ onBothEngines(
 
 /** Counts the blocks of the journal whose bytes are looked at. */
 function countingBlocks(sql: Sql): { readonly sql: Sql; decoded: number } {
+  class CountedBlock extends Uint8Array {
+    static get [Symbol.species]() {
+      return Uint8Array;
+    }
+    override get buffer() {
+      counted.decoded++;
+      return super.buffer;
+    }
+  }
   const counted = {
     decoded: 0,
     sql: withMembers(sql, {
-      async query<R extends Row>(text: string, params?: readonly Param[]) {
-        const rows = await sql.query<R>(text, params);
-        for (const row of rows) {
-          if (!("block" in row)) continue;
-          const { block } = row;
-          const get = () => {
-            counted.decoded++;
-            return block;
-          };
-          Object.defineProperty(row, "block", { get });
-        }
-        return rows;
+      async binary(text: string, params?: readonly Param[]) {
+        const rows = await sql.binary(text, params);
+        return text.includes(STORED_ROW)
+          ? rows.map((row) => row.with(BLOCK_AT, new CountedBlock(row[BLOCK_AT]!)))
+          : rows;
       },
     }),
   };
@@ -238,8 +244,8 @@ onBothEngines(
     await t.step("as many as they may take, and then none: segments have them too", async () => {
       const first = { ms: span.toMs, id: null };
       const page = ordered.slice(0, 2 * perBlock);
-      const bound = { blocksMax: 2, eventsMax: 2 * perBlock };
-      const enough = { blocksMax: 3, eventsMax: 2 * perBlock + 1 };
+      const bound = { ...JOURNAL_LIST_LIMITS, blocksMax: 2, eventsMax: 2 * perBlock };
+      const enough = { ...bound, blocksMax: 3, eventsMax: 2 * perBlock + 1 };
       // The block behind the page is fetched, and its time shows that it holds no event of the page.
       assert.deepEqual(await listed(first, page.length, span, bound), [page, 2]);
       const longer = ordered.slice(0, 2 * perBlock + 1);
@@ -319,6 +325,61 @@ onBothEngines(
         WHERE project_id = 1 AND projected_at IS NOT NULL`,
       );
       assert.deepEqual(await allIds(sourceOf(database), span, 7), expected);
+    });
+  },
+);
+
+onBothEngines(
+  "stored events: what a scan finds is the same from the journal and from segments",
+  async (t, db) => {
+    // Of one day, so that a list looks for them once; many of one millisecond, some of which pass a filter.
+    const history = randomHistory(200).map((row, i) => {
+      const ms = Math.floor((Date.parse(row.occurred_at) - WORLD_FROM_MS) / WORLD_DAYS);
+      const occurredMs = WORLD_FROM_MS + (i % 3 === 0 ? ms : ms - ms % HOUR_MS);
+      return { ...row, occurred_at: new Date(occurredMs).toISOString() };
+    });
+    const database = await openWithHistory(db, history);
+    const span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + 24 * HOUR_MS };
+    const kinds: Filter[] = [
+      { field: "name", op: "is", values: ["page_view"] },
+      { field: "country", op: "is_not", values: ["DE"] },
+      { field: "entryPath", op: "is", values: ["/", "/a"] },
+    ];
+    const listed = async (filter: Filter, limits = JOURNAL_LIST_LIMITS) => {
+      const counted = countingBlocks(database);
+      const source = { ...sourceOf(database, [filter], "include"), sql: counted.sql };
+      const page = await listEvents(source, span, { ms: span.toMs, id: null }, 500, limits);
+      return { page, decoded: counted.decoded };
+    };
+    const [stored] = await database.query<{ rows: number }>(
+      "SELECT count(*)::int AS rows FROM journal",
+    );
+    const { rows } = stored!;
+    const pages = new Map<Filter, readonly EventRow[]>();
+    for (const filter of kinds) {
+      const { page, decoded } = await listed(filter);
+      assert.ok(page.length > 20 && page.length < history.length && decoded === rows);
+      pages.set(filter, page);
+    }
+    const fromSegments = async (limits = JOURNAL_LIST_LIMITS) => {
+      for (const filter of kinds) {
+        assert.deepEqual(await listed(filter, limits), { page: pages.get(filter), decoded: 0 });
+      }
+    };
+    await t.step("where more rows overlap than may be decoded or counted", async () => {
+      const all = { ...JOURNAL_LIST_LIMITS, blocksMax: rows, countedMax: rows + 1 };
+      for (const filter of kinds) assert.equal((await listed(filter, all)).decoded, rows);
+      await fromSegments({ ...all, blocksMax: rows - 1 });
+      await fromSegments({ ...all, countedMax: rows });
+      await fromSegments({ ...all, eventsMax: history.length - 1 });
+    });
+    await t.step("where a block is damaged", async () => {
+      await database.query("UPDATE journal SET block = decode('00', 'hex') WHERE project_id = 1");
+      for (const filter of kinds) assert.deepEqual((await listed(filter)).page, pages.get(filter));
+    });
+    await t.step("where the journal has lost them", async () => {
+      await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
+      await fromSegments();
     });
   },
 );

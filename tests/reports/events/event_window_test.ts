@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
-import { byPlace, type ListPlace } from "../../../src/reports/events/event_list.ts";
+import { byPlace, type ListPlace } from "../../../src/reports/events/list_place.ts";
 import {
   type NoWindow,
   pageRowsOf,

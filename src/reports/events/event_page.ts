@@ -1,0 +1,93 @@
+import type { Project } from "../../auth/projects.ts";
+import type { Sql } from "../../db/sql.ts";
+import type { PageCursor, TailCursor } from "../../query/event_cursor.ts";
+import type { Range } from "../../query/range.ts";
+import type { SavedSegment } from "../../query/saved_segment.ts";
+import { isNarrowed, type Scope } from "../../query/selection.ts";
+import { withTimelines } from "../../scans/filtered_timelines.ts";
+import { ofSegment } from "../answer/asked_segment.ts";
+import { listEvents, type ListSource } from "./event_list.ts";
+import { listedFrom } from "./list_place.ts";
+import { refuseExpired, type TailEvent, tailEvents } from "./event_tail.ts";
+import type { ExportSeats } from "./export_seats.ts";
+import { currentSnapshot, projectedPlace } from "./projected_place.ts";
+import type { ReportServices } from "../answer/report_endpoint.ts";
+
+/** The services of the read, and a project that the token may read. */
+export interface EventsContext extends ReportServices {
+  readonly project: Project;
+  readonly exports: ExportSeats;
+}
+
+/** Which events a request selects. */
+export interface Selection {
+  readonly scope: Scope;
+  /** The span of the events' own times; null for a tail without dates. */
+  readonly range: Range | null;
+  readonly tail: TailCursor | null;
+  /** Null: the events of all people. */
+  readonly segment: SavedSegment | null;
+  /** The range to which the conditions of a segment apply. */
+  readonly asked: Range;
+}
+
+/** One page, with one event more where others follow. */
+interface Page {
+  readonly events: readonly TailEvent[];
+  /** Where a tail goes on; the same for all pages of one poll. */
+  readonly position: TailCursor & { readonly snapshot: string };
+}
+
+/** Reads a page of `rows` events, and one event more. */
+export async function readPage(
+  source: ListSource,
+  { range, tail }: Selection,
+  cursor: PageCursor | null,
+  rows: number,
+  asOf: Date,
+): Promise<Page> {
+  const { sql, scope } = source;
+  // Filters see projected events only; a tail from this place shows the others later.
+  const told = async () =>
+    isNarrowed(scope)
+      ? await projectedPlace(sql, scope.projectId, asOf.toISOString())
+      : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
+  if (tail === null) {
+    const { span, place } = listedFrom(range!, cursor);
+    const listed = await listEvents(source, span, place, rows + 1);
+    return { events: listed.map((row) => ({ journalId: 0, row })), position: await told() };
+  }
+  await refuseExpired(sql, scope.projectId, tail);
+  const page = cursor?.tail ?? null;
+  const position = page === null ? await told() : { at: tail.at, snapshot: page.snapshot };
+  const selection = { after: tail, until: position.snapshot, range };
+  return { events: await tailEvents(source, selection, page, rows + 1), position };
+}
+
+/** Returns the cursor of the next page; null after the last page. */
+export function nextCursor(
+  { events, position }: Page,
+  rows: number,
+  isTail: boolean,
+): PageCursor | null {
+  const last = events[rows - 1];
+  if (last === undefined || events.length <= rows) return null;
+  const { journalId, row: { occurred_at: at, event_id: eventId } } = last;
+  const tail = isTail ? { snapshot: position.snapshot, journalId, eventId } : null;
+  return { at, eventId, tail };
+}
+
+/** Runs `work` on one snapshot of the database. */
+export function onSnapshot<T>(
+  { segments, pool }: EventsContext,
+  access: { readonly sql: Sql; readonly signal?: AbortSignal },
+  { scope, segment, asked }: Selection,
+  work: (source: ListSource) => Promise<T>,
+): Promise<T> {
+  const all = { sql: access.sql, scope };
+  return withTimelines(
+    { segments, pool },
+    { ...access, scope },
+    (load, memory) => work(ofSegment({ load, memory, segments }, all, segment, asked)),
+  );
+}

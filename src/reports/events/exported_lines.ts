@@ -1,0 +1,144 @@
+import { EXPORT_FIRST_ROWS, EXPORT_PAGE_ROWS, EXPORT_WINDOW_ROWS } from "../../limits.ts";
+import type { PageCursor } from "../../query/event_cursor.ts";
+import { isNarrowed } from "../../query/selection.ts";
+import { scopeOfSegment } from "../answer/asked_segment.ts";
+import { chunked } from "./event_lines.ts";
+import { listEvents, type ListSource, storedSpan } from "./event_list.ts";
+import { listedFrom } from "./list_place.ts";
+import { pageRowsOf, readWindow, WINDOW_SIZES } from "./event_window.ts";
+import type { Lines } from "./line_stream.ts";
+import { LineMemory } from "./packed_lines.ts";
+import { readPersistently } from "./persistent_read.ts";
+import { newestStored } from "./stored_newest.ts";
+import { atOneMoment } from "../answer/time_limit.ts";
+import {
+  type EventsContext,
+  nextCursor,
+  onSnapshot,
+  readPage,
+  type Selection,
+} from "./event_page.ts";
+
+/** Narrows the range of a list, which is searched part by part, to the time that has events; null: none has. */
+async function narrowed(context: EventsContext, selection: Selection): Promise<Selection | null> {
+  const { scope, range, tail } = selection;
+  if (tail !== null || range === null) return selection;
+  const stored = await storedSpan(context.reads, scope.projectId);
+  if (stored === null) return null;
+  const from = new Date(Math.max(range.from.getTime(), stored.fromMs));
+  const to = new Date(Math.min(range.to.getTime(), stored.toMs));
+  return from < to ? { ...selection, range: { ...range, from, to } } : null;
+}
+
+interface ExportContext extends EventsContext {
+  /** Aborted once nobody takes the export any more. */
+  readonly gone: AbortSignal;
+}
+
+/** Yields the events of a tail, page by page. */
+async function* tailedLines(
+  context: ExportContext,
+  selection: Selection,
+  start: PageCursor | null,
+  rowsMax: number,
+  asOf: Date,
+): AsyncGenerator<Lines> {
+  let cursor = start;
+  for (let left = rowsMax; left > 0;) {
+    const rows = Math.min(EXPORT_PAGE_ROWS, left);
+    const read = (source: ListSource) => readPage(source, selection, cursor, rows, asOf);
+    const moment = () =>
+      atOneMoment(context.reads, (sql) => onSnapshot(context, { sql }, selection, read));
+    const page = await readPersistently(moment, context.gone);
+    const shown = page.events.slice(0, rows);
+    yield* chunked(shown.map(({ row }) => row));
+    left -= shown.length;
+    cursor = nextCursor(page, rows, true);
+    if (cursor === null) return;
+  }
+}
+
+/**
+ * Yields the events of a list, newest first: a small page first, so that it arrives soon, then windows. Where
+ * there is no window, one page is read in its place.
+ */
+async function* listedLines(
+  context: ExportContext,
+  selection: Selection,
+  start: PageCursor | null,
+  rowsMax: number,
+): AsyncGenerator<Lines> {
+  const { reads, gone } = context;
+  const { scope, range, segment } = selection;
+  const { span, place: first } = listedFrom(range!, start);
+  const isFiltered = isNarrowed(segment === null ? scope : scopeOfSegment(scope, segment));
+  const newest = isFiltered ? {} : { newest: newestStored };
+  const moment = <T>(work: (source: ListSource) => Promise<T>) =>
+    atOneMoment(
+      reads,
+      (sql) => onSnapshot(context, { sql }, selection, (read) => work({ ...read, ...newest })),
+    );
+  const source = { reads, projectId: scope.projectId, atOneMoment: moment, isFiltered };
+  const memory = new LineMemory(WINDOW_SIZES);
+  let place = first;
+  let pageRows: number | null = EXPORT_FIRST_ROWS;
+  let lineBytes = 0;
+  for (let left = rowsMax; left > 0;) {
+    const behind = place;
+    if (pageRows === null) {
+      const rows = Math.min(EXPORT_WINDOW_ROWS, left);
+      const window = await readPersistently(
+        () => readWindow(source, span, behind, rows, memory),
+        gone,
+      );
+      if (window.handed === null) {
+        pageRows = pageRowsOf(window.lineBytes ?? lineBytes);
+        continue;
+      }
+      for (const { bytes, lines } of window.handed(left)) {
+        yield bytes;
+        left -= lines;
+        lineBytes = bytes.length / lines;
+      }
+      if (window.next === null) return;
+      place = window.next;
+    } else {
+      const wanted = Math.min(pageRows, left);
+      const listed = () => moment((read) => listEvents(read, span, behind, wanted + 1));
+      const page = await readPersistently(listed, gone);
+      let length = 0;
+      for (const lines of chunked(page.slice(0, wanted))) {
+        yield lines;
+        length += lines.length;
+      }
+      if (page.length <= wanted) return;
+      lineBytes = length / wanted;
+      const { occurred_at, event_id } = page[wanted - 1]!;
+      place = { ms: Date.parse(occurred_at), id: event_id };
+      left -= wanted;
+      pageRows = null;
+    }
+  }
+}
+
+/** Yields one line per event, chunk by chunk as the reader takes them, so that memory stays bounded. */
+export function exportedLines(
+  ...asked: Parameters<typeof selectedLines>
+): AsyncGenerator<Lines, void> {
+  const [{ exports, project, gone }] = asked;
+  return exports.seated(project.projectId, selectedLines(...asked), gone);
+}
+
+async function* selectedLines(
+  context: ExportContext,
+  asked: Selection,
+  start: PageCursor | null,
+  rowsMax: number,
+  asOf: Date,
+): AsyncGenerator<Lines, void> {
+  const selection = await readPersistently(() => narrowed(context, asked), context.gone);
+  if (selection === null) return;
+  yield* selection.tail === null
+    ? listedLines(context, selection, start, rowsMax)
+    : tailedLines(context, selection, start, rowsMax, asOf);
+}

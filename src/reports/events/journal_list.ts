@@ -1,0 +1,134 @@
+import { BLOCKS_AT_ONCE } from "../../limits.ts";
+import type { Sql } from "../../db/sql.ts";
+import type { Span } from "../../query/selection.ts";
+import type { EventRow } from "../../store/event_row.ts";
+import { ID_BYTES, uuidOf } from "../../store/id_codec.ts";
+import {
+  type BlockColumns,
+  decodeColumns,
+  momentsOf,
+  newPlaces,
+  valueAt,
+  waitingPlaces,
+  wholeEvents,
+} from "../../store/journal_events.ts";
+import { STORED_ROW, type StoredJournalRow, storedRow } from "../../store/stored_journal.ts";
+import { PENDING_ROWS } from "../answer/projected_state.ts";
+import type { Read } from "../../scans/read.ts";
+import { isOfBots } from "../shown/shown_event.ts";
+import { byPlace, type ListPlace, spanBehind } from "./list_place.ts";
+import type { JournalListLimits } from "./list_limits.ts";
+
+/** Whether an event of a span is not projected yet, or is set aside. */
+export async function isWaiting(sql: Sql, projectId: number, span: Span): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT FROM journal
+    WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8 AND ${PENDING_ROWS} LIMIT 1`,
+    [projectId, span.toMs, span.fromMs],
+  );
+  return rows.length > 0;
+}
+
+/** Returns the event time from which on the journal holds every stored event. */
+export async function journalFromMs(sql: Sql, projectId: number): Promise<number> {
+  const [row] = await sql.query<{ journal_lacks_to_ms: number | null }>(
+    "SELECT journal_lacks_to_ms FROM projections WHERE project_id = $1::int",
+    [projectId],
+  );
+  return (row?.journal_lacks_to_ms ?? -Infinity) + 1;
+}
+
+// Newest first, starting behind the last row of the previous batch. Batches are small, because thousands
+// of blocks wait while a history is imported.
+const blocksOf = (which: "all" | "waiting") => `
+SELECT ${STORED_ROW} FROM journal j
+WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8
+  AND (to_ms, journal_id) < ($4::int8, $5::int8) ${which === "waiting" ? `AND ${PENDING_ROWS}` : ""}
+ORDER BY to_ms DESC, journal_id DESC LIMIT $6::int`;
+
+/** Where blocks hold thousands of events, a page is in the first ones, and fetching 20 takes 50 ms. */
+const BLOCKS_AT_FIRST = 2;
+
+/** Yields the journal rows with an event in a span, the one with the latest end first. */
+export async function* rowsBackwards(
+  sql: Sql,
+  projectId: number,
+  span: Span,
+  which: "all" | "waiting",
+): AsyncGenerator<StoredJournalRow> {
+  let [toMs, journalId] = [Number.MAX_SAFE_INTEGER, 0];
+  for (let limit = BLOCKS_AT_FIRST;; limit = Math.min(2 * limit, BLOCKS_AT_ONCE)) {
+    const rows = await sql.binary(
+      blocksOf(which),
+      [projectId, span.toMs, span.fromMs, toMs, journalId, limit],
+    );
+    let last: StoredJournalRow | null = null;
+    for (const row of rows) yield last = storedRow(row);
+    if (last === null || rows.length < limit) return;
+    ({ to_ms: toMs, journal_id: journalId } = last);
+  }
+}
+
+/** Whose events are listed. */
+export type ListedScope = Pick<Read, "sql" | "scope">;
+
+const UNLIMITED = { blocksMax: Infinity, eventsMax: Infinity };
+
+/** Returns the places of the newest `rows` of these events, and of all in the last one's millisecond. */
+function newestPlaces(
+  places: readonly number[],
+  moments: Float64Array,
+  rows: number,
+): readonly number[] {
+  if (places.length <= rows) return places;
+  const floorMs = moments.toSorted()[places.length - rows]!;
+  return places.filter((_, i) => moments[i]! >= floorMs);
+}
+
+/**
+ * Reads the next `rows` events of a span behind a place from the journal: all events, or only those that
+ * are not projected yet. Applies `bots` and no other filter. Decodes blocks from the latest back, until no
+ * earlier block can hold an event of the page. Throws UnreadableBlock.
+ * @param limits how much may be decoded; absent: no limit
+ * @returns null where the limits do not suffice
+ */
+export async function journalRows(
+  { sql, scope: { projectId, bots } }: ListedScope,
+  span: Span,
+  place: ListPlace,
+  rows: number,
+  which: "all" | "waiting",
+  limits: Pick<JournalListLimits, "blocksMax" | "eventsMax"> = UNLIMITED,
+): Promise<EventRow[] | null> {
+  const behind = spanBehind(span, place);
+  let listed: EventRow[] = [];
+  let floorMs = behind.fromMs;
+  const isListed = (block: BlockColumns, at: number, ms: number): boolean => {
+    if (ms < floorMs || ms >= behind.toMs) return false;
+    if (ms === place.ms && uuidOf(block.ids, ID_BYTES * at) >= place.id!) return false;
+    return isOfBots(bots, { bot: valueAt(block, "bot", at) as boolean | null });
+  };
+  let { blocksMax: blocksLeft, eventsMax: eventsLeft } = limits;
+  for await (const row of rowsBackwards(sql, projectId, behind, which)) {
+    // A block that ends in the millisecond of the page's last event may hold a greater id.
+    if (row.to_ms < floorMs) break;
+    if (blocksLeft-- <= 0 || eventsLeft <= 0) return null;
+    const block = decodeColumns(row.block);
+    const all = which === "all" ? newPlaces(block, row) : waitingPlaces(block, row);
+    eventsLeft -= all.length;
+    const moments = momentsOf(block, all);
+    const isOf = all.map((at, i) => isListed(block, at, moments[i]!));
+    const places = newestPlaces(
+      all.filter((_, i) => isOf[i]),
+      moments.filter((_, i) => isOf[i]),
+      rows,
+    );
+    if (places.length === 0) continue;
+    listed.push(...wholeEvents(block, projectId, places));
+    // A page from many small blocks is sorted once it is full, not after each block.
+    if (listed.length < rows) continue;
+    listed = listed.sort(byPlace).slice(0, rows);
+    floorMs = Date.parse(listed.at(-1)!.occurred_at);
+  }
+  return listed.sort(byPlace);
+}

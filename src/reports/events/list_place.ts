@@ -1,0 +1,32 @@
+import type { PageCursor } from "../../query/event_cursor.ts";
+import { type Range, spanOf } from "../../query/range.ts";
+import type { Span } from "../../query/selection.ts";
+import type { EventRow } from "../../store/event_row.ts";
+
+/** A place in the list of events, which is newest first, ties by id; older events lie behind it. */
+export interface ListPlace {
+  readonly ms: number;
+  /** Null: no event of that millisecond lies behind the place. */
+  readonly id: string | null;
+}
+
+/** Returns the span of a list, and the place in it where a page begins. */
+export function listedFrom(range: Range, cursor: PageCursor | null) {
+  const span = spanOf(range);
+  const isWithin = cursor !== null && Date.parse(cursor.at) < span.toMs;
+  const place: ListPlace = isWithin
+    ? { ms: Date.parse(cursor.at), id: cursor.eventId }
+    : { ms: span.toMs, id: null };
+  return { span, place };
+}
+
+/** Returns the part of a span that may hold events behind a place. */
+export function spanBehind({ fromMs }: Span, { ms, id }: ListPlace): Span {
+  return { fromMs, toMs: id === null ? ms : ms + 1 };
+}
+
+/** Compares events for a list that is newest first, ties by id, the greatest first. */
+export function byPlace(a: EventRow, b: EventRow): number {
+  if (a.occurred_at !== b.occurred_at) return a.occurred_at < b.occurred_at ? 1 : -1;
+  return a.event_id < b.event_id ? 1 : -1;
+}
