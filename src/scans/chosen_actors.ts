@@ -2,7 +2,7 @@ import { packInts, unpackInts } from "../db/packed_ints.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Done, FirstSeen, ResolvedCondition } from "../query/resolved_condition.ts";
 import type { Span } from "../query/selection.ts";
-import { readActors } from "../timelines/timelines.ts";
+import { readActors } from "../timelines/actors.ts";
 import { countDone, type DoneSource } from "./done_counts.ts";
 
 type Leaf = Done | FirstSeen;

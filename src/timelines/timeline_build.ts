@@ -47,13 +47,14 @@ async function runsOf(segments: Segments, actorOf: Int32Array): Promise<RunTable
   const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
   const next = offsets.slice();
   for (const [number, segment] of segments.entries()) {
-    const { identities } = segment;
+    // Of a segment each list is looked up once, not for each run.
+    const { identities, starts: ofStarts, ends: ofEnds, nameBits: ofBits } = segment;
     for (let run = 0; run < identities.length; run++) {
       const at = next[actorOf[identities[run]!]!]!++;
       segmentOf[at] = number;
-      starts[at] = segment.starts[run]!;
-      ends[at] = segment.ends[run]!;
-      nameBits[at] = segment.nameBits[run]!;
+      starts[at] = ofStarts[run]!;
+      ends[at] = ofEnds[run]!;
+      nameBits[at] = ofBits[run]!;
     }
     await yieldIfDue();
   }
@@ -147,15 +148,27 @@ async function mergeTied(
   }
 }
 
+/** Returns the offsets of the runs, moved by what the merged actors have more. @param actors those, ascending */
+function offsetsWith(
+  { offsets, end }: RunTable,
+  { counts }: MergedTimelines,
+  actors: readonly number[],
+): Int32Array {
+  const moved = offsets.slice();
+  let more = 0;
+  for (const [i, actor] of actors.entries()) {
+    more += counts.get(actor)! - (offsets[actor + 1]! - offsets[actor]!);
+    const next = actors[i + 1] ?? end;
+    for (let at = actor + 1; at <= next; at++) moved[at]! += more;
+  }
+  return moved.fill(moved[end]!, end);
+}
+
 /** Returns the runs, with the merged timelines in place of the runs of the merged actors. */
 function withMerged(runs: RunTable, merged: MergedTimelines): RunTable {
   const { first: firstActor, end } = runs;
-  const offsets = new Int32Array(runs.offsets.length);
-  for (let actor = firstActor; actor < end; actor++) {
-    const runCount = runs.offsets[actor + 1]! - runs.offsets[actor]!;
-    offsets[actor + 1] = offsets[actor]! + (merged.counts.get(actor) ?? runCount);
-  }
-  offsets.fill(offsets[end]!, end);
+  const byActor = [...merged.firsts].sort(([a], [b]) => a - b);
+  const offsets = offsetsWith(runs, merged, byActor.map(([actor]) => actor));
   const column = () => new Int32Array(offsets[end]!);
   const table = {
     offsets,
@@ -175,7 +188,7 @@ function withMerged(runs: RunTable, merged: MergedTimelines): RunTable {
       table[name].set(runs[name].subarray(from, end), at);
     }
   };
-  for (const [actor, first] of [...merged.firsts].sort(([a], [b]) => a - b)) {
+  for (const [actor, first] of byActor) {
     copy(actor);
     const count = merged.counts.get(actor)!;
     const at = offsets[actor]!;

@@ -3,6 +3,7 @@ import { SEGMENT_FETCH_BYTES_MAX } from "../limits.ts";
 import { allBlocks } from "../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
+import { ActorLookUp } from "./actors.ts";
 import { decodeBlocks, type PerformDecoding } from "./block_decoding.ts";
 import { type LoadedSegment, loadedSegment } from "./loaded_segment.ts";
 import { PartReader } from "./scan_parts.ts";
@@ -44,12 +45,6 @@ LEFT JOIN segments s
   ON s.project_id = p.project_id AND s.from_ms < $3::int8 AND s.to_ms >= $2::int8
 WHERE p.project_id = $1::int
 ORDER BY s.from_ms, s.segment_id`;
-
-/** Returns pairs of an identity and its actor, as big-endian numbers of 4 bytes each, in one value. */
-const LINKS = `
-SELECT coalesce(string_agg(int8send(identity_id::int8 << 32 | actor_id), ''::bytea), ''::bytea)
-FROM identities WHERE project_id = $1::int AND actor_id <> identity_id`;
-const LINK_BYTES = 8;
 
 /** A segment with the times of its first and last event. */
 export interface DatedSegment extends Row {
@@ -107,60 +102,6 @@ function batchesOf(sizes: ReadonlyMap<number, number>): number[][] {
   return batches;
 }
 
-async function fetchActors(sql: Sql, projectId: number): Promise<Int32Array> {
-  const [row] = await sql.binary(LINKS, [projectId]);
-  const links = row![0]!;
-  const view = new DataView(links.buffer, links.byteOffset, links.byteLength);
-  let last = 0;
-  for (let at = 0; at < links.length; at += 4) last = Math.max(last, view.getInt32(at));
-  const actorOf = Int32Array.from({ length: last + 1 }, (_, identity) => identity);
-  for (let at = 0; at < links.length; at += LINK_BYTES) {
-    actorOf[view.getInt32(at)] = view.getInt32(at + 4);
-  }
-  return actorOf;
-}
-
-/** Lengthens the list of actors: further identities are actors of their own. */
-function lengthened(actorOf: Int32Array, length: number): Int32Array {
-  if (actorOf.length >= length) return actorOf;
-  const longer = Int32Array.from({ length }, (_, identity) => identity);
-  longer.set(actorOf);
-  return longer;
-}
-
-/** Returns the actor of each identity up to the last, which is itself unless it is linked to another. */
-async function loadActors(
-  sql: Sql,
-  cache: SegmentCache,
-  projectId: number,
-  version: number,
-  lastIdentity: number,
-): Promise<Int32Array> {
-  const known = cache.actorsOf(projectId);
-  const actors = known?.version === version ? known.actorOf : await fetchActors(sql, projectId);
-  const actorOf = lengthened(actors, lastIdentity + 1);
-  if (known?.version !== version || known.actorOf !== actorOf) {
-    const kept = shared((bytes) => cache.memory.take(bytes), { actorOf }).actorOf;
-    cache.keepActors(projectId, { version, actorOf: kept });
-    return kept;
-  }
-  return actorOf;
-}
-
-/** Returns the actor of each identity up to the last, in the snapshot that `sql` reads. */
-export async function readActors(
-  sql: Sql,
-  cache: SegmentCache,
-  projectId: number,
-  lastIdentity: number,
-): Promise<Int32Array> {
-  const [row] = await sql.query<{ links_version: number }>(
-    "SELECT links_version FROM projections WHERE project_id = $1::int",
-    [projectId],
-  );
-  return await loadActors(sql, cache, projectId, row?.links_version ?? 0, lastIdentity);
-}
-
 /** What it takes to load timelines. */
 export interface TimelineLoading {
   /** Must read a single snapshot. */
@@ -185,9 +126,11 @@ async function loadSegments(
     if (segment === undefined) missing.set(id, bytes);
     else found.set(id, segment);
   }
+  if (missing.size === 0) return [...sizes.keys()].map((id) => found.get(id)!);
+  const heads = await fetchHeadsById(sql, projectId, missing.keys());
   const fetch = async (ids: readonly number[]) => {
-    const heads = [...(await fetchHeadsById(sql, projectId, ids)).values()];
-    const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
+    const wanted = ids.map((id) => heads.get(id)!)
+      .map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
     const readers = await fetchBlocks(sql, projectId, wanted, HOT_COLUMNS);
     const decoded = await decodeBlocks(wanted, readers, cache.memory, perform);
     return decoded.map(({ wanted: { segmentId }, columns }) => loadedSegment(segmentId, columns));
@@ -243,12 +186,11 @@ export async function loadTimelines(
   expect(events);
   const build = (segments: readonly LoadedSegment[], actorOf: Int32Array) =>
     buildTimelines(sql, projectId, segments, actorOf);
-  const actorsUpTo = (last: number) => loadActors(sql, cache, projectId, version, last);
   const isKept = (bytesOfEvent + TIMELINE_EVENT_BYTES) * events <= cache.bytesMax;
   if (!isKept) {
     const heads = [...(await fetchHeadsById(sql, projectId, sizes.keys())).values()];
     const last = heads.reduce((max, { head }) => Math.max(max, head.lastIdentity), 0);
-    const actorOf = await actorsUpTo(last);
+    const actorOf = await new ActorLookUp(sql, cache, projectId, version).upTo(last);
     const eventsMax = Math.max(1, Math.floor(cache.partBytesMax / bytesOfEvent));
     const { memory } = cache;
     const reader = new PartReader({ sql, projectId, heads, actorOf, eventsMax, memory, perform });
@@ -258,9 +200,12 @@ export async function loadTimelines(
       parts: () => partsOf(reader, (segments) => build(segments, actorOf)),
     };
   }
-  const segments = await loadSegments(loading, projectId, sizes);
+  const loads = loadSegments(loading, projectId, sizes);
+  // Their first statement is under way, and what it fetches is decoded while the links are.
+  const actors = new ActorLookUp(sql, cache, projectId, version);
+  const segments = await loads.finally(() => actors.ended());
   const last = segments.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);
-  const actorOf = await actorsUpTo(last);
+  const actorOf = await actors.upTo(last);
   // New actors appear only in new segments; the links version changes when an identity gets another.
   const runs = segments.reduce((sum, { identities }) => sum + identities.length, 0);
   const key = { projectId, version, segmentIds: [...sizes.keys()], runs };

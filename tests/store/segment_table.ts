@@ -7,9 +7,10 @@ import { int8 } from "../support/fake_sql.ts";
 const listOf = (param: Param | undefined): number[] =>
   String(param).slice(1, -1).split(",").filter((text) => text !== "").map(Number);
 
-/** A table of segments by their ids, which notes whose heads it is asked for. */
+/** A table of segments by their ids, which notes whose heads it is asked for, and whose bytes. */
 export class SegmentTable implements Sql {
   readonly asked: number[][] = [];
+  readonly fetched: number[][] = [];
   readonly #segments: ReadonlyMap<number, EncodedSegment | Promise<EncodedSegment>>;
 
   constructor(segments: ReadonlyMap<number, EncodedSegment | Promise<EncodedSegment>>) {
@@ -24,6 +25,7 @@ export class SegmentTable implements Sql {
       const headOf = async (id: number) => (await this.#segments.get(id)!).head;
       return await Promise.all(known.map(async (id) => [int8(id), await headOf(id)]));
     }
+    this.fetched.push([...new Set(ids)]);
     const [starts, lengths] = [listOf(params[2]), listOf(params[3])];
     return await Promise.all(ids.map(async (id, i) => {
       const { body } = (await this.#segments.get(id))!;

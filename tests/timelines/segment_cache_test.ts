@@ -165,10 +165,6 @@ class FakeSql extends SegmentTable {
     super(new Map([...sizes.keys()].map((id) => [id, encodedSegment(oneOf(id))])));
   }
 
-  get fetched(): number[][] {
-    return this.asked;
-  }
-
   override query<R extends Row>(text: string): Promise<R[]> {
     assert.match(text, /FROM projections/);
     const links_version = this.linksVersion;
