@@ -57,12 +57,14 @@ async function journalRowsOf(
 ): Promise<(EventRow | null)[]> {
   const rows = new Array<EventRow | null>(found.length).fill(null);
   const edgeMs = await journalFromMs(sql, projectId);
-  const recent = found.filter(({ ms }) => ms >= edgeMs);
+  // Of older milliseconds the journal may have lost some events, and hold others.
+  const recent = [...found.keys()].filter((i) => found[i]!.ms >= edgeMs);
   if (recent.length === 0) return rows;
-  const fromMs = recent.reduce((first, { ms }) => Math.min(first, ms), Infinity);
-  const toMs = recent.reduce((last, { ms }) => Math.max(last, ms), -Infinity);
-  if (!await isJournalSooner(sql, projectId, recent, fromMs, toMs, limits)) return rows;
-  const numbersAt = Map.groupBy(found.keys(), (i) => found[i]!.ms);
+  const numbersAt = Map.groupBy(recent, (i) => found[i]!.ms);
+  const fromMs = numbersAt.keys().reduce((first, ms) => Math.min(first, ms), Infinity);
+  const toMs = numbersAt.keys().reduce((last, ms) => Math.max(last, ms), -Infinity);
+  const events = recent.map((i) => found[i]!);
+  if (!await isJournalSooner(sql, projectId, events, fromMs, toMs, limits)) return rows;
   const eventsAt = new Map<number, EventRow[]>();
   const span = { fromMs, toMs: toMs + 1 };
   for await (const row of rowsBackwards(sql, projectId, span, "all")) {
@@ -78,9 +80,9 @@ async function journalRowsOf(
     }
   }
   for (const [ms, events] of eventsAt) {
-    const numbers = numbersAt.get(ms)!;
-    if (numbers.length !== events.length) continue;
-    for (const [n, i] of numbers.entries()) rows[i] = events[n]!;
+    const alike = numbersAt.get(ms)!;
+    if (alike.length !== events.length) continue;
+    for (const [n, i] of alike.entries()) rows[i] = events[n]!;
   }
   return rows;
 }

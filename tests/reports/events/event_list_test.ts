@@ -342,7 +342,6 @@ onBothEngines(
     const span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + 24 * HOUR_MS };
     const kinds: Filter[] = [
       { field: "name", op: "is", values: ["page_view"] },
-      { field: "country", op: "is_not", values: ["DE"] },
       { field: "entryPath", op: "is", values: ["/", "/a"] },
     ];
     const listed = async (filter: Filter, limits = JOURNAL_LIST_LIMITS) => {
@@ -381,5 +380,27 @@ onBothEngines(
       await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
       await fromSegments();
     });
+  },
+);
+
+onBothEngines(
+  "stored events: what the journal has lost is not taken for another event of its millisecond",
+  async (_, db) => {
+    const database = await openWithProjects(db);
+    const projection = createProjection(database);
+    const atMs = Date.parse("2026-03-01T00:00:00Z");
+    const at = (ms: number, name: string) =>
+      newRow({ name, occurred_at: new Date(ms).toISOString() });
+    const lost = at(atMs, "buy");
+    await insertEvents(database, [lost]);
+    await projection.catchUp(1);
+    await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
+    const late = [at(atMs, "search"), at(atMs + 1, "buy")];
+    await insertEvents(database, late.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    await projection.catchUp(1);
+    const buys: Filter = { field: "name", op: "is", values: ["buy"] };
+    const span = { fromMs: atMs, toMs: atMs + HOUR_MS };
+    const page = await listEvents(sourceOf(database, [buys]), span, { ms: span.toMs, id: null }, 9);
+    assert.deepEqual(page.map(({ event_id }) => event_id), [late[1]!.event_id, lost.event_id]);
   },
 );
