@@ -390,8 +390,6 @@ export const LISTED_ROWS_AT_ONCE = 4_000;
 export const BLOCKS_AT_ONCE = 20;
 /** Visitors of a part of a day whose days are looked up one by one. */
 export const TAIL_ACTORS_LOOKED_UP_MAX = 5_000;
-/** Projects of which it is kept who is who: four bytes for each identity. */
-export const SEGMENT_PROJECTS_KNOWN_MAX = 50;
 
 /** Insights, by timelines: numbers of 4 bytes that values are counted by at once; at least those of one match. */
 export const INSIGHT_CELLS_MAX = 16_000_000;

@@ -7,6 +7,12 @@ import { Buffer } from "node:buffer";
  */
 export type BinaryRow = readonly Uint8Array[];
 
+/**
+ * The planner takes it that only a tenth of a cursor's rows are fetched. Statements of which that could change
+ * the plan say otherwise in their transaction: poolers refuse a session's setting that they do not know.
+ */
+export const ALL_ROWS_FETCHED = "SET LOCAL cursor_tuple_fraction = 1";
+
 /** Returns the statement that opens the cursor of a query, within a transaction. */
 export function declareRows(text: string): string {
   return `DECLARE binary_rows NO SCROLL BINARY CURSOR FOR ${text}`;

@@ -102,14 +102,10 @@ export const VALUE_PARSERS: ReadonlyMap<number, ValueParser> = new Map(
   TYPES.flatMap(([oid, arrayOid, parse]) => [[oid, parse], [arrayOid, asArrayOf(parse)]] as const),
 );
 
-/**
- * The settings of the session: those that the parsers above rely on, and that all rows of a cursor are
- * fetched (see binary_rows.ts): the planner would make plans that are fast for the first tenth of them.
- */
+/** The settings of the session that the parsers above rely on. */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   TimeZone: "UTC",
   DateStyle: "ISO, YMD",
   bytea_output: "hex",
   extra_float_digits: "1",
-  cursor_tuple_fraction: "1",
 };

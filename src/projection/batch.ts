@@ -1,3 +1,4 @@
+import { ALL_ROWS_FETCHED } from "../db/binary_rows.ts";
 import type { Sql } from "../db/sql.ts";
 import { beginUnlessLocked, type ProjectedProject } from "./projected_project.ts";
 import { projectEvents } from "./project_events.ts";
@@ -39,7 +40,7 @@ export class Attempt {
 /** Limits a transaction: no statement begins after `msMax`, and none runs longer than that. */
 async function limited(tx: Sql, msMax: number): Promise<Sql> {
   const endsAtMs = performance.now() + msMax;
-  await tx.script(`SET LOCAL statement_timeout = ${msMax}`);
+  await tx.script(`SET LOCAL statement_timeout = ${msMax}; ${ALL_ROWS_FETCHED}`);
   const check = () => {
     if (performance.now() > endsAtMs) {
       throw new ProjectionTooLong(`It took longer than ${msMax} ms`);

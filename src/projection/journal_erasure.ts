@@ -130,6 +130,12 @@ export async function deleteFromJournalBefore(
   projectId: number,
   beforeMs: number,
 ): Promise<string[]> {
+  // Of the events before it, the segments of which are deleted step by step, the journal lacks some from now on.
+  await tx.query(
+    `UPDATE projections SET journal_lacks_to_ms = greatest(journal_lacks_to_ms, $2::int8 - 1)
+    WHERE project_id = $1::int`,
+    [projectId, beforeMs],
+  );
   // Rows that expire whole need not be read; most rows do where the retention is below 48 hours.
   await tx.query(
     `DELETE FROM journal WHERE project_id = $1::int AND to_ms < $2::int8

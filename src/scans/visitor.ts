@@ -13,8 +13,8 @@ export interface Visitor<Counts> {
    */
   readonly bits?: RunBits;
   /**
-   * Whether an actor with this timeline is to be visited, asked before it is cut into sessions. Absent: yes.
-   * @param lastMs when the last of all the actor's events was
+   * Whether an actor is to be visited whose last event was at this time. A scan with filters on sessions asks
+   * before it cuts the timeline into sessions; others do not ask. Absent: each actor is.
    */
   readonly wants?: (lastMs: number) => boolean;
   /** Visits an actor's events in order, without those that fail the scan's filters on sessions. */

@@ -25,6 +25,8 @@ const ID_TAIL_BYTES = ID_BYTES - ID_HEAD_BYTES;
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** A UTF-16 unit takes at most three bytes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
+/** More than any flush or archive has in a block: an archive is data that arrives. */
+const CONTENT_BYTES_MAX = 2 ** 28;
 
 export type BlockColumn = Exclude<keyof EventRow, "project_id" | "event_id">;
 export type BlockValue = EventRow[BlockColumn];
@@ -270,6 +272,14 @@ export function blockSpan(rows: readonly EventRow[]): { fromMs: number; toMs: nu
   return { fromMs, toMs };
 }
 
+function decompressed(frame: Uint8Array): Uint8Array {
+  try {
+    return zstdDecompressSync(frame, { maxOutputLength: CONTENT_BYTES_MAX });
+  } catch (cause) {
+    throw new UnreadableBlock("A journal block cannot be decompressed", { cause });
+  }
+}
+
 /** Checks and decompresses a block, and puts its ids together. Throws UnreadableBlock. */
 export function contentOf(
   block: Uint8Array,
@@ -285,7 +295,11 @@ export function contentOf(
     throw new UnreadableBlock("A journal block is damaged");
   }
   const count = head.getUint32(COUNT_AT);
-  const content = zstdDecompressSync(block.subarray(HEAD_BYTES + ID_TAIL_BYTES * count));
+  const frameAt = HEAD_BYTES + ID_TAIL_BYTES * count;
+  const content = frameAt < block.length ? decompressed(block.subarray(frameAt)) : null;
+  if (content === null || content.length < ID_HEAD_BYTES * count) {
+    throw new UnreadableBlock("A journal block does not hold the events that it counts");
+  }
   const ids = new Uint8Array(ID_BYTES * count);
   for (let i = 0; i < count; i++) {
     for (let p = 0; p < ID_HEAD_BYTES; p++) ids[ID_BYTES * i + p] = content[p * count + i]!;
@@ -293,5 +307,9 @@ export function contentOf(
     ids.set(block.subarray(tailAt, tailAt + ID_TAIL_BYTES), ID_BYTES * i + ID_HEAD_BYTES);
   }
   const json = content.subarray(ID_HEAD_BYTES * count).toString();
-  return { ids, columns: JSON.parse(json) as Columns };
+  try {
+    return { ids, columns: JSON.parse(json) as Columns };
+  } catch (cause) {
+    throw new UnreadableBlock("The columns of a journal block are not JSON", { cause });
+  }
 }

@@ -2,7 +2,13 @@
 import type { EventRow } from "./event_row.ts";
 import { ID_BYTES, uuidOf } from "./id_codec.ts";
 import { instantReader } from "./instant_text.ts";
-import { BLOCK_COLUMNS, type BlockColumn, type BlockValue, contentOf } from "./journal_block.ts";
+import {
+  BLOCK_COLUMNS,
+  type BlockColumn,
+  type BlockValue,
+  contentOf,
+  UnreadableBlock,
+} from "./journal_block.ts";
 
 /** A column as a list of values, and which of them each event has. */
 export interface CodedColumn {
@@ -24,17 +30,26 @@ export interface BlockColumns {
 
 const EMPTY = Object.fromEntries(BLOCK_COLUMNS.map((column) => [column, null]));
 
-/** Spreads the place of each run's value over the run's events; no places: the runs' values in order. */
-function spread(
-  places: readonly number[] | null,
-  lengths: readonly number[],
-  runs: number,
-  count: number,
-): Int32Array {
-  const which = new Int32Array(count);
-  for (let run = 0, at = 0; run < runs; run++) {
-    const place = places === null ? run : places[run]!;
-    for (const end = at + (lengths[run] ?? 1); at < end; at++) which[at] = place;
+/** The places of the runs' values, one after the other. */
+const inOrder = (values: readonly BlockValue[]): number[] => [...values.keys()];
+
+/**
+ * Spreads the place of each run's value over the run's events. Throws UnreadableBlock where the runs are not
+ * of all events.
+ * @param lengths of the runs; none: each run is one event
+ */
+function spread(places: readonly number[], lengths: readonly number[], events: number): Int32Array {
+  const which = new Int32Array(events);
+  let at = 0;
+  let isWrong = false;
+  for (let run = 0; run < places.length && !isWrong; run++) {
+    const end = at + (lengths[run] ?? 1);
+    // An archive may say anything: each run has an event, and none goes past the last one.
+    isWrong = !(end > at && end <= events);
+    for (const place = places[run]!; at < end && !isWrong; at++) which[at] = place;
+  }
+  if (isWrong || at !== events) {
+    throw new UnreadableBlock("A column of a journal block is not of all its events");
   }
   return which;
 }
@@ -45,14 +60,12 @@ export function decodeColumns(block: Uint8Array): BlockColumns {
   const events = ids.length / ID_BYTES;
   const coded: Partial<Record<BlockColumn, CodedColumn>> = {};
   for (const [column, [values, lengths]] of Object.entries(runs)) {
-    const which = lengths.length === 0 ? null : spread(null, lengths, values.length, events);
+    const isOneEach = lengths.length === 0 && values.length === events;
+    const which = isOneEach ? null : spread(inOrder(values), lengths, events);
     coded[column as BlockColumn] = { values, which };
   }
   for (const [column, [values, places, lengths]] of Object.entries(repeated)) {
-    coded[column as BlockColumn] = {
-      values,
-      which: spread(places, lengths, places.length, events),
-    };
+    coded[column as BlockColumn] = { values, which: spread(places, lengths, events) };
   }
   return { events, ids, same, coded };
 }

@@ -1,7 +1,7 @@
 import type { Row, Sql } from "../db/sql.ts";
 import { SEGMENT_FETCH_BYTES_MAX } from "../limits.ts";
 import { allBlocks } from "../store/segment_head.ts";
-import { fetchBlocks, fetchHeadsById } from "../store/stored_segments.ts";
+import { fetchBlocks, fetchHeadsById, type StoredHead } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
 import { ActorLookUp } from "./actors.ts";
 import { decodeBlocks, type PerformDecoding } from "./block_decoding.ts";
@@ -126,11 +126,12 @@ async function loadSegments(
     if (segment === undefined) missing.set(id, bytes);
     else found.set(id, segment);
   }
-  if (missing.size === 0) return [...sizes.keys()].map((id) => found.get(id)!);
-  const heads = await fetchHeadsById(sql, projectId, missing.keys());
+  const heads = missing.size === 0
+    ? new Map<number, StoredHead>()
+    : await fetchHeadsById(sql, projectId, missing.keys());
   const fetch = async (ids: readonly number[]) => {
-    const wanted = ids.map((id) => heads.get(id)!)
-      .map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
+    const stored = ids.flatMap((id) => heads.get(id) ?? []);
+    const wanted = stored.map((one) => ({ ...one, blocks: allBlocks(one.head) }));
     const readers = await fetchBlocks(sql, projectId, wanted, HOT_COLUMNS);
     const decoded = await decodeBlocks(wanted, readers, cache.memory, perform);
     return decoded.map(({ wanted: { segmentId }, columns }) => loadedSegment(segmentId, columns));
@@ -201,7 +202,7 @@ export async function loadTimelines(
     };
   }
   const loads = loadSegments(loading, projectId, sizes);
-  // Their first statement is under way, and what it fetches is decoded while the links are.
+  // The links are fetched while the heads of the segments are decoded.
   const actors = new ActorLookUp(sql, cache, projectId, version);
   const segments = await loads.finally(() => actors.ended());
   const last = segments.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);

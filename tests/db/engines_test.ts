@@ -168,12 +168,6 @@ onEveryWay("binary: numbers, parameters, and nothing at all", async (_t, db) => 
   assert.deepEqual(await sql.binary("SELECT 1::int8 WHERE false"), []);
 });
 
-onEveryWay("binary: planned as a statement whose rows are all fetched", async (_t, db) => {
-  const sql = await db.open();
-  const [row] = await sql.query("SELECT current_setting('cursor_tuple_fraction') AS share");
-  assert.equal(row!.share, "1");
-});
-
 onEveryWay("binary: rows of megabytes, and many of them", async (_t, db) => {
   const sql = await db.open();
   const bytes = someBytes(5_000_000);

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
 import { blockSpan, encodeBlock, UnreadableBlock } from "../../src/store/journal_block.ts";
@@ -70,6 +72,54 @@ Deno.test("journal block: no byte of it changes unnoticed, and a newer one is to
   assert.throws(() => decodeBlock(new Uint8Array(), 1), UnreadableBlock);
   block[0] = 3;
   assert.throws(() => decodeBlock(block, 1), /version 3; this program reads 2/);
+});
+
+/** Returns a block with other columns, and a right checksum: what an archive may bring. */
+function withColumns(block: Uint8Array, change: (columns: string) => string): Uint8Array {
+  const count = new DataView(block.buffer).getUint32(5);
+  const [frameAt, columnsAt] = [9 + 10 * count, 6 * count];
+  const content = zstdDecompressSync(block.subarray(frameAt));
+  const columns = change(content.subarray(columnsAt).toString());
+  const frame = zstdCompressSync(
+    Buffer.concat([content.subarray(0, columnsAt), Buffer.from(columns)]),
+  );
+  const changed = Uint8Array.from(Buffer.concat([block.subarray(0, frameAt), frame]));
+  new DataView(changed.buffer).setUint32(1, crc32(changed.subarray(5)));
+  return changed;
+}
+
+Deno.test("journal block: columns that do not fit its events are refused, however long they say to be", () => {
+  const names = ["a", "a", "b", "b", "b"];
+  const block = encodeBlock(names.map((name) => newRow({ name })));
+  const withRuns = (values: string[], lengths: number[]) =>
+    withColumns(block, (columns) => {
+      const { repeated: _, runs, ...others } = JSON.parse(columns);
+      return JSON.stringify({
+        ...others,
+        repeated: {},
+        runs: { ...runs, name: [values, lengths] },
+      });
+    });
+  const read = decodeBlock(withRuns(["a", "b"], [2, 3]), 1);
+  assert.deepEqual(read.map(({ name }) => name), names);
+  const wrong: [string[], number[]][] = [
+    [["a", "b"], [2, 2]],
+    [["a", "b"], [2, 4]],
+    [["a", "b"], [2, 1e15]],
+    [["a", "b"], [-1, 6]],
+    [["a"], []],
+    [names.concat("c"), []],
+  ];
+  for (const [values, lengths] of wrong) {
+    assert.throws(() => decodeBlock(withRuns(values, lengths), 1), UnreadableBlock, `${lengths}`);
+  }
+  assert.throws(() => decodeBlock(withColumns(block, () => "{"), 1), UnreadableBlock);
+  const counting = Uint8Array.from(block);
+  for (const count of [6, 100, 2 ** 32 - 1]) {
+    new DataView(counting.buffer).setUint32(5, count);
+    new DataView(counting.buffer).setUint32(1, crc32(counting.subarray(5)));
+    assert.throws(() => decodeBlock(counting, 1), UnreadableBlock, `${count} events`);
+  }
 });
 
 Deno.test("journal block: from when to when its events happened, in any order and of any year", () => {

@@ -204,7 +204,8 @@ Deno.test("loadTimelines: a few segments at a time, those that are missing alone
 
 Deno.test("loadTimelines: what is kept is used even where it does not fit beside the rest", async () => {
   const sql = new FakeSql(new Map([1, 2, 3, 4].map((id) => [id, 1])));
-  const cache = new SegmentCache(2 * ONE_BYTES);
+  // Room for two segments, and for who the identities from 0 to 4 are.
+  const cache = new SegmentCache(2 * ONE_BYTES + 5 * 4 + 4);
   await loadTimelines(loadingInPlace(sql, cache), 1, SPAN);
   await loadTimelines(loadingInPlace(sql, cache), 1, SPAN);
   assert.deepEqual(sql.fetched, [[1, 2, 3, 4], [1, 2]]);
@@ -226,6 +227,53 @@ Deno.test("loadTimelines: who is who is asked for again once that has changed", 
   assert.equal(sql.linksFetched, 2);
   await loadTimelines(loadingInPlace(later, cache), 2, SPAN);
   assert.equal(later.linksFetched, 1);
+});
+
+Deno.test("loadTimelines: who is who in ever new projects takes no more than its share", async () => {
+  const bytesMax = 1_000_000;
+  const cache = new SegmentCache(bytesMax);
+  const sql = new FakeSql(new Map([[1, 10]]));
+  sql.links.set(1, 5_000);
+  for (let projectId = 1; projectId <= 100; projectId++) {
+    const use = cache.memory.enter();
+    const { actorOf } = await loadTimelines(loadingInPlace(sql, cache, use), projectId, SPAN);
+    assert.deepEqual([actorOf[1], actorOf.length], [5_000, 5_001]);
+    await use.end();
+  }
+  assert.ok(cache.memory.bytes <= bytesMax, `${cache.memory.bytes} bytes`);
+  const before = sql.linksFetched;
+  await loadTimelines(loadingInPlace(sql, cache), 100, SPAN);
+  assert.equal(sql.linksFetched, before);
+});
+
+Deno.test("loadTimelines: links or segments that fail leave no statement under way", async () => {
+  class FailingSql extends FakeSql {
+    failing = "";
+    underWay = 0;
+
+    override async binary(text: string, params: readonly Param[]): Promise<BinaryRow[]> {
+      this.underWay++;
+      try {
+        const isLinks = text.includes("FROM identities");
+        // What does not fail takes longer than what does.
+        if (isLinks !== (this.failing === "links")) await new Promise((r) => setTimeout(r, 20));
+        else throw new Error(`${this.failing} are away`);
+        return await super.binary(text, params);
+      } finally {
+        this.underWay--;
+      }
+    }
+  }
+  for (const failing of ["links", "segments"]) {
+    const sql = new FailingSql(new Map([[1, 10]]));
+    sql.failing = failing;
+    const cache = new SegmentCache(10 * BYTES);
+    await assert.rejects(
+      loadTimelines(loadingInPlace(sql, cache), 1, SPAN),
+      new RegExp(`${failing} are away`),
+    );
+    assert.equal(sql.underWay, 0, failing);
+  }
 });
 
 Deno.test("loadTimelines: timelines are built once, until segments or links change", async () => {

@@ -1,3 +1,4 @@
+import { ALL_ROWS_FETCHED } from "../../db/binary_rows.ts";
 import { type Database, DatabaseUnavailable, type Sql, StatementRefused } from "../../db/sql.ts";
 import { RETRY_AFTER_S } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
@@ -68,6 +69,7 @@ const SETTINGS = [
   "SET LOCAL work_mem = '64MB'",
   // Which plan is good depends on the parameters.
   "SET LOCAL plan_cache_mode = force_custom_plan",
+  ALL_ROWS_FETCHED,
 ];
 
 /** Runs `work` on one read-only snapshot of the database, for as long as it takes. */

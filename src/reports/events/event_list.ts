@@ -64,7 +64,7 @@ async function inOrder(
   return listed;
 }
 
-/** Reads the next `rows` selected events behind a place from segments; fewer where no more follow. */
+/** Reads the next `rows` selected events behind a place, of those that are projected; fewer where no more follow. */
 async function projectedRows(
   source: ListSource,
   span: Span,
@@ -100,7 +100,7 @@ export async function storedSpan(sql: Sql, projectId: number): Promise<Span | nu
   return first === null || last === null ? null : { fromMs: first, toMs: last + 1 };
 }
 
-/** Lists events without a filter: projected ones from segments, the others from the journal. */
+/** Lists events without a filter: those that a scan finds, and those that are not projected yet. */
 async function storedRows(
   source: ListSource,
   span: Span,

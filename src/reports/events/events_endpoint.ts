@@ -107,7 +107,7 @@ function readQuery(
 
 /**
  * `GET /v1/events`: a page of stored events, or all selected events as NDJSON where the caller
- * accepts `application/x-ndjson`. A list is read from segments, a tail from the journal.
+ * accepts `application/x-ndjson`. A list is read from segments and the journal, a tail from the journal.
  * @throws Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`, `damaged_events`.
  */
 export async function getEvents(

@@ -13,6 +13,7 @@ import {
   wholeEvents,
 } from "../../store/journal_events.ts";
 import { STORED_ROW, type StoredJournalRow, storedRow } from "../../store/stored_journal.ts";
+import { yielding } from "../../store/yielding.ts";
 import { PENDING_ROWS } from "../answer/projected_state.ts";
 import type { Read } from "../../scans/read.ts";
 import { isOfBots } from "../shown/shown_event.ts";
@@ -70,7 +71,7 @@ export async function* rowsBackwards(
 }
 
 /** Whose events are listed. */
-export type ListedScope = Pick<Read, "sql" | "scope">;
+type ListedScope = Pick<Read, "sql" | "scope">;
 
 const UNLIMITED = { blocksMax: Infinity, eventsMax: Infinity };
 
@@ -109,6 +110,7 @@ export async function journalRows(
     return isOfBots(bots, { bot: valueAt(block, "bot", at) as boolean | null });
   };
   let { blocksMax: blocksLeft, eventsMax: eventsLeft } = limits;
+  const yieldIfDue = yielding();
   for await (const row of rowsBackwards(sql, projectId, behind, which)) {
     // A block that ends in the millisecond of the page's last event may hold a greater id.
     if (row.to_ms < floorMs) break;
@@ -116,6 +118,7 @@ export async function journalRows(
     const block = decodeColumns(row.block);
     const all = which === "all" ? newPlaces(block, row) : waitingPlaces(block, row);
     eventsLeft -= all.length;
+    await yieldIfDue();
     const moments = momentsOf(block, all);
     const isOf = all.map((at, i) => isListed(block, at, moments[i]!));
     const places = newestPlaces(

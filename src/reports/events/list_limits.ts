@@ -1,4 +1,4 @@
-/** The most of the journal that a page of events may take. */
+/** The most of the journal that is looked at for a page of events, at once: a page may do so a few times. */
 export interface JournalListLimits {
   /** Decoded rows, and their events. */
   readonly blocksMax: number;

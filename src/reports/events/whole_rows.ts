@@ -2,9 +2,16 @@ import type { Sql } from "../../db/sql.ts";
 import type { Read } from "../../scans/read.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { UnreadableBlock } from "../../store/journal_block.ts";
-import { decodeColumns, momentsOf, newPlaces, wholeEvents } from "../../store/journal_events.ts";
+import {
+  type BlockColumns,
+  decodeColumns,
+  momentsOf,
+  newPlaces,
+  wholeEvents,
+} from "../../store/journal_events.ts";
 import { type EventPlace, rowsAt } from "../../store/segments.ts";
 import { BLOCK_EVENTS_MAX } from "../../store/store_limits.ts";
+import { yielding } from "../../store/yielding.ts";
 import { journalFromMs, rowsBackwards } from "./journal_list.ts";
 import type { JournalListLimits } from "./list_limits.ts";
 
@@ -13,11 +20,21 @@ export interface FoundEvent extends EventPlace {
   readonly ms: number;
 }
 
+/** An event of a decoded block of the journal. */
+interface PlacedEvent {
+  readonly block: BlockColumns;
+  readonly place: number;
+}
+
 /** Where found events are read from. */
 type RowSource = Pick<Read, "sql" | "scope" | "blocks">;
 
-/** Events of the journal that take as long to decode as the wanted ones of one block of a segment. */
+/**
+ * What decoding takes, in events of the journal: the wanted ones of one block of a segment, and a row beside
+ * its events.
+ */
 const BLOCK_COST_EVENTS = 3_000;
+const ROW_COST_EVENTS = 100;
 
 // Rows whose last event is later than the span are looked at too, as one of them may begin within it.
 const OVERLAPPING = `
@@ -36,6 +53,7 @@ async function isJournalSooner(
   toMs: number,
   { blocksMax, eventsMax, countedMax }: JournalListLimits,
 ): Promise<boolean> {
+  // At least so many: blocks of long texts hold fewer events.
   const blocks = new Set(
     found.map(({ segmentId, place }) => `${segmentId} ${Math.floor(place / BLOCK_EVENTS_MAX)}`),
   );
@@ -43,7 +61,8 @@ async function isJournalSooner(
   const [counts] = await sql.query<Counts>(OVERLAPPING, [projectId, fromMs, toMs, countedMax]);
   const { looked_at, rows, events } = counts!;
   return looked_at < countedMax && rows <= blocksMax &&
-    events <= Math.min(eventsMax, BLOCK_COST_EVENTS * blocks.size);
+    events <= eventsMax &&
+    events + ROW_COST_EVENTS * rows <= BLOCK_COST_EVENTS * blocks.size;
 }
 
 /**
@@ -65,24 +84,29 @@ async function journalRowsOf(
   const toMs = numbersAt.keys().reduce((last, ms) => Math.max(last, ms), -Infinity);
   const events = recent.map((i) => found[i]!);
   if (!await isJournalSooner(sql, projectId, events, fromMs, toMs, limits)) return rows;
-  const eventsAt = new Map<number, EventRow[]>();
-  const span = { fromMs, toMs: toMs + 1 };
-  for await (const row of rowsBackwards(sql, projectId, span, "all")) {
+  const placedAt = new Map<number, PlacedEvent[]>();
+  const yieldIfDue = yielding();
+  let crowded = 0;
+  for await (const row of rowsBackwards(sql, projectId, { fromMs, toMs: toMs + 1 }, "all")) {
     const block = decodeColumns(row.block);
-    const all = newPlaces(block, row);
-    const moments = momentsOf(block, all);
-    const places = all.filter((_, i) => numbersAt.has(moments[i]!));
-    for (const event of wholeEvents(block, projectId, places)) {
-      const ms = Date.parse(event.occurred_at);
-      const events = eventsAt.get(ms);
-      if (events === undefined) eventsAt.set(ms, [event]);
-      else events.push(event);
+    const places = newPlaces(block, row);
+    for (const [n, ms] of momentsOf(block, places).entries()) {
+      if (!numbersAt.has(ms)) continue;
+      const placed = placedAt.get(ms);
+      if (placed === undefined) placedAt.set(ms, [{ block, place: places[n]! }]);
+      else placed.push({ block, place: places[n]! });
+      if (placed?.length === numbersAt.get(ms)!.length + 1) crowded++;
     }
+    // Where clients send whole seconds, most times have events that no filter passes.
+    if (2 * crowded > numbersAt.size) return rows;
+    await yieldIfDue();
   }
-  for (const [ms, events] of eventsAt) {
-    const alike = numbersAt.get(ms)!;
-    if (alike.length !== events.length) continue;
-    for (const [n, i] of alike.entries()) rows[i] = events[n]!;
+  for (const [ms, placed] of placedAt) {
+    const numbers = numbersAt.get(ms)!;
+    if (numbers.length !== placed.length) continue;
+    for (const [n, { block, place }] of placed.entries()) {
+      rows[numbers[n]!] = wholeEvents(block, projectId, [place])[0]!;
+    }
   }
   return rows;
 }

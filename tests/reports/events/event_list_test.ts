@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import type { Database, Param, Sql } from "../../../src/db/sql.ts";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { JOURNAL_KEPT_MS } from "../../../src/ingest/ingest_limits.ts";
 import { purgeJournal } from "../../../src/ingest/retention.ts";
@@ -12,14 +11,8 @@ import { JOURNAL_LIST_LIMITS } from "../../../src/reports/events/list_limits.ts"
 import { type Filter, SESSION_FIELDS } from "../../../src/query/filters.ts";
 import type { BotChoice, Span } from "../../../src/query/selection.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
-import type { Read } from "../../../src/scans/read.ts";
-import { STORED_ROW } from "../../../src/store/stored_journal.ts";
-import type { KeptBlock } from "../../../src/store/segments.ts";
-import { WeighedCache } from "../../../src/timelines/weighed_cache.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
-import { withMembers } from "../../support/fake_sql.ts";
-import { timelinesOf } from "../../support/read_timelines.ts";
 import {
   openWithHistory,
   randomFilter,
@@ -28,23 +21,9 @@ import {
   WORLD_DAYS,
   WORLD_FROM_MS,
 } from "../session_world.ts";
+import { countingBlocks, newestFirst, type Source, sourceOf } from "./listed_events.ts";
 
 const HOUR_MS = 3_600_000;
-const BLOCK_BYTES = 20_000;
-/** The place of a block in `STORED_ROW`. */
-const BLOCK_AT = 4;
-type Source = Pick<Read, "sql" | "scope" | "timelines" | "blocks">;
-
-function sourceOf(
-  database: Database,
-  filters: readonly Filter[] = [],
-  bots: BotChoice = "exclude",
-): Source {
-  const scope = { projectId: 1, siteHost: null, bots, filters };
-  // Few blocks fit, and lists of different filters read the same ones.
-  const blocks = new WeighedCache<string, KeptBlock>(BLOCK_BYTES, ({ bytes }) => bytes);
-  return { sql: database, scope, timelines: timelinesOf(database), blocks };
-}
 
 /** Returns the ids of all pages of `rows` rows each. */
 async function allIds(source: Source, span: Span, rows: number): Promise<string[]> {
@@ -57,11 +36,6 @@ async function allIds(source: Source, span: Span, rows: number): Promise<string[
     place = { ms: Date.parse(last.occurred_at), id: last.event_id };
   }
 }
-
-const newestFirst = (rows: readonly EventRow[]): string[] =>
-  rows.toSorted((a, b) =>
-    Date.parse(b.occurred_at) - Date.parse(a.occurred_at) || (a.event_id < b.event_id ? 1 : -1)
-  ).map(({ event_id }) => event_id);
 
 const filters = fc.oneof(
   fc.array(randomFilter(TOLD_FIELDS), { minLength: 0, maxLength: 2 }),
@@ -165,31 +139,6 @@ onBothEngines(
     assert.deepEqual(next.map(({ event_id }) => event_id), expected.slice(5, 10));
   },
 );
-
-/** Counts the blocks of the journal whose bytes are looked at. */
-function countingBlocks(sql: Sql): { readonly sql: Sql; decoded: number } {
-  class CountedBlock extends Uint8Array {
-    static get [Symbol.species]() {
-      return Uint8Array;
-    }
-    override get buffer() {
-      counted.decoded++;
-      return super.buffer;
-    }
-  }
-  const counted = {
-    decoded: 0,
-    sql: withMembers(sql, {
-      async binary(text: string, params?: readonly Param[]) {
-        const rows = await sql.binary(text, params);
-        return text.includes(STORED_ROW)
-          ? rows.map((row) => row.with(BLOCK_AT, new CountedBlock(row[BLOCK_AT]!)))
-          : rows;
-      },
-    }),
-  };
-  return counted;
-}
 
 onBothEngines(
   "stored events: of a journal full of blocks only those that may hold the page are decoded",
@@ -326,81 +275,5 @@ onBothEngines(
       );
       assert.deepEqual(await allIds(sourceOf(database), span, 7), expected);
     });
-  },
-);
-
-onBothEngines(
-  "stored events: what a scan finds is the same from the journal and from segments",
-  async (t, db) => {
-    // Of one day, so that a list looks for them once; many of one millisecond, some of which pass a filter.
-    const history = randomHistory(200).map((row, i) => {
-      const ms = Math.floor((Date.parse(row.occurred_at) - WORLD_FROM_MS) / WORLD_DAYS);
-      const occurredMs = WORLD_FROM_MS + (i % 3 === 0 ? ms : ms - ms % HOUR_MS);
-      return { ...row, occurred_at: new Date(occurredMs).toISOString() };
-    });
-    const database = await openWithHistory(db, history);
-    const span = { fromMs: WORLD_FROM_MS, toMs: WORLD_FROM_MS + 24 * HOUR_MS };
-    const kinds: Filter[] = [
-      { field: "name", op: "is", values: ["page_view"] },
-      { field: "entryPath", op: "is", values: ["/", "/a"] },
-    ];
-    const listed = async (filter: Filter, limits = JOURNAL_LIST_LIMITS) => {
-      const counted = countingBlocks(database);
-      const source = { ...sourceOf(database, [filter], "include"), sql: counted.sql };
-      const page = await listEvents(source, span, { ms: span.toMs, id: null }, 500, limits);
-      return { page, decoded: counted.decoded };
-    };
-    const [stored] = await database.query<{ rows: number }>(
-      "SELECT count(*)::int AS rows FROM journal",
-    );
-    const { rows } = stored!;
-    const pages = new Map<Filter, readonly EventRow[]>();
-    for (const filter of kinds) {
-      const { page, decoded } = await listed(filter);
-      assert.ok(page.length > 20 && page.length < history.length && decoded === rows);
-      pages.set(filter, page);
-    }
-    const fromSegments = async (limits = JOURNAL_LIST_LIMITS) => {
-      for (const filter of kinds) {
-        assert.deepEqual(await listed(filter, limits), { page: pages.get(filter), decoded: 0 });
-      }
-    };
-    await t.step("where more rows overlap than may be decoded or counted", async () => {
-      const all = { ...JOURNAL_LIST_LIMITS, blocksMax: rows, countedMax: rows + 1 };
-      for (const filter of kinds) assert.equal((await listed(filter, all)).decoded, rows);
-      await fromSegments({ ...all, blocksMax: rows - 1 });
-      await fromSegments({ ...all, countedMax: rows });
-      await fromSegments({ ...all, eventsMax: history.length - 1 });
-    });
-    await t.step("where a block is damaged", async () => {
-      await database.query("UPDATE journal SET block = decode('00', 'hex') WHERE project_id = 1");
-      for (const filter of kinds) assert.deepEqual((await listed(filter)).page, pages.get(filter));
-    });
-    await t.step("where the journal has lost them", async () => {
-      await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
-      await fromSegments();
-    });
-  },
-);
-
-onBothEngines(
-  "stored events: what the journal has lost is not taken for another event of its millisecond",
-  async (_, db) => {
-    const database = await openWithProjects(db);
-    const projection = createProjection(database);
-    const atMs = Date.parse("2026-03-01T00:00:00Z");
-    const at = (ms: number, name: string) =>
-      newRow({ name, occurred_at: new Date(ms).toISOString() });
-    const lost = at(atMs, "buy");
-    await insertEvents(database, [lost]);
-    await projection.catchUp(1);
-    await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
-    const late = [at(atMs, "search"), at(atMs + 1, "buy")];
-    await insertEvents(database, late.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
-    await projection.catchUp(1);
-    const buys: Filter = { field: "name", op: "is", values: ["buy"] };
-    const span = { fromMs: atMs, toMs: atMs + HOUR_MS };
-    const page = await listEvents(sourceOf(database, [buys]), span, { ms: span.toMs, id: null }, 9);
-    assert.deepEqual(page.map(({ event_id }) => event_id), [late[1]!.event_id, lost.event_id]);
   },
 );
