@@ -108,6 +108,9 @@ onBothEngines(
       `SELECT from_ms, to_ms, event_count, known_ids FROM journal
       WHERE projected_at IS NOT NULL ORDER BY from_ms, to_ms`,
     );
+    // While segments are deleted step by step, lists must not take the journal for whole.
+    const [lacks] = await database.query("SELECT journal_lacks_to_ms AS ms FROM projections");
+    assert.equal(lacks!.ms, BEFORE_MS - 1);
     const at = (step: number) => START_MS + step * STEP_MS;
     assert.deepEqual(
       spans,

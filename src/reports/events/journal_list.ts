@@ -75,14 +75,24 @@ type ListedScope = Pick<Read, "sql" | "scope">;
 
 const UNLIMITED = { blocksMax: Infinity, eventsMax: Infinity };
 
+/** Some events of a row's block, and their times. */
+interface DecodedRow {
+  readonly block: BlockColumns;
+  readonly places: readonly number[];
+  readonly moments: ArrayLike<number>;
+}
+
+/** Decodes a row: the events that were new when it was stored, or only those not projected. Throws UnreadableBlock. */
+export function decodedRow(row: StoredJournalRow, which: "all" | "waiting"): DecodedRow {
+  const block = decodeColumns(row.block);
+  const places = which === "all" ? newPlaces(block, row) : waitingPlaces(block, row);
+  return { block, places, moments: momentsOf(block, places) };
+}
+
 /** Returns the places of the newest `rows` of these events, and of all in the last one's millisecond. */
-function newestPlaces(
-  places: readonly number[],
-  moments: Float64Array,
-  rows: number,
-): readonly number[] {
+function newestPlaces({ places, moments }: DecodedRow, rows: number): readonly number[] {
   if (places.length <= rows) return places;
-  const floorMs = moments.toSorted()[places.length - rows]!;
+  const floorMs = Float64Array.from(moments).sort()[places.length - rows]!;
   return places.filter((_, i) => moments[i]! >= floorMs);
 }
 
@@ -115,19 +125,17 @@ export async function journalRows(
     // A block that ends in the millisecond of the page's last event may hold a greater id.
     if (row.to_ms < floorMs) break;
     if (blocksLeft-- <= 0 || eventsLeft <= 0) return null;
-    const block = decodeColumns(row.block);
-    const all = which === "all" ? newPlaces(block, row) : waitingPlaces(block, row);
-    eventsLeft -= all.length;
+    const { block, places, moments } = decodedRow(row, which);
+    eventsLeft -= places.length;
     await yieldIfDue();
-    const moments = momentsOf(block, all);
-    const isOf = all.map((at, i) => isListed(block, at, moments[i]!));
-    const places = newestPlaces(
-      all.filter((_, i) => isOf[i]),
-      moments.filter((_, i) => isOf[i]),
-      rows,
-    );
-    if (places.length === 0) continue;
-    listed.push(...wholeEvents(block, projectId, places));
+    const own = { block, places: [] as number[], moments: [] as number[] };
+    for (const [i, place] of places.entries()) {
+      if (!isListed(block, place, moments[i]!)) continue;
+      own.places.push(place);
+      own.moments.push(moments[i]!);
+    }
+    if (own.places.length === 0) continue;
+    listed.push(...wholeEvents(block, projectId, newestPlaces(own, rows)));
     // A page from many small blocks is sorted once it is full, not after each block.
     if (listed.length < rows) continue;
     listed = listed.sort(byPlace).slice(0, rows);

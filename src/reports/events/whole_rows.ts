@@ -2,17 +2,11 @@ import type { Sql } from "../../db/sql.ts";
 import type { Read } from "../../scans/read.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { UnreadableBlock } from "../../store/journal_block.ts";
-import {
-  type BlockColumns,
-  decodeColumns,
-  momentsOf,
-  newPlaces,
-  wholeEvents,
-} from "../../store/journal_events.ts";
+import { type BlockColumns, wholeEvents } from "../../store/journal_events.ts";
 import { type EventPlace, rowsAt } from "../../store/segments.ts";
 import { BLOCK_EVENTS_MAX } from "../../store/store_limits.ts";
 import { yielding } from "../../store/yielding.ts";
-import { journalFromMs, rowsBackwards } from "./journal_list.ts";
+import { decodedRow, journalFromMs, rowsBackwards } from "./journal_list.ts";
 import type { JournalListLimits } from "./list_limits.ts";
 
 /** An event that a scan found: where it is stored in segments, and its time. */
@@ -88,13 +82,13 @@ async function journalRowsOf(
   const yieldIfDue = yielding();
   let crowded = 0;
   for await (const row of rowsBackwards(sql, projectId, { fromMs, toMs: toMs + 1 }, "all")) {
-    const block = decodeColumns(row.block);
-    const places = newPlaces(block, row);
-    for (const [n, ms] of momentsOf(block, places).entries()) {
+    const { block, places, moments } = decodedRow(row, "all");
+    for (const [n, place] of places.entries()) {
+      const ms = moments[n]!;
       if (!numbersAt.has(ms)) continue;
       const placed = placedAt.get(ms);
-      if (placed === undefined) placedAt.set(ms, [{ block, place: places[n]! }]);
-      else placed.push({ block, place: places[n]! });
+      if (placed === undefined) placedAt.set(ms, [{ block, place }]);
+      else placed.push({ block, place });
       if (placed?.length === numbersAt.get(ms)!.length + 1) crowded++;
     }
     // Where clients send whole seconds, most times have events that no filter passes.

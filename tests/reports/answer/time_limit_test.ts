@@ -23,13 +23,15 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
       sql.query(
         `SELECT current_setting('transaction_isolation') AS isolation,
           current_setting('transaction_read_only') AS read_only, current_setting('jit') AS jit,
-          current_setting('work_mem') AS work_mem`,
+          current_setting('work_mem') AS work_mem,
+          current_setting('cursor_tuple_fraction') AS fetched_share`,
       ));
     assert.deepEqual(row, {
       isolation: "repeatable read",
       read_only: "on",
       jit: "off",
       work_mem: "64MB",
+      fetched_share: "1",
     });
     const [after] = await database.query("SELECT current_setting('work_mem') AS work_mem");
     assert.notEqual(after!.work_mem, "64MB");

@@ -98,7 +98,7 @@ onBothEngines(
     const store = async (part: readonly EventRow[]) =>
       void await insertEvents(
         database,
-        part.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1),
+        part,
       );
     await store(rows.slice(0, 15));
     await projection.catchUp(1);
@@ -128,7 +128,7 @@ onBothEngines(
       { length: LISTED_ROWS_AT_ONCE + 20 },
       () => newRow({ anonymous_id: "a", occurred_at }),
     );
-    await insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    await insertEvents(database, rows);
     await createProjection(database).catchUp(1);
     const span = { fromMs: atMs, toMs: atMs + 1 };
     const first = await listEvents(sourceOf(database), span, { ms: span.toMs, id: null }, 5);
@@ -155,7 +155,7 @@ onBothEngines(
     const hourOf = (turn: number) => turn * 23 % blocks;
     for (let turn = 0; turn < blocks; turn++) {
       const part = rows.slice(hourOf(turn) * perBlock, (hourOf(turn) + 1) * perBlock);
-      await insertEvents(database, part.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+      await insertEvents(database, part);
     }
     const ordered = newestFirst(rows);
     const span = { fromMs: startMs, toMs: startMs + blocks * HOUR_MS };
@@ -227,7 +227,7 @@ onBothEngines("stored events: blocks that overlap in time make one list", async 
       { length: 1 + below(12) },
       () => newRow({ occurred_at: new Date(startMs + from + below(width)).toISOString() }),
     );
-    await insertEvents(database, part.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    await insertEvents(database, part);
     rows.push(...part);
     // Some events are projected, and lie among the others.
     if (block === 20) await createProjection(database).catchUp(1);
@@ -249,8 +249,7 @@ onBothEngines(
         anonymous_id: `a${minute % 3}`,
         occurred_at: new Date(startMs + minute * 60_000).toISOString(),
       });
-    const store = (rows: readonly EventRow[]) =>
-      insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    const store = (rows: readonly EventRow[]) => insertEvents(database, rows);
     const old = Array.from({ length: 40 }, (_, i) => rowAt(i));
     await store(old);
     await projection.catchUp(1);

@@ -10,7 +10,7 @@ import type { EventRow } from "../../../src/store/event_row.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { openWithHistory, randomHistory, WORLD_DAYS, WORLD_FROM_MS } from "../session_world.ts";
-import { countingBlocks, sourceOf } from "./listed_events.ts";
+import { countingBlocks, newestFirst, sourceOf } from "./listed_events.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -81,11 +81,39 @@ onBothEngines(
     await projection.catchUp(1);
     await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
     const late = [at(atMs, "search"), at(atMs + 1, "buy")];
-    await insertEvents(database, late.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    await insertEvents(database, late);
     await projection.catchUp(1);
     const buys: Filter = { field: "name", op: "is", values: ["buy"] };
     const span = { fromMs: atMs, toMs: atMs + HOUR_MS };
     const page = await listEvents(sourceOf(database, [buys]), span, { ms: span.toMs, id: null }, 9);
     assert.deepEqual(page.map(({ event_id }) => event_id), [late[1]!.event_id, lost.event_id]);
+  },
+);
+
+onBothEngines(
+  "stored events: where most times have events that no filter passes, the journal is left soon",
+  async (_, db) => {
+    const database = await openWithProjects(db);
+    const atMs = Date.parse("2026-03-01T00:00:00Z");
+    const seconds = 20;
+    const rowsOf = (name: string) =>
+      Array.from(
+        { length: seconds },
+        (_, i) => newRow({ name, occurred_at: new Date(atMs + 1_000 * i).toISOString() }),
+      );
+    const buys = rowsOf("buy");
+    // The latest row that is read has two events of each second.
+    await insertEvents(database, buys);
+    for (let i = 0; i < 5; i++) {
+      await insertEvents(database, [...rowsOf("search"), ...rowsOf("scroll")]);
+    }
+    await createProjection(database).catchUp(1);
+    const counted = countingBlocks(database);
+    const filter: Filter = { field: "name", op: "is", values: ["buy"] };
+    const source = { ...sourceOf(database, [filter]), sql: counted.sql };
+    const span = { fromMs: atMs, toMs: atMs + HOUR_MS };
+    const page = await listEvents(source, span, { ms: span.toMs, id: null }, seconds);
+    assert.deepEqual(page.map(({ event_id }) => event_id), newestFirst(buys));
+    assert.equal(counted.decoded, 1);
   },
 );
