@@ -1,8 +1,10 @@
+import { numberOf } from "../db/binary_rows.ts";
 import type { Database } from "../db/sql.ts";
 import { damageOf } from "../store/damage.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { compareIds, ID_BYTES } from "../store/id_codec.ts";
 import { journalEvents, waitingEvents } from "../store/journal_events.ts";
+import { STORED_ROW, storedRow } from "../store/stored_journal.ts";
 import { type Yield, yielding } from "../store/yielding.ts";
 import {
   ARCHIVED_EVENTS_AIM,
@@ -18,6 +20,8 @@ import {
   type SegmentPosition,
   UnreadableSegmentBlock,
 } from "./stored_blocks.ts";
+
+const UTF8 = new TextDecoder();
 
 /** Events that are yielded together; other work may run before the next ones. */
 const EVENTS_A_TURN = 64;
@@ -86,15 +90,8 @@ async function* segmentEvents(
 }
 
 const PENDING = `
-SELECT block, known_ids, event_count, octet_length(block) AS bytes FROM journal
+SELECT ${STORED_ROW}, event_count::int8 FROM journal j
 WHERE project_id = $1::int AND journal_id = $2::int8`;
-
-interface JournalRow extends Record<string, unknown> {
-  readonly block: Uint8Array;
-  readonly known_ids: string[] | null;
-  readonly event_count: number;
-  readonly bytes: number;
-}
 
 /** Returns the events of a journal row; reports the row to `damaged` where it cannot be read. */
 async function journalRow(
@@ -120,15 +117,17 @@ async function pendingEvents(
   { projectId, id }: ProjectSnapshot,
   then: PendingRow,
 ): Promise<EventRow[]> {
-  const [row] = await database.query<JournalRow>(PENDING, [projectId, then.journal_id]);
+  const [stored] = await database.binary(PENDING, [projectId, then.journal_id]);
   // The row has expired, or was erased.
-  if (row === undefined) return [];
+  if (stored === undefined) return [];
+  const row = storedRow(stored);
   // Erasing events shifts positions in a block, which matter where only part of it was projected.
-  const isOther = row.event_count !== then.event_count || row.bytes !== then.bytes;
+  const isOther = numberOf(stored.at(-1)!) !== then.event_count || row.block.length !== then.bytes;
   if (isOther && then.projected_count > 0 && then.set_aside_ids === null) {
     throw new Error(`Somebody of ${id} was erased while their events were being read. Try again.`);
   }
-  return waitingEvents({ ...then, ...row, project_id: projectId });
+  const { projected_count, set_aside_ids } = then;
+  return waitingEvents({ ...row, projected_count, set_aside_ids });
 }
 
 /**
@@ -183,7 +182,7 @@ export async function* gathered(
 }
 
 const SINCE = `
-SELECT j.project_id, p.public_id AS id, j.journal_id, j.event_count, j.block, j.known_ids
+SELECT ${STORED_ROW}, j.event_count::int8, p.public_id
 FROM journal j JOIN projects p USING (project_id)
 WHERE j.journal_id > $1::int8 ORDER BY j.journal_id LIMIT ${JOURNAL_ROWS_AT_ONCE}`;
 
@@ -204,20 +203,21 @@ export async function* eventsSince(
   journalId: number,
 ): AsyncGenerator<JournalEvents> {
   const pause = yielding();
-  type Row = JournalRow & { project_id: number; id: string; journal_id: number };
   for (let last = journalId;;) {
-    const rows = await database.query<Row>(SINCE, [last]);
-    for (const row of rows) {
-      const { id, journal_id: journalId, event_count } = row;
+    const stored = await database.binary(SINCE, [last]);
+    for (const one of stored) {
+      const row = storedRow(one);
+      const [count, publicId] = one.slice(-2);
+      const id = UTF8.decode(publicId);
       const read = () => journalEvents(row);
+      last = row.journal_id;
       yield {
-        journalId,
+        journalId: last,
         id,
-        rows: await journalRow(id, journalId, event_count, refuseDamage, read),
+        rows: await journalRow(id, last, numberOf(count!), refuseDamage, read),
       };
       await pause();
     }
-    if (rows.length < JOURNAL_ROWS_AT_ONCE) return;
-    last = rows.at(-1)!.journal_id;
+    if (stored.length < JOURNAL_ROWS_AT_ONCE) return;
   }
 }
