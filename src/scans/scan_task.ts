@@ -1,11 +1,6 @@
 import { LoadedSegment, type SentSegment } from "../timelines/loaded_segment.ts";
-import {
-  ActorTimelines,
-  CUT_EVENTS,
-  RunTimelines,
-  type TimelineColumns,
-  type Timelines,
-} from "../timelines/timeline_table.ts";
+import { type ScannedTimelines, timelinesIn } from "../timelines/picked_timelines.ts";
+import { CUT_EVENTS, RunTimelines, type Timelines } from "../timelines/timeline_table.ts";
 import { ANY_RUN } from "../timelines/timeline.ts";
 import { PassingSessions, type SessionChoice } from "./passing_sessions.ts";
 import type { PoolJob, PoolWork, TaskRange } from "./pool_job.ts";
@@ -19,7 +14,7 @@ export interface ScanOrder {
   /** See `FilterBits`. */
   readonly words: readonly Int32Array[];
   /** Null: each run of a segment is visited as a timeline of its own. */
-  readonly timelines: TimelineColumns | null;
+  readonly timelines: ScannedTimelines | null;
   /** By identity. */
   readonly actorOf: Int32Array;
   /** The sessions that are visited; null: all events are. */
@@ -31,7 +26,7 @@ export interface ScanOrder {
 /** Divides a scan into ranges of about `CUT_EVENTS` events. */
 function* rangesOf({ timelines, segments }: ScanOrder): Generator<TaskRange> {
   if (timelines !== null) {
-    const { cuts } = timelines;
+    const { cuts } = timelines.columns;
     for (let i = 1; i < cuts.length; i++) yield { segment: 0, from: cuts[i - 1]!, to: cuts[i]! };
     return;
   }
@@ -62,7 +57,7 @@ export class ScanWork implements PoolWork {
     const visitor: Visitor<unknown> = kind.create(inputs, words);
     this.#visitor = visitor;
     this.#actors = order.actors ?? null;
-    const all = timelines === null ? null : new ActorTimelines(segments, timelines);
+    const all = timelines === null ? null : timelinesIn(segments, timelines);
     // Made once for each segment, of which a scan visits many ranges.
     const runs: RunTimelines[] = [];
     this.#timelinesOf = (segment) =>

@@ -2,8 +2,8 @@ import { SCAN_PART_BYTES_MAX, SHARED_FREE_BYTES_MAX } from "../limits.ts";
 import type { KeptBlock } from "../store/segments.ts";
 import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
+import type { ScannedTimelines } from "./picked_timelines.ts";
 import { type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
-import { subsetTimelines } from "./timeline_subset.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 import { CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
@@ -22,8 +22,6 @@ export interface TimelinesKey {
   /** The version of the links between identities and actors. */
   readonly version: number;
   readonly segmentIds: readonly number[];
-  /** The number of runs in the segments. */
-  readonly runs: number;
 }
 
 interface KeptTimelines {
@@ -45,9 +43,6 @@ function bytesOf(segment: LoadedSegment): number {
 const LAZY_SHARE = 1 / 2;
 /** The share of timelines: they take 29 MB for ten million events. */
 const RUNS_SHARE = 1 / 2;
-
-/** Timelines are taken out of others that have at most this many times as many slices. */
-const SUBSET_SLICES_MAX = 8;
 
 /** The share of who is who, in all projects: 2.3 MB for 577,000 identities. */
 const ACTORS_SHARE = 1 / 4;
@@ -143,37 +138,41 @@ export class SegmentCache {
   }
 
   /**
-   * Returns the timelines that a key names: kept ones, a part of kept ones of more segments, or built now.
-   * Throws what `build` throws.
+   * Returns the timelines that a key names: kept ones of these segments or of more, or built now. Throws what
+   * `build` throws.
    */
   async timelinesOf(
-    of: TimelinesKey,
+    { projectId, version, segmentIds }: TimelinesKey,
     use: MemoryUse,
     build: () => Promise<TimelineColumns>,
-  ): Promise<TimelineColumns> {
-    const { segmentIds } = of;
-    const owner = `${of.projectId} ${of.version}`;
+  ): Promise<ScannedTimelines> {
+    const owner = `${projectId} ${version}`;
     const key = `${owner} ${segmentIds.join(" ")}`;
     const kept = this.#timelines.get(key);
-    if (kept !== undefined) return kept.columns;
-    const more = this.#timelinesOfMore(owner, of);
-    const made = more === null ? await build() : await subsetTimelines(
-      more.columns,
-      Int32Array.from(more.segmentIds, (id) => segmentIds.indexOf(id)),
-    );
-    const columns = shared((bytes) => this.memory.take(bytes), { ...made });
+    if (kept !== undefined) return { columns: kept.columns, placeOf: null };
+    const more = this.#timelinesOfMore(owner, segmentIds);
+    if (more !== null) {
+      const places = new Map(segmentIds.map((id, place) => [id, place]));
+      const placeOf = Int32Array.from(more.segmentIds, (id) => places.get(id) ?? -1);
+      return { columns: more.columns, placeOf };
+    }
+    const columns = shared((bytes) => this.memory.take(bytes), { ...await build() });
     const isKept = this.#timelines.set(key, { owner, segmentIds, columns });
     if (!isKept) use.own(columns.offsets);
-    return columns;
+    return { columns, placeOf: null };
   }
 
-  /** Returns the smallest kept timelines of all of these segments and others; null: there are none, or they are too large. */
-  #timelinesOfMore(owner: string, { segmentIds, runs }: TimelinesKey): KeptTimelines | null {
+  /**
+   * Returns the smallest kept timelines of all of these segments and others; null: there are none. However large
+   * they are, building others takes longer: 50 ms for one segment of ten million events, picking it out of
+   * all 5.
+   */
+  #timelinesOfMore(owner: string, segmentIds: readonly number[]): KeptTimelines | null {
     let found: string | null = null;
-    let least = SUBSET_SLICES_MAX * runs;
+    let least = Infinity;
     for (const [key, kept] of this.#timelines.entries()) {
       const { length } = kept.columns.segmentOf;
-      if (kept.owner !== owner || length > least) continue;
+      if (kept.owner !== owner || length >= least) continue;
       const ids = new Set(kept.segmentIds);
       if (!segmentIds.every((id) => ids.has(id))) continue;
       [found, least] = [key, length];

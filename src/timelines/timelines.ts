@@ -10,6 +10,7 @@ import { PartReader } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
 import { type MemoryScope, type MemoryUse, shared } from "./shared_memory.ts";
 import { buildTimelines } from "./timeline_build.ts";
+import type { ScannedTimelines } from "./picked_timelines.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 
 /** All events that a read needs of some actors of a project, in memory. */
@@ -18,7 +19,7 @@ export interface TimelinePart {
   /** The scope of whatever is read or made for this part alone. */
   readonly memory: MemoryScope;
   /** Returns the actors' timelines: kept ones, or built now. */
-  readonly timelines: () => Promise<TimelineColumns>;
+  readonly timelines: () => Promise<ScannedTimelines>;
   /** Starts reading the next part; called when this one only remains to be visited. */
   readonly readOn: () => void;
 }
@@ -82,7 +83,10 @@ async function* partsOf(
 ): AsyncGenerator<TimelinePart> {
   for await (const { segments, memory, readOn } of reader.parts()) {
     let built: TimelineColumns | null = null;
-    const timelines = async () => built ??= shared(memory.take, { ...await build(segments) });
+    const timelines = async () => ({
+      columns: built ??= shared(memory.take, { ...await build(segments) }),
+      placeOf: null,
+    });
     yield { segments, memory, timelines, readOn };
   }
 }
@@ -208,8 +212,7 @@ export async function loadTimelines(
   const last = segments.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);
   const actorOf = await actors.upTo(last);
   // New actors appear only in new segments; the links version changes when an identity gets another.
-  const runs = segments.reduce((sum, { identities }) => sum + identities.length, 0);
-  const key = { projectId, version, segmentIds: [...sizes.keys()], runs };
+  const key = { projectId, version, segmentIds: [...sizes.keys()] };
   const part: TimelinePart = {
     segments,
     memory: use,

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { ScanLost, ScanPool } from "../../src/scans/scan_pool.ts";
 import type { ScanOrder } from "../../src/scans/scan_task.ts";
 import type { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
+import type { ScannedTimelines } from "../../src/timelines/picked_timelines.ts";
 import { SharedMemory } from "../../src/timelines/shared_memory.ts";
-import { cutsOf } from "../../src/timelines/timeline_table.ts";
+import { cutsOf, type TimelineColumns } from "../../src/timelines/timeline_table.ts";
 import { loadedSegment, segmentOfTold, told } from "../timelines/timeline_world.ts";
 import { churn, PROBE, type ProbeInputs } from "./probe_visitor.ts";
 
@@ -29,11 +30,13 @@ function poolOf(size: number, spareGraceMs = NEVER) {
   return { pool, workers };
 }
 
+const timelinesOf = (columns: TimelineColumns): ScannedTimelines => ({ columns, placeOf: null });
+
 /** Actors 1 to `ACTORS`, each with one event. */
 function orderOf(inputs: ProbeInputs, byRun = false): ScanOrder {
   const events = Array.from({ length: ACTORS }, (_, i) => told(i + 1, i, 1));
   const segment: LoadedSegment = loadedSegment(segmentOfTold(events)!, 1);
-  const table = {
+  const columns = {
     offsets: Int32Array.from({ length: ACTORS + 2 }, (_, actor) => Math.max(0, actor - 1)),
     segmentOf: new Int32Array(ACTORS),
     starts: Int32Array.from({ length: ACTORS }, (_, i) => i),
@@ -45,7 +48,7 @@ function orderOf(inputs: ProbeInputs, byRun = false): ScanOrder {
     inputs,
     segments: [segment],
     words: [],
-    timelines: byRun ? null : { ...table, cuts: cutsOf(table, 0, ACTORS + 1) },
+    timelines: byRun ? null : timelinesOf({ ...columns, cuts: cutsOf(columns, 0, ACTORS + 1) }),
     actorOf: Int32Array.from({ length: ACTORS + 1 }, (_, i) => i),
     sessions: null,
   };
@@ -187,9 +190,9 @@ Deno.test("scan pool: others have their turn while it visits in place", async ()
       result: () => [],
     }),
   };
-  const { timelines } = order;
+  const { columns } = order.timelines!;
   const cuts = Int32Array.from({ length: ACTORS + 2 }, (_, i) => i);
-  await pool.run(slow, { ...order, timelines: { ...timelines!, cuts } });
+  await pool.run(slow, { ...order, timelines: timelinesOf({ ...columns, cuts }) });
   clearInterval(timer);
   assert.ok(turns >= 3, `${turns} turns`);
 });

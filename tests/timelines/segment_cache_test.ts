@@ -285,18 +285,17 @@ Deno.test("loadTimelines: timelines are built once, until segments or links chan
     const [part] = await Array.fromAsync(parts());
     return await part!.timelines();
   };
-  const first = await timelinesOf(sql);
-  assert.deepEqual([...first.offsets], [0, 0, 1, 2]);
-  assert.equal(await timelinesOf(sql), first);
-  const others = new FakeSql(new Map([[2, 10]]));
-  assert.deepEqual([...(await timelinesOf(others)).offsets], [0, 0, 0, 1]);
-  assert.equal(await timelinesOf(sql), first);
-  // Kept as well: taken out of the others once.
-  assert.equal(await timelinesOf(others), await timelinesOf(others));
-  assert.notEqual(await timelinesOf(sql, 2), first);
+  const { columns: first, placeOf } = await timelinesOf(sql);
+  assert.deepEqual([[...first.offsets], placeOf], [[0, 0, 1, 2], null]);
+  assert.equal((await timelinesOf(sql)).columns, first);
+  // Those of fewer segments are picked out of them.
+  const fewer = new FakeSql(new Map([[2, 10]]));
+  assert.deepEqual(await timelinesOf(fewer), { columns: first, placeOf: Int32Array.of(-1, 0) });
+  assert.notEqual((await timelinesOf(sql, 2)).columns, first);
   sql.links.set(2, 1);
   sql.linksVersion++;
-  assert.deepEqual([...(await timelinesOf(sql)).offsets], [0, 0, 2, 2]);
+  const linked = await timelinesOf(sql);
+  assert.deepEqual([[...linked.columns.offsets], linked.placeOf], [[0, 0, 2, 2], null]);
 });
 
 Deno.test("loadTimelines: kept as a whole where all that it needs of its events fits", async () => {
