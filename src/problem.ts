@@ -98,9 +98,16 @@ export class Problem extends Error {
       readonly errors?: readonly ProblemPart[];
       readonly headers?: Readonly<Record<string, string>>;
       readonly cause?: unknown;
+      /** True: told as problem+json also where a route has a shape of its own. */
+      readonly isPlain?: boolean;
     } = {},
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+  }
+
+  /** The same, told as problem+json wherever it is thrown. */
+  plainly(): Problem {
+    return new Problem(this.code, this.detail, { ...this.options, isPlain: true });
   }
 
   get status(): number {

@@ -11,8 +11,8 @@ function isUpload(value: unknown): boolean {
 }
 
 /**
- * `/batch` is PostHog's and Amplitude's: the body tells whose. A refusal has Amplitude's shape, since
- * PostHog's clients look at the status alone.
+ * `/batch` is PostHog's and Amplitude's: the body tells whose. What is refused before it is read has
+ * Amplitude's shape, since PostHog's clients look at the status alone.
  */
 export const BATCH_ROUTES: readonly ClientRoute[] = ["/batch", "/batch/"].map((
   path,
@@ -25,6 +25,7 @@ export const BATCH_ROUTES: readonly ClientRoute[] = ["/batch", "/batch/"].map((
     refuseLz64(request);
     return null;
   },
+  isPlain: (value) => !isUpload(value),
   read: (value, request) =>
     isUpload(value) ? readUpload(value, request) : readCapture(value, request),
   answer: (outcome) => outcome.protocol === "amplitude" ? uploaded(outcome) : captured(outcome),

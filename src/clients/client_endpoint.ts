@@ -99,6 +99,15 @@ function envelopeOf(
   };
 }
 
+/** Does some work, whose refusals are told as problem+json where `isPlain`. */
+async function told<T>(isPlain: boolean, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isPlain && error instanceof Problem ? error.plainly() : error;
+  }
+}
+
 /**
  * A request of a foreign client on its way through the pipeline of `POST /v1/events`: it is answered
  * after the transaction that holds its events has committed.
@@ -120,23 +129,25 @@ export async function takeClientEvents(
   const look = (part: Uint8Array) => body.push(part);
   const reply = withUnlabelledBody(exchange.request, limits, budget, look, async (bytes) => {
     const { value, isSuspect } = await body.read(bytes, clientRequest.url.search, budget.turns);
-    const batch = route.read(value, clientRequest);
-    const keys = early === null ? await authenticateAll(services.keys, batch) : [early];
-    // Who may not send to one site sends to none: what was stored would be stored again.
-    for (const key of keys) assertMaySend(services, exchange, key, batch.items.length);
-    const protocol = batch.protocol ?? route.protocol;
-    const userAgent = visitorAgent(clientRequest.headers);
-    const take = async (key: ApiKey) => {
-      const { projectPublicId } = key;
-      const envelope = envelopeOf(batch, { protocol, projectPublicId, isSuspect });
-      const sent = { exchange, key, receivedAtMs, userAgent, envelope, bytes: bytes.length };
-      const taken = await takeEvents(services, sent);
-      return { ...taken, protocol, bytes: bytes.length, receivedAtMs, projectPublicId };
-    };
-    const [first, ...more] = keys;
-    const outcome = await take(first!);
-    for (const another of more) await take(another);
-    return route.answer(outcome, clientRequest);
+    return await told(route.isPlain?.(value) ?? false, async () => {
+      const batch = route.read(value, clientRequest);
+      const keys = early === null ? await authenticateAll(services.keys, batch) : [early];
+      // Who may not send to one site sends to none: what was stored would be stored again.
+      for (const key of keys) assertMaySend(services, exchange, key, batch.items.length);
+      const protocol = batch.protocol ?? route.protocol;
+      const userAgent = visitorAgent(clientRequest.headers);
+      const take = async (key: ApiKey) => {
+        const { projectPublicId } = key;
+        const envelope = envelopeOf(batch, { protocol, projectPublicId, isSuspect });
+        const sent = { exchange, key, receivedAtMs, userAgent, envelope, bytes: bytes.length };
+        const taken = await takeEvents(services, sent);
+        return { ...taken, protocol, bytes: bytes.length, receivedAtMs, projectPublicId };
+      };
+      const [first, ...more] = keys;
+      const outcome = await take(first!);
+      for (const another of more) await take(another);
+      return route.answer(outcome, clientRequest);
+    });
   });
   return await afterPause(reply, body, services.budget.closing);
 }

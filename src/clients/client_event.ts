@@ -90,6 +90,8 @@ export interface ClientRoute extends ClientRow {
    * at): the body is then read under the ordinary limits.
    */
   readonly keyOf?: (request: ClientRequest) => ClientKey | null;
+  /** Whether the body is of a client that reads problem+json, where others of the path read `refuse`. */
+  readonly isPlain?: (value: unknown) => boolean;
   /** The request's JSON as a batch. Throws Problem for what is no batch. */
   readonly read: (value: unknown, request: ClientRequest) => ClientBatch;
   readonly answer: (outcome: ClientOutcome, request: ClientRequest) => Response;

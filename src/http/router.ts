@@ -195,7 +195,7 @@ export function createRouter<Access, Who>(
       // The client is gone and no one reads the reply: 499 only separates it from failures in the metrics.
       if (error instanceof ClientGone) return new Response(null, { status: 499 });
       const problem = asProblem(error, log, requestId);
-      return route?.refuse === undefined
+      return route?.refuse === undefined || problem.options.isPlain
         ? problemReply(problem, requestId)
         : refusal(route.refuse(problem), problem);
     }

@@ -1,5 +1,5 @@
-import { TAGS_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { hasCopy } from "./known_copy.ts";
 
 /** A text file that is served plain or gzipped. */
 export interface StaticFile {
@@ -30,14 +30,6 @@ export async function readStaticFile(url: URL, missing: string): Promise<StaticF
   }
 }
 
-/** Whether the caller's copy, by `If-None-Match` (RFC 9110, 13.1.2), is the current one. */
-function isKnown(header: string | null, etag: string): boolean {
-  // No caller has that many copies, and splitting a header of 400 KB of commas takes 80 ms.
-  const tags =
-    header?.slice(0, TAGS_LENGTH_MAX).split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
-  return tags.includes(etag.slice("W/".length)) || tags.includes("*");
-}
-
 /** Replies with a file: 304 if the caller has it already, gzipped if the caller accepts gzip. */
 export function staticReply(
   file: StaticFile,
@@ -50,9 +42,7 @@ export function staticReply(
     "Vary": "Accept-Encoding",
     "X-Content-Type-Options": "nosniff",
   };
-  if (isKnown(request.headers.get("if-none-match"), file.etag)) {
-    return new Response(null, { status: 304, headers: all });
-  }
+  if (hasCopy(request, file.etag)) return new Response(null, { status: 304, headers: all });
   return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/.test(
       request.headers.get("accept-encoding") ?? "",
     )

@@ -125,12 +125,12 @@ export async function postNote(services: NoteServices, exchange: ApiExchange): P
 
 /** `PATCH /v1/notes/:id`: the note as it is then. */
 export async function patchNote(services: NoteServices, exchange: ApiExchange): Promise<Response> {
-  const { projectId } = await projectOfQuery(services.sql, exchange);
+  const { project: { projectId }, audited } = await writingOf(services, exchange);
   const patch = await readJson(exchange.request, NoteChange);
   const note = await services.sql.transaction(async (tx) => {
     const changed = await changeNote(tx, projectId, exchange.params.id ?? "", patch);
     const entry = { what: "note.change", subject: subjectOf(changed), projectId } as const;
-    await recordAudit(tx, { ...askedBy(services, exchange), ...entry });
+    await recordAudit(tx, { ...audited, ...entry });
     return changed;
   });
   return json(note);
@@ -138,11 +138,11 @@ export async function patchNote(services: NoteServices, exchange: ApiExchange): 
 
 /** `DELETE /v1/notes/:id`: 204. */
 export async function removeNote(services: NoteServices, exchange: ApiExchange): Promise<Response> {
-  const { projectId } = await projectOfQuery(services.sql, exchange);
+  const { project: { projectId }, audited } = await writingOf(services, exchange);
   await services.sql.transaction(async (tx) => {
     const gone = await deleteNote(tx, projectId, exchange.params.id ?? "");
     const entry = { what: "note.delete", subject: subjectOf(gone), projectId } as const;
-    await recordAudit(tx, { ...askedBy(services, exchange), ...entry });
+    await recordAudit(tx, { ...audited, ...entry });
   });
   return new Response(null, { status: 204 });
 }

@@ -30,6 +30,22 @@ export function comparedSegment(query: URLSearchParams): string | null {
 
 type LocalDate = Temporal.PlainDate;
 
+const HALF_DAY_NS = 43_200e9;
+
+/** Counts the local dates from one to another, both included, but for those that the zone skipped. */
+function localDays(first: LocalDate, last: LocalDate, timezone: string): number {
+  const end = last.add({ days: 1 });
+  const offsetNs = (date: LocalDate) => date.toZonedDateTime(timezone).offsetNanoseconds;
+  let days = first.until(end).days;
+  // A zone that skips a day moves its clocks on by one: then each day is looked at.
+  if (offsetNs(end) - offsetNs(first.subtract({ days: 1 })) < HALF_DAY_NS) return days;
+  for (let date = first; !date.equals(end); date = date.add({ days: 1 })) {
+    const next = date.add({ days: 1 });
+    if (startOfDay(date, timezone) >= startOfDay(next, timezone)) days--;
+  }
+  return days;
+}
+
 /** Returns the range of whole local dates. Where the zone skipped them all, it is the last day before them. */
 function rangeOfDates(first: LocalDate, last: LocalDate, timezone: string): Range {
   const to = startOfDay(last.add({ days: 1 }), timezone);
@@ -51,8 +67,11 @@ function previousRange({ from, to, timezone, fromDate, toDate }: Range): Range {
   if (fromDate === null || toDate === null) {
     return rangeOfInstants(new Date(2 * from.getTime() - to.getTime()), from, timezone);
   }
-  const days = fromDate.until(toDate).days + 1;
-  return rangeOfDates(fromDate.subtract({ days }), fromDate.subtract({ days: 1 }), timezone);
+  const days = localDays(fromDate, toDate, timezone);
+  const last = fromDate.subtract({ days: 1 });
+  let first = fromDate.subtract({ days });
+  while (localDays(first, last, timezone) < days) first = first.subtract({ days: 1 });
+  return rangeOfDates(first, last, timezone);
 }
 
 /** Returns the same date and local time one year earlier; for 29 February, the 28th. */

@@ -122,9 +122,9 @@ export function createDashboard(settings: PageSettings): DashboardPage {
         "Referrer-Policy": "same-origin",
       });
     },
-    async shared({ request }, ancestors) {
+    async shared(_exchange, ancestors) {
       const { text } = await pageOf();
-      return new Response(request.method === "HEAD" ? null : text, {
+      return new Response(text, {
         status: ancestors === null ? 404 : 200,
         headers: {
           "Content-Type": "text/html; charset=utf-8",

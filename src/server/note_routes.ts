@@ -30,8 +30,6 @@ const KEY_PROBLEMS: readonly ProblemCode[] = [
   "revoked_api_key",
   "expired_api_key",
   "key_not_allowed_here",
-  "rate_limited",
-  "conflict",
   "overloaded",
 ];
 const QUERY = { project: NOTES_QUERY.project! };
@@ -65,32 +63,32 @@ export function noteRoutes(services: NoteServices): DocumentedRoute[] {
         query: QUERY,
         body: NoteCreation,
         success: { status: 201, description: "The note", schema: NoteShown },
-        problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
+        problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, "rate_limited", "conflict"],
       },
     },
     {
       method: "PATCH",
       path: "/v1/notes/:id",
-      access: "write",
+      access: "write or key",
       handler: (exchange) => patchNote(services, exchange),
       doc: {
         summary: "Change a note; members left out stay",
         query: QUERY,
         body: NoteChange,
         success: { status: 200, description: "The note as it is now", schema: NoteShown },
-        problems: BODY_PROBLEMS,
+        problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
       },
     },
     {
       method: "DELETE",
       path: "/v1/notes/:id",
-      access: "write",
+      access: "write or key",
       handler: (exchange) => removeNote(services, exchange),
       doc: {
         summary: "Delete a note",
         query: QUERY,
         success: { status: 204, description: "Deleted" },
-        problems: ["project_required", "not_found"],
+        problems: ["project_required", "not_found", ...KEY_PROBLEMS],
       },
     },
   ];

@@ -119,7 +119,9 @@ function docOf(report: Report): RouteDoc {
         query: z.looseObject({
           warnings: z.array(Warning),
           imported: ImportedTold.optional(),
-          segment: SegmentShown.optional().meta({ description: "As `segment` names it" }),
+          segment: SegmentShown.optional().meta({
+            description: "As `segment` names it; absent: none",
+          }),
         }),
         asOf: z.iso.datetime(),
         pending: PendingShown,
@@ -172,9 +174,16 @@ function overviewRoute(services: ReadRouteServices): DocumentedRoute {
     method: "GET",
     path: "/v1/overview",
     access: "read",
-    handler: async ({ request, who }) => {
-      const { projects } = requirePrincipal(who);
-      return await getOverview(services, request, () => listProjects(services.reads, projects));
+    handler: async (exchange) => {
+      const { projects } = requirePrincipal(exchange.who);
+      return await getOverview(
+        services,
+        exchange.request,
+        async (id) =>
+          id === null
+            ? await listProjects(services.reads, projects)
+            : [await projectOfQuery(services.reads, exchange)],
+      );
     },
     doc: {
       summary: "Every project that the token may see: visitors now and over the range, and change",
@@ -191,7 +200,13 @@ function overviewRoute(services: ReadRouteServices): DocumentedRoute {
           ...OVERVIEW_REPLY,
         }),
       },
-      problems: ["invalid_parameter", "range_too_large", "read_timeout", "damaged_events"],
+      problems: [
+        "invalid_parameter",
+        "range_too_large",
+        "read_timeout",
+        "damaged_events",
+        "not_found",
+      ],
     },
   };
 }

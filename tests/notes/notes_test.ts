@@ -28,9 +28,9 @@ async function listed(project: TestProject, query: Record<string, string> = {}):
 const textsOf = (notes: readonly Json[]) => notes.map(({ text }) => text);
 
 /** As a deployment does, by an API key. */
-async function byKey(key: string, body: Json, query = ""): Promise<Reply> {
+async function byKey(key: string, body: Json, query = "", method = "POST"): Promise<Reply> {
   return await people.app.fetch(`/v1/notes${query}`, {
-    method: "POST",
+    method,
     headers: { "Content-Type": "application/json", "X-API-Key": key },
     body: JSON.stringify(body),
   });
@@ -147,10 +147,37 @@ Deno.test("notes: a secret key writes those of its project, and a public one non
   assertProblem(await byKey(project.publicKey, { text: "x" }), 403, "key_not_allowed_here");
   assertProblem(await byKey("sk_none", { text: "x" }), 401, "invalid_api_key");
   assert.deepEqual(await listed(other), []);
-  // A key reads and changes nothing.
-  const path = `/v1/notes/${body.id}?project=${project.id}`;
-  const headers = { "X-API-Key": project.secretKey };
-  assertProblem(await people.app.fetch(path, { method: "DELETE", headers }), 401, "missing_token");
+  const reading = await people.app.fetch(`/v1/notes?project=${project.id}`, {
+    headers: { "X-API-Key": project.secretKey },
+  });
+  assertProblem(reading, 401, "missing_token");
+});
+
+Deno.test("notes: a secret key changes and deletes those of its project, and no others", async () => {
+  const project = await people.app.project();
+  const other = await people.app.project();
+  const { id } = await note(project, { text: "By somebody" });
+  const { secretKey } = project;
+  const changed = await byKey(secretKey, { text: "By a key" }, `/${id}`, "PATCH");
+  assert.deepEqual([changed.status, changed.body.text], [200, "By a key"]);
+  const [entry] = await people.sql.query<Json>(
+    "SELECT who FROM audit WHERE project_id = $1::int AND what = 'note.change'",
+    [await numberOf(project)],
+  );
+  assert.equal(entry!.who, `API key …${secretKey.slice(-4)}`);
+  for (const method of ["PATCH", "DELETE"]) {
+    const ask = (key: string, query: string) => byKey(key, { text: "x" }, `/${id}${query}`, method);
+    assertProblem(await ask(other.secretKey, ""), 404, "not_found");
+    assertProblem(await ask(secretKey, `?project=${other.id}`), 403, "insufficient_scope");
+    assertProblem(await ask(project.publicKey, ""), 403, "key_not_allowed_here");
+  }
+  assert.deepEqual(textsOf(await listed(project)), ["By a key"]);
+  const gone = await people.app.fetch(`/v1/notes/${id}`, {
+    method: "DELETE",
+    headers: { "X-API-Key": secretKey },
+  });
+  assert.equal(gone.status, 204);
+  assert.deepEqual(await listed(project), []);
 });
 
 Deno.test("notes: what is wrong is named", async () => {

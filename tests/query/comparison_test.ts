@@ -84,6 +84,21 @@ const CASES: readonly (readonly [title: string, asked: Asked, range: [string, st
     ["2011-12-29T10:00:00.000Z", "2011-12-30T10:00:00.000Z"],
   ],
   [
+    "previous: as many days that there were, where the zone skipped one before",
+    { from: "2012-01-01", to: "2012-01-02", timezone: "Pacific/Apia", compare: "previous" },
+    ["2011-12-29T10:00:00.000Z", "2011-12-31T10:00:00.000Z"],
+  ],
+  [
+    "previous: as many days as there were of the range",
+    { from: "2011-12-29", to: "2011-12-31", timezone: "Pacific/Apia", compare: "previous" },
+    ["2011-12-27T10:00:00.000Z", "2011-12-29T10:00:00.000Z"],
+  ],
+  [
+    "previous: the skipped day as the first one before",
+    { from: "2011-12-31", to: "2012-01-01", timezone: "Pacific/Apia", compare: "previous" },
+    ["2011-12-28T10:00:00.000Z", "2011-12-30T10:00:00.000Z"],
+  ],
+  [
     "year: the same dates",
     { from: "2026-01-01", to: "2026-12-31", timezone: "Europe/Berlin", compare: "year" },
     ["2024-12-31T23:00:00.000Z", "2025-12-31T23:00:00.000Z"],

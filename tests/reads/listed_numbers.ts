@@ -7,6 +7,8 @@ interface Told {
   readonly list: "visits" | "actors";
   readonly of: Json;
   readonly count: number;
+  /** What else the list is asked under; absent: nothing. */
+  readonly under?: Json;
 }
 
 interface Row {
@@ -63,8 +65,15 @@ async function ofRetention({ read }: DemoProject, shared: Json): Promise<Told[]>
     const of = { read: "retention", ...own, place: { cohort, ...place } };
     return { list: "actors", of, count };
   };
+  const { interval, ...others } = own;
+  // The list's own interval holds where `of` has none.
+  const byInterval = (cohort: string, count: number): Told => {
+    const of = { read: "retention", ...others, place: { cohort } };
+    return { list: "actors", of, count, under: { interval } };
+  };
   return cohorts.flatMap(({ start, size, cells }: Cohort) => [
     told(start, {}, size),
+    byInterval(start, size),
     ...cells.map(({ period, actors }) => told(start, { period }, actors ?? 0)),
   ]);
 }
@@ -135,10 +144,11 @@ async function ofHeatmaps({ read }: DemoProject, shared: Json): Promise<Told[]> 
 }
 
 async function assertNumber({ read }: DemoProject, shared: Json, told: Told): Promise<void> {
-  const { list, of, count } = told;
-  const words = `${JSON.stringify(of)} under ${JSON.stringify(shared)}`;
+  const { list, of, count, under = {} } = told;
+  const asked = { ...shared, ...under };
+  const words = `${JSON.stringify(of)} under ${JSON.stringify(asked)}`;
   const limit = String(count > ROWS_MAX ? 1 : ROWS_MAX);
-  const { rows, total, nextCursor } = await read(list, { ...shared, of, limit });
+  const { rows, total, nextCursor } = await read(list, { ...asked, of, limit });
   assert.equal(total, count, words);
   if (count > ROWS_MAX) return;
   assert.equal(rows.length, count, words);

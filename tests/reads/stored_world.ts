@@ -200,7 +200,9 @@ export class Store {
   ): Promise<Answer> {
     const { request } = exchangeOf("overview", params);
     const services = this.#services(asOfMs);
-    const response = await getOverview(services, request, () => Promise.resolve(projects));
+    const named = (one: string | null) =>
+      Promise.resolve(projects.filter(({ id }) => one === null || id === one));
+    const response = await getOverview(services, request, named);
     assert.equal(response.status, 200);
     return await response.json();
   }

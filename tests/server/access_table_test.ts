@@ -76,7 +76,6 @@ const EVERY_PROJECT = new Set([
 /** Routes that name no project, and why a token for some projects may ask all the same. */
 const NO_PROJECT: Readonly<Record<string, string>> = {
   "GET /v1/projects": "lists those of the token",
-  "GET /v1/overview": "lists those of the token, too",
   "GET /v1/audit": "lists what concerns those of the token",
   "POST /v1/internal/tokens": "names them in its body, where each must be the token's",
   "GET /v1/tokens": "lists those that are one's own, or within one's own projects",

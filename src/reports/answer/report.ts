@@ -16,6 +16,8 @@ export interface Answer {
   readonly warnings?: readonly Warning[];
   /** The meaning of this answer, where it goes beyond the report's semantics. */
   readonly semantics?: string;
+  /** When the range ends that the answer is compared with, where `compare` is not what says so. */
+  readonly comparedTo?: Date;
   /** Members that change all the time, and are not in the ETag. */
   readonly volatile?: Readonly<Record<string, unknown>>;
 }

@@ -199,6 +199,16 @@ function comparedWith(query: URLSearchParams, comparison: Range | null): unknown
     : { from: comparison.from.toISOString(), to: comparison.to.toISOString() };
 }
 
+/** Returns the end of the comparison, where it moves as time passes. */
+function movingEnd(
+  { range, comparedBy, asOfMs }: SharedRead,
+  { comparison, comparedTo }: Warned,
+): Date | null {
+  if (comparedTo !== undefined) return comparedTo;
+  const isByLength = comparedBy === "previous" || comparedBy === "year";
+  return isByLength && range.to.getTime() > asOfMs ? comparison?.to ?? null : null;
+}
+
 /** Returns the reply's `query`: the parameters as resolved, and the meaning of the answer. */
 function resolvedQuery(
   { url: { searchParams: query }, share }: ReadRequest,
@@ -280,6 +290,7 @@ export async function getReport(
     request.signal,
   );
   const resolved = resolvedQuery(readRequest, report, shared, answered);
-  const state = { asOf: new Date(asOfMs), pending: answered.pending };
-  return readReply(request, state, resolved, answered.result, answered.volatile);
+  const comparedTo = movingEnd(shared, answered);
+  const moment = { asOf: new Date(asOfMs), pending: answered.pending, comparedTo };
+  return readReply(request, moment, resolved, answered.result, answered.volatile);
 }

@@ -66,6 +66,10 @@ export function readNumber(
       typeof value === "string" ? value : JSON.stringify(value),
     ]),
   );
+  const interval = query.get("interval");
+  if (interval && read.parameters.includes("interval") && !parameters.has("interval")) {
+    parameters.set("interval", interval);
+  }
   try {
     refuseUnknown(parameters, [...read.parameters, "place"]);
     return { of, number: read.ask(parameters, listed) };

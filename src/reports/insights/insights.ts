@@ -292,5 +292,6 @@ async function answer(read: Read, { hasInterval, limitMax }: InsightParameters):
   const previous = { from: from.toISOString(), to: to.toISOString() };
   const { weeks } = calendar;
   const changes = findings.length;
-  return { query, result: { findings: listed, changes, tested, weeks, previous } };
+  const result = { findings: listed, changes, tested, weeks, previous };
+  return { query, result, comparedTo: to };
 }

@@ -39,7 +39,8 @@ export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
   to: "Local date, inclusive. Default: today",
   timezone: "IANA time zone of the days of all projects. Default: of each project its own",
   interval: "Of the series: day (default), week (Monday) or month",
-  project: "Only the project of this id. Default: all that one may see",
+  project:
+    "Only the project of this id, which the token must be for. Default: all that one may see",
   q: "Only projects whose name, id or site holds this text, in capitals or not",
   sort: "visitors (default), now or change: the most first; or name",
   limit: "Projects, 1 to 1000. Default: 100",
@@ -103,8 +104,7 @@ function readQuestion(query: URLSearchParams, asOfMs: number): OverviewQuestion 
   });
 }
 
-function matches({ name, id, siteUrl }: Project, { project, q }: OverviewQuestion): boolean {
-  if (project !== null && id !== project) return false;
+function matches({ name, id, siteUrl }: Project, { q }: OverviewQuestion): boolean {
   const wanted = q.toLowerCase();
   return [name, id, siteUrl ?? ""].some((text) => text.toLowerCase().includes(wanted));
 }
@@ -213,19 +213,19 @@ async function catchUp(
 
 /**
  * `GET /v1/overview`: every project that the asker may see, in a few statements for all of them.
- * @param projectsOf returns the projects that the asker may see, the oldest first
+ * @param projectsOf returns the project of this id alone, or for null all that the asker may see, the oldest first
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`.
  */
 export async function getOverview(
   services: ReportServices,
   request: Request,
-  projectsOf: () => Promise<readonly Project[]>,
+  projectsOf: (id: string | null) => Promise<readonly Project[]>,
 ): Promise<Response> {
   const { reads, readTimeoutMs, now } = services;
   const query = new URL(request.url).searchParams;
   const asOfMs = now();
   const question = readQuestion(query, asOfMs);
-  const all = (await projectsOf()).filter((project) => matches(project, question));
+  const all = (await projectsOf(question.project)).filter((project) => matches(project, question));
   const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
   const daysOf = daysByZone(query, asOfMs);
   await catchUp(services, projects);

@@ -92,7 +92,7 @@ export const VITALS: Report = {
     "Of the events `$web_vitals` in the range that the filters let through, sent by sdk-vitals.js once per page load as it first goes out of sight; path is that of the page as it was loaded. " +
     "lcp: largest contentful paint, inp: interaction to next paint, fcp: first contentful paint, ttfb: time to first byte, in milliseconds; cls: cumulative layout shift. Samples are the events whose property is a JSON number; a page without interaction has no inp, and not every browser measures all. " +
     "p75: the 75th percentile, interpolated. Bounds of web.dev: good up to 2500 / 200 / 0.1 / 1800 / 800 (lcp, inp, cls, fcp, ttfb), poor beyond 4000 / 500 / 0.25 / 3000 / 1800, in between needs improvement. " +
-    "Rows: the 25 values with most page views, all others as $other. The events are of no session, so that filters on a session's fields let none of them through.",
+    "Rows: the 25 values with most page views, all others as $other. The events are of no session: of the filters on a session's fields is_not, not_contains and not_exists let all of them through, others none.",
   reply: {
     bounds: z.object(ofEachVital(() => Bounds)).meta({
       description: "Up to `good` a value is good, beyond `poor` it is poor",

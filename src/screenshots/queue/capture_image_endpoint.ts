@@ -1,17 +1,12 @@
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
+import { hasCopy } from "../../http/known_copy.ts";
 import type { Exchange } from "../../http/router.ts";
 import { Problem } from "../../problem.ts";
 import { findImage } from "./capture_store.ts";
 
 const CAPTURE_ID = /^cap_[A-Za-z0-9]{20}$/;
 const ETAG_DIGITS = 32;
-
-/** True where the caller's copy, by `If-None-Match` (RFC 9110, 13.1.2), is this one. */
-function isKnown(header: string | null, etag: string): boolean {
-  const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
-  return tags.includes(etag) || tags.includes("*");
-}
 
 /** The address of a picture. */
 export function imageUrl(basePath: string, project: Pick<Project, "id">, captureId: string) {
@@ -40,9 +35,7 @@ export async function getCaptureImage(
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'",
   };
-  if (isKnown(request.headers.get("if-none-match"), etag)) {
-    return new Response(null, { status: 304, headers });
-  }
+  if (hasCopy(request, etag)) return new Response(null, { status: 304, headers });
   const length = { ...headers, "Content-Length": String(image.bytes.length) };
   return new Response(request.method === "HEAD" ? null : image.bytes, { headers: length });
 }

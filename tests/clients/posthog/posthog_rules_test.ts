@@ -125,9 +125,14 @@ Deno.test("posthog: a bad event never spoils its batch; where all are bad it is 
     [[0, "invalid_timestamp"], [2, "too_long"], [3, "invalid_event"], [4, "invalid_event"]],
   );
   assert.deepEqual(await names(), ["good"]);
-  // In Amplitude's shape, since `/batch` is its path too; PostHog's clients read the status.
-  assert.equal((await send(server, { path: "/batch/", body: batch(bad) })).status, 400);
-  assertProblem(await send(server, { path: "/e/", body: batch(bad) }), 400, "invalid_events");
+  for (const path of ["/e/", "/batch/"]) {
+    assertProblem(await send(server, { path, body: batch(bad) }), 400, "invalid_events");
+    const none = JSON.stringify({ api_key: "pk_none", batch: [good] });
+    assertProblem(await send(server, { path, body: none }), 401, "invalid_api_key");
+  }
+  // Of a body that cannot be read nobody knows whose it is, and Amplitude's clients read no problem+json.
+  const unread = await send(server, { path: "/batch/", body: "{" });
+  assert.deepEqual([unread.status, unread.body.code], [400, 400]);
   assertProblem(await send(server, { path: "/e/", body: "{}" }), 400, "invalid_envelope");
 });
 

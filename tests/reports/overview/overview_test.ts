@@ -199,6 +199,15 @@ Deno.test("overview: a token's own projects, searched, sorted and as many as are
   assert.equal(all.total, 3);
 });
 
+Deno.test("overview: of one project, which the token must be for", async () => {
+  const own = await server.project({ name: "The only one" });
+  const foreign = await server.project();
+  const reader = await server.token([own.id], "read");
+  assert.deepEqual(namesOf((await overview({ project: own.id }, reader)).body), ["The only one"]);
+  assertProblem(await overview({ project: foreign.id }, reader), 403, "insufficient_scope");
+  assertProblem(await overview({ project: "prj_none" }), 404, "not_found");
+});
+
 Deno.test("overview: what is wrong is named, all at once", async () => {
   const longest = "x".repeat(OVERVIEW_SEARCH_LENGTH_MAX);
   assert.equal((await overview({ q: longest })).status, 200);
