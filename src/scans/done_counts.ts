@@ -84,7 +84,7 @@ async function countNow(
       countMax: countMaxOf(one),
     })),
   };
-  return await selected.scan(DONE_COUNTS, () => inputs, true);
+  return await selected.scan(DONE_COUNTS, () => inputs, { byRun: true });
 }
 
 /** Sorts rows by segment and condition. Returns a lookup, which is empty where nobody met the condition. */

@@ -4,13 +4,15 @@ import { type LazyColumn, lazyName } from "../timelines/lazy_columns.ts";
 import { type KeptColumn, lazyKey } from "../timelines/lazy_loader.ts";
 import { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
-import type { MemoryScope, MemoryUse } from "../timelines/shared_memory.ts";
+import { type MemoryScope, type MemoryUse, sharedColumn } from "../timelines/shared_memory.ts";
 import type { Filter } from "../query/filters.ts";
 import type { Scope, Span } from "../query/selection.ts";
+import { ALL_ACTORS, type Asked, ASKED_ACTORS, narrowing } from "./asked_actors.ts";
 import { emptyBits, loadColumns, setBits } from "./column_filter_bits.ts";
 import { FilterBits } from "./filter_bits.ts";
 import type { SessionChoice } from "./passing_sessions.ts";
 import type { ScanPool } from "./scan_pool.ts";
+import type { ScanOrder } from "./scan_task.ts";
 import { SESSION_BITS } from "./session_bits.ts";
 import type { VisitorKind } from "./visitor.ts";
 
@@ -26,6 +28,8 @@ export interface ScanManner {
   readonly sessions?: SessionChoice | null;
   /** Visits each run as a timeline of its own: begins sooner, for visitors that need no whole timelines. */
   readonly byRun?: boolean;
+  /** The visitor counts nothing of other actors; absent: of any. With `byRun` all are visited. */
+  readonly asked?: Asked;
 }
 
 /** Makes a column of a segment's others, in one buffer that it takes. */
@@ -85,7 +89,7 @@ interface Filtering extends ScanServices {
   readonly columns: readonly LazyColumn[];
   readonly timelines: Timelines;
   readonly span: Span;
-  readonly actors: Uint8Array | null;
+  readonly actors: readonly Uint8Array[];
 }
 
 /** A part with its filter bits, its lazy columns, and the functions that have prepared it. */
@@ -124,19 +128,48 @@ class PreparedPart implements FilteredPart {
     lazies.set(name, made);
   };
 
-  readonly scan: FilteredPart["scan"] = async (kind, inputs, { sessions = null, byRun } = {}) => {
-    const { pool, use, signal, actors, timelines: { actorOf } } = this.#filtering;
-    const { segments, words } = this;
-    const isByRun = byRun === true && sessions === null;
+  readonly scan: FilteredPart["scan"] = async (kind, inputs, manner = {}) => {
+    const { sessions = null, byRun, asked = ALL_ACTORS } = manner;
+    const { actors } = this.#filtering;
     // While workers visit this part, this thread can read the next one.
-    if (pool.workers > 0) this.readOn();
-    const timelines = isByRun ? null : await this.timelines();
-    const order = {
-      ...{ visitor: kind.name, inputs, segments, words },
-      ...{ timelines, actorOf, sessions, actors },
-    };
-    return await use.during(pool.run(kind, order, signal));
+    if (this.#filtering.pool.workers > 0) this.readOn();
+    if (byRun === true && sessions === null) {
+      return await this.#run(kind, inputs, { timelines: null, sessions, actors });
+    }
+    const finding = this.#askedActors(asked);
+    // A failure is thrown when it is awaited.
+    finding.catch(() => {});
+    const timelines = await this.timelines();
+    return await this.#run(kind, inputs, {
+      ...{ timelines, sessions },
+      actors: [...actors, ...await finding],
+    });
   };
+
+  async #run<Inputs, Counts>(
+    kind: VisitorKind<Inputs, Counts>,
+    inputs: Inputs,
+    choice: Pick<ScanOrder, "timelines" | "sessions" | "actors">,
+  ): Promise<Counts> {
+    const { pool, use, signal, timelines: { actorOf } } = this.#filtering;
+    const { segments, words } = this;
+    const order = { visitor: kind.name, inputs, segments, words, actorOf, ...choice };
+    return await use.during(pool.run(kind, order, signal));
+  }
+
+  /** Returns columns with 1 at the place of each actor who may be asked about. */
+  async #askedActors(asked: Asked): Promise<Uint8Array[]> {
+    const { events, sessions } = narrowing(asked);
+    if (events === null && sessions === null) return [];
+    const { length } = this.#filtering.timelines.actorOf;
+    const column = () => sharedColumn(this.memory.take, new Uint8Array(length));
+    const withEvent = events === null ? null : column();
+    const withSession = sessions === null ? null : column();
+    const inputs = { events, sessions, withEvent, withSession };
+    const all = { timelines: null, sessions: null, actors: this.#filtering.actors };
+    await this.#run(ASKED_ACTORS, inputs, all);
+    return [withEvent, withSession].filter((one) => one !== null);
+  }
 }
 
 async function filteredPart(filtering: Filtering, part: TimelinePart): Promise<PreparedPart> {
@@ -246,7 +279,8 @@ export async function loadFilteredTimelines(
     span,
     { eventBytes, expect: (events) => pool.expect(events), only },
   );
-  const filtering = { ...access, bits, columns, timelines, span, actors };
+  const own = actors === null ? [] : [actors];
+  const filtering = { ...access, bits, columns, timelines, span, actors: own };
   return new TimelinesWithBits({ signal: undefined, ...filtering });
 }
 

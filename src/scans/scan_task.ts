@@ -19,8 +19,8 @@ export interface ScanOrder {
   readonly actorOf: Int32Array;
   /** The sessions that are visited; null: all events are. */
   readonly sessions: SessionChoice | null;
-  /** 1 at the place of each actor who is visited; absent or null: all are. */
-  readonly actors?: Uint8Array | null;
+  /** Each with 1 at the place of each actor who is visited. */
+  readonly actors: readonly Uint8Array[];
 }
 
 /** Divides a scan into ranges of about `CUT_EVENTS` events. */
@@ -45,10 +45,12 @@ export class ScanWork implements PoolWork {
   readonly #visitor: Visitor<unknown>;
   readonly #visit: Visitor<unknown>["visit"];
   readonly #timelinesOf: (segment: number) => Timelines;
-  readonly #actors: Uint8Array | null;
+  /** Visits a range of runs at once; null: timelines are visited one by one. */
+  readonly #visitRuns: ((range: TaskRange) => void) | null;
+  readonly #actors: readonly Uint8Array[];
 
   constructor(kind: AnyVisitorKind, order: ScanOrder) {
-    const { inputs, words, timelines, actorOf, sessions } = order;
+    const { inputs, words, timelines, actorOf, sessions, actors } = order;
     const segments = order.segments.map((segment) =>
       segment instanceof LoadedSegment
         ? segment
@@ -56,12 +58,16 @@ export class ScanWork implements PoolWork {
     );
     const visitor: Visitor<unknown> = kind.create(inputs, words);
     this.#visitor = visitor;
-    this.#actors = order.actors ?? null;
+    this.#actors = actors;
     const all = timelines === null ? null : timelinesIn(segments, timelines);
     // Made once for each segment, of which a scan visits many ranges.
     const runs: RunTimelines[] = [];
     this.#timelinesOf = (segment) =>
       all ?? (runs[segment] ??= new RunTimelines(segments[segment]!, actorOf));
+    const isEachRun = timelines === null && sessions === null && actors.length === 0;
+    this.#visitRuns = isEachRun && visitor.visitRuns !== undefined
+      ? ({ segment, from, to }) => visitor.visitRuns!(segments[segment]!, from, to, actorOf)
+      : null;
     if (sessions === null) {
       this.#visit = (actor, timeline) => visitor.visit(actor, timeline);
     } else {
@@ -70,16 +76,24 @@ export class ScanWork implements PoolWork {
     }
   }
 
-  run({ segment, from, to }: TaskRange): void {
+  run(range: TaskRange): void {
+    if (this.#visitRuns !== null) return this.#visitRuns(range);
+    const { segment, from, to } = range;
     const timelines = this.#timelinesOf(segment);
-    const actors = this.#actors;
     const bits = this.#visitor.bits ?? ANY_RUN;
     const next = (number: number) => timelines.next(number, to, bits);
     for (let number = next(from); number < to; number = next(number + 1)) {
-      timelines.goTo(number);
       const actor = timelines.actorAt(number);
-      if (actors === null || actors[actor] === 1) this.#visit(actor, timelines);
+      if (!this.#isVisited(actor)) continue;
+      timelines.goTo(number);
+      this.#visit(actor, timelines);
     }
+  }
+
+  #isVisited(actor: number): boolean {
+    const actors = this.#actors;
+    for (let i = 0; i < actors.length; i++) if (actors[i]![actor] !== 1) return false;
+    return true;
   }
 
   result(): unknown {

@@ -1,7 +1,8 @@
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
 import { type Filter, isSessionField, onEvents } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
-import type { FilteredPart, FilteredTimelines } from "./filtered_timelines.ts";
+import type { EventPasses } from "./event_test.ts";
+import type { FilteredPart, FilteredTimelines, ScanManner } from "./filtered_timelines.ts";
 import type { ScanSource } from "./read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
 import { sessionPasses } from "./session_tests.ts";
@@ -17,20 +18,27 @@ export interface SelectedTimelines {
   /**
    * Visits every actor, with all events of the sessions that pass the filters on sessions. The visitor
    * applies the span and the filters on events itself.
-   * @param byRun visits each run by itself where no filter is on sessions: see `ScanManner`
    */
   readonly scan: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: () => Inputs,
-    byRun?: boolean,
+    manner?: SelectedManner,
   ) => Promise<Counts>;
   /** Like `scan`, but hands over the counts of each part while its columns are in memory. */
   readonly scanParts: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: () => Inputs,
     take: (counts: Counts, part: FilteredPart) => void,
-    byRun?: boolean,
+    manner?: SelectedManner,
   ) => Promise<void>;
+}
+
+/** How a scan visits selected timelines. */
+interface SelectedManner {
+  /** Visits each run by itself where no filter is on sessions: see `ScanManner`. */
+  readonly byRun?: boolean;
+  /** The visitor counts nothing of actors without an event that passes; absent: of any. */
+  readonly askedEvents?: EventPasses;
 }
 
 /** What a read needs of timelines beyond its scope. */
@@ -65,14 +73,18 @@ export async function selectTimelines(
     : span;
   const loaded = await timelines(reach, [...eventFilters, ...others], columns);
   const sessions = isOfSessions ? { test: await sessionPasses(sql, scope, filters), reach } : null;
+  const mannerOf = ({ byRun = false, askedEvents }: SelectedManner): ScanManner => ({
+    ...{ sessions, byRun },
+    asked: { events: askedEvents ?? null, sessions: sessions?.test ?? null },
+  });
   return {
     timelines: loaded,
     eventFilters,
     reach,
-    scan: (kind, inputs, byRun = false) => loaded.scan(kind, inputs, { sessions, byRun }),
-    scanParts: async (kind, inputs, take, byRun = false) => {
+    scan: (kind, inputs, manner = {}) => loaded.scan(kind, inputs, mannerOf(manner)),
+    scanParts: async (kind, inputs, take, manner = {}) => {
       for await (const part of loaded.parts()) {
-        take(await part.scan(kind, inputs(), { sessions, byRun }), part);
+        take(await part.scan(kind, inputs(), mannerOf(manner)), part);
       }
     },
   };

@@ -17,6 +17,12 @@ export interface Visitor<Counts> {
    * before it cuts the timeline into sessions; others do not ask. Absent: each actor is.
    */
   readonly wants?: (lastMs: number) => boolean;
+  /**
+   * Visits the runs of a segment from one to before another, in place of `visit`, where each run is visited by
+   * itself. Absent: `visit` is called for each.
+   * @param actorOf the actor of each identity
+   */
+  visitRuns?(segment: LoadedSegment, from: number, to: number, actorOf: Int32Array): void;
   /** Visits an actor's events in order, without those that fail the scan's filters on sessions. */
   visit(actor: number, timeline: Timeline): void;
   /** Returns the counts as plain data. Called once, at the end. */

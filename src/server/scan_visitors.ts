@@ -1,3 +1,4 @@
+import { ASKED_ACTORS } from "../scans/asked_actors.ts";
 import { CROSSING } from "../scans/crossing_visitor.ts";
 import { DONE_COUNTS } from "../scans/done_visitor.ts";
 import { PATH_ACTORS } from "../scans/path_actors_visitor.ts";
@@ -34,6 +35,7 @@ import { VALUE_COUNTS } from "../reports/visitors/value_visitor.ts";
 /** All kinds of visitors that a worker can run. */
 export const VISITORS: readonly AnyVisitorKind[] = [
   ACQUISITION_COUNTS,
+  ASKED_ACTORS,
   CELL_COUNTS,
   CELL_PEOPLE,
   COHORT_COUNTS,

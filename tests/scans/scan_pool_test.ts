@@ -51,6 +51,7 @@ function orderOf(inputs: ProbeInputs, byRun = false): ScanOrder {
     timelines: byRun ? null : timelinesOf({ ...columns, cuts: cutsOf(columns, 0, ACTORS + 1) }),
     actorOf: Int32Array.from({ length: ACTORS + 1 }, (_, i) => i),
     sessions: null,
+    actors: [],
   };
 }
 

@@ -34,7 +34,7 @@ export async function newestOf(
 ): Promise<NewestEvents> {
   const { selected, test } = await selectEvents(source, span);
   const newest = new NewestEvents(rows, edgeMs);
-  newest.add(await selected.scan(NEWEST, () => ({ test, span, rows, edgeMs }), true));
+  newest.add(await selected.scan(NEWEST, () => ({ test, span, rows, edgeMs }), { byRun: true }));
   newest.thin();
   return newest;
 }

@@ -84,7 +84,7 @@ async function passingIds(
   const { eventFilters, timelines } = selected;
   const test = await eventPassesOf(sql, scope, "include", eventFilters, timelines.bits);
   const inputs = { test, atMs: new Set(times) };
-  return new Set(await selected.scan(PASSING_IDS, () => inputs, true));
+  return new Set(await selected.scan(PASSING_IDS, () => inputs, { byRun: true }));
 }
 
 function isInRange({ occurred_at }: EventRow, range: Range | null): boolean {

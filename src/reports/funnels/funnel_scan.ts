@@ -82,7 +82,7 @@ export async function findAttempts(
     lateFromMs: asOfMs - windowMs,
     tellsActors,
   };
-  const attempts = await selected.scan(FUNNEL, () => inputs);
+  const attempts = await selected.scan(FUNNEL, () => inputs, { askedEvents: inputs.scope });
   return { attempts, textsOf: values?.textsOf ?? null };
 }
 

@@ -52,7 +52,7 @@ export async function scanGoals(
     figures: summed.map(({ match, key }) => ({ match, measure: { kind: "sum", key } })),
     figuresOfWhole: true,
   };
-  const counts = await selected.scan(MATCH_COUNTS, () => inputs);
+  const counts = await selected.scan(MATCH_COUNTS, () => inputs, { askedEvents: matches.scope });
   const amounts = new Map(
     summed.map(({ match }, i) => [match, figuresOf("sum", counts.figures[i]!)[0]!]),
   );

@@ -91,7 +91,8 @@ export async function countLines(
     placeCount: groups.length,
     joint,
   };
-  const counts = await timelines.scan(INSIGHT_COUNTS, () => inputs);
+  const asked = { events: events.scope, sessions };
+  const counts = await timelines.scan(INSIGHT_COUNTS, () => inputs, { asked });
   return counts.map((own, match) => new LineTally(lines[match]!, groups.length, own));
 }
 

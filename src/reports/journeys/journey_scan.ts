@@ -205,13 +205,16 @@ export async function selectWays(
   return { selected, ways };
 }
 
+/** A start or an end may have a technical name, which no selected event has. */
+const askedBy = ({ selected }: JourneyInputs) => ({ askedEvents: { ...selected, names: null } });
+
 /** Counts the values at each step, and returns the ones with nodes of their own. */
 export async function scanSteps(
   read: JourneySource,
   { selected, ways }: SelectedWays,
   top: number,
 ): Promise<{ readonly nodes: JourneyNodes; readonly shown: readonly (readonly ShownValue[])[] }> {
-  const nodes = await selected.scan(JOURNEY_NODES, () => ways);
+  const nodes = await selected.scan(JOURNEY_NODES, () => ways, askedBy(ways));
   return { nodes, shown: await largestValues(read, nodes, top) };
 }
 
@@ -229,7 +232,7 @@ export async function scanJourneys(
   const { nodes, shown } = await scanSteps(read, found, question.top);
   const codes = shown.map((values) => values.map(({ code }) => code));
   const links = nodes.links === null
-    ? await selected.scan(JOURNEY_LINKS, () => ({ ways, shown: codes }))
+    ? await selected.scan(JOURNEY_LINKS, () => ({ ways, shown: codes }), askedBy(ways))
     : linksBetweenShown(nodes, nodes.links, codes);
   const places = placesOf(codes);
   const placed = Array.from(

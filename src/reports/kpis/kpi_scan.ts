@@ -72,7 +72,7 @@ async function scanCounts(source: ScanSource, buckets: readonly Span[], listed: 
     sessions: await sessionPasses(sql, scope, scope.filters),
     newcomers: { span, technical: await readTechnicalNames(sql, scope.projectId) },
   };
-  const scan = timelines.scan(KPI_COUNTS, () => inputs);
+  const scan = timelines.scan(KPI_COUNTS, () => inputs, { asked: inputs });
   return await withNewcomers(sql, timelines, { span, reach }, scan);
 }
 

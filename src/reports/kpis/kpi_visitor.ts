@@ -107,7 +107,6 @@ class KpiVisitor implements Visitor<KpiCounts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    if (!this.#isAsked(actor, timeline)) return;
     this.#actor = actor;
     this.#scan.visit(actor, timeline);
     this.#leaveBucket();
@@ -119,21 +118,6 @@ class KpiVisitor implements Visitor<KpiCounts> {
     if (this.#listed === "newVisitors") this.#behind.add(actor, firstMs);
     const bucket = this.#placeOf(this.#buckets.at(firstMs));
     if (lastActors[bucket] === actor) this.#newcomers.add(actor, bucket);
-  }
-
-  /** Tells whether any event is selected, at any time: most actors need not be followed. */
-  #isAsked(actor: number, timeline: Timeline): boolean {
-    const test = this.#events;
-    if (test.actors !== null && test.actors[actor] !== 1) return false;
-    const { segments, segmentOf, starts, ends } = timeline;
-    for (let i = timeline.first; i < timeline.end; i++) {
-      const { names, paths, contexts, filterBits } = segments[segmentOf[i]!]!;
-      const end = ends[i]!;
-      for (let at = starts[i]!; at < end; at++) {
-        if (test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) return true;
-      }
-    }
-    return false;
   }
 
   #visitSession(session: ScannedSession): void {

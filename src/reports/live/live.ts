@@ -17,7 +17,11 @@ async function countLive(read: Read): Promise<LiveCounts> {
   const shortAgoMs = asOfMs - SHORT_MINUTES * MINUTE_MS;
   const span = { fromMs: longAgoMs, toMs: asOfMs + 1 };
   const { selected, test } = await selectEvents(read, span, { isCounting: true });
-  return await selected.scan(LIVE_COUNTS, () => ({ test, asOfMs, longAgoMs, shortAgoMs }), true);
+  return await selected.scan(
+    LIVE_COUNTS,
+    () => ({ test, asOfMs, longAgoMs, shortAgoMs }),
+    { byRun: true },
+  );
 }
 
 /** Returns the paths with the most visitors, most first, ties by path. */

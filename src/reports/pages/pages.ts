@@ -26,7 +26,7 @@ async function countPages(read: Read, span: Span): Promise<PageCounts> {
     toMs: await sessionsEndByMs(read, read.scope.projectId, span.toMs),
   };
   const { selected, test } = await selectEvents(read, reach, { columns: [{ depths: true }] });
-  return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }));
+  return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }), { askedEvents: test });
 }
 
 function secondsOf(ms: number | undefined): number | null {

@@ -94,5 +94,5 @@ async function scan(
     periods: question.periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
     listed,
   };
-  return await selected.scan(COHORT_COUNTS, () => inputs);
+  return await selected.scan(COHORT_COUNTS, () => inputs, { askedEvents: inputs.scope });
 }

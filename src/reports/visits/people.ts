@@ -69,7 +69,7 @@ async function newestIn(
     await selected.scan(
       NEWEST_PEOPLE,
       () => ({ span: part, endMs, test, rows, edgeMs }),
-      cursor === null,
+      { byRun: cursor === null, askedEvents: test },
     ),
   );
   return newest.found();

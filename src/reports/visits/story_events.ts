@@ -89,7 +89,7 @@ export async function storyEvents(
   const wanted = rows + 1;
   const newest = new NewestEvents(wanted, edgeMs);
   const inputs = { actor: actorId, span, test, ofSessions, sign, rows: wanted, edgeMs } as const;
-  newest.add(await selected.scan(PERSON_EVENTS, () => inputs, true));
+  newest.add(await selected.scan(PERSON_EVENTS, () => inputs, { byRun: true }));
   newest.thin();
   const { segmentIds, places } = newest;
   let listed: StoryEvent[] = [];
@@ -121,7 +121,7 @@ export async function goalsOfEvents(
   const goalMatches = goals.map(({ match }) => match);
   const { selected, matches } = await selectMatches(source, span, goalMatches);
   const inputs = { watched, ofSessions: false, matches, listed: goals.map(() => true) };
-  const { taken } = await selected.scan(WATCHED_COUNTS, () => inputs, true);
+  const { taken } = await selected.scan(WATCHED_COUNTS, () => inputs, { byRun: true });
   const takenBy = Map.groupBy(
     taken.matches.keys(),
     (i) => `${taken.segmentIds[i]} ${taken.places[i]}`,

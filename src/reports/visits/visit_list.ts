@@ -79,7 +79,7 @@ async function newestIn(
       ...{ span: part, reach, actor: actorId, rows, edgeMs },
       selected: passes[0]!,
       converting: passes[1] ?? null,
-    })),
+    }), { askedEvents: passes[0]! }),
   );
   return newest.found();
 }

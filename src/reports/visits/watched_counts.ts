@@ -124,7 +124,7 @@ export async function countWatched(
   const totals = new WatchedTotals(goals);
   await selected.scanParts(WATCHED_COUNTS, () => inputs, (counts, part) => {
     totals.add(counts, part);
-  }, true);
+  }, { byRun: true });
   const placeOf = new Map(inputs.watched.map((one, place) => [one, place]));
   return watched.map((one) => totals.figuresAt(placeOf.get(one)!));
 }
