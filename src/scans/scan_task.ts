@@ -1,5 +1,5 @@
 import { LoadedSegment, type SentSegment } from "../timelines/loaded_segment.ts";
-import { type ScannedTimelines, timelinesIn } from "../timelines/picked_timelines.ts";
+import { scanCuts, type ScannedTimelines, timelinesIn } from "../timelines/picked_timelines.ts";
 import { CUT_EVENTS, RunTimelines, type Timelines } from "../timelines/timeline_table.ts";
 import { ANY_RUN } from "../timelines/timeline.ts";
 import { PassingSessions, type SessionChoice } from "./passing_sessions.ts";
@@ -26,7 +26,7 @@ export interface ScanOrder {
 /** Divides a scan into ranges of about `CUT_EVENTS` events. */
 function* rangesOf({ timelines, segments }: ScanOrder): Generator<TaskRange> {
   if (timelines !== null) {
-    const { cuts } = timelines.columns;
+    const cuts = scanCuts(timelines);
     for (let i = 1; i < cuts.length; i++) yield { segment: 0, from: cuts[i - 1]!, to: cuts[i]! };
     return;
   }

@@ -1,11 +1,12 @@
 import type { LoadedSegment } from "./loaded_segment.ts";
 import type { RunBits } from "./timeline.ts";
 import { ActorTimelines, type TimelineColumns, type Timelines } from "./timeline_table.ts";
+import type { TouchedTimelines } from "./touched_timelines.ts";
 
 /** Actors whose slices are picked together: their offsets stay in the processor's cache. */
 const ACTORS_PICKED = 4_096;
 
-/** The timelines of a scan, whose segments may be some of those that the columns refer to. */
+/** The timelines of a scan: columns of these segments, or what is picked out of those of others. */
 export interface ScannedTimelines {
   readonly columns: TimelineColumns;
   /**
@@ -13,6 +14,8 @@ export interface ScannedTimelines {
    * the same order.
    */
   readonly placeOf: Int32Array | null;
+  /** The actors who did something that the columns do not have; null: they have all. */
+  readonly touched: TouchedTimelines | null;
 }
 
 /**
@@ -29,6 +32,7 @@ class PickedTimelines implements Timelines {
   nameBits = new Int32Array(0);
   readonly #all: TimelineColumns;
   readonly #placeOf: Int32Array;
+  readonly #touched: TouchedTimelines;
   /** The actors from `#from` to before `#to` are picked; by actor from there, where the slices begin. */
   #from = 0;
   #to = 0;
@@ -38,9 +42,11 @@ class PickedTimelines implements Timelines {
     readonly segments: readonly LoadedSegment[],
     all: TimelineColumns,
     placeOf: Int32Array,
+    touched: TouchedTimelines,
   ) {
     this.#all = all;
     this.#placeOf = placeOf;
+    this.#touched = touched;
   }
 
   goTo(actor: number): boolean {
@@ -76,17 +82,33 @@ class PickedTimelines implements Timelines {
   #pick(from: number, to: number): void {
     const { offsets, segmentOf, starts, ends, nameBits } = this.#all;
     const placeOf = this.#placeOf;
-    const [own, picked] = [this.#room(offsets[to]! - offsets[from]!), this.#offsets];
+    const touched = this.#touched;
+    // Who came since the columns were built has no slice in them.
+    const known = offsets.length - 1;
+    let number = placeFrom(touched.actors, from);
+    const ofTouched = touched.offsets[placeFrom(touched.actors, to)]! - touched.offsets[number]!;
+    const ofAll = offsets[Math.min(to, known)]! - offsets[Math.min(from, known)]!;
+    const [own, picked] = [this.#room(ofAll + ofTouched), this.#offsets];
     let at = 0;
-    for (let actor = from, i = offsets[from]!; actor < to; actor++) {
+    for (let actor = from; actor < to; actor++) {
       picked[actor - from] = at;
-      for (const end = offsets[actor + 1]!; i < end; i++) {
-        const place = placeOf[segmentOf[i]!]!;
-        if (place < 0) continue;
-        own.segmentOf[at] = place;
-        own.starts[at] = starts[i]!;
-        own.ends[at] = ends[i]!;
-        own.nameBits[at++] = nameBits[i]!;
+      if (touched.actors[number] === actor) {
+        const [first, end] = [touched.offsets[number]!, touched.offsets[++number]!];
+        own.segmentOf.set(touched.segmentOf.subarray(first, end), at);
+        own.starts.set(touched.starts.subarray(first, end), at);
+        own.ends.set(touched.ends.subarray(first, end), at);
+        own.nameBits.set(touched.nameBits.subarray(first, end), at);
+        at += end - first;
+      } else if (actor < known) {
+        const end = offsets[actor + 1]!;
+        for (let i = offsets[actor]!; i < end; i++) {
+          const place = placeOf[segmentOf[i]!]!;
+          if (place < 0) continue;
+          own.segmentOf[at] = place;
+          own.starts[at] = starts[i]!;
+          own.ends[at] = ends[i]!;
+          own.nameBits[at++] = nameBits[i]!;
+        }
       }
     }
     picked[to - from] = at;
@@ -108,12 +130,51 @@ class PickedTimelines implements Timelines {
   }
 }
 
+/** Returns the place of the first of ascending numbers that is at least `from`; their count: none is. */
+function placeFrom(ascending: Int32Array, from: number): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle]! < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const NOBODY: TouchedTimelines = {
+  actors: new Int32Array(0),
+  offsets: new Int32Array(1),
+  segmentOf: new Int32Array(0),
+  starts: new Int32Array(0),
+  ends: new Int32Array(0),
+  nameBits: new Int32Array(0),
+};
+
 /** Returns the timelines of a scan of these segments. */
 export function timelinesIn(
   segments: readonly LoadedSegment[],
-  { columns, placeOf }: ScannedTimelines,
+  { columns, placeOf, touched }: ScannedTimelines,
 ): Timelines {
   return placeOf === null
     ? new ActorTimelines(segments, columns)
-    : new PickedTimelines(segments, columns, placeOf);
+    : new PickedTimelines(segments, columns, placeOf, touched ?? NOBODY);
+}
+
+/** Touched actors of a range of those before the first cut, and behind the last one. */
+const TOUCHED_CUT = 1_024;
+
+/** Returns the actors that cut a scan's timelines into ranges; the last entry is the end. */
+export function scanCuts({ columns: { cuts }, touched }: ScannedTimelines): readonly number[] {
+  if (touched === null || touched.actors.length === 0) return [...cuts];
+  const { actors } = touched;
+  const cutAt = (first: number, end: number) =>
+    Array.from(
+      { length: Math.ceil((end - first) / TOUCHED_CUT) },
+      (_, i) => actors[first + i * TOUCHED_CUT]!,
+    );
+  const before = cutAt(0, placeFrom(actors, cuts[0]!));
+  const behind = cutAt(placeFrom(actors, cuts.at(-1)!), actors.length);
+  const end = behind.length > 0 ? [actors.at(-1)! + 1] : [];
+  // Who came since may begin where the columns end.
+  return [...new Set([...before, ...cuts, ...behind, ...end])];
 }

@@ -5,6 +5,7 @@ import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";
 import { type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
+import type { KeptColumns, TouchedTimelines } from "./touched_timelines.ts";
 import { CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
 /** Returns the segments with these ids, in any order. */
@@ -21,7 +22,14 @@ export interface TimelinesKey {
   readonly projectId: number;
   /** The version of the links between identities and actors. */
   readonly version: number;
-  readonly segmentIds: readonly number[];
+  readonly segments: readonly LoadedSegment[];
+}
+
+/** Builds timelines that are not kept. */
+export interface MakeTimelines {
+  readonly all: () => Promise<TimelineColumns>;
+  /** Builds those of the actors of further segments, whose places are given: see `touchedTimelines`. */
+  readonly touched: (further: readonly number[], kept: KeptColumns) => Promise<TouchedTimelines>;
 }
 
 interface KeptTimelines {
@@ -43,6 +51,9 @@ function bytesOf(segment: LoadedSegment): number {
 const LAZY_SHARE = 1 / 2;
 /** The share of timelines: they take 29 MB for ten million events. */
 const RUNS_SHARE = 1 / 2;
+
+/** Timelines are built where kept ones lack more than this share of the runs. */
+const FURTHER_SHARE_MAX = 1 / 8;
 
 /** The share of who is who, in all projects: 2.3 MB for 577,000 identities. */
 const ACTORS_SHARE = 1 / 4;
@@ -138,46 +149,63 @@ export class SegmentCache {
   }
 
   /**
-   * Returns the timelines that a key names: kept ones of these segments or of more, or built now. Throws what
-   * `build` throws.
+   * Returns the timelines of a project's segments at a version of its links: kept ones, what kept ones of
+   * nearly all of these and of others have of them, or built now. Throws what `make` throws.
    */
   async timelinesOf(
-    { projectId, version, segmentIds }: TimelinesKey,
+    { projectId, version, segments }: TimelinesKey,
     use: MemoryUse,
-    build: () => Promise<TimelineColumns>,
+    make: MakeTimelines,
   ): Promise<ScannedTimelines> {
     const owner = `${projectId} ${version}`;
+    const segmentIds = segments.map(({ segmentId }) => segmentId);
     const key = `${owner} ${segmentIds.join(" ")}`;
-    const kept = this.#timelines.get(key);
-    if (kept !== undefined) return { columns: kept.columns, placeOf: null };
-    const more = this.#timelinesOfMore(owner, segmentIds);
-    if (more !== null) {
+    const known = this.#timelines.get(key);
+    if (known !== undefined) return { columns: known.columns, placeOf: null, touched: null };
+    const near = this.#nearest(owner, segments);
+    if (near !== null) {
+      const { kept: { columns, segmentIds: keptIds }, further } = near;
       const places = new Map(segmentIds.map((id, place) => [id, place]));
-      const placeOf = Int32Array.from(more.segmentIds, (id) => places.get(id) ?? -1);
-      return { columns: more.columns, placeOf };
+      const kept = {
+        columns,
+        placeOf: Int32Array.from(keptIds, (id) => places.get(id) ?? -1),
+      };
+      if (further.length === 0) return { ...kept, touched: null };
+      const touched = await make.touched(further, kept);
+      return { ...kept, touched: shared(use.take, { ...touched }) };
     }
-    const columns = shared((bytes) => this.memory.take(bytes), { ...await build() });
+    const columns = shared((bytes) => this.memory.take(bytes), { ...await make.all() });
     const isKept = this.#timelines.set(key, { owner, segmentIds, columns });
     if (!isKept) use.own(columns.offsets);
-    return { columns, placeOf: null };
+    return { columns, placeOf: null, touched: null };
   }
 
   /**
-   * Returns the smallest kept timelines of all of these segments and others; null: there are none. However large
-   * they are, building others takes longer: 50 ms for one segment of ten million events, picking it out of
-   * all 5.
+   * Returns the kept timelines that lack the fewest runs of these segments, the smallest of them, and the places
+   * of those segments that they lack; null: all lack too many. However large they are, building others takes
+   * longer: 50 ms for one segment of ten million events, picking it out of all 5.
    */
-  #timelinesOfMore(owner: string, segmentIds: readonly number[]): KeptTimelines | null {
-    let found: string | null = null;
-    let least = Infinity;
-    for (const [key, kept] of this.#timelines.entries()) {
-      const { length } = kept.columns.segmentOf;
-      if (kept.owner !== owner || length >= least) continue;
-      const ids = new Set(kept.segmentIds);
-      if (!segmentIds.every((id) => ids.has(id))) continue;
-      [found, least] = [key, length];
+  #nearest(
+    owner: string,
+    segments: readonly LoadedSegment[],
+  ): { readonly kept: KeptTimelines; readonly further: readonly number[] } | null {
+    const runsIn = (places: readonly number[]) =>
+      places.reduce((sum, place) => sum + segments[place]!.identities.length, 0);
+    let found: { key: string; further: readonly number[] } | null = null;
+    let least = FURTHER_SHARE_MAX * runsIn([...segments.keys()]);
+    let smallest = Infinity;
+    for (const [key, { owner: other, segmentIds, columns }] of this.#timelines.entries()) {
+      if (other !== owner) continue;
+      const ids = new Set(segmentIds);
+      const further = [...segments.keys()].filter((at) => !ids.has(segments[at]!.segmentId));
+      const runs = runsIn(further);
+      const { length } = columns.segmentOf;
+      if (runs > least || runs === least && length >= smallest) continue;
+      [found, least, smallest] = [{ key, further }, runs, length];
     }
-    return found === null ? null : this.#timelines.get(found)!;
+    return found === null
+      ? null
+      : { kept: this.#timelines.get(found.key)!, further: found.further };
   }
 
   /** Returns a segment if it is kept, which counts as a use. */

@@ -12,7 +12,7 @@ const ACTORS_UNTIMED = 1_000;
 type Segments = readonly LoadedSegment[];
 
 /** The runs of all actors, of whom only those from `first` to before `end` have any. */
-interface RunTable extends Omit<TimelineColumns, "cuts"> {
+export interface RunTable extends Omit<TimelineColumns, "cuts"> {
   readonly first: number;
   readonly end: number;
 }
@@ -77,8 +77,8 @@ async function interleavedActors(
   { offsets, first, end: endActor, segmentOf, starts, ends }:
     & ActorRuns
     & Pick<RunTable, "first" | "end">,
+  isLater: Uint8Array,
 ): Promise<number[]> {
-  const isLater = areLater(segments);
   const follows = (run: number): boolean => {
     const [before, here] = [segmentOf[run - 1]!, segmentOf[run]!];
     // Most segments follow each other in time: then the times, which are slow to reach, need no check.
@@ -208,6 +208,34 @@ function columnsOf({ first, end, ...table }: RunTable): TimelineColumns {
 }
 
 /**
+ * Puts the events of each actor in the order of time, then of ids, which are looked up where events of the same
+ * millisecond lie in different runs.
+ * @param isLater by segment 1 where no event of an actor's runs before a run of it is later; then times need
+ * no look
+ */
+export async function inOrder(
+  sql: Sql,
+  projectId: number,
+  segments: Segments,
+  runs: RunTable,
+  isLater: Uint8Array,
+): Promise<RunTable> {
+  const interleaved = await interleavedActors(segments, runs, isLater);
+  if (interleaved.length === 0) return runs;
+  const merge = new RunMerge(segments, runs);
+  const merged = new MergedTimelines();
+  const tied: number[] = [];
+  const yieldIfDue = yielding();
+  for (const actor of interleaved) {
+    if (merge.merge(actor, "give up")) merged.add(actor, merge);
+    else tied.push(actor);
+    await yieldIfDue();
+  }
+  await mergeTied(sql, projectId, merge, tied, merged);
+  return withMerged(runs, merged);
+}
+
+/**
  * Builds the timelines of all actors in the segments, and yields to the event loop about every 10 ms. Where
  * events of the same millisecond lie in different runs of an actor, their ids are looked up: `sql` must
  * read the snapshot that the segments were loaded from.
@@ -220,17 +248,5 @@ export async function buildTimelines(
   actorOf: Int32Array,
 ): Promise<TimelineColumns> {
   const runs = await runsOf(segments, actorOf);
-  const interleaved = await interleavedActors(segments, runs);
-  if (interleaved.length === 0) return columnsOf(runs);
-  const merge = new RunMerge(segments, runs);
-  const merged = new MergedTimelines();
-  const tied: number[] = [];
-  const yieldIfDue = yielding();
-  for (const actor of interleaved) {
-    if (merge.merge(actor, "give up")) merged.add(actor, merge);
-    else tied.push(actor);
-    await yieldIfDue();
-  }
-  await mergeTied(sql, projectId, merge, tied, merged);
-  return columnsOf(withMerged(runs, merged));
+  return columnsOf(await inOrder(sql, projectId, segments, runs, areLater(segments)));
 }

@@ -12,6 +12,7 @@ import { type MemoryScope, type MemoryUse, shared } from "./shared_memory.ts";
 import { buildTimelines } from "./timeline_build.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
+import { touchedTimelines } from "./touched_timelines.ts";
 
 /** All events that a read needs of some actors of a project, in memory. */
 export interface TimelinePart {
@@ -86,6 +87,7 @@ async function* partsOf(
     const timelines = async () => ({
       columns: built ??= shared(memory.take, { ...await build(segments) }),
       placeOf: null,
+      touched: null,
     });
     yield { segments, memory, timelines, readOn };
   }
@@ -212,11 +214,16 @@ export async function loadTimelines(
   const last = segments.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);
   const actorOf = await actors.upTo(last);
   // New actors appear only in new segments; the links version changes when an identity gets another.
-  const key = { projectId, version, segmentIds: [...sizes.keys()] };
+  const key = { projectId, version, segments };
   const part: TimelinePart = {
     segments,
     memory: use,
-    timelines: () => cache.timelinesOf(key, use, () => build(segments, actorOf)),
+    timelines: () =>
+      cache.timelinesOf(key, use, {
+        all: () => build(segments, actorOf),
+        touched: (further, kept) =>
+          touchedTimelines(sql, projectId, segments, further, kept, actorOf),
+      }),
     readOn: () => {},
   };
   return { projectId, actorOf, parts: () => onlyPart(part) };

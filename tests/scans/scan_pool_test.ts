@@ -30,7 +30,11 @@ function poolOf(size: number, spareGraceMs = NEVER) {
   return { pool, workers };
 }
 
-const timelinesOf = (columns: TimelineColumns): ScannedTimelines => ({ columns, placeOf: null });
+const timelinesOf = (columns: TimelineColumns): ScannedTimelines => ({
+  columns,
+  placeOf: null,
+  touched: null,
+});
 
 /** Actors 1 to `ACTORS`, each with one event. */
 function orderOf(inputs: ProbeInputs, byRun = false): ScanOrder {

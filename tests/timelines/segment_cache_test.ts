@@ -290,12 +290,31 @@ Deno.test("loadTimelines: timelines are built once, until segments or links chan
   assert.equal((await timelinesOf(sql)).columns, first);
   // Those of fewer segments are picked out of them.
   const fewer = new FakeSql(new Map([[2, 10]]));
-  assert.deepEqual(await timelinesOf(fewer), { columns: first, placeOf: Int32Array.of(-1, 0) });
+  assert.deepEqual(await timelinesOf(fewer), {
+    ...{ columns: first, placeOf: Int32Array.of(-1, 0), touched: null },
+  });
   assert.notEqual((await timelinesOf(sql, 2)).columns, first);
   sql.links.set(2, 1);
   sql.linksVersion++;
   const linked = await timelinesOf(sql);
   assert.deepEqual([[...linked.columns.offsets], linked.placeOf], [[0, 0, 2, 2], null]);
+});
+
+Deno.test("loadTimelines: of a few further segments the timelines of their actors alone are built", async () => {
+  const cache = new SegmentCache(100 * BYTES);
+  const timelinesOf = async (segments: number) => {
+    const ids = Array.from({ length: segments }, (_, i) => [i + 1, 10] as const);
+    const loading = loadingInPlace(new FakeSql(new Map(ids)), cache);
+    const [part] = await Array.fromAsync((await loadTimelines(loading, 1, SPAN)).parts());
+    return await part!.timelines();
+  };
+  const { columns: first } = await timelinesOf(14);
+  const two = await timelinesOf(16);
+  assert.equal(two.columns, first);
+  assert.deepEqual([...two.touched!.actors], [15, 16]);
+  const three = await timelinesOf(17);
+  assert.notEqual(three.columns, first);
+  assert.equal(three.touched, null);
 });
 
 Deno.test("loadTimelines: kept as a whole where all that it needs of its events fits", async () => {

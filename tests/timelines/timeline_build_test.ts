@@ -1,24 +1,21 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { Database, Sql } from "../../src/db/sql.ts";
-import { ANY_RUN, type RunBits, type Timeline } from "../../src/timelines/timeline.ts";
 import { loadTimelines, type Timelines } from "../../src/timelines/timelines.ts";
 import { LoadedSegment } from "../../src/timelines/loaded_segment.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { buildTimelines } from "../../src/timelines/timeline_build.ts";
-import { timelinesIn } from "../../src/timelines/picked_timelines.ts";
-import { nameBit } from "../../src/timelines/run_bits.ts";
 import { CUT_EVENTS } from "../../src/timelines/timeline_table.ts";
 import { TIMELINE_IDS_LOOKED_UP } from "../../src/limits.ts";
 import { segmentsOf as loadedSegmentsOf } from "../support/read_timelines.ts";
-import { SegmentTable } from "../store/segment_table.ts";
 import { onBothEngines } from "../support/databases.ts";
 import {
-  compareTold,
-  encodedSegment,
+  expected,
   idOf,
+  IdTable,
   loadedSegment,
   loadingInPlace,
+  numbersOf,
   partsOf,
   type Segment,
   segmentOfTold,
@@ -29,28 +26,6 @@ import {
   told,
   visitActors,
 } from "./timeline_world.ts";
-
-/** A table of segments, numbered from 1, which notes how often ids are looked up. */
-class IdTable extends SegmentTable {
-  constructor(readonly segments: readonly Segment[]) {
-    super(new Map(segments.map((segment, i) => [i + 1, encodedSegment(segment)])));
-  }
-
-  get lookUps(): number {
-    return this.asked.length;
-  }
-}
-
-/** The names of the events of a timeline, in its order. */
-function numbersOf(timeline: Timeline): number[] {
-  const numbers: number[] = [];
-  for (let i = timeline.first; i < timeline.end; i++) {
-    assert.ok(timeline.starts[i]! < timeline.ends[i]!);
-    const { names } = timeline.segments[timeline.segmentOf[i]!]!;
-    numbers.push(...names.subarray(timeline.starts[i]!, timeline.ends[i]!));
-  }
-  return numbers;
-}
 
 interface Visit {
   readonly actor: number;
@@ -69,15 +44,6 @@ async function visitsOf(sql: Sql, timelines: Timelines): Promise<Visit[]> {
 async function walked(segments: readonly Segment[], links = new Map<number, number>()) {
   const table = new IdTable(segments);
   return { visits: await visitsOf(table, timelinesOf(segments, links)), lookUps: table.lookUps };
-}
-
-/** What every timeline must be: each actor's events, sorted. */
-function expected(events: readonly Told[], links: ReadonlyMap<number, number>) {
-  const byActor = Map.groupBy(events, ({ identity }) => links.get(identity) ?? identity);
-  return [...byActor].map(([actor, own]) => ({
-    actor,
-    numbers: own.toSorted(compareTold).map(({ number }) => number),
-  })).sort((a, b) => a.actor - b.actor);
 }
 
 Deno.test("buildTimelines: every actor once, with all events in order, however they lie", async () => {
@@ -105,72 +71,6 @@ Deno.test("buildTimelines: every actor once, with all events in order, however t
     ),
     { numRuns: 500 },
   );
-});
-
-Deno.test("timelinesIn: of some segments every actor's events in order, as if there were no others", async () => {
-  const event = fc.record({
-    identity: fc.integer({ min: 1, max: 8 }),
-    ms: fc.oneof(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -1e9, max: 1e9 })),
-    group: fc.nat({ max: 5 }),
-  });
-  const events = fc.array(event, { maxLength: 80, size: "max" });
-  const linked = fc.dictionary(fc.constantFrom("1", "2", "3"), fc.constantFrom(4, 5, 12));
-  const kept = fc.uniqueArray(fc.nat({ max: 5 }));
-  const agrees = fc.asyncProperty(events, linked, kept, async (places, owners, left) => {
-    const links = new Map(Object.entries(owners).map(([id, actor]) => [Number(id), actor]));
-    const all = places.map(({ identity, ms }, i) => told(identity, ms, i + 1));
-    const segments = segmentsOf(
-      Array.from({ length: 6 }, (_, group) => all.filter((_, i) => places[i]!.group === group)),
-    );
-    const { actorOf, parts } = timelinesOf(segments, links);
-    for await (const part of parts()) {
-      const columns = await buildTimelines(new IdTable(segments), 1, part.segments, actorOf);
-      const own = part.segments.filter((_, place) => left.includes(place));
-      const placeOf = Int32Array.from(part.segments, (segment) => own.indexOf(segment));
-      const timelines = timelinesIn(own, { columns, placeOf });
-      const found = [];
-      const next = (from: number) => timelines.next(from, actorOf.length, ANY_RUN);
-      for (let actor = next(0); actor < actorOf.length; actor = next(actor + 1)) {
-        assert.ok(timelines.goTo(actor));
-        found.push({ actor: timelines.actorAt(actor), numbers: numbersOf(timelines) });
-      }
-      const meant = own.flatMap(({ segmentId }) => segments[segmentId - 1]!.told);
-      assert.deepEqual(found, expected(meant, links));
-    }
-  });
-  await fc.assert(agrees, { numRuns: 300 });
-});
-
-Deno.test("timelinesIn: many actors, of whom a scan visits ranges, and those with certain names", async () => {
-  const actors = 20_000;
-  const identities = Array.from({ length: actors }, (_, i) => i + 1);
-  const groups = [2, 3].map((every, group) =>
-    identities.filter((id) => id % every === 0).map((id) => told(id, 100 * group + 1, id % 32))
-  );
-  const { actorOf, parts } = timelinesOf(segmentsOf(groups), new Map());
-  for await (const { segments } of parts()) {
-    const columns = await buildTimelines(new IdTable([]), 1, segments, actorOf);
-    const timelines = timelinesIn(segments.slice(1), { columns, placeOf: Int32Array.of(-1, 0) });
-    const found = (from: number, to: number, bits: RunBits) => {
-      const visited = [];
-      const next = (actor: number) => timelines.next(actor, to, bits);
-      for (let actor = next(from); actor < to; actor = next(actor + 1)) visited.push(actor);
-      return visited;
-    };
-    const thirds = identities.filter((id) => id % 3 === 0);
-    const within = (from: number, to: number) => thirds.filter((id) => id >= from && id < to);
-    for (const [from, to] of [[0, actors + 1], [4_000, 9_000], [9_000, 9_001], [700, 4_900]]) {
-      assert.deepEqual(found(from!, to!, ANY_RUN), within(from!, to!));
-    }
-    const ofName = found(0, actors + 1, { names: nameBit(6), paths: -1 });
-    // Several names share a bit.
-    const named = thirds.filter((id) => [6, 21].includes(id % 32));
-    assert.deepEqual(ofName, named);
-    for (const id of [ofName.at(-1)!, 2, 19_998, 3]) {
-      assert.equal(timelines.goTo(id), id % 3 === 0);
-      if (id % 3 === 0) assert.deepEqual(numbersOf(timelines), [id % 32]);
-    }
-  }
 });
 
 Deno.test("buildTimelines: one slice a run where runs follow each other, and no id is looked up", async () => {

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { Sql } from "../../src/db/sql.ts";
 import type { TimelineLoading, TimelinePart, Timelines } from "../../src/timelines/timelines.ts";
 import type { SegmentColumns } from "../../src/timelines/hot_columns.ts";
@@ -8,12 +9,13 @@ import {
 import { addRunBits } from "../../src/timelines/run_bits.ts";
 import type { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts";
-import type { VisitActor } from "../../src/timelines/timeline.ts";
+import type { Timeline, VisitActor } from "../../src/timelines/timeline.ts";
 import { buildTimelines } from "../../src/timelines/timeline_build.ts";
 import { ActorTimelines } from "../../src/timelines/timeline_table.ts";
 import { ID_BYTES, uuidOf } from "../../src/store/id_codec.ts";
 import { columnFor } from "../../src/store/integer_codec.ts";
 import type { EncodedSegment } from "../../src/store/segment_builder.ts";
+import { SegmentTable } from "../store/segment_table.ts";
 import { segmentOf } from "../store/segment_world.ts";
 import { newRow } from "../support/event_rows.ts";
 import { IN_PLACE } from "../support/in_place.ts";
@@ -160,4 +162,35 @@ export async function storeSegment(sql: Sql, projectId: number, segment: Segment
       decode($7::text, 'base64'))`,
     [projectId, fromMs, toMs, events, textBytes, head.toBase64(), body.toBase64()],
   );
+}
+
+/** A table of segments, numbered from 1, which notes how often ids are looked up. */
+export class IdTable extends SegmentTable {
+  constructor(readonly segments: readonly Segment[]) {
+    super(new Map(segments.map((segment, i) => [i + 1, encodedSegment(segment)])));
+  }
+
+  get lookUps(): number {
+    return this.asked.length;
+  }
+}
+
+/** The names of the events of a timeline, in its order. */
+export function numbersOf(timeline: Timeline): number[] {
+  const numbers: number[] = [];
+  for (let i = timeline.first; i < timeline.end; i++) {
+    assert.ok(timeline.starts[i]! < timeline.ends[i]!);
+    const { names } = timeline.segments[timeline.segmentOf[i]!]!;
+    numbers.push(...names.subarray(timeline.starts[i]!, timeline.ends[i]!));
+  }
+  return numbers;
+}
+
+/** What every timeline must be: each actor's events, sorted. */
+export function expected(events: readonly Told[], links: ReadonlyMap<number, number>) {
+  const byActor = Map.groupBy(events, ({ identity }) => links.get(identity) ?? identity);
+  return [...byActor].map(([actor, own]) => ({
+    actor,
+    numbers: own.toSorted(compareTold).map(({ number }) => number),
+  })).sort((a, b) => a.actor - b.actor);
 }

@@ -1,0 +1,124 @@
+import type { Sql } from "../db/sql.ts";
+import { yielding } from "../store/yielding.ts";
+import type { LoadedSegment } from "./loaded_segment.ts";
+import { inOrder, type RunTable } from "./timeline_build.ts";
+import type { TimelineColumns } from "./timeline_table.ts";
+
+/** Actors between two checks of the clock. */
+const ACTORS_UNTIMED = 1_000;
+
+/** The whole timelines of some actors, who are in ascending order. */
+export interface TouchedTimelines extends Omit<TimelineColumns, "offsets" | "cuts"> {
+  readonly actors: Int32Array;
+  /** By place among the actors, where the slices begin; then where the last ones end. */
+  readonly offsets: Int32Array;
+}
+
+/** Kept timelines, of some of a scan's segments and of others. */
+export interface KeptColumns {
+  readonly columns: TimelineColumns;
+  /** By the place of a segment in the columns, its place in the scan; -1: it is not scanned. */
+  readonly placeOf: Int32Array;
+}
+
+/** Returns the actors with a run in the segments, in ascending order. */
+function actorsIn(segments: Iterable<LoadedSegment>, actorOf: Int32Array): Int32Array {
+  const found = new Set<number>();
+  for (const { identities } of segments) {
+    for (let run = 0; run < identities.length; run++) found.add(actorOf[identities[run]!]!);
+  }
+  return Int32Array.from(found).sort();
+}
+
+/** Visits the kept slices of an actor that lie in the scan's segments. */
+function forEachKept(
+  { columns: { offsets, segmentOf }, placeOf }: KeptColumns,
+  actor: number,
+  visit: (slice: number, place: number) => void,
+): void {
+  // Who came since the columns were built has none.
+  if (actor + 1 >= offsets.length) return;
+  for (let slice = offsets[actor]!; slice < offsets[actor + 1]!; slice++) {
+    const place = placeOf[segmentOf[slice]!]!;
+    if (place >= 0) visit(slice, place);
+  }
+}
+
+/** Gathers what the actors did: first the kept slices of each, then the runs in further segments. */
+async function runsOf(
+  segments: readonly LoadedSegment[],
+  further: readonly number[],
+  kept: KeptColumns,
+  actors: Int32Array,
+  actorOf: Int32Array,
+): Promise<RunTable> {
+  const yieldIfDue = yielding();
+  const numberOf = new Map(Array.from(actors, (actor, number) => [actor, number]));
+  const offsets = new Int32Array(actors.length + 1);
+  for (const [number, actor] of actors.entries()) {
+    forEachKept(kept, actor, () => offsets[number + 1]!++);
+    if (number % ACTORS_UNTIMED === 0) await yieldIfDue();
+  }
+  for (const place of further) {
+    for (const identity of segments[place]!.identities) {
+      offsets[numberOf.get(actorOf[identity]!)! + 1]!++;
+    }
+    await yieldIfDue();
+  }
+  for (let number = 0; number < actors.length; number++) offsets[number + 1]! += offsets[number]!;
+  const column = () => new Int32Array(offsets.at(-1)!);
+  const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
+  const next = offsets.slice();
+  const { columns } = kept;
+  for (const [number, actor] of actors.entries()) {
+    forEachKept(kept, actor, (slice, place) => {
+      const at = next[number]!++;
+      segmentOf[at] = place;
+      starts[at] = columns.starts[slice]!;
+      ends[at] = columns.ends[slice]!;
+      nameBits[at] = columns.nameBits[slice]!;
+    });
+    if (number % ACTORS_UNTIMED === 0) await yieldIfDue();
+  }
+  for (const place of further) {
+    const segment = segments[place]!;
+    for (const [run, identity] of segment.identities.entries()) {
+      const at = next[numberOf.get(actorOf[identity]!)!]!++;
+      segmentOf[at] = place;
+      starts[at] = segment.starts[run]!;
+      ends[at] = segment.ends[run]!;
+      nameBits[at] = segment.nameBits[run]!;
+    }
+    await yieldIfDue();
+  }
+  return { offsets, first: 0, end: actors.length, segmentOf, starts, ends, nameBits };
+}
+
+/**
+ * Builds the timelines of the actors with a run in segments that kept columns do not have; those of all others
+ * are in the columns. While events come in there are a few such segments, and building all timelines for
+ * each read took 100 ms and 30 MB of ten million events.
+ * @param further the places of these segments
+ * @param actorOf the actor of each identity, as when the columns were built
+ */
+export async function touchedTimelines(
+  sql: Sql,
+  projectId: number,
+  segments: readonly LoadedSegment[],
+  further: readonly number[],
+  kept: KeptColumns,
+  actorOf: Int32Array,
+): Promise<TouchedTimelines> {
+  const actors = actorsIn(further.map((place) => segments[place]!), actorOf);
+  const runs = await runsOf(segments, further, kept, actors, actorOf);
+  // Further segments may be of any time: each run's own is compared.
+  const isLater = new Uint8Array(segments.length);
+  const { offsets, segmentOf, starts, ends, nameBits } = await inOrder(
+    sql,
+    projectId,
+    segments,
+    runs,
+    isLater,
+  );
+  return { actors, offsets, segmentOf, starts, ends, nameBits };
+}
