@@ -139,7 +139,8 @@ class PreparedPart implements FilteredPart {
     const finding = this.#askedActors(asked);
     // A failure is thrown when it is awaited.
     finding.catch(() => {});
-    const timelines = await this.timelines();
+    // No thread may write into its columns once this has failed.
+    const timelines = await this.timelines().finally(() => Promise.allSettled([finding]));
     return await this.#run(kind, inputs, {
       ...{ timelines, sessions },
       actors: [...actors, ...await finding],
