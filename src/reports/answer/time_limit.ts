@@ -83,13 +83,17 @@ export async function atOneMoment<T>(
   });
 }
 
-/** Limits each statement of a snapshot to the read's time that is left; for the first one it is set already. */
+/** A statement may run on for so long after its read has ended: telling the database anew takes a round trip. */
+const OVERTIME_MS_MAX = 100;
+
+/** Limits each statement of a snapshot, whose limit has just been set, to the read's time that is left. */
 function timed(sql: Sql, deadline: Deadline): Sql {
-  let isFirst = true;
+  let setMs = performance.now();
   const limit = async () => {
     const leftMs = deadline.leftMs();
-    if (!isFirst) await sql.script(`SET LOCAL statement_timeout = ${leftMs}`);
-    isFirst = false;
+    if (performance.now() - setMs < OVERTIME_MS_MAX) return;
+    setMs = performance.now();
+    await sql.script(`SET LOCAL statement_timeout = ${leftMs}`);
   };
   return {
     async query(text, params) {
