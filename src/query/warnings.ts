@@ -9,7 +9,7 @@ import { type Candidate, nearestOf } from "./nearest_values.ts";
 
 /** An element of `query.warnings`. */
 export const Warning = z.object({
-  code: z.enum(["value_never_seen", "imported_left_out"]),
+  code: z.enum(["value_never_seen", "imported_left_out", "events_pending"]),
   parameter: z.string().meta({ description: "The parameter that it is about" }),
   field: z.string().optional().meta({
     description: "Of value_never_seen: the field that the value is compared with",
@@ -26,6 +26,14 @@ export type Warning = z.output<typeof Warning>;
 /** Returns each warning once: a range and the one it is compared with may cause the same. */
 export function distinctWarnings(warnings: readonly Warning[]): Warning[] {
   return [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()];
+}
+
+/** Warns of an answer that tells what changed while events are not counted yet. */
+export function pendingWarnings(pending: number): Warning[] {
+  if (pending === 0) return [];
+  const message = `${pending} events are not counted yet: what seems to have changed may be what ` +
+    "is missing. Ask again in a moment.";
+  return [{ code: "events_pending", parameter: "to", message }];
 }
 
 /** Filters of a read, and the parameter that they come from. */

@@ -5,6 +5,7 @@ import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
 import { ExportSeats } from "../../src/reports/events/export_seats.ts";
 import { snapshotBefore } from "../../src/reports/events/projected_place.ts";
+import { INSIGHTS } from "../../src/reports/insights/insights.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { getReport } from "../../src/reports/answer/report_endpoint.ts";
 import { createProjection } from "../../src/projection/projection.ts";
@@ -44,6 +45,7 @@ function stopped(database: Database, timezone = "UTC") {
   return {
     kpis: (query: Record<string, string> = {}, headers: HeadersInit = {}) =>
       getReport(services, KPIS, { ...asked(query, headers), project }),
+    insights: () => getReport(services, INSIGHTS, { ...asked({}), project }),
     async events(query: Record<string, string>): Promise<Json> {
       const exports = new ExportSeats();
       const exchange = { ...asked(query), requestId: "r", peer: null, who: null };
@@ -67,6 +69,12 @@ onBothEngines("pending: what is not counted yet is told, and nothing is made up"
     assert.equal(pending, 12);
     assert.equal(totals.visitors, 3);
   });
+  await t.step("what changed may be what is missing, which is said", async () => {
+    const { query: { warnings } } = await (await reads.insights()).json();
+    assert.deepEqual(warnings.map(({ code }: Json) => code), ["events_pending"]);
+    assert.match(warnings[0].message, /^12 events are not counted yet/);
+    assert.deepEqual((await (await reads.kpis(range)).json()).query.warnings, []);
+  });
   await t.step("another ETag once they are counted, though the numbers are the same", async () => {
     const before = (await reads.kpis({ from: "2026-02-01", to: "2026-02-01" })).headers.get(
       "etag",
@@ -74,6 +82,7 @@ onBothEngines("pending: what is not counted yet is told, and nothing is made up"
     await projection.catchUp(1);
     const { pending, totals } = await (await reads.kpis(range)).json();
     assert.deepEqual([pending, totals.visitors], [0, 15]);
+    assert.deepEqual((await (await reads.insights()).json()).query.warnings, []);
     const again = { "If-None-Match": before };
     const { status } = await reads.kpis({ from: "2026-02-01", to: "2026-02-01" }, again);
     assert.equal(status, 200);

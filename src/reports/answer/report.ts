@@ -55,6 +55,8 @@ export interface Report {
   readonly semantics: string;
   /** Members of the reply beside `query` and `asOf`. */
   readonly reply: Readonly<Record<string, z.ZodType>>;
+  /** True: it tells what changed, and warns where events are not counted yet. */
+  readonly warnsOfPending?: true;
   /** False where the interval `hour` is refused. */
   readonly hourly?: boolean;
   /**

@@ -18,6 +18,7 @@ import { readTimes } from "../../query/times.ts";
 import {
   distinctWarnings,
   type ParameterFilters,
+  pendingWarnings,
   valueWarnings,
   type Warning,
 } from "../../query/warnings.ts";
@@ -283,7 +284,8 @@ export async function getReport(
       const { pending } = projected;
       // None for shares: a suggestion may be the value of a single person.
       const ofValues = share ? [] : await valueWarnings(sql, project.projectId, parameterFilters);
-      const warnings = distinctWarnings([...answer.warnings ?? [], ...ofValues]);
+      const ofPending = report.warnsOfPending ? pendingWarnings(pending) : [];
+      const warnings = distinctWarnings([...answer.warnings ?? [], ...ofPending, ...ofValues]);
       const { comparison } = kept;
       return { ...answer, pending, warnings, comparison, segments };
     },

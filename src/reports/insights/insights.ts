@@ -86,6 +86,7 @@ export const INSIGHTS: Report = {
   path: "/v1/insights",
   summary: "What changed beyond chance, and which channel, page, place or device explains it",
   parameters: {},
+  warnsOfPending: true,
   semantics:
     `Each metric, in total and for the ${INSIGHT_VALUES_MAX} values with most events of each dimension, is compared with the previous period and, day by day, with the mean of the same weekdays in the ${INSIGHT_WEEKS} weeks before the range. ` +
     `Told is what moved the same way in both by ${
