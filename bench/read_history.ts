@@ -10,7 +10,7 @@ import { createProgress } from "../src/cli/progress.ts";
 import { processTerminal } from "../src/cli/terminal.ts";
 import { arrayLiteral, type Database, type Param, type Sql } from "../src/db/sql.ts";
 import { DAY_MS } from "../src/limits.ts";
-import { insertEvents } from "../src/ingest/event_insert.ts";
+import { insertNewEvents } from "../src/ingest/event_insert.ts";
 import { mergeOnce } from "../src/projection/merging.ts";
 import { createProjection } from "../src/projection/projection.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../src/store/event_row.ts";
@@ -260,7 +260,7 @@ const EVENTS_PER_FLUSH = 2_000;
 async function storeRows(sql: Database, rows: readonly EventRow[]): Promise<void> {
   for (let from = 0; from < rows.length; from += EVENTS_PER_FLUSH) {
     const flush = rows.slice(from, from + EVENTS_PER_FLUSH);
-    await insertEvents(sql, flush.sort((a, b) => a.event_id < b.event_id ? -1 : 1));
+    await insertNewEvents(sql, flush.sort((a, b) => a.event_id < b.event_id ? -1 : 1));
   }
 }
 

@@ -65,6 +65,8 @@ export const TIMESTAMP_MS_MIN = -62_135_596_800_000;
 /** The writer. A flush takes what has gathered, up to these; the queue behind it is bounded too. */
 export const FLUSH_ROWS_MAX = 2_000;
 export const FLUSH_BYTES_MAX = 4 * MEBIBYTE;
+/** Events of a journal block, where a flush has new ones alone: lists decode whole blocks. */
+export const JOURNAL_BLOCK_ROWS_MAX = 500;
 /** After one that held events that were stored before, so many are looked through for more of them. */
 export const FLUSHES_LOOKED_THROUGH = 100;
 export const FLUSHES_AT_ONCE_POSTGRES = 2;

@@ -1,5 +1,6 @@
 import { arrayLiterals, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
+import { JOURNAL_BLOCK_ROWS_MAX } from "../limits.ts";
 import { blockSpan, encodeBlock } from "../store/journal_block.ts";
 
 const SENT = `
@@ -12,12 +13,16 @@ sent AS MATERIALIZED (
 // Ids first: the statement waits for others that are storing one of them. ON CONFLICT would look for each
 // id before inserting it, and write a third record of the log to confirm it.
 const INSERT_NEW = `
-WITH ${SENT}, journaled AS (
+WITH journaled AS (
   INSERT INTO journal (project_id, event_count, from_ms, to_ms, block)
-  SELECT project_id, cardinality(ids), from_ms, to_ms, block FROM sent ORDER BY project_id
+  SELECT project_id, events, from_ms, to_ms, decode(block, 'base64')
+  FROM unnest($3::text::int[], $4::text::int[], $5::text::text[], $6::text::int8[], $7::text::int8[])
+    WITH ORDINALITY AS blocks (project_id, events, block, from_ms, to_ms, number)
+  ORDER BY number
 )
 INSERT INTO event_ids (project_id, event_id)
-SELECT project_id, sent_id FROM sent, unnest(ids) AS sent_id`;
+SELECT project_id, sent_id
+FROM unnest($1::text::int[], $2::text::text[]) AS sent (project_id, ids), unnest(ids::uuid[]) AS sent_id`;
 
 // Ids first here too, so that each is new to one statement alone. EXCEPT is hashed whatever the planner
 // guesses of the arrays' lengths (an anti-join could become a nested loop), and left out where every id
@@ -63,28 +68,34 @@ export function keyOf(row: Pick<EventRow, "project_id" | "event_id">): string {
   return `${row.project_id}/${row.event_id}`;
 }
 
-/** Returns the events of one project as the statements take them. */
-function sentOf(projectId: number, rows: readonly EventRow[]) {
-  // Sorted, so that servers that store the same replay lock ids in the same order and cannot deadlock, and
-  // neighbours share index pages. The block keeps the order of arrival: its neighbours are of one request.
-  const ids = rows.map((row) => row.event_id).sort();
-  const { fromMs, toMs } = blockSpan(rows);
-  return {
-    projectId,
-    ids: `{${ids.join(",")}}`,
-    block: encodeBlock(rows).toBase64(),
-    fromMs,
-    toMs,
-  };
+type OfProject = readonly [projectId: number, rows: readonly EventRow[]];
+
+/** Returns the events of each project, in the order of the projects. */
+function byProject(rows: readonly EventRow[]): OfProject[] {
+  return [...Map.groupBy(rows, (row) => row.project_id)].sort(([a], [b]) => a - b);
 }
 
-/** Returns the parameters of all statements: arrays with one element a project. */
-function paramsOf(rows: readonly EventRow[]): string[] {
-  const sent = Array.from(
-    Map.groupBy(rows, (row) => row.project_id),
-    ([projectId, own]) => sentOf(projectId, own),
-  ).sort((a, b) => a.projectId - b.projectId);
-  return arrayLiterals(["projectId", "ids", "block", "fromMs", "toMs"], sent);
+/**
+ * Returns the ids of one project as the statements take them: sorted, so that servers that store the same replay
+ * lock ids in the same order and cannot deadlock, and neighbours share index pages.
+ */
+function idsOf([projectId, rows]: OfProject) {
+  return { projectId, ids: `{${rows.map((row) => row.event_id).sort().join(",")}}` };
+}
+
+/** Returns a block of one project, which keeps the order of arrival: its neighbours are of one request. */
+function blockOf([projectId, rows]: OfProject) {
+  const { fromMs, toMs } = blockSpan(rows);
+  return { projectId, events: rows.length, block: encodeBlock(rows).toBase64(), fromMs, toMs };
+}
+
+/** Divides events into those of each block, about as many in one as in another. */
+function* blocksOf([projectId, rows]: OfProject): Generator<OfProject> {
+  const blocks = Math.ceil(rows.length / JOURNAL_BLOCK_ROWS_MAX);
+  const startOf = (block: number) => Math.ceil(block * rows.length / blocks);
+  for (let block = 0; block < blocks; block++) {
+    yield [projectId, rows.slice(startOf(block), startOf(block + 1))];
+  }
 }
 
 /**
@@ -92,7 +103,12 @@ function paramsOf(rows: readonly EventRow[]): string[] {
  * stores nothing, where one of them was stored before or is twice in `rows`.
  */
 export async function insertNewEvents(sql: Sql, rows: readonly EventRow[]): Promise<void> {
-  await sql.query(INSERT_NEW, paramsOf(rows));
+  const projects = byProject(rows);
+  const blocks = projects.flatMap((project) => [...blocksOf(project)].map(blockOf));
+  await sql.query(INSERT_NEW, [
+    ...arrayLiterals(["projectId", "ids"], projects.map(idsOf)),
+    ...arrayLiterals(["projectId", "events", "block", "fromMs", "toMs"], blocks),
+  ]);
 }
 
 /**
@@ -107,8 +123,9 @@ export async function insertEvents(
   besideEarlier = false,
 ): Promise<Set<string>> {
   const statement = besideEarlier ? INSERT_BESIDE_EARLIER : INSERT;
+  const sent = byProject(rows).map((project) => ({ ...idsOf(project), ...blockOf(project) }));
   const known = await sql.query<{ project_id: number; event_id: string }>(statement, [
-    ...paramsOf(rows),
+    ...arrayLiterals(["projectId", "ids", "block", "fromMs", "toMs"], sent),
     rows.length,
   ]);
   return new Set(known.map(keyOf));

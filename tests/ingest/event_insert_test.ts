@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { insertEvents, keyOf } from "../../src/ingest/event_insert.ts";
+import { insertEvents, insertNewEvents, keyOf } from "../../src/ingest/event_insert.ts";
+import { JOURNAL_BLOCK_ROWS_MAX } from "../../src/limits.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects, storedRows } from "../support/event_rows.ts";
@@ -60,3 +61,44 @@ onBothEngines("insertEvents: ids and a journal row a project", async (t, db) => 
     assert.deepEqual(await storers(), before);
   });
 });
+
+onBothEngines(
+  "insertNewEvents: blocks of a bounded number of events, all or none",
+  async (t, db) => {
+    const database = await openWithProjects(db);
+    const rowsOf = (count: number, project_id: number) =>
+      Array.from({ length: count }, (_, i) => newRow({ project_id, title: `${i}` }));
+    const counts = async () =>
+      (await database.query<{ event_count: number }>(
+        "SELECT event_count FROM journal ORDER BY journal_id",
+      )).map(({ event_count }) => event_count);
+    const titles = async () => (await storedRows(database)).map(({ title }) => title);
+
+    await t.step(
+      "a flush with as many as a block may have is one, with one more it is two",
+      async () => {
+        const full = rowsOf(JOURNAL_BLOCK_ROWS_MAX, 2);
+        const more = rowsOf(JOURNAL_BLOCK_ROWS_MAX + 1, 1);
+        await insertNewEvents(database, [...full, ...more]);
+        const half = JOURNAL_BLOCK_ROWS_MAX / 2;
+        assert.deepEqual(await counts(), [half + 1, half, JOURNAL_BLOCK_ROWS_MAX]);
+        // In the order of arrival.
+        assert.deepEqual(await titles(), [...more, ...full].map(({ title }) => title));
+      },
+    );
+
+    await t.step("with one that is known, or twice in it, nothing is stored", async () => {
+      const before = await counts();
+      const [known] = await storedRows(database);
+      const twice = newRow();
+      for (const rows of [[newRow(), known!], [twice, newRow(), twice]]) {
+        await assert.rejects(insertNewEvents(database, rows), { sqlState: "23505" });
+      }
+      assert.deepEqual(await counts(), before);
+      const [{ ids } = { ids: 0 }] = await database.query<{ ids: number }>(
+        "SELECT count(*)::int AS ids FROM event_ids",
+      );
+      assert.equal(ids, 2 * JOURNAL_BLOCK_ROWS_MAX + 1);
+    });
+  },
+);
