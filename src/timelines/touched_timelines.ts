@@ -21,13 +21,31 @@ export interface KeptColumns {
   readonly placeOf: Int32Array;
 }
 
-/** Returns the actors with a run in the segments, in ascending order. */
-function actorsIn(segments: Iterable<LoadedSegment>, actorOf: Int32Array): Int32Array {
-  const found = new Set<number>();
+interface Touched {
+  /** In ascending order. */
+  readonly actors: Int32Array;
+  /** By actor, the place among them; of others 0. */
+  readonly numberOf: Int32Array;
+}
+
+/** Returns the actors with a run in the segments. */
+function touchedIn(segments: Iterable<LoadedSegment>, actorOf: Int32Array): Touched {
+  const numberOf = new Int32Array(actorOf.length);
+  let count = 0;
   for (const { identities } of segments) {
-    for (let run = 0; run < identities.length; run++) found.add(actorOf[identities[run]!]!);
+    for (let run = 0; run < identities.length; run++) {
+      const actor = actorOf[identities[run]!]!;
+      count += 1 - numberOf[actor]!;
+      numberOf[actor] = 1;
+    }
   }
-  return Int32Array.from(found).sort();
+  const actors = new Int32Array(count);
+  for (let actor = 0, number = 0; number < count; actor++) {
+    if (numberOf[actor] === 0) continue;
+    actors[number] = actor;
+    numberOf[actor] = number++;
+  }
+  return { actors, numberOf };
 }
 
 /** Visits the kept slices of an actor that lie in the scan's segments. */
@@ -49,11 +67,10 @@ async function runsOf(
   segments: readonly LoadedSegment[],
   further: readonly number[],
   kept: KeptColumns,
-  actors: Int32Array,
+  { actors, numberOf }: Touched,
   actorOf: Int32Array,
 ): Promise<RunTable> {
   const yieldIfDue = yielding();
-  const numberOf = new Map(Array.from(actors, (actor, number) => [actor, number]));
   const offsets = new Int32Array(actors.length + 1);
   for (const [number, actor] of actors.entries()) {
     forEachKept(kept, actor, () => offsets[number + 1]!++);
@@ -61,7 +78,7 @@ async function runsOf(
   }
   for (const place of further) {
     for (const identity of segments[place]!.identities) {
-      offsets[numberOf.get(actorOf[identity]!)! + 1]!++;
+      offsets[numberOf[actorOf[identity]!]! + 1]!++;
     }
     await yieldIfDue();
   }
@@ -83,7 +100,7 @@ async function runsOf(
   for (const place of further) {
     const segment = segments[place]!;
     for (const [run, identity] of segment.identities.entries()) {
-      const at = next[numberOf.get(actorOf[identity]!)!]!++;
+      const at = next[numberOf[actorOf[identity]!]!]!++;
       segmentOf[at] = place;
       starts[at] = segment.starts[run]!;
       ends[at] = segment.ends[run]!;
@@ -109,8 +126,8 @@ export async function touchedTimelines(
   kept: KeptColumns,
   actorOf: Int32Array,
 ): Promise<TouchedTimelines> {
-  const actors = actorsIn(further.map((place) => segments[place]!), actorOf);
-  const runs = await runsOf(segments, further, kept, actors, actorOf);
+  const touched = touchedIn(further.map((place) => segments[place]!), actorOf);
+  const runs = await runsOf(segments, further, kept, touched, actorOf);
   // Further segments may be of any time: each run's own is compared.
   const isLater = new Uint8Array(segments.length);
   const { offsets, segmentOf, starts, ends, nameBits } = await inOrder(
@@ -120,5 +137,5 @@ export async function touchedTimelines(
     runs,
     isLater,
   );
-  return { actors, offsets, segmentOf, starts, ends, nameBits };
+  return { actors: touched.actors, offsets, segmentOf, starts, ends, nameBits };
 }
