@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Sql } from "../db/sql.ts";
+import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { AUDIT_REPEAT_MS, AUDIT_SUBJECT_LENGTH_MAX } from "../limits.ts";
 
 /** Everything that is recorded. A name, once used, keeps its meaning: rows have it. */
@@ -82,6 +82,37 @@ export async function recordAudit(sql: Sql, entry: AuditEntry): Promise<void> {
     VALUES ($1::text, $2::text, $3::text, $4::int, $5::text)`,
     [line(entry.who), entry.what, line(entry.subject), entry.projectId ?? null, entry.from],
   );
+}
+
+/** What somebody did lately: how often, as far as that was looked for, and seconds since the first time. */
+interface RecentActions {
+  readonly count: number;
+  readonly firstAgoS: number;
+}
+
+/** Counts what somebody did in a project within so many seconds, up to `countMax`. */
+export async function recentActions(
+  sql: Sql,
+  { who, whats, projectId }: {
+    readonly who: string;
+    readonly whats: readonly AuditAction[];
+    readonly projectId: number;
+  },
+  withinS: number,
+  countMax: number,
+): Promise<RecentActions> {
+  const [recent] = await sql.query<RecentActions & Record<string, unknown>>(
+    `SELECT count(*)::int AS count,
+      coalesce(extract(epoch FROM clock_timestamp() - min(at)), 0)::float8 AS "firstAgoS"
+    FROM (
+      SELECT at FROM audit
+      WHERE project_id = $1::int AND who = $2::text AND what = ANY($3::text::text[])
+        AND at > clock_timestamp() - make_interval(secs => $4::float8)
+      ORDER BY audit_id DESC LIMIT $5::int
+    ) AS latest`,
+    [projectId, line(who), arrayLiteral(whats), withinS, countMax],
+  );
+  return recent!;
 }
 
 /**

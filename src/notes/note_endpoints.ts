@@ -12,6 +12,7 @@ import { readAll, refuseUnknown } from "../query/parameters.ts";
 import { checkWithoutEffect, WITHOUT_EFFECT } from "../query/without_effect.ts";
 import { type Range, readRange } from "../query/range.ts";
 import {
+  assertKeyMayWrite,
   changeNote,
   createNote,
   deleteNote,
@@ -115,6 +116,7 @@ export async function postNote(services: NoteServices, exchange: ApiExchange): P
   const { project: { projectId }, author, audited } = await writingOf(services, exchange);
   const wanted = await readJson(exchange.request, NoteCreation);
   const note = await sql.transaction(async (tx) => {
+    await assertKeyMayWrite(tx, projectId, author);
     const made = await createNote(tx, projectId, wanted, author, now());
     const subject = subjectOf(made);
     await recordAudit(tx, { ...audited, what: "note.create", subject, projectId });
@@ -125,9 +127,10 @@ export async function postNote(services: NoteServices, exchange: ApiExchange): P
 
 /** `PATCH /v1/notes/:id`: the note as it is then. */
 export async function patchNote(services: NoteServices, exchange: ApiExchange): Promise<Response> {
-  const { project: { projectId }, audited } = await writingOf(services, exchange);
+  const { project: { projectId }, author, audited } = await writingOf(services, exchange);
   const patch = await readJson(exchange.request, NoteChange);
   const note = await services.sql.transaction(async (tx) => {
+    await assertKeyMayWrite(tx, projectId, author);
     const changed = await changeNote(tx, projectId, exchange.params.id ?? "", patch);
     const entry = { what: "note.change", subject: subjectOf(changed), projectId } as const;
     await recordAudit(tx, { ...audited, ...entry });
@@ -138,8 +141,9 @@ export async function patchNote(services: NoteServices, exchange: ApiExchange): 
 
 /** `DELETE /v1/notes/:id`: 204. */
 export async function removeNote(services: NoteServices, exchange: ApiExchange): Promise<Response> {
-  const { project: { projectId }, audited } = await writingOf(services, exchange);
+  const { project: { projectId }, author, audited } = await writingOf(services, exchange);
   await services.sql.transaction(async (tx) => {
+    await assertKeyMayWrite(tx, projectId, author);
     const gone = await deleteNote(tx, projectId, exchange.params.id ?? "");
     const entry = { what: "note.delete", subject: subjectOf(gone), projectId } as const;
     await recordAudit(tx, { ...audited, ...entry });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { recentActions } from "../audit/audit.ts";
 import { PlainText } from "../auth/projects.ts";
 import { randomText } from "../auth/random_text.ts";
 import type { Param, Row, Sql } from "../db/sql.ts";
@@ -125,20 +126,17 @@ export interface NoteAuthor {
   readonly keyId: string | null;
 }
 
-/** Throws `conflict` where there are too many of the project, `rate_limited` of the key. */
-async function assertRoom(tx: Sql, projectId: number, keyId: string | null): Promise<void> {
-  // One at a time in a project, so that their number holds; events are stored meanwhile.
+/** Has the writers of a project's notes take turns, so that their numbers hold; events are stored meanwhile. */
+async function takeTurn(tx: Sql, projectId: number): Promise<void> {
   await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [projectId]);
-  const [known] = await tx.query<{ notes: number; of_key: number; waits: number | null }>(
-    `SELECT count(*)::int AS notes,
-      (count(*) FILTER (WHERE recent))::int AS of_key,
-      ceil(extract(epoch FROM min(created_at) FILTER (WHERE recent) - now()) + ${HOUR_S})::int AS waits
-    FROM (
-      SELECT created_at,
-        key_id = $2::text AND created_at > now() - make_interval(secs => ${HOUR_S}) AS recent
-      FROM notes WHERE project_id = $1::int
-    ) AS own`,
-    [projectId, keyId],
+}
+
+/** Throws `conflict` where the project has too many notes. */
+async function assertRoom(tx: Sql, projectId: number): Promise<void> {
+  await takeTurn(tx, projectId);
+  const [known] = await tx.query<{ notes: number }>(
+    "SELECT count(*)::int AS notes FROM notes WHERE project_id = $1::int",
+    [projectId],
   );
   if (known!.notes >= NOTES_MAX) {
     throw new Problem(
@@ -146,16 +144,32 @@ async function assertRoom(tx: Sql, projectId: number, keyId: string | null): Pro
       `A project has at most ${NOTES_MAX} notes. Delete some that are not needed any more.`,
     );
   }
-  if (known!.of_key >= NOTES_PER_KEY_AND_HOUR_MAX) {
-    throw new Problem(
-      "rate_limited",
-      `An API key may write ${NOTES_PER_KEY_AND_HOUR_MAX} notes an hour. Try again later.`,
-      { headers: { "Retry-After": String(Math.max(1, known!.waits ?? HOUR_S)) } },
-    );
-  }
 }
 
-/** Stores a note. Throws `conflict`, `rate_limited`. */
+const WRITES = ["note.create", "note.change", "note.delete"] as const;
+
+/**
+ * Throws `rate_limited` where an API key has written, changed and deleted too many of a project's notes lately,
+ * by what the audit has of it.
+ */
+export async function assertKeyMayWrite(
+  tx: Sql,
+  projectId: number,
+  { by: who, keyId }: NoteAuthor,
+): Promise<void> {
+  if (keyId === null) return;
+  await takeTurn(tx, projectId);
+  const wanted = { who, whats: WRITES, projectId };
+  const { count, firstAgoS } = await recentActions(tx, wanted, HOUR_S, NOTES_PER_KEY_AND_HOUR_MAX);
+  if (count < NOTES_PER_KEY_AND_HOUR_MAX) return;
+  throw new Problem(
+    "rate_limited",
+    `An API key may write, change and delete ${NOTES_PER_KEY_AND_HOUR_MAX} notes an hour. Try again later.`,
+    { headers: { "Retry-After": String(Math.max(1, Math.ceil(HOUR_S - firstAgoS))) } },
+  );
+}
+
+/** Stores a note. Throws `conflict`. */
 export async function createNote(
   tx: Sql,
   projectId: number,
@@ -163,7 +177,7 @@ export async function createNote(
   { by, keyId }: NoteAuthor,
   nowMs: number,
 ): Promise<Note> {
-  await assertRoom(tx, projectId, keyId);
+  await assertRoom(tx, projectId);
   const time = wanted.at === undefined ? { day: null, atMs: nowMs } : timeOf(wanted.at);
   const [row] = await tx.query<NoteRow>(
     `INSERT INTO notes (project_id, note_id, day, at_ms, text, written_by, key_id)

@@ -28,7 +28,7 @@ export interface ScanManner {
   readonly sessions?: SessionChoice | null;
   /** Visits each run as a timeline of its own: begins sooner, for visitors that need no whole timelines. */
   readonly byRun?: boolean;
-  /** The visitor counts nothing of other actors; absent: of any. With `byRun` all are visited. */
+  /** The visitor counts nothing of other actors; absent: of any. Where each run is visited all are. */
   readonly asked?: Asked;
 }
 
@@ -64,7 +64,7 @@ export interface FilteredTimelines extends Timelines {
   /** Registers a function that prepares each part before it is visited. */
   readonly prepare: (prepare: PreparePart) => void;
   readonly parts: () => AsyncIterable<FilteredPart>;
-  /** Visits all actors, part by part. `inputs` is called for each part after it is prepared. */
+  /** Visits all actors who are asked about, part by part. `inputs` is called for each part after it is prepared. */
   readonly scan: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: () => Inputs,

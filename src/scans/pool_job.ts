@@ -16,8 +16,10 @@ export interface PoolWork {
 export interface PoolJob<Order> {
   /** Makes what all tasks have in common, which is sent to each worker once; in place nothing is. */
   readonly orderSent: () => Order;
-  /** All that there is to do, in ranges of about `CUT_EVENTS` events. */
+  /** All that there is to do, in ranges of about `CUT_EVENTS` events at most. */
   readonly ranges: readonly TaskRange[];
+  /** About how many events that is: few are not worth sending them to workers. */
+  readonly events: number;
   /** What a worker needs for a range beside the order; absent: nothing. Its buffers are handed over. */
   readonly inputsOf?: (range: TaskRange) => unknown;
   /** Opens it on this thread. */

@@ -1,7 +1,6 @@
 import { SCAN_IN_PLACE_EVENTS_MAX, SCAN_TASK_CUTS_MAX, SCAN_TASKS_PER_WORKER } from "../limits.ts";
 import { yielding } from "../store/yielding.ts";
 import { droppedBytes } from "../timelines/dropped_memory.ts";
-import { CUT_EVENTS } from "../timelines/timeline_table.ts";
 import {
   joinedRanges,
   nextPiece,
@@ -146,8 +145,8 @@ export class ScanPool {
    */
   async perform(job: PoolJob<PoolOrder>, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
-    const { ranges } = job;
-    if (this.#size === 0 || CUT_EVENTS * ranges.length <= this.#inPlaceEventsMax) {
+    const { ranges, events } = job;
+    if (this.#size === 0 || events <= this.#inPlaceEventsMax) {
       return await this.#performInPlace(job, signal);
     }
     const pooled = new PooledJob(++this.#lastId, job, this.#tasksOf(ranges).reverse());

@@ -110,6 +110,8 @@ export function scanJob<Inputs, Counts>(
   return {
     orderSent: () => ({ ...order, segments: order.segments.map(sent) }),
     ranges: [...rangesOf(order)],
+    // Of those around the range too: a scan of a few of them is a scan of few segments.
+    events: order.segments.reduce((sum, { times }) => sum + times.length, 0),
     open: () => new ScanWork(kind, order),
     merge: (a, b) => kind.merge(a as Counts, b as Counts),
   };

@@ -16,7 +16,7 @@ export interface SelectedTimelines {
   /** Where sessions matter, a span that holds whole all sessions with an event in the span; else the span. */
   readonly reach: Span;
   /**
-   * Visits every actor, with all events of the sessions that pass the filters on sessions. The visitor
+   * Visits every actor who is asked about, with all events of the sessions that pass the filters on sessions. The visitor
    * applies the span and the filters on events itself.
    */
   readonly scan: <Inputs, Counts>(

@@ -30,6 +30,7 @@ const KEY_PROBLEMS: readonly ProblemCode[] = [
   "revoked_api_key",
   "expired_api_key",
   "key_not_allowed_here",
+  "rate_limited",
   "overloaded",
 ];
 const QUERY = { project: NOTES_QUERY.project! };
@@ -63,7 +64,7 @@ export function noteRoutes(services: NoteServices): DocumentedRoute[] {
         query: QUERY,
         body: NoteCreation,
         success: { status: 201, description: "The note", schema: NoteShown },
-        problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, "rate_limited", "conflict"],
+        problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, "conflict"],
       },
     },
     {

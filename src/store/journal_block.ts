@@ -1,5 +1,5 @@
 /**
- * A journal block: the events of one flush and one project, as `journal.block` holds them.
+ * A journal block: events of one flush and one project, as `journal.block` holds them.
  *
  * Layout: one byte for the version, four for the CRC-32 of all that follows (zstd does not notice its own
  * checksum missing where a frame is cut short), four for the number of events. Then the last ten bytes of

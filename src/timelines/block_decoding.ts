@@ -59,6 +59,8 @@ export interface DecodeJob {
   readonly orderSent: () => DecodeOrder;
   /** Each is one block. */
   readonly ranges: readonly BlockRange[];
+  /** About how many. */
+  readonly events: number;
   readonly inputsOf: (range: BlockRange) => unknown;
   readonly open: () => DecodeWork;
   readonly merge: () => null;
@@ -107,6 +109,7 @@ export async function decodeBlocks(
     await perform({
       orderSent: () => order,
       ranges: [...blockRanges(readers)],
+      events: readers.reduce((sum, { events }) => sum + events, 0),
       inputsOf: ({ segment, from, to }): ColumnBytes =>
         Object.fromEntries(readers[segment]!.bytesOf(EVENT_COLUMNS, { first: from, end: to })),
       open: () => new DecodeWork(order),

@@ -1,6 +1,11 @@
 import type { LoadedSegment } from "./loaded_segment.ts";
 import type { RunBits } from "./timeline.ts";
-import { ActorTimelines, type TimelineColumns, type Timelines } from "./timeline_table.ts";
+import {
+  ActorTimelines,
+  CUT_EVENTS,
+  type TimelineColumns,
+  type Timelines,
+} from "./timeline_table.ts";
 import type { TouchedTimelines } from "./touched_timelines.ts";
 
 /** Actors whose slices are picked together: their offsets stay in the processor's cache. */
@@ -163,17 +168,28 @@ export function timelinesIn(
 /** Touched actors of a range of those before the first cut, and behind the last one. */
 const TOUCHED_CUT = 1_024;
 
+/** Cuts some of the touched actors into ranges, as `cutsOf` does. @returns the first actor of each */
+function* touchedCuts(
+  { actors, offsets, starts, ends }: TouchedTimelines,
+  first: number,
+  end: number,
+): Generator<number> {
+  let [events, begun] = [Infinity, first];
+  for (let number = first; number < end; number++) {
+    if (events >= CUT_EVENTS || number - begun >= TOUCHED_CUT) {
+      yield actors[number]!;
+      [events, begun] = [0, number];
+    }
+    for (let i = offsets[number]!; i < offsets[number + 1]!; i++) events += ends[i]! - starts[i]!;
+  }
+}
+
 /** Returns the actors that cut a scan's timelines into ranges; the last entry is the end. */
 export function scanCuts({ columns: { cuts }, touched }: ScannedTimelines): readonly number[] {
   if (touched === null || touched.actors.length === 0) return [...cuts];
   const { actors } = touched;
-  const cutAt = (first: number, end: number) =>
-    Array.from(
-      { length: Math.ceil((end - first) / TOUCHED_CUT) },
-      (_, i) => actors[first + i * TOUCHED_CUT]!,
-    );
-  const before = cutAt(0, placeFrom(actors, cuts[0]!));
-  const behind = cutAt(placeFrom(actors, cuts.at(-1)!), actors.length);
+  const before = touchedCuts(touched, 0, placeFrom(actors, cuts[0]!));
+  const behind = [...touchedCuts(touched, placeFrom(actors, cuts.at(-1)!), actors.length)];
   const end = behind.length > 0 ? [actors.at(-1)! + 1] : [];
   // Who came since may begin where the columns end.
   return [...new Set([...before, ...cuts, ...behind, ...end])];

@@ -215,11 +215,13 @@ export async function loadTimelines(
   const actorOf = await actors.upTo(last);
   // New actors appear only in new segments; the links version changes when an identity gets another.
   const key = { projectId, version, segments };
+  let known: Promise<ScannedTimelines> | null = null;
   const part: TimelinePart = {
     segments,
     memory: use,
+    // What is evicted meanwhile stays in memory until the read ends.
     timelines: () =>
-      cache.timelinesOf(key, use, {
+      known ??= cache.timelinesOf(key, use, {
         all: () => build(segments, actorOf),
         touched: (further, kept) =>
           touchedTimelines(sql, projectId, segments, further, kept, actorOf),

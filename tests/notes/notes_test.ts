@@ -217,22 +217,32 @@ Deno.test("notes: a project has so many, and no more", async () => {
   assert.equal((await listed(project)).length, NOTES_MAX);
 });
 
-Deno.test("notes: a key writes so many an hour, and no more", async () => {
+Deno.test("notes: a key writes, changes and deletes so many an hour, and no more", async () => {
   const project = await people.app.project();
   const projectId = await numberOf(project);
-  const { body: { id } } = await byKey(project.secretKey, { text: "The first one" });
+  const { secretKey } = project;
+  const { body: { id, by } } = await byKey(secretKey, { text: "The first one" });
+  // Of those of another project, another writer and more than an hour ago none counts.
   await people.sql.query(
-    `INSERT INTO notes (project_id, note_id, day, text, written_by, key_id, created_at)
-    SELECT $1::int, 'note_' || n, 20000, 'One of many', 'somebody', key_id,
+    `INSERT INTO audit (who, what, subject, project_id, at)
+    SELECT CASE n WHEN 2 THEN 'somebody' ELSE $3::text END,
+      (ARRAY['note.create', 'note.change', 'note.delete'])[1 + n % 3], 'One of many',
+      CASE n WHEN 3 THEN 0 ELSE $1::int END,
       now() - make_interval(mins => CASE n WHEN 1 THEN 61 ELSE 30 END)
-    FROM generate_series(1, $2::int) n, notes
-    WHERE project_id = $1::int AND note_id = $3::text`,
-    [projectId, NOTES_PER_KEY_AND_HOUR_MAX - 1, id],
+    FROM generate_series(1, $2::int) n`,
+    [projectId, NOTES_PER_KEY_AND_HOUR_MAX + 1, by],
   );
-  assert.equal((await byKey(project.secretKey, { text: "The last one" })).status, 201);
-  const reply = await byKey(project.secretKey, { text: "One too many" });
-  assertProblem(reply, 429, "rate_limited");
-  const seconds = Number(reply.headers.get("retry-after"));
-  assert.ok(seconds > 25 * 60 && seconds <= 31 * 60, `${seconds} s`);
+  const last = await byKey(secretKey, { text: "The last one" }, `/${id}`, "PATCH");
+  assert.equal(last.status, 200);
+  const over = [
+    await byKey(secretKey, { text: "One too many" }),
+    await byKey(secretKey, { text: "One too many" }, `/${id}`, "PATCH"),
+    await byKey(secretKey, {}, `/${id}`, "DELETE"),
+  ];
+  for (const reply of over) {
+    assertProblem(reply, 429, "rate_limited");
+    const seconds = Number(reply.headers.get("retry-after"));
+    assert.ok(seconds > 25 * 60 && seconds <= 31 * 60, `${seconds} s`);
+  }
   assert.equal((await noted(project, { text: "By a token" })).status, 201);
 });

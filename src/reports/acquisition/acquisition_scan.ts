@@ -121,10 +121,8 @@ export async function scanSessions(
   const timelines = await source.timelines(reach, onEvents(filtersOf(question).flat()), columns);
   if (property !== null) prepareNumbers(timelines, property);
   const inputs = await inputsOf(sql, question, reach, timelines.bits, prepareValues);
-  // The goal may be an event of a technical name, which is not selected.
-  const { selected: { events, sessions } } = inputs;
-  const asked = { events: { ...events, names: null }, sessions };
-  const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs, { asked });
+  // Conversions are counted in sessions with a selected event alone.
+  const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs, { asked: inputs.selected });
   return await withNewcomers(sql, timelines, { span, reach }, scan);
 }
 
