@@ -15,7 +15,7 @@ export interface Outcome {
   readonly ignored: number;
   readonly passed: ReadonlySet<string>;
   readonly failed: readonly string[];
-  /** Also counts files that could not be loaded, which are nowhere else. */
+  /** Also counts files that could not be loaded, which are nowhere else, and no steps. */
   readonly failures: number;
 }
 
@@ -26,7 +26,6 @@ function textOf(attribute: string): string {
 
 /** What became of a run, by its report as JUnit writes it. A file there is where a test's function stands. */
 export function outcomeOf(report: string): Outcome {
-  const failures = Number(/<testsuites [^>]*failures="(\d+)"/.exec(report)?.[1]);
   const [passed, failed] = [new Set<string>(), [] as string[]];
   let [tests, ignored] = [0, 0];
   const cases = [...report.matchAll(/<testcase name="([^"]*)"[^>]*>\s*(<failure|<skipped)?/g)]
@@ -39,7 +38,13 @@ export function outcomeOf(report: string): Outcome {
     }
     return false;
   };
-  for (const { name, mark } of cases.filter(({ name }) => !isStep(name))) {
+  let failures = Number(/<testsuites [^>]*failures="(\d+)"/.exec(report)?.[1]);
+  for (const { name, mark } of cases) {
+    if (isStep(name)) {
+      // The report counts those that failed beside their tests.
+      if (mark === "<failure") failures--;
+      continue;
+    }
     tests++;
     if (mark === "<failure") failed.push(name);
     else if (mark === "<skipped") ignored++;
