@@ -15,11 +15,12 @@ export interface Asked {
 
 export const ALL_ACTORS: Asked = { events: null, sessions: null };
 
-/** Leaves out what (nearly) all actors have: an event of any name, or a session of any kind. */
+/** Leaves out what (nearly) all actors have: an event of any name that is no bot's, or a session of any kind. */
 export function narrowing({ events, sessions }: Asked): Asked {
   const isOfFew = events !== null &&
     (events.paths !== null || events.contexts !== null || events.actors !== null ||
-      events.bits.some((word) => word !== 0) || isOfFewNames(events.names));
+      events.contextMax < 0 || events.bits.some((word) => word !== 0) ||
+      isOfFewNames(events.names));
   const isOfSome = sessions !== null && !sessions.passesNone &&
     (sessions.traffics !== null || sessions.entryPaths !== null);
   return { events: isOfFew ? events : null, sessions: isOfSome ? sessions : null };

@@ -109,6 +109,8 @@ Deno.test("asked actors: what all have is not looked for", () => {
     { paths: most },
     { contexts: most },
     { actors: most },
+    // Bots alone.
+    { contextMin: -5, contextMax: -1 },
     { bits: Int32Array.of(0, 2) },
   ];
   for (const members of asking) {
