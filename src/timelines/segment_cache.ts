@@ -183,7 +183,7 @@ export class SegmentCache {
   /**
    * Returns the kept timelines that lack the fewest runs of these segments, the smallest of them, and the places
    * of those segments that they lack; null: all lack too many. However large they are, building others takes
-   * longer: 50 ms for one segment of ten million events, picking it out of all 5.
+   * longer: 50 ms for one segment of ten million events, where picking it out of all and visiting it take 13.
    */
   #nearest(
     owner: string,
