@@ -1,3 +1,4 @@
+import { gatheredRows } from "../db/gathered_rows.ts";
 import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 
 /** The columns of an `acquisition_days` row that change, and its key. */
@@ -14,16 +15,17 @@ interface StoredDay extends Row {
   readonly actors: number[];
 }
 
-const LISTS = ["rules", "sessions", "bounces", "pageviews", "prev_days", "first_days", "actors"];
+const LISTS = [
+  ...["rules", "sessions", "bounces", "pageviews", "prev_days", "first_days", "actors"] as const,
+];
+const NAMES = ["dimension", "day", "value_number", ...LISTS] as const;
 
 const ON_DAYS = `unnest($2::text::int2[], $3::text::int[], $4::text::int[])
   AS k (dimension, day, value_number)`;
 
 // A lateral lookup per key: the planner could turn a join into a scan of the table.
 const READ = `
-SELECT d.dimension, d.day, d.value_number,
-  ${LISTS.map((name) => `array_to_json(d.${name}) AS ${name}`).join(", ")}
-FROM ${ON_DAYS}
+SELECT d.* FROM ${ON_DAYS}
 CROSS JOIN LATERAL (
   SELECT * FROM acquisition_days
   WHERE project_id = $1::int AND dimension = k.dimension AND day = k.day
@@ -130,7 +132,8 @@ export class AcquisitionSums {
       // Ordered by the table's key, so that the pages of its index are written one after the other.
       .sort((a, b) => a.dimension - b.dimension || a.day - b.day || a.valueNumber - b.valueNumber);
     if (changed.length === 0) return;
-    for (const stored of await tx.query<StoredDay>(READ, [projectId, ...keysOf(changed)])) {
+    const keys = [projectId, ...keysOf(changed)];
+    for (const stored of await gatheredRows<StoredDay>(tx, NAMES, READ, keys)) {
       this.dayOf(stored.dimension, stored.day, stored.value_number).addStored(stored);
     }
     const emptied = changed.filter((sums) => sums.isZero);

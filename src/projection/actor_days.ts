@@ -1,3 +1,4 @@
+import { gatheredRows } from "../db/gathered_rows.ts";
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import type { TimedEvent } from "../store/timed_events.ts";
 import type { LocalDays } from "./local_days.ts";
@@ -71,11 +72,12 @@ function hasDay(stored: StoredActor | null, day: number): boolean {
 }
 
 const READ = `
-SELECT a.actor_id, a.first_ms, a.first_day, array_to_json(a.days) AS days
-FROM unnest($2::text::int[]) AS k (actor_id)
+SELECT a.* FROM unnest($2::text::int[]) AS k (actor_id)
 CROSS JOIN LATERAL (
   SELECT actor_id, first_ms, first_day, days FROM actors
   WHERE project_id = $1::int AND actor_id = k.actor_id OFFSET 0) a`;
+
+const NAMES = ["actor_id", "first_ms", "first_day", "days"] as const;
 
 interface ActorRow extends Row {
   readonly actor_id: number;
@@ -91,7 +93,7 @@ export async function readActors(
   actors: readonly number[],
 ): Promise<Map<number, StoredActor>> {
   if (actors.length === 0) return new Map();
-  const rows = await tx.query<ActorRow>(READ, [projectId, arrayLiteral(actors)]);
+  const rows = await gatheredRows<ActorRow>(tx, NAMES, READ, [projectId, arrayLiteral(actors)]);
   return new Map(
     rows.map(({ actor_id, first_ms, first_day, days }) => [
       actor_id,

@@ -1,6 +1,9 @@
 import { RecentCache } from "../recent_cache.ts";
 import { BATCH_SIZES_KNOWN_MAX, PROJECTION_AIM_EVENTS_MIN } from "./projection_limits.ts";
 
+/** At most so many times as many events as in the last transaction. */
+const GROWTH_MAX = 2;
+
 interface Size {
   readonly events: number;
   /** How many of the next events failed together: one of them may be to blame. */
@@ -35,8 +38,9 @@ export class BatchSizes {
     else if (ms > this.aimMs && events > PROJECTION_AIM_EVENTS_MIN) {
       const aimed = Math.floor(events * this.aimMs / ms);
       this.#set(projectId, Math.max(PROJECTION_AIM_EVENTS_MIN, Math.min(size, aimed)), 0);
-    } else if (ms < this.aimMs / 2 && events >= size) {
-      this.#set(projectId, Math.min(this.eventsMax, 2 * size), 0);
+    } else if (ms < this.aimMs && events >= size) {
+      const aimed = Math.floor(size * Math.min(GROWTH_MAX, this.aimMs / ms));
+      this.#set(projectId, Math.min(this.eventsMax, aimed), 0);
     }
   }
 

@@ -135,16 +135,22 @@ class ProjectsProjection implements Projection {
     return rows.map(({ project_id }) => project_id);
   }
 
-  /** Takes turns until nothing of the project is left, or another server projects it. */
+  /**
+   * Takes turns until all that waited at its beginning is projected, or another server projects it. What comes
+   * in meanwhile waits for the next look: turns one after the other would be of few events each.
+   */
   async #projectAll(projectId: number, signal: AbortSignal): Promise<void> {
-    let outcome: Outcome = "projected";
-    while (!signal.aborted && (outcome === "projected" || outcome === "blamed")) {
-      try {
+    try {
+      const upTo = await lastWaiting(this.#database, projectId);
+      let outcome: Outcome;
+      do {
         outcome = await this.#turn(projectId, false);
-      } catch {
-        await pause(LIMITS.PROJECTION_FAILURE_PAUSE_MS, signal);
-        return;
-      }
+      } while (
+        !signal.aborted && (outcome === "projected" || outcome === "blamed") &&
+        (upTo === null || await isWaiting(this.#database, projectId, upTo))
+      );
+    } catch {
+      await pause(LIMITS.PROJECTION_FAILURE_PAUSE_MS, signal);
     }
   }
 

@@ -1,4 +1,5 @@
-import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
+import { gatheredRows } from "../db/gathered_rows.ts";
+import { arrayLiteral, arrayLiterals, type Param, type Row, type Sql } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import type { SessionPart } from "./session_parts.ts";
 
@@ -26,7 +27,8 @@ const COLUMNS: readonly [
   ["passive_customs", "int", ({ passiveCustoms }) => passiveCustoms],
   ["humans", "int", ({ humans }) => humans],
 ];
-const NAMES = COLUMNS.map(([name]) => name).join(", ");
+const COLUMN_NAMES = COLUMNS.map(([name]) => name);
+const NAMES = COLUMN_NAMES.join(", ");
 
 // The sessions that may touch a range: the last one that starts before it, and all that start within it or
 // just after. Each range takes two index lookups, however many sessions the actor has.
@@ -83,6 +85,14 @@ function partOfRow(row: Row): SessionPart {
   };
 }
 
+async function readParts(
+  tx: Sql,
+  select: string,
+  params: readonly Param[],
+): Promise<SessionPart[]> {
+  return (await gatheredRows(tx, COLUMN_NAMES, select, params)).map(partOfRow);
+}
+
 /** Returns the key of a session, unique within the project. */
 export const sessionKey = ({ actor, firstMs }: Pick<SessionPart, "actor" | "firstMs">): string =>
   `${actor} ${firstMs}`;
@@ -95,7 +105,7 @@ export async function sessionsNear(
 ): Promise<SessionPart[]> {
   if (parts.length === 0) return [];
   const params = [projectId, ...arrayLiterals(["actor", "firstMs", "lastMs"], parts)];
-  const near = (await tx.query(NEAR, params)).map(partOfRow);
+  const near = await readParts(tx, NEAR, params);
   // One session may be near two parts.
   return [...new Map(near.map((part) => [sessionKey(part), part])).values()];
 }
@@ -107,7 +117,7 @@ export async function sessionsOfActors(
   actors: readonly number[],
 ): Promise<SessionPart[]> {
   if (actors.length === 0) return [];
-  return (await tx.query(OF_ACTORS, [projectId, arrayLiteral(actors)])).map(partOfRow);
+  return await readParts(tx, OF_ACTORS, [projectId, arrayLiteral(actors)]);
 }
 
 /** Reads all stored sessions that begin before an instant. */
@@ -116,11 +126,11 @@ export async function sessionsBefore(
   projectId: number,
   beforeMs: number,
 ): Promise<SessionPart[]> {
-  const rows = await tx.query(
+  return await readParts(
+    tx,
     `SELECT ${NAMES} FROM sessions WHERE project_id = $1::int AND first_ms < $2::int8`,
     [projectId, beforeMs],
   );
-  return rows.map(partOfRow);
 }
 
 /** Replaces the stored sessions `gone` by `came`. */
