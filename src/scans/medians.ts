@@ -116,6 +116,19 @@ function middleOf(counts: Uint32Array): Middle {
   return { total, first, last: bucket, before, count };
 }
 
+/** Returns the counts of all rows together, by bucket. */
+function sumOfRows(counts: Uint32Array): Uint32Array {
+  const sums = new Uint32Array(BUCKETS);
+  for (let i = 0; i < counts.length; i++) sums[i % BUCKETS]! += counts[i]!;
+  return sums;
+}
+
+/** Medians by key, and of all values of these keys. */
+export interface Medians {
+  readonly of: ReadonlyMap<number, number>;
+  readonly all: number | null;
+}
+
 /** Many values, none of them NaN, each with a key: an id from 0 to `keyMax`. */
 export class Samples {
   readonly #keyMax: number;
@@ -156,40 +169,41 @@ export class Samples {
   }
 
   /** Returns the exact median of each key, as `percentile_cont(0.5)` defines it; keys without a value have none. */
-  mediansOf(wanted: readonly number[]): Map<number, number> {
-    const rows = new Int32Array(this.#keyMax + 1).fill(-1);
-    for (const [row, key] of wanted.entries()) rows[key] = row;
-    const medians = this.#mediansBy(rows, wanted.length);
-    return new Map(
-      wanted.flatMap((key, row) => medians[row] === null ? [] : [[key, medians[row]!]]),
-    );
+  mediansOf(wanted: readonly number[]): ReadonlyMap<number, number> {
+    return this.#medians(wanted, false).of;
   }
 
-  /** Returns the median of all values, whatever their keys; null: there is none. */
-  medianOfAll(): number | null {
-    return this.#mediansBy(new Int32Array(this.#keyMax + 1), 1)[0]!;
+  /** `mediansOf`, and the median of all values of these keys; null: there is none. */
+  mediansWithAll(wanted: readonly number[]): Medians {
+    return this.#medians(wanted, true);
   }
 
   /**
-   * Returns the median of each row. Values are counted by bucket first, and only those in the middle
-   * buckets are ordered: ordering all of them took twice as long.
-   * @param rows the row of each key's values; -1: none
+   * Values are counted by bucket first, and only those in the middle buckets are ordered: ordering all of
+   * them took twice as long.
    */
-  #mediansBy(rows: Int32Array, rowCount: number): (number | null)[] {
-    const counts = this.#count(rows, rowCount);
-    const middles = Array.from(
-      { length: rowCount },
-      (_, row) => middleOf(counts.subarray(row * BUCKETS, (row + 1) * BUCKETS)),
+  #medians(wanted: readonly number[], withAll: boolean): Medians {
+    const rows = new Int32Array(this.#keyMax + 1).fill(-1);
+    for (const [row, key] of wanted.entries()) rows[key] = row;
+    const counts = this.#count(rows, wanted.length);
+    const middles = wanted.map((_, row) =>
+      middleOf(counts.subarray(row * BUCKETS, (row + 1) * BUCKETS))
     );
-    const gathered = this.#gather(rows, middles);
+    if (withAll) middles.push(middleOf(sumOfRows(counts)));
+    const gathered = this.#gather(rows, middles, withAll);
     let from = 0;
-    return middles.map(({ total, before, count }) => {
+    const medians = middles.map(({ total, before, count }) => {
       if (total === 0) return null;
       const place = (total - 1) / 2 - before;
       const median = valueAt(gathered, from, from + count, place);
       from += count;
       return median;
     });
+    const of = wanted.flatMap((key, row): [number, number][] => {
+      const median = medians[row]!;
+      return median === null ? [] : [[key, median]];
+    });
+    return { of: new Map(of), all: withAll ? medians.at(-1)! : null };
   }
 
   /** Counts the values in each bucket, row by row. */
@@ -205,13 +219,16 @@ export class Samples {
     return counts;
   }
 
-  /** Returns the values in the middle buckets of each row, row by row. */
-  #gather(rows: Int32Array, middles: readonly Middle[]): Float64Array {
+  /** Returns the values in the middle buckets of each row, row by row. @param withAll the last row takes all */
+  #gather(rows: Int32Array, middles: readonly Middle[], withAll: boolean): Float64Array {
     const firsts = Int32Array.from(middles, ({ first }) => first);
     const widths = Int32Array.from(middles, ({ first, last }) => last - first);
     let total = 0;
     const places = Int32Array.from(middles, ({ count }) => (total += count) - count);
     const gathered = new Float64Array(total);
+    const all = middles.length - 1;
+    const allFirst = withAll ? firsts[all]! : BUCKETS;
+    const allWidth = withAll ? widths[all]! : -1;
     for (const { keys, values } of this.chunks()) {
       const halves = halvesOf(values);
       for (let i = 0; i < keys.length; i++) {
@@ -219,9 +236,9 @@ export class Samples {
         if (row < 0) continue;
         // One comparison for both sides: unsigned, a bucket before `first` is larger than any width.
         // Half of the values lie there, and the processor cannot predict which.
-        const behind = (bucketOf(halves[2 * i + 1]!) - firsts[row]!) >>> 0;
-        if (behind > widths[row]!) continue;
-        gathered[places[row]!++] = values[i]!;
+        const bucket = bucketOf(halves[2 * i + 1]!);
+        if ((bucket - firsts[row]!) >>> 0 <= widths[row]!) gathered[places[row]!++] = values[i]!;
+        if ((bucket - allFirst) >>> 0 <= allWidth) gathered[places[all]!++] = values[i]!;
       }
     }
     return gathered;

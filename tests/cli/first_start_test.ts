@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import puppeteer from "puppeteer-core";
 import { makeDataDir } from "../support/embedded_template.ts";
 import { until } from "../support/server_process.ts";
 import { run } from "./footfall_process.ts";
+import { launchChromium } from "../support/chromium.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
 const START_MS_MAX = 60_000;
 const SEEN_MS_MAX = 30_000;
 /** The last lines of a first start's banner, and of a later one's. */
@@ -84,12 +83,7 @@ async function pasted(line: string, dataDir: string): Promise<string> {
 
 /** Opens the link as a newcomer does, and waits for their event. */
 async function seesOnePageView(link: string): Promise<void> {
-  const browser = await puppeteer.launch({
-    executablePath: CHROMIUM,
-    headless: true,
-    pipe: true,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-  });
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     await page.goto(link, { waitUntil: "load" });

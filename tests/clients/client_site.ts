@@ -1,13 +1,13 @@
 /// <reference lib="dom" />
 /** Pages that hold a real published client, in a browser of their own. */
 import assert from "node:assert/strict";
-import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { type Browser, type Page } from "puppeteer-core";
 import { CHROME } from "../support/app.ts";
 import { until } from "../support/server_process.ts";
 import { CONFIG } from "./real_client.ts";
+import { launchChromium } from "../support/chromium.ts";
 
 const PAGES = new URL("./published/pages/", import.meta.url);
-const CHROMIUM = "/usr/bin/chromium";
 const WAIT_MS_MAX = 60_000;
 
 /** What the pages of `pages/` leave at `window`. */
@@ -87,12 +87,7 @@ export class ClientSite implements AsyncDisposable {
         headers: { "Content-Type": `${type}; charset=utf-8` },
       });
     });
-    const browser = await puppeteer.launch({
-      executablePath: CHROMIUM,
-      headless: true,
-      pipe: true,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
+    const browser = await launchChromium();
     return new ClientSite(site, browser);
   }
 

@@ -1,7 +1,7 @@
-import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import type { Browser, Page } from "puppeteer-core";
 import { until } from "../support/server_process.ts";
+import { launchChromium } from "../support/chromium.ts";
 
-const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
 export const WAIT_MS_MAX = 60_000;
 
 /**
@@ -12,13 +12,9 @@ export async function withBrowser<T>(
   work: (browser: Browser) => Promise<T>,
   profile?: string,
 ): Promise<T> {
-  const browser = await puppeteer.launch({
-    executablePath: CHROMIUM,
-    headless: true,
-    pipe: true,
+  const browser = await launchChromium({
     acceptInsecureCerts: true,
     ...(profile === undefined ? {} : { userDataDir: profile }),
-    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
   });
   try {
     return await work(browser);

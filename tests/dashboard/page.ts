@@ -1,19 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import puppeteer, {
-  type Browser,
-  type BrowserContext,
-  type HTTPRequest,
-  type Page,
-} from "puppeteer-core";
+import { type Browser, type BrowserContext, type HTTPRequest, type Page } from "puppeteer-core";
 import { forEachInFlight } from "../../src/cli/event_sender.ts";
 import { demoEvents } from "../../src/demo/visitors/demo_events.ts";
 import { SHOP_NAME, SHOP_TIMEZONE } from "../../src/demo/shop.ts";
 import { type Json, PUBLIC_PEER, TestApp } from "../support/app.ts";
 import { copyFilled } from "../support/filled_folder.ts";
 import { until } from "../support/server_process.ts";
+import { launchChromium } from "../support/chromium.ts";
 
-const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
 const WAIT_MS_MAX = 30_000;
 const NETWORK_IDLE_MS_MAX = 10_000;
 const HOUR_MS = 3_600_000;
@@ -143,12 +138,7 @@ class World {
     const own = typeof env === "function" ? await env(this.url) : env;
     this.#server = new TestApp({ ...own, ...shop });
     await this.server.start();
-    this.#browser = await puppeteer.launch({
-      executablePath: CHROMIUM,
-      headless: true,
-      pipe: true,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
+    this.#browser = await launchChromium();
   }
 
   async #makeFolder(): Promise<string> {

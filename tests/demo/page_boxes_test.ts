@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import puppeteer, { type Page } from "puppeteer-core";
+import { type Page } from "puppeteer-core";
 import { PAGES } from "../../src/demo/shop.ts";
 import { createShop } from "../../src/demo/site/shop_site.ts";
 import { type Box, PAGE_BOXES, type PageBoxes, SPOTS } from "../../src/demo/visitors/layout.ts";
+import { launchChromium } from "../support/chromium.ts";
 
-const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
 const FILE = new URL("../../src/demo/visitors/page_boxes.json", import.meta.url);
 const WINDOWS = {
   desktop: { width: 1440, height: 900 },
@@ -58,12 +58,7 @@ Deno.test("demo shop: clicks are aimed at what its pages show, on each device", 
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     createShop({ server: "", apiKey: "", showsArrivals: false }, null),
   );
-  const browser = await puppeteer.launch({
-    executablePath: CHROMIUM,
-    headless: true,
-    pipe: true,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-  });
+  const browser = await launchChromium();
   const measured: Record<string, Record<string, PageBoxes>> = {};
   try {
     const page = await browser.newPage();

@@ -1,11 +1,11 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import puppeteer, { type Browser, type BrowserContext, type Page } from "puppeteer-core";
+import type { Browser, BrowserContext, Page } from "puppeteer-core";
 import { type Json, TestApp, type TestProject } from "../support/app.ts";
 import { until } from "../support/server_process.ts";
 import { type Event, Gate } from "./gate.ts";
+import { launchChromium } from "../support/chromium.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
 const WAIT_MS_MAX = 20_000;
 /** Origins of their own; plain HTTP on a name is no secure context, on `localhost` it is. */
 const HOSTS = "MAP *.test 127.0.0.1";
@@ -156,21 +156,10 @@ export class World {
       return this.#visit?.answer(pathname) ?? new Response("No such page", { status: 404 });
     });
     this.#collector = Deno.serve(quiet, (request) => this.gate.handle(request));
-    this.#browser = await puppeteer.launch({
-      executablePath: CHROMIUM,
-      headless: true,
-      pipe: true,
+    this.#browser = await launchChromium({
       // Puppeteer would switch it off, as other browsers than Chromium have it.
       ignoreDefaultArgs: ["--disable-back-forward-cache"],
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--no-first-run",
-        `--host-resolver-rules=${HOSTS}`,
-      ],
+      args: ["--disable-component-update", "--disable-sync", `--host-resolver-rules=${HOSTS}`],
     });
   }
 

@@ -39,7 +39,7 @@ function bucketCounts(
   const outside = counts.visitors.length - 1;
   const places = Array.from({ length: outside }, (_, place) => place);
   const samples = new Samples(outside, durations);
-  const medians = samples.mediansOf(places.slice(1));
+  const medians = samples.mediansWithAll(places.slice(1));
   const { events, pageviews, sessions, bounces, durationsMs } = counts;
   for (const sums of [events, pageviews, sessions, bounces, durationsMs]) {
     for (const place of places) if (place !== WHOLE) sums[WHOLE]! += sums[place]!;
@@ -54,7 +54,7 @@ function bucketCounts(
     sessions: sessions[place]!,
     bounces: bounces[place]!,
     durationMs: durationsMs[place]!,
-    medianMs: place === WHOLE ? samples.medianOfAll() : medians.get(place) ?? null,
+    medianMs: place === WHOLE ? medians.all : medians.of.get(place) ?? null,
   }));
 }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { type Browser, type Page } from "puppeteer-core";
 import { PUBLIC_PEER, TestApp } from "../../support/app.ts";
 import { addPasskeyDevice } from "../../support/passkey_device.ts";
+import { launchChromium } from "../../support/chromium.ts";
 
-const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
 const PASSWORD = "a horse that no battery staples";
 
 /** What a page of ours does with a passkey, in the browser. */
@@ -71,12 +71,7 @@ Deno.test({
       { hostname: "127.0.0.1", port: 0, onListen: () => {} },
       (request) => app.app.fetch(request, PUBLIC_PEER),
     );
-    const browser = await puppeteer.launch({
-      executablePath: CHROMIUM,
-      headless: true,
-      pipe: true,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
+    const browser = await launchChromium();
     try {
       const url = `http://localhost:${http.addr.port}`;
       const page = await pageWithDevice(browser, url);
