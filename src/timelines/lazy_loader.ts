@@ -6,6 +6,7 @@ import { fetchBlocks, fetchHeadsById, type WantedBlocks } from "../store/stored_
 import { type LazyColumn, lazyName } from "./lazy_columns.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
 import { yielding } from "../store/yielding.ts";
+import { oneAhead } from "./one_ahead.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import { columnsOfProperty, PropertyReader } from "./property_reader.ts";
 import { DEPTH_COLUMNS, pickedDepths, readDepths } from "./scroll_depths.ts";
@@ -110,18 +111,25 @@ export async function loadLazies(
     ? new Map()
     : await fetchHeadsById(sql, projectId, unknown.map(({ segmentId }) => segmentId));
   const turn = yielding();
-  for (const [i, { slice, segmentId }] of segments.entries()) {
-    if (missing[i]!.length === 0) continue;
-    const own = slice as SegmentSlice | null;
-    const stored = own?.stored ?? heads.get(segmentId);
+  const sliceOf = (i: number) => segments[i]!.slice as SegmentSlice | null;
+  const fetch = async (i: number): Promise<SegmentReader> => {
+    const { segmentId } = segments[i]!;
+    const slice = sliceOf(i);
+    const stored = slice?.stored ?? heads.get(segmentId);
     if (stored === undefined) throw new Error(`Segment ${segmentId} is gone`);
-    const wanted: WantedBlocks = { ...stored, blocks: own?.blocks ?? allBlocks(stored.head) };
+    const wanted: WantedBlocks = { ...stored, blocks: slice?.blocks ?? allBlocks(stored.head) };
     const fetched = new Set(missing[i]!.flatMap((number) => columnsOf(columns[number]!)));
     const [reader] = await fetchBlocks(sql, projectId, [wanted], [...fetched]);
-    const properties = new PropertyReader(reader!);
+    return reader!;
+  };
+  const unread = segments.keys().filter((i) => missing[i]!.length > 0);
+  for await (const [i, reader] of oneAhead(unread, fetch)) {
+    const { segmentId } = segments[i]!;
+    const own = sliceOf(i);
+    const properties = new PropertyReader(reader, own?.picked ?? null);
     for (const number of missing[i]!) {
       const column = columns[number]!;
-      const whole = await read(reader!, properties, column);
+      const whole = await read(reader, properties, column);
       if (own === null) {
         const kept = sharedLazy((bytes) => memory.take(bytes), whole);
         loaded[number]![i] = kept;

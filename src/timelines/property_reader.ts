@@ -45,9 +45,24 @@ class TextSearch {
     this.#needle = LATIN1.decode(new TextEncoder().encode(`${JSON.stringify(key)}:`));
   }
 
-  /** Returns where the key, or what looks like it, occurs next; -1: nowhere. */
-  next(from: number): number {
-    return this.#text.indexOf(this.#needle, from);
+  /** Yields the texts in which the key, or what looks like it, occurs, and where in all of them it does first. */
+  *all(): Generator<readonly [text: number, at: number]> {
+    const ends = this.#ends;
+    for (let which = 0, from = 0;; from = ends[which]!) {
+      const at = this.#text.indexOf(this.#needle, from);
+      if (at < 0) return;
+      while (ends[which]! <= at) which++;
+      yield [which, at];
+    }
+  }
+
+  /** `all` of some texts. */
+  *in(texts: Iterable<number>): Generator<readonly [text: number, at: number]> {
+    for (const which of texts) {
+      const from = this.#ends[which - 1] ?? 0;
+      const at = this.#text.slice(from, this.#ends[which]).indexOf(this.#needle);
+      if (at >= 0) yield [which, from + at];
+    }
   }
 
   /** Returns the JSON value of the key in the text numbered `text`, where the needle was found at `at`. */
@@ -82,14 +97,18 @@ function copyOf(value: string): string {
 }
 
 /** Returns the distinct values of a key, and per text 0 for none, else the place of its value plus one. */
-async function readValues(column: TextColumn, text: string, key: string) {
+async function readValues(
+  column: TextColumn,
+  text: string,
+  key: string,
+  picked: Uint32Array | null,
+) {
   const { ends } = column;
   const search = new TextSearch(column, text, key);
   const valueOf = new Uint32Array(ends.length);
   const numbers = new Map<string, number>();
   const yieldIfDue = yielding();
-  for (let which = 0, at = search.next(0); at >= 0; at = search.next(ends[which]!)) {
-    while (ends[which]! <= at) which++;
+  for (const [which, at] of picked === null ? search.all() : search.in(textsOf(column, picked))) {
     const value = search.valueIn(which, at);
     if (value !== undefined) {
       let number = numbers.get(value);
@@ -99,6 +118,13 @@ async function readValues(column: TextColumn, text: string, key: string) {
     if (which % TEXTS_UNTIMED === 0) await yieldIfDue();
   }
   return { valueOf, values: [...numbers.keys()] };
+}
+
+/** Returns the texts of some events, ascending. */
+function textsOf({ codes }: TextColumn, picked: Uint32Array): Uint32Array {
+  const texts = new Set<number>();
+  for (const at of picked) if (codes[at]! !== 0) texts.add(codes[at]! - 1);
+  return Uint32Array.from(texts).sort();
 }
 
 /** Collects the values of a property; each event's may be set once. */
@@ -198,16 +224,19 @@ export function columnsOfProperty(key: string): ColumnName[] {
 /** Reads properties of the events of some blocks. Their texts are decoded once for all properties. */
 export class PropertyReader {
   readonly #reader: SegmentReader;
+  readonly #picked: Uint32Array | null;
   #read: { readonly column: TextColumn; readonly text: string } | null = null;
 
-  constructor(reader: SegmentReader) {
+  /** @param picked the only events whose values are wanted, ascending; null: all are */
+  constructor(reader: SegmentReader, picked: Uint32Array | null) {
     this.#reader = reader;
+    this.#picked = picked;
   }
 
   /** Reads one property. Numbers keep the digits that they have in the text. */
   async column(key: string): Promise<PropertyColumn> {
     const { column, text } = this.#texts();
-    const { valueOf, values } = await readValues(column, text, key);
+    const { valueOf, values } = await readValues(column, text, key, this.#picked);
     const builder = new PropertyBuilder(this.#reader.events);
     for (const value of values) builder.addText(value);
     const { codes } = column;

@@ -1,10 +1,10 @@
 import type { Sql } from "../db/sql.ts";
 import { type Blocks, blocksOf, countWhile, type SegmentHead } from "../store/segment_head.ts";
-import type { SegmentReader } from "../store/segment_reader.ts";
 import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
 import { decodeBlocks, type DecodedBlocks, type PerformDecoding } from "./block_decoding.ts";
 import { type LoadedSegment, slicedSegment } from "./loaded_segment.ts";
+import { oneAhead } from "./one_ahead.ts";
 import { OpenBlocks } from "./open_blocks.ts";
 import { PartsInTurn, type ReadPart, type SegmentsPart } from "./parts_in_turn.ts";
 import { pickedColumns, runColumns } from "./segment_slice.ts";
@@ -121,12 +121,6 @@ function openApart(wanted: WantedBlocks, to: number): WantedBlocks[] {
   if (end - first === 1 || !isOpen(wanted, to)) return [wanted];
   const last = end - 1;
   return [{ first, end: last }, { first: last, end }].map((blocks) => ({ ...wanted, blocks }));
-}
-
-/** Blocks that were fetched together, with a reader of each. */
-interface FetchedBlocks {
-  readonly batch: readonly WantedBlocks[];
-  readonly readers: readonly SegmentReader[];
 }
 
 /** Tells which events are read for a range of identities. */
@@ -297,34 +291,12 @@ export class PartReader {
     wanted: readonly WantedBlocks[],
     memory: MemoryScope,
   ): AsyncGenerator<DecodedBlocks> {
-    for await (const { batch, readers } of this.#fetched(wanted)) {
+    const fetch = (batch: readonly WantedBlocks[]) =>
+      fetchBlocks(this.#sql, this.#projectId, batch, HOT_COLUMNS);
+    for await (const [batch, readers] of oneAhead(batchesOf(wanted), fetch)) {
       const decoded = await decodeBlocks(batch, readers, this.#memory, this.#perform);
       for (const { columns: { times } } of decoded) memory.own(times);
       yield* decoded;
-    }
-  }
-
-  /** Fetches batches of blocks, the next one while the yielded one is decoded. */
-  async *#fetched(wanted: readonly WantedBlocks[]): AsyncGenerator<FetchedBlocks> {
-    const batches = batchesOf(wanted).values();
-    const fetchNext = (): Promise<FetchedBlocks | null> => {
-      const { value: batch } = batches.next();
-      if (batch === undefined) return Promise.resolve(null);
-      const fetching = fetchBlocks(this.#sql, this.#projectId, batch, HOT_COLUMNS)
-        .then((readers) => ({ batch, readers }));
-      // A failure is thrown when it is awaited.
-      fetching.catch(() => {});
-      return fetching;
-    };
-    let next = fetchNext();
-    try {
-      for (let here = await next; here !== null; here = await next) {
-        next = fetchNext();
-        yield here;
-      }
-    } finally {
-      // No statement may be under way once this has ended.
-      await next.catch(() => {});
     }
   }
 }

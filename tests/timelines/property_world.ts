@@ -29,6 +29,35 @@ export async function loadProperty(
   return columns!.map((column) => column instanceof PropertyColumn ? column : assert.fail());
 }
 
+/** JSON by place. */
+const jsonOf = ({ places, codes, values }: PropertyColumn) =>
+  new Map([...places].map((place, i) => [place, values[codes[i]!]!]));
+
+/** Fails unless a property of every other event is that of all events, at these. */
+async function assertPicked(
+  sql: Sql,
+  projectId: number,
+  segments: readonly { readonly segmentId: number }[],
+  property: string,
+  columns: readonly PropertyColumn[],
+): Promise<void> {
+  const heads = new Map((await fetchHeads(sql, projectId)).map((one) => [one.segmentId, one]));
+  const slices = segments.map(({ segmentId }) => {
+    const stored = heads.get(segmentId)!;
+    const { events } = stored.head;
+    const picked = Uint32Array.from({ length: Math.ceil(events / 2) }, (_, i) => 2 * i);
+    return { stored, blocks: allBlocks(stored.head), firstPlace: 0, picked };
+  });
+  const memory = new SharedMemory(0);
+  const kept = { lazies: createLazyCache(0, memory), memory };
+  const scope = new MemoryScope(memory);
+  const parts = slices.map((slice) => ({ segmentId: slice.stored.segmentId, slice }));
+  const [some] = await loadLazies(sql, kept, scope, projectId, parts, [{ property }]);
+  for (const [i, { picked }] of slices.entries()) {
+    assert.deepEqual(jsonOf(some![i] as PropertyColumn), jsonOf(columns[i]!.picked(picked)));
+  }
+}
+
 /** Longer than the times of one segment reach. */
 export const LONG_AGO_MS = 60 * 86_400_000;
 
@@ -116,13 +145,14 @@ export async function storedSegments(sql: Sql, projectId: number): Promise<Ident
   });
 }
 
-/** JSON by place. Fails unless places ascend and each value is told once, and had by some event. */
-export function valuesOf({ places, codes, values }: PropertyColumn): Map<number, string> {
+/** `jsonOf`. Fails unless places ascend and each value is told once, and had by some event. */
+export function valuesOf(column: PropertyColumn): Map<number, string> {
+  const { places, codes, values } = column;
   assert.equal(codes.length, places.length);
   for (let i = 1; i < places.length; i++) assert.ok(places[i - 1]! < places[i]!);
   assert.equal(new Set(values).size, values.length);
   assert.equal(new Set(codes).size, values.length);
-  return new Map([...places].map((place, i) => [place, values[codes[i]!]!]));
+  return jsonOf(column);
 }
 
 /** The properties of a project's events from an instant on, by id in hexadecimal digits. */
@@ -156,6 +186,7 @@ export async function assertColumn(
   const cache = createLazyCache(1_000_000, new SharedMemory(0));
   const columns = await loadProperty(sql, cache, projectId, segments, key);
   assert.equal(columns?.length, segments.length);
+  await assertPicked(sql, projectId, segments, key, columns);
   let found = 0;
   for (const [i, { events, ids }] of segments.entries()) {
     const values = valuesOf(columns![i]!);
