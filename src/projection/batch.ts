@@ -3,7 +3,7 @@ import type { Sql } from "../db/sql.ts";
 import { beginUnlessLocked, type ProjectedProject } from "./projected_project.ts";
 import { projectEvents } from "./project_events.ts";
 import type { KnownProjects } from "./known_projects.ts";
-import { markProjected, pendingEvents, type PlacedEvent } from "./pending_events.ts";
+import { asideEvent, markProjected, pendingEvents, type PlacedEvent } from "./pending_events.ts";
 import { SETTLING_STATEMENT_MS_MAX } from "./projection_limits.ts";
 import { settle } from "./settling.ts";
 
@@ -30,6 +30,8 @@ export class Attempt {
     readonly eventsMax: number,
     readonly aimMs: number,
     readonly msMax: number,
+    /** Whether it takes a set-aside event that is due, in place of pending ones. */
+    readonly isOfAside = false,
   ) {}
 
   get tookMs(): number {
@@ -70,7 +72,9 @@ async function projectPending(
   projects: KnownProjects,
 ): Promise<void> {
   const { projectId, eventsMax } = attempt;
-  const pending = await pendingEvents(tx, projectId, eventsMax);
+  const pending = attempt.isOfAside
+    ? await asideEvent(tx, projectId)
+    : await pendingEvents(tx, projectId, eventsMax);
   attempt.events = pending.columns.length;
   attempt.first = pending.first;
   attempt.unreadable = pending.unreadable.length;
@@ -84,7 +88,7 @@ async function projectPending(
 
 /**
  * Does one transaction of the projection: settles the project (see `settle`), then projects its oldest
- * pending events.
+ * pending events, or one that was set aside.
  */
 export async function projectBatch(
   tx: Sql,

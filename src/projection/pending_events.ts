@@ -64,7 +64,8 @@ const WAIT_AGAIN = `
 UPDATE journal SET projected_at = NULL, set_aside_until = NULL
 WHERE project_id = $1::int AND journal_id = $2::int8`;
 
-async function asideEvent(tx: Sql, projectId: number): Promise<PendingEvents> {
+/** Takes one set-aside event that is due, or none. */
+export async function asideEvent(tx: Sql, projectId: number): Promise<PendingEvents> {
   const columns = new EventColumns(projectId);
   const nothing = { columns, first: null, taken: [], aside: null, unreadable: [] };
   const [due] = await tx.binary(ASIDE, [projectId]);
@@ -92,14 +93,13 @@ export function readable<T>(read: () => T): T | null {
   }
 }
 
-/** Takes the oldest pending events, or where there are none, one set-aside event that is due. */
+/** Takes the oldest pending events. */
 export async function pendingEvents(
   tx: Sql,
   projectId: number,
   eventsMax: number,
 ): Promise<PendingEvents> {
   const oldest = (await tx.binary(OLDEST, [projectId, eventsMax])).map(storedRow);
-  if (oldest.length === 0) return await asideEvent(tx, projectId);
   const columns = new EventColumns(projectId);
   const taken: TakenRow[] = [];
   const unreadable: number[] = [];
@@ -198,6 +198,15 @@ export async function isWaiting(sql: Sql, projectId: number, upTo: number): Prom
     `SELECT 1 FROM journal
     WHERE project_id = $1::int AND journal_id <= $2::int8 AND projected_at IS NULL LIMIT 1`,
     [projectId, upTo],
+  );
+  return rows.length > 0;
+}
+
+/** Whether a set-aside event is due. */
+export async function isAsideDue(sql: Sql, projectId: number): Promise<boolean> {
+  const rows = await sql.query(
+    "SELECT 1 FROM journal WHERE project_id = $1::int AND set_aside_until < now() LIMIT 1",
+    [projectId],
   );
   return rows.length > 0;
 }

@@ -7,6 +7,7 @@ import { KnownProjects } from "./known_projects.ts";
 import { Lanes } from "./lanes.ts";
 import { Merging } from "./merging.ts";
 import {
+  isAsideDue,
   isWaiting,
   lastWaiting,
   type PlacedEvent,
@@ -136,8 +137,9 @@ class ProjectsProjection implements Projection {
   }
 
   /**
-   * Takes turns until all that waited at its beginning is projected, or another server projects it. What comes
-   * in meanwhile waits for the next look: turns one after the other would be of few events each.
+   * Takes turns until all that waited at its beginning is projected, then what was set aside and is due, unless
+   * another server projects it. What comes in meanwhile waits for the next look: turns one after the other
+   * would be of few events each.
    */
   async #projectAll(projectId: number, signal: AbortSignal): Promise<void> {
     try {
@@ -149,6 +151,9 @@ class ProjectsProjection implements Projection {
         !signal.aborted && (outcome === "projected" || outcome === "blamed") &&
         (upTo === null || await isWaiting(this.#database, projectId, upTo))
       );
+      while (
+        !signal.aborted && outcome !== "elsewhere" && await isAsideDue(this.#database, projectId)
+      ) outcome = await this.#turn(projectId, false, true);
     } catch {
       await pause(LIMITS.PROJECTION_FAILURE_PAUSE_MS, signal);
     }
@@ -169,13 +174,13 @@ class ProjectsProjection implements Projection {
     }
   }
 
-  #turn(projectId: number, isUrgent: boolean): Promise<Outcome> {
+  #turn(projectId: number, isUrgent: boolean, isOfAside = false): Promise<Outcome> {
     const underWay = this.#turns.get(projectId);
     if (underWay !== undefined) {
       if (isUrgent) this.#lanes.hurry(projectId);
       return underWay;
     }
-    const turn = this.#takeTurn(projectId, isUrgent)
+    const turn = this.#takeTurn(projectId, isUrgent, isOfAside)
       .finally(() => this.#turns.delete(projectId));
     this.#turns.set(projectId, turn);
     return turn;
@@ -195,11 +200,11 @@ class ProjectsProjection implements Projection {
     await done;
   }
 
-  async #takeTurn(projectId: number, isUrgent: boolean): Promise<Outcome> {
+  async #takeTurn(projectId: number, isUrgent: boolean, isOfAside: boolean): Promise<Outcome> {
     await this.#lanes.enter(projectId, isUrgent);
     const eventsMax = this.#sizes.sizeOf(projectId);
     const msMax = this.#options.msMax ?? LIMITS.PROJECTION_MS_MAX;
-    const attempt = new Attempt(projectId, eventsMax, this.#aimMs, msMax);
+    const attempt = new Attempt(projectId, eventsMax, this.#aimMs, msMax, isOfAside);
     try {
       await this.#database.transaction((tx) => projectBatch(tx, attempt, this.#projects));
       this.#sizes.done(projectId, attempt.events, attempt.tookMs);

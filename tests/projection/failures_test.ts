@@ -10,6 +10,9 @@ import { projectedState } from "../../src/reports/answer/projected_state.ts";
 
 const START_MS = Date.parse("2026-03-01T17:00:00Z");
 
+/** Events that come one by one while another waits: one in 100 ms, for 20 s. */
+const MORE = 320;
+
 /** Events of a project, one of them by name; the ids tell their order in a mark. */
 function someEvents(projectId: number, count: number, poisonAt: number) {
   return Array.from({ length: count }, (_, i) =>
@@ -101,12 +104,24 @@ onBothEngines("projection: one event that cannot be projected holds up no other"
       await isSoon(() => causes.filter((cause) => cause === "set_aside").length === 2);
       await cure(database);
       await database.script("UPDATE journal SET set_aside_until = now() - interval '1 s'");
+      // Though others are pending at each look.
+      const more = someEvents(1, MORE, 61).slice(120).values();
+      await isSoon(async () => {
+        const { value: next } = more.next();
+        if (next !== undefined) await insertEvents(database, [next]);
+        const [aside] = await database.query(
+          "SELECT 1 FROM journal WHERE set_aside_ids IS NOT NULL",
+        );
+        return aside === undefined;
+      });
+      assert.ok(more.next().done === false, "it was tried only once no other came");
+      await insertEvents(database, someEvents(1, MORE, 61).slice(120));
       await isSoon(async () => (await counts(database, 1))!.pending === 0);
     } finally {
       stop.abort();
       await running;
     }
-    await insertEvents(database, someEvents(2, 120, 61));
+    await insertEvents(database, someEvents(2, MORE, 61));
     await projection.catchUp(2);
     assert.deepEqual(await stateOf(database, 1), await stateOf(database, 2));
   });

@@ -124,6 +124,10 @@ function counting(database: Database): { readonly reads: Database; readonly sent
   const reads = withMembersInside(database, (sql) => ({
     query: (text, params) => (sent++, sql.query(text, params)),
     binary: (text, params) => (sent++, sql.binary(text, params)),
+    script: (text) => {
+      if (!text.startsWith("SET LOCAL statement_timeout")) sent++;
+      return sql.script(text);
+    },
   }));
   return { reads, sent: () => sent };
 }
