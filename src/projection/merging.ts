@@ -1,6 +1,7 @@
 import type { Database, Sql } from "../db/sql.ts";
 import { pause } from "../pause.ts";
 import { mergedSegment, nextMerge, replaceSegments } from "../store/segments.ts";
+import { SEGMENT_VERSION } from "../store/segment_head.ts";
 import { SEGMENTS_MERGED } from "../store/store_limits.ts";
 import { type Yield, yielding } from "../store/yielding.ts";
 import { beginProjection } from "./projected_project.ts";
@@ -26,9 +27,11 @@ async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
 }
 
 /**
- * Merges some segments of a project into one, if there are enough to merge. The new segment is built
+ * Merges some segments of a project into one, if there are enough to merge, or writes one of an earlier
+ * version anew. The new segment is built
  * outside of any transaction; the transaction that replaces the old ones takes milliseconds, and reads see
  * either them or the new one.
+ * @param tried segments of earlier versions that were tried to be written anew: see `nextMerge`
  * @param pauseOf returns how building pauses, given the number of the project's segments
  * @returns whether there was something to merge
  */
@@ -37,8 +40,9 @@ export async function mergeOnce(
   projectId: number,
   pauseOf: (stored: number) => Yield = yielding,
   exclusively: MergingHost["exclusively"] = (_projectId, work) => work(),
+  tried = new Set<number>(),
 ): Promise<boolean> {
-  const merge = await nextMerge(database, projectId);
+  const merge = await nextMerge(database, projectId, tried);
   if (merge === null) return false;
   const { segmentIds, stored } = merge;
   const merged = await mergedSegment(database, projectId, segmentIds, pauseOf(stored));
@@ -54,14 +58,17 @@ export async function mergeOnce(
   return true;
 }
 
+/** Projects with many segments, or with such as an earlier version wrote. */
 const CROWDED = `
-SELECT project_id FROM segments GROUP BY project_id HAVING count(*) >= ${SEGMENTS_MERGED}`;
+SELECT project_id FROM segments
+GROUP BY project_id HAVING count(*) >= ${SEGMENTS_MERGED} OR min(version) < ${SEGMENT_VERSION}`;
 
 /** Merges segments in the background, while nothing is projected. */
 export class Merging {
   readonly #database: Database;
   readonly #host: MergingHost;
   readonly #due = new Set<number>();
+  readonly #tried = new Set<number>();
 
   constructor(database: Database, host: MergingHost) {
     this.#database = database;
@@ -104,7 +111,7 @@ export class Merging {
         return true;
       }
       const pauseOf = (stored: number) => this.#pauseOf(stored, signal);
-      return await mergeOnce(this.#database, projectId, pauseOf, exclusively);
+      return await mergeOnce(this.#database, projectId, pauseOf, exclusively, this.#tried);
     } catch (error) {
       if (!signal.aborted) failed(projectId, error);
       return false;

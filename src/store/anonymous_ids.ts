@@ -4,7 +4,7 @@ import { ID_BYTES, uuidOf } from "./id_codec.ts";
 import type { SegmentReader } from "./segment_reader.ts";
 import { eachStoredBlock, fetchBlocks } from "./stored_segments.ts";
 import type { TextColumn } from "./text_codec.ts";
-import { textAt } from "./whole_events.ts";
+import { textAt } from "./whole_properties.ts";
 
 /** An event that carries an anonymous id, and the event's identity. */
 interface Carrier {

@@ -9,6 +9,7 @@ import {
   type FlagName,
   type IntegerName,
   type NumberName,
+  type SlotName,
   type TextName,
 } from "./segment_columns.ts";
 import type { Runs } from "./segment_reader.ts";
@@ -19,13 +20,15 @@ export interface EventSource {
   readonly events: number;
   /** Bytes of the distinct texts. */
   readonly textBytes: number;
+  /** The property of each slot: see `SegmentHead`. */
+  readonly slotKeys: readonly string[];
   runs(): Runs;
   /** In epoch milliseconds. */
   moments(): Float64Array;
   ids(moments: Float64Array): Uint8Array;
   integers(name: IntegerName): IntegerColumn;
   numbers(name: NumberName): Float64Array;
-  texts(name: TextName): TextColumn;
+  texts(name: TextName | SlotName): TextColumn;
 }
 
 /** The columns that hold numbers of the project's dictionaries. */
@@ -45,7 +48,7 @@ export interface EventBatch {
 const UTF8 = new TextEncoder();
 
 /** Encodes texts in UTF-8, one after the other. */
-function encoded(values: readonly string[]): Pick<TextColumn, "ends" | "bytes"> {
+export function encodedTexts(values: readonly string[]): Pick<TextColumn, "ends" | "bytes"> {
   const bytes = UTF8.encode(values.join(""));
   const ends = new Uint32Array(values.length);
   let end = 0;
@@ -61,6 +64,7 @@ function encoded(values: readonly string[]): Pick<TextColumn, "ends" | "bytes"> 
 export class NewEvents implements EventSource {
   readonly events: number;
   readonly textBytes: number;
+  readonly slotKeys = [];
   readonly #batch: EventBatch;
   readonly #order: Uint32Array;
 
@@ -123,9 +127,9 @@ export class NewEvents implements EventSource {
     return this.#ordered(column, new Float64Array(this.events));
   }
 
-  texts(name: TextName): TextColumn {
-    const { codes, values } = this.#batch.columns.texts(name);
-    return { ...encoded(values), codes: this.#ordered(codes, new Int32Array(this.events)) };
+  texts(name: TextName | SlotName): TextColumn {
+    const { codes, values } = this.#batch.columns.texts(name as TextName);
+    return { ...encodedTexts(values), codes: this.#ordered(codes, new Int32Array(this.events)) };
   }
 
   #ordered<A extends Int32Array | Float64Array>(all: A, into: A): A {

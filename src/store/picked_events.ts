@@ -1,7 +1,13 @@
 import { ID_BYTES, readIds } from "./id_codec.ts";
 import { readIntegers } from "./integer_codec.ts";
 import { readNumbersAt } from "./number_codec.ts";
-import { type IntegerName, keyOf, type NumberName, type TextName } from "./segment_columns.ts";
+import {
+  type IntegerName,
+  keyOf,
+  type NumberName,
+  type SlotName,
+  type TextName,
+} from "./segment_columns.ts";
 import type { SegmentReader } from "./segment_reader.ts";
 import { emptyTexts, readTexts, type TextColumn } from "./text_codec.ts";
 
@@ -19,6 +25,10 @@ export class PickedEvents {
     this.#block = block;
     this.#places = places;
     this.events = places.length;
+  }
+
+  get slotKeys(): readonly string[] {
+    return this.#block.slotKeys;
   }
 
   /** Throws SegmentUnreadable, as the other methods do. */
@@ -40,7 +50,7 @@ export class PickedEvents {
   }
 
   /** @param keys the key column of this text column, if it was read already */
-  texts(name: TextName, keys?: Int32Array): TextColumn {
+  texts(name: TextName | SlotName, keys?: Int32Array): TextColumn {
     const key = keyOf(name);
     return this.#block.decodeBlock(name, (reader) => {
       const known = key === null ? null : keys ?? this.integers(key);

@@ -10,11 +10,18 @@ import {
   keyOf,
   kindOf,
   type NumberName,
+  type SlotName,
+  SLOTS,
   type TextName,
 } from "./segment_columns.ts";
-import { countWhile, encodeHead } from "./segment_head.ts";
-import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "./store_limits.ts";
-import { writeTexts } from "./text_codec.ts";
+import { type SplitProperties, splitProperties } from "./property_split.ts";
+import { countWhile, encodeHead, UNUSED_SLOT } from "./segment_head.ts";
+import {
+  BLOCK_EVENTS_MAX,
+  BLOCK_TEXT_BYTES_AIM,
+  PROPERTY_SLOT_EVENTS_MIN,
+} from "./store_limits.ts";
+import { type TextColumn, writeTexts } from "./text_codec.ts";
 import { TextGatherer } from "./text_gatherer.ts";
 import type { Yield } from "./yielding.ts";
 
@@ -123,6 +130,7 @@ class SegmentBuilder {
   readonly toMs: number;
   readonly #sources: readonly EventSource[];
   readonly #order: Order;
+  readonly #properties: SplitProperties;
   readonly #blockEvents: number;
   readonly #yieldIfDue: Yield;
   /** Key columns of texts, in the order of the segment. */
@@ -131,9 +139,11 @@ class SegmentBuilder {
   constructor(
     sources: readonly EventSource[],
     order: Order,
+    properties: SplitProperties,
     blockEvents: number,
     yieldIfDue: Yield,
   ) {
+    this.#properties = properties;
     this.#yieldIfDue = yieldIfDue;
     this.#sources = sources;
     this.#order = order;
@@ -166,7 +176,7 @@ class SegmentBuilder {
     const kind = kindOf(name);
     if (kind === "ids") return this.#ids();
     if (kind === "numbers") return this.#numbers(name as NumberName);
-    if (kind === "texts") return this.#texts(name as TextName);
+    if (kind === "texts") return this.#texts(name as TextName | SlotName);
     return this.#integers(this.#gathered(name as IntegerName));
   }
 
@@ -258,8 +268,17 @@ class SegmentBuilder {
     });
   }
 
-  #texts(name: TextName): Promise<Uint8Array[]> {
-    const columns = this.#sources.map((source) => source.texts(name));
+  /** Returns a text column of each source. */
+  #columnsOf(name: TextName | SlotName): readonly TextColumn[] {
+    if (name === "properties") return this.#properties.templates;
+    const slot = SLOTS.indexOf(name as SlotName);
+    return slot < 0
+      ? this.#sources.map((source) => source.texts(name))
+      : this.#properties.valuesOf(slot);
+  }
+
+  #texts(name: TextName | SlotName): Promise<Uint8Array[]> {
+    const columns = this.#columnsOf(name);
     if (columns.every(({ ends }) => ends.length === 0)) return this.#blocks(() => EMPTY_BLOCK);
     const key = keyOf(name);
     if (key !== null && !this.#keys.has(key)) this.#keys.set(key, this.#gathered(key));
@@ -279,20 +298,25 @@ class SegmentBuilder {
 /**
  * Builds one segment of the events of several sources that are kept; null where none is. It works column
  * by column and never assembles a whole event.
+ * @param slotEventsMin the events that a property must be on to get a slot
  */
 export async function buildSegment(
   sources: readonly EventSource[],
   keeps: Keeps,
   yieldIfDue: Yield,
+  slotEventsMin = PROPERTY_SLOT_EVENTS_MIN,
 ): Promise<EncodedSegment | null> {
   const order = orderOf(sources, keeps);
   const events = order.places.length;
   if (events === 0) return null;
   const textBytes = sources.reduce((sum, source) => sum + source.textBytes, 0);
   const blockEvents = blockEventsOf(events, textBytes);
-  const builder = new SegmentBuilder(sources, order, blockEvents, yieldIfDue);
+  const properties = await splitProperties(sources, yieldIfDue, slotEventsMin);
+  const builder = new SegmentBuilder(sources, order, properties, blockEvents, yieldIfDue);
   const columns = new Map<ColumnName, Uint8Array[]>();
+  const unused = new Set<ColumnName>(SLOTS.slice(properties.keys.length));
   for (const name of COLUMNS) {
+    if (unused.has(name)) continue;
     const blocks = await builder.column(name);
     if (blocks.some(({ length }) => length > 0)) columns.set(name, blocks);
   }
@@ -305,6 +329,8 @@ export async function buildSegment(
     textBytes: builder.textBytes,
     firstIdentities: await builder.firstIdentities(),
     lastIdentity: order.identities.at(-1)!,
+    // No key is left that only events which are not kept had.
+    slotKeys: properties.keys.map((key, slot) => columns.has(SLOTS[slot]!) ? key : UNUSED_SLOT),
   };
   const body = new ByteWriter();
   for (const blocks of columns.values()) for (const block of blocks) body.bytes(block);

@@ -1,4 +1,5 @@
 import type { EventRow } from "./event_row.ts";
+import { PROPERTY_SLOTS_MAX } from "./store_limits.ts";
 
 /** What a column holds per event. In numbers NaN stands for none; flags are integers: see `FLAG_CODES`. */
 export type ColumnKind = "integers" | "numbers" | "texts" | "ids";
@@ -15,8 +16,8 @@ const texts = { kind: "texts" } as const;
 const textBy = (key: IntegerName) => ({ kind: "texts", key }) as const;
 
 /**
- * All columns of a segment, in their order in the body; the place of a column here is its number in the
- * directory. Append only. Columns with a plural noun as name (`names`, `paths`, …) hold numbers of the
+ * All columns of a segment but the property slots, in their order in the body; the place of a column here is
+ * its number in the directory. Append only. Columns with a plural noun as name (`names`, `paths`, …) hold numbers of the
  * project's dictionaries (0: none). Columns named like members of `EventRow` hold these members; `times`
  * and `ids` hold the row's `occurred_at` and `event_id`.
  */
@@ -35,6 +36,7 @@ const SPECS = {
   titles: integers,
   referrers: integers,
   ids: { kind: "ids" },
+  // Templates, where the segment has property slots: see property_split.ts.
   properties: texts,
   pointer_x: numbers,
   pointer_y: numbers,
@@ -92,7 +94,9 @@ type NameOf<K extends ColumnKind> = {
   [N in keyof Specs]: Specs[N] extends { readonly kind: K } ? N : never;
 }[keyof Specs];
 
-export type ColumnName = keyof Specs;
+/** A text column of one property's values: which one, the directory of the segment says. */
+export type SlotName = `property_${number}`;
+export type ColumnName = keyof Specs | SlotName;
 /** Columns of whole numbers of 32 bits. */
 export type IntegerName =
   | ("identities" | "runs" | "times" | "names" | "paths" | "contexts" | "traffics")
@@ -103,10 +107,15 @@ export type TextName = NameOf<"texts">;
 /** Members of a row that are true, false or null. */
 export type FlagName = Extract<keyof EventRow, IntegerName>;
 
-export const COLUMNS = Object.keys(SPECS) as readonly ColumnName[];
+const NAMED = Object.keys(SPECS) as readonly (keyof Specs)[];
+export const SLOTS = Array.from(
+  { length: PROPERTY_SLOTS_MAX },
+  (_, slot): SlotName => `property_${slot}`,
+);
+export const COLUMNS: readonly ColumnName[] = [...NAMED, ...SLOTS];
 
 const named = <K extends ColumnKind>(kind: K) =>
-  COLUMNS.filter((name): name is NameOf<K> => SPECS[name].kind === kind);
+  NAMED.filter((name): name is NameOf<K> => SPECS[name].kind === kind);
 export const NUMBER_COLUMNS = named("numbers");
 export const TEXT_COLUMNS = named("texts");
 export const FLAG_COLUMNS: readonly FlagName[] = [
@@ -130,12 +139,29 @@ export const ROW_COLUMNS = COLUMNS.filter((name) =>
   name !== "identities" && name !== "runs" && name !== "cells"
 );
 
+/** The slots' numbers in the directory count down from here, so that columns can be appended. */
+const SLOT_NUMBER_MAX = 255;
+
+/** Returns the number of a column in the directory. */
+export function numberOfColumn(name: ColumnName): number {
+  return isSlot(name) ? SLOT_NUMBER_MAX - SLOTS.indexOf(name) : NAMED.indexOf(name);
+}
+
+export function columnOfNumber(number: number): ColumnName {
+  return number < NAMED.length ? NAMED[number]! : SLOTS[SLOT_NUMBER_MAX - number]!;
+}
+
+function isSlot(name: ColumnName): name is SlotName {
+  return !Object.hasOwn(SPECS, name);
+}
+
 export function kindOf(name: ColumnName): ColumnKind {
-  return SPECS[name].kind;
+  return isSlot(name) ? "texts" : SPECS[name].kind;
 }
 
 /** Returns the key column of a text column; null: it has none. */
-export function keyOf(name: TextName): IntegerName | null {
+export function keyOf(name: TextName | SlotName): IntegerName | null {
+  if (isSlot(name)) return null;
   const spec: ColumnSpec = SPECS[name];
   return spec.key ?? null;
 }

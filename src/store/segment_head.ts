@@ -1,10 +1,24 @@
 import { crc32 } from "node:zlib";
 import { ByteReader, ByteWriter } from "./byte_stream.ts";
-import { type ColumnName, COLUMNS } from "./segment_columns.ts";
+import {
+  type ColumnName,
+  columnOfNumber,
+  numberOfColumn,
+  type SlotName,
+  SLOTS,
+} from "./segment_columns.ts";
 
-/** Raised with every change that older programs cannot read; each version reads all earlier ones. */
-export const SEGMENT_VERSION = 1;
+/**
+ * Raised with every change that older programs cannot read; each version reads all earlier ones. Since
+ * version 2 there are property slots.
+ */
+export const SEGMENT_VERSION = 2;
+const VERSION_WITHOUT_SLOTS = 1;
+/** Stands for the key of a slot without values: no JSON is as short. */
+export const UNUSED_SLOT = "";
 const CHECKSUM_BYTES = 4;
+const UTF8 = new TextEncoder();
+const FROM_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Thrown where a segment cannot be read: it is of a later version, or damaged. */
 export class SegmentUnreadable extends Error {
@@ -33,6 +47,8 @@ export interface SegmentHead {
   readonly firstIdentities: Int32Array;
   /** The greatest identity of all. */
   readonly lastIdentity: number;
+  /** The property of each slot, as it is written in JSON: a string with its quotes; or `UNUSED_SLOT`. */
+  readonly slotKeys: readonly string[];
   /** A column that is missing here is empty for every event. */
   readonly places: ReadonlyMap<ColumnName, ColumnPlace>;
 }
@@ -53,11 +69,17 @@ export function encodeHead(head: Omit<SegmentHead, "places">, columns: EncodedCo
   writer.i32(head.lastIdentity);
   writer.varint(columns.size);
   for (const [name, blocks] of columns) {
-    writer.u8(COLUMNS.indexOf(name));
+    writer.u8(numberOfColumn(name));
     for (const block of blocks) {
       writer.varint(block.length);
       if (block.length > 0) writer.u32(crc32(block));
     }
+  }
+  writer.varint(head.slotKeys.length);
+  for (const key of head.slotKeys) {
+    const text = UTF8.encode(key);
+    writer.varint(text.length);
+    writer.bytes(text);
   }
   const bytes = writer.end();
   writer.u32(crc32(bytes));
@@ -68,7 +90,7 @@ function readPlaces(reader: ByteReader, blocks: number): Map<ColumnName, ColumnP
   const places = new Map<ColumnName, ColumnPlace>();
   let end = 0;
   for (let left = reader.varint(); left > 0; left--) {
-    const name = COLUMNS[reader.u8()]!;
+    const name = columnOfNumber(reader.u8());
     const starts = new Float64Array(blocks + 1);
     const checksums = new Uint32Array(blocks);
     starts[0] = end;
@@ -94,9 +116,9 @@ export function titleOf(segmentId: number | null): string {
 export function decodeHead(bytes: Uint8Array, segmentId: number | null = null): SegmentHead {
   const version = bytes[0];
   const title = titleOf(segmentId);
-  if (version !== SEGMENT_VERSION) {
+  if (!(version! >= VERSION_WITHOUT_SLOTS && version! <= SEGMENT_VERSION)) {
     throw new SegmentUnreadable(
-      `${title} is of version ${version}; this version of Footfall reads ${SEGMENT_VERSION}`,
+      `${title} is of version ${version}; this version of Footfall reads up to ${SEGMENT_VERSION}`,
     );
   }
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
@@ -113,7 +135,18 @@ export function decodeHead(bytes: Uint8Array, segmentId: number | null = null): 
   const firstIdentities = Int32Array.from({ length: blocks }, () => reader.i32());
   const lastIdentity = reader.i32();
   const places = readPlaces(reader, blocks);
-  return { events, blockEvents, fromMs, toMs, textBytes, firstIdentities, lastIdentity, places };
+  const slots = version === VERSION_WITHOUT_SLOTS ? 0 : reader.varint();
+  const slotKeys = Array.from(
+    { length: slots },
+    () => FROM_UTF8.decode(reader.bytes(reader.varint())),
+  );
+  const identities = { firstIdentities, lastIdentity };
+  return { events, blockEvents, fromMs, toMs, textBytes, ...identities, slotKeys, places };
+}
+
+/** Returns the slot that holds every value of a property of a segment; null: it has none. */
+export function slotOf({ slotKeys }: Pick<SegmentHead, "slotKeys">, key: string): SlotName | null {
+  return SLOTS[slotKeys.indexOf(JSON.stringify(key))] ?? null;
 }
 
 /** The blocks of a segment from `first` to before `end`. */

@@ -17,10 +17,12 @@ import {
   type IntegerName,
   keyOf,
   type NumberName,
+  type SlotName,
   type TextName,
 } from "./segment_columns.ts";
 import {
   type Blocks,
+  countWhile,
   type SegmentHead,
   SegmentUnreadable,
   spanOf,
@@ -56,6 +58,21 @@ function joinTexts(pieces: readonly TextColumn[]): TextColumn {
     byte += piece.bytes.length;
   }
   return { codes, ends, bytes };
+}
+
+/** The texts of events of one block; `at` is the place of its first event. */
+export interface TextBlock {
+  readonly at: number;
+  /** The events' places in the block; null: they are all of it. */
+  readonly places: Uint32Array | null;
+  readonly column: TextColumn;
+}
+
+/** Returns those of these ascending places that lie from `from` to before `to`, counted from `from`. */
+function placesWithin(places: Uint32Array, from: number, to: number): Uint32Array {
+  const first = countWhile(places.length, (i) => places[i]! < from);
+  const end = countWhile(places.length, (i) => places[i]! < to);
+  return places.slice(first, end).map((place) => place - from);
 }
 
 /** The bytes of a block of a column; `at` is the place of its first event. */
@@ -105,6 +122,11 @@ export class SegmentReader {
     this.#bytesOf = bytesOf;
     this.#segmentId = segmentId;
     this.#title = titleOf(segmentId);
+  }
+
+  /** The property of each slot: see `SegmentHead`. */
+  get slotKeys(): readonly string[] {
+    return this.head.slotKeys;
   }
 
   /** Throws SegmentUnreadable. */
@@ -173,7 +195,7 @@ export class SegmentReader {
   }
 
   /** @param keys the key column of this text column, if it was read already. Throws SegmentUnreadable */
-  texts(name: TextName, keys?: Int32Array): TextColumn {
+  texts(name: TextName | SlotName, keys?: Int32Array): TextColumn {
     const isEmpty = !this.head.places.has(name);
     const key = isEmpty ? null : keyOf(name);
     const known = key === null ? null : keys ?? new Int32Array(this.integers(key));
@@ -184,6 +206,20 @@ export class SegmentReader {
         return this.#decoded(name, () => readTexts(new ByteReader(bytes), blockKeys));
       }),
     );
+  }
+
+  /**
+   * Yields the texts of a slot block by block, but for blocks without any. Throws SegmentUnreadable.
+   * @param picked the places of the only events that are read, ascending; null: all
+   */
+  *textBlocks(slot: SlotName, picked: Uint32Array | null): Generator<TextBlock> {
+    for (const { at, length, bytes } of this.#pieces(slot)) {
+      if (bytes.length === 0) continue;
+      const places = picked === null ? null : placesWithin(picked, at, at + length);
+      if (places?.length === 0) continue;
+      const read = () => readTexts(new ByteReader(bytes), null, places);
+      yield { at, places, column: this.#decoded(slot, read) };
+    }
   }
 
   /** 16 bytes an event. Throws SegmentUnreadable. */
@@ -219,7 +255,8 @@ export class SegmentReader {
 
   /** Copies the bytes of these columns in some of the reader's blocks. */
   bytesOf(columns: readonly ColumnName[], blocks: Blocks): Map<ColumnName, Uint8Array> {
-    return new Map(columns.map((column) => {
+    const stored = columns.filter((column) => this.head.places.has(column));
+    return new Map(stored.map((column) => {
       const before = spanOf(this.head, column, this.blocks).from;
       const { from, bytes } = spanOf(this.head, column, blocks);
       const columnBytes = bytes === 0 ? new Uint8Array(0) : this.#bytesOf(column);

@@ -102,16 +102,28 @@ interface Merge {
 /**
  * Returns what to merge next; null: nothing. Merging keeps fewer than eight segments of about one size:
  * a project of n events has some eight times log8(n) segments, and each event is written at most log8(n)
- * times.
+ * times. Then segments of earlier versions are written anew, one by one.
+ * @param tried those that were returned before: one that cannot be read is not tried again. The returned one
+ *   is added
  */
-export async function nextMerge(sql: Sql, projectId: number): Promise<Merge | null> {
-  const stored = await sql.query<SizedSegment>(
-    `SELECT segment_id, from_ms, events, text_bytes FROM segments
+export async function nextMerge(
+  sql: Sql,
+  projectId: number,
+  tried: Set<number>,
+): Promise<Merge | null> {
+  const stored = await sql.query<SizedSegment & { readonly version: number }>(
+    `SELECT segment_id, from_ms, events, text_bytes, version FROM segments
     WHERE project_id = $1::int ORDER BY segment_id`,
     [projectId],
   );
-  const segmentIds = mergeable(stored);
-  return segmentIds === null ? null : { segmentIds, stored: stored.length };
+  const merged = mergeable(stored);
+  if (merged !== null) return { segmentIds: merged, stored: stored.length };
+  const earlier = stored.find(({ segment_id, version }) =>
+    version < SEGMENT_VERSION && !tried.has(segment_id)
+  );
+  if (earlier === undefined) return null;
+  tried.add(earlier.segment_id);
+  return { segmentIds: [earlier.segment_id], stored: stored.length };
 }
 
 /** Merges segments; null where one of them has been deleted meanwhile. Throws SegmentUnreadable. */

@@ -9,6 +9,9 @@ export const SEGMENT_TEXT_BYTES_MAX = 64 * MEBIBYTE;
 /** A block is read as a whole: its maximum of events, and the bytes of texts it should stay below. */
 export const BLOCK_EVENTS_MAX = 16_384;
 export const BLOCK_TEXT_BYTES_AIM = 4 * MEBIBYTE;
+/** Properties of a segment that have a column of their own, and the events that one of them is on at least. */
+export const PROPERTY_SLOTS_MAX = 64;
+export const PROPERTY_SLOT_EVENTS_MIN = 256;
 /** How long work on segments runs before it yields to the event loop. */
 export const YIELD_MS = 3;
 /** Each span of this length (24.8 days) has its own segments, so times within one take 31 bits. */

@@ -14,24 +14,8 @@ import {
 import type { PickedEvents } from "./picked_events.ts";
 import type { SegmentEvent } from "./segment_event.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import type { TextColumn } from "./text_codec.ts";
+import { type TextLookUp, textLookUp, wholeProperties } from "./whole_properties.ts";
 import type { Yield } from "./yielding.ts";
-
-const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** Decodes one value of a text column, by its place among the values. */
-export function textAt({ ends, bytes }: TextColumn, value: number): string {
-  return UTF8.decode(bytes.subarray(ends[value - 1] ?? 0, ends[value]!));
-}
-
-/** Returns a lookup of an event's text that decodes each value once. */
-function textReader(column: TextColumn): (at: number) => string | null {
-  const known: string[] = [];
-  return (at) => {
-    const code = column.codes[at]!;
-    return code === 0 ? null : known[code] ??= textAt(column, code - 1);
-  };
-}
 
 function flagOf(code: number): boolean | null {
   return code === FLAG_CODES.none ? null : code === FLAG_CODES.yes;
@@ -41,7 +25,7 @@ function flagOf(code: number): boolean | null {
 interface RowColumns {
   readonly moments: Float64Array;
   readonly ids: Uint8Array;
-  readonly text: Readonly<Record<TextName, (at: number) => string | null>>;
+  readonly text: Readonly<Record<TextName, TextLookUp>>;
   readonly number: Readonly<Record<NumberName, (at: number) => number | null>>;
   readonly flag: Readonly<Record<FlagName, (at: number) => boolean | null>>;
 }
@@ -123,7 +107,9 @@ function* rowReader(
   };
   const text: Partial<Record<TextName, RowColumns["text"][TextName]>> = {};
   for (const name of TEXT_COLUMNS) {
-    text[name] = textReader(reader.texts(name, keysOf(keyOf(name))));
+    text[name] = name === "properties"
+      ? wholeProperties(reader)
+      : textLookUp(reader.texts(name, keysOf(keyOf(name))));
     yield;
   }
   const number: Partial<Record<NumberName, RowColumns["number"][NumberName]>> = {};

@@ -1,6 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import type { ColumnName } from "../store/segment_columns.ts";
-import { allBlocks } from "../store/segment_head.ts";
+import { allBlocks, type SegmentHead } from "../store/segment_head.ts";
 import type { SegmentReader } from "../store/segment_reader.ts";
 import { fetchBlocks, fetchHeadsById, type WantedBlocks } from "../store/stored_segments.ts";
 import { type LazyColumn, lazyName } from "./lazy_columns.ts";
@@ -48,8 +48,8 @@ export function createLazyCache(
   );
 }
 
-function columnsOf(column: LazyColumn): ColumnName[] {
-  if ("property" in column) return columnsOfProperty(column.property);
+function columnsOf(column: LazyColumn, head: SegmentHead): ColumnName[] {
+  if ("property" in column) return columnsOfProperty(column.property, head);
   if ("ids" in column) return ["times", "ids"];
   if ("cells" in column) return ["cells"];
   if ("depths" in column) return [...DEPTH_COLUMNS];
@@ -118,7 +118,9 @@ export async function loadLazies(
     const stored = slice?.stored ?? heads.get(segmentId);
     if (stored === undefined) throw new Error(`Segment ${segmentId} is gone`);
     const wanted: WantedBlocks = { ...stored, blocks: slice?.blocks ?? allBlocks(stored.head) };
-    const fetched = new Set(missing[i]!.flatMap((number) => columnsOf(columns[number]!)));
+    const fetched = new Set(
+      missing[i]!.flatMap((number) => columnsOf(columns[number]!, stored.head)),
+    );
     const [reader] = await fetchBlocks(sql, projectId, [wanted], [...fetched]);
     return reader!;
   };

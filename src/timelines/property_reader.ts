@@ -1,11 +1,19 @@
 import { parseJson } from "../json_text.ts";
 import { isPromoted, PROMOTED } from "../store/promoted_properties.ts";
-import { type ColumnName, FLAG_CODES, type FlagName } from "../store/segment_columns.ts";
+import {
+  type ColumnName,
+  FLAG_CODES,
+  type FlagName,
+  type SlotName,
+} from "../store/segment_columns.ts";
+import { type SegmentHead, slotOf } from "../store/segment_head.ts";
 import type { SegmentReader } from "../store/segment_reader.ts";
 import type { TextColumn } from "../store/text_codec.ts";
-import { textAt } from "../store/whole_events.ts";
+import { HOLE, textAt } from "../store/whole_properties.ts";
 import { yielding } from "../store/yielding.ts";
-import { PropertyColumn } from "./property_columns.ts";
+import { plainNumber } from "./plain_number.ts";
+import { PropertyBuilder } from "./property_builder.ts";
+import type { PropertyColumn } from "./property_columns.ts";
 
 /** The numbers of these names among the terms. */
 const CLICK = 2;
@@ -74,7 +82,8 @@ class TextSearch {
       ? PLAIN_VALUE.exec(this.#text)
       : null;
     if (plain !== null) return plain[1];
-    const json = UTF8.decode(this.#texts.subarray(start, end));
+    // Values in slots are those of other keys.
+    const json = UTF8.decode(this.#texts.subarray(start, end)).replaceAll(HOLE, "null");
     const properties = parseJson(json) as Record<string, unknown>;
     return Object.hasOwn(properties, this.#key) ? JSON.stringify(properties[this.#key]) : undefined;
   }
@@ -127,57 +136,6 @@ function textsOf({ codes }: TextColumn, picked: Uint32Array): Uint32Array {
   return Uint32Array.from(texts).sort();
 }
 
-/** Collects the values of a property; each event's may be set once. */
-class PropertyBuilder {
-  /** Per event -1 for no value, -2 for a number, else the code of a text. */
-  readonly #codes: Int32Array;
-  readonly #texts: string[] = [];
-  readonly #numbers: number[] = [];
-  /** The events with a number, in the order of `#numbers`. */
-  readonly #numbered: number[] = [];
-
-  constructor(events: number) {
-    this.#codes = new Int32Array(events).fill(-1);
-  }
-
-  has(at: number): boolean {
-    return this.#codes[at] !== -1;
-  }
-
-  /** Adds a text. @returns its code */
-  addText(text: string): number {
-    return this.#texts.push(text) - 1;
-  }
-
-  set(at: number, code: number): void {
-    this.#codes[at] = code;
-  }
-
-  setNumber(at: number, number: number): void {
-    // The code of a number is known only at the end, when all texts are.
-    this.#codes[at] = -2;
-    this.#numbered.push(at);
-    this.#numbers.push(number);
-  }
-
-  end(): PropertyColumn {
-    const eventCodes = this.#codes;
-    let count = 0;
-    for (let i = 0; i < this.#numbered.length; i++) {
-      eventCodes[this.#numbered[i]!] = this.#texts.length + i;
-    }
-    for (let at = 0; at < eventCodes.length; at++) if (eventCodes[at] !== -1) count++;
-    const places = new Uint32Array(count);
-    const codes = new Uint32Array(count);
-    for (let at = 0, i = 0; i < count; at++) {
-      if (eventCodes[at] === -1) continue;
-      places[i] = at;
-      codes[i++] = eventCodes[at]!;
-    }
-    return new PropertyColumn(places, codes, this.#texts, Float64Array.from(this.#numbers));
-  }
-}
-
 /** Returns a flag's codes, and by code minus one their JSON. */
 function flags(reader: SegmentReader, name: FlagName) {
   const texts: string[] = [];
@@ -192,33 +150,78 @@ function selectors(reader: SegmentReader) {
   return { codes: column.codes, texts };
 }
 
-/** Adds values from the column of a promoted property, for events whose properties do not have the key. */
-function addPromoted(
+/** Stands for the code of an event that does not have the property. */
+const NO_VALUE = 2 ** 31 - 1;
+
+/** Returns a lookup of the code of an event's value in the column of a promoted property. */
+function promotedCodes(
   builder: PropertyBuilder,
   reader: SegmentReader,
   column: (typeof PROMOTED)[keyof typeof PROMOTED],
-): void {
-  const names = reader.integers("names");
-  const isMissing = (at: number) =>
-    (names[at] === CLICK || names[at] === SCROLL) && !builder.has(at);
+): (at: number) => number {
   const isFlag = column === "fixed" || column === "rage" || column === "dead";
   if (!isFlag && column !== "selector") {
     const numbers = reader.numbers(column);
-    for (let at = 0; at < numbers.length; at++) {
-      if (!Number.isNaN(numbers[at]) && isMissing(at)) builder.setNumber(at, numbers[at]!);
-    }
-    return;
+    return (at) => Number.isNaN(numbers[at]) ? NO_VALUE : builder.addNumber(numbers[at]!);
   }
   const { codes, texts } = isFlag ? flags(reader, column) : selectors(reader);
-  const codeOf = texts.map((text) => builder.addText(text));
-  for (let at = 0; at < codes.length; at++) {
-    if (codes[at] !== 0 && isMissing(at)) builder.set(at, codeOf[codes[at]! - 1]!);
+  const codeOf = [NO_VALUE, ...texts.map((text) => builder.addText(text))];
+  return (at) => codeOf[codes[at]!]!;
+}
+
+/** Gives events their values: those in the properties and, where a click or scroll has none there, promoted ones. */
+function appendWithPromoted(
+  builder: PropertyBuilder,
+  reader: SegmentReader,
+  column: (typeof PROMOTED)[keyof typeof PROMOTED],
+  own: Int32Array,
+): void {
+  const names = reader.integers("names");
+  const promotedAt = promotedCodes(builder, reader, column);
+  for (let at = 0; at < own.length; at++) {
+    const isPlaced = names[at] === CLICK || names[at] === SCROLL;
+    const code = own[at] === NO_VALUE && isPlaced ? promotedAt(at) : own[at]!;
+    if (code !== NO_VALUE) builder.append(at, code);
+  }
+}
+
+/** Called with each event that has a value, in their order, and the value's code in the builder. */
+type VisitValue = (at: number, code: number) => void;
+
+/** Visits the values of a slot: numbers as such, the others as texts, each once. */
+async function visitSlot(
+  reader: SegmentReader,
+  slot: SlotName,
+  picked: Uint32Array | null,
+  builder: PropertyBuilder,
+  visit: VisitValue,
+): Promise<void> {
+  const known = new Map<string, number>();
+  const codeIn = ({ bytes, ends }: TextColumn, value: number): number => {
+    const [from, to] = [ends[value - 1] ?? 0, ends[value]!];
+    const number = plainNumber(bytes, from, to);
+    if (!Number.isNaN(number)) return builder.addNumber(number);
+    const text = UTF8.decode(bytes.subarray(from, to));
+    return known.getOrInsertComputed(text, () => builder.addText(text));
+  };
+  const yieldIfDue = yielding();
+  for (const { at, places, column } of reader.textBlocks(slot, picked)) {
+    const { codes, ends } = column;
+    const codeOf = new Int32Array(ends.length + 1).fill(NO_VALUE);
+    for (let i = 0; i < codes.length; i++) {
+      const value = codes[i]!;
+      if (value === 0) continue;
+      if (codeOf[value] === NO_VALUE) codeOf[value] = codeIn(column, value - 1);
+      visit(at + (places === null ? i : places[i]!), codeOf[value]!);
+    }
+    await yieldIfDue();
   }
 }
 
 /** Returns the columns of a segment that a property is read from. */
-export function columnsOfProperty(key: string): ColumnName[] {
-  return isPromoted(key) ? ["properties", "names", PROMOTED[key]] : ["properties"];
+export function columnsOfProperty(key: string, head: SegmentHead): ColumnName[] {
+  const column = slotOf(head, key) ?? "properties";
+  return isPromoted(key) ? [column, "names", PROMOTED[key]] : [column];
 }
 
 /** Reads properties of the events of some blocks. Their texts are decoded once for all properties. */
@@ -235,17 +238,35 @@ export class PropertyReader {
 
   /** Reads one property. Numbers keep the digits that they have in the text. */
   async column(key: string): Promise<PropertyColumn> {
+    const { events } = this.#reader;
+    const builder = new PropertyBuilder(events);
+    if (isPromoted(key)) {
+      const own = new Int32Array(events).fill(NO_VALUE);
+      await this.#visit(key, builder, (at, code) => {
+        own[at] = code;
+      });
+      appendWithPromoted(builder, this.#reader, PROMOTED[key], own);
+    } else await this.#visit(key, builder, (at, code) => builder.append(at, code));
+    return builder.end();
+  }
+
+  /** Visits the values that lie in the properties. */
+  async #visit(key: string, builder: PropertyBuilder, visit: VisitValue): Promise<void> {
+    const slot = slotOf(this.#reader.head, key);
+    if (slot !== null) await visitSlot(this.#reader, slot, this.#picked, builder, visit);
+    else await this.#visitSearched(key, builder, visit);
+  }
+
+  /** Visits the values of a key that has no slot: they are in the texts. */
+  async #visitSearched(key: string, builder: PropertyBuilder, visit: VisitValue): Promise<void> {
     const { column, text } = this.#texts();
     const { valueOf, values } = await readValues(column, text, key, this.#picked);
-    const builder = new PropertyBuilder(this.#reader.events);
     for (const value of values) builder.addText(value);
     const { codes } = column;
     for (let at = 0; at < codes.length; at++) {
       const value = valueOf[codes[at]! - 1] ?? 0;
-      if (value !== 0) builder.set(at, value - 1);
+      if (value !== 0) visit(at, value - 1);
     }
-    if (isPromoted(key)) addPromoted(builder, this.#reader, PROMOTED[key]);
-    return builder.end();
   }
 
   #texts() {

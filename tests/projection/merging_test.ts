@@ -8,6 +8,7 @@ import { createProjection } from "../../src/projection/projection.ts";
 import { SEGMENTS_UNMERGED_MAX } from "../../src/projection/projection_limits.ts";
 import { addEvents, eraseFromSegments, eventsOfIdentities } from "../../src/store/segments.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
+import { SEGMENT_VERSION } from "../../src/store/segment_head.ts";
 import { SEGMENTS_MERGED } from "../../src/store/store_limits.ts";
 import { batchOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
@@ -42,8 +43,10 @@ async function storeSegments(database: Database, count: number): Promise<Segment
   return events;
 }
 
-async function segmentIds(sql: Sql): Promise<unknown[]> {
-  const rows = await sql.query("SELECT segment_id FROM segments ORDER BY segment_id");
+async function segmentIds(sql: Sql): Promise<number[]> {
+  const rows = await sql.query<{ segment_id: number }>(
+    "SELECT segment_id FROM segments ORDER BY segment_id",
+  );
   return rows.map(({ segment_id }) => segment_id);
 }
 
@@ -162,3 +165,42 @@ onBothEngines("merging: whoever ends in the middle of it has changed nothing", a
   assert.ok(await mergeOnce(database, PROJECT));
   assert.deepEqual(await stored(database), events);
 });
+
+onBothEngines(
+  "merging: what an earlier version wrote is written anew, unless it cannot be read",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const events = await storeSegments(database, SEGMENTS_MERGED - 1);
+    const [first, ...others] = await segmentIds(database);
+    await database.query("UPDATE segments SET version = version - 1");
+    await database.query(
+      `UPDATE segments SET body = decode('00', 'hex') WHERE segment_id = $1::int8`,
+      [first!],
+    );
+    const failures: unknown[] = [];
+    const host = {
+      exclusively: (_projectId: number, work: () => Promise<void>) => work(),
+      underWay: () => null,
+      failed: (_projectId: number, error: unknown) => void failures.push(error),
+    };
+    const stop = new AbortController();
+    const merging = new Merging(database, host);
+    const running = merging.run(stop.signal);
+    const written = "SELECT segment_id::int4 AS id FROM segments WHERE version < " +
+      SEGMENT_VERSION;
+    const left = async () => (await database.query<{ id: number }>(written)).map(({ id }) => id);
+    await until(() => Promise.resolve(failures.length === 1));
+    merging.note(PROJECT);
+    await until(async () => (await left()).length === 1);
+    stop.abort();
+    await running;
+    assert.deepEqual(await left(), [first]);
+    assert.equal(failures.length, 1);
+    assert.match(String(failures[0]), /cut short/);
+    const ids = await segmentIds(database);
+    assert.equal(ids.length, events.length);
+    assert.ok(others.every((id) => !ids.includes(id)));
+    await database.query("DELETE FROM segments WHERE segment_id = $1::int8", [first!]);
+    assert.deepEqual(await stored(database), events.slice(1));
+  },
+);

@@ -12,7 +12,7 @@ import { readNumbers, readNumbersAt, writeNumbers } from "../../src/store/number
 import { readSqueezed, squeeze } from "../../src/store/squeezed.ts";
 import { readTexts, writeTexts } from "../../src/store/text_codec.ts";
 import { TextGatherer } from "../../src/store/text_gatherer.ts";
-import { textAt } from "../../src/store/whole_events.ts";
+import { textAt } from "../../src/store/whole_properties.ts";
 
 function written(write: (writer: ByteWriter) => void): Uint8Array {
   const writer = new ByteWriter();

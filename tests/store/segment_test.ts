@@ -15,10 +15,12 @@ import { EVENTS, inOrder, readerOf, segmentOf } from "./segment_world.ts";
 
 const noPause = async () => {};
 const PROJECT = 1;
+/** Each property gets a slot, or none does. */
+const SLOT_EVENTS_MIN = fc.constantFrom(1, 2, 256);
 
 Deno.test("segment: every event comes back exactly as it was stored, in order", async () => {
-  await fc.assert(fc.asyncProperty(EVENTS, async (events) => {
-    const segment = await segmentOf(events);
+  await fc.assert(fc.asyncProperty(EVENTS, SLOT_EVENTS_MIN, async (events, slotEventsMin) => {
+    const segment = await segmentOf(events, slotEventsMin);
     assert.deepEqual(readEvents(readerOf(segment), PROJECT), inOrder(events));
     assert.equal(segment.events, events.length);
     assert.equal(segment.fromMs, Math.min(...events.map(({ ms }) => ms)));
@@ -28,28 +30,34 @@ Deno.test("segment: every event comes back exactly as it was stored, in order", 
 
 Deno.test("segment: some events of it are what they are among all, in any order", async () => {
   const places = fc.array(fc.nat(39), { minLength: 1, maxLength: 8 });
-  await fc.assert(fc.asyncProperty(EVENTS, places, async (events, numbers) => {
-    const reader = readerOf(await segmentOf(events));
-    const picked = Uint32Array.from(numbers, (number) => number % events.length);
-    const rowAt = readRows(new PickedEvents(reader, picked), PROJECT);
-    const all = inOrder(events);
-    assert.deepEqual(
-      Array.from(picked, (_, i) => rowAt(i)),
-      Array.from(picked, (place) => all[place]!.row),
-    );
-  }));
+  const property = fc.asyncProperty(
+    EVENTS,
+    places,
+    SLOT_EVENTS_MIN,
+    async (events, numbers, min) => {
+      const reader = readerOf(await segmentOf(events, min));
+      const picked = Uint32Array.from(numbers, (number) => number % events.length);
+      const rowAt = readRows(new PickedEvents(reader, picked), PROJECT);
+      const all = inOrder(events);
+      assert.deepEqual(
+        Array.from(picked, (_, i) => rowAt(i)),
+        Array.from(picked, (place) => all[place]!.row),
+      );
+    },
+  );
+  await fc.assert(property);
 });
 
 Deno.test("segment: merged, it is as if all events had come at once; what is not kept is gone", async () => {
   await fc.assert(
-    fc.asyncProperty(EVENTS, fc.array(fc.nat(2)), async (events, shares) => {
+    fc.asyncProperty(EVENTS, fc.array(fc.nat(2)), SLOT_EVENTS_MIN, async (events, shares, min) => {
       const parts = [0, 1, 2].map((part) => events.filter((_, i) => (shares[i] ?? 0) === part));
       const sources = await Promise.all(
-        parts.filter(({ length }) => length > 0).map(async (part) =>
-          readerOf(await segmentOf(part))
+        parts.filter(({ length }) => length > 0).map(async (part, i) =>
+          readerOf(await segmentOf(part, i === 0 ? undefined : min))
         ),
       );
-      const merged = await buildSegment(sources, () => true, noPause);
+      const merged = await buildSegment(sources, () => true, noPause, min);
       assert.deepEqual(readEvents(readerOf(merged!), PROJECT), inOrder(events));
       const kept = events.filter(({ identity, ms }) => identity > 2 && ms % 2 === 0);
       const cut = await buildSegment(sources, (who, ms) => who > 2 && ms % 2 === 0, noPause);
@@ -155,7 +163,7 @@ Deno.test("segment: what was damaged is told, and what a later version wrote", a
   for (let at = 1; at < segment.head.length; at++) {
     assert.throws(() => decodeHead(damaged(segment.head, at)), /directory is damaged/);
   }
-  assert.throws(() => decodeHead(segment.head.with(0, 2)), /is of version 2; .* reads 1/);
+  assert.throws(() => decodeHead(segment.head.with(0, 3)), /is of version 3; .* reads up to 2/);
 });
 
 /** An event with a value of every member, or of few; all told by its number. */

@@ -99,13 +99,16 @@ export function inOrder(events: readonly SegmentEvent[]): SegmentEvent[] {
   return events.toSorted(compareEvents);
 }
 
-/** A segment of these events. */
-export async function segmentOf(events: readonly SegmentEvent[]): Promise<EncodedSegment> {
+/** A segment of these events. @param slotEventsMin the events that a property must be on to get a slot */
+export async function segmentOf(
+  events: readonly SegmentEvent[],
+  slotEventsMin?: number,
+): Promise<EncodedSegment> {
   const batch = batchOf(events);
   const parts = partsOf(batch).map(({ order, textBytes }) =>
     new NewEvents(batch, order, textBytes)
   );
-  const segment = await buildSegment(parts, () => true, async () => {});
+  const segment = await buildSegment(parts, () => true, async () => {}, slotEventsMin);
   return segment!;
 }
 

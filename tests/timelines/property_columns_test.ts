@@ -4,6 +4,8 @@ import type { Database, Sql } from "../../src/db/sql.ts";
 import { SharedMemory } from "../../src/timelines/shared_memory.ts";
 import { createLazyCache } from "../../src/timelines/lazy_loader.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
+import { PROPERTY_SLOT_EVENTS_MIN } from "../../src/store/store_limits.ts";
+import { fetchHeads } from "../../src/store/stored_segments.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
 import { createProjection, type Projection } from "../../src/projection/projection.ts";
 import { eraseActor } from "../../src/projection/erasure.ts";
@@ -122,6 +124,37 @@ onBothEngines(
     );
   },
 );
+
+onBothEngines("property columns: of many events, some before they were many", async (_t, db) => {
+  const database = await db.open();
+  const world = await projectedProject(database);
+  const { project } = world;
+  const rowsOf = (first: number, count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      anonymous_id: `a${i % 7}`,
+      properties: JSON.stringify({ number: first + i, [`only ${first + i}`]: "é", text: "t" }),
+    }));
+  await projected(world, ...rowsOf(0, 5));
+  await projected(world, ...rowsOf(5, 2 * PROPERTY_SLOT_EVENTS_MIN));
+  for (let first = 600; first < 640; first += 5) await projected(world, ...rowsOf(first, 5));
+  const slotKeys = async () =>
+    (await fetchHeads(database, project)).map(({ head }) => head.slotKeys.toSorted());
+  assert.ok((await slotKeys()).some((keys) => keys.length === 0));
+  while (await mergeOnce(database, project));
+  assert.ok((await slotKeys()).some((keys) => keys.join() === '"number","text"'));
+  const count = 45 + 2 * PROPERTY_SLOT_EVENTS_MIN;
+  for (const key of ["number", "text"]) {
+    assert.equal(await assertColumn(database, project, key), count);
+  }
+  for (const key of ["only 3", "only 100", "only 639"]) {
+    assert.equal(await assertColumn(database, project, key), 1);
+  }
+  const erased = (await actorOf(database, project, "a3"))!;
+  await database.transaction((tx) => eraseActor(tx, project, erased));
+  assert.ok(await assertColumn(database, project, "number") < count);
+  assert.equal(await assertColumn(database, project, "only 3"), 0);
+  await assertTexts(database, project);
+});
 
 onBothEngines("property columns: deleted events leave no text", async (t, db) => {
   const database = await db.open();

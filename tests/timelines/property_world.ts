@@ -5,9 +5,10 @@ import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts"
 import { createLazyCache, type LazyCache, loadLazies } from "../../src/timelines/lazy_loader.ts";
 import { PropertyColumn } from "../../src/timelines/property_columns.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
+import { COLUMNS } from "../../src/store/segment_columns.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
 import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
-import { textAt } from "../../src/store/whole_events.ts";
+import { wholeProperties } from "../../src/store/whole_properties.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { newRow, storedRows } from "../support/event_rows.ts";
 
@@ -75,7 +76,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 /** JSON text of a few keys, or of none; null: no properties. */
-const properties: fc.Arbitrary<string | null> = fc.option(
+export const properties: fc.Arbitrary<string | null> = fc.option(
   fc.array(fc.tuple(fc.constantFrom(...KEYS), value), { maxLength: 4 })
     .map((entries) => JSON.stringify(Object.fromEntries(entries))),
   { freq: 6 },
@@ -135,11 +136,11 @@ export interface IdentifiedSegment {
 export async function storedSegments(sql: Sql, projectId: number): Promise<IdentifiedSegment[]> {
   const heads = (await fetchHeads(sql, projectId)).sort((a, b) => a.segmentId - b.segmentId);
   const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
-  const readers = await fetchBlocks(sql, projectId, wanted, ["times", "ids", "properties"]);
+  const readers = await fetchBlocks(sql, projectId, wanted, COLUMNS);
   return readers.map((reader, i) => {
-    const column = reader.texts("properties");
-    const texts = Array.from(column.codes as Int32Array).filter((code) => code > 0)
-      .map((code) => textAt(column, code - 1));
+    const propertiesAt = wholeProperties(reader);
+    const texts = Array.from({ length: reader.events }, (_, at) => propertiesAt(at))
+      .filter((text) => text !== null);
     const { segmentId } = heads[i]!;
     return { segmentId, events: reader.events, ids: reader.ids().toHex(), texts };
   });

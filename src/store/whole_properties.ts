@@ -1,0 +1,71 @@
+import { MemberScanner } from "./json_members.ts";
+import { type SlotName, SLOTS, type TextName } from "./segment_columns.ts";
+import type { TextColumn } from "./text_codec.ts";
+
+/** Stands in a template for a value that lies in a slot: JSON never has this character unescaped. */
+export const HOLE = "\u0001";
+
+/** Events whose properties lie in templates and slots: see property_split.ts. */
+export interface SlottedEvents {
+  /** The property of each slot: see `SegmentHead`. */
+  readonly slotKeys: readonly string[];
+  texts(name: TextName | SlotName): TextColumn;
+}
+
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Decodes one value of a text column, by its place among the values. */
+export function textAt({ ends, bytes }: TextColumn, value: number): string {
+  return UTF8.decode(bytes.subarray(ends[value - 1] ?? 0, ends[value]!));
+}
+
+/** A lookup of an event's text; null: it has none. */
+export type TextLookUp = (at: number) => string | null;
+
+/** Returns a lookup that decodes each value of a column once. */
+export function textLookUp(column: TextColumn): TextLookUp {
+  const known: string[] = [];
+  return (at) => {
+    const code = column.codes[at]!;
+    return code === 0 ? null : known[code] ??= textAt(column, code - 1);
+  };
+}
+
+/** Returns the keys, as JSON, of the holes of a template, in their order. */
+function keysOfHoles(template: string): string[] {
+  const keys: string[] = [];
+  const members = new MemberScanner(template);
+  members.open(0, template.length);
+  while (members.next()) {
+    if (template[members.from] === HOLE) keys.push(template.slice(members.keyFrom, members.keyTo));
+  }
+  return keys;
+}
+
+/** Returns a lookup of the whole properties of events, as the JSON text that they were sent with. */
+export function wholeProperties(events: SlottedEvents): TextLookUp {
+  const { slotKeys } = events;
+  const templates = events.texts("properties");
+  const templateAt = textLookUp(templates);
+  if (slotKeys.length === 0) return templateAt;
+  const slots: TextLookUp[] = [];
+  const valuesOf = (key: string) => {
+    const slot = slotKeys.indexOf(key);
+    return slots[slot] ??= textLookUp(events.texts(SLOTS[slot]!));
+  };
+  /** By template: what is between its holes, and the values that fill them. */
+  const parsed: { readonly between: string[]; readonly values: TextLookUp[] }[] = [];
+  return (at) => {
+    const template = templateAt(at);
+    if (template === null) return null;
+    const { between, values } = parsed[templates.codes[at]!] ??= {
+      between: template.split(HOLE),
+      values: keysOfHoles(template).map(valuesOf),
+    };
+    // Only a text that is no JSON has this character itself.
+    if (values.length !== between.length - 1) return template;
+    let whole = between[0]!;
+    for (let i = 0; i < values.length; i++) whole += values[i]!(at)! + between[i + 1]!;
+    return whole;
+  };
+}
