@@ -23,6 +23,7 @@ import told from "../../migrations/0024_told.sql" with { type: "text" };
 import sessionless from "../../migrations/0025_sessionless.sql" with { type: "text" };
 import toldToNobody from "../../migrations/0027_told_to_nobody.sql" with { type: "text" };
 import journalByTime from "../../migrations/0028_journal_by_time.sql" with { type: "text" };
+import slotKeys from "../../migrations/0029_slot_keys.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -52,4 +53,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 25, name: "0025_sessionless", sql: sessionless },
   { version: 27, name: "0027_told_to_nobody", sql: toldToNobody },
   { version: 28, name: "0028_journal_by_time", sql: journalByTime },
+  { version: 29, name: "0029_slot_keys", sql: slotKeys },
 ];

@@ -1,7 +1,7 @@
 import type { Database, Sql } from "../db/sql.ts";
 import { pause } from "../pause.ts";
 import { mergedSegment, nextMerge, replaceSegments } from "../store/segments.ts";
-import { SEGMENT_VERSION } from "../store/segment_head.ts";
+import { SEGMENT_VERSION, SegmentUnreadable } from "../store/segment_head.ts";
 import { SEGMENTS_MERGED } from "../store/store_limits.ts";
 import { type Yield, yielding } from "../store/yielding.ts";
 import { beginProjection } from "./projected_project.ts";
@@ -28,24 +28,30 @@ async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
 
 /**
  * Merges some segments of a project into one, if there are enough to merge, or writes one of an earlier
- * version anew. The new segment is built
- * outside of any transaction; the transaction that replaces the old ones takes milliseconds, and reads see
- * either them or the new one.
- * @param tried segments of earlier versions that were tried to be written anew: see `nextMerge`
+ * version anew. The new segment is built outside of any transaction; the transaction that replaces the old
+ * ones takes milliseconds, and reads see either them or the new one. Throws SegmentUnreadable.
  * @param pauseOf returns how building pauses, given the number of the project's segments
- * @returns whether there was something to merge
+ * @param unreadable segments of earlier versions that are passed over; one that turns out to be is added
+ * @returns whether there was something to do
  */
 export async function mergeOnce(
   database: Database,
   projectId: number,
   pauseOf: (stored: number) => Yield = yielding,
   exclusively: MergingHost["exclusively"] = (_projectId, work) => work(),
-  tried = new Set<number>(),
+  unreadable = new Set<number>(),
 ): Promise<boolean> {
-  const merge = await nextMerge(database, projectId, tried);
+  const merge = await nextMerge(database, projectId, unreadable);
   if (merge === null) return false;
   const { segmentIds, stored } = merge;
-  const merged = await mergedSegment(database, projectId, segmentIds, pauseOf(stored));
+  const merged = await mergedSegment(database, projectId, segmentIds, pauseOf(stored)).catch(
+    (error) => {
+      if (segmentIds.length === 1 && error instanceof SegmentUnreadable) {
+        unreadable.add(segmentIds[0]!);
+      }
+      throw error;
+    },
+  );
   if (merged === null) return true;
   await exclusively(projectId, () =>
     database.transaction(async (tx) => {
@@ -63,12 +69,13 @@ const CROWDED = `
 SELECT project_id FROM segments
 GROUP BY project_id HAVING count(*) >= ${SEGMENTS_MERGED} OR min(version) < ${SEGMENT_VERSION}`;
 
-/** Merges segments in the background, while nothing is projected. */
+/** Merges segments, and writes those of earlier versions anew, in the background while nothing is projected. */
 export class Merging {
   readonly #database: Database;
   readonly #host: MergingHost;
   readonly #due = new Set<number>();
-  readonly #tried = new Set<number>();
+  /** Segments of earlier versions that are passed over. */
+  readonly #unreadable = new Set<number>();
 
   constructor(database: Database, host: MergingHost) {
     this.#database = database;
@@ -93,7 +100,7 @@ export class Merging {
     }
   }
 
-  /** Notes projects that an earlier process left unmerged. */
+  /** Notes projects that an earlier process left unmerged, or an earlier version wrote. */
   async #noteCrowded(): Promise<void> {
     try {
       const rows = await this.#database.query<{ project_id: number }>(CROWDED);
@@ -105,16 +112,18 @@ export class Merging {
 
   async #merge(projectId: number, signal: AbortSignal): Promise<boolean> {
     const { exclusively, failed } = this.#host;
+    const unreadable = this.#unreadable.size;
     try {
       if (await isHeld(this.#database, projectId)) {
         await pause(MERGING_PAUSE_MS, signal);
         return true;
       }
       const pauseOf = (stored: number) => this.#pauseOf(stored, signal);
-      return await mergeOnce(this.#database, projectId, pauseOf, exclusively, this.#tried);
+      return await mergeOnce(this.#database, projectId, pauseOf, exclusively, this.#unreadable);
     } catch (error) {
       if (!signal.aborted) failed(projectId, error);
-      return false;
+      // Further segments of an earlier version may be readable.
+      return this.#unreadable.size > unreadable;
     }
   }
 

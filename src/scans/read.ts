@@ -7,7 +7,7 @@ import type { Filter } from "../query/filters.ts";
 import type { Range } from "../query/range.ts";
 import type { SavedSegment } from "../query/saved_segment.ts";
 import type { Scope, Span } from "../query/selection.ts";
-import type { BlockCache } from "../store/segments.ts";
+import type { BlockCache } from "../store/rows_by_place.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 
 /** The parameters that all reports share, as resolved. */

@@ -4,6 +4,7 @@ import { instantReader } from "./instant_text.ts";
 import type { BlockValue } from "./journal_block.ts";
 import { type BlockColumns, valueAt } from "./journal_events.ts";
 import { FLAG_CODES, FLAG_COLUMNS } from "./segment_columns.ts";
+import { TextNumbers } from "./text_numbers.ts";
 
 /** The members of a row that hold values of one type. */
 type Members<T> = { [N in keyof EventRow]: EventRow[N] extends T ? N : never }[keyof EventRow];
@@ -39,19 +40,24 @@ interface Piece {
 
 /** Numbers the distinct texts of a column in the order of their first occurrence. */
 class Numbering {
-  readonly codeOf = new Map<string, number>();
+  readonly values: string[] = [];
+  readonly #codes = new TextNumbers();
   #last: BlockValue = null;
   #lastCode = 0;
 
   codeFor(value: BlockValue): number {
     // Most events have the same value as the one before.
     if (value === this.#last) return this.#lastCode;
-    const text = value as string;
-    const known = this.codeOf.get(text);
     this.#last = value;
-    this.#lastCode = value === null ? 0 : known ?? this.codeOf.size + 1;
-    if (known === undefined && value !== null) this.codeOf.set(text, this.#lastCode);
-    return this.#lastCode;
+    return this.#lastCode = value === null ? 0 : this.#codeOf(value as string);
+  }
+
+  #codeOf(text: string): number {
+    const known = this.#codes.get(text);
+    if (known !== undefined) return known;
+    const code = this.values.push(text);
+    this.#codes.set(text, code);
+    return code;
   }
 }
 
@@ -125,7 +131,7 @@ export class EventColumns {
         codes[at + i] = codeOf[value]!;
       }
     }
-    const texts = { codes, values: [...numbering.codeOf.keys()] };
+    const texts = { codes, values: numbering.values };
     this.#texts.set(name, texts);
     return texts;
   }

@@ -5,22 +5,19 @@ import { writeIntegers } from "./integer_codec.ts";
 import { writeNumbers } from "./number_codec.ts";
 import {
   type ColumnName,
-  COLUMNS,
   type IntegerName,
   keyOf,
   kindOf,
+  NAMED_COLUMNS,
   type NumberName,
   type SlotName,
   SLOTS,
   type TextName,
 } from "./segment_columns.ts";
+import { slotRules } from "./property_keys.ts";
 import { type SplitProperties, splitProperties } from "./property_split.ts";
 import { countWhile, encodeHead, UNUSED_SLOT } from "./segment_head.ts";
-import {
-  BLOCK_EVENTS_MAX,
-  BLOCK_TEXT_BYTES_AIM,
-  PROPERTY_SLOT_EVENTS_MIN,
-} from "./store_limits.ts";
+import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "./store_limits.ts";
 import { type TextColumn, writeTexts } from "./text_codec.ts";
 import { TextGatherer } from "./text_gatherer.ts";
 import type { Yield } from "./yielding.ts";
@@ -32,6 +29,8 @@ export interface EncodedSegment {
   readonly toMs: number;
   /** Bytes of its distinct texts, before compression. */
   readonly textBytes: number;
+  /** The properties that have a slot, as JSON. */
+  readonly slotKeys: readonly string[];
   readonly head: Uint8Array;
   readonly body: Uint8Array;
 }
@@ -269,16 +268,16 @@ class SegmentBuilder {
   }
 
   /** Returns a text column of each source. */
-  #columnsOf(name: TextName | SlotName): readonly TextColumn[] {
+  async #columnsOf(name: TextName | SlotName): Promise<readonly TextColumn[]> {
     if (name === "properties") return this.#properties.templates;
     const slot = SLOTS.indexOf(name as SlotName);
     return slot < 0
       ? this.#sources.map((source) => source.texts(name))
-      : this.#properties.valuesOf(slot);
+      : await this.#properties.valuesOf(slot);
   }
 
-  #texts(name: TextName | SlotName): Promise<Uint8Array[]> {
-    const columns = this.#columnsOf(name);
+  async #texts(name: TextName | SlotName): Promise<Uint8Array[]> {
+    const columns = await this.#columnsOf(name);
     if (columns.every(({ ends }) => ends.length === 0)) return this.#blocks(() => EMPTY_BLOCK);
     const key = keyOf(name);
     if (key !== null && !this.#keys.has(key)) this.#keys.set(key, this.#gathered(key));
@@ -298,25 +297,23 @@ class SegmentBuilder {
 /**
  * Builds one segment of the events of several sources that are kept; null where none is. It works column
  * by column and never assembles a whole event.
- * @param slotEventsMin the events that a property must be on to get a slot
+ * @param rules which properties get slots
  */
 export async function buildSegment(
   sources: readonly EventSource[],
   keeps: Keeps,
   yieldIfDue: Yield,
-  slotEventsMin = PROPERTY_SLOT_EVENTS_MIN,
+  rules = slotRules(),
 ): Promise<EncodedSegment | null> {
   const order = orderOf(sources, keeps);
   const events = order.places.length;
   if (events === 0) return null;
   const textBytes = sources.reduce((sum, source) => sum + source.textBytes, 0);
   const blockEvents = blockEventsOf(events, textBytes);
-  const properties = await splitProperties(sources, yieldIfDue, slotEventsMin);
+  const properties = await splitProperties(sources, rules, yieldIfDue);
   const builder = new SegmentBuilder(sources, order, properties, blockEvents, yieldIfDue);
   const columns = new Map<ColumnName, Uint8Array[]>();
-  const unused = new Set<ColumnName>(SLOTS.slice(properties.keys.length));
-  for (const name of COLUMNS) {
-    if (unused.has(name)) continue;
+  for (const name of [...NAMED_COLUMNS, ...SLOTS.slice(0, properties.keys.length)]) {
     const blocks = await builder.column(name);
     if (blocks.some(({ length }) => length > 0)) columns.set(name, blocks);
   }
@@ -334,6 +331,7 @@ export async function buildSegment(
   };
   const body = new ByteWriter();
   for (const blocks of columns.values()) for (const block of blocks) body.bytes(block);
-  const [encoded, bytes] = [encodeHead(head, columns), body.end()];
-  return { events, fromMs, toMs, textBytes: builder.textBytes, head: encoded, body: bytes };
+  const slotKeys = head.slotKeys.filter((key) => key !== UNUSED_SLOT);
+  const encoded = { head: encodeHead(head, columns), body: body.end() };
+  return { events, fromMs, toMs, textBytes: builder.textBytes, slotKeys, ...encoded };
 }

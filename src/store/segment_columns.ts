@@ -1,5 +1,4 @@
 import type { EventRow } from "./event_row.ts";
-import { PROPERTY_SLOTS_MAX } from "./store_limits.ts";
 
 /** What a column holds per event. In numbers NaN stands for none; flags are integers: see `FLAG_CODES`. */
 export type ColumnKind = "integers" | "numbers" | "texts" | "ids";
@@ -107,15 +106,19 @@ export type TextName = NameOf<"texts">;
 /** Members of a row that are true, false or null. */
 export type FlagName = Extract<keyof EventRow, IntegerName>;
 
-const NAMED = Object.keys(SPECS) as readonly (keyof Specs)[];
+/** The columns that every segment may have. */
+export const NAMED_COLUMNS = Object.keys(SPECS) as readonly (keyof Specs)[];
+/** The numbers of slots in the directory; those below are left to the other columns. */
+const SLOT_NUMBER_MIN = 64;
+const SLOTS_STORED_MAX = 256 - SLOT_NUMBER_MIN;
 export const SLOTS = Array.from(
-  { length: PROPERTY_SLOTS_MAX },
+  { length: SLOTS_STORED_MAX },
   (_, slot): SlotName => `property_${slot}`,
 );
-export const COLUMNS: readonly ColumnName[] = [...NAMED, ...SLOTS];
+export const COLUMNS: readonly ColumnName[] = [...NAMED_COLUMNS, ...SLOTS];
 
 const named = <K extends ColumnKind>(kind: K) =>
-  NAMED.filter((name): name is NameOf<K> => SPECS[name].kind === kind);
+  NAMED_COLUMNS.filter((name): name is NameOf<K> => SPECS[name].kind === kind);
 export const NUMBER_COLUMNS = named("numbers");
 export const TEXT_COLUMNS = named("texts");
 export const FLAG_COLUMNS: readonly FlagName[] = [
@@ -139,16 +142,13 @@ export const ROW_COLUMNS = COLUMNS.filter((name) =>
   name !== "identities" && name !== "runs" && name !== "cells"
 );
 
-/** The slots' numbers in the directory count down from here, so that columns can be appended. */
-const SLOT_NUMBER_MAX = 255;
-
 /** Returns the number of a column in the directory. */
 export function numberOfColumn(name: ColumnName): number {
-  return isSlot(name) ? SLOT_NUMBER_MAX - SLOTS.indexOf(name) : NAMED.indexOf(name);
+  return isSlot(name) ? SLOT_NUMBER_MIN + SLOTS.indexOf(name) : NAMED_COLUMNS.indexOf(name);
 }
 
 export function columnOfNumber(number: number): ColumnName {
-  return number < NAMED.length ? NAMED[number]! : SLOTS[SLOT_NUMBER_MAX - number]!;
+  return number < SLOT_NUMBER_MIN ? NAMED_COLUMNS[number]! : SLOTS[number - SLOT_NUMBER_MIN]!;
 }
 
 function isSlot(name: ColumnName): name is SlotName {

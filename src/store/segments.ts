@@ -1,39 +1,29 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import type { EventRow } from "./event_row.ts";
 import { type EventBatch, NewEvents } from "./event_source.ts";
 import { compareIds } from "./id_codec.ts";
+import { type SlotRules, slotRules } from "./property_keys.ts";
 import { buildSegment, type EncodedSegment, type Keeps } from "./segment_builder.ts";
-import { COLUMNS, ROW_COLUMNS } from "./segment_columns.ts";
+import { COLUMNS } from "./segment_columns.ts";
 import type { SegmentEvent } from "./segment_event.ts";
-import {
-  allBlocks,
-  type Blocks,
-  blocksWithAny,
-  decodeHead,
-  SEGMENT_VERSION,
-  type SegmentHead,
-  spanOf,
-} from "./segment_head.ts";
-import { PickedEvents } from "./picked_events.ts";
+import { allBlocks, blocksWithAny, decodeHead, SEGMENT_VERSION, spanOf } from "./segment_head.ts";
 import { SegmentReader } from "./segment_reader.ts";
 import { mergeable, partsOf, type SizedSegment } from "./segment_tiers.ts";
+import { SLOTTED_EVENTS_MIN } from "./store_limits.ts";
 import {
   ALWAYS,
   fetchBlocks,
   fetchHeads,
-  fetchHeadsById,
   type MsSpan,
-  type StoredHead,
   type WantedBlocks,
 } from "./stored_segments.ts";
-import { FETCH_BYTES_AIM } from "./store_limits.ts";
-import { readEvents, readRows } from "./whole_events.ts";
+import { readEvents } from "./whole_events.ts";
 import { type Yield, yielding } from "./yielding.ts";
 
 const INSERT = `
-INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, head, body, origin_id)
+INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, head, body, origin_id,
+  slot_keys)
 VALUES ($1::int, $2::int8, $3::int8, $4::int, $5::int8, $6::int, decode($7::text, 'base64'),
-  decode($8::text, 'base64'), $9::int8)`;
+  decode($8::text, 'base64'), $9::int8, $10::text::text[])`;
 
 /** @param originId the segment that it replaces a part of; null: none */
 async function insertSegment(
@@ -43,13 +33,36 @@ async function insertSegment(
   originId: number | null = null,
 ): Promise<void> {
   if (segment === null) return;
-  const { fromMs, toMs, events, textBytes, head, body } = segment;
+  const { fromMs, toMs, events, textBytes, head, body, slotKeys } = segment;
   await tx.query(INSERT, [
     ...[projectId, fromMs, toMs, events, textBytes, SEGMENT_VERSION],
     head.toBase64(),
     body.toBase64(),
     originId,
+    arrayLiteral(slotKeys),
   ]);
+}
+
+/** Returns the rules of which properties get slots in a project's next segment of so many events. */
+async function rulesOf(sql: Sql, projectId: number, events: number): Promise<SlotRules> {
+  if (events < SLOTTED_EVENTS_MIN) return slotRules();
+  const rows = await sql.query<{ key: string }>(
+    "SELECT DISTINCT unnest(slot_keys) AS key FROM segments WHERE project_id = $1::int",
+    [projectId],
+  );
+  return slotRules(rows.map(({ key }) => key));
+}
+
+/** Builds a segment of stored ones: see `buildSegment`. */
+async function rebuilt(
+  sql: Sql,
+  projectId: number,
+  stored: readonly SegmentReader[],
+  keeps: Keeps,
+  yieldIfDue: Yield,
+): Promise<EncodedSegment | null> {
+  const events = stored.reduce((sum, one) => sum + one.events, 0);
+  return await buildSegment(stored, keeps, yieldIfDue, await rulesOf(sql, projectId, events));
 }
 
 const WITH_IDS = "project_id = $1::int AND segment_id = ANY ($2::text::int8[])";
@@ -87,7 +100,7 @@ async function rewrite(
   );
   const taken = await wholeSegments(tx, projectId, [segmentId]);
   await tx.query(DELETE, [projectId, arrayLiteral([segmentId])]);
-  const kept = await buildSegment(taken, keeps, yielding());
+  const kept = await rebuilt(tx, projectId, taken, keeps, yielding());
   await insertSegment(tx, projectId, kept, stored?.origin_id ?? null);
   return taken.reduce((sum, { events }) => sum + events, 0) - (kept?.events ?? 0);
 }
@@ -103,13 +116,12 @@ interface Merge {
  * Returns what to merge next; null: nothing. Merging keeps fewer than eight segments of about one size:
  * a project of n events has some eight times log8(n) segments, and each event is written at most log8(n)
  * times. Then segments of earlier versions are written anew, one by one.
- * @param tried those that were returned before: one that cannot be read is not tried again. The returned one
- *   is added
+ * @param unreadable those that could not be read are not returned by themselves
  */
 export async function nextMerge(
   sql: Sql,
   projectId: number,
-  tried: Set<number>,
+  unreadable: ReadonlySet<number>,
 ): Promise<Merge | null> {
   const stored = await sql.query<SizedSegment & { readonly version: number }>(
     `SELECT segment_id, from_ms, events, text_bytes, version FROM segments
@@ -119,11 +131,9 @@ export async function nextMerge(
   const merged = mergeable(stored);
   if (merged !== null) return { segmentIds: merged, stored: stored.length };
   const earlier = stored.find(({ segment_id, version }) =>
-    version < SEGMENT_VERSION && !tried.has(segment_id)
+    version < SEGMENT_VERSION && !unreadable.has(segment_id)
   );
-  if (earlier === undefined) return null;
-  tried.add(earlier.segment_id);
-  return { segmentIds: [earlier.segment_id], stored: stored.length };
+  return earlier === undefined ? null : { segmentIds: [earlier.segment_id], stored: stored.length };
 }
 
 /** Merges segments; null where one of them has been deleted meanwhile. Throws SegmentUnreadable. */
@@ -135,7 +145,7 @@ export async function mergedSegment(
 ): Promise<EncodedSegment | null> {
   const sources = await wholeSegments(sql, projectId, segmentIds);
   if (sources.length < segmentIds.length) return null;
-  return await buildSegment(sources, () => true, yieldIfDue);
+  return await rebuilt(sql, projectId, sources, () => true, yieldIfDue);
 }
 
 /**
@@ -163,7 +173,8 @@ export async function addEvents(
 ): Promise<void> {
   for (const { order, textBytes } of partsOf(batch)) {
     const source = new NewEvents(batch, order, textBytes);
-    const segment = await buildSegment([source], () => true, yielding());
+    const rules = await rulesOf(tx, projectId, source.events);
+    const segment = await buildSegment([source], () => true, yielding(), rules);
     await insertSegment(tx, projectId, segment);
   }
 }
@@ -267,112 +278,4 @@ export async function momentsOfIdentities(
     }
   }
   return firstMs === Infinity ? null : { firstMs, lastMs };
-}
-
-/** Where an event lies: its segment, and its place in it. */
-export interface EventPlace {
-  readonly segmentId: number;
-  readonly place: number;
-}
-
-/** A cached block with all of its columns, and the memory it takes. */
-export interface KeptBlock {
-  readonly reader: SegmentReader;
-  readonly bytes: number;
-}
-
-/** A cache of blocks by segment and number. They never go stale: segments never change. */
-export interface BlockCache {
-  get(key: string): KeptBlock | undefined;
-  set(key: string, block: KeptBlock): boolean;
-}
-
-/** Returns the stored bytes of all columns of a block. */
-function bytesOfBlock({ places }: SegmentHead, block: number): number {
-  return places.values().reduce((sum, { starts }) => sum + starts[block + 1]! - starts[block]!, 0);
-}
-
-/** Groups blocks into batches that are fetched together; adjacent blocks become one range. */
-function* fetchesOf(head: SegmentHead, blocks: readonly number[]): Generator<Blocks[]> {
-  let ranges: { first: number; end: number }[] = [];
-  let bytes = 0;
-  for (const block of blocks.toSorted((a, b) => a - b)) {
-    bytes += bytesOfBlock(head, block);
-    if (bytes > FETCH_BYTES_AIM && ranges.length > 0) {
-      yield ranges;
-      ranges = [];
-      bytes = bytesOfBlock(head, block);
-    }
-    const last = ranges.at(-1);
-    if (last?.end === block) last.end++;
-    else ranges.push({ first: block, end: block + 1 });
-  }
-  if (ranges.length > 0) yield ranges;
-}
-
-/** Yields readers of these blocks of a segment: first those in the cache, then the others, fetched. */
-async function* blocksOfRows(
-  sql: Sql,
-  projectId: number,
-  stored: StoredHead,
-  blocks: readonly number[],
-  cache: BlockCache | null,
-): AsyncGenerator<SegmentReader> {
-  const keyOf = (block: number) => `${stored.segmentId} ${block}`;
-  // Called after use: the decompressed pieces are most of what a block takes.
-  const keep = (reader: SegmentReader) => {
-    const block = reader.blocks.first;
-    const bytes = bytesOfBlock(stored.head, block) + reader.decompressedBytes;
-    cache?.set(keyOf(block), { reader, bytes });
-  };
-  const missing: number[] = [];
-  for (const block of blocks) {
-    const kept = cache?.get(keyOf(block));
-    if (kept === undefined) {
-      missing.push(block);
-      continue;
-    }
-    yield kept.reader;
-    keep(kept.reader);
-  }
-  for (const ranges of fetchesOf(stored.head, missing)) {
-    const wanted = ranges.map((blocks) => ({ ...stored, blocks }));
-    for (const fetched of await fetchBlocks(sql, projectId, wanted, ROW_COLUMNS)) {
-      for (const reader of fetched.eachBlock(ROW_COLUMNS)) {
-        yield reader;
-        keep(reader);
-      }
-    }
-  }
-}
-
-/**
- * Reads the events at these places, in the same order. `sql` must read the snapshot that the places come
- * from.
- * @param cache keeps the blocks that are read; null: none are kept
- */
-export async function rowsAt(
-  sql: Sql,
-  projectId: number,
-  places: readonly EventPlace[],
-  cache: BlockCache | null = null,
-): Promise<EventRow[]> {
-  const rows = new Array<EventRow>(places.length);
-  const bySegment = Map.groupBy(places.keys(), (i) => places[i]!.segmentId);
-  const heads = await fetchHeadsById(sql, projectId, bySegment.keys());
-  if (heads.size < bySegment.size) throw new Error("Segments are gone");
-  const yieldIfDue = yielding();
-  for (const [segmentId, wanted] of bySegment) {
-    const stored = heads.get(segmentId)!;
-    const blockOf = (i: number) => Math.floor(places[i]!.place / stored.head.blockEvents);
-    const byBlock = Map.groupBy(wanted, blockOf);
-    for await (const block of blocksOfRows(sql, projectId, stored, [...byBlock.keys()], cache)) {
-      const numbers = byBlock.get(block.blocks.first)!;
-      const inBlock = Uint32Array.from(numbers, (i) => places[i]!.place - block.firstPlace);
-      const rowAt = readRows(new PickedEvents(block, inBlock), projectId);
-      for (const [at, i] of numbers.entries()) rows[i] = rowAt(at);
-      await yieldIfDue();
-    }
-  }
-  return rows;
 }

@@ -108,7 +108,7 @@ function* rowReader(
   const text: Partial<Record<TextName, RowColumns["text"][TextName]>> = {};
   for (const name of TEXT_COLUMNS) {
     text[name] = name === "properties"
-      ? wholeProperties(reader)
+      ? yield* wholeProperties(reader)
       : textLookUp(reader.texts(name, keysOf(keyOf(name))));
     yield;
   }

@@ -42,17 +42,19 @@ function keysOfHoles(template: string): string[] {
   return keys;
 }
 
-/** Returns a lookup of the whole properties of events, as the JSON text that they were sent with. */
-export function wholeProperties(events: SlottedEvents): TextLookUp {
-  const { slotKeys } = events;
+/**
+ * Decodes the whole properties of events, the JSON text that they were sent with, in steps of one column each.
+ * Returns a lookup of them.
+ */
+export function* wholeProperties(events: SlottedEvents): Generator<void, TextLookUp> {
   const templates = events.texts("properties");
   const templateAt = textLookUp(templates);
-  if (slotKeys.length === 0) return templateAt;
-  const slots: TextLookUp[] = [];
-  const valuesOf = (key: string) => {
-    const slot = slotKeys.indexOf(key);
-    return slots[slot] ??= textLookUp(events.texts(SLOTS[slot]!));
-  };
+  const valuesOf = new Map<string, TextLookUp>();
+  for (const [slot, key] of events.slotKeys.entries()) {
+    yield;
+    valuesOf.set(key, textLookUp(events.texts(SLOTS[slot]!)));
+  }
+  if (valuesOf.size === 0) return templateAt;
   /** By template: what is between its holes, and the values that fill them. */
   const parsed: { readonly between: string[]; readonly values: TextLookUp[] }[] = [];
   return (at) => {
@@ -60,9 +62,9 @@ export function wholeProperties(events: SlottedEvents): TextLookUp {
     if (template === null) return null;
     const { between, values } = parsed[templates.codes[at]!] ??= {
       between: template.split(HOLE),
-      values: keysOfHoles(template).map(valuesOf),
+      values: keysOfHoles(template).map((key) => valuesOf.get(key)!),
     };
-    // Only a text that is no JSON has this character itself.
+    // A text that is no JSON may have the character itself; it has no holes.
     if (values.length !== between.length - 1) return template;
     let whole = between[0]!;
     for (let i = 0; i < values.length; i++) whole += values[i]!(at)! + between[i + 1]!;

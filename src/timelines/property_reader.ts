@@ -10,6 +10,7 @@ import { type SegmentHead, slotOf } from "../store/segment_head.ts";
 import type { SegmentReader } from "../store/segment_reader.ts";
 import type { TextColumn } from "../store/text_codec.ts";
 import { HOLE, textAt } from "../store/whole_properties.ts";
+import { TextNumbers } from "../store/text_numbers.ts";
 import { yielding } from "../store/yielding.ts";
 import { plainNumber } from "./plain_number.ts";
 import { PropertyBuilder } from "./property_builder.ts";
@@ -115,18 +116,22 @@ async function readValues(
   const { ends } = column;
   const search = new TextSearch(column, text, key);
   const valueOf = new Uint32Array(ends.length);
-  const numbers = new Map<string, number>();
+  const numbers = new TextNumbers();
+  const values: string[] = [];
   const yieldIfDue = yielding();
   for (const [which, at] of picked === null ? search.all() : search.in(textsOf(column, picked))) {
     const value = search.valueIn(which, at);
     if (value !== undefined) {
       let number = numbers.get(value);
-      if (number === undefined) numbers.set(copyOf(value), number = numbers.size + 1);
+      if (number === undefined) {
+        const copy = copyOf(value);
+        numbers.set(copy, number = values.push(copy));
+      }
       valueOf[which] = number;
     }
     if (which % TEXTS_UNTIMED === 0) await yieldIfDue();
   }
-  return { valueOf, values: [...numbers.keys()] };
+  return { valueOf, values };
 }
 
 /** Returns the texts of some events, ascending. */
@@ -188,6 +193,11 @@ function appendWithPromoted(
 /** Called with each event that has a value, in their order, and the value's code in the builder. */
 type VisitValue = (at: number, code: number) => void;
 
+/** Returns a JSON value as JavaScript writes it: PostgreSQL puts spaces into lists and objects. */
+function asWritten(json: string): string {
+  return /^[[{]|\\/.test(json) ? JSON.stringify(parseJson(json)) : json;
+}
+
 /** Visits the values of a slot: numbers as such, the others as texts, each once. */
 async function visitSlot(
   reader: SegmentReader,
@@ -196,13 +206,15 @@ async function visitSlot(
   builder: PropertyBuilder,
   visit: VisitValue,
 ): Promise<void> {
-  const known = new Map<string, number>();
+  const known = new TextNumbers();
   const codeIn = ({ bytes, ends }: TextColumn, value: number): number => {
     const [from, to] = [ends[value - 1] ?? 0, ends[value]!];
     const number = plainNumber(bytes, from, to);
     if (!Number.isNaN(number)) return builder.addNumber(number);
-    const text = UTF8.decode(bytes.subarray(from, to));
-    return known.getOrInsertComputed(text, () => builder.addText(text));
+    const text = asWritten(UTF8.decode(bytes.subarray(from, to)));
+    let code = known.get(text);
+    if (code === undefined) known.set(text, code = builder.addText(text));
+    return code;
   };
   const yieldIfDue = yielding();
   for (const { at, places, column } of reader.textBlocks(slot, picked)) {
@@ -236,7 +248,7 @@ export class PropertyReader {
     this.#picked = picked;
   }
 
-  /** Reads one property. Numbers keep the digits that they have in the text. */
+  /** Reads one property. Numbers have the digits that they have in the text. */
   async column(key: string): Promise<PropertyColumn> {
     const { events } = this.#reader;
     const builder = new PropertyBuilder(events);

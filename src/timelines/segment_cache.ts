@@ -1,5 +1,5 @@
 import { SCAN_PART_BYTES_MAX, SHARED_FREE_BYTES_MAX } from "../limits.ts";
-import type { KeptBlock } from "../store/segments.ts";
+import type { KeptBlock } from "../store/rows_by_place.ts";
 import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
 import { NewEvents } from "../../src/store/event_source.ts";
 import { buildSegment, type EncodedSegment } from "../../src/store/segment_builder.ts";
+import type { SlotRules } from "../../src/store/property_keys.ts";
 import type { ColumnName } from "../../src/store/segment_columns.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
 import { allBlocks, type Blocks, decodeHead, spanOf } from "../../src/store/segment_head.ts";
@@ -99,16 +100,21 @@ export function inOrder(events: readonly SegmentEvent[]): SegmentEvent[] {
   return events.toSorted(compareEvents);
 }
 
-/** A segment of these events. @param slotEventsMin the events that a property must be on to get a slot */
+/** Rules by which small segments have slots. @param slotEventsMin the events that a property must be on */
+export function smallRules(slotEventsMin: number, known: readonly string[] = []): SlotRules {
+  return { known: new Set(known), segmentEventsMin: 1, slotEventsMin };
+}
+
+/** A segment of these events. */
 export async function segmentOf(
   events: readonly SegmentEvent[],
-  slotEventsMin?: number,
+  rules?: SlotRules,
 ): Promise<EncodedSegment> {
   const batch = batchOf(events);
   const parts = partsOf(batch).map(({ order, textBytes }) =>
     new NewEvents(batch, order, textBytes)
   );
-  const segment = await buildSegment(parts, () => true, async () => {}, slotEventsMin);
+  const segment = await buildSegment(parts, () => true, async () => {}, rules);
   return segment!;
 }
 

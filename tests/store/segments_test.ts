@@ -9,9 +9,8 @@ import {
   deleteFromSegmentsBefore,
   eraseFromSegments,
   eventsOfIdentities,
-  type KeptBlock,
-  rowsAt,
 } from "../../src/store/segments.ts";
+import { type KeptBlock, rowsAt } from "../../src/store/rows_by_place.ts";
 import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
 import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
 import { readEvents } from "../../src/store/whole_events.ts";

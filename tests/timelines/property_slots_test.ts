@@ -2,12 +2,19 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { buildSegment, type EncodedSegment } from "../../src/store/segment_builder.ts";
 import { decodeHead, slotOf } from "../../src/store/segment_head.ts";
+import { type SlotRules, slotRules } from "../../src/store/property_keys.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
-import { PROPERTY_SLOT_EVENTS_MIN, PROPERTY_SLOTS_MAX } from "../../src/store/store_limits.ts";
+import {
+  PROPERTY_KEYS_COUNTED_MAX,
+  PROPERTY_SLOT_EVENTS_MIN,
+  PROPERTY_SLOT_KEY_BYTES_MAX,
+  PROPERTY_SLOTS_MAX,
+  SLOTTED_EVENTS_MIN,
+} from "../../src/store/store_limits.ts";
 import { readEvents } from "../../src/store/whole_events.ts";
 import { PropertyReader } from "../../src/timelines/property_reader.ts";
 import { newRow } from "../support/event_rows.ts";
-import { readerOf, segmentOf } from "../store/segment_world.ts";
+import { readerOf, segmentOf, smallRules } from "../store/segment_world.ts";
 import { ABSENT_KEYS, KEYS, properties, valuesOf } from "./property_world.ts";
 
 /** Events with these properties, in the order of the segment. */
@@ -31,17 +38,29 @@ async function propertyOf(segment: EncodedSegment, key: string): Promise<Map<num
   return valuesOf(await new PropertyReader(readerOf(segment), null).column(key));
 }
 
-const merge = async (segments: readonly EncodedSegment[], slotEventsMin?: number) =>
-  (await buildSegment(
-    segments.map((one) => readerOf(one)),
-    () => true,
-    async () => {},
-    slotEventsMin,
-  ))!;
+const merge = async (segments: readonly EncodedSegment[], rules?: SlotRules) =>
+  (await buildSegment(segments.map((one) => readerOf(one)), () => true, async () => {}, rules))!;
+
+/** JSON as PostgreSQL writes it, with spaces. */
+function spaced(json: string | null): string | null {
+  if (json === null) return null;
+  const write = (value: unknown): string => {
+    if (Array.isArray(value)) return `[${value.map(write).join(", ")}]`;
+    if (typeof value !== "object" || value === null) return JSON.stringify(value);
+    const members = Object.entries(value).map(([key, one]) =>
+      `${JSON.stringify(key)}: ${write(one)}`
+    );
+    return `{${members.join(", ")}}`;
+  };
+  return write(JSON.parse(json));
+}
 
 Deno.test("property slots: a property is what it is without slots, merged or not", async () => {
-  const texts = fc.array(properties, { minLength: 1, maxLength: 30 });
-  const min = fc.constantFrom(1, 3);
+  const written = fc.tuple(properties, fc.boolean()).map(([text, isSpaced]) =>
+    isSpaced ? spaced(text) : text
+  );
+  const texts = fc.array(written, { minLength: 1, maxLength: 30 });
+  const min = fc.constantFrom(1, 3).map((events) => smallRules(events));
   await fc.assert(fc.asyncProperty(texts, texts, min, min, async (some, others, one, other) => {
     const whole = await segmentOf(eventsOf([...some, ...others]));
     assert.deepEqual(slotKeysOf(whole), []);
@@ -73,62 +92,89 @@ Deno.test("property slots: a property is what it is without slots, merged or not
   }));
 });
 
-Deno.test("property slots: a key gets one with enough events, and keeps it", async () => {
-  const min = PROPERTY_SLOT_EVENTS_MIN;
-  const texts = (events: number, rest: string) =>
-    Array.from({ length: events }, (_, i) => `{"number":${i}${rest}}`);
-  const few = await segmentOf(eventsOf(texts(min - 1, "")));
-  assert.deepEqual(slotKeysOf(few), []);
-  const enough = await segmentOf(eventsOf(texts(min, "")));
+Deno.test("property slots: a key gets one in a segment of enough events, on enough of them, and keeps it", async () => {
+  const texts = (events: number, count: number) =>
+    Array.from({ length: events }, (_, i) => i < count ? `{"number":${i}}` : "{}");
+  const [events, count] = [SLOTTED_EVENTS_MIN, PROPERTY_SLOT_EVENTS_MIN];
+  const small = await segmentOf(eventsOf(texts(events - 1, count)));
+  assert.deepEqual(slotKeysOf(small), []);
+  const rare = await segmentOf(eventsOf(texts(events, count - 1)));
+  assert.deepEqual(slotKeysOf(rare), []);
+  const enough = await segmentOf(eventsOf(texts(events, count)));
   assert.deepEqual(slotKeysOf(enough), ['"number"']);
-  const both = [...texts(min - 1, ',"other":"é"'), ...texts(1, ',"other":"é"')];
-  const merged = await merge([
-    await segmentOf(eventsOf(both.slice(0, min - 1))),
-    await segmentOf(eventsOf(both.slice(min - 1), min - 1)),
-  ]);
-  assert.deepEqual(slotKeysOf(merged), ['"number"', '"other"']);
-  assert.deepEqual(textsOf(merged), both);
-  const left = await buildSegment(
-    [readerOf(enough)],
-    (identity) => identity === 1,
-    async () => {},
-    2 * min,
-  );
-  assert.deepEqual(slotKeysOf(left!), ['"number"']);
-  assert.equal(slotOf({ slotKeys: slotKeysOf(left!) }, "number"), "property_0");
-  assert.equal(slotOf({ slotKeys: slotKeysOf(left!) }, "numbe"), null);
+  assert.deepEqual(enough.slotKeys, ['"number"']);
+  const merged = await merge([small, await segmentOf(eventsOf(['{"other":"é"}'], events))]);
+  assert.deepEqual(slotKeysOf(merged), ['"number"']);
+  assert.deepEqual(textsOf(merged), [...texts(events - 1, count), '{"other":"é"}']);
+  const keptFew = await buildSegment([readerOf(enough)], () => true, async () => {}, {
+    ...slotRules(),
+    segmentEventsMin: 2 * events,
+    slotEventsMin: 2 * count,
+  });
+  assert.deepEqual(slotKeysOf(keptFew!), ['"number"']);
+  assert.equal(slotOf({ slotKeys: slotKeysOf(keptFew!) }, "number"), "property_0");
+  assert.equal(slotOf({ slotKeys: slotKeysOf(keptFew!) }, "numbe"), null);
 });
 
-Deno.test("property slots: where keys are too many, the most frequent have them, and no value is lost", async () => {
+Deno.test("property slots: a project's keys with slots are few; those that have one keep it", async () => {
   const keys = Array.from({ length: PROPERTY_SLOTS_MAX + 1 }, (_, i) => `key ${i}`);
   const objectOf = (own: readonly string[]) =>
     JSON.stringify(Object.fromEntries(own.map((key) => [key, key])));
+  const json = (own: readonly string[]) => own.map((key) => JSON.stringify(key)).toSorted();
   const [all, some] = [objectOf(keys), objectOf(keys.slice(1))];
-  const segment = await segmentOf(eventsOf([some, all, some]), 1);
-  assert.deepEqual(
-    new Set(slotKeysOf(segment)),
-    new Set(keys.slice(1).map((key) => JSON.stringify(key))),
-  );
-  const others = keys.slice(1).map((key) => `${key} of others`);
-  const two = [segment, await segmentOf(eventsOf([objectOf(others)], 3), 1)];
-  const merged = await merge(two);
-  assert.equal(slotKeysOf(merged).length, PROPERTY_SLOTS_MAX);
-  assert.deepEqual(textsOf(merged), [some, all, some, objectOf(others)]);
+  const segment = await segmentOf(eventsOf([some, all, some]), smallRules(1));
+  assert.deepEqual(slotKeysOf(segment).toSorted(), json(keys.slice(1)));
+
+  const known = smallRules(1, json(["known", ...keys.slice(2)]));
+  const [kept, both] = [objectOf(["new"]), objectOf(["known", "new"])];
+  const other = await segmentOf(eventsOf([kept, both, kept], 3), known);
+  assert.deepEqual(slotKeysOf(other), ['"known"']);
+
+  const merged = await merge([segment, other], known);
+  assert.deepEqual(slotKeysOf(merged).toSorted(), json(["known", ...keys.slice(1)]));
+  const further = await merge([
+    merged,
+    await segmentOf(eventsOf([objectOf(["a", "b"])], 6), smallRules(1)),
+  ]);
+  assert.equal(slotKeysOf(further).length, PROPERTY_SLOTS_MAX + 3);
+  assert.deepEqual(textsOf(further), [some, all, some, kept, both, kept, objectOf(["a", "b"])]);
   for (const key of keys) {
-    assert.deepEqual(await propertyOf(merged, key), await propertyOf(segment, key));
+    assert.deepEqual(await propertyOf(further, key), await propertyOf(segment, key));
   }
-  for (const key of others) assert.deepEqual([...await propertyOf(merged, key)], [[3, `"${key}"`]]);
+  assert.deepEqual([...await propertyOf(further, "new")].map(([at]) => at), [3, 4, 5]);
+  const long = "x".repeat(PROPERTY_SLOT_KEY_BYTES_MAX - 2);
+  const two = await segmentOf(eventsOf([objectOf([long, `${long}x`])]), smallRules(1));
+  assert.deepEqual(slotKeysOf(two), [JSON.stringify(long)]);
+});
+
+Deno.test("property slots: of ever more keys those that come first are counted", async () => {
+  const texts = Array.from(
+    { length: PROPERTY_KEYS_COUNTED_MAX + 300 },
+    (_, i) =>
+      i < PROPERTY_KEYS_COUNTED_MAX ? `{"early":${i % 5},"key ${i}":1}` : '{"late":1,"early":2}',
+  );
+  const segment = await segmentOf(eventsOf(texts));
+  assert.deepEqual(slotKeysOf(segment), ['"early"']);
+  assert.deepEqual(textsOf(segment), texts);
+  const reader = new PropertyReader(readerOf(segment), null);
+  assert.equal((await reader.column("late")).places.length, 300);
+  assert.equal((await reader.column("early")).places.length, texts.length);
 });
 
 Deno.test("property slots: of events that are not kept no key is left", async () => {
   const of = (who: string) => `{"of ${who}":1,"of both":2}`;
   const events = [...eventsOf([of("one")]), ...eventsOf([of("another"), of("another")], 1)]
     .map((event, i) => ({ ...event, identity: 1 + i }));
-  const whole = await segmentOf(events, 1);
+  const whole = await segmentOf(events, smallRules(1));
   assert.equal(slotKeysOf(whole).length, 3);
-  const kept = await buildSegment([readerOf(whole)], (who) => who !== 1, async () => {}, 1);
+  const kept = await buildSegment(
+    [readerOf(whole)],
+    (who) => who !== 1,
+    async () => {},
+    smallRules(1),
+  );
   assert.deepEqual(slotKeysOf(kept!).toSorted(), ["", '"of another"', '"of both"']);
-  const merged = await merge([kept!, kept!], 1);
+  const merged = await merge([kept!, kept!], smallRules(1));
   assert.deepEqual(slotKeysOf(merged).toSorted(), ['"of another"', '"of both"']);
   for (const segment of [kept!, merged]) {
     assert.deepEqual(new Set(textsOf(segment)), new Set([of("another")]));
@@ -140,11 +186,14 @@ Deno.test("property slots: of events that are not kept no key is left", async ()
 
 Deno.test("property slots: a text that names a key twice, or is no object, stays as it is", async () => {
   const texts = ['{"a":1,"a":2}', "[1]", "of words", '{"a":1}', null, "{}"];
-  const segment = await segmentOf(eventsOf(texts), 1);
+  const segment = await segmentOf(eventsOf(texts), smallRules(1));
   assert.deepEqual(slotKeysOf(segment), ['"a"']);
   assert.deepEqual(textsOf(segment), texts);
-  assert.deepEqual(textsOf(await merge([segment, await segmentOf(eventsOf(texts, 6), 1)])), [
-    ...texts,
-    ...texts,
-  ]);
+  assert.deepEqual(
+    textsOf(await merge([segment, await segmentOf(eventsOf(texts, 6), smallRules(1))])),
+    [
+      ...texts,
+      ...texts,
+    ],
+  );
 });

@@ -8,7 +8,7 @@ import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { COLUMNS } from "../../src/store/segment_columns.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
 import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
-import { wholeProperties } from "../../src/store/whole_properties.ts";
+import { readRows } from "../../src/store/whole_events.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { newRow, storedRows } from "../support/event_rows.ts";
 
@@ -138,8 +138,8 @@ export async function storedSegments(sql: Sql, projectId: number): Promise<Ident
   const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
   const readers = await fetchBlocks(sql, projectId, wanted, COLUMNS);
   return readers.map((reader, i) => {
-    const propertiesAt = wholeProperties(reader);
-    const texts = Array.from({ length: reader.events }, (_, at) => propertiesAt(at))
+    const rowAt = readRows(reader, projectId);
+    const texts = Array.from({ length: reader.events }, (_, at) => rowAt(at).properties)
       .filter((text) => text !== null);
     const { segmentId } = heads[i]!;
     return { segmentId, events: reader.events, ids: reader.ids().toHex(), texts };

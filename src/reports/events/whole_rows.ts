@@ -3,7 +3,7 @@ import type { Read } from "../../scans/read.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { UnreadableBlock } from "../../store/journal_block.ts";
 import { type BlockColumns, wholeEvents } from "../../store/journal_events.ts";
-import { type EventPlace, rowsAt } from "../../store/segments.ts";
+import { type EventPlace, rowsAt } from "../../store/rows_by_place.ts";
 import { BLOCK_EVENTS_MAX } from "../../store/store_limits.ts";
 import { yielding } from "../../store/yielding.ts";
 import { decodedRow, journalFromMs, rowsBackwards } from "./journal_list.ts";

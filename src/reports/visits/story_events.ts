@@ -2,7 +2,7 @@ import { encodePageCursor, type PageCursor, readPageCursor } from "../../query/e
 import { invalidCursor } from "../../query/parameters.ts";
 import type { Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
-import { rowsAt } from "../../store/segments.ts";
+import { rowsAt } from "../../store/rows_by_place.ts";
 import { LISTED_ROWS_AT_ONCE } from "../../limits.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
 import { NewestEvents } from "../newest/newest_events.ts";

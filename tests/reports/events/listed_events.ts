@@ -4,7 +4,7 @@ import type { BotChoice } from "../../../src/query/selection.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import type { Read } from "../../../src/scans/read.ts";
 import { STORED_ROW } from "../../../src/store/stored_journal.ts";
-import type { KeptBlock } from "../../../src/store/segments.ts";
+import type { KeptBlock } from "../../../src/store/rows_by_place.ts";
 import { WeighedCache } from "../../../src/timelines/weighed_cache.ts";
 import { withMembers } from "../../support/fake_sql.ts";
 import { timelinesOf } from "../../support/read_timelines.ts";
