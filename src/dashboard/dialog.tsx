@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 
 interface DialogProps {
@@ -19,7 +19,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, footer, isWide = false, children }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Not after the page is drawn: what is typed until then would go elsewhere.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const shown = dialog.current!;
     if (!shown.open) shown.showModal();

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 
 /** What ties a control to its label, hint and error. */
@@ -63,7 +63,7 @@ interface TextFieldProps extends ValueField<string> {
 /** Puts the focus into a control as it appears. */
 function useFirst(isFirst = false) {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isFirst) input.current?.focus();
   }, []);
   return input;

@@ -68,8 +68,8 @@ export async function into(page: Page, label: string): Promise<void> {
 }
 
 /**
- * Puts a text in the place of what a field holds. A dialog that has just opened selects its first field
- * a moment later: what was typed until then is gone, so it is typed once more.
+ * Puts a text in the place of what a field holds. A view that is still being made may take some of what is
+ * typed first: then it is typed once more.
  */
 export async function fill(page: Page, label: string, text: string): Promise<void> {
   for (let tries = 0; tries < 5; tries++) {
@@ -77,7 +77,7 @@ export async function fill(page: Page, label: string, text: string): Promise<voi
     if (text === "") await page.keyboard.press("Backspace");
     else await page.keyboard.type(text);
     const value = String(await page.evaluate("document.activeElement?.value ?? ''"));
-    if (value === text || !text.endsWith(value)) return;
+    if (value === text || !text.endsWith(value) && !value.endsWith(text)) return;
   }
 }
 
