@@ -1,5 +1,6 @@
 /** What segments take: bytes of each column, and processor time to make, read and merge them. In memory alone. */
 import process from "node:process";
+import { slotRules } from "../src/store/property_keys.ts";
 import { buildSegment, type EncodedSegment } from "../src/store/segment_builder.ts";
 import {
   COLUMNS,
@@ -107,7 +108,7 @@ async function build(events: SegmentEvent[]): Promise<EncodedSegment> {
   const sources = partsOf(batch).map(({ order, textBytes }) =>
     new NewEvents(batch, order, textBytes)
   );
-  return (await buildSegment(sources, () => true, async () => {}))!;
+  return (await buildSegment(sources, () => true, async () => {}, slotRules()))!;
 }
 
 function read(reader: SegmentReader, names: readonly string[]): void {
@@ -131,7 +132,8 @@ const segments = await timed("make, in eight parts", events.length, async () => 
   for (const part of parts) made.push(await build(part));
   return made;
 });
-const merge = async () => (await buildSegment(segments.map(readerOf), () => true, async () => {}))!;
+const merge = async () =>
+  (await buildSegment(segments.map(readerOf), () => true, async () => {}, slotRules()))!;
 await merge();
 const merged = await timed("merge eight into one", events.length, merge);
 const reader = readerOf(merged);

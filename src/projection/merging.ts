@@ -31,7 +31,7 @@ async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
  * version anew. The new segment is built outside of any transaction; the transaction that replaces the old
  * ones takes milliseconds, and reads see either them or the new one. Throws SegmentUnreadable.
  * @param pauseOf returns how building pauses, given the number of the project's segments
- * @param unreadable segments of earlier versions that are passed over; one that turns out to be is added
+ * @param unreadable segments that are passed over, as they could not be read; where one cannot, it is added
  * @returns whether there was something to do
  */
 export async function mergeOnce(
@@ -46,9 +46,7 @@ export async function mergeOnce(
   const { segmentIds, stored } = merge;
   const merged = await mergedSegment(database, projectId, segmentIds, pauseOf(stored)).catch(
     (error) => {
-      if (segmentIds.length === 1 && error instanceof SegmentUnreadable) {
-        unreadable.add(segmentIds[0]!);
-      }
+      if (error instanceof SegmentUnreadable) unreadable.add(error.segmentId!);
       throw error;
     },
   );
@@ -74,7 +72,7 @@ export class Merging {
   readonly #database: Database;
   readonly #host: MergingHost;
   readonly #due = new Set<number>();
-  /** Segments of earlier versions that are passed over. */
+  /** Segments that are passed over, as they could not be read. */
   readonly #unreadable = new Set<number>();
 
   constructor(database: Database, host: MergingHost) {
@@ -122,7 +120,7 @@ export class Merging {
       return await mergeOnce(this.#database, projectId, pauseOf, exclusively, this.#unreadable);
     } catch (error) {
       if (!signal.aborted) failed(projectId, error);
-      // Further segments of an earlier version may be readable.
+      // The others may be readable.
       return this.#unreadable.size > unreadable;
     }
   }

@@ -1,5 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
+import { TextMap } from "../store/text_map.ts";
 import { yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { PROPERTY_BATCH_LENGTH_MAX } from "./scan_limits.ts";
@@ -22,12 +23,12 @@ function keep(column: PropertyColumn, name: string, fulfils: Uint8Array): void {
   known.set(name, fulfils);
 }
 
-/** Adds to `found` the values (JSON) that fulfil a filter's condition. */
-async function fulfilling(
+/** Marks the values (JSON) that fulfil a filter's condition. */
+async function markFulfilling(
   sql: Sql,
   values: readonly string[],
   filter: Filter,
-  found: Set<string>,
+  found: TextMap<true>,
 ): Promise<void> {
   const params = new SqlParams();
   const texts = params.texts(values);
@@ -40,7 +41,7 @@ async function fulfilling(
     WHERE ${propertyValueCondition(params, "v.json", filter)}`,
     params.values,
   );
-  for (const { number } of rows) found.add(values[number - 1]!);
+  for (const { number } of rows) found.set(values[number - 1]!, true);
 }
 
 /** Has the database compare values of columns (JSON). Returns those that fulfil the condition. */
@@ -48,14 +49,20 @@ async function comparedBySql(
   sql: Sql,
   lists: readonly (readonly string[])[],
   filter: Filter,
-): Promise<ReadonlySet<string>> {
-  const values = [...new Set(lists.flat())];
-  const found = new Set<string>();
+): Promise<Pick<TextMap<true>, "get">> {
+  const known = new TextMap<true>();
+  const values: string[] = [];
+  for (const value of lists.flat()) {
+    if (known.get(value) === true) continue;
+    known.set(value, true);
+    values.push(value);
+  }
+  const found = new TextMap<true>();
   for (let from = 0, to = 0; from < values.length; from = to) {
     for (let length = 0; to < values.length && length < PROPERTY_BATCH_LENGTH_MAX; to++) {
       length += values[to]!.length;
     }
-    await fulfilling(sql, values.slice(from, to), filter, found);
+    await markFulfilling(sql, values.slice(from, to), filter, found);
   }
   return found;
 }
@@ -88,7 +95,9 @@ async function tested(
   const jsonOf = (column: number) => left[column]!.map((code) => columns[column]!.values[code]!);
   const found = await comparedBySql(sql, columns.map((_, i) => jsonOf(i)), filter);
   for (const [i, column] of columns.entries()) {
-    for (const code of left[i]!) fulfils[i]![code] = Number(found.has(column.values[code]!));
+    for (const code of left[i]!) {
+      fulfils[i]![code] = Number(found.get(column.values[code]!) === true);
+    }
     if (KNOWN.get(column)?.get(name) === undefined) keep(column, name, fulfils[i]!);
   }
   return fulfils;

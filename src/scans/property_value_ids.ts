@@ -1,4 +1,5 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
+import { TextMap } from "../store/text_map.ts";
 import { type Yield, yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { sharedColumn } from "../timelines/shared_memory.ts";
@@ -13,7 +14,7 @@ const VALUES_UNTIMED = 10_000;
 /** Numbers the values of many columns from 1, by their text: 0 stands for no value. */
 class ValueNumbers {
   readonly texts: string[] = [];
-  readonly #numberOf = new Map<string, number>();
+  readonly #numberOf = new TextMap<number>();
 
   /** Returns the number of each event's value; 0 where it has none. */
   async idsOf(

@@ -4,7 +4,7 @@ import { instantReader } from "./instant_text.ts";
 import type { BlockValue } from "./journal_block.ts";
 import { type BlockColumns, valueAt } from "./journal_events.ts";
 import { FLAG_CODES, FLAG_COLUMNS } from "./segment_columns.ts";
-import { TextNumbers } from "./text_numbers.ts";
+import { TextMap } from "./text_map.ts";
 
 /** The members of a row that hold values of one type. */
 type Members<T> = { [N in keyof EventRow]: EventRow[N] extends T ? N : never }[keyof EventRow];
@@ -41,7 +41,7 @@ interface Piece {
 /** Numbers the distinct texts of a column in the order of their first occurrence. */
 class Numbering {
   readonly values: string[] = [];
-  readonly #codes = new TextNumbers();
+  readonly #codes = new TextMap<number>();
   #last: BlockValue = null;
   #lastCode = 0;
 

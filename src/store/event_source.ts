@@ -48,7 +48,7 @@ export interface EventBatch {
 const UTF8 = new TextEncoder();
 
 /** Encodes texts in UTF-8, one after the other. */
-export function encodedTexts(values: readonly string[]): Pick<TextColumn, "ends" | "bytes"> {
+function encodedTexts(values: readonly string[]): Pick<TextColumn, "ends" | "bytes"> {
   const bytes = UTF8.encode(values.join(""));
   const ends = new Uint32Array(values.length);
   let end = 0;

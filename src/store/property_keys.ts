@@ -61,23 +61,24 @@ export class PropertyKeys {
   }
 
   /**
-   * Returns the keys that get slots: all that have one, those that are known in the project, and as many new
-   * ones as leave the project's few, the most frequent first.
+   * Returns the keys that get slots: all that have one and, of those on enough events, the most frequent
+   * first, such as the project knows already, and new ones while it has few.
    */
   chosen({ known, slotEventsMin }: SlotRules): number[] {
     const { names, events } = this;
     const chosen = [...this.#slotted];
+    // A project's segments never have as many: see `replaceSegments`.
+    if (chosen.length > SLOTS.length) throw new Error("Segments have too many slots together");
     const slotKeys = new Set([...known, ...chosen.map((key) => names[key]!)]);
     const frequent = names.keys().filter((key) =>
       !this.#slotted.has(key) && events[key]! >= slotEventsMin
     ).toArray().sort((a, b) => events[b]! - events[a]! || (names[a]! < names[b]! ? -1 : 1));
     for (const key of frequent) {
-      if (!slotKeys.has(names[key]!) && slotKeys.size >= PROPERTY_SLOTS_MAX) continue;
+      const isNew = !slotKeys.has(names[key]!);
+      if (isNew && slotKeys.size >= PROPERTY_SLOTS_MAX || chosen.length === SLOTS.length) continue;
       slotKeys.add(names[key]!);
       chosen.push(key);
     }
-    // Only several servers that choose at once, each without the others' keys, get beyond PROPERTY_SLOTS_MAX.
-    if (chosen.length > SLOTS.length) throw new Error("Properties have too many slots");
     return chosen;
   }
 

@@ -5,7 +5,7 @@ import { NO_KEY, PropertyKeys, type SlotRules } from "./property_keys.ts";
 import { SLOTS } from "./segment_columns.ts";
 import { UNUSED_SLOT } from "./segment_head.ts";
 import { emptyTexts, type TextColumn } from "./text_codec.ts";
-import { TextNumbers } from "./text_numbers.ts";
+import { TextMap } from "./text_map.ts";
 import { HOLE } from "./whole_properties.ts";
 import type { Yield } from "./yielding.ts";
 
@@ -72,7 +72,7 @@ function doubled(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
 class TextWriter {
   readonly #writer = new ByteWriter();
   readonly #ends: number[] = [];
-  readonly #codes = new TextNumbers();
+  readonly #codes = new TextMap<number>();
   #length = 0;
 
   /**
@@ -195,7 +195,7 @@ class SourceProperties {
   }
 
   /** Returns the values of a key. */
-  valuesOf(key: number): TextColumn {
+  async valuesOf(key: number, yieldIfDue: Yield): Promise<TextColumn> {
     const slot = this.#slots.get(key);
     if (slot !== undefined) return this.#source.texts(SLOTS[slot]!);
     this.#group();
@@ -205,8 +205,10 @@ class SourceProperties {
     if (first === end) return emptyTexts(codes.length);
     const writer = new TextWriter();
     const valueOf = new Int32Array(ends.length + 1);
+    const turns = new TextTurns();
     for (let i = first, which = 0; i < end; i++) {
       const [from, to] = [froms[this.#byKey[i]!]!, tos[this.#byKey[i]!]!];
+      if (turns.isDue(from)) await yieldIfDue();
       while (ends[which]! <= from) which++;
       const value = () => [bytes.subarray(from, to)];
       valueOf[which + 1] = writer.codeOf(this.#text.slice(from, to), value);
@@ -250,7 +252,7 @@ export async function splitProperties(
   const valuesOf = async (slot: number) => {
     const columns: TextColumn[] = [];
     for (const one of all) {
-      columns.push(one.valuesOf(chosen[slot]!));
+      columns.push(await one.valuesOf(chosen[slot]!, yieldIfDue));
       await yieldIfDue();
     }
     return columns;

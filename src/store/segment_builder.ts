@@ -14,7 +14,7 @@ import {
   SLOTS,
   type TextName,
 } from "./segment_columns.ts";
-import { slotRules } from "./property_keys.ts";
+import type { SlotRules } from "./property_keys.ts";
 import { type SplitProperties, splitProperties } from "./property_split.ts";
 import { countWhile, encodeHead, UNUSED_SLOT } from "./segment_head.ts";
 import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "./store_limits.ts";
@@ -303,7 +303,7 @@ export async function buildSegment(
   sources: readonly EventSource[],
   keeps: Keeps,
   yieldIfDue: Yield,
-  rules = slotRules(),
+  rules: SlotRules,
 ): Promise<EncodedSegment | null> {
   const order = orderOf(sources, keeps);
   const events = order.places.length;

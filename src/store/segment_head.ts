@@ -23,6 +23,11 @@ const FROM_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 /** Thrown where a segment cannot be read: it is of a later version, or damaged. */
 export class SegmentUnreadable extends Error {
   override readonly name = "SegmentUnreadable";
+
+  /** @param segmentId null: the segment is not stored, or was read by another thread */
+  constructor(message: string, readonly segmentId: number | null = null, options?: ErrorOptions) {
+    super(message, options);
+  }
 }
 
 /** Where the blocks of a column lie in the body. */
@@ -119,11 +124,15 @@ export function decodeHead(bytes: Uint8Array, segmentId: number | null = null): 
   if (!(version! >= VERSION_WITHOUT_SLOTS && version! <= SEGMENT_VERSION)) {
     throw new SegmentUnreadable(
       `${title} is of version ${version}; this version of Footfall reads up to ${SEGMENT_VERSION}`,
+      segmentId,
     );
   }
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
   if (new ByteReader(bytes.subarray(-CHECKSUM_BYTES)).u32() !== crc32(content)) {
-    throw new SegmentUnreadable(`${title}'s directory is damaged: its checksum is wrong`);
+    throw new SegmentUnreadable(
+      `${title}'s directory is damaged: its checksum is wrong`,
+      segmentId,
+    );
   }
   const reader = new ByteReader(content.subarray(1));
   const events = reader.varint();

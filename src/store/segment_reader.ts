@@ -297,6 +297,7 @@ export class SegmentReader {
       if (bytes.length > 0 && crc32(bytes) !== checksums![block]) {
         throw new SegmentUnreadable(
           `${this.#title} is damaged: block ${block} of its ${name} has a wrong checksum`,
+          this.#segmentId,
         );
       }
     }
@@ -320,6 +321,7 @@ export class SegmentReader {
       if (bytes.length < stop! - start!) {
         throw new SegmentUnreadable(
           `${this.#title} is damaged: block ${block} of its ${name} is cut short`,
+          this.#segmentId,
         );
       }
       pieces.push({ at, length, bytes });
@@ -331,7 +333,8 @@ export class SegmentReader {
     try {
       return decode();
     } catch (cause) {
-      throw new SegmentUnreadable(`${this.#title}'s ${name} cannot be read`, { cause });
+      const message = `${this.#title}'s ${name} cannot be read`;
+      throw new SegmentUnreadable(message, this.#segmentId, { cause });
     }
   }
 }

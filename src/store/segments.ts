@@ -1,14 +1,15 @@
+import { numberOf } from "../db/binary_rows.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { type EventBatch, NewEvents } from "./event_source.ts";
+import { type EventBatch, type EventSource, NewEvents } from "./event_source.ts";
 import { compareIds } from "./id_codec.ts";
 import { type SlotRules, slotRules } from "./property_keys.ts";
 import { buildSegment, type EncodedSegment, type Keeps } from "./segment_builder.ts";
-import { COLUMNS } from "./segment_columns.ts";
+import { type ColumnName, COLUMNS } from "./segment_columns.ts";
 import type { SegmentEvent } from "./segment_event.ts";
 import { allBlocks, blocksWithAny, decodeHead, SEGMENT_VERSION, spanOf } from "./segment_head.ts";
 import { SegmentReader } from "./segment_reader.ts";
 import { mergeable, partsOf, type SizedSegment } from "./segment_tiers.ts";
-import { SLOTTED_EVENTS_MIN } from "./store_limits.ts";
+import { PROPERTY_SLOTS_MAX, SLOTTED_EVENTS_MIN } from "./store_limits.ts";
 import {
   ALWAYS,
   fetchBlocks,
@@ -43,14 +44,25 @@ async function insertSegment(
   ]);
 }
 
-/** Returns the rules of which properties get slots in a project's next segment of so many events. */
-async function rulesOf(sql: Sql, projectId: number, events: number): Promise<SlotRules> {
-  if (events < SLOTTED_EVENTS_MIN) return slotRules();
+/** Returns the properties, as JSON, that segments of a project have slots for. */
+async function slotKeysOf(sql: Sql, projectId: number): Promise<string[]> {
   const rows = await sql.query<{ key: string }>(
     "SELECT DISTINCT unnest(slot_keys) AS key FROM segments WHERE project_id = $1::int",
     [projectId],
   );
-  return slotRules(rows.map(({ key }) => key));
+  return rows.map(({ key }) => key);
+}
+
+/** Returns the rules of which properties get slots in a project's segment that is made of these. */
+async function rulesOf(
+  sql: Sql,
+  projectId: number,
+  sources: readonly EventSource[],
+): Promise<SlotRules> {
+  const events = sources.reduce((sum, source) => sum + source.events, 0);
+  const mayHaveSlots = events >= SLOTTED_EVENTS_MIN ||
+    sources.some(({ slotKeys }) => slotKeys.length > 0);
+  return slotRules(mayHaveSlots ? await slotKeysOf(sql, projectId) : []);
 }
 
 /** Builds a segment of stored ones: see `buildSegment`. */
@@ -61,12 +73,11 @@ async function rebuilt(
   keeps: Keeps,
   yieldIfDue: Yield,
 ): Promise<EncodedSegment | null> {
-  const events = stored.reduce((sum, one) => sum + one.events, 0);
-  return await buildSegment(stored, keeps, yieldIfDue, await rulesOf(sql, projectId, events));
+  return await buildSegment(stored, keeps, yieldIfDue, await rulesOf(sql, projectId, stored));
 }
 
 const WITH_IDS = "project_id = $1::int AND segment_id = ANY ($2::text::int8[])";
-const READ = `SELECT head, body FROM segments WHERE ${WITH_IDS}`;
+const READ = `SELECT segment_id::int8, head, body FROM segments WHERE ${WITH_IDS}`;
 const DELETE = `DELETE FROM segments WHERE ${WITH_IDS}`;
 
 /** Reads whole segments with their bodies. */
@@ -76,13 +87,15 @@ async function wholeSegments(
   segmentIds: readonly number[],
 ): Promise<SegmentReader[]> {
   const rows = await sql.binary(READ, [projectId, arrayLiteral(segmentIds)]);
-  return rows.map(([headBytes, body]) => {
-    const head = decodeHead(headBytes!);
+  return rows.map(([id, headBytes, body]) => {
+    const segmentId = numberOf(id!);
+    const head = decodeHead(headBytes!, segmentId);
     const blocks = allBlocks(head);
-    return new SegmentReader(head, blocks, (column) => {
+    const bytesOf = (column: ColumnName) => {
       const { from, bytes } = spanOf(head, column, blocks);
       return body!.subarray(from, from + bytes);
-    });
+    };
+    return new SegmentReader(head, blocks, bytesOf, segmentId);
   });
 }
 
@@ -116,7 +129,7 @@ interface Merge {
  * Returns what to merge next; null: nothing. Merging keeps fewer than eight segments of about one size:
  * a project of n events has some eight times log8(n) segments, and each event is written at most log8(n)
  * times. Then segments of earlier versions are written anew, one by one.
- * @param unreadable those that could not be read are not returned by themselves
+ * @param unreadable segments that could not be read: they are left as they are
  */
 export async function nextMerge(
   sql: Sql,
@@ -128,11 +141,10 @@ export async function nextMerge(
     WHERE project_id = $1::int ORDER BY segment_id`,
     [projectId],
   );
-  const merged = mergeable(stored);
+  const readable = stored.filter(({ segment_id }) => !unreadable.has(segment_id));
+  const merged = mergeable(readable);
   if (merged !== null) return { segmentIds: merged, stored: stored.length };
-  const earlier = stored.find(({ segment_id, version }) =>
-    version < SEGMENT_VERSION && !unreadable.has(segment_id)
-  );
+  const earlier = readable.find(({ version }) => version < SEGMENT_VERSION);
   return earlier === undefined ? null : { segmentIds: [earlier.segment_id], stored: stored.length };
 }
 
@@ -150,7 +162,8 @@ export async function mergedSegment(
 
 /**
  * Replaces segments by the one they were merged into, in a transaction that has locked the project. Where
- * one of them has been deleted meanwhile, the others stay.
+ * one of them has been deleted meanwhile, the others stay; and all do where other segments have got slots
+ * meanwhile, with which the project's would be too many.
  */
 export async function replaceSegments(
   tx: Sql,
@@ -161,6 +174,9 @@ export async function replaceSegments(
   const params = [projectId, arrayLiteral(segmentIds)];
   const present = await tx.query(`SELECT FROM segments WHERE ${WITH_IDS}`, params);
   if (present.length < segmentIds.length) return;
+  const known = new Set(await slotKeysOf(tx, projectId));
+  const added = merged.slotKeys.filter((key) => !known.has(key)).length;
+  if (added > 0 && known.size + added > PROPERTY_SLOTS_MAX) return;
   await tx.query(DELETE, params);
   await insertSegment(tx, projectId, merged);
 }
@@ -173,7 +189,7 @@ export async function addEvents(
 ): Promise<void> {
   for (const { order, textBytes } of partsOf(batch)) {
     const source = new NewEvents(batch, order, textBytes);
-    const rules = await rulesOf(tx, projectId, source.events);
+    const rules = await rulesOf(tx, projectId, [source]);
     const segment = await buildSegment([source], () => true, yielding(), rules);
     await insertSegment(tx, projectId, segment);
   }

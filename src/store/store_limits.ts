@@ -9,17 +9,15 @@ export const SEGMENT_TEXT_BYTES_MAX = 64 * MEBIBYTE;
 /** A block is read as a whole: its maximum of events, and the bytes of texts it should stay below. */
 export const BLOCK_EVENTS_MAX = 16_384;
 export const BLOCK_TEXT_BYTES_AIM = 4 * MEBIBYTE;
-/**
- * Properties that have a column of their own in segments of a project, the events of the segment that one of
- * them is on at least, and those that the segment has at least. Smaller ones are soon merged, by which time
- * an event's properties are taken apart once, beside the projection.
- */
+/** Properties that have a column of their own in segments of a project: those that were frequent first. */
 export const PROPERTY_SLOTS_MAX = 64;
+/** Events of a segment that such a property is on at least. */
 export const PROPERTY_SLOT_EVENTS_MIN = 256;
+/** Events of a segment with such columns at least: merging makes them, so that the projection need not. */
 export const SLOTTED_EVENTS_MIN = BLOCK_EVENTS_MAX;
 /** The longest key that gets a slot, as JSON. */
 export const PROPERTY_SLOT_KEY_BYTES_MAX = 200;
-/** Different keys of a segment's properties that are counted; further ones, at 100 bytes each, get no slot. */
+/** Different keys of a segment's properties that are counted, which takes 100 bytes each; others get no slot. */
 export const PROPERTY_KEYS_COUNTED_MAX = 65_536;
 /** How long work on segments runs before it yields to the event loop. */
 export const YIELD_MS = 3;

@@ -1,5 +1,5 @@
 import type { TextColumn } from "./text_codec.ts";
-import { TextNumbers } from "./text_numbers.ts";
+import { TextMap } from "./text_map.ts";
 
 /** Equal texts are looked for only where the columns hold at most this many texts per event. */
 const DISTINCT_SHARE_MAX = 0.9;
@@ -38,7 +38,7 @@ export class TextGatherer {
     this.#blocks = new Int32Array(values + 1);
     // The texts of a single column are distinct already, or hardly worth comparing.
     const isCompared = columns.length > 1 && values <= DISTINCT_SHARE_MAX * events;
-    const known = isCompared ? new TextNumbers() : null;
+    const known = isCompared ? new TextMap<number>() : null;
     let [code, event] = [0, 0];
     for (const [column, { codes, ends, bytes }] of columns.entries()) {
       if (ends.length === 0) {

@@ -15,7 +15,7 @@ export class PropertyColumn {
   readonly codes: Uint32Array;
   /** Values as JSON, whatever they are. */
   readonly texts: readonly string[];
-  /** Values that are told without their text; most differ, and the same one may be among them several times. */
+  /** Values that are numbers and told as such, without a text; the same one may be among them several times. */
   readonly numbers: Float64Array;
   #values: readonly string[] | null = null;
 

@@ -10,7 +10,7 @@ import { type SegmentHead, slotOf } from "../store/segment_head.ts";
 import type { SegmentReader } from "../store/segment_reader.ts";
 import type { TextColumn } from "../store/text_codec.ts";
 import { HOLE, textAt } from "../store/whole_properties.ts";
-import { TextNumbers } from "../store/text_numbers.ts";
+import { TextMap } from "../store/text_map.ts";
 import { yielding } from "../store/yielding.ts";
 import { plainNumber } from "./plain_number.ts";
 import { PropertyBuilder } from "./property_builder.ts";
@@ -116,7 +116,7 @@ async function readValues(
   const { ends } = column;
   const search = new TextSearch(column, text, key);
   const valueOf = new Uint32Array(ends.length);
-  const numbers = new TextNumbers();
+  const numbers = new TextMap<number>();
   const values: string[] = [];
   const yieldIfDue = yielding();
   for (const [which, at] of picked === null ? search.all() : search.in(textsOf(column, picked))) {
@@ -206,7 +206,7 @@ async function visitSlot(
   builder: PropertyBuilder,
   visit: VisitValue,
 ): Promise<void> {
-  const known = new TextNumbers();
+  const known = new TextMap<number>();
   const codeIn = ({ bytes, ends }: TextColumn, value: number): number => {
     const [from, to] = [ends[value - 1] ?? 0, ends[value]!];
     const number = plainNumber(bytes, from, to);
@@ -248,7 +248,7 @@ export class PropertyReader {
     this.#picked = picked;
   }
 
-  /** Reads one property. Numbers have the digits that they have in the text. */
+  /** Reads one property: as JavaScript writes it where it lies beside or in a list or object, else as it is written. */
   async column(key: string): Promise<PropertyColumn> {
     const { events } = this.#reader;
     const builder = new PropertyBuilder(events);

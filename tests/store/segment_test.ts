@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { EVENT_COLUMN_TYPES } from "../../src/store/event_row.ts";
+import { slotRules } from "../../src/store/property_keys.ts";
 import { buildSegment } from "../../src/store/segment_builder.ts";
 import { COLUMNS, ROW_COLUMNS } from "../../src/store/segment_columns.ts";
 import { blocksOf, decodeHead, spanOf } from "../../src/store/segment_head.ts";
@@ -60,7 +61,12 @@ Deno.test("segment: merged, it is as if all events had come at once; what is not
       const merged = await buildSegment(sources, () => true, noPause, smallRules(min));
       assert.deepEqual(readEvents(readerOf(merged!), PROJECT), inOrder(events));
       const kept = events.filter(({ identity, ms }) => identity > 2 && ms % 2 === 0);
-      const cut = await buildSegment(sources, (who, ms) => who > 2 && ms % 2 === 0, noPause);
+      const cut = await buildSegment(
+        sources,
+        (who, ms) => who > 2 && ms % 2 === 0,
+        noPause,
+        slotRules(),
+      );
       if (kept.length === 0) assert.equal(cut, null);
       else assert.deepEqual(readEvents(readerOf(cut!), PROJECT), inOrder(kept));
     }),
@@ -95,7 +101,7 @@ Deno.test("segment: merged of however many, each event has its own texts", async
     for (let i = 0; i < count; i++) {
       sources.push(readerOf(await segmentOf([events[i]!, events[i + count]!])));
     }
-    const merged = await buildSegment(sources, () => true, noPause);
+    const merged = await buildSegment(sources, () => true, noPause, slotRules());
     assert.deepEqual(textsOf(readEvents(readerOf(merged!), PROJECT)), textsOf(inOrder(events)));
   }
 });

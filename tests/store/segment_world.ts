@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
 import { NewEvents } from "../../src/store/event_source.ts";
 import { buildSegment, type EncodedSegment } from "../../src/store/segment_builder.ts";
-import type { SlotRules } from "../../src/store/property_keys.ts";
+import { type SlotRules, slotRules } from "../../src/store/property_keys.ts";
 import type { ColumnName } from "../../src/store/segment_columns.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
 import { allBlocks, type Blocks, decodeHead, spanOf } from "../../src/store/segment_head.ts";
@@ -108,7 +108,7 @@ export function smallRules(slotEventsMin: number, known: readonly string[] = [])
 /** A segment of these events. */
 export async function segmentOf(
   events: readonly SegmentEvent[],
-  rules?: SlotRules,
+  rules = slotRules(),
 ): Promise<EncodedSegment> {
   const batch = batchOf(events);
   const parts = partsOf(batch).map(({ order, textBytes }) =>

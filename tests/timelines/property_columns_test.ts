@@ -4,7 +4,11 @@ import type { Database, Sql } from "../../src/db/sql.ts";
 import { SharedMemory } from "../../src/timelines/shared_memory.ts";
 import { createLazyCache } from "../../src/timelines/lazy_loader.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
-import { SEGMENTS_MERGED, SLOTTED_EVENTS_MIN } from "../../src/store/store_limits.ts";
+import {
+  PROPERTY_SLOTS_MAX,
+  SEGMENTS_MERGED,
+  SLOTTED_EVENTS_MIN,
+} from "../../src/store/store_limits.ts";
 import { fetchHeads } from "../../src/store/stored_segments.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
 import { createProjection, type Projection } from "../../src/projection/projection.ts";
@@ -141,6 +145,20 @@ onBothEngines("property columns: of many events, merged from few", async (_t, db
   const slotKeys = async () =>
     (await fetchHeads(database, project)).map(({ head }) => head.slotKeys.toSorted().join());
   assert.ok((await slotKeys()).every((keys) => keys === ""));
+  const before = await storedSegments(database, project);
+  await mergeOnce(database, project, undefined, async (_project, replace) => {
+    // Another server has given slots to as many properties as a project may have.
+    await database.query(
+      `UPDATE segments SET slot_keys = ARRAY(SELECT 'key ' || i FROM generate_series(1, $2::int) AS i)
+      WHERE project_id = $1::int`,
+      [project, PROPERTY_SLOTS_MAX],
+    );
+    await replace();
+  });
+  assert.deepEqual(await storedSegments(database, project), before);
+  await database.query("UPDATE segments SET slot_keys = '{}' WHERE project_id = $1::int", [
+    project,
+  ]);
   while (await mergeOnce(database, project));
   assert.deepEqual(await slotKeys(), ['"number","text"']);
   const [row] = await database.query(

@@ -38,7 +38,7 @@ async function propertyOf(segment: EncodedSegment, key: string): Promise<Map<num
   return valuesOf(await new PropertyReader(readerOf(segment), null).column(key));
 }
 
-const merge = async (segments: readonly EncodedSegment[], rules?: SlotRules) =>
+const merge = async (segments: readonly EncodedSegment[], rules: SlotRules = slotRules()) =>
   (await buildSegment(segments.map((one) => readerOf(one)), () => true, async () => {}, rules))!;
 
 /** JSON as PostgreSQL writes it, with spaces. */

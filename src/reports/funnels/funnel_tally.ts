@@ -1,6 +1,7 @@
 import { FUNNEL_GROUPS_MAX } from "../../limits.ts";
 import { valueAt } from "../../scans/medians.ts";
 import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
+import { TextMap } from "../../store/text_map.ts";
 import { GrowingList } from "../visitors/growing_list.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
@@ -102,19 +103,23 @@ function groupsById(
  * @returns each group once, the largest first, ties by conversions, then by value
  */
 function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
-  const byValue = new Map<string | null, Group>();
+  const byValue = new TextMap<Group>();
+  let withoutValue: Group | undefined;
+  const groups: Group[] = [];
   for (const [id, own] of byId) {
     own.value = texts.get(id) ?? null;
-    const group = byValue.get(own.value);
+    const group = own.value === null ? withoutValue : byValue.get(own.value);
     if (group === undefined) {
-      byValue.set(own.value, own);
+      if (own.value === null) withoutValue = own;
+      else byValue.set(own.value, own);
+      groups.push(own);
       continue;
     }
     group.entered += own.entered;
     group.converted += own.converted;
     byId.set(id, group);
   }
-  return [...byValue.values()].sort((a, b) =>
+  return groups.sort((a, b) =>
     b.entered - a.entered || b.converted - a.converted || compareBytes(a.value, b.value)
   );
 }

@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+
+/** V8 hashes longer texts by their length alone: a map of them compares each with all of its length. */
+const HASHED_LENGTH_MAX = 16_383;
+
+/** A map whose keys are texts: found in a time that grows with the text's length, however alike the texts are. */
+export class TextMap<V> {
+  readonly #values = new Map<string, V>();
+  /** Those of long texts, by their digests. */
+  readonly #long = new Map<string, V>();
+
+  get(text: string): V | undefined {
+    return text.length <= HASHED_LENGTH_MAX
+      ? this.#values.get(text)
+      : this.#long.get(digestOf(text));
+  }
+
+  set(text: string, value: V): void {
+    if (text.length <= HASHED_LENGTH_MAX) this.#values.set(text, value);
+    else this.#long.set(digestOf(text), value);
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text, "utf16le").digest("base64");
+}
