@@ -3,6 +3,8 @@ import type { EventSource } from "./event_source.ts";
 import { ID_BYTES, timeOrder, writeIds } from "./id_codec.ts";
 import { writeIntegers } from "./integer_codec.ts";
 import { writeNumbers } from "./number_codec.ts";
+import type { SlotRules } from "./property_keys.ts";
+import { type SplitProperties, splitProperties } from "./property_split.ts";
 import {
   type ColumnName,
   type IntegerName,
@@ -14,8 +16,6 @@ import {
   SLOTS,
   type TextName,
 } from "./segment_columns.ts";
-import type { SlotRules } from "./property_keys.ts";
-import { type SplitProperties, splitProperties } from "./property_split.ts";
 import { countWhile, encodeHead, UNUSED_SLOT } from "./segment_head.ts";
 import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "./store_limits.ts";
 import { type TextColumn, writeTexts } from "./text_codec.ts";

@@ -16,9 +16,9 @@ const textBy = (key: IntegerName) => ({ kind: "texts", key }) as const;
 
 /**
  * All columns of a segment but the property slots, in their order in the body; the place of a column here is
- * its number in the directory. Append only. Columns with a plural noun as name (`names`, `paths`, …) hold numbers of the
- * project's dictionaries (0: none). Columns named like members of `EventRow` hold these members; `times`
- * and `ids` hold the row's `occurred_at` and `event_id`.
+ * its number in the directory. Append only, up to SLOT_NUMBER_MIN. Columns with a plural noun as name
+ * (`names`, `paths`, …) hold numbers of the project's dictionaries (0: none). Columns named like members of
+ * `EventRow` hold these members; `times` and `ids` hold the row's `occurred_at` and `event_id`.
  */
 const SPECS = {
   // One entry per run: its identity, and how many events it has.
