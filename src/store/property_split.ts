@@ -229,15 +229,19 @@ class SourceProperties {
   }
 }
 
+/** Tells whether a segment of these sources may have slots. */
+export function mayHaveSlots(sources: readonly EventSource[], segmentEventsMin: number): boolean {
+  const events = sources.reduce((sum, source) => sum + source.events, 0);
+  return events >= segmentEventsMin || sources.some(({ slotKeys }) => slotKeys.length > 0);
+}
+
 /** Splits the properties of sources that become one segment. */
 export async function splitProperties(
   sources: readonly EventSource[],
   rules: SlotRules,
   yieldIfDue: Yield,
 ): Promise<SplitProperties> {
-  const events = sources.reduce((sum, source) => sum + source.events, 0);
-  const isSlotted = sources.some(({ slotKeys }) => slotKeys.length > 0);
-  if (events < rules.segmentEventsMin && !isSlotted) {
+  if (!mayHaveSlots(sources, rules.segmentEventsMin)) {
     const templates = sources.map((source) => source.texts("properties"));
     return { keys: [], templates, valuesOf: () => Promise.resolve([]) };
   }

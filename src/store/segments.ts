@@ -3,6 +3,7 @@ import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { type EventBatch, type EventSource, NewEvents } from "./event_source.ts";
 import { compareIds } from "./id_codec.ts";
 import { type SlotRules, slotRules } from "./property_keys.ts";
+import { mayHaveSlots } from "./property_split.ts";
 import { buildSegment, type EncodedSegment, type Keeps } from "./segment_builder.ts";
 import { type ColumnName, COLUMNS } from "./segment_columns.ts";
 import type { SegmentEvent } from "./segment_event.ts";
@@ -59,10 +60,8 @@ async function rulesOf(
   projectId: number,
   sources: readonly EventSource[],
 ): Promise<SlotRules> {
-  const events = sources.reduce((sum, source) => sum + source.events, 0);
-  const mayHaveSlots = events >= SLOTTED_EVENTS_MIN ||
-    sources.some(({ slotKeys }) => slotKeys.length > 0);
-  return slotRules(mayHaveSlots ? await slotKeysOf(sql, projectId) : []);
+  const asks = mayHaveSlots(sources, SLOTTED_EVENTS_MIN);
+  return slotRules(asks ? await slotKeysOf(sql, projectId) : []);
 }
 
 /** Builds a segment of stored ones: see `buildSegment`. */
