@@ -1,6 +1,6 @@
 /**
  * `deno task bench:ingest [--quick] [--attacks] [--json] [--rounds=N] [--sustained=SECONDS]
- * [--against=COMMIT|FOLDER]`
+ * [--connections=N] [--against=COMMIT|FOLDER]`
  *
  * How close the whole service comes to what PostgreSQL can take at all, and what it takes for ever.
  *
@@ -8,9 +8,10 @@
  * events in databases of their own, in turns, and the median of their ratios counts, since machines
  * are noisy. COPY goes into the wide table of rows that the first migration makes. Sustained: the
  * service with its projection, until every event is counted (`--sustained=120`: the load lasts two
- * minutes), on both engines. Random ids (version 4) take turns with those by time. `--against` names a
- * commit, or another checkout, whose server takes its turns too. Linux, with a PostgreSQL server
- * installed. At the end, and with `--attacks` alone: what legitimate clients notice of hostile ones.
+ * minutes), on both engines. The load has 64 connections, or as many as `--connections` says, each of
+ * which waits for a reply before it sends again. Random ids (version 4) take turns with those by time.
+ * `--against` names a commit, or another checkout, whose server takes its turns too. Linux, with a
+ * PostgreSQL server installed. At the end, and with `--attacks` alone: what legitimate clients notice of hostile ones.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -54,6 +55,8 @@ interface Sizes {
   readonly singles: number;
   /** How long the load lasts that is to be projected too. */
   readonly sustainedSeconds: number;
+  /** Of the load. */
+  readonly connections: number;
 }
 
 const FULL: Sizes = {
@@ -62,6 +65,7 @@ const FULL: Sizes = {
   warmUpEvents: 50_000,
   singles: 3_000,
   sustainedSeconds: 15,
+  connections: 64,
 };
 const QUICK: Sizes = {
   rounds: 1,
@@ -69,10 +73,10 @@ const QUICK: Sizes = {
   warmUpEvents: 10_000,
   singles: 500,
   sustainedSeconds: 4,
+  connections: 64,
 };
 
 const BATCH_EVENTS = 10;
-const CONNECTIONS = 64;
 /** Of distinct rows for COPY and INSERT: as many as the load has distinct requests. */
 const TYPICAL_BATCHES = 4_000;
 const PROJECT_ID = 1;
@@ -121,8 +125,8 @@ async function schemaDatabase(
 /** The wide table of rows, whatever the product stores today: the limit that it is compared with. */
 const WIDE_ROWS = MIGRATIONS.slice(0, 1);
 
-const loadOf = (events: number) => ({
-  connections: CONNECTIONS,
+const loadOf = ({ connections }: Sizes, events: number) => ({
+  connections,
   batchEvents: BATCH_EVENTS,
   requests: events / BATCH_EVENTS,
 });
@@ -206,7 +210,7 @@ async function measureRounds(
   const copied = await schemaDatabase(cluster, WIDE_ROWS);
   const inserted = await schemaDatabase(cluster);
   const rounds: Round[] = [];
-  for (const one of [service, against]) await one?.measure(loadOf(sizes.warmUpEvents));
+  for (const one of [service, against]) await one?.measure(loadOf(sizes, sizes.warmUpEvents));
   for (let i = 1; i <= sizes.rounds; i++) {
     const fresh = () => freshRows(rows, sizes.eventsPerRound);
     await copied.sql.query("CHECKPOINT");
@@ -218,11 +222,14 @@ async function measureRounds(
     await inserted.sql.query("CHECKPOINT");
     const insertRowsPerSecond = await measureInsert(inserted.sql, fresh());
     say(`round ${i}, grouped INSERT`, insertRowsPerSecond);
-    const measured = await service.measure(loadOf(sizes.eventsPerRound));
+    const measured = await service.measure(loadOf(sizes, sizes.eventsPerRound));
     say(`round ${i}, service`, measured.eventsPerSecond);
-    const other = await against?.measure(loadOf(sizes.eventsPerRound)) ?? null;
+    const other = await against?.measure(loadOf(sizes, sizes.eventsPerRound)) ?? null;
     if (other !== null) say(`round ${i}, the other checkout`, other.eventsPerSecond);
-    const random = await service.measure({ ...loadOf(sizes.eventsPerRound), randomIds: true });
+    const random = await service.measure({
+      ...loadOf(sizes, sizes.eventsPerRound),
+      randomIds: true,
+    });
     say(`round ${i}, random ids`, random.eventsPerSecond);
     rounds.push({
       copyRowsPerSecond,
@@ -242,7 +249,7 @@ async function measureRounds(
 async function measureKeepingPace(bench: Bench, checkouts: readonly string[]) {
   const { sizes, cluster } = bench;
   const order = {
-    connections: CONNECTIONS,
+    connections: sizes.connections,
     batchEvents: BATCH_EVENTS,
     seconds: sizes.sustainedSeconds,
   };
@@ -340,6 +347,7 @@ const { values: options } = parseArgs({
     json: { type: "boolean", default: false },
     rounds: { type: "string" },
     sustained: { type: "string" },
+    connections: { type: "string" },
     against: { type: "string" },
   },
 });
@@ -357,6 +365,7 @@ try {
       ...sizes,
       rounds: Number(options.rounds ?? sizes.rounds),
       sustainedSeconds: Number(options.sustained ?? sizes.sustainedSeconds),
+      connections: Number(options.connections ?? sizes.connections),
     },
     folder,
     cluster,

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { mainThreadCpuSeconds, processCpuSeconds, treeCpuSeconds } from "./process_figures.ts";
 import type { LoadOrder, LoadResult } from "./load_worker.ts";
 
@@ -11,6 +12,13 @@ export interface ServerProcess {
 export const API_KEY = "pk_benchmark_key";
 const START_MS_MAX = 60_000;
 
+/** The flags of V8 with which a checkout's own task `start` runs the server. */
+async function v8FlagsOf(folder: string): Promise<string[]> {
+  const { tasks: { start } } = JSON.parse(await Deno.readTextFile(join(folder, "deno.json")));
+  const command: string = start.command ?? start;
+  return command.match(/--v8-flags=\S+/g) ?? [];
+}
+
 /**
  * Runs `main.ts serve` of the checkout in `folder`, on a free port; resolves once it is ready.
  * `databaseUrl` null: on the embedded database in `dataDir`.
@@ -21,7 +29,7 @@ export async function startServer(
   dataDir: string,
 ): Promise<ServerProcess> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-P=serve", "--v8-flags=--max-semi-space-size=4", "--quiet", "main.ts", "serve"],
+    args: ["run", "-P=serve", ...await v8FlagsOf(folder), "--quiet", "main.ts", "serve"],
     cwd: folder,
     env: {
       PORT: "0",
