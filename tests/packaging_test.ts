@@ -24,7 +24,13 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     // The run-time base that `deno compile` downloads stands aside; what is embedded is the same. Types
     // are checked before the tests.
     const { code, err } = await run(
-      ["compile", "--frozen", "--no-check", "--v8-flags=--max-semi-space-size=4", "-P=serve"]
+      [
+        "compile",
+        "--frozen",
+        "--no-check",
+        "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge",
+        "-P=serve",
+      ]
         .concat(["--include", "src/db/embedded_worker.ts"])
         .concat(["--include", "src/projection/projection_worker.ts"])
         .concat(["--include", "src/server/scan_worker.ts"])
@@ -41,7 +47,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     }
     const executable = Buffer.from(await Deno.readFile(output));
     const embedded = {
-      flags: "--max-semi-space-size=4",
+      flags: "--max-semi-space-size=8,--no-parallel-scavenge",
       schema: "CREATE TABLE events",
       worker: Buffer.from(await Deno.readFile(join(ROOT, "src/db/embedded_worker.ts"))),
       projection: Buffer.from(
