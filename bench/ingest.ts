@@ -314,6 +314,7 @@ async function measureAll(
   return {
     machine,
     settings: SERVER_SETTINGS,
+    connections: bench.sizes.connections,
     copyWays: copyWays.map(({ way, rowsPerSecond }) => ({ way: describeCopy(way), rowsPerSecond })),
     ...await measureAlone(bench, copyWays[0]!.way, checkouts),
     sustained: await measureKeepingPace(bench, checkouts),

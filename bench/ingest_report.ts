@@ -19,6 +19,8 @@ export interface Round {
 export interface Report {
   readonly machine: string;
   readonly settings: Readonly<Record<string, string>>;
+  /** Of the load. */
+  readonly connections: number;
   /** On an empty table, the fastest first: that one is the limit in the rounds. */
   readonly copyWays: readonly { readonly way: string; readonly rowsPerSecond: number }[];
   readonly rounds: readonly Round[];
@@ -69,7 +71,7 @@ function loadLines(
     return `${median(ratios).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(", ")})`;
   };
   return [
-    [`${name}, 10-event batches, 64 connections`, `${count(load.eventsPerSecond)} events/s`],
+    [`${name}, 10-event batches`, `${count(load.eventsPerSecond)} events/s`],
     ["  as a share of COPY on one connection", share((round) => round.copyRowsPerSecond)],
     ["  as a share of COPY the fastest way", share((round) => round.fastestCopyRowsPerSecond)],
     ["  latency p50, p99", `${ms(load.p50Ms)}, ${ms(load.p99Ms)}`],
@@ -159,7 +161,7 @@ export function reportText(report: Report): string {
   const [before, after] = report.loadAverage;
   return [
     report.machine,
-    `Settings: ${settings.join(", ")}`,
+    `Settings: ${settings.join(", ")}; ${report.connections} connections`,
     `Load average: ${before.toFixed(2)} before, ${after.toFixed(2)} at the end`,
     "",
     ...lines.map(([name, value]) => `${name.padEnd(56)}${value}`),
