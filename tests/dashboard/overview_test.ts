@@ -62,7 +62,7 @@ test("overview: every tile says what the API says", async (visit) => {
     "Page views": integer(totals.pageviews),
     "New visitors": integer(totals.newVisitors),
     "Events": integer(totals.events),
-    "Views / visit": totals.pageviewsPerSession.toFixed(2),
+    "Views / visit": String(Number(totals.pageviewsPerSession.toFixed(2))),
     "Bounce rate": `${(totals.bounceRate.value * 100).toFixed(1)}%`,
   };
   for (const [label, value] of Object.entries(shown)) {

@@ -157,6 +157,7 @@ export class World {
     });
     this.#collector = Deno.serve(quiet, (request) => this.gate.handle(request));
     this.#browser = await launchChromium({
+      isWhole: true,
       // Puppeteer would switch it off, as other browsers than Chromium have it.
       ignoreDefaultArgs: ["--disable-back-forward-cache"],
       args: ["--disable-component-update", "--disable-sync", `--host-resolver-rules=${HOSTS}`],
