@@ -11,7 +11,8 @@
  * minutes), on both engines. The load has 64 connections, or as many as `--connections` says, each of
  * which waits for a reply before it sends again. Random ids (version 4) take turns with those by time.
  * `--against` names a commit, or another checkout, whose server takes its turns too. Linux, with a
- * PostgreSQL server installed. At the end, and with `--attacks` alone: what legitimate clients notice of hostile ones.
+ * PostgreSQL server installed. At the end, and with `--attacks` alone: what legitimate clients notice
+ * of hostile ones.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

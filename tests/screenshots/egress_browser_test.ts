@@ -2,19 +2,13 @@
 import assert from "node:assert/strict";
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
-import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import type { Browser, Page } from "puppeteer-core";
 import type { EgressEntry } from "../../src/screenshots/egress/egress_proxy.ts";
+import { launchChromium } from "../support/chromium.ts";
 import { until } from "../support/server_process.ts";
 import { Dialler, Site, startProxy, WAIT_MS_MAX } from "./egress_world.ts";
 
-const ARGUMENTS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--no-first-run",
-  "--disable-quic",
-];
+const ARGUMENTS = ["--disable-component-update", "--disable-quic"];
 /** What keeps calls from sending datagrams beside the proxy. */
 const GUARD = "--webrtc-ip-handling-policy=disable_non_proxied_udp";
 /** By which a page's scripts tell that each of their tries has come to something. */
@@ -137,7 +131,7 @@ async function connectsUnguarded(
   hasConnections: () => boolean,
   hasDatagrams: () => boolean,
 ): Promise<void> {
-  const unguarded = await launch(ARGUMENTS);
+  const unguarded = await launchChromium({ isWhole: true, args: ARGUMENTS });
   try {
     const page = await unguarded.newPage();
     page.goto(url).catch(() => {});
@@ -151,18 +145,9 @@ async function connectsUnguarded(
 }
 
 const bypass = ["<-loopback>"];
-function launch(args: string[]): Promise<Browser> {
-  return puppeteer.launch({
-    executablePath: "/usr/bin/chromium",
-    headless: true,
-    pipe: true,
-    args,
-  });
-}
-
 let browser: Browser;
 Deno.test.beforeAll(async () => {
-  browser = await launch([...ARGUMENTS, GUARD]);
+  browser = await launchChromium({ isWhole: true, args: [...ARGUMENTS, GUARD] });
 });
 Deno.test.afterAll(() => browser.close());
 

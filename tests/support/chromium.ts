@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import puppeteer, { type Browser, type LaunchOptions } from "puppeteer-core";
 
-const CHROMIUM = Deno.env.get("CHROME_PATH") || "/usr/bin/chromium";
+/** The browser that is asked for, whatever else there is. */
+const NAMED = Deno.env.get("CHROME_PATH") || null;
+const CHROMIUM = "/usr/bin/chromium";
 /**
  * The same without windows, tabs and toolbars, which Chromium draws as pages of its own: a context with a page
  * takes 0.05 s of a processor in place of 0.25. Debian has it as a package.
@@ -29,9 +31,9 @@ interface ChromiumOptions extends LaunchOptions {
 export function launchChromium(
   { args = [], isWhole = false, ...options }: ChromiumOptions = {},
 ): Promise<Browser> {
-  const isWindowless = !isWhole && existsSync(WINDOWLESS);
+  const isWindowless = NAMED === null && !isWhole && existsSync(WINDOWLESS);
   return puppeteer.launch({
-    executablePath: isWindowless ? WINDOWLESS : CHROMIUM,
+    executablePath: NAMED ?? (isWindowless ? WINDOWLESS : CHROMIUM),
     headless: isWindowless ? "shell" : true,
     pipe: true,
     ...options,
