@@ -10,3 +10,14 @@ export const JOURNAL_PURGE_CHUNK_ROWS = 1_000;
  * prototype, which `extra` is: at some 5,350 levels, at fewer where the stack is deep already.
  */
 export const EVENT_LEVELS_MAX = 1_000;
+
+/** Turns of the event loop without another request, after which what waits is stored. */
+export const GATHER_QUIET_TURNS = 3;
+/** Rows with which it is stored without waiting for more: those of a journal block. */
+export const GATHER_ROWS = 500;
+/** The time after which it is stored however many more arrive. */
+export const GATHER_MS_MAX = 3;
+/** Rows with which a flush starts beside another one. */
+export const FLUSH_BESIDE_ROWS_MIN = 250;
+/** A flush that is under way for so long no longer holds up a few rows. */
+export const FLUSH_BESIDE_MS = 50;

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers";
 import { DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
 import {
   FLUSH_BYTES_MAX,
@@ -10,6 +9,8 @@ import {
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { hasEarlierEvents, insertEvents, insertNewEvents, keyOf } from "./event_insert.ts";
+import { FLUSH_BESIDE_MS, FLUSH_BESIDE_ROWS_MIN } from "./ingest_limits.ts";
+import { whenGathered } from "./when_gathered.ts";
 import type { EventRow } from "../store/event_row.ts";
 
 /** The result of one request's rows. */
@@ -32,6 +33,8 @@ interface WriterOptions {
   readonly flushesAtOnce: number;
   readonly queuedRowsMax?: number;
   readonly queuedBytesMax?: number;
+  /** After it a flush takes long; the default is FLUSH_BESIDE_MS. */
+  readonly besideMs?: number;
   /** Called after each flush that committed. */
   readonly observe: (flush: { rows: number; requests: number; seconds: number }) => void;
 }
@@ -51,7 +54,7 @@ const CANCELLED = "57014";
 class Undo extends Error {}
 
 /**
- * Stores rows by group commit: while flushes are under way, requests gather for the next one; each request
+ * Stores rows by group commit: while a flush is under way, requests gather for the next one; each request
  * resolves when the flush with its rows has committed. Under little load no request waits.
  */
 export class Writer {
@@ -60,9 +63,13 @@ export class Writer {
   readonly #rowsMax: number;
   readonly #bytesMax: number;
   #queue: Waiting[] = [];
+  #queuedRows = 0;
+  /** Rows and bytes that wait or are being written. */
   #rows = 0;
   #bytes = 0;
   #flushing = 0;
+  /** How many of the flushes under way take long. */
+  #slow = 0;
   #waking = false;
   #idle: (() => void)[] = [];
   /** Whether `earlier_events` of before an upgrade still exists; null: not known yet. */
@@ -108,6 +115,7 @@ export class Writer {
     if (rows.length === 0) return Promise.resolve({ duplicates: 0, refused: NOTHING_REFUSED });
     if (this.full) return Promise.reject(Writer.overloaded());
     this.#rows += rows.length;
+    this.#queuedRows += rows.length;
     this.#bytes += bytes;
     return new Promise((resolve, reject) => {
       this.#queue.push({ rows, bytes, resolve, reject });
@@ -123,33 +131,44 @@ export class Writer {
   }
 
   /**
-   * Flushes once the event loop has delivered the requests that have arrived by now. Otherwise the first
-   * request after a flush is stored alone: half of all commits held one request, and a full load took 9 %
-   * more time.
+   * Whether the requests that wait may be flushed. A flush beside another is small, or its work is done twice:
+   * it starts with enough rows, or where the other takes long, as one that waits for a lock does.
    */
+  #mayFlush(): boolean {
+    if (this.#queue.length === 0 || this.#flushing >= this.#options.flushesAtOnce) return false;
+    return this.#flushing === this.#slow || this.#queuedRows >= FLUSH_BESIDE_ROWS_MIN;
+  }
+
+  /** Flushes what waits once the requests that are arriving have gathered. */
   #pumpSoon(): void {
-    if (this.#waking) return;
+    if (this.#waking || !this.#mayFlush()) return;
     this.#waking = true;
-    setImmediate(() => {
+    whenGathered(() => this.#queuedRows, () => {
       this.#waking = false;
-      this.#pump();
+      while (this.#mayFlush()) this.#flushNext();
     });
   }
 
-  #pump(): void {
-    while (this.#flushing < this.#options.flushesAtOnce && this.#queue.length > 0) {
-      const group = this.#take();
-      this.#flushing++;
-      this.#flush(group).finally(() => {
-        this.#flushing--;
-        for (const waiting of group) {
-          this.#rows -= waiting.rows.length;
-          this.#bytes -= waiting.bytes;
-        }
-        this.#pumpSoon();
-        if (this.#flushing === 0) this.#idle.splice(0).forEach((wake) => wake());
-      });
-    }
+  #flushNext(): void {
+    const group = this.#take();
+    this.#flushing++;
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      this.#slow++;
+      this.#pumpSoon();
+    }, this.#options.besideMs ?? FLUSH_BESIDE_MS);
+    this.#flush(group).finally(() => {
+      clearTimeout(timer);
+      if (isSlow) this.#slow--;
+      this.#flushing--;
+      for (const waiting of group) {
+        this.#rows -= waiting.rows.length;
+        this.#bytes -= waiting.bytes;
+      }
+      this.#pumpSoon();
+      if (this.#flushing === 0) this.#idle.splice(0).forEach((wake) => wake());
+    });
   }
 
   /**
@@ -168,6 +187,7 @@ export class Writer {
     }
     const group = this.#queue.slice(0, count);
     this.#queue = this.#queue.slice(count);
+    for (const waiting of group) this.#queuedRows -= waiting.rows.length;
     return group;
   }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
 import fc from "fast-check";
 import {
   type Database,
@@ -10,6 +11,7 @@ import {
 } from "../../src/db/sql.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { Writer } from "../../src/ingest/writer.ts";
+import { FLUSH_BESIDE_ROWS_MIN } from "../../src/ingest/ingest_limits.ts";
 import { FLUSH_BYTES_MAX, FLUSHES_LOOKED_THROUGH } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
@@ -21,7 +23,10 @@ interface Flush {
   readonly requests: number;
 }
 
-function newWriter(sql: Sql, bounds: { queuedRowsMax?: number; queuedBytesMax?: number } = {}) {
+function newWriter(
+  sql: Sql,
+  bounds: { flushesAtOnce?: number; queuedRowsMax?: number; queuedBytesMax?: number } = {},
+) {
   const flushes: Flush[] = [];
   const writer = new Writer(sql, {
     flushesAtOnce: 1,
@@ -31,13 +36,19 @@ function newWriter(sql: Sql, bounds: { queuedRowsMax?: number; queuedBytesMax?: 
   return { writer, flushes };
 }
 
-/** The same database, whose statements wait until `open` is called. */
-function gated(database: Database): { sql: Sql; open: () => void } {
+/** The same database, whose statements wait until `open` is called. `begun` resolves with the first one. */
+function gated(database: Database): { sql: Sql; begun: Promise<void>; open: () => void } {
   const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
   return {
+    begun: begun.promise,
     open: () => gate.resolve(),
     sql: fakeSql({
-      query: async (text, params) => (await gate.promise, await database.query(text, params)),
+      query: async (text, params) => {
+        begun.resolve();
+        await gate.promise;
+        return await database.query(text, params);
+      },
       transaction: async (work) => (await gate.promise, await database.transaction(work)),
     }),
   };
@@ -73,8 +84,7 @@ steps.set("requests gather while a flush is under way, and share the next", asyn
   const { writer, flushes } = newWriter(gate.sql);
   const shared = newRow({ name: "first" });
   const first = writer.write([newRow()], 1);
-  // A turn of the event loop later its flush is under way, held by the gate.
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await gate.begun;
   const written = Promise.all([
     first,
     writer.write([shared, newRow()], 1),
@@ -93,11 +103,16 @@ steps.set("requests gather while a flush is under way, and share the next", asyn
   ]]);
 });
 
+/** Rows of one request. */
+const rowsOf = (count: number): EventRow[] => Array.from({ length: count }, () => newRow());
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
 steps.set("a flush holds so many bytes, or one request", async (database) => {
   const gate = gated(database);
   const { writer, flushes } = newWriter(gate.sql);
   const first = writer.write([newRow()], 1);
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await gate.begun;
   const bytes = [1, FLUSH_BYTES_MAX - 1, 1, 3 * FLUSH_BYTES_MAX, 1];
   const written = [first, ...bytes.map((each) => writer.write([newRow()], each))];
   gate.open();
@@ -249,4 +264,46 @@ Deno.test("Writer: after a replay it looks for others for so many flushes, then 
     "new",
     "new",
   ]);
+});
+
+/** A writer whose statements wait until `open` is called, and the number of rows of each of them. */
+function beside(besideMs: number) {
+  const rowsOfEach: number[] = [];
+  const gate = Promise.withResolvers<void>();
+  const query = async (text: string, params: readonly Param[] = []) => {
+    if (text.includes("to_regclass")) return [{ present: false }];
+    rowsOfEach.push(String(params[1]).split("-").length >> 2);
+    await gate.promise;
+    return [];
+  };
+  const sql = fakeSql({ query: query as Sql["query"] });
+  const writer = new Writer(sql, { flushesAtOnce: 2, besideMs, observe: () => {} });
+  return { writer, rowsOfEach, open: gate.resolve };
+}
+
+Deno.test("Writer: a flush starts beside another with so many rows", async () => {
+  const { writer, rowsOfEach, open } = beside(1e9);
+  const least = FLUSH_BESIDE_ROWS_MIN;
+  const written = [];
+  for (
+    const [rows, started] of [[1, [1]], [least - 1, [1]], [1, [1, least]], [least, [1, least]]]
+  ) {
+    written.push(writer.write(rowsOf(rows as number), 1));
+    for (let i = 0; i < 20; i++) await turn();
+    assert.deepEqual(rowsOfEach, started);
+  }
+  open();
+  await Promise.all(written);
+  assert.deepEqual(rowsOfEach, [1, least, least]);
+});
+
+Deno.test("Writer: a flush that takes long holds up no other, however small", async () => {
+  const { writer, rowsOfEach, open } = beside(5);
+  const written = [writer.write(rowsOf(1), 1)];
+  while (rowsOfEach.length === 0) await turn();
+  written.push(writer.write(rowsOf(2), 1));
+  while (rowsOfEach.length === 1) await new Promise((resolve) => setTimeout(resolve, 1));
+  open();
+  await Promise.all(written);
+  assert.deepEqual(rowsOfEach, [1, 2]);
 });
