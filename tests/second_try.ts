@@ -53,6 +53,18 @@ export function outcomeOf(report: string): Outcome {
   return { tests, failures, ignored, passed, failed };
 }
 
+/** What became of runs of different tests. */
+export function together(runs: readonly Outcome[]): Outcome {
+  const sum = (count: (run: Outcome) => number) => runs.reduce((all, run) => all + count(run), 0);
+  return {
+    tests: sum(({ tests }) => tests),
+    ignored: sum(({ ignored }) => ignored),
+    passed: new Set(runs.flatMap(({ passed }) => [...passed])),
+    failed: runs.flatMap(({ failed }) => failed),
+    failures: sum(({ failures }) => failures),
+  };
+}
+
 /** The tests that are worth a second try; none where something else failed, or too much. */
 export function testsToTry({ failed, failures }: Outcome): readonly string[] {
   return failed.length > TESTS_MAX || failed.length !== failures ? [] : failed;
@@ -89,13 +101,18 @@ export function failedAgain(first: Outcome, second: Outcome): readonly string[] 
   return first.failed.filter((name) => second.failed.includes(name) || !second.passed.has(name));
 }
 
-/** Both tries as the runner sums one up, and what failed first. */
-export function summaryOf(first: Outcome, second: Outcome): string {
-  const { length: failed } = failedAgain(first, second);
-  const ignored = first.ignored === 0 ? "" : ` | ${first.ignored} ignored`;
+/** An outcome as the runner sums one up. */
+export function summaryOf({ tests, ignored, failed, failures }: Outcome): string {
+  const told = ignored === 0 ? "" : ` | ${ignored} ignored`;
+  // What could not be loaded is among the failures, and none of the tests.
+  const passed = tests - ignored - failed.length;
+  return `${failures === 0 ? "ok" : "FAILED"} | ${passed} passed${told} | ${failures} failed`;
+}
+
+/** Both tries summed up, and what failed first. */
+export function summaryOfBoth(first: Outcome, second: Outcome): string {
+  const failed = failedAgain(first, second);
   const names = first.failed.map((name) => `  ${name}`);
   const told = ["Failed beside others, and run alone once more:", ...names].join("\n");
-  return `${told}\n\n${failed === 0 ? "ok" : "FAILED"} | ${
-    first.tests - first.ignored - failed
-  } passed${ignored} | ${failed} failed`;
+  return `${told}\n\n${summaryOf({ ...first, failed, failures: failed.length })}`;
 }

@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { failedAgain, filesOf, filterOf, outcomeOf, summaryOf, testsToTry } from "./second_try.ts";
+import {
+  failedAgain,
+  filesOf,
+  filterOf,
+  outcomeOf,
+  summaryOf,
+  summaryOfBoth,
+  testsToTry,
+  together,
+} from "./second_try.ts";
 
 const suite = (file: string, cases: string) => `<testsuite name="${file}">${cases}</testsuite>`;
 const passed = (name: string) => `<testcase name="${name}" line="1">\n</testcase>`;
@@ -50,17 +59,17 @@ Deno.test("second try: what passes has passed; what fails again, or does not run
   const good = outcomeOf(report(0, suite("./a_test.ts", passed("a &lt;b&gt;") + passed("e (1)"))));
   assert.deepEqual(failedAgain(FIRST, good), []);
   assert.equal(
-    summaryOf(FIRST, good),
+    summaryOfBoth(FIRST, good),
     "Failed beside others, and run alone once more:\n  a <b>\n  e (1)\n\n" +
       "ok | 3 passed | 1 ignored | 0 failed",
   );
   const bad = outcomeOf(report(1, suite("./a_test.ts", passed("a &lt;b&gt;") + failed("e (1)"))));
   assert.deepEqual(failedAgain(FIRST, bad), ["e (1)"]);
-  assert.match(summaryOf(FIRST, bad), /\nFAILED \| 2 passed \| 1 ignored \| 1 failed$/);
+  assert.match(summaryOfBoth(FIRST, bad), /\nFAILED \| 2 passed \| 1 ignored \| 1 failed$/);
   // A filter that finds nothing ends well, and says nothing.
   for (const nothing of [outcomeOf(""), outcomeOf(report(0))]) {
     assert.deepEqual(failedAgain(FIRST, nothing), FIRST.failed);
-    assert.match(summaryOf(FIRST, nothing), /\nFAILED \| 1 passed \| 1 ignored \| 2 failed$/);
+    assert.match(summaryOfBoth(FIRST, nothing), /\nFAILED \| 1 passed \| 1 ignored \| 2 failed$/);
   }
   const both = outcomeOf(
     report(1, suite("./a_test.ts", passed("e (1)") + passed("a &lt;b&gt;") + failed("e (1)"))),
@@ -76,4 +85,19 @@ Deno.test("second try: none where a file could not be loaded, or too many have f
     suite("./a_test.ts", Array.from({ length: count }, (_, i) => failed(`${i}`)).join(""));
   assert.equal(testsToTry(outcomeOf(report(5, many(5)))).length, 5);
   assert.deepEqual(testsToTry(outcomeOf(report(6, many(6)))), []);
+});
+
+Deno.test("second try: runs of different tests are summed up as one", () => {
+  const other = outcomeOf(report(0, suite("./b_test.ts", passed("g") + passed("h"))));
+  const both = together([FIRST, other]);
+  assert.deepEqual([...both.passed], ["c", "g", "h"]);
+  assert.deepEqual(testsToTry(both), ["a <b>", "e (1)"]);
+  assert.equal(summaryOf(both), "FAILED | 3 passed | 1 ignored | 2 failed");
+  assert.equal(summaryOf(together([other])), "ok | 2 passed | 0 failed");
+  // A file that could not be loaded has failed, and has no tests.
+  const unloaded = together([other, outcomeOf(report(1))]);
+  assert.equal(summaryOf(unloaded), "FAILED | 2 passed | 1 failed");
+  assert.deepEqual(testsToTry(unloaded), []);
+  // A run that was ended leaves no report.
+  assert.match(summaryOf(together([other, outcomeOf("")])), /^FAILED /);
 });
