@@ -216,6 +216,41 @@ test("funnels: each pause of typing is one step back, and survives a reload", as
   assert.ok(!page.url().includes("window=0"), "what cannot be run is not shared");
 });
 
+test("funnels: one that is saved before a pause of typing has run it stays saved", async (visit) => {
+  const page = await visit.open("?view=funnels");
+  await ran(visit, page);
+  await pressByKey(page, "New funnel");
+  await visit.sees(page, "Save funnel");
+  // Pauses of typing end when the test says so.
+  await page.evaluate(() => {
+    const { setTimeout, clearTimeout } = globalThis;
+    const held = new Map<number, () => void>();
+    let last = 1e9;
+    Object.assign(globalThis, {
+      setTimeout: (work: () => void, ms: number) =>
+        ms === 500 ? (held.set(++last, work), last) : setTimeout(work, ms),
+      clearTimeout: (id: number) => held.delete(id) || clearTimeout(id),
+      endPauses: () => [...held.values()].map((work) => work()).length,
+    });
+  });
+  await fill(page, "Step 1", "view_product");
+  await pressByKey(page, "Save funnel");
+  await page.waitForSelector("dialog[open]");
+  await fill(page, "Name", "Looked at");
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "Rename");
+  const isShort = `!location.search.includes("steps=")`;
+  await visit.until(page, isShort, "the name alone is in the address");
+  await page.evaluate("endPauses()");
+  await visit.sees(page, "Rename");
+  assert.ok(await page.evaluate(isShort));
+  await pressByKey(page, "Delete");
+  await page.waitForSelector("dialog[open]");
+  await (await page.$("dialog .button-danger"))!.focus();
+  await page.keyboard.press("Enter");
+  await visit.until(page, `!document.body.innerText.includes("Looked at")`);
+});
+
 test("funnels: one is made, changed, renamed and deleted with the keyboard alone", async (visit) => {
   const page = await visit.open("?view=funnels");
   await ran(visit, page);

@@ -23,7 +23,7 @@ onBothEngines("descriptors that run out: the server stays and serves", async (_t
   }
   const before = load.acknowledged.size;
   await until(
-    15_000,
+    60_000,
     () => Promise.resolve(load.acknowledged.size > before + 100),
     "events are taken in beside the silent",
   );

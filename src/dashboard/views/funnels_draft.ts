@@ -56,14 +56,15 @@ export function useDraft(shown: FunnelDefinition, saved: SavedFunnel | null): Dr
   useEffect(() => {
     if (!canRun || text === known.current) return;
     const timer = setTimeout(() => {
-      // Saved meanwhile: the address has it already, with its name, though nothing is drawn yet.
+      // Saved meanwhile: the address has it already, with its name; as drawn, or not drawn yet.
+      if (text === known.current) return;
       const addressed = readDefinition(viewParam);
       if (addressed !== null && JSON.stringify(plain(addressed)) === text) return;
       known.current = text;
       showFunnel(plain(value), saved);
     }, PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text, canRun]);
+  }, [text, canRun, saved?.slug]);
   return {
     value,
     change: (changes) => setValue((before) => ({ ...before, ...changes })),
