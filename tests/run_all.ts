@@ -2,7 +2,7 @@
  * `deno task test`: every test file, with whatever else `deno test` is to be told, such as
  * `--filter kpis`.
  *
- * Files that wait for browsers and processes run first, one more of them at once than there are processors;
+ * Files that wait for browsers and processes run first, two more of them at once than there are processors;
  * then those that compute, one for each: with two more at work, these took a fifth more of the processor,
  * which went from one to the other. DENO_JOBS tells another number for both. Those that take longest begin first:
  * one that begins last keeps a single processor busy at the end. The runner begins files in the order in
@@ -204,7 +204,7 @@ async function run(name: string, jobs: number, args: readonly string[]): Promise
 /** Runs all, sums them up, and tries again what is worth it. @returns whether all passed */
 async function runAll(): Promise<boolean> {
   const { hardwareConcurrency: processors } = navigator;
-  const first = await run("waiting", processors + 1, ["--parallel", ...waiting]);
+  const first = await run("waiting", processors + 2, ["--parallel", ...waiting]);
   const second = first && await run("computing", processors, ["--parallel", ...computing]);
   if (first === null || second === null) return false;
   const outcome = together([first.outcome, second.outcome]);
