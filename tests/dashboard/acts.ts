@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { ElementHandle, JSHandle, Page } from "puppeteer-core";
+import type { Visit } from "./page.ts";
 
 /** More than any page has of things that Tab stops at. */
 const STOPS_MAX = 120;
@@ -114,4 +115,9 @@ export async function typeInto(page: Page, name: string, text: string): Promise<
 export async function enter(page: Page, name: string): Promise<void> {
   await tabTo(page, name);
   await page.keyboard.press("Enter");
+}
+
+/** Waits until the result of a funnel is that of the form. */
+export async function funnelRan(visit: Visit, page: Page): Promise<void> {
+  await visit.until(page, `document.querySelector('[data-run="ready"]') !== null`, "it has run");
 }

@@ -12,9 +12,8 @@ import {
   windowText,
 } from "../../src/dashboard/views/funnels_definition.ts";
 import type { Json } from "../support/app.ts";
-import { until } from "../support/server_process.ts";
-import { fill, pressByKey } from "./acts.ts";
-import { dashboardWorld, DEMO, EMPTY, FUNNEL, type Visit } from "./page.ts";
+import { fill, funnelRan, pressByKey } from "./acts.ts";
+import { dashboardWorld, DEMO, EMPTY, FUNNEL } from "./page.ts";
 
 const test = dashboardWorld();
 setLocale("en-US");
@@ -43,11 +42,6 @@ const percent = (value: number) =>
     minimumFractionDigits: 1,
     maximumFractionDigits: 1,
   });
-
-/** Waits until the result is that of the form. */
-async function ran(visit: Visit, page: Page): Promise<void> {
-  await visit.until(page, `document.querySelector('[data-run="ready"]') !== null`, "it has run");
-}
 
 /** What the tables' cells say, row by row. */
 async function cells(page: Page, selector: string): Promise<string[][]> {
@@ -115,7 +109,7 @@ Deno.test("funnel definition: what is no funnel is not run", () => {
 
 test("funnels: the saved funnel shows the numbers of the API", async (visit) => {
   const page = await visit.open("?view=funnels");
-  await ran(visit, page);
+  await funnelRan(visit, page);
   const { steps, window } = FUNNEL;
   const reply = await visit.read("funnels", { steps, window });
   assert.ok(reply.converted > 0, "the demo shop sells something");
@@ -165,7 +159,7 @@ test("funnels: a definition in the address fills the form and splits the result"
     by: "country",
   });
   const page = await visit.open(`?${query}`);
-  await ran(visit, page);
+  await funnelRan(visit, page);
   const values = await page.$$eval(
     ".funnels-builder .input",
     (inputs) => inputs.map((input) => (input as HTMLInputElement).value),
@@ -193,18 +187,18 @@ test("funnels: a definition in the address fills the form and splits the result"
 
 test("funnels: each pause of typing is one step back, and survives a reload", async (visit) => {
   const page = await visit.open(`?view=funnels&steps=["page_view","purchase"]`);
-  await ran(visit, page);
+  await funnelRan(visit, page);
   await fill(page, "Time to finish", "2");
   await visit.until(page, `document.querySelector('[data-run="waiting"]') !== null`);
   await visit.until(page, `location.search.includes("window=2d")`);
-  await ran(visit, page);
+  await funnelRan(visit, page);
   const { converted } = await visit.read("funnels", {
     steps: ["page_view", "purchase"],
     window: "2d",
   });
   assert.equal((await tiles(page))["Converted"], integer(converted));
   await page.reload();
-  await ran(visit, page);
+  await funnelRan(visit, page);
   const windowOf = () =>
     page.$eval(".funnels-window input", (input) => (input as HTMLInputElement).value);
   assert.equal(await windowOf(), "2");
@@ -214,100 +208,6 @@ test("funnels: each pause of typing is one step back, and survives a reload", as
   await visit.sees(page, "Use a whole number from 1.");
   await visit.until(page, `document.querySelector('[data-run="unfinished"]') !== null`);
   assert.ok(!page.url().includes("window=0"), "what cannot be run is not shared");
-});
-
-test("funnels: one that is saved before a pause of typing has run it stays saved", async (visit) => {
-  const page = await visit.open("?view=funnels");
-  await ran(visit, page);
-  await pressByKey(page, "New funnel");
-  await visit.sees(page, "Save funnel");
-  // Pauses of typing end when the test says so.
-  await page.evaluate(() => {
-    const { setTimeout, clearTimeout } = globalThis;
-    const held = new Map<number, () => void>();
-    let last = 1e9;
-    Object.assign(globalThis, {
-      setTimeout: (work: () => void, ms: number) =>
-        ms === 500 ? (held.set(++last, work), last) : setTimeout(work, ms),
-      clearTimeout: (id: number) => held.delete(id) || clearTimeout(id),
-      endPauses: () => [...held.values()].map((work) => work()).length,
-    });
-  });
-  await fill(page, "Step 1", "view_product");
-  await pressByKey(page, "Save funnel");
-  await page.waitForSelector("dialog[open]");
-  await fill(page, "Name", "Looked at");
-  await page.keyboard.press("Enter");
-  await visit.sees(page, "Rename");
-  const isShort = `!location.search.includes("steps=")`;
-  await visit.until(page, isShort, "the name alone is in the address");
-  await page.evaluate("endPauses()");
-  await visit.sees(page, "Rename");
-  assert.ok(await page.evaluate(isShort));
-  await pressByKey(page, "Delete");
-  await page.waitForSelector("dialog[open]");
-  await (await page.$("dialog .button-danger"))!.focus();
-  await page.keyboard.press("Enter");
-  await visit.until(page, `!document.body.innerText.includes("Looked at")`);
-});
-
-test("funnels: one is made, changed, renamed and deleted with the keyboard alone", async (visit) => {
-  const page = await visit.open("?view=funnels");
-  await ran(visit, page);
-  await pressByKey(page, "New funnel");
-  await visit.sees(page, "Save funnel");
-  await fill(page, "Step 1", "view_product");
-  for (const last of [3, 2]) {
-    await pressByKey(page, "Remove step 2");
-    await visit.until(page, `document.querySelector('[data-step="${last}"]') === null`);
-  }
-  await fill(page, "Step 2", "purchase");
-  await pressByKey(page, "Add a step");
-  await visit.until(page, `document.activeElement.closest('[data-step="2"] .field') !== null`);
-  await page.keyboard.type("add_to_cart");
-  await pressByKey(page, "Move step 3 up");
-  await visit.until(page, `document.activeElement.getAttribute("aria-label") === "Move step 2 up"`);
-  await pressByKey(page, "Save funnel");
-  await page.waitForSelector("dialog[open]");
-  await page.keyboard.press("Enter");
-  await visit.sees(page, "Give the funnel a name.", "dialog");
-  await fill(page, "Name", "Checkout");
-  await page.keyboard.press("Enter");
-  await visit.sees(page, "Rename");
-  const list = async () => (await visit.read("funnels")).funnels as Json[];
-  const names = ["view_product", "add_to_cart", "purchase"];
-  const made = (await list()).find(({ slug }) => slug === "checkout-2")!;
-  assert.deepEqual((made.steps as Json[]).map(({ name }) => name), names);
-  await visit.until(
-    page,
-    `!location.search.includes("steps=")`,
-    "the name alone is in the address",
-  );
-  // The form is filled anew with what was saved, once that is read: what was typed before is gone.
-  let shown = "";
-  await until(30_000, async () => {
-    await fill(page, "Time to finish", "3");
-    shown = await visit.text(page, "main");
-    return shown.includes("Save changes");
-  }, "the change can be saved").catch((error) => {
-    throw new Error(`${error.message}; at ${page.url()} there is: ${shown.slice(0, 2_000)}`);
-  });
-  await pressByKey(page, "Save changes");
-  await visit.until(page, `!document.body.innerText.includes("Save changes")`);
-  await pressByKey(page, "Rename");
-  await page.waitForSelector("dialog[open]");
-  await fill(page, "Name", "Way to the till");
-  await page.keyboard.press("Enter");
-  await visit.sees(page, "Way to the till", ".funnels-saved");
-  const changed = (await list()).find(({ slug }) => slug === "checkout-2")!;
-  assert.deepEqual([changed.title, changed.window], ["Way to the till", "3d"]);
-
-  await pressByKey(page, "Delete");
-  await page.waitForSelector("dialog[open]");
-  await (await page.$("dialog .button-danger"))!.focus();
-  await page.keyboard.press("Enter");
-  await visit.until(page, `!document.body.innerText.includes("Way to the till")`);
-  assert.deepEqual((await list()).map(({ slug }) => slug), ["checkout"]);
 });
 
 test("funnels: a breakdown of many steps shows its conversion without scrolling", async (visit) => {
@@ -338,7 +238,7 @@ test("funnels: a breakdown of many steps shows its conversion without scrolling"
 test("funnels: who may only read is told why nothing can be saved", async (visit) => {
   const token = await visit.token("read", [DEMO]);
   const page = await visit.open("?view=funnels", { token });
-  await ran(visit, page);
+  await funnelRan(visit, page);
   await visit.sees(page, "Your link may only read");
   const buttons = await visit.text(page, "button");
   for (const word of ["Save", "Rename", "Delete"]) assert.ok(!buttons.includes(word), buttons);
@@ -365,7 +265,7 @@ test("funnels: an error stays in its panel until it is tried again", async (visi
   await visit.sees(page, "Add a step", ".funnels-builder");
   isBroken = false;
   await pressByKey(page, "Try again");
-  await ran(visit, page);
+  await funnelRan(visit, page);
 });
 
 test("funnels: a refused condition is told with its place", async (visit) => {
@@ -379,7 +279,7 @@ test("funnels: a refused condition is told with its place", async (visit) => {
 test("funnels: the name of a funnel that is gone leads to a new one", async (visit) => {
   const page = await visit.open("?view=funnels&funnel=gone");
   await visit.sees(page, "does not exist any more");
-  await ran(visit, page);
+  await funnelRan(visit, page);
 });
 
 for (const scheme of ["light", "dark"] as const) {
@@ -392,10 +292,10 @@ for (const scheme of ["light", "dark"] as const) {
       });
     }
     const wide = await visit.open("?view=funnels&funnel=b", { scheme });
-    await ran(visit, wide);
+    await funnelRan(visit, wide);
     await visit.picture(wide, `funnels-${scheme}-1440`);
     const narrow = await visit.open("?view=funnels&funnel=b", { scheme, widthPx: 390 });
-    await ran(visit, narrow);
+    await funnelRan(visit, narrow);
     const overflow = await narrow.evaluate(`document.documentElement.scrollWidth - innerWidth`);
     assert.equal(overflow, 0);
     await visit.picture(narrow, `funnels-${scheme}-390`);
