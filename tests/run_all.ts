@@ -3,8 +3,8 @@
  * `--filter kpis`.
  *
  * Files that wait for browsers and processes run first, two more of them at once than there are processors;
- * then those that compute, one for each: with two more at work, these took a fifth more of the processor,
- * which went from one to the other. DENO_JOBS tells another number for both. Those that take longest begin first:
+ * then those that compute, one for each: with two more at work, these took a fifth more of the processor.
+ * DENO_JOBS tells another number for both. Those that take longest begin first:
  * one that begins last keeps a single processor busy at the end. The runner begins files in the order in
  * which it is told of them only within a folder, and folders by the length of their names; so each is
  * run by a file of one line in `dist/tests`. The others are run a few of a folder by one such file: what

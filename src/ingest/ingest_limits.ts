@@ -19,5 +19,5 @@ export const GATHER_ROWS = 500;
 export const GATHER_MS_MAX = 3;
 /** Rows with which a flush starts beside another one. */
 export const FLUSH_BESIDE_ROWS_MIN = 250;
-/** A flush that is under way for so long no longer holds up a few rows. */
+/** A flush that is under way for so long no longer holds up fewer rows than these. */
 export const FLUSH_BESIDE_MS = 50;

@@ -33,7 +33,7 @@ interface WriterOptions {
   readonly flushesAtOnce: number;
   readonly queuedRowsMax?: number;
   readonly queuedBytesMax?: number;
-  /** After it a flush takes long; the default is FLUSH_BESIDE_MS. */
+  /** The time after which a flush takes long; the default is FLUSH_BESIDE_MS. */
   readonly besideMs?: number;
   /** Called after each flush that committed. */
   readonly observe: (flush: { rows: number; requests: number; seconds: number }) => void;
@@ -131,8 +131,8 @@ export class Writer {
   }
 
   /**
-   * Whether the requests that wait may be flushed. A flush beside another is small, or its work is done twice:
-   * it starts with enough rows, or where the other takes long, as one that waits for a lock does.
+   * Whether the requests that wait may be flushed. Beside a flush that is under way they have to be worth
+   * a statement of their own, unless that one takes long, as one that waits for a lock does.
    */
   #mayFlush(): boolean {
     if (this.#queue.length === 0 || this.#flushing >= this.#options.flushesAtOnce) return false;

@@ -56,8 +56,9 @@ export function useDraft(shown: FunnelDefinition, saved: SavedFunnel | null): Dr
   useEffect(() => {
     if (!canRun || text === known.current) return;
     const timer = setTimeout(() => {
-      // Saved meanwhile: the address has it already, with its name; as drawn, or not drawn yet.
+      // Saved meanwhile, and shown by its name alone.
       if (text === known.current) return;
+      // Saved meanwhile: the address has it already, with its name, though nothing is drawn yet.
       const addressed = readDefinition(viewParam);
       if (addressed !== null && JSON.stringify(plain(addressed)) === text) return;
       known.current = text;
