@@ -1,49 +1,23 @@
-import { API_TOKEN_COMMANDS } from "./api_token.ts";
-import { ARCHIVE_COMMAND } from "./archive.ts";
 import { parseArgs } from "node:util";
 import manifest from "../../deno.json" with { type: "json" };
-import { CAPTURE_COMMAND } from "./capture.ts";
-import { type Call, type Command, OptionValues, Printer, UsageMistake } from "./command.ts";
-import { DEMO_COMMAND } from "./demo.ts";
-import { ERASE_COMMAND } from "./erase.ts";
-import { EXPORT_COMMAND } from "./export.ts";
-import { type Failure, failureOf, Interrupted } from "./failure.ts";
+import {
+  type Call,
+  type Command,
+  Interrupted,
+  OptionValues,
+  Printer,
+  UsageMistake,
+} from "./command.ts";
+import { allCommands, commandsOf, FIRST_WORDS } from "./commands.ts";
+import type { Failure } from "./failure.ts";
 import { commandHelp, GLOBAL_OPTIONS, groupHelp, overallHelp } from "./help.ts";
-import { IMPORT_COMMAND } from "./import.ts";
-import { KEY_COMMANDS } from "./key.ts";
-import { MOVE_COMMAND } from "./move.ts";
-import { OPERATION_COMMANDS } from "./operation.ts";
-import { PERSON_COMMANDS } from "./person.ts";
-import { PROJECT_COMMANDS } from "./project.ts";
-import { RESTORE_COMMAND } from "./restore.ts";
-import { SEED_COMMAND } from "./seed.ts";
 import { printable, type Terminal } from "./terminal.ts";
-import { TOKEN_COMMANDS } from "./token.ts";
 import { readConfig } from "../config.ts";
 import { createLog } from "../http/log.ts";
 import { editDistance } from "../query/nearest_values.ts";
 import { asTyped, typedFootfall } from "../typed_command.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** All commands, in the order of the help. */
-export const COMMANDS: readonly Command[] = [
-  ...OPERATION_COMMANDS,
-  ...PROJECT_COMMANDS,
-  ...KEY_COMMANDS,
-  ...PERSON_COMMANDS,
-  ...TOKEN_COMMANDS,
-  ...API_TOKEN_COMMANDS,
-  CAPTURE_COMMAND,
-  SEED_COMMAND,
-  DEMO_COMMAND,
-  EXPORT_COMMAND,
-  IMPORT_COMMAND,
-  ARCHIVE_COMMAND,
-  RESTORE_COMMAND,
-  MOVE_COMMAND,
-  ERASE_COMMAND,
-];
 
 /** Returns ` Did you mean …?` if a known word is similar enough, else an empty text. */
 function suggestion(word: string, known: readonly string[]): string {
@@ -64,23 +38,22 @@ type Found =
   | { readonly kind: "group"; readonly group: string; readonly commands: readonly Command[] };
 
 /** Finds the command that the first words name. Throws UsageMistake. */
-export function findCommand(args: readonly string[]): Found {
+export async function findCommand(args: readonly string[]): Promise<Found> {
   const [first = "", second] = args;
-  // Names of two words first: `token revoke-all` before `token`.
-  const double = COMMANDS.find((command) => command.name === `${first} ${second}`);
-  if (double !== undefined) return { kind: "command", command: double, rest: args.slice(2) };
-  const single = COMMANDS.find((command) => command.name === first);
-  if (single !== undefined) return { kind: "command", command: single, rest: args.slice(1) };
-  const group = COMMANDS.filter((command) => command.name.startsWith(`${first} `));
-  if (group.length === 0) {
-    const names = COMMANDS.map((command) => command.name.split(" ")[0]!);
+  const group = await commandsOf(first);
+  if (group === null) {
     const what = first.startsWith("-")
       ? "The first word must be a command, not"
       : "Unknown command";
     throw new UsageMistake(
-      `${what} \`${first}\`.${suggestion(first, names)} See \`footfall --help\`.`,
+      `${what} \`${first}\`.${suggestion(first, FIRST_WORDS)} See \`footfall --help\`.`,
     );
   }
+  // Names of two words first: `token revoke-all` before `token`.
+  const double = group.find((command) => command.name === `${first} ${second}`);
+  if (double !== undefined) return { kind: "command", command: double, rest: args.slice(2) };
+  const single = group.find((command) => command.name === first);
+  if (single !== undefined) return { kind: "command", command: single, rest: args.slice(1) };
   if (second === undefined || second === "--help" || second === "-h") {
     return { kind: "group", group: first, commands: group };
   }
@@ -219,7 +192,7 @@ export async function runFootfall(
   try {
     const [first] = args;
     if (first === undefined || first === "--help" || first === "-h" || first === "help") {
-      terminal.out(overallHelp(COMMANDS, manifest.version, bold));
+      terminal.out(overallHelp(await allCommands(), manifest.version, bold));
       return 0;
     }
     if (first === "--version" || first === "-V") {
@@ -227,7 +200,7 @@ export async function runFootfall(
       print.result({ version }, () => `footfall ${version}\n`);
       return 0;
     }
-    const found = findCommand(args);
+    const found = await findCommand(args);
     if (found.kind === "group") {
       terminal.out(groupHelp(found.group, found.commands, bold));
       return 0;
@@ -241,6 +214,8 @@ export async function runFootfall(
   } catch (error) {
     // The reader of the output has ended, as `head` does: that is no failure.
     if (error instanceof Deno.errors.BrokenPipe) return 0;
+    // It knows the errors of every command, so that it is loaded where one occurs.
+    const { failureOf } = await import("./failure.ts");
     const failure = failureOf(error);
     report(failure, print, typedFootfall(environment));
     return failure.exitCode;

@@ -33,6 +33,14 @@ export class UsageMistake extends Error {
   override readonly name = "UsageMistake";
 }
 
+/** The user has asked the command to stop. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+  constructor(signal: Deno.Signal) {
+    super(`Stopped by ${signal}.`);
+  }
+}
+
 /** One run of a command. */
 export interface Call {
   readonly options: OptionValues;

@@ -7,7 +7,7 @@ import { FileProblem } from "../importers/file_problem.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
 import { DatabaseUnavailable } from "../db/sql.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
-import { UsageMistake } from "./command.ts";
+import { Interrupted, UsageMistake } from "./command.ts";
 import { RequestRefused, ServerUnreachable } from "./connection.ts";
 
 /** A failure of a command, for people (`detail`, `errors`) and for scripts (`code`). */
@@ -16,14 +16,6 @@ export interface Failure {
   readonly code: string;
   readonly detail: string;
   readonly errors: readonly { readonly place: string | null; readonly message: string }[];
-}
-
-/** The user has asked the command to stop. */
-export class Interrupted extends Error {
-  override readonly name = "Interrupted";
-  constructor(signal: Deno.Signal) {
-    super(`Stopped by ${signal}.`);
-  }
 }
 
 const FAILED = 1;

@@ -1,6 +1,5 @@
 import type { Call, Command } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
-import { serve } from "./serve.ts";
 
 /** Migrates by connecting; a running server has already migrated before it answers. */
 async function migrate(call: Call): Promise<void> {
@@ -16,32 +15,22 @@ async function openapi(call: Call): Promise<void> {
   call.print.result(document, () => `${JSON.stringify(document, null, 2)}\n`);
 }
 
-export const OPERATION_COMMANDS: readonly Command[] = [
-  {
-    name: "serve",
-    summary: "Run the server until SIGTERM or SIGINT",
-    usage: "footfall serve",
-    wordsMax: 0,
-    options: {},
-    example: "PORT=9000 footfall serve",
-    run: ({ config, log, print }) => serve(config, log, print.terminal),
-  },
-  {
-    name: "migrate",
-    summary: "Bring the database up to date (serve does so by itself)",
-    usage: "footfall migrate",
-    wordsMax: 0,
-    options: {},
-    example: "footfall migrate",
-    run: migrate,
-  },
-  {
-    name: "openapi",
-    summary: "Print the OpenAPI document of the HTTP API",
-    usage: "footfall openapi",
-    wordsMax: 0,
-    options: {},
-    example: "footfall openapi > openapi.json",
-    run: openapi,
-  },
-];
+export const MIGRATE_COMMAND: Command = {
+  name: "migrate",
+  summary: "Bring the database up to date (serve does so by itself)",
+  usage: "footfall migrate",
+  wordsMax: 0,
+  options: {},
+  example: "footfall migrate",
+  run: migrate,
+};
+
+export const OPENAPI_COMMAND: Command = {
+  name: "openapi",
+  summary: "Print the OpenAPI document of the HTTP API",
+  usage: "footfall openapi",
+  wordsMax: 0,
+  options: {},
+  example: "footfall openapi > openapi.json",
+  run: openapi,
+};

@@ -13,6 +13,7 @@ import {
 } from "../limits.ts";
 import { startApp } from "./app_start.ts";
 import { type SignIn, startBanner } from "./banner.ts";
+import type { Command } from "./command.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
 import type { Terminal } from "./terminal.ts";
 import { failedReply, logStrayFailures } from "./stray_failures.ts";
@@ -179,8 +180,8 @@ function listenOn(config: Config, app: App, log: Log): Listener {
   }
 }
 
-/** `footfall serve`: runs until SIGTERM or SIGINT. @returns the exit code */
-export async function serve(config: Config, log: Log, terminal: Terminal): Promise<number> {
+/** Runs until SIGTERM or SIGINT. @returns the exit code */
+async function serve(config: Config, log: Log, terminal: Terminal): Promise<number> {
   // Done first, because a signal without a listener would end the process at once.
   const stopped = stopSignal();
   logStrayFailures(log);
@@ -199,3 +200,13 @@ export async function serve(config: Config, log: Log, terminal: Terminal): Promi
     if (app.engine === "embedded") await removeControlFile(config.dataDir);
   }
 }
+
+export const SERVE_COMMAND: Command = {
+  name: "serve",
+  summary: "Run the server until SIGTERM or SIGINT",
+  usage: "footfall serve",
+  wordsMax: 0,
+  options: {},
+  example: "PORT=9000 footfall serve",
+  run: ({ config, log, print }) => serve(config, log, print.terminal),
+};

@@ -61,7 +61,7 @@ export async function openEmbedded(
   const { statementTimeoutMs = 0, turnMsMax = DATABASE_TURN_MS_MAX, probeDisk, template = null } =
     options;
   const folder = resolve(dataDir);
-  const lock = await lockFolder(folder);
+  const lock = lockFolder(folder);
   const reserve = new DiskReserve(folder);
   const tryStart = async (): Promise<EngineThread> => {
     const engine = new EngineThread();

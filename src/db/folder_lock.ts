@@ -16,24 +16,25 @@ export interface FolderLock {
 
 /**
  * Takes the data folder for this process alone, by the operating system's lock on `footfall.lock`, which
- * ends with the process, however that ends. The file stays; the process id in it is for people.
+ * ends with the process, however that ends. The file stays; the process id in it is for people. It never
+ * waits, so that a start's engine is under way before the thread is taken by loading the program.
  *
  * @throws FolderInUse if another holder has it; FolderUnusable.
  */
-export async function lockFolder(folder: string): Promise<FolderLock> {
+export function lockFolder(folder: string): FolderLock {
   const path = join(folder, "footfall.lock");
-  const file = await openLockFile(folder, path);
-  if (!await file.tryLock(true)) {
+  const file = openLockFile(folder, path);
+  if (!file.tryLockSync(true)) {
     file.close();
-    const holder = await Deno.readTextFile(path).then((text) => text.trim(), () => "");
+    const holder = holderOf(path);
     throw new FolderInUse(
       `The data folder ${folder} is in use by another Footfall process` +
         `${holder === "" ? "" : ` (pid ${holder})`}. Stop that process first, give this one ` +
         `another DATA_DIR, or set DATABASE_URL so that several can share a PostgreSQL.`,
     );
   }
-  await file.truncate(0);
-  await file.write(new TextEncoder().encode(`${Deno.pid}\n`));
+  file.truncateSync(0);
+  file.writeSync(new TextEncoder().encode(`${Deno.pid}\n`));
   return {
     release() {
       // A child process that is being started holds a copy of the file, and so the lock, for a moment.
@@ -43,10 +44,19 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   };
 }
 
-async function openLockFile(folder: string, path: string): Promise<Deno.FsFile> {
+/** Returns what the lock's file says of who has it; empty if that cannot be read. */
+function holderOf(path: string): string {
   try {
-    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-    return await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+    return Deno.readTextFileSync(path).trim();
+  } catch {
+    return "";
+  }
+}
+
+function openLockFile(folder: string, path: string): Deno.FsFile {
+  try {
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return Deno.openSync(path, { read: true, write: true, create: true, mode: 0o600 });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new FolderUnusable(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { COMMANDS, findCommand, parseCall, runFootfall } from "../../src/cli/cli.ts";
+import { findCommand, parseCall, runFootfall } from "../../src/cli/cli.ts";
+import { allCommands } from "../../src/cli/commands.ts";
 import { UsageMistake } from "../../src/cli/command.ts";
-import {} from "../../src/config.ts";
 import { CONFIG_VARIABLES } from "../../src/config_variables.ts";
 import manifest from "../../deno.json" with { type: "json" };
 import { CapturedTerminal } from "./captured_terminal.ts";
@@ -16,7 +16,7 @@ Deno.test("footfall: without a command, and with --help, lists commands and vari
   const { code, out } = await run([]);
   assert.equal(code, 0);
   assert.equal((await run(["--help"])).out, out);
-  for (const { name } of COMMANDS) assert.ok(out.includes(`  ${name} `), name);
+  for (const { name } of await allCommands()) assert.ok(out.includes(`  ${name} `), name);
   for (const { name } of CONFIG_VARIABLES) assert.ok(out.includes(`  ${name} `), name);
 });
 
@@ -31,7 +31,7 @@ Deno.test("footfall --version: that of deno.json", async () => {
 });
 
 Deno.test("footfall <command> --help: its options and an example, without a configuration", async () => {
-  for (const command of COMMANDS) {
+  for (const command of await allCommands()) {
     const words = command.name.split(" ");
     const { code, out, errors } = await run([...words, "--help"], { PORT: "not a port" });
     assert.equal(code, 0, errors);
@@ -40,11 +40,11 @@ Deno.test("footfall <command> --help: its options and an example, without a conf
   }
 });
 
-Deno.test("footfall: the example and the usage of every command are ones that it takes", () => {
-  for (const { name, example, usage, wordsMax } of COMMANDS) {
+Deno.test("footfall: the example and the usage of every command are ones that it takes", async () => {
+  for (const { name, example, usage, wordsMax } of await allCommands()) {
     const typed = example.replace(/^.*?footfall /, "").replace(/ > .*$/, "");
     const args = [...typed.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!);
-    const found = findCommand(args);
+    const found = await findCommand(args);
     assert.equal(found.kind === "command" && found.command.name, name);
     if (found.kind === "command") parseCall(found.command, found.rest);
     assert.ok(usage.startsWith(`footfall ${name}`));
@@ -133,12 +133,12 @@ Deno.test("footfall: a database that does not answer is told with what to do", a
   assert.equal(errors.trimEnd().split("\n").length, 1);
 });
 
-Deno.test("parseCall: repeated options gather, flags and words are told apart", () => {
-  const found = findCommand(["token", "--project", "a", "--link", "--project=b"]);
+Deno.test("parseCall: repeated options gather, flags and words are told apart", async () => {
+  const found = await findCommand(["token", "--project", "a", "--link", "--project=b"]);
   assert.ok(found.kind === "command");
   const { options } = parseCall(found.command, found.rest);
   assert.deepEqual(options.list("project"), ["a", "b"]);
   assert.equal(options.flag("link"), true);
   assert.equal(options.text("ttl"), null);
-  assert.throws(() => findCommand([]), UsageMistake);
+  await assert.rejects(findCommand([]), UsageMistake);
 });

@@ -113,7 +113,7 @@ Deno.test("openEmbedded: a killed process loses no acknowledged row, and its loc
 
 Deno.test("openEmbedded: a second process is refused, and told by whom", () =>
   inFolder(async (dataDir) => {
-    const lock = await lockFolder(dataDir);
+    const lock = lockFolder(dataDir);
     try {
       await assert.rejects(openEmbedded(dataDir), FolderInUse);
       const { stdout } = await (await program(dataDir, "second", SECOND)).output();
@@ -122,6 +122,27 @@ Deno.test("openEmbedded: a second process is refused, and told by whom", () =>
       assert.ok(said.includes(`(pid ${Deno.pid})`), said);
     } finally {
       lock.release();
+    }
+  }));
+
+Deno.test("openEmbedded: the engine is under way when the call returns, whatever the caller does next", () =>
+  inFolder(async (dataDir) => {
+    const threads: unknown[] = [];
+    const { Worker } = globalThis;
+    globalThis.Worker = class extends Worker {
+      constructor(...given: ConstructorParameters<typeof Worker>) {
+        super(...given);
+        threads.push(given[0]);
+      }
+    };
+    let opening;
+    try {
+      opening = openEmbedded(dataDir);
+      assert.equal(threads.length, 1);
+      assert.match(String(threads[0]), /embedded_worker\.ts$/);
+    } finally {
+      globalThis.Worker = Worker;
+      await (await opening)?.close();
     }
   }));
 
@@ -144,7 +165,7 @@ Deno.test("openEmbedded: a folder that is no database is unavailable, and unlock
     await Deno.mkdir(`${dataDir}/database`);
     await Deno.writeTextFile(`${dataDir}/database/PG_VERSION`, "9\n");
     await assert.rejects(openEmbedded(dataDir), { name: "DatabaseUnavailable" });
-    (await lockFolder(dataDir)).release();
+    lockFolder(dataDir).release();
   }));
 
 Deno.test("openEmbedded: what waits too long for its turn is refused, and never begun", () =>
@@ -258,9 +279,9 @@ Deno.test("openEmbedded: an engine that does not hear is left, and a new one goe
         { n: 4 },
         { n: 5 },
       ]);
-      await assert.rejects(lockFolder(dataDir), FolderInUse);
+      assert.throws(() => lockFolder(dataDir), FolderInUse);
     } finally {
       await sql.close();
     }
-    (await lockFolder(dataDir)).release();
+    lockFolder(dataDir).release();
   }));
