@@ -70,6 +70,22 @@ Deno.test("share reads: what is told as $other is counted as one, each person on
   );
 });
 
+Deno.test("share reads: $other is told however few its visitors are, by every list alike", async () => {
+  const project = await app.project({ siteUrl: SITE });
+  await post(app, project, [
+    ...people(4).map((who) => ({ who, path: "/", source: "many" })),
+    { who: "one", path: "/seldom", source: "few" },
+  ]);
+  const token = await tokenOf(app, (await share(app, project)).id);
+  for (const [path, by] of [["pages", {}], ["acquisition", { by: "source" }]] as const) {
+    const { rows } = (await read(app, token, path, by)).body;
+    assert.deepEqual(
+      rows.map(({ path, value = path, visitors }: Json) => [value, visitors]),
+      [[path === "pages" ? "/" : "many", 4], ["$other", 1]],
+    );
+  }
+});
+
 Deno.test("share reads: $other stands on the last page of a list, whatever the pages", async () => {
   const project = await app.project({ siteUrl: SITE });
   await post(app, project, [

@@ -34,7 +34,7 @@ const BARS: Readonly<Record<string, string>> = {
 };
 
 const CHANGE =
-  "Visitors of the days of the range that are over, against as many days before it. A day that has just begun is compared with none.";
+  "Visitors against as many days before. A range that is not over is compared with the equally long part.";
 const SITES =
   "Every project that you may see, each by the days of its own time zone. A click opens the project.";
 

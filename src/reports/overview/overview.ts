@@ -20,6 +20,7 @@ import {
   type ListedProject,
   type ProjectFigures,
   scanNow,
+  scanTail,
   scanVisitors,
   scopeOf,
   seriesOf,
@@ -31,7 +32,14 @@ import {
 } from "./overview_limits.ts";
 import { readNow } from "./overview_now.ts";
 import { type OverviewState, readStates } from "./overview_state.ts";
-import { readRolledSeries, readRolledSums, type RolledDays, rolledDays } from "./overview_sums.ts";
+import {
+  type OwnVisitors,
+  readRolledSeries,
+  readRolledSums,
+  type RolledDays,
+  rolledDays,
+} from "./overview_sums.ts";
+import { readTails } from "./overview_tails.ts";
 
 /** The parameters of `GET /v1/overview`. */
 export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
@@ -49,7 +57,7 @@ export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
 /** What the numbers mean, echoed as `query.semantics`. */
 export const OVERVIEW_SEMANTICS =
   "Visitors, of the range and of each bucket, are those of GET /v1/kpis for the same project and days, in the project's own time zone unless `timezone` names one. " +
-  "change is that of GET /v1/kpis with compare=previous over the days of the range that are over: as many days before it, so that a day that has just begun is compared with none; null where no day is over, or nobody came before. " +
+  "change is that of GET /v1/kpis with compare=previous: against as many days before the range, of an unfinished one against the equally long part; null where nobody came then. " +
   "now is visitors.last5Minutes of GET /v1/live. Bots are left out. " +
   "total counts all projects that match; of more than 1,000 those that were made first are looked at.";
 
@@ -67,7 +75,9 @@ export const OVERVIEW_REPLY = {
     visitors: z.int().nullable().meta({
       description: "Null: of imported days alone, which do not tell them",
     }),
-    change: z.number().nullable().meta({ description: "Of the days that are over" }),
+    change: z.number().nullable().meta({
+      description: "Against as many days before; null: nobody came then",
+    }),
     series: z.array(z.object({ ...BUCKET_SHOWN, visitors: z.int().nullable() })),
     imported: z.literal(true).optional().meta({
       description: "Daily sums of another product are in it",
@@ -140,6 +150,16 @@ function inOrder(found: readonly FoundProject[], sort: Sort): FoundProject[] {
   });
 }
 
+/** Adds the part of a day that is compared to the whole days before it. @param tail null: it is scanned */
+async function withTail(
+  listed: ListedProject,
+  days: RolledDays,
+  { range, before }: OwnVisitors,
+  tail: number | null,
+): Promise<OwnVisitors> {
+  return { range, before: before + (tail ?? await scanTail(listed, days, days.tail!)) };
+}
+
 /** Reads all projects from rollups and sessions together; scans each project that these do not answer. */
 async function readProjects(
   sql: Sql,
@@ -154,13 +174,15 @@ async function readProjects(
     days === null ? [] : [{ projectId: one.project.projectId, days }]
   );
   const sums = (await readRolledSums(sql, summed)).values();
+  const tails = (await readTails(sql, summed)).values();
   const ids = listed.map(({ project }) => project.projectId);
   const present = await readNow(sql, ids, asOfMs);
   const found: FoundProject[] = [];
   for (const { one, days } of projects) {
-    const { own, series } = days === null
-      ? await scanVisitors(one)
-      : { own: sums.next().value!, series: [] };
+    const { own, series } = days === null ? await scanVisitors(one) : {
+      own: await withTail(one, days, sums.next().value!, tails.next().value!),
+      series: [],
+    };
     const now = present.get(one.project.projectId);
     found.push({
       ...await figuresOf(one, own),

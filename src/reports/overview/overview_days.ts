@@ -1,6 +1,5 @@
 import { type Bucket, bucketsOf, type Interval, readInterval } from "../../query/buckets.ts";
 import { readComparison } from "../../query/comparison.ts";
-import { dateAt } from "../../query/local_dates.ts";
 import { invalidParameter, readAll } from "../../query/parameters.ts";
 import { type Range, readRange } from "../../query/range.ts";
 
@@ -9,8 +8,8 @@ export interface OverviewDays {
   readonly range: Range;
   readonly interval: Interval;
   readonly buckets: readonly Bucket[];
-  /** The days of the range that are over, and as many before it; null: none is over. */
-  readonly compared: { readonly over: Range; readonly before: Range } | null;
+  /** As many days before the range; of an unfinished range only the part that is as long as what has passed. */
+  readonly before: Range;
 }
 
 const INTERVALS = { allowHour: false };
@@ -32,23 +31,7 @@ function readDates(query: URLSearchParams, timezone: string, asOfMs: number): Ra
   return range;
 }
 
-function comparedOf(
-  range: Range,
-  timezone: string,
-  asOfMs: number,
-): OverviewDays["compared"] {
-  const { fromDate, toDate } = range;
-  const yesterday = dateAt(asOfMs, timezone).subtract({ days: 1 });
-  const last = Temporal.PlainDate.compare(toDate!, yesterday) <= 0 ? toDate! : yesterday;
-  if (Temporal.PlainDate.compare(last, fromDate!) < 0) return null;
-  const query = new URLSearchParams({
-    from: fromDate!.toString(),
-    to: last.toString(),
-    compare: "previous",
-  });
-  const over = readRange(query, timezone, asOfMs);
-  return { over, before: readComparison(query, over, timezone, asOfMs)! };
-}
+const PREVIOUS = new URLSearchParams({ compare: "previous" });
 
 /**
  * Reads `from`, `to`, `timezone` and `interval` for a project whose own time zone is `timezone`.
@@ -65,6 +48,6 @@ export function readDays(query: URLSearchParams, timezone: string, asOfMs: numbe
     range,
     interval,
     buckets: bucketsOf(range, interval),
-    compared: comparedOf(range, range.timezone, asOfMs),
+    before: readComparison(PREVIOUS, range, range.timezone, asOfMs)!,
   };
 }

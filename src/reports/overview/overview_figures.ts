@@ -7,10 +7,10 @@ import type { Read } from "../../scans/read.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { changeOf } from "../answer/changes.ts";
 import { importedSpan, reachesOwn } from "../imported/imported_span.ts";
-import { countTail } from "../rollups/rolled_tail.ts";
+import { countTail, readTail } from "../rollups/rolled_tail.ts";
 import type { OverviewDays } from "./overview_days.ts";
 import { NOW_MS } from "./overview_now.ts";
-import type { OwnVisitors } from "./overview_sums.ts";
+import type { OwnVisitors, RolledDays } from "./overview_sums.ts";
 import { SPAN_VISITORS } from "./overview_visitor.ts";
 
 /** A project of the list, its days, and how to read it. */
@@ -45,21 +45,29 @@ export const scopeOf = ({ projectId }: Project): Scope => ({
 export async function scanVisitors(
   { project, days, source }: ListedProject,
 ): Promise<{ readonly own: OwnVisitors; readonly series: readonly number[] }> {
-  const { range, buckets, compared } = days;
-  const whole = spanOf(range);
-  const over = compared === null ? { ...whole, toMs: whole.fromMs } : spanOf(compared.over);
-  const before = compared === null ? over : spanOf(compared.before);
+  const { range, buckets } = days;
+  const [whole, before] = [spanOf(range), spanOf(days.before)];
   const parts = buckets.map(({ fromMs, toMs }) => ({ fromMs, toMs }));
   const reach = { fromMs: Math.min(before.fromMs, whole.fromMs), toMs: whole.toMs };
   const technical = await readTechnicalNames(source.sql, project.projectId);
-  const inputs = { spans: [whole, over, before, ...parts], technical };
+  const inputs = { spans: [whole, before, ...parts], technical };
   const counts = await source.withTimelines(async (timelines) =>
     await (await timelines(reach, [])).scan(SPAN_VISITORS, () => inputs)
   );
-  return {
-    own: { range: counts[0]!, over: counts[1]!, before: counts[2]! },
-    series: [...counts.subarray(3)],
-  };
+  return { own: { range: counts[0]!, before: counts[1]! }, series: [...counts.subarray(2)] };
+}
+
+/** Counts by a scan what the part of a day that is compared adds to the whole days before it. */
+export async function scanTail(
+  { project: { projectId }, source: { sql, withTimelines } }: ListedProject,
+  { beforeFrom, beforeTo }: RolledDays,
+  tail: Span,
+): Promise<number> {
+  const days = { projectId, fromDay: beforeFrom, toDay: beforeTo };
+  const { visitors } = await withTimelines((timelines) =>
+    readTail({ sql, timelines }, days, tail, beforeFrom)
+  );
+  return visitors;
 }
 
 /** Counts the visitors of the last minutes by their events, both ends included. */
@@ -104,17 +112,15 @@ async function importedOf(
   };
 }
 
-/** Returns a project's visitors in the range, and the change over the days that are over. */
+/** Returns a project's visitors in the range, and how they changed against those before. */
 export async function figuresOf(
   listed: ListedProject,
   own: OwnVisitors,
 ): Promise<ProjectFigures> {
-  const { range, compared } = listed.days;
+  const { range, before } = listed.days;
   const { visitors, isImported } = (await importedOf(listed, range))(own.range, spanOf(range));
-  if (compared === null) return { visitors, change: null, isImported };
-  const over = (await importedOf(listed, compared.over))(own.over, spanOf(compared.over));
-  const before = (await importedOf(listed, compared.before))(own.before, spanOf(compared.before));
-  return { visitors, change: changeOf(over.visitors, before.visitors), isImported };
+  const compared = (await importedOf(listed, before))(own.before, spanOf(before));
+  return { visitors, change: changeOf(visitors, compared.visitors), isImported };
 }
 
 /** Returns the visitors of each bucket with those of imported days. */

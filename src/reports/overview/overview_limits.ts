@@ -4,3 +4,6 @@ export const OVERVIEW_PROJECTS_MAX = 1_000;
 export const OVERVIEW_AWAITED_MAX = 20;
 /** The most characters of a search. */
 export const OVERVIEW_SEARCH_LENGTH_MAX = 200;
+
+/** Sessions of a part of a day that are counted one by one; where a project has more, its events are scanned. */
+export const OVERVIEW_TAIL_SESSIONS_MAX = 1_000;

@@ -1,14 +1,16 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
 import { startDays } from "../rollups/rolled_up.ts";
-import { type RolledSpan, rolledSpan } from "../rollups/rolled_span.ts";
+import { rolledSpan } from "../rollups/rolled_span.ts";
 import type { Range } from "../../query/range.ts";
+import type { Span } from "../../query/selection.ts";
 import type { OverviewDays } from "./overview_days.ts";
+
+const EVERYTHING = { projectId: 0, siteHost: null, bots: "exclude", filters: [] } as const;
 
 /** Distinct visitors of a project's own events. */
 export interface OwnVisitors {
   readonly range: number;
-  /** In the days of the range that are over, and in as many before the range; 0 where none is over. */
-  readonly over: number;
+  /** In what the range is compared with. */
   readonly before: number;
 }
 
@@ -16,37 +18,26 @@ export interface OwnVisitors {
 export interface RolledDays {
   readonly from: number;
   readonly to: number;
-  readonly overTo: number;
   readonly beforeFrom: number;
   readonly beforeTo: number;
+  /** The part of the day `beforeTo` that is compared too; null: none is. */
+  readonly tail: Span | null;
   /** The first days of the buckets. */
   readonly starts: readonly number[];
 }
 
-/** Returns a range as days of the rollups; null where it is not of whole days that these hold. */
-function wholeDays(range: Range): RolledSpan | null {
-  const scope = { projectId: 0, siteHost: null, bots: "exclude", filters: [] } as const;
-  const rolled = rolledSpan(scope, { timezone: range.timezone }, range);
-  return rolled?.tail === null ? rolled : null;
-}
-
 /** Returns the days to read from the rollups; null where these do not hold the answer. */
-export function rolledDays({ range, buckets, compared }: OverviewDays): RolledDays | null {
+export function rolledDays({ range, buckets, before }: OverviewDays): RolledDays | null {
   const starts = startDays(buckets, range.timezone);
-  const whole = wholeDays(range);
-  if (starts === null || whole === null) return null;
-  const { fromDay: from, toDay: to } = whole;
-  if (compared === null) {
-    return { from, to, overTo: from, beforeFrom: from, beforeTo: from, starts };
-  }
-  const [over, before] = [wholeDays(compared.over), wholeDays(compared.before)];
-  if (over === null || before === null) return null;
+  const spanOf = (one: Range) => rolledSpan(EVERYTHING, { timezone: range.timezone }, one);
+  const [whole, compared] = [spanOf(range), spanOf(before)];
+  if (starts === null || whole === null || whole.tail !== null || compared === null) return null;
   return {
-    from,
-    to,
-    overTo: over.toDay,
-    beforeFrom: before.fromDay,
-    beforeTo: before.toDay,
+    from: whole.fromDay,
+    to: whole.toDay,
+    beforeFrom: compared.fromDay,
+    beforeTo: compared.toDay,
+    tail: compared.tail,
     starts,
   };
 }
@@ -54,21 +45,19 @@ export function rolledDays({ range, buckets, compared }: OverviewDays): RolledDa
 // An actor of a day counts in a span unless an earlier day of the span has the actor too.
 const SUMS = `
 SELECT t.* FROM unnest($1::text::int[], $2::text::int[], $3::text::int[], $4::text::int[],
-    $5::text::int[], $6::text::int[])
-  WITH ORDINALITY AS k (project_id, from_day, to_day, over_to, before_from, before_to, n)
+    $5::text::int[])
+  WITH ORDINALITY AS k (project_id, from_day, to_day, before_from, before_to, n)
 CROSS JOIN LATERAL (
   SELECT k.n::int AS n,
     coalesce(sum(actors) FILTER (WHERE day >= k.from_day AND prev_day < k.from_day), 0)
       AS range,
-    coalesce(sum(actors) FILTER (
-      WHERE day >= k.from_day AND day < k.over_to AND prev_day < k.from_day), 0) AS over,
     coalesce(sum(actors) FILTER (WHERE day < k.before_to AND prev_day < k.before_from), 0)
       AS before
   FROM visitor_days
   WHERE project_id = k.project_id AND day >= least(k.before_from, k.from_day) AND day < k.to_day
 ) AS t`;
 
-interface Summed {
+export interface Summed {
   readonly projectId: number;
   readonly days: RolledDays;
 }
@@ -84,14 +73,13 @@ export async function readRolledSums(
     of(({ projectId }) => projectId),
     of(({ days }) => days.from),
     of(({ days }) => days.to),
-    of(({ days }) => days.overTo),
     of(({ days }) => days.beforeFrom),
     of(({ days }) => days.beforeTo),
   ]);
   const found = new Map(rows.map((row) => [row.n, row]));
   return projects.map((_, i) => {
-    const { range, over, before } = found.get(i + 1)!;
-    return { range, over, before };
+    const { range, before } = found.get(i + 1)!;
+    return { range, before };
   });
 }
 

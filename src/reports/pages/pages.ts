@@ -15,7 +15,7 @@ import { importedPages, mergedPages } from "./imported_pages.ts";
 import { PageRow } from "./page_row.ts";
 import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";
 import { type Answer, rate, type Report } from "../answer/report.ts";
-import { isSmall, OTHER } from "../answer/small_groups.ts";
+import { OTHER } from "../answer/small_groups.ts";
 import { type SmallPages, smallPages } from "./small_pages.ts";
 
 async function countPages(read: Read, span: Span): Promise<PageCounts> {
@@ -79,9 +79,7 @@ async function ownPage(
     medianSecondsOnPage: secondsOf(onPageMs.get(id)),
     medianScrollDepth: depths.get(id) ?? null,
   }));
-  // All small pages together may still have too few visitors.
-  const isOtherShown = small !== null && !isSmall(small.visitors, read.visitorsMin);
-  if (isOtherShown && page.nextCursor === null) listed.push(otherRow(small));
+  if (small !== null && page.nextCursor === null) listed.push(otherRow(small));
   return { rows: listed, nextCursor: page.nextCursor };
 }
 

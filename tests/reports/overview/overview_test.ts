@@ -3,7 +3,10 @@ import type { Project } from "../../../src/auth/projects.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import { Problem } from "../../../src/problem.ts";
 import { getOverview } from "../../../src/reports/overview/overview.ts";
-import { OVERVIEW_SEARCH_LENGTH_MAX } from "../../../src/reports/overview/overview_limits.ts";
+import {
+  OVERVIEW_SEARCH_LENGTH_MAX,
+  OVERVIEW_TAIL_SESSIONS_MAX,
+} from "../../../src/reports/overview/overview_limits.ts";
 import { SegmentCache } from "../../../src/timelines/segment_cache.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
@@ -32,9 +35,12 @@ onBothEngines(
     const berlin = await store.newProject({ timezone: "Europe/Berlin", siteUrl: null });
     const newYork = await store.newProject({ timezone: "America/New_York", siteUrl: null });
     await store.insert(berlin, [
-      // Of the days before: 26 and 27 February.
+      // Of the days before: 25, 26 and 27 February, the last one until 13:00:30 in Berlin.
       seen("ann", "2026-02-26T10:00:00Z"),
-      // Of those that are over: 28 February and 1 March. Dan comes twice, and counts once.
+      seen("ann", "2026-02-27T12:00:00Z"),
+      seen("ida", "2026-02-27T12:00:29.999Z"),
+      seen("joe", "2026-02-27T12:00:30Z"),
+      // Of the range: 28 February and 1 March. Dan comes twice, and counts once.
       seen("bob", "2026-02-28T10:00:00Z"),
       seen("dan", "2026-02-28T11:00:00Z"),
       seen("dan", "2026-03-01T11:00:00Z"),
@@ -55,7 +61,7 @@ onBothEngines(
     assert.deepEqual({ now, visitors, change, timezone }, {
       now: 2,
       visitors: 6,
-      change: 1,
+      change: 2,
       timezone: "Europe/Berlin",
     });
     assert.deepEqual([from, to], ["2026-02-27T23:00:00.000Z", "2026-03-02T23:00:00.000Z"]);
@@ -75,7 +81,8 @@ onBothEngines(
       [0, 1, 0],
     );
     const today = await store.overview(both, AS_OF_MS, { from: "2026-03-02", to: "2026-03-02" });
-    assert.deepEqual([rowOf(today, berlin).visitors, rowOf(today, berlin).change], [4, null]);
+    // Dan alone was there by this time of the day before.
+    assert.deepEqual([rowOf(today, berlin).visitors, rowOf(today, berlin).change], [4, 3]);
     const one = await store.overview(both, AS_OF_MS, { ...days, project: newYork.id });
     assert.deepEqual([one.total, one.projects], [1, [american]]);
     const none = await store.overview(both, AS_OF_MS, { ...days, project: "prj_other" });
@@ -118,6 +125,49 @@ onBothEngines(
   },
 );
 
+onBothEngines(
+  "overview: the part of a day that is compared is that of the key figures, whoever was there",
+  async (_t, db) => {
+    const store = await Store.open(db);
+    const asOfMs = Date.parse("2026-03-02T00:10:00Z");
+    const before = (minute: number) =>
+      new Date(Date.parse("2026-03-01T00:00:00Z") + minute * 60_000)
+        .toISOString();
+    const cases: Record<string, readonly EventRow[]> = {
+      "all that is looked up": Array.from(
+        { length: OVERVIEW_TAIL_SESSIONS_MAX },
+        (_, i) => seen(`p${i}`, before(5)),
+      ),
+      "one more": Array.from(
+        { length: OVERVIEW_TAIL_SESSIONS_MAX + 1 },
+        (_, i) => seen(`p${i}`, before(5)),
+      ),
+      "a session that began before": [seen("ann", before(-5)), seen("ann", before(5))],
+      "a session with nothing in the part": [seen("ann", before(-5)), seen("ann", before(20))],
+      "what a bot did in the part": [
+        seen("ann", before(-5)),
+        seen("ann", before(5), { bot: true }),
+        seen("ann", before(20)),
+      ],
+      "events of no session": [seen("ann", before(5), { in_session: false })],
+      "both ends": [seen("ann", before(0)), seen("bob", before(10))],
+    };
+    const today = { from: "2026-03-02", to: "2026-03-02" };
+    const expected = { "all that is looked up": 1_000, "one more": 1_001 };
+    for (const [name, events] of Object.entries(cases)) {
+      const project = await store.newProject({ timezone: "UTC", siteUrl: null });
+      const now = ["cat", "dan"].map((who) => seen(who, "2026-03-02T00:05:00Z"));
+      await store.insert(project, [...events, ...now]);
+      const { change } = rowOf(await store.overview([project], asOfMs, today), project);
+      const kpis = await store.ask(project, asOfMs, "kpis", { ...today, compare: "previous" });
+      assert.equal(change, (kpis.change as Json).visitors, name);
+      const visitors = { ...expected, "a session with nothing in the part": 0 }[name] ??
+        (name === "what a bot did in the part" ? 0 : 1);
+      assert.equal(change, visitors === 0 ? null : (2 - visitors) / visitors, name);
+    }
+  },
+);
+
 /** Counts what a database is asked: how much time is left, which is told as time passes, is not counted. */
 function counting(database: Database): { readonly reads: Database; readonly sent: () => number } {
   let sent = 0;
@@ -138,7 +188,12 @@ onBothEngines("overview: many projects take as many statements as one", async (_
   const projects: Project[] = [];
   for (let i = 0; i < 25; i++) {
     const project = await store.newProject({ timezone: "Europe/Berlin", siteUrl: null });
-    await store.insert(project, [seen("ann", "2026-03-01T10:00:00Z"), seen("bob", NOW)]);
+    await store.insert(project, [
+      // Of the day that is compared in part.
+      seen("ann", "2026-01-31T10:00:00Z"),
+      seen("ann", "2026-03-01T10:00:00Z"),
+      seen("bob", NOW),
+    ]);
     await store.projectPending(project);
     projects.push(project);
   }
@@ -156,8 +211,8 @@ onBothEngines("overview: many projects take as many statements as one", async (_
     const response = await getOverview(services, request, () => Promise.resolve(some));
     const { projects } = await response.json();
     assert.deepEqual(
-      projects.map(({ visitors, now }: Json) => [visitors, now]),
-      some.map(() => [2, 1]),
+      projects.map(({ visitors, now, change }: Json) => [visitors, now, change]),
+      some.map(() => [2, 1, 1]),
     );
     return sent();
   };
