@@ -12,11 +12,19 @@ export interface ServerProcess {
 export const API_KEY = "pk_benchmark_key";
 const START_MS_MAX = 60_000;
 
-/** The flags of V8 with which a checkout's own task `start` runs the server. */
-async function v8FlagsOf(folder: string): Promise<string[]> {
+/** The flags of V8 and the variables with which a checkout's own task `start` runs the server. */
+async function startOf(
+  folder: string,
+): Promise<{ readonly flags: string[]; readonly variables: Record<string, string> }> {
   const { tasks: { start } } = JSON.parse(await Deno.readTextFile(join(folder, "deno.json")));
   const command: string = start.command ?? start;
-  return command.match(/--v8-flags=\S+/g) ?? [];
+  const [assigned] = command.match(/^(?:\w+=\S+ )*/)!;
+  return {
+    flags: command.match(/--v8-flags=\S+/g) ?? [],
+    variables: Object.fromEntries(
+      [...assigned.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]),
+    ),
+  };
 }
 
 /**
@@ -28,10 +36,12 @@ export async function startServer(
   databaseUrl: string | null,
   dataDir: string,
 ): Promise<ServerProcess> {
+  const { flags, variables } = await startOf(folder);
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-P=serve", ...await v8FlagsOf(folder), "--quiet", "main.ts", "serve"],
+    args: ["run", "-P=serve", ...flags, "--quiet", "main.ts", "serve"],
     cwd: folder,
     env: {
+      ...variables,
       PORT: "0",
       HOST: "127.0.0.1",
       DATA_DIR: dataDir,
