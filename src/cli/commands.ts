@@ -4,7 +4,7 @@ type Load = () => Promise<readonly Command[]>;
 
 /**
  * How the commands are loaded that begin with a word, in the order of the help. A run loads those of its own
- * word alone: 120 files fewer for a server, which take it 0.1 s.
+ * word alone: a server opens its database once 78 files are loaded, in place of 223, which is 0.1 s earlier.
  */
 const LOADERS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ["serve", async () => [(await import("./serve.ts")).SERVE_COMMAND]],
