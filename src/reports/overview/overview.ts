@@ -10,6 +10,7 @@ import {
   readAll,
   refuseUnknown,
 } from "../../query/parameters.ts";
+import type { Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { ReportServices } from "../answer/report_endpoint.ts";
 import { readReply } from "../answer/read_reply.ts";
@@ -28,6 +29,7 @@ import {
 import {
   OVERVIEW_AWAITED_MAX,
   OVERVIEW_PROJECTS_MAX,
+  OVERVIEW_SCANNED_EVENTS_MAX,
   OVERVIEW_SEARCH_LENGTH_MAX,
 } from "./overview_limits.ts";
 import { readNow } from "./overview_now.ts";
@@ -38,8 +40,9 @@ import {
   readRolledSums,
   type RolledDays,
   rolledDays,
+  type WholeDays,
 } from "./overview_sums.ts";
-import { readTails } from "./overview_tails.ts";
+import { readTails, type Tail } from "./overview_tails.ts";
 
 /** The parameters of `GET /v1/overview`. */
 export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
@@ -57,7 +60,7 @@ export const OVERVIEW_QUERY: Readonly<Record<string, string>> = {
 /** What the numbers mean, echoed as `query.semantics`. */
 export const OVERVIEW_SEMANTICS =
   "Visitors, of the range and of each bucket, are those of GET /v1/kpis for the same project and days, in the project's own time zone unless `timezone` names one. " +
-  "change is that of GET /v1/kpis with compare=previous: against as many days before the range, of an unfinished one against the equally long part; null where nobody came then. " +
+  "change is that of GET /v1/kpis with compare=previous: against as many days before the range, of an unfinished one against the equally long part; null where nobody came then, and where a warning says that it is left out. " +
   "now is visitors.last5Minutes of GET /v1/live. Bots are left out. " +
   "total counts all projects that match; of more than 1,000 those that were made first are looked at.";
 
@@ -76,7 +79,7 @@ export const OVERVIEW_REPLY = {
       description: "Null: of imported days alone, which do not tell them",
     }),
     change: z.number().nullable().meta({
-      description: "Against as many days before; null: nobody came then",
+      description: "Against as many days before; null: nobody came then, or a warning says why",
     }),
     series: z.array(z.object({ ...BUCKET_SHOWN, visitors: z.int().nullable() })),
     imported: z.literal(true).optional().meta({
@@ -135,6 +138,17 @@ interface FoundProject extends ProjectFigures {
   /** Null: the rollups do not hold these days, and `series` was counted by a scan. */
   readonly rolled: RolledDays | null;
   readonly series: readonly number[];
+  /** Whether what its visitors are compared with is not counted. */
+  readonly isLeftOut: boolean;
+}
+
+/** Warns of projects whose change is not told, because too much was scanned for that of others. */
+function leftOutWarnings(found: readonly FoundProject[]): Warning[] {
+  const count = found.filter(({ isLeftOut }) => isLeftOut).length;
+  if (count === 0) return [];
+  const message = `The change of ${count} ${count === 1 ? "project" : "projects"} is left out: a ` +
+    "part of a day is compared, and too many events would be read. Ask for one project, or until yesterday.";
+  return [{ code: "change_left_out", parameter: "to", message }];
 }
 
 /** Sorts the largest figure first, nulls last; ties by name, then by id. */
@@ -150,14 +164,15 @@ function inOrder(found: readonly FoundProject[], sort: Sort): FoundProject[] {
   });
 }
 
-/** Adds the part of a day that is compared to the whole days before it. @param tail null: it is scanned */
+/** Adds the part of a day that is compared to the whole days before it. */
 async function withTail(
   listed: ListedProject,
   days: RolledDays,
-  { range, before }: OwnVisitors,
-  tail: number | null,
+  { range, before }: WholeDays,
+  tail: Tail,
 ): Promise<OwnVisitors> {
-  return { range, before: before + (tail ?? await scanTail(listed, days, days.tail!)) };
+  if (tail === "left out") return { range, before: null };
+  return { range, before: before + (tail === "scanned" ? await scanTail(listed, days) : tail) };
 }
 
 /** Reads all projects from rollups and sessions together; scans each project that these do not answer. */
@@ -166,6 +181,7 @@ async function readProjects(
   listed: readonly ListedProject[],
   states: ReadonlyMap<number, OverviewState>,
   asOfMs: number,
+  scannedEventsMax: number,
 ): Promise<FoundProject[]> {
   const rolledOf = ({ project, days }: ListedProject) =>
     states.get(project.projectId)?.timezone === days.range.timezone ? rolledDays(days) : null;
@@ -174,7 +190,7 @@ async function readProjects(
     days === null ? [] : [{ projectId: one.project.projectId, days }]
   );
   const sums = (await readRolledSums(sql, summed)).values();
-  const tails = (await readTails(sql, summed)).values();
+  const tails = (await readTails(sql, summed, scannedEventsMax)).values();
   const ids = listed.map(({ project }) => project.projectId);
   const present = await readNow(sql, ids, asOfMs);
   const found: FoundProject[] = [];
@@ -188,6 +204,7 @@ async function readProjects(
       ...await figuresOf(one, own),
       listed: one,
       now: now === null ? await scanNow(one) : now ?? 0,
+      isLeftOut: own.before === null,
       rolled: days,
       series,
     });
@@ -236,12 +253,14 @@ async function catchUp(
 /**
  * `GET /v1/overview`: every project that the asker may see, in a few statements for all of them.
  * @param projectsOf returns the project of this id alone, or for null all that the asker may see, the oldest first
+ * @param scannedEventsMax see `readTails`
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`.
  */
 export async function getOverview(
   services: ReportServices,
   request: Request,
   projectsOf: (id: string | null) => Promise<readonly Project[]>,
+  scannedEventsMax = OVERVIEW_SCANNED_EVENTS_MAX,
 ): Promise<Response> {
   const { reads, readTimeoutMs, now } = services;
   const query = new URL(request.url).searchParams;
@@ -251,23 +270,30 @@ export async function getOverview(
   const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
   const daysOf = daysByZone(query, asOfMs);
   await catchUp(services, projects);
-  const { pending, rows } = await withinTime(reads, readTimeoutMs, async (sql, signal) => {
-    const states = await readStates(sql, projects.map(({ projectId }) => projectId));
-    const listed = projects.map((project): ListedProject => {
-      const scope = scopeOf(project);
-      return {
-        ...{ project, days: daysOf(project.timezone), asOfMs },
-        hasImported: states.get(project.projectId)?.hasImported ?? false,
-        source: {
-          ...{ sql, scope },
-          withTimelines: (work) => withTimelines(services, { sql, scope, signal }, work),
-        },
-      };
-    });
-    const found = inOrder(await readProjects(sql, listed, states, asOfMs), question.sort);
-    const pending = states.values().reduce((sum, state) => sum + state.pending, 0);
-    return { pending, rows: await shown(sql, found.slice(0, question.limit), asOfMs) };
-  }, request.signal);
+  const { pending, rows, warnings } = await withinTime(
+    reads,
+    readTimeoutMs,
+    async (sql, signal) => {
+      const states = await readStates(sql, projects.map(({ projectId }) => projectId));
+      const listed = projects.map((project): ListedProject => {
+        const scope = scopeOf(project);
+        return {
+          ...{ project, days: daysOf(project.timezone), asOfMs },
+          hasImported: states.get(project.projectId)?.hasImported ?? false,
+          source: {
+            ...{ sql, scope },
+            withTimelines: (work) => withTimelines(services, { sql, scope, signal }, work),
+          },
+        };
+      });
+      const read = await readProjects(sql, listed, states, asOfMs, scannedEventsMax);
+      const found = inOrder(read, question.sort);
+      const pending = states.values().reduce((sum, state) => sum + state.pending, 0);
+      const rows = await shown(sql, found.slice(0, question.limit), asOfMs);
+      return { pending, rows, warnings: leftOutWarnings(found) };
+    },
+    request.signal,
+  );
   const resolved = {
     from: query.get("from") || null,
     to: query.get("to") || null,
@@ -278,7 +304,7 @@ export async function getOverview(
     sort: question.sort,
     limit: question.limit,
     semantics: OVERVIEW_SEMANTICS,
-    warnings: [],
+    warnings,
   };
   const told = { asOf: new Date(asOfMs), pending };
   return readReply(request, told, resolved, { total: all.length, projects: rows });

@@ -60,12 +60,11 @@ export async function scanVisitors(
 /** Counts by a scan what the part of a day that is compared adds to the whole days before it. */
 export async function scanTail(
   { project: { projectId }, source: { sql, withTimelines } }: ListedProject,
-  { beforeFrom, beforeTo }: RolledDays,
-  tail: Span,
+  { beforeFrom, beforeTo, tail }: RolledDays,
 ): Promise<number> {
   const days = { projectId, fromDay: beforeFrom, toDay: beforeTo };
   const { visitors } = await withTimelines((timelines) =>
-    readTail({ sql, timelines }, days, tail, beforeFrom)
+    readTail({ sql, timelines }, days, tail!, beforeFrom)
   );
   return visitors;
 }
@@ -119,6 +118,7 @@ export async function figuresOf(
 ): Promise<ProjectFigures> {
   const { range, before } = listed.days;
   const { visitors, isImported } = (await importedOf(listed, range))(own.range, spanOf(range));
+  if (own.before === null) return { visitors, change: null, isImported };
   const compared = (await importedOf(listed, before))(own.before, spanOf(before));
   return { visitors, change: changeOf(visitors, compared.visitors), isImported };
 }

@@ -1,5 +1,5 @@
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
-import { sessionsIn } from "./overview_sessions.ts";
+import { sessionlessSince, sessionsIn } from "./overview_sessions.ts";
 
 /** How long after an event its actor counts as there now: the shorter time of the live view. */
 export const NOW_MS = 5 * 60_000;
@@ -11,11 +11,6 @@ SELECT k.project_id AS "projectId",
 FROM unnest($1::text::int[]) AS k (project_id)
 CROSS JOIN LATERAL (${sessionsIn("$2::int8", "$3::int8")}) AS s
 GROUP BY k.project_id`;
-
-// Projects with events in the time that belong to no session.
-const SESSIONLESS = `
-SELECT project_id AS "projectId" FROM projections
-WHERE project_id = ANY ($1::text::int[]) AND sessionless_to_ms >= $2::int8`;
 
 /**
  * Counts by project the visitors who are there now; null: sessions alone do not tell. Projects without
@@ -34,10 +29,8 @@ export async function readNow(
   const present = new Map<number, number | null>(
     rows.map(({ projectId, visitors, isUnsure }) => [projectId, isUnsure ? null : visitors]),
   );
-  const sessionless = await sql.query<{ projectId: number }>(
-    SESSIONLESS,
-    [arrayLiteral(projectIds), asOfMs - NOW_MS],
-  );
-  for (const { projectId } of sessionless) present.set(projectId, null);
+  const fromMs = asOfMs - NOW_MS;
+  const asked = projectIds.map((projectId) => ({ projectId, fromMs }));
+  for (const place of await sessionlessSince(sql, asked)) present.set(projectIds[place]!, null);
   return present;
 }

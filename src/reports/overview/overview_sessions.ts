@@ -1,3 +1,5 @@
+import { arrayLiteral, type Sql } from "../../db/sql.ts";
+
 /** Sessions longer than this are found by their length, the others by their start. */
 const LONG_S = 3_600;
 
@@ -17,3 +19,20 @@ export const sessionsIn = (fromMs: string, toMs: string): string => `
   FROM sessions
   WHERE project_id = k.project_id AND ((last_ms - first_ms) / 1000) >= ${LONG_S}
     AND first_ms < ${fromMs} - ${LONG_S * 1000} AND last_ms >= ${fromMs} AND humans > 0`;
+
+const SESSIONLESS = `
+SELECT k.n::int AS n
+FROM unnest($1::text::int[], $2::text::int8[]) WITH ORDINALITY AS k (project_id, from_ms, n)
+JOIN projections p ON p.project_id = k.project_id AND p.sessionless_to_ms >= k.from_ms`;
+
+/** Returns the places of the projects with events since a moment that belong to no session. */
+export async function sessionlessSince(
+  sql: Sql,
+  projects: readonly { readonly projectId: number; readonly fromMs: number }[],
+): Promise<number[]> {
+  const rows = await sql.query<{ n: number }>(SESSIONLESS, [
+    arrayLiteral(projects.map(({ projectId }) => projectId)),
+    arrayLiteral(projects.map(({ fromMs }) => fromMs)),
+  ]);
+  return rows.map(({ n }) => n - 1);
+}

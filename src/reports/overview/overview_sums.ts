@@ -5,12 +5,18 @@ import type { Range } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import type { OverviewDays } from "./overview_days.ts";
 
-const EVERYTHING = { projectId: 0, siteHost: null, bots: "exclude", filters: [] } as const;
+const UNFILTERED = { projectId: 0, siteHost: null, bots: "exclude", filters: [] } as const;
 
 /** Distinct visitors of a project's own events. */
 export interface OwnVisitors {
   readonly range: number;
-  /** In what the range is compared with. */
+  /** In what the range is compared with; null: it is not counted. */
+  readonly before: number | null;
+}
+
+/** The same without the part of a day that is compared. */
+export interface WholeDays {
+  readonly range: number;
   readonly before: number;
 }
 
@@ -29,7 +35,7 @@ export interface RolledDays {
 /** Returns the days to read from the rollups; null where these do not hold the answer. */
 export function rolledDays({ range, buckets, before }: OverviewDays): RolledDays | null {
   const starts = startDays(buckets, range.timezone);
-  const spanOf = (one: Range) => rolledSpan(EVERYTHING, { timezone: range.timezone }, one);
+  const spanOf = (one: Range) => rolledSpan(UNFILTERED, { timezone: range.timezone }, one);
   const [whole, compared] = [spanOf(range), spanOf(before)];
   if (starts === null || whole === null || whole.tail !== null || compared === null) return null;
   return {
@@ -66,10 +72,10 @@ export interface Summed {
 export async function readRolledSums(
   sql: Sql,
   projects: readonly Summed[],
-): Promise<OwnVisitors[]> {
+): Promise<WholeDays[]> {
   if (projects.length === 0) return [];
   const of = (number: (one: Summed) => number) => arrayLiteral(projects.map(number));
-  const rows = await sql.query<OwnVisitors & Row & { n: number }>(SUMS, [
+  const rows = await sql.query<WholeDays & Row & { n: number }>(SUMS, [
     of(({ projectId }) => projectId),
     of(({ days }) => days.from),
     of(({ days }) => days.to),

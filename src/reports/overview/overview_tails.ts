@@ -1,7 +1,7 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
 import { NEVER } from "../rollups/rolled_span.ts";
 import { OVERVIEW_TAIL_SESSIONS_MAX } from "./overview_limits.ts";
-import { sessionsIn } from "./overview_sessions.ts";
+import { sessionlessSince, sessionsIn } from "./overview_sessions.ts";
 import type { Summed } from "./overview_sums.ts";
 
 // An actor of the tail is counted already if its last day before the tail lies in the days before.
@@ -20,11 +20,14 @@ CROSS JOIN LATERAL (
 ) AS s
 GROUP BY k.n`;
 
-// Projects with events since a tail began that belong to no session.
-const SESSIONLESS = `
-SELECT k.n::int AS n
-FROM unnest($1::text::int[], $2::text::int8[]) WITH ORDINALITY AS k (project_id, from_ms, n)
-JOIN projections p ON p.project_id = k.project_id AND p.sessionless_to_ms >= k.from_ms`;
+const SCANNED_EVENTS = `
+SELECT (
+  SELECT coalesce(sum(s.events), 0) FROM segments s
+  WHERE s.project_id = k.project_id AND s.from_ms <= k.to_ms AND s.to_ms >= k.from_ms
+)::float8 AS events
+FROM unnest($1::text::int[], $2::text::int8[], $3::text::int8[])
+  WITH ORDINALITY AS k (project_id, from_ms, to_ms, n)
+ORDER BY k.n`;
 
 interface TailRow extends Row {
   readonly n: number;
@@ -34,32 +37,66 @@ interface TailRow extends Row {
 }
 
 /**
- * Returns by project how many visitors the part of a day that is compared adds to the whole days before it, all in
- * two statements; null: sessions alone do not tell, or there are many of them. 0 where no such part is compared.
+ * How many visitors the part of a day that is compared adds to the whole days before it; "scanned": only its events
+ * tell; "left out": they would, and too many were scanned already.
+ */
+export type Tail = number | "scanned" | "left out";
+
+interface AskedTail {
+  /** The place of the project. */
+  readonly place: number;
+  readonly projectId: number;
+  readonly days: Summed["days"];
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Counts each tail by its sessions, where these tell and are few. */
+async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(number | "scanned")[]> {
+  const of = (number: (one: AskedTail) => number) => arrayLiteral(asked.map(number));
+  const rows = await sql.query<TailRow>(TAILS, [
+    of(({ projectId }) => projectId),
+    of(({ days }) => days.beforeFrom),
+    of(({ days }) => days.beforeTo),
+    of(({ fromMs }) => fromMs),
+    of(({ toMs }) => toMs - 1),
+  ]);
+  const counted: (number | "scanned")[] = asked.map(() => 0);
+  for (const { n, sessions, isUnsure, visitors } of rows) {
+    const isTold = sessions <= OVERVIEW_TAIL_SESSIONS_MAX && !isUnsure;
+    counted[n - 1] = isTold ? visitors : "scanned";
+  }
+  for (const place of await sessionlessSince(sql, asked)) counted[place] = "scanned";
+  return counted;
+}
+
+/**
+ * Counts the tails of projects in three statements at most. Of those that must be scanned the first are, until
+ * `eventsMax` events lie in their segments. 0 where no part of a day is compared.
  */
 export async function readTails(
   sql: Sql,
   projects: readonly Summed[],
-): Promise<(number | null)[]> {
-  const found: (number | null)[] = projects.map(() => 0);
-  const asked = projects.flatMap(({ projectId, days }, place) =>
-    days.tail === null ? [] : [{ place, projectId, days, tail: days.tail }]
+  eventsMax: number,
+): Promise<Tail[]> {
+  const tails: Tail[] = projects.map(() => 0);
+  const asked = projects.flatMap(({ projectId, days }, place): AskedTail[] =>
+    days.tail === null ? [] : [{ place, projectId, days, ...days.tail }]
   );
-  if (asked.length === 0) return found;
-  const of = (number: (one: typeof asked[number]) => number) => arrayLiteral(asked.map(number));
-  const [ids, fromMs] = [of(({ projectId }) => projectId), of(({ tail }) => tail.fromMs)];
-  const rows = await sql.query<TailRow>(TAILS, [
-    ids,
-    of(({ days }) => days.beforeFrom),
-    of(({ days }) => days.beforeTo),
-    fromMs,
-    of(({ tail }) => tail.toMs - 1),
+  if (asked.length === 0) return tails;
+  const counted = await countTails(sql, asked);
+  for (const [i, { place }] of asked.entries()) tails[place] = counted[i]!;
+  const scanned = asked.filter(({ place }) => tails[place] === "scanned");
+  if (scanned.length === 0) return tails;
+  const rows = await sql.query<{ events: number }>(SCANNED_EVENTS, [
+    arrayLiteral(scanned.map(({ projectId }) => projectId)),
+    arrayLiteral(scanned.map(({ fromMs }) => fromMs)),
+    arrayLiteral(scanned.map(({ toMs }) => toMs - 1)),
   ]);
-  for (const { n, sessions, isUnsure, visitors } of rows) {
-    const isTold = sessions <= OVERVIEW_TAIL_SESSIONS_MAX && !isUnsure;
-    found[asked[n - 1]!.place] = isTold ? visitors : null;
+  let events = 0;
+  for (const [i, { place }] of scanned.entries()) {
+    if (events >= eventsMax) tails[place] = "left out";
+    events += rows[i]!.events;
   }
-  const sessionless = await sql.query<{ n: number }>(SESSIONLESS, [ids, fromMs]);
-  for (const { n } of sessionless) found[asked[n - 1]!.place] = null;
-  return found;
+  return tails;
 }

@@ -182,6 +182,52 @@ function counting(database: Database): { readonly reads: Database; readonly sent
   return { reads, sent: () => sent };
 }
 
+const servicesOf = (database: Database) => ({
+  reads: database,
+  projection: createProjection(database),
+  segments: new SegmentCache(0),
+  pool: IN_PLACE,
+  readTimeoutMs: 60_000,
+  now: () => AS_OF_MS,
+});
+
+onBothEngines(
+  "overview: parts of a day are scanned up to a limit, and who is left out is told",
+  async (_t, db) => {
+    const store = await Store.open(db);
+    const projects: Project[] = [];
+    for (let i = 0; i < 3; i++) {
+      const project = await store.newProject({ timezone: "UTC", siteUrl: null });
+      await store.insert(project, [
+        seen("ann", "2026-03-01T10:00:00Z", { in_session: false }),
+        seen("bob", "2026-03-02T10:00:00Z"),
+        seen("cat", "2026-03-02T10:00:00Z"),
+      ]);
+      await store.projectPending(project);
+      projects.push(project);
+    }
+    const url = "http://footfall.test/v1/overview?from=2026-03-02&to=2026-03-02";
+    // Each has three events; ann alone was there by this time of the day before.
+    for (const [eventsMax, told] of [[1, 1], [3, 1], [4, 2], [6, 2], [7, 3]] as const) {
+      const response = await getOverview(
+        servicesOf(store.database),
+        new Request(url),
+        () => Promise.resolve(projects),
+        eventsMax,
+      );
+      const { query, ...answer } = await response.json();
+      const changes = projects.map((project) => rowOf(answer, project).change);
+      assert.deepEqual(changes, projects.map((_, i) => i < told ? 1 : null), `${eventsMax}`);
+      assert.deepEqual(
+        query.warnings.map((
+          { code, message }: Json,
+        ) => [code, /of (\d) project/.exec(String(message))?.[1]]),
+        told === 3 ? [] : [["change_left_out", `${3 - told}`]],
+      );
+    }
+  },
+);
+
 onBothEngines("overview: many projects take as many statements as one", async (_t, db) => {
   const store = await Store.open(db);
   const { database } = store;
@@ -199,14 +245,7 @@ onBothEngines("overview: many projects take as many statements as one", async (_
   }
   const statementsOf = async (some: readonly Project[]) => {
     const { reads, sent } = counting(database);
-    const services = {
-      reads,
-      projection: createProjection(database),
-      segments: new SegmentCache(0),
-      pool: IN_PLACE,
-      readTimeoutMs: 60_000,
-      now: () => AS_OF_MS,
-    };
+    const services = { ...servicesOf(database), reads };
     const request = new Request("http://footfall.test/v1/overview");
     const response = await getOverview(services, request, () => Promise.resolve(some));
     const { projects } = await response.json();
