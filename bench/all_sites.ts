@@ -31,7 +31,15 @@ const [projects, events, days, requests] = [
 ].map(Number) as [number, number, number, number];
 const SETTINGS = { fsync: "on", synchronous_commit: "on", shared_buffers: "1GB" };
 /** All that the list looks at. */
-const COPIED = ["visitor_days", "day_totals", "sessions", "projections"];
+const COPIED = [
+  "visitor_days",
+  "day_totals",
+  "sessions",
+  "projections",
+  "actors",
+  "identities",
+  "segments",
+];
 
 async function newProject(sql: Database, i: number): Promise<number> {
   const { projectId } = await createProject(sql, {
@@ -49,7 +57,8 @@ async function newProject(sql: Database, i: number): Promise<number> {
 async function copy(sql: Database, table: string, from: number, to: number): Promise<void> {
   const columns = await sql.query<{ name: string }>(
     `SELECT quote_ident(column_name) AS name FROM information_schema.columns
-    WHERE table_name = $1::text AND column_name <> 'project_id' ORDER BY ordinal_position`,
+    WHERE table_name = $1::text AND column_name <> 'project_id' AND is_identity = 'NO'
+    ORDER BY ordinal_position`,
     [table],
   );
   const names = columns.map(({ name }) => name).join(", ");
