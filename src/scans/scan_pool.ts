@@ -219,6 +219,7 @@ export class ScanPool {
         if (piece === null) break;
         work ??= open();
         work.run(piece, inputsOf?.(piece));
+        this.#assign();
       }
       if (work !== null && !pooled.isOver) pooled.add(work.result());
     } catch (error) {

@@ -1,3 +1,4 @@
+import { placeFrom } from "../timelines/ascending.ts";
 import { LoadedSegment, type SentSegment } from "../timelines/loaded_segment.ts";
 import { scanCuts, type ScannedTimelines, timelinesIn } from "../timelines/picked_timelines.ts";
 import { CUT_EVENTS, RunTimelines, type Timelines } from "../timelines/timeline_table.ts";
@@ -32,10 +33,9 @@ function* rangesOf({ timelines, segments }: ScanOrder): Generator<TaskRange> {
   }
   for (const [segment, { starts, identities }] of segments.entries()) {
     const runs = identities.length;
-    for (let from = 0, to = 1; from < runs; to++) {
-      if (to < runs && starts[to]! - starts[from]! < CUT_EVENTS) continue;
+    for (let from = 0, to = 0; from < runs; from = to) {
+      to = Math.min(runs, placeFrom(starts, starts[from]! + CUT_EVENTS, from + 1));
       yield { segment, from, to };
-      from = to;
     }
   }
 }

@@ -24,8 +24,11 @@ function errorOf({ failure, isUnreadable }: WorkFailure): Error {
  */
 export class ScanThread {
   readonly #worker: Worker;
-  /** The jobs of the requests that it has not answered, in their order. */
+  /** The jobs of the requests whose replies have not come, in their order. */
   readonly #requested: number[] = [];
+  /** How many requests it was sent, and how many of them it has answered, as it counts itself. */
+  #sent = 0;
+  readonly #answered = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(worker: Worker, listener: ThreadListener) {
     this.#worker = worker;
@@ -43,9 +46,12 @@ export class ScanThread {
     };
   }
 
-  /** How many requests it has not answered. */
+  /**
+   * How many requests it has not answered. Replies come when this thread yields: by them, it would have been
+   * idle for half of a scan that takes a millisecond for each request.
+   */
   get load(): number {
-    return this.#requested.length;
+    return this.#sent - Atomics.load(this.#answered, 0);
   }
 
   /**
@@ -53,14 +59,17 @@ export class ScanThread {
    * @param inputs what the range needs beside the order, whose buffers are handed over
    */
   run(job: number, range: TaskRange, opening: JobOpening | null, inputs: unknown): void {
+    const first = opening === null ? null : { ...opening, answered: this.#answered };
     this.#requested.push(job);
-    const request: WorkerRequest = { kind: "run", job, range, opening, inputs };
+    this.#sent++;
+    const request: WorkerRequest = { kind: "run", job, range, opening: first, inputs };
     this.#worker.postMessage(request, { transfer: [...ownBuffers(inputs)] });
   }
 
   /** Asks for the counts of a job, which the worker then frees. */
   close(job: number): void {
     this.#requested.push(job);
+    this.#sent++;
     this.#send({ kind: "close", job });
   }
 

@@ -19,6 +19,11 @@ export interface JobOpening {
   readonly droppedBytes: number;
 }
 
+/** A job's opening, and where the worker counts the requests that it has answered. */
+interface WorkerOpening extends JobOpening {
+  readonly answered: Int32Array;
+}
+
 /** What the pool sends; `job` is the number of a job. */
 export type WorkerRequest =
   | {
@@ -26,7 +31,7 @@ export type WorkerRequest =
     readonly job: number;
     readonly range: TaskRange;
     /** With the first range of the job that this worker gets; null with all others. */
-    readonly opening: JobOpening | null;
+    readonly opening: WorkerOpening | null;
     /** What the range needs beside the order. */
     readonly inputs: unknown;
   }
@@ -55,6 +60,7 @@ function failureOf(error: unknown): WorkFailure {
 /** Answers the requests of a pool, in a worker, with visitors of these kinds. */
 export function serveScans(kinds: readonly AnyVisitorKind[]): void {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  let answered: Int32Array | null = null;
   const jobs = new Map<number, { readonly work: PoolWork; readonly stopped: Int32Array }>();
   const open = (order: PoolOrder): PoolWork => {
     if ("decoded" in order) return new DecodeWork(order);
@@ -68,6 +74,7 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
       const { opening, range, inputs } = request;
       if (opening !== null) {
         knowDropped(opening.droppedBytes);
+        ({ answered } = opening);
         jobs.set(job, { work: open(opening.order), stopped: opening.stopped });
       }
       // What was sent before it was known that the job has failed here is skipped too.
@@ -81,14 +88,19 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
     jobs.delete(job);
     return request.kind === "close" ? { job, result: known?.work.result() } : null;
   };
-  self.onmessage = (event: MessageEvent<WorkerRequest>) => {
-    const request = event.data;
+  const answer = (request: WorkerRequest): WorkerReply | null => {
     try {
-      const reply = perform(request);
-      if (reply !== null) self.postMessage(reply, { transfer: [...ownBuffers(reply)] });
+      return perform(request);
     } catch (error) {
       jobs.delete(request.job);
-      self.postMessage({ job: request.job, ...failureOf(error) });
+      return { job: request.job, ...failureOf(error) };
     }
+  };
+  self.onmessage = (event: MessageEvent<WorkerRequest>) => {
+    const reply = answer(event.data);
+    if (reply === null) return;
+    // The pool sees the count while it is busy, and the reply only later.
+    if (answered !== null) Atomics.add(answered, 0, 1);
+    self.postMessage(reply, { transfer: [...ownBuffers(reply)] });
   };
 }

@@ -28,7 +28,7 @@ export interface SelectedTimelines {
   readonly scanParts: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: () => Inputs,
-    take: (counts: Counts, part: FilteredPart) => void,
+    take: (counts: Counts, part: FilteredPart) => void | Promise<void>,
     manner?: SelectedManner,
   ) => Promise<void>;
 }
@@ -84,7 +84,7 @@ export async function selectTimelines(
     scan: (kind, inputs, manner = {}) => loaded.scan(kind, inputs, mannerOf(manner)),
     scanParts: async (kind, inputs, take, manner = {}) => {
       for await (const part of loaded.parts()) {
-        take(await part.scan(kind, inputs(), mannerOf(manner)), part);
+        await take(await part.scan(kind, inputs(), mannerOf(manner)), part);
       }
     },
   };

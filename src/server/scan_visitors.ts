@@ -11,7 +11,7 @@ import { ACQUISITION_COUNTS } from "../reports/acquisition/acquisition_visitor.t
 import { NEWEST } from "../reports/newest/newest_events.ts";
 import { PASSING_IDS } from "../reports/events/passing_visitor.ts";
 import { FUNNEL } from "../reports/funnels/funnel_visitor.ts";
-import { CELL_COUNTS, CELL_PEOPLE } from "../reports/heatmaps/cell_visitor.ts";
+import { CELL_EVENTS, CELL_PEOPLE } from "../reports/heatmaps/cell_visitor.ts";
 import { INSIGHT_COUNTS } from "../reports/insights/insight_visitor.ts";
 import {
   JOURNEY_BEHIND,
@@ -36,7 +36,7 @@ import { VALUE_COUNTS } from "../reports/visitors/value_visitor.ts";
 export const VISITORS: readonly AnyVisitorKind[] = [
   ACQUISITION_COUNTS,
   ASKED_ACTORS,
-  CELL_COUNTS,
+  CELL_EVENTS,
   CELL_PEOPLE,
   COHORT_COUNTS,
   CROSSING,

@@ -1,3 +1,4 @@
+import { placeFrom } from "./ascending.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
 import type { RunBits } from "./timeline.ts";
 import {
@@ -133,17 +134,6 @@ class PickedTimelines implements Timelines {
     const { segmentOf, starts, ends, nameBits } = this;
     return { segmentOf, starts, ends, nameBits };
   }
-}
-
-/** Returns the place of the first of ascending numbers that is at least `from`; their count: none is. */
-function placeFrom(ascending: Int32Array, from: number): number {
-  let [low, high] = [0, ascending.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle]! < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 const NOBODY: TouchedTimelines = {

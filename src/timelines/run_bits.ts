@@ -1,3 +1,4 @@
+import { placeFrom } from "./ascending.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
 
 /** Set where one of a run's events is a bot's. */
@@ -28,7 +29,7 @@ export function addRunBits(
   first: number,
   end: number,
 ): void {
-  for (let run = lastFrom(starts, first), at = first; at < end; run++) {
+  for (let run = placeFrom(starts, first + 1) - 1, at = first; at < end; run++) {
     const runEnd = Math.min(starts[run + 1]!, end);
     const isWhole = starts[run]! === at && runEnd === starts[run + 1]!;
     let bits = 0;
@@ -39,15 +40,4 @@ export function addRunBits(
     // Another thread may have the rest of the run.
     else Atomics.or(nameBits, run, bits);
   }
-}
-
-/** Returns the last place whose value is at most `value`; the first is. */
-function lastFrom(ascending: Uint32Array, value: number): number {
-  let [low, high] = [0, ascending.length];
-  while (low + 1 < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle]! <= value) low = middle;
-    else high = middle;
-  }
-  return low;
 }

@@ -227,6 +227,30 @@ Deno.test("scan pool: the thread that asks visits what no worker is at, while it
   }
 });
 
+Deno.test("scan pool: a worker is given its next task while the thread that asks is busy", async () => {
+  const { pool } = poolOf(1, Infinity);
+  await pool.run(PROBE, orderOf(probe(true)));
+  const inputs = probe(true);
+  const begunIn = (count: number) => {
+    const untilMs = Date.now() + 5_000;
+    while (Atomics.load(inputs.begun, 0) < count && Date.now() < untilMs);
+    return Atomics.load(inputs.begun, 0) >= count;
+  };
+  const { now } = performance;
+  // Time stands still, so that the thread never yields, and no reply comes.
+  performance.now = () => 0;
+  const given: boolean[] = [];
+  // It is sent two requests at once, the first of a timeline without events, and then one for each answer.
+  const kind = seenHere(() => given.push(begunIn(Math.min(given.length + 1, ACTORS / 3))));
+  try {
+    assert.deepEqual(inOrder(await pool.run(kind, orderOf(inputs))), everybody);
+  } finally {
+    performance.now = now;
+    pool.close();
+  }
+  assert.ok(given.length > 2 && given.every(Boolean), `given at the visits: ${given}`);
+});
+
 Deno.test("scan pool: the thread that asks takes a piece of a task, and the rest stays one", async () => {
   const start = () => new Worker(import.meta.resolve("./probe_worker.ts"), { type: "module" });
   const pool = new ScanPool(1, start, { inPlaceEventsMax: 0, spareGraceMs: Infinity });

@@ -1,7 +1,7 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { EventTest } from "../../scans/event_test.ts";
 import { decimalAt, type NumberColumn, numbersName } from "../../scans/number_columns.ts";
-import { entryFrom } from "../../scans/property_entries.ts";
+import { placeFrom } from "../../timelines/ascending.ts";
 import type { ScannedSession } from "../../scans/session_scan.ts";
 import type { AcquisitionTally } from "./acquisition_tally.ts";
 
@@ -48,7 +48,7 @@ export class ConversionWorth {
 
   #addNumber(segment: LoadedSegment, at: number, property: string): void {
     const column = segment.column(numbersName(property)) as NumberColumn;
-    const entry = entryFrom(column.places, at, 0);
+    const entry = placeFrom(column.places, at);
     if (column.places[entry] !== at) return;
     const decimal = decimalAt(column, column.codes[entry]!);
     if (decimal !== null) this.#tally.amounts.add(this.#place, decimal);

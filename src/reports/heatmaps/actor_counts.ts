@@ -27,16 +27,6 @@ export class ActorCounts {
     known.visitors++;
   }
 
-  /** Adds the counts of other actors. */
-  addRows({ keys, counts, visitors }: CountRows): void {
-    for (const [i, key] of keys.entries()) {
-      const known = this.#counts.get(key) ?? { count: 0, visitors: 0, lastActor: -1 };
-      known.count += counts[i]!;
-      known.visitors += visitors[i]!;
-      this.#counts.set(key, known);
-    }
-  }
-
   rows(): CountRows {
     const all = [...this.#counts.values()];
     return {
@@ -45,14 +35,6 @@ export class ActorCounts {
       visitors: Int32Array.from(all, ({ visitors }) => visitors),
     };
   }
-}
-
-/** Merges the counts of different actors. */
-export function mergeRows(some: CountRows, more: CountRows): CountRows {
-  const all = new ActorCounts();
-  all.addRows(some);
-  all.addRows(more);
-  return all.rows();
 }
 
 /** The counts of one key. */

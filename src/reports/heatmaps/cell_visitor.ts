@@ -1,126 +1,136 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { RunBits, Timeline } from "../../timelines/timeline.ts";
+import { lengthened, type RunBits, type Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
-import { CELL_DEVICE, CELL_PLACED, stepOf } from "../../store/heatmap_cell.ts";
+import { CELL_DEVICE, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
 import { idsFrom, type IdsOf, type IdSource, NO_ID } from "../../scans/value_ids.ts";
-import { followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { ActorCounts, type CountRows, mergeRows } from "./actor_counts.ts";
+import { followRuns, joined, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface CellInputs {
-  /** One match. Cells are counted by its names and paths alone. */
+  /** One match. Events are taken by its names and paths alone. */
   readonly matches: MatchPasses;
   readonly span: Span;
   /** The device bits of a cell. */
   readonly device: number;
-  /** The bits that the cell of a point must have; null: no event is a point. */
-  readonly wanted: number | null;
-  /** The bits that tell one point from another. */
-  readonly point: number;
-  /** Where the ids of elements are; null: elements are not counted. */
+  /** Where the ids of elements are; null: elements are not listed. */
   readonly elements: IdSource | null;
 }
 
-/** The counts of the matching events of one device. */
-export interface CellCounts {
-  readonly events: number;
-  readonly visitors: number;
-  /** By the point bits of the cell; only events that have a position. */
-  readonly points: CountRows;
-  /** Visitors by their highest point: for scrolls the greatest depth that each reached. */
-  readonly highest: CountRows;
-  /** By the id of the element. */
-  readonly elements: CountRows;
+/** The matching events of one device, in any order. */
+export interface CellEvents {
+  /** By event. */
+  readonly actors: Int32Array;
+  readonly cells: Int32Array;
+  /** By event, the id of the element, `NO_ID`: none; empty where elements are not listed. */
+  readonly elements: Int32Array;
 }
 
-class CellVisitor implements Visitor<CellCounts> {
+/** Events that are gathered one by one. */
+class GrowingEvents {
+  #actors = new Int32Array(1_024);
+  #cells = new Int32Array(1_024);
+  #elements: Int32Array;
+  #length = 0;
+
+  constructor(readonly hasElements: boolean) {
+    this.#elements = new Int32Array(hasElements ? 1_024 : 0);
+  }
+
+  add(actor: number, cell: number, element: number): void {
+    if (this.#length === this.#actors.length) {
+      this.#actors = lengthened(this.#actors);
+      this.#cells = lengthened(this.#cells);
+      this.#elements = lengthened(this.#elements);
+    }
+    this.#actors[this.#length] = actor;
+    if (this.hasElements) this.#elements[this.#length] = element;
+    this.#cells[this.#length++] = cell;
+  }
+
+  events(): CellEvents {
+    const end = this.#length;
+    return {
+      actors: this.#actors.slice(0, end),
+      cells: this.#cells.slice(0, end),
+      elements: this.#elements.slice(0, end),
+    };
+  }
+}
+
+/**
+ * Lists events. Counting distinct visitors on the way would need each visitor's events one after the other,
+ * of all segments: few events of a run are of the page, and reaching those runs out of the order in which they
+ * lie in memory took most of the time.
+ */
+class CellVisitor implements Visitor<CellEvents> {
   readonly #inputs: CellInputs;
   readonly #tests: MatchTests;
   readonly bits: RunBits;
   readonly #elementsOf: IdsOf | null;
-  readonly #points = new ActorCounts();
-  readonly #highest = new ActorCounts();
-  readonly #elements = new ActorCounts();
-  #events = 0;
-  #visitors = 0;
-  #lastVisitor = -1;
-  /** The highest point of the current visitor; -1: none yet. */
-  #highestPoint = -1;
+  readonly #events: GrowingEvents;
 
   constructor(inputs: CellInputs, words: readonly Int32Array[]) {
     this.#inputs = inputs;
     this.#tests = new MatchTests(inputs.matches, words);
     this.bits = this.#tests.bits;
     this.#elementsOf = inputs.elements === null ? null : idsFrom(inputs.elements);
+    this.#events = new GrowingEvents(inputs.elements !== null);
   }
 
   visit(actor: number, timeline: Timeline): void {
     followRuns(actor, timeline, this.#follow, this.bits);
   }
 
-  result(): CellCounts {
-    this.#leaveVisitor();
-    return {
-      events: this.#events,
-      visitors: this.#visitors,
-      points: this.#points.rows(),
-      highest: this.#highest.rows(),
-      elements: this.#elements.rows(),
-    };
+  visitRuns(segment: LoadedSegment, from: number, to: number, actorOf: Int32Array): void {
+    const { identities, starts, ends, nameBits, names: ids, paths } = segment;
+    const { names, paths: pages } = this.#tests.tests[0]!;
+    const bits = this.bits;
+    for (let run = from; run < to; run++) {
+      const ofRun = nameBits[run]!;
+      if ((ofRun & bits.names) === 0 || (ofRun & bits.paths) === 0) continue;
+      for (let at = starts[run]!, end = ends[run]!; at < end; at++) {
+        if (pages![paths[at]!] !== 1 || names![ids[at]!] !== 1) continue;
+        this.#take(actorOf[identities[run]!]!, segment, at);
+      }
+    }
+  }
+
+  result(): CellEvents {
+    return this.#events.events();
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { fromMs: baseMs, times, names: ids, paths, contexts, filterBits } = segment;
-    const { span: { fromMs, toMs }, device } = this.#inputs;
-    const { scope, tests: [match] } = this.#tests;
-    const { names, paths: pages } = match!;
+    const { names: ids, paths } = segment;
+    const { names, paths: pages } = this.#tests.tests[0]!;
     for (let at = start; at < end; at++) {
-      const name = ids[at]!;
-      const path = paths[at]!;
-      if (names![name] === 0 || pages![path] === 0) continue;
-      const ms = baseMs + times[at]!;
-      if (ms < fromMs || ms >= toMs) continue;
-      const cell = segment.cells[at]!;
-      if ((cell & CELL_DEVICE) !== device) continue;
-      if (!scope.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
-      this.#count(cell, actor, segment, at);
+      if (pages![paths[at]!] === 1 && names![ids[at]!] === 1) this.#take(actor, segment, at);
     }
   };
 
-  #leaveVisitor(): void {
-    if (this.#highestPoint >= 0) this.#highest.add(this.#highestPoint, this.#lastVisitor);
-    this.#highestPoint = -1;
-  }
-
-  #count(cell: number, actor: number, segment: LoadedSegment, at: number): void {
-    this.#events++;
-    if (this.#lastVisitor !== actor) {
-      this.#leaveVisitor();
-      this.#visitors++;
-      this.#lastVisitor = actor;
-    }
-    const { wanted, point } = this.#inputs;
-    if (wanted === null || (cell & wanted) !== wanted) return;
-    if ((cell & CELL_PLACED) !== 0) {
-      this.#points.add(cell & point, actor);
-      this.#highestPoint = Math.max(this.#highestPoint, cell & point);
-    }
-    const element = this.#elementsOf?.(segment)?.[at] ?? NO_ID;
-    if (element !== NO_ID) this.#elements.add(element, actor);
+  /** Takes an event of the page, if it passes. */
+  #take(actor: number, segment: LoadedSegment, at: number): void {
+    const { fromMs: baseMs, times, names, paths, contexts, filterBits, cells } = segment;
+    const { span: { fromMs, toMs }, device } = this.#inputs;
+    const ms = baseMs + times[at]!;
+    if (ms < fromMs || ms >= toMs) return;
+    const cell = cells[at]!;
+    if ((cell & CELL_DEVICE) !== device) return;
+    const { scope } = this.#tests;
+    if (!scope.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) return;
+    this.#events.add(actor, cell, this.#elementsOf?.(segment)?.[at] ?? NO_ID);
   }
 }
 
-export const CELL_COUNTS: VisitorKind<CellInputs, CellCounts> = {
-  name: "cells",
+/** Lists the events of one device that a match takes. */
+export const CELL_EVENTS: VisitorKind<CellInputs, CellEvents> = {
+  name: "cell events",
   create: (inputs, words) => new CellVisitor(inputs, words),
-  merge: (counts, more) => ({
-    events: counts.events + more.events,
-    visitors: counts.visitors + more.visitors,
-    points: mergeRows(counts.points, more.points),
-    highest: mergeRows(counts.highest, more.highest),
-    elements: mergeRows(counts.elements, more.elements),
+  merge: (events, more) => ({
+    actors: joined(events.actors, more.actors),
+    cells: joined(events.cells, more.cells),
+    elements: joined(events.elements, more.elements),
   }),
 };
 

@@ -6,20 +6,17 @@ import { propertyValueIds } from "../../scans/property_value_ids.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Behind } from "../behind/behind_tally.ts";
 import { selectMatches } from "../../scans/selected_events.ts";
-import { CELL_COUNTS, CELL_PEOPLE, type CellCounts } from "./cell_visitor.ts";
+import { CellCounting, type CellCounts, type PointBits } from "./cell_counts.ts";
+import { CELL_EVENTS, CELL_PEOPLE } from "./cell_visitor.ts";
 
 /** The property of clicks that names the clicked element. */
 export const SELECTOR = "selector";
 
 /** Which events are counted by their cells. */
-interface CellQuestion {
+interface CellQuestion extends PointBits {
   /** Names one event, on one path or several. */
   readonly match: EventMatch;
   readonly device: typeof CELL_DEVICES[number];
-  /** The bits that the cell of a point must have; null: no event is a point. */
-  readonly wanted: number | null;
-  /** The bits that tell one point from another. */
-  readonly point: number;
   /** Whether events are counted by their elements too. */
   readonly elements: boolean;
 }
@@ -31,18 +28,21 @@ export interface FoundCells extends CellCounts {
 
 /** Counts the selected events that match and came from one kind of device. */
 export async function scanCells(read: Read, question: CellQuestion): Promise<FoundCells> {
-  const { match, device, wanted, point, elements } = question;
+  const { match, device, elements } = question;
   const span = spanOf(read.range);
   const columns = [{ cells: true } as const, ...elements ? [{ property: SELECTOR }] : []];
   const { selected, matches } = await selectMatches(read, span, [match], { columns });
   const ids = elements ? propertyValueIds(selected.timelines, SELECTOR) : null;
   const inputs = {
-    ...{ matches, span, wanted, point },
+    ...{ matches, span },
     device: CELL_DEVICES.indexOf(device),
     elements: ids?.from ?? null,
   };
-  const counts = await selected.scan(CELL_COUNTS, () => inputs);
-  return { ...counts, textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
+  const counting = new CellCounting(question);
+  await selected.scanParts(CELL_EVENTS, () => inputs, (events) => counting.add(events), {
+    byRun: true,
+  });
+  return { ...counting.result(), textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
 }
 
 /** The events that make an actor one of the listed people: events whose cells have these bits. */

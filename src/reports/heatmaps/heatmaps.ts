@@ -148,12 +148,16 @@ async function answer(
   const page = pageFilter(pages);
   const match = { name: "click", filters: [page] };
   const question = { match, device, wanted: BIT_OF[kind], point: POINT, elements: elements > 0 };
+  // What is known of the picture is read while threads scan.
+  const looking = isVisited(read, pages).then((visited) =>
+    captureOf(sql, captures, { project, path, device, isVisited: visited, asOfMs })
+  );
+  looking.catch(() => {});
   const found = await scanCells(read, question);
-  const pictured = { project, path, device, isVisited: await isVisited(read, pages), asOfMs };
   return {
     query: { ...pages, device, kind, elements },
     result: {
-      capture: await captureOf(sql, captures, pictured),
+      capture: await looking,
       points: pointsOf(found.points, visitorsMin),
       scroll: kind === "scroll" ? await scrollOf(read, page, device) : [],
       ...elements === 0 ? {} : { elements: await firstElements(found, elements, visitorsMin) },

@@ -3,7 +3,7 @@ import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Span } from "../../query/selection.ts";
 import { type Decimal, DecimalSum, type PlainSum } from "../../scans/decimal_sum.ts";
 import type { MatchTests } from "../../scans/match_tests.ts";
-import { entryFrom } from "../../scans/property_entries.ts";
+import { placeFrom } from "../../timelines/ascending.ts";
 import { FIGURES_MET } from "../../scans/scan_limits.ts";
 import { decimalAt, type NumberColumn, numbersName } from "../../scans/number_columns.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
@@ -193,9 +193,9 @@ export class PropertyFigures {
     const { places, codes } = column;
     let next = cursor.next;
     // The actor visited next is mostly the next one in the segment too.
-    if (next > 0 && places[next - 1]! >= start) next = entryFrom(places, start, 0);
+    if (next > 0 && places[next - 1]! >= start) next = placeFrom(places, start);
     else if (next < places.length && places[next]! < start && places[++next]! < start) {
-      next = entryFrom(places, start, next);
+      next = placeFrom(places, start, next);
     }
     for (; next < places.length && places[next]! < end; next++) {
       const decimal = decimalAt(column, codes[next]!);

@@ -2,7 +2,7 @@ import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { FilteredPart } from "../../scans/filtered_timelines.ts";
 import { type Decimal, decimalOf } from "../../scans/decimal_sum.ts";
 import { PlaceAmounts } from "../../scans/place_amounts.ts";
-import { entryFrom } from "../../scans/property_entries.ts";
+import { placeFrom } from "../../timelines/ascending.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import { type Goal, listGoals } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty } from "../saved/goal_worth.ts";
@@ -33,7 +33,7 @@ function placeIn({ slice, times }: LoadedSegment, stored: number): number {
   const { firstPlace, picked } = slice;
   const place = stored - firstPlace;
   if (picked === null) return place < times.length ? place : -1;
-  const at = entryFrom(picked, place, 0);
+  const at = placeFrom(picked, place);
   return picked[at] === place ? at : -1;
 }
 
@@ -49,7 +49,7 @@ function numberAt(
     const at = segment.segmentId === segmentId ? placeIn(segment, stored) : -1;
     if (at < 0) continue;
     const column = segment.property(key);
-    const entry = entryFrom(column.places, at, 0);
+    const entry = placeFrom(column.places, at);
     if (column.places[entry] !== at) return null;
     const code = column.codes[entry]!;
     return decimalOf(column.texts[code] ?? String(column.numberAt(code)));

@@ -1,0 +1,107 @@
+import { CELL_PLACED } from "../../store/heatmap_cell.ts";
+import { yielding } from "../../store/yielding.ts";
+import { NO_ID } from "../../scans/value_ids.ts";
+import { ActorCounts, type CountRows } from "./actor_counts.ts";
+import type { CellEvents } from "./cell_visitor.ts";
+
+/** Events between two checks of the clock. */
+const EVENTS_UNTIMED = 10_000;
+
+/** What points are. */
+export interface PointBits {
+  /** The bits that the cell of a point must have; null: no event is a point. */
+  readonly wanted: number | null;
+  /** The bits that tell one point from another. */
+  readonly point: number;
+}
+
+/** The counts of some events. */
+export interface CellCounts {
+  readonly events: number;
+  readonly visitors: number;
+  /** By the point bits of the cell; only events that have a position. */
+  readonly points: CountRows;
+  /** Visitors by their highest point: for scrolls the greatest depth that each reached. */
+  readonly highest: CountRows;
+  /** By the id of the element. */
+  readonly elements: CountRows;
+}
+
+/** Bits of a digit of actors' ids, as they are sorted. */
+const DIGIT_BITS = 11;
+
+/** Returns the places of the events in the order of their actors: a radix sort, from the lowest digit up. */
+function inOrderOfActors(actors: Int32Array): Int32Array {
+  const highest = actors.reduce((max, actor) => Math.max(max, actor), 0);
+  let places = Int32Array.from(actors, (_, place) => place);
+  let sorted = new Int32Array(actors.length);
+  for (let shift = 0; shift < 32 && highest >>> shift > 0; shift += DIGIT_BITS) {
+    const digitOf = (place: number) => (actors[place]! >>> shift) & ((1 << DIGIT_BITS) - 1);
+    const next = new Int32Array((1 << DIGIT_BITS) + 1);
+    for (let i = 0; i < places.length; i++) next[digitOf(places[i]!) + 1]!++;
+    for (let digit = 1; digit < next.length; digit++) next[digit]! += next[digit - 1]!;
+    for (let i = 0; i < places.length; i++) sorted[next[digitOf(places[i]!)]!++] = places[i]!;
+    [places, sorted] = [sorted, places];
+  }
+  return places;
+}
+
+/** Counts events by their cells, part by part. All events of an actor must be in the same part. */
+export class CellCounting {
+  readonly #bits: PointBits;
+  readonly #points = new ActorCounts();
+  readonly #highest = new ActorCounts();
+  readonly #elements = new ActorCounts();
+  #events = 0;
+  #visitors = 0;
+  #lastVisitor = -1;
+  /** The highest point of the current visitor; -1: none yet. */
+  #highestPoint = -1;
+
+  constructor(bits: PointBits) {
+    this.#bits = bits;
+  }
+
+  /** Adds the events of a part, and yields to the event loop about every 10 ms. */
+  async add({ actors, cells, elements }: CellEvents): Promise<void> {
+    const yieldIfDue = yielding();
+    const places = inOrderOfActors(actors);
+    for (let i = 0; i < places.length; i++) {
+      const at = places[i]!;
+      this.#count(actors[at]!, cells[at]!, elements.length === 0 ? NO_ID : elements[at]!);
+      if (i % EVENTS_UNTIMED === 0) await yieldIfDue();
+    }
+  }
+
+  result(): CellCounts {
+    this.#leaveVisitor();
+    return {
+      events: this.#events,
+      visitors: this.#visitors,
+      points: this.#points.rows(),
+      highest: this.#highest.rows(),
+      elements: this.#elements.rows(),
+    };
+  }
+
+  #leaveVisitor(): void {
+    if (this.#highestPoint >= 0) this.#highest.add(this.#highestPoint, this.#lastVisitor);
+    this.#highestPoint = -1;
+  }
+
+  #count(actor: number, cell: number, element: number): void {
+    this.#events++;
+    if (this.#lastVisitor !== actor) {
+      this.#leaveVisitor();
+      this.#visitors++;
+      this.#lastVisitor = actor;
+    }
+    const { wanted, point } = this.#bits;
+    if (wanted === null || (cell & wanted) !== wanted) return;
+    if ((cell & CELL_PLACED) !== 0) {
+      this.#points.add(cell & point, actor);
+      this.#highestPoint = Math.max(this.#highestPoint, cell & point);
+    }
+    if (element !== NO_ID) this.#elements.add(element, actor);
+  }
+}
