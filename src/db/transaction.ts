@@ -1,5 +1,5 @@
 import type { BinaryRow } from "./binary_rows.ts";
-import type { Param, Row, Sql } from "./sql.ts";
+import { type Param, type Row, type Sql, StatementRefused } from "./sql.ts";
 
 /** One session of an engine, used by one caller: statements run in the order of the calls. */
 export interface Session {
@@ -7,6 +7,11 @@ export interface Session {
   /** As `Sql.binary`; the session is in a transaction. */
   binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]>;
   script(text: string): Promise<void>;
+}
+
+/** Whether a statement was refused only because an earlier one of its transaction had failed. */
+function isAfterFailure(error: unknown): boolean {
+  return error instanceof StatementRefused && error.sqlState === "25P02";
 }
 
 /**
@@ -53,7 +58,7 @@ class Scope implements Sql {
       return await running;
     } catch (error) {
       this.#failure ??= { error };
-      throw error;
+      throw isAfterFailure(error) ? this.#failure.error : error;
     } finally {
       this.#outstanding.delete(running);
     }

@@ -256,9 +256,12 @@ export async function getReport(
     reads,
     readTimeoutMs,
     async (sql, signal) => {
-      await planJoins(sql, project.projectId);
-      const projected = await projectedState(sql, project.projectId);
-      const segments = await loadSegments(sql, shared, slugs);
+      // One after the other, but sent at once.
+      const [, projected, segments] = await Promise.all([
+        planJoins(sql, project.projectId),
+        projectedState(sql, project.projectId),
+        loadSegments(sql, shared, slugs),
+      ]);
       const access = { sql, scope, signal };
       const [answer, kept] = await withTimelines(services, access, async (timelines, memory) => {
         const rolled = asRolled(project, projected);

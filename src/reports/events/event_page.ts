@@ -54,8 +54,11 @@ export async function readPage(
       : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
   if (tail === null) {
     const { span, place } = listedFrom(range!, cursor);
+    // Sent ahead of the list's statements.
+    const position = told();
+    position.catch(() => {});
     const listed = await listEvents(source, span, place, rows + 1);
-    return { events: listed.map((row) => ({ journalId: 0, row })), position: await told() };
+    return { events: listed.map((row) => ({ journalId: 0, row })), position: await position };
   }
   await refuseExpired(sql, scope.projectId, tail);
   const page = cursor?.tail ?? null;

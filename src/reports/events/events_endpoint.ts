@@ -138,8 +138,10 @@ export async function getEvents(
     context.reads,
     context.readTimeoutMs,
     async (sql, signal) => {
-      const { pending } = await projectedState(sql, project.projectId);
-      const segment = await namedSegment(sql, project.projectId, "segment", slug);
+      const [{ pending }, segment] = await Promise.all([
+        projectedState(sql, project.projectId),
+        namedSegment(sql, project.projectId, "segment", slug),
+      ]);
       const selection = { ...selected, segment };
       const page = await onSnapshot(
         context,
