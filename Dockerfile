@@ -29,5 +29,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
   CMD ["deno", "eval", "--allow-net", "const r = await fetch('http://127.0.0.1:8000/healthz'); Deno.exit(r.ok ? 0 : 1)"]
 
-ENTRYPOINT ["deno", "run", "--quiet", "--cached-only", "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1", "-P=container", "main.ts"]
+ENTRYPOINT ["deno", "run", "--quiet", "--cached-only", "--unstable-lazy-dynamic-imports", "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1,--wasm-tiering-budget=200000000", "-P=container", "main.ts"]
 CMD ["serve"]

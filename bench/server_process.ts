@@ -20,7 +20,7 @@ async function startOf(
   const command: string = start.command ?? start;
   const [assigned] = command.match(/^(?:\w+=\S+ )*/)!;
   return {
-    flags: command.match(/--v8-flags=\S+/g) ?? [],
+    flags: command.match(/--(?:v8-flags=|unstable-)\S+/g) ?? [],
     variables: Object.fromEntries(
       [...assigned.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]),
     ),

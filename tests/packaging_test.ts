@@ -28,7 +28,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
         "compile",
         "--frozen",
         "--no-check",
-        "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1",
+        "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1,--wasm-tiering-budget=200000000",
         "-P=serve",
       ]
         .concat(["--include", "src/db/embedded_worker.ts"])
@@ -47,7 +47,8 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     }
     const executable = Buffer.from(await Deno.readFile(output));
     const embedded = {
-      flags: "--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1",
+      flags:
+        "--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1,--wasm-tiering-budget=200000000",
       schema: "CREATE TABLE events",
       worker: Buffer.from(await Deno.readFile(join(ROOT, "src/db/embedded_worker.ts"))),
       projection: Buffer.from(

@@ -73,6 +73,25 @@ async function ensureProject(
   return projectId;
 }
 
+interface KnownKey extends Record<string, unknown> {
+  readonly project_id: number;
+  readonly kind: KeyKind;
+  readonly revoked: boolean;
+  readonly expired: boolean;
+  /** Whether a public key is stored as it is: earlier versions kept its hash alone. */
+  readonly whole: boolean;
+}
+
+async function knownKey(sql: Sql, key: string, nowMs: number): Promise<KnownKey | undefined> {
+  const [known] = await sql.query<KnownKey>(
+    `SELECT project_id, kind, revoked_at IS NOT NULL AS revoked,
+      coalesce(expires_at <= $2::text::timestamptz, false) AS expired, key IS NOT NULL AS whole
+    FROM api_keys WHERE key_hash = $1::text::bytea`,
+    [keyHash(key), new Date(nowMs).toISOString()],
+  );
+  return known;
+}
+
 /** Makes sure that `key` is one of the project's. */
 async function ensureKey(
   sql: Sql,
@@ -80,24 +99,19 @@ async function ensureKey(
   key: string,
   nowMs: number,
 ): Promise<Provisioned> {
-  const [known] = await sql.query<
-    { project_id: number; kind: KeyKind; revoked: boolean; expired: boolean }
-  >(
-    `SELECT project_id, kind, revoked_at IS NOT NULL AS revoked,
-      coalesce(expires_at <= $2::text::timestamptz, false) AS expired
-    FROM api_keys WHERE key_hash = $1::text::bytea`,
-    [keyHash(key), new Date(nowMs).toISOString()],
-  );
+  const known = await knownKey(sql, key, nowMs);
   if (known === undefined) {
     await createPublicKey(sql, { projectId, label: "DEFAULT_API_KEY", nowMs, key });
     return { ...AS_IT_WAS, isGivenKeyNew: true };
   }
   // Of one that was made before they were kept whole, this is the moment to do it.
-  await sql.query(
-    `UPDATE api_keys SET key = $2::text
-    WHERE project_id = $1::int AND key_hash = $3::text::bytea AND key IS NULL AND kind = 'public'`,
-    [known.project_id, key, keyHash(key)],
-  );
+  if (!known.whole && known.kind === "public") {
+    await sql.query(
+      `UPDATE api_keys SET key = $2::text
+      WHERE project_id = $1::int AND key_hash = $3::text::bytea`,
+      [known.project_id, key, keyHash(key)],
+    );
+  }
   const warned = (warning: string) => ({ ...AS_IT_WAS, warning });
   if (known.kind === "secret") {
     return warned("DEFAULT_API_KEY is a secret key and stays so: browsers may not send it");
@@ -133,6 +147,20 @@ export async function provisionForCommand(
   });
 }
 
+/** Whether the project is there, with the given key or any. It tells no reason, and writes nothing. */
+async function isProvisioned(
+  sql: Sql,
+  { id, apiKey }: DefaultProject,
+  nowMs: number,
+): Promise<boolean> {
+  const [project] = await listProjects(sql, [id]);
+  if (project === undefined) return false;
+  if (apiKey === null) return (await listKeys(sql, project.projectId, nowMs)).length > 0;
+  const key = await knownKey(sql, apiKey, nowMs);
+  return key?.project_id === project.projectId && key.kind === "public" && key.whole &&
+    !key.revoked && !key.expired;
+}
+
 /**
  * Makes the default project if it is missing, and brings it to the values that are given. Servers
  * that start together do it once: the project's row is locked meanwhile. Throws `invalid_body`.
@@ -144,12 +172,8 @@ export async function provisionDefaultProject(
 ): Promise<Provisioned> {
   const { id, apiKey } = wanted;
   const { patch, creation, isGiven } = wantedProject(wanted);
-  if (!isGiven && apiKey === null) {
-    const [known] = await listProjects(sql, [id]);
-    const keys = known && await listKeys(sql, known.projectId, nowMs);
-    // As a rule, for which nothing has to be written.
-    if (keys !== undefined && keys.length > 0) return AS_IT_WAS;
-  }
+  // As a rule nothing has to be written, and two statements tell so.
+  if (!isGiven && await isProvisioned(sql, wanted, nowMs)) return AS_IT_WAS;
   return await sql.transaction(async (inside) => {
     const projectId = await ensureProject(inside, creation, id, patch);
     if (apiKey !== null) return await ensureKey(inside, projectId, apiKey, nowMs);

@@ -5,6 +5,7 @@ import { listProjects, requireProject } from "../../src/auth/projects.ts";
 import { createKey, listKeys, revokeKey } from "../../src/auth/stored_keys.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { withMembers } from "../support/fake_sql.ts";
 import { openMigrated, SILENT } from "./auth_server.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 4);
@@ -25,6 +26,21 @@ onBothEngines("provisionDefaultProject: made once, with one first key", async (_
     isGivenKeyNew: false,
     warning: null,
   });
+});
+
+onBothEngines("provisionDefaultProject: where all is there, nothing is written", async (_, db) => {
+  const sql = await openMigrated(db);
+  const transaction = () => Promise.reject(new Error("a start began a transaction"));
+  for (const apiKey of ["pk_of_the_operator", null]) {
+    const wanted = { ...UNSET, apiKey };
+    await provisionDefaultProject(sql, wanted, NOW_MS);
+    await provisionDefaultProject(withMembers(sql, { transaction }), wanted, NOW_MS);
+  }
+  // A key that an earlier version has stored as its hash alone is made whole.
+  await sql.query("UPDATE api_keys SET key = NULL");
+  await provisionDefaultProject(sql, { ...UNSET, apiKey: "pk_of_the_operator" }, NOW_MS);
+  const { projectId } = await requireProject(sql, "prj_default");
+  assert.equal((await listKeys(sql, projectId, NOW_MS))[0]?.key, "pk_of_the_operator");
 });
 
 onBothEngines("provisionForCommand: made where there is none, without a key", async (_, db) => {

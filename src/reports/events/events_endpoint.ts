@@ -17,7 +17,7 @@ import {
   readAll,
   refuseUnknown,
 } from "../../query/parameters.ts";
-import { readRange } from "../../query/range.ts";
+import { type Range, readRange } from "../../query/range.ts";
 import { filtersOfSegment, readSegmentSlug } from "../../query/saved_segment.ts";
 import { BOT_CHOICES } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
@@ -105,6 +105,11 @@ function readQuery(
   return { ...others, rowsMax, ...place };
 }
 
+/** Returns the bounds of a list as the reply tells them; null: there are none. */
+function shownBounds(range: Range | null) {
+  return { from: range?.from.toISOString() ?? null, to: range?.to.toISOString() ?? null };
+}
+
 /**
  * `GET /v1/events`: a page of stored events, or all selected events as NDJSON where the caller
  * accepts `application/x-ndjson`. A list is read from segments and the journal, a tail from the journal.
@@ -138,10 +143,9 @@ export async function getEvents(
     context.reads,
     context.readTimeoutMs,
     async (sql, signal) => {
-      const [{ pending }, segment] = await Promise.all([
-        projectedState(sql, project.projectId),
-        namedSegment(sql, project.projectId, "segment", slug),
-      ]);
+      const state = projectedState(sql, project.projectId);
+      const named = namedSegment(sql, project.projectId, "segment", slug);
+      const [{ pending }, segment] = await Promise.all([state, named]);
       const selection = { ...selected, segment };
       const page = await onSnapshot(
         context,
@@ -160,8 +164,7 @@ export async function getEvents(
   const next = nextCursor(page, rows, tail !== null);
   const resolved = {
     project: project.id,
-    from: bounded ? range.from.toISOString() : null,
-    to: bounded ? range.to.toISOString() : null,
+    ...shownBounds(bounded ? range : null),
     timezone: range.timezone,
     interval: query.get("interval") || null,
     compare: query.get("compare") || "none",
