@@ -73,7 +73,9 @@ export interface StoredIntegers {
   all(): Int32Array;
   /** Writes all of them to `column`, from the place `at` on. */
   writeTo(column: IntegerColumn | Uint32Array, at: number): void;
-  /** Returns the integers at these places; unless they are stored as deltas, no others are decoded. */
+  /** Returns all of them, where each is from 0 to 255. */
+  bytes(): Uint8Array;
+  /** Returns the integers at these places. No others are decoded, or where deltas are stored none after them. */
   at(places: Uint32Array): Int32Array;
 }
 
@@ -83,19 +85,40 @@ export function zerosStored(length: number): StoredIntegers {
   const writeTo = (column: IntegerColumn | Uint32Array, at: number) => {
     column.fill(0, at, at + length);
   };
+  const bytes = () => new Uint8Array(length);
   const at = (places: Uint32Array) => new Int32Array(places.length);
-  return { length, min: 0, max: 0, all, writeTo, at };
+  return { length, min: 0, max: 0, all, writeTo, bytes, at };
 }
 
 /** A buffer for decoded numbers that are copied to their column at once; sharing it saves garbage. */
 let scratch = new Int32Array(0);
+/** Zeros for planes that numbers lack; never written. */
+let zeros = new Uint8Array(0);
+
+/** Returns what all numbers have in common: `base` and the planes of a single value; and the other planes. */
+function summedUp(planes: readonly Squeezed[], base: number) {
+  const same = planes.reduce((sum, plane, p) => sum + ((plane.same ?? 0) << 8 * p), base) | 0;
+  const varying = planes.flatMap((plane, p) => plane.same === null ? [p] : []);
+  return { same, varying };
+}
+
+type FourPlanes = readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+
+/** Returns the bytes of these planes, and zeros for the others of four. */
+function fourPlanes(
+  planes: readonly Squeezed[],
+  varying: readonly number[],
+  length: number,
+): FourPlanes {
+  if (zeros.length < length) zeros = new Uint8Array(length);
+  const bytesOf = (p: number) => varying.includes(p) ? planes[p]!.bytes() : zeros;
+  return [bytesOf(0), bytesOf(1), bytesOf(2), bytesOf(3)];
+}
 
 /** Sets each number of `into` to `base` plus its bytes in the planes. */
 function addPlanes(planes: readonly Squeezed[], base: number, into: Int32Array): void {
   const { length } = into;
-  // Planes of a single value are summed up once.
-  const same = planes.reduce((sum, plane, p) => sum + ((plane.same ?? 0) << 8 * p), base) | 0;
-  const varying = planes.flatMap((plane, p) => plane.same === null ? [p] : []);
+  const { same, varying } = summedUp(planes, base);
   if (varying.length === 0) {
     into.fill(same);
     return;
@@ -106,11 +129,7 @@ function addPlanes(planes: readonly Squeezed[], base: number, into: Int32Array):
     for (let i = 0; i < length; i++) into[i] = same + (bytes[i]! << shift);
     return;
   }
-  const zeros = new Uint8Array(length);
-  const [a, b, c, d] = Array.from(
-    { length: 4 },
-    (_, p) => varying.includes(p) ? planes[p]!.bytes() : zeros,
-  ) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+  const [a, b, c, d] = fourPlanes(planes, varying, length);
   for (let i = 0; i < length; i++) {
     into[i] = same + (a[i]! | b[i]! << 8 | c[i]! << 16 | d[i]! << 24);
   }
@@ -135,6 +154,29 @@ function sumsAt(planes: readonly Squeezed[], base: number, places: Uint32Array):
     for (let i = 0; i < sums.length; i++) sums[i]! += (plane?.[places[i]!] ?? same!) << 8 * p;
   }
   return sums;
+}
+
+/** Returns the numbers at these places, whose steps from the one before are in the planes. */
+function deltasAt(
+  planes: readonly Squeezed[],
+  first: number,
+  length: number,
+  places: Uint32Array,
+): Int32Array {
+  const { same, varying } = summedUp(planes, 0);
+  const [a, b, c, d] = fourPlanes(planes, varying, length);
+  const order = places.map((_, i) => i).sort((i, j) => places[i]! - places[j]!);
+  const numbers = new Int32Array(places.length);
+  let [at, value] = [0, first];
+  for (let n = 0; n < order.length; n++) {
+    const i = order[n]!;
+    for (const place = places[i]!; at <= place; at++) {
+      const step = same + (a[at]! | b[at]! << 8 | c[at]! << 16 | d[at]! << 24);
+      value = (value + ((step >>> 1) ^ -(step & 1))) | 0;
+    }
+    numbers[i] = value;
+  }
+  return numbers;
 }
 
 /** Reads the fields before stored integers. */
@@ -192,12 +234,15 @@ export function readIntegers(reader: ByteReader): StoredIntegers {
       );
     } else column.set(decodedInScratch(), at);
   };
-  const at = (places: Uint32Array): Int32Array => {
-    if (codec === FRAME) return sumsAt(planes, min, places);
-    const decoded = decodedInScratch();
-    return Int32Array.from(places, (place) => decoded[place]!);
+  const bytes = (): Uint8Array => {
+    if (codec === FRAME && planes.length === 1 && min === 0) return planes[0]!.bytes();
+    const column = new Uint8Array(length);
+    writeTo(column, 0);
+    return column;
   };
-  return { length, min, max, all, writeTo, at };
+  const at = (places: Uint32Array): Int32Array =>
+    codec === FRAME ? sumsAt(planes, min, places) : deltasAt(planes, first, length, places);
+  return { length, min, max, all, writeTo, bytes, at };
 }
 
 /** Joins pieces into one column, as narrow as their least and greatest number allow. */

@@ -67,7 +67,7 @@ function readDoubles(reader: ByteReader, length: number): Float64Array {
 /** Returns for each of these places how many numbers are present before it. */
 function ranksAt(present: StoredIntegers, places: Uint32Array): Uint32Array {
   if (present.min === 1) return places;
-  const isPresent = present.all();
+  const isPresent = present.bytes();
   const ranks = new Uint32Array(places.length);
   const order = places.map((_, i) => i).sort((a, b) => places[a]! - places[b]!);
   let [before, at] = [0, 0];
@@ -78,15 +78,19 @@ function ranksAt(present: StoredIntegers, places: Uint32Array): Uint32Array {
   return ranks;
 }
 
-const countOf = (isPresent: Int32Array): number => isPresent.reduce((sum, one) => sum + one, 0);
+const countOf = (isPresent: Uint8Array): number => isPresent.reduce((sum, one) => sum + one, 0);
 
 function doublesAt(reader: ByteReader, present: StoredIntegers, ranks: Uint32Array): Float64Array {
-  const all = readDoubles(reader, countOf(present.all()));
+  const all = readDoubles(reader, countOf(present.bytes()));
   return Float64Array.from(ranks, (rank) => all[rank]!);
 }
 
 /** Puts the dense numbers, divided by `scale`, in the places that are marked as present; NaN elsewhere. */
-function spread(isPresent: Int32Array, dense: ArrayLike<number>, scale: number): Float64Array {
+function spread(
+  isPresent: Int32Array | Uint8Array,
+  dense: ArrayLike<number>,
+  scale: number,
+): Float64Array {
   const values = new Float64Array(isPresent.length).fill(NaN);
   for (let i = 0, next = 0; i < values.length; i++) {
     if (isPresent[i] === 1) values[i] = dense[next++]! / scale;
@@ -109,7 +113,7 @@ export function readNumbersAt(reader: ByteReader, places: Uint32Array): Float64A
 
 /** Reads all that `writeNumbers` wrote. */
 export function readNumbers(reader: ByteReader): Float64Array {
-  const present = readIntegers(reader).all();
+  const present = readIntegers(reader).bytes();
   const digits = reader.u8();
   return digits === DOUBLES
     ? spread(present, readDoubles(reader, countOf(present)), 1)
