@@ -30,20 +30,35 @@ export interface CellCounts {
 /** Bits of a digit of actors' ids, as they are sorted. */
 const DIGIT_BITS = 11;
 
-/** Returns the places of the events in the order of their actors: a radix sort, from the lowest digit up. */
-function inOrderOfActors(actors: Int32Array): Int32Array {
-  const highest = actors.reduce((max, actor) => Math.max(max, actor), 0);
-  let places = Int32Array.from(actors, (_, place) => place);
-  let sorted = new Int32Array(actors.length);
-  for (let shift = 0; shift < 32 && highest >>> shift > 0; shift += DIGIT_BITS) {
-    const digitOf = (place: number) => (actors[place]! >>> shift) & ((1 << DIGIT_BITS) - 1);
-    const next = new Int32Array((1 << DIGIT_BITS) + 1);
-    for (let i = 0; i < places.length; i++) next[digitOf(places[i]!) + 1]!++;
-    for (let digit = 1; digit < next.length; digit++) next[digit]! += next[digit - 1]!;
-    for (let i = 0; i < places.length; i++) sorted[next[digitOf(places[i]!)]!++] = places[i]!;
-    [places, sorted] = [sorted, places];
+/** Writes events to `into`, in the order of a digit of their actors; those of the same digit stay in order. */
+function sortByDigit(events: CellEvents, shift: number, into: CellEvents): void {
+  const { actors, cells, elements } = events;
+  const mask = (1 << DIGIT_BITS) - 1;
+  const next = new Int32Array(mask + 2);
+  for (let i = 0; i < actors.length; i++) next[((actors[i]! >>> shift) & mask) + 1]!++;
+  for (let digit = 1; digit < next.length; digit++) next[digit]! += next[digit - 1]!;
+  for (let i = 0; i < actors.length; i++) {
+    const at = next[(actors[i]! >>> shift) & mask]!++;
+    into.actors[at] = actors[i]!;
+    into.cells[at] = cells[i]!;
+    if (elements.length > 0) into.elements[at] = elements[i]!;
   }
-  return places;
+}
+
+/** Returns the events in the order of their actors: a radix sort, in the events' own memory and as much again. */
+function inOrderOfActors(events: CellEvents): CellEvents {
+  const highest = events.actors.reduce((max, actor) => Math.max(max, actor), 0);
+  let from = events;
+  let into: CellEvents = {
+    actors: new Int32Array(events.actors.length),
+    cells: new Int32Array(events.cells.length),
+    elements: new Int32Array(events.elements.length),
+  };
+  for (let shift = 0; shift < 32 && highest >>> shift > 0; shift += DIGIT_BITS) {
+    sortByDigit(from, shift, into);
+    [from, into] = [into, from];
+  }
+  return from;
 }
 
 /** Counts events by their cells, part by part. All events of an actor must be in the same part. */
@@ -62,13 +77,13 @@ export class CellCounting {
     this.#bits = bits;
   }
 
-  /** Adds the events of a part, and yields to the event loop about every 10 ms. */
-  async add({ actors, cells, elements }: CellEvents): Promise<void> {
+  /** Adds the events of a part, whose memory it uses, and lets others have their turn. */
+  async add(events: CellEvents): Promise<void> {
     const yieldIfDue = yielding();
-    const places = inOrderOfActors(actors);
-    for (let i = 0; i < places.length; i++) {
-      const at = places[i]!;
-      this.#count(actors[at]!, cells[at]!, elements.length === 0 ? NO_ID : elements[at]!);
+    const { actors, cells, elements } = inOrderOfActors(events);
+    await yieldIfDue();
+    for (let i = 0; i < actors.length; i++) {
+      this.#count(actors[i]!, cells[i]!, elements.length === 0 ? NO_ID : elements[i]!);
       if (i % EVENTS_UNTIMED === 0) await yieldIfDue();
     }
   }

@@ -49,12 +49,13 @@ class GrowingEvents {
     this.#cells[this.#length++] = cell;
   }
 
+  /** Returns them without a copy: nothing can be added after it. */
   events(): CellEvents {
     const end = this.#length;
     return {
-      actors: this.#actors.slice(0, end),
-      cells: this.#cells.slice(0, end),
-      elements: this.#elements.slice(0, end),
+      actors: this.#actors.subarray(0, end),
+      cells: this.#cells.subarray(0, end),
+      elements: this.#elements.subarray(0, end),
     };
   }
 }
