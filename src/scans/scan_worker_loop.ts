@@ -96,11 +96,18 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
       return { job: request.job, ...failureOf(error) };
     }
   };
+  const send = (reply: WorkerReply) =>
+    self.postMessage(reply, { transfer: [...ownBuffers(reply)] });
   self.onmessage = (event: MessageEvent<WorkerRequest>) => {
     const reply = answer(event.data);
     if (reply === null) return;
     // The pool sees the count while it is busy, and the reply only later.
     if (answered !== null) Atomics.add(answered, 0, 1);
-    self.postMessage(reply, { transfer: [...ownBuffers(reply)] });
+    try {
+      send(reply);
+    } catch (error) {
+      // What cannot be sent fails its job, and no other.
+      send({ job: reply.job, ...failureOf(error) });
+    }
   };
 }

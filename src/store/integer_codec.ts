@@ -156,6 +156,13 @@ function sumsAt(planes: readonly Squeezed[], base: number, places: Uint32Array):
   return sums;
 }
 
+/** Returns the numbers of these places by where they lie. As a rule they ascend, and nothing is sorted. */
+export function inOrderOfPlaces(places: Uint32Array): Uint32Array {
+  const numbers = places.map((_, i) => i);
+  const ascend = places.every((place, i) => i === 0 || places[i - 1]! <= place);
+  return ascend ? numbers : numbers.sort((i, j) => places[i]! - places[j]!);
+}
+
 /** Returns the numbers at these places, whose steps from the one before are in the planes. */
 function deltasAt(
   planes: readonly Squeezed[],
@@ -165,7 +172,7 @@ function deltasAt(
 ): Int32Array {
   const { same, varying } = summedUp(planes, 0);
   const [a, b, c, d] = fourPlanes(planes, varying, length);
-  const order = places.map((_, i) => i).sort((i, j) => places[i]! - places[j]!);
+  const order = inOrderOfPlaces(places);
   const numbers = new Int32Array(places.length);
   let [at, value] = [0, first];
   for (let n = 0; n < order.length; n++) {

@@ -1,5 +1,10 @@
 import type { ByteReader, ByteWriter } from "./byte_stream.ts";
-import { readIntegers, type StoredIntegers, writeIntegers } from "./integer_codec.ts";
+import {
+  inOrderOfPlaces,
+  readIntegers,
+  type StoredIntegers,
+  writeIntegers,
+} from "./integer_codec.ts";
 import { readSqueezed, squeeze } from "./squeezed.ts";
 
 /** Numbers with up to this many decimal places are stored as scaled integers. */
@@ -69,9 +74,8 @@ function ranksAt(present: StoredIntegers, places: Uint32Array): Uint32Array {
   if (present.min === 1) return places;
   const isPresent = present.bytes();
   const ranks = new Uint32Array(places.length);
-  const order = places.map((_, i) => i).sort((a, b) => places[a]! - places[b]!);
   let [before, at] = [0, 0];
-  for (const i of order) {
+  for (const i of inOrderOfPlaces(places)) {
     for (; at < places[i]!; at++) before += isPresent[at]!;
     ranks[i] = before;
   }

@@ -9,6 +9,8 @@ export interface ProbeInputs {
   readonly failsAt: number;
   /** Whether each visit makes garbage, so that what its thread holds meanwhile grows old. */
   readonly churns?: boolean;
+  /** Whether the result is nothing that a message can hold. */
+  readonly isUnsendable?: boolean;
 }
 
 /** Makes 16 MB of garbage. */
@@ -33,7 +35,8 @@ class Probe implements Visitor<number[]> {
   }
 
   result(): number[] {
-    return this.#actors;
+    const unsendable = (() => {}) as unknown as number;
+    return this.inputs.isUnsendable === true ? [unsendable] : this.#actors;
   }
 }
 

@@ -153,6 +153,15 @@ Deno.test("scan pool: what a visit throws ends its scan alone", async () => {
   }
 });
 
+Deno.test("scan pool: a result that no message can hold fails its scan alone", async () => {
+  const { pool, workers } = poolOf(2);
+  const unsendable = pool.run(PROBE, orderOf({ ...probe(true), isUnsendable: true }));
+  await assert.rejects(unsendable, /could not be cloned/);
+  assert.deepEqual(inOrder(await pool.run(PROBE, orderOf(probe(true)))), everybody);
+  assert.equal(workers.length, 2, "no worker was lost");
+  pool.close();
+});
+
 Deno.test("scan pool: what a lost worker visited is visited again, by another", async () => {
   const { pool, workers } = poolOf(2);
   const inputs = probe(false);

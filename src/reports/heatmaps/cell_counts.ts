@@ -1,5 +1,5 @@
 import { CELL_PLACED } from "../../store/heatmap_cell.ts";
-import { yielding } from "../../store/yielding.ts";
+import { type Yield, yielding } from "../../store/yielding.ts";
 import { NO_ID } from "../../scans/value_ids.ts";
 import { ActorCounts, type CountRows } from "./actor_counts.ts";
 import type { CellEvents } from "./cell_visitor.ts";
@@ -31,23 +31,33 @@ export interface CellCounts {
 const DIGIT_BITS = 11;
 
 /** Writes events to `into`, in the order of a digit of their actors; those of the same digit stay in order. */
-function sortByDigit(events: CellEvents, shift: number, into: CellEvents): void {
+async function sortByDigit(
+  events: CellEvents,
+  shift: number,
+  into: CellEvents,
+  yieldIfDue: Yield,
+): Promise<void> {
   const { actors, cells, elements } = events;
   const mask = (1 << DIGIT_BITS) - 1;
   const next = new Int32Array(mask + 2);
-  for (let i = 0; i < actors.length; i++) next[((actors[i]! >>> shift) & mask) + 1]!++;
+  for (let i = 0; i < actors.length; i++) {
+    next[((actors[i]! >>> shift) & mask) + 1]!++;
+    if (i % EVENTS_UNTIMED === 0) await yieldIfDue();
+  }
   for (let digit = 1; digit < next.length; digit++) next[digit]! += next[digit - 1]!;
   for (let i = 0; i < actors.length; i++) {
     const at = next[(actors[i]! >>> shift) & mask]!++;
     into.actors[at] = actors[i]!;
     into.cells[at] = cells[i]!;
     if (elements.length > 0) into.elements[at] = elements[i]!;
+    if (i % EVENTS_UNTIMED === 0) await yieldIfDue();
   }
 }
 
 /** Returns the events in the order of their actors: a radix sort, in the events' own memory and as much again. */
-function inOrderOfActors(events: CellEvents): CellEvents {
-  const highest = events.actors.reduce((max, actor) => Math.max(max, actor), 0);
+async function inOrderOfActors(events: CellEvents, yieldIfDue: Yield): Promise<CellEvents> {
+  let highest = 0;
+  for (let i = 0; i < events.actors.length; i++) highest = Math.max(highest, events.actors[i]!);
   let from = events;
   let into: CellEvents = {
     actors: new Int32Array(events.actors.length),
@@ -55,7 +65,7 @@ function inOrderOfActors(events: CellEvents): CellEvents {
     elements: new Int32Array(events.elements.length),
   };
   for (let shift = 0; shift < 32 && highest >>> shift > 0; shift += DIGIT_BITS) {
-    sortByDigit(from, shift, into);
+    await sortByDigit(from, shift, into, yieldIfDue);
     [from, into] = [into, from];
   }
   return from;
@@ -80,8 +90,7 @@ export class CellCounting {
   /** Adds the events of a part, whose memory it uses, and lets others have their turn. */
   async add(events: CellEvents): Promise<void> {
     const yieldIfDue = yielding();
-    const { actors, cells, elements } = inOrderOfActors(events);
-    await yieldIfDue();
+    const { actors, cells, elements } = await inOrderOfActors(events, yieldIfDue);
     for (let i = 0; i < actors.length; i++) {
       this.#count(actors[i]!, cells[i]!, elements.length === 0 ? NO_ID : elements[i]!);
       if (i % EVENTS_UNTIMED === 0) await yieldIfDue();
