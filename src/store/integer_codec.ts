@@ -163,6 +163,32 @@ export function inOrderOfPlaces(places: Uint32Array): Uint32Array {
   return ascend ? numbers : numbers.sort((i, j) => places[i]! - places[j]!);
 }
 
+/** A step as it is stored: even ones go up, odd ones go down. */
+const unzigzag = (step: number): number => (step >>> 1) ^ -(step & 1);
+
+/** Sums up steps from `from` to before `end` that differ in one byte, as most do: three times as fast as of four. */
+function sumOfBytes(
+  bytes: Uint8Array,
+  same: number,
+  shift: number,
+  from: number,
+  end: number,
+): number {
+  let sum = 0;
+  for (let at = from; at < end; at++) sum = (sum + unzigzag(same + (bytes[at]! << shift))) | 0;
+  return sum;
+}
+
+/** Sums up steps from `from` to before `end` that differ in any bytes. */
+function sumOfPlanes([a, b, c, d]: FourPlanes, same: number, from: number, end: number): number {
+  let sum = 0;
+  for (let at = from; at < end; at++) {
+    const step = same + (a[at]! | b[at]! << 8 | c[at]! << 16 | d[at]! << 24);
+    sum = (sum + unzigzag(step)) | 0;
+  }
+  return sum;
+}
+
 /** Returns the numbers at these places, whose steps from the one before are in the planes. */
 function deltasAt(
   planes: readonly Squeezed[],
@@ -171,16 +197,17 @@ function deltasAt(
   places: Uint32Array,
 ): Int32Array {
   const { same, varying } = summedUp(planes, 0);
-  const [a, b, c, d] = fourPlanes(planes, varying, length);
+  const sumOf = varying.length === 1
+    ? sumOfBytes.bind(null, planes[varying[0]!]!.bytes(), same, 8 * varying[0]!)
+    : sumOfPlanes.bind(null, fourPlanes(planes, varying, length), same);
   const order = inOrderOfPlaces(places);
   const numbers = new Int32Array(places.length);
   let [at, value] = [0, first];
   for (let n = 0; n < order.length; n++) {
     const i = order[n]!;
-    for (const place = places[i]!; at <= place; at++) {
-      const step = same + (a[at]! | b[at]! << 8 | c[at]! << 16 | d[at]! << 24);
-      value = (value + ((step >>> 1) ^ -(step & 1))) | 0;
-    }
+    const end = places[i]! + 1;
+    value = (value + sumOf(at, end)) | 0;
+    at = Math.max(at, end);
     numbers[i] = value;
   }
   return numbers;
@@ -221,8 +248,7 @@ export function readIntegers(reader: ByteReader): StoredIntegers {
     addPlanes(planes, codec === FRAME ? min : 0, into);
     if (codec === FRAME) return into;
     for (let i = 0, value = first; i < length; i++) {
-      const step = into[i]!;
-      value = (value + ((step >>> 1) ^ -(step & 1))) | 0;
+      value = (value + unzigzag(into[i]!)) | 0;
       into[i] = value;
     }
     return into;

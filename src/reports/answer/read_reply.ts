@@ -30,8 +30,10 @@ export function readReply(
   volatile: Readonly<Record<string, unknown>> = {},
 ): Response {
   const moving = comparedTo?.toISOString();
-  const told = JSON.stringify(
-    [query, pending, result],
+  const asTold = [query, pending, result];
+  // Calling a function for each member takes a millisecond for a page of events.
+  const told = moving === undefined ? JSON.stringify(asTold) : JSON.stringify(
+    asTold,
     (name, value) => name === "to" && value === moving ? undefined : value,
   );
   const digest = createHash("sha256").update(told).digest("base64url");
