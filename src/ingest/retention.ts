@@ -1,4 +1,5 @@
 import type { Sql } from "../db/sql.ts";
+import { sumOfProjects } from "../store/each_project.ts";
 import { JOURNAL_KEPT_MS, JOURNAL_PURGE_CHUNK_ROWS } from "./ingest_limits.ts";
 
 /** The condition of rows to delete: they were projected before $2. */
@@ -30,14 +31,13 @@ RETURNING journal_id`;
 export async function purgeJournal(sql: Sql, now: Date): Promise<number> {
   const before = new Date(now.getTime() - JOURNAL_KEPT_MS).toISOString();
   const projects = await sql.query<{ project_id: number }>("SELECT project_id FROM projections");
-  let purged = 0;
-  for (const { project_id } of projects) {
-    await sql.query(NOTE_PURGED, [project_id, before]);
+  return await sumOfProjects(projects.map(({ project_id }) => project_id), async (projectId) => {
+    await sql.query(NOTE_PURGED, [projectId, before]);
+    let purged = 0;
     for (;;) {
-      const rows = await sql.query(PURGE_CHUNK, [project_id, before, JOURNAL_PURGE_CHUNK_ROWS]);
+      const rows = await sql.query(PURGE_CHUNK, [projectId, before, JOURNAL_PURGE_CHUNK_ROWS]);
       purged += rows.length;
-      if (rows.length < JOURNAL_PURGE_CHUNK_ROWS) break;
+      if (rows.length < JOURNAL_PURGE_CHUNK_ROWS) return purged;
     }
-  }
-  return purged;
+  });
 }

@@ -1,12 +1,12 @@
-import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { earliestCarriers } from "../store/anonymous_ids.ts";
+import type { Sql } from "../db/sql.ts";
 import { eraseFromSegments } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
 import { type UsedWords, usedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
 import { deleteEventIds } from "./event_ids.ts";
-import { identitiesOf, type Identity, linkIdentities, raiseLinksVersion } from "./identities.ts";
+import { identitiesOf, raiseLinksVersion } from "./identities.ts";
+import { namesOf, removeIdentities } from "./identity_removal.ts";
 import { eraseFromJournal } from "./journal_erasure.ts";
 import { openKnownProject } from "./known_projects.ts";
 import { deleteNumbered } from "./numbered_rows.ts";
@@ -28,47 +28,6 @@ async function deleteUnused(tx: Sql, projectId: number, candidates: UsedWords): 
   await deleteNumbered(tx, projectId, "referrers", "referrer_id", referrers);
 }
 
-/** Returns identities by name: their kind, then their value. */
-async function namesOf(
-  tx: Sql,
-  projectId: number,
-  identities: ReadonlySet<number>,
-): Promise<Map<string, number>> {
-  const rows = await tx.query<{ name: string; identity_id: number }>(
-    `SELECT kind::text || value AS name, identity_id FROM identities
-    WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])`,
-    [projectId, arrayLiteral([...identities])],
-  );
-  return new Map(rows.map(({ name, identity_id }) => [name, identity_id]));
-}
-
-/**
- * Erases identities that have no events left. An anonymous id that events of another identity carry is
- * linked instead to the identity of the earliest such event, as if nobody else had ever had the id.
- */
-async function eraseIdentities(
-  tx: Sql,
-  projectId: number,
-  identities: ReadonlyMap<string, number>,
-): Promise<void> {
-  const anonymous = [...identities.keys()].filter((name) => name.startsWith("a"));
-  const carriers = await earliestCarriers(
-    tx,
-    projectId,
-    new Set(anonymous.map((name) => name.slice(1))),
-  );
-  const relinked = [...carriers].map(([value, { identity, ms, eventId }]): Identity => ({
-    id: identities.get(`a${value}`)!,
-    actor: identity,
-    linkedMs: ms,
-    linkedBy: eventId,
-  }));
-  const kept = new Set(relinked.map(({ id }) => id));
-  const erased = [...identities.values()].filter((id) => !kept.has(id));
-  await deleteNumbered(tx, projectId, "identities", "identity_id", erased);
-  await linkIdentities(tx, projectId, relinked);
-}
-
 /**
  * Erases one actor in the caller's transaction: all stored events, sessions and identities, and the names,
  * paths, titles and referrers that only this actor's events had, since they may identify a person. Project
@@ -84,7 +43,8 @@ export async function eraseActor(
 ): Promise<{ eventIds: readonly string[]; names: ReadonlySet<string> }> {
   const project = await beginProjection(tx, projectId);
   if (project === null) return { eventIds: [], names: new Set() };
-  const identities = new Set((await identitiesOf(tx, projectId, [actorId])).keys());
+  const actorOf = await identitiesOf(tx, projectId, [actorId]);
+  const identities = new Set(actorOf.keys());
   const names = await namesOf(tx, projectId, identities);
   const updates = new ActorUpdates(await openKnownProject(tx, projectId, project), new Set());
   const eventIds: string[] = [];
@@ -101,7 +61,7 @@ export async function eraseActor(
   await eraseFromSegments(tx, projectId, identities);
   const aside = await eraseFromJournal(tx, projectId, new Set(names.keys()), isUpgrading);
   await deleteEventIds(tx, projectId, [...eventIds, ...aside]);
-  await eraseIdentities(tx, projectId, names);
+  await removeIdentities(tx, projectId, actorOf);
   await raiseLinksVersion(tx, projectId);
   await deleteUnused(tx, projectId, words);
   return { eventIds: [...eventIds, ...aside], names: new Set(names.keys()) };

@@ -1,13 +1,14 @@
 import type { Database, Sql } from "../db/sql.ts";
+import { sumOfProjects } from "../store/each_project.ts";
 import { deleteFromSegmentsBefore } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
 import { deleteEventIds } from "./event_ids.ts";
 import { actorsOf, identitiesOf, raiseLinksVersion } from "./identities.ts";
+import { removeIdentities } from "./identity_removal.ts";
 import { deleteFromJournalBefore } from "./journal_erasure.ts";
 import { openKnownProject } from "./known_projects.ts";
-import { deleteNumbered } from "./numbered_rows.ts";
 import { beginProjection, type ProjectedProject } from "./projected_project.ts";
 import { EXPIRED_EVENTS_AIM } from "./projection_limits.ts";
 import { storeRemoval } from "./settling.ts";
@@ -92,7 +93,7 @@ async function deleteStep(
   const remaining = await addRemains(tx, projectId, actors, updates, beforeMs);
   await storeRemoval(tx, projectId, project, updates);
   const expired = await identitiesOf(tx, projectId, actors.difference(remaining));
-  await deleteNumbered(tx, projectId, "identities", "identity_id", [...expired.keys()]);
+  await removeIdentities(tx, projectId, expired);
   await deleteEventIds(tx, projectId, eventIds);
   await raiseLinksVersion(tx, projectId);
   return eventIds.length + aside.length;
@@ -121,16 +122,22 @@ export async function deleteEventsBefore(
   return events;
 }
 
-/** Deletes events older than their project's `retentionDays`. @returns how many were deleted */
+/**
+ * Deletes events older than their project's `retentionDays`. A project with a damaged segment keeps its
+ * events, and fails after the others have had their turn.
+ * @returns how many were deleted
+ */
 export async function deleteExpiredEvents(database: Database, now: Date): Promise<number> {
   const projects = await database.query<{ project_id: number; before: Date }>(
     `SELECT project_id, $1::text::timestamptz - make_interval(days => retention_days) AS before
     FROM projects WHERE retention_days IS NOT NULL`,
     [now.toISOString()],
   );
-  let events = 0;
-  for (const { project_id, before } of projects) {
-    events += await deleteEventsBefore(database, project_id, before.getTime());
-  }
-  return events;
+  const beforeOf = new Map(
+    projects.map(({ project_id, before }) => [project_id, before.getTime()]),
+  );
+  return await sumOfProjects(
+    [...beforeOf.keys()],
+    (projectId) => deleteEventsBefore(database, projectId, beforeOf.get(projectId)!),
+  );
 }

@@ -166,27 +166,46 @@ export function inOrderOfPlaces(places: Uint32Array): Uint32Array {
 /** A step as it is stored: even ones go up, odd ones go down. */
 const unzigzag = (step: number): number => (step >>> 1) ^ -(step & 1);
 
-/** Sums up steps from `from` to before `end` that differ in one byte, as most do: three times as fast as of four. */
-function sumOfBytes(
-  bytes: Uint8Array,
-  same: number,
-  shift: number,
-  from: number,
-  end: number,
-): number {
-  let sum = 0;
-  for (let at = from; at < end; at++) sum = (sum + unzigzag(same + (bytes[at]! << shift))) | 0;
-  return sum;
+/** Sums up the steps at places of a range. */
+type SumOf = (from: number, end: number) => number;
+
+/** Of steps that differ in one byte, as most do: in a quarter of the time of `sumOfFour`. */
+function sumOfOne(bytes: Uint8Array, shift: number, same: number): SumOf {
+  return (from, end) => {
+    let sum = 0;
+    for (let at = from; at < end; at++) sum = (sum + unzigzag(same + (bytes[at]! << shift))) | 0;
+    return sum;
+  };
 }
 
-/** Sums up steps from `from` to before `end` that differ in any bytes. */
-function sumOfPlanes([a, b, c, d]: FourPlanes, same: number, from: number, end: number): number {
-  let sum = 0;
-  for (let at = from; at < end; at++) {
-    const step = same + (a[at]! | b[at]! << 8 | c[at]! << 16 | d[at]! << 24);
-    sum = (sum + unzigzag(step)) | 0;
-  }
-  return sum;
+/** Of steps that differ in their two lowest bytes: in half the time of `sumOfFour`. */
+function sumOfTwo(low: Uint8Array, high: Uint8Array, same: number): SumOf {
+  return (from, end) => {
+    let sum = 0;
+    for (let at = from; at < end; at++) {
+      sum = (sum + unzigzag(same + (low[at]! | high[at]! << 8))) | 0;
+    }
+    return sum;
+  };
+}
+
+function sumOfFour([a, b, c, d]: FourPlanes, same: number): SumOf {
+  return (from, end) => {
+    let sum = 0;
+    for (let at = from; at < end; at++) {
+      const step = same + (a[at]! | b[at]! << 8 | c[at]! << 16 | d[at]! << 24);
+      sum = (sum + unzigzag(step)) | 0;
+    }
+    return sum;
+  };
+}
+
+function sumOfSteps(planes: readonly Squeezed[], length: number): SumOf {
+  const { same, varying } = summedUp(planes, 0);
+  const bytes = varying.map((p) => planes[p]!.bytes());
+  if (bytes.length === 1) return sumOfOne(bytes[0]!, 8 * varying[0]!, same);
+  if (bytes.length === 2 && varying[1] === 1) return sumOfTwo(bytes[0]!, bytes[1]!, same);
+  return sumOfFour(fourPlanes(planes, varying, length), same);
 }
 
 /** Returns the numbers at these places, whose steps from the one before are in the planes. */
@@ -196,10 +215,7 @@ function deltasAt(
   length: number,
   places: Uint32Array,
 ): Int32Array {
-  const { same, varying } = summedUp(planes, 0);
-  const sumOf = varying.length === 1
-    ? sumOfBytes.bind(null, planes[varying[0]!]!.bytes(), same, 8 * varying[0]!)
-    : sumOfPlanes.bind(null, fourPlanes(planes, varying, length), same);
+  const sumOf = sumOfSteps(planes, length);
   const order = inOrderOfPlaces(places);
   const numbers = new Int32Array(places.length);
   let [at, value] = [0, first];

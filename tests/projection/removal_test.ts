@@ -148,6 +148,50 @@ onBothEngines(
   },
 );
 
+onBothEngines(
+  "retention: a device is whose it would be if the user who left had never been",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const left = rowAt(1, { user_id: "u1", anonymous_id: "a1" });
+    const kept = [
+      rowAt(120, { user_id: "u3", anonymous_id: "a1" }),
+      rowAt(110, { user_id: "u2", anonymous_id: "a1" }),
+      rowAt(130, { user_id: "u2", anonymous_id: "a2" }),
+    ];
+    const project = await projected(database, [left, ...kept]);
+    const rest = await projected(database, kept.map((row) => ({ ...row })));
+    assert.equal(await deleteEventsBefore(database, project, BEFORE_MS), 1);
+    // One that is nobody's yet, and one of a user between the two: neither changes whose the device is.
+    const later = [
+      rowAt(140, { anonymous_id: "a1" }),
+      rowAt(115, { user_id: "u4", anonymous_id: "a1" }),
+    ];
+    for (const project_id of [project, rest]) {
+      await stored(database, later.map((row) => ({ ...row, project_id })));
+      await createProjection(database).catchUp(project_id);
+    }
+    assert.deepEqual(
+      await projectedState(database, project),
+      await projectedState(database, rest),
+    );
+  },
+);
+
+onBothEngines("retention: a damaged project keeps no other from it", async (_t, db) => {
+  const database = await db.open();
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString();
+  const rows = [31, 29].map((ago) => newRow({ anonymous_id: "a", occurred_at: day(ago) }));
+  const [damaged, whole] = [await projected(database, rows), await projected(database, rows)];
+  await database.query(
+    "UPDATE segments SET body = substring(body FROM 1 FOR 9) WHERE project_id = $1::int",
+    [damaged],
+  );
+  await assert.rejects(deleteExpiredEvents(database, new Date()), /is damaged/);
+  const left = async (project: number) =>
+    (await storedRows(database)).filter((row) => row.project_id === project).length;
+  assert.deepEqual([await left(damaged), await left(whole)], [2, 1]);
+});
+
 onBothEngines("erasure: an erased actor leaves nothing, and the others whole", async (t, db) => {
   const database = await db.open();
   const runs = database.engine === "embedded" ? 6 : 25;

@@ -1,0 +1,46 @@
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { earliestCarriers } from "../store/anonymous_ids.ts";
+import { type Identity, linkIdentities } from "./identities.ts";
+import { deleteNumbered } from "./numbered_rows.ts";
+
+/** Returns identities by name: their kind, then their value. */
+export async function namesOf(
+  tx: Sql,
+  projectId: number,
+  identities: Iterable<number>,
+): Promise<Map<string, number>> {
+  const rows = await tx.query<{ name: string; identity_id: number }>(
+    `SELECT kind::text || value AS name, identity_id FROM identities
+    WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])`,
+    [projectId, arrayLiteral([...identities])],
+  );
+  return new Map(rows.map(({ name, identity_id }) => [name, identity_id]));
+}
+
+/**
+ * Removes identities that have no events left. A user's anonymous id that events of other users carry is
+ * linked instead to the user of the earliest such event, as if nobody else had ever had the id. An anonymous
+ * id that is nobody's is carried by no user's event.
+ * @param actorOf the actor of each of the identities
+ */
+export async function removeIdentities(
+  tx: Sql,
+  projectId: number,
+  actorOf: ReadonlyMap<number, number>,
+): Promise<void> {
+  const linked = [...actorOf].filter(([id, actor]) => id !== actor).map(([id]) => id);
+  const idOf = new Map(
+    [...await namesOf(tx, projectId, linked)].map(([name, id]) => [name.slice(1), id]),
+  );
+  const carriers = await earliestCarriers(tx, projectId, new Set(idOf.keys()));
+  const relinked = [...carriers].map(([value, { identity, ms, eventId }]): Identity => ({
+    id: idOf.get(value)!,
+    actor: identity,
+    linkedMs: ms,
+    linkedBy: eventId,
+  }));
+  const kept = new Set(relinked.map(({ id }) => id));
+  const removed = [...actorOf.keys()].filter((id) => !kept.has(id));
+  await deleteNumbered(tx, projectId, "identities", "identity_id", removed);
+  await linkIdentities(tx, projectId, relinked);
+}
