@@ -64,7 +64,10 @@ function overlaps({ from_ms, to_ms }: DatedSegment, { fromMs, toMs }: Span): boo
   return from_ms < toMs && to_ms >= fromMs;
 }
 
-/** Counts how often identities met each condition in some segments, with the read's `bots` and none of its filters. */
+/**
+ * Counts how often identities met each condition in some segments, and perhaps in others, with the read's
+ * `bots` and none of its filters.
+ */
 async function countNow(
   { sql, scope, load }: DoneSource,
   { span, conditions }: DoneGroup,
@@ -72,8 +75,10 @@ async function countNow(
 ): Promise<DoneRows> {
   const all: Scope = { ...scope, filters: [] };
   const filters = conditions.flatMap(({ did }) => did.filters);
+  // A session may have its other events in any segment around the span.
+  const only = filters.some(({ field }) => isSessionField(field)) ? null : segments;
   const timelines: Read["timelines"] = (span, filters, columns) =>
-    load(span, filters, columns, null, segments);
+    load(span, filters, columns, null, only);
   const selected = await selectTimelines({ sql, scope: all, timelines }, span, { filters });
   const lists = conditions.map(({ did }) => withoutTechnical(matchFilters(did)));
   const tests = await eventPasses(sql, all, scope.bots, lists, selected.timelines.bits);

@@ -117,3 +117,34 @@ onBothEngines("done: a part of a segment is counted for its span alone", async (
   // A cache that keeps nothing answers the same.
   assert.deepEqual((await chosen(database, until(6), new SegmentCache(1))).who, ["a"]);
 });
+
+onBothEngines(
+  "done: a session is whole, however it is cut by segments and the span",
+  async (_, db) => {
+    const database = await openWithProjects(db);
+    const span: Span = { fromMs: FROM_MS + HOUR_MS, toMs: FROM_MS + 2 * HOUR_MS };
+    // Before the span, within it, and after it: each call makes a segment.
+    const entries = ["a", "b"].map((who) => ({
+      ...rowOf([who, "page_view", 0.9]),
+      path: `/${who}`,
+      utm_source: who === "a" ? "ads" : null,
+    }));
+    const goods = ["a", "b"].flatMap((who) =>
+      [1.2, 1.6].map((hour) => ({ ...rowOf([who, "buy", hour]), path: "/buy" }))
+    );
+    const more = ["a", "b", "c"].map((who) => ({ ...rowOf([who, "buy", 1.9]), path: "/more" }));
+    const exits = ["a", "b"].map((who) => ({
+      ...rowOf([who, "page_view", 2.1]),
+      path: `/end-${who}`,
+    }));
+    for (const rows of [entries, goods, more, exits]) await store(database, rows);
+    const by = (field: Filter["field"], value: string) =>
+      did("buy", 1, [{ field, op: "is", values: [value] }], span);
+    const whoOf = async (condition: ResolvedCondition) => (await chosen(database, condition)).who;
+    assert.deepEqual(await whoOf(by("source", "ads")), ["a"]);
+    assert.deepEqual(await whoOf({ not: by("source", "ads") }), ["b", "c"]);
+    assert.deepEqual(await whoOf(by("entryPath", "/b")), ["b"]);
+    assert.deepEqual(await whoOf(by("entryPath", "/buy")), []);
+    assert.deepEqual(await whoOf(by("exitPath", "/end-a")), ["a"]);
+  },
+);
