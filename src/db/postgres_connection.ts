@@ -106,6 +106,7 @@ export class PostgresConnection implements Session {
         return rows.slice() as R[];
       },
       this.#statementMs,
+      BOUNDS_TRANSACTION.test(text),
     );
   }
 
@@ -126,9 +127,10 @@ export class PostgresConnection implements Session {
     return await fetched;
   }
 
-  /** Runs without a deadline: a migration may take long. */
+  /** Runs without a deadline, as a migration may take long; settings are answered at once, or never. */
   script(text: string): Promise<void> {
-    return this.#run(async () => void await unnamed(this.#driver.unsafe(text)), null);
+    const msMax = SETS.test(text) ? this.#statementMs : null;
+    return this.#run(async () => void await unnamed(this.#driver.unsafe(text)), msMax);
   }
 
   /** Ends the connection at once; all outstanding statements fail with the reason. */
@@ -158,7 +160,8 @@ export class PostgresConnection implements Session {
     clearTimeout(this.#opening);
   }
 
-  #run<T>(statement: () => Promise<T>, msMax: number | null): Promise<T> {
+  /** @param isFinal whether the connection cannot be used again where the statement is refused */
+  #run<T>(statement: () => Promise<T>, msMax: number | null, isFinal = false): Promise<T> {
     if (this.#lost !== null) return Promise.reject(this.#lost);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // The server cancels a statement in time; only a dead network lets this deadline pass.
@@ -170,6 +173,7 @@ export class PostgresConnection implements Session {
       const failure = this.#failure(error);
       if (failure instanceof DatabaseUnavailable) this.lose(failure);
       reject(failure);
+      if (isFinal) this.lose("a transaction could not be begun or ended");
     });
     return promise.finally(() => {
       clearTimeout(deadline);
@@ -219,6 +223,13 @@ export class PostgresConnection implements Session {
     }
   }
 }
+
+/**
+ * Statements that leave a session within an unknown transaction where they are refused: a COMMIT that is
+ * cancelled (57014) leaves a failed one, which refuses all that follows.
+ */
+const BOUNDS_TRANSACTION = /^(BEGIN|COMMIT|ROLLBACK)/;
+const SETS = /^SET /;
 
 /** `prepare` is left to the URL (`?prepare=false` behind a transaction pooler); `simple` off keeps it one statement. */
 const PREPARED = { prepare: true, simple: false } as postgres.UnsafeQueryOptions;

@@ -131,6 +131,48 @@ onPostgres(
 );
 
 onPostgres(
+  "openPostgres: a server that hangs within a transaction is given up by its next setting",
+  () =>
+    withServer(async (server, open) => {
+      const sql = open({ connectionsMax: 1, statementTimeoutMs: 500 });
+      let pid = 0;
+      try {
+        const hung = sql.transaction(async (tx) => {
+          pid = (await tx.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"))[0]!.pid;
+          Deno.kill(pid, "SIGSTOP");
+          await tx.script("SET LOCAL statement_timeout = 100");
+        });
+        const ms = await elapsedMs(() => assert.rejects(hung, DatabaseUnavailable));
+        assert.ok(ms < GIVEN_UP_MS_MAX, `${ms} ms`);
+        assert.deepEqual(await sql.query("SELECT 1 AS a"), [{ a: 1 }]);
+      } finally {
+        Deno.kill(pid, "SIGKILL");
+        await server.stop("immediate");
+      }
+    }),
+);
+
+onPostgres(
+  "openPostgres: a connection whose transaction could not be ended is not used again",
+  () =>
+    withServer(async (_server, open) => {
+      const sql = open({ connectionsMax: 1 });
+      await sql.script(
+        "CREATE TABLE pairs (a int PRIMARY KEY, b int REFERENCES pairs DEFERRABLE INITIALLY DEFERRED)",
+      );
+      const pidOf = async () =>
+        (await sql.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"))[0]!.pid;
+      const before = await pidOf();
+      await assert.rejects(
+        sql.transaction((tx) => tx.query("INSERT INTO pairs VALUES (1, 2)")),
+        (error) => error instanceof StatementRefused && error.sqlState === "23503",
+      );
+      assert.notEqual(await pidOf(), before);
+      assert.deepEqual(await sql.query("SELECT count(*) AS n FROM pairs"), [{ n: 0 }]);
+    }),
+);
+
+onPostgres(
   "openPostgres: a wrong database or a refused login is the server's fault, not the statement's",
   () =>
     withServer(async (server) => {
