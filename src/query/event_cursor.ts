@@ -2,9 +2,11 @@ import { CURSOR_LENGTH_MAX, TAIL_CURSOR_AGE_MS_MAX, TIMESTAMP_MS_MIN } from "../
 import { Problem } from "../problem.ts";
 import { givenText, invalidCursor, invalidParameter } from "./parameters.ts";
 
-/** Where a page ended: the time and the id of its last event. */
+/** Where a page ended. */
 export interface PageCursor {
+  /** The time of its last event; of a page of a tail, when the poll's first page was read. */
   readonly at: string;
+  /** Its last event. */
   readonly eventId: string;
   /** Null: the page is not one of a tail. */
   readonly tail: TailPage | null;

@@ -62,7 +62,7 @@ export async function readPage(
   }
   await refuseExpired(sql, scope.projectId, tail);
   const page = cursor?.tail ?? null;
-  const position = page === null ? await told() : { at: tail.at, snapshot: page.snapshot };
+  const position = page === null ? await told() : { at: cursor!.at, snapshot: page.snapshot };
   const selection = { after: tail, until: position.snapshot, range };
   return { events: await tailEvents(source, selection, page, rows + 1), position };
 }
@@ -75,9 +75,10 @@ export function nextCursor(
 ): PageCursor | null {
   const last = events[rows - 1];
   if (last === undefined || events.length <= rows) return null;
-  const { journalId, row: { occurred_at: at, event_id: eventId } } = last;
-  const tail = isTail ? { snapshot: position.snapshot, journalId, eventId } : null;
-  return { at, eventId, tail };
+  const { journalId, row: { occurred_at, event_id: eventId } } = last;
+  if (!isTail) return { at: occurred_at, eventId, tail: null };
+  const { at, snapshot } = position;
+  return { at, eventId, tail: { snapshot, journalId, eventId } };
 }
 
 /** Runs `work` on one snapshot of the database. */

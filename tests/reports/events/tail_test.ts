@@ -24,6 +24,8 @@ class Tail {
       });
       assert.equal(status, 200, JSON.stringify(body));
       next ??= body.tailCursor;
+      // Whichever page of a tail a client takes it from, it goes on from the same moment.
+      if (this.#after !== null) assert.equal(body.tailCursor, next);
       found.push(...body.events.map((event: Json) => String(event.eventId)));
       cursor = body.nextCursor;
     } while (cursor !== null);
