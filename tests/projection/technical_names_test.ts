@@ -55,3 +55,26 @@ onBothEngines("technical names: they tell who is who, and count nowhere", async 
   const linked = await projected(database, others, false);
   assert.deepEqual(counted(linked.state), counted(together.state));
 });
+
+onBothEngines("technical names: a server learns those that another one has met", async (_t, db) => {
+  const database = await openWithProjects(db);
+  const [here, there] = [createProjection(database), createProjection(database)];
+  const rowAt = (minute: number, name: string) =>
+    newRow({
+      name,
+      project_id: 1,
+      anonymous_id: "a1",
+      in_session: !name.startsWith("$"),
+      occurred_at: new Date(START_MS + minute * MINUTE_MS).toISOString(),
+    });
+  const rows = [rowAt(60, "page_view"), rowAt(0, "$ping"), rowAt(90, "page_view")];
+  for (const [i, projection] of [here, there, here].entries()) {
+    await insertEvents(database, [rows[i]!]);
+    await projection.catchUp(1);
+  }
+  // Which counts all stored events anew, by what this server knows.
+  await database.query("UPDATE projects SET timezone = 'Asia/Tokyo' WHERE project_id = 1");
+  await here.catchUp(1);
+  const [actor] = await database.query("SELECT first_ms FROM actors WHERE project_id = 1");
+  assert.deepEqual(actor, { first_ms: START_MS + 60 * MINUTE_MS });
+});
