@@ -92,7 +92,7 @@ async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): 
   for (let after = 0;;) {
     const rows = (await tx.binary(READ, [projectId, after, removal.beforeMs])).map(erasableRow);
     for (const row of rows) {
-      // Unreadable events are deleted with their row, 48 hours after its projection.
+      // A row that cannot be read stays until all of it has expired.
       const events = readable(() => decodeBlock(row.block, projectId)) ?? [];
       aside.push(...await removeFromRow(tx, projectId, row, events, removal));
     }
@@ -136,10 +136,11 @@ export async function deleteFromJournalBefore(
     WHERE project_id = $1::int`,
     [projectId, beforeMs],
   );
-  // Rows that expire whole need not be read; most rows do where the retention is below 48 hours.
+  // Rows that expire whole need not be read; most rows do where the retention is below 48 hours. Of a row
+  // that cannot be read, no event is named as set aside.
   await tx.query(
     `DELETE FROM journal WHERE project_id = $1::int AND to_ms < $2::int8
-      AND projected_at IS NOT NULL AND set_aside_until IS NULL`,
+      AND projected_at IS NOT NULL AND (set_aside_until IS NULL OR set_aside_ids IS NULL)`,
     [projectId, beforeMs],
   );
   const isRemoved = ({ occurred_at }: EventRow) => Date.parse(occurred_at) < beforeMs;

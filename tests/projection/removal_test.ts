@@ -149,6 +149,22 @@ onBothEngines(
 );
 
 onBothEngines(
+  "retention: what cannot be read goes once all of it has expired",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    for (const step of [1, 99, 100]) await stored(database, [rowAt(step)]);
+    await database.query("UPDATE journal SET block = set_byte(block, 9, 255 - get_byte(block, 9))");
+    await createProjection(database).catchUp(1);
+    const left = async () =>
+      (await database.query("SELECT from_ms FROM journal ORDER BY from_ms"))
+        .map(({ from_ms }) => ((from_ms as number) - START_MS) / STEP_MS);
+    assert.deepEqual(await left(), [1, 99, 100]);
+    await deleteEventsBefore(database, 1, BEFORE_MS);
+    assert.deepEqual(await left(), [100]);
+  },
+);
+
+onBothEngines(
   "retention: a device is whose it would be if the user who left had never been",
   async (_t, db) => {
     const database = await openWithProjects(db);
