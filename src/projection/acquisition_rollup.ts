@@ -36,25 +36,27 @@ function daysWith(counts: DayCounts, side: 0 | 1): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Subtracts the links between an actor's days with a value before the change, and adds the links after it. */
+/**
+ * Subtracts the links between an actor's days with a value before the change, and adds the links after it. The
+ * first day is linked to the actor's first day ever, each other one to the day before it. A link that
+ * stays is left alone: somebody's visits may be of a hundred thousand days.
+ */
 function addLinks(
   sumsOf: (day: number) => DaySums,
   counts: DayCounts,
   { oldFirst, newFirst }: Visitor,
 ): void {
   const [before, after] = [daysWith(counts, 0), daysWith(counts, 1)];
-  let same = 0;
-  if (oldFirst === newFirst) {
-    while (same < before.length && before[same] === after[same]) same++;
+  const linkOf = (days: readonly number[], i: number, first: number): [number, number] =>
+    i === 0 ? [NEVER, first] : [days[i - 1]!, NEVER];
+  for (let [b, a] = [0, 0]; b < before.length || a < after.length;) {
+    const day = Math.min(before[b] ?? Infinity, after[a] ?? Infinity);
+    const gone = before[b] === day ? linkOf(before, b++, oldFirst) : null;
+    const come = after[a] === day ? linkOf(after, a++, newFirst) : null;
+    if (gone !== null && come !== null && gone[0] === come[0] && gone[1] === come[1]) continue;
+    if (gone !== null) sumsOf(day).addLink(...gone, -1);
+    if (come !== null) sumsOf(day).addLink(...come, 1);
   }
-  const add = (list: readonly number[], first: number, sign: number) => {
-    for (let i = same; i < list.length; i++) {
-      if (i === 0) sumsOf(list[i]!).addLink(NEVER, first, sign);
-      else sumsOf(list[i]!).addLink(list[i - 1]!, NEVER, sign);
-    }
-  };
-  add(before, oldFirst, -1);
-  add(after, newFirst, 1);
 }
 
 function addVisitor(sums: AcquisitionSums, visitor: Visitor, values: ValueNumbers): void {

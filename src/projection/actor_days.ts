@@ -1,5 +1,6 @@
 import { gatheredRows } from "../db/gathered_rows.ts";
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { countWhile } from "../store/segment_head.ts";
 import type { TimedEvent } from "../store/timed_events.ts";
 import type { LocalDays } from "./local_days.ts";
 import { deleteNumbered } from "./numbered_rows.ts";
@@ -55,7 +56,7 @@ export class Sightings {
     const seen = this.#sightings.get(actor);
     if (seen === undefined) return stored;
     const firstMs = Math.min(seen.firstMs, stored?.firstMs ?? Infinity);
-    const missing = [...seen.days].filter((day) => !hasDay(stored, day));
+    const missing = missingDays(seen.days, stored?.days ?? []);
     if (stored !== null && missing.length === 0 && firstMs === stored.firstMs) return stored;
     const days = missing.length === 0
       ? stored?.days ?? []
@@ -64,11 +65,10 @@ export class Sightings {
   }
 }
 
-function hasDay(stored: StoredActor | null, day: number): boolean {
-  if (stored === null) return false;
-  const { days } = stored;
-  // Mostly it is the last one.
-  return days.at(-1) === day || days.includes(day);
+/** Returns the days that are not among the known ones, which are ascending. */
+function missingDays(days: ReadonlySet<number>, known: readonly number[]): number[] {
+  const placeOf = (day: number) => countWhile(known.length, (i) => known[i]! < day);
+  return [...days].filter((day) => known[placeOf(day)] !== day);
 }
 
 const READ = `

@@ -6,7 +6,11 @@ import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
 import type { EventBatch } from "../store/event_source.ts";
 import { raiseLinksVersion } from "./identities.ts";
-import { KNOWN_CHARACTERS_MAX, KNOWN_TEXTS_MAX } from "./projection_limits.ts";
+import {
+  DICTIONARY_ROWS_AT_ONCE,
+  KNOWN_CHARACTERS_MAX,
+  KNOWN_TEXTS_MAX,
+} from "./projection_limits.ts";
 
 /** Raised with every change of the channel rules or source lists: all history is then reclassified. */
 export const RULES_VERSION = 2;
@@ -353,28 +357,35 @@ function trafficOf(
   return { key, missing: () => ({ text: rowText(key), isBot: false, columns: columns() }) };
 }
 
-/** Reclassifies all traffic of a project, after its site or the rules have changed. */
+const TRAFFIC_PART = "project_id = $1::int AND traffic_id > $2::int AND traffic_id <= $3::int";
+
+/** Reclassifies all traffic of a project, after its site or the rules have changed, part by part. */
 export async function reclassifyTraffic(
   tx: Sql,
   projectId: number,
   siteHost: string | null,
 ): Promise<void> {
-  const rows = await tx.query<TrafficInputs & Row & { traffic_id: number }>(
-    `SELECT traffic_id, ${TRAFFIC_INPUTS.join(", ")} FROM traffic WHERE project_id = $1::int`,
+  const [last] = await tx.query<{ id: number | null }>(
+    "SELECT max(traffic_id) AS id FROM traffic WHERE project_id = $1::int",
     [projectId],
   );
-  if (rows.length === 0) return;
-  const results = rows.map((row) => classified(row, siteHost));
-  await tx.query(
-    `UPDATE traffic t SET ${TRAFFIC_RESULTS.map((name) => `${name} = a.${name}`).join(", ")}
-    FROM unnest($2::text::int[], ${
-      TRAFFIC_RESULTS.map((_, i) => `$${i + 3}::text::text[]`).join(", ")
-    }) AS a (traffic_id, ${TRAFFIC_RESULTS.join(", ")})
-    WHERE t.project_id = $1::int AND t.traffic_id = a.traffic_id`,
-    [
+  for (let from = 0; from < (last?.id ?? 0); from += DICTIONARY_ROWS_AT_ONCE) {
+    const part = [projectId, from, from + DICTIONARY_ROWS_AT_ONCE];
+    const rows = await tx.query<TrafficInputs & Row & { traffic_id: number }>(
+      `SELECT traffic_id, ${TRAFFIC_INPUTS.join(", ")} FROM traffic WHERE ${TRAFFIC_PART}`,
+      part,
+    );
+    const results = rows.map((row) => classified(row, siteHost));
+    await tx.query(RECLASSIFY, [
       projectId,
       arrayLiteral(rows.map(({ traffic_id }) => traffic_id)),
       ...TRAFFIC_RESULTS.map((_, i) => arrayLiteral(results.map((row) => row[i]!))),
-    ],
-  );
+    ]);
+  }
 }
+
+const RECLASSIFY = `
+UPDATE traffic t SET ${TRAFFIC_RESULTS.map((name) => `${name} = a.${name}`).join(", ")}
+FROM unnest($2::text::int[], ${TRAFFIC_RESULTS.map((_, i) => `$${i + 3}::text::text[]`).join(", ")})
+  AS a (traffic_id, ${TRAFFIC_RESULTS.join(", ")})
+WHERE t.project_id = $1::int AND t.traffic_id = a.traffic_id`;

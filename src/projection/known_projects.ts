@@ -30,10 +30,12 @@ export async function openKnownProject(
   projectId: number,
   { site_host, timezone, links_version }: ProjectedProject,
 ): Promise<KnownProject> {
+  const values = new ValueNumbers();
+  await values.open(tx, projectId);
   return {
     siteHost: site_host,
     linksVersion: links_version,
-    values: new ValueNumbers(),
+    values,
     dictionaries: await openDictionaries(tx, projectId, site_host),
     identities: new Identities(),
     days: new LocalDays(timezone),

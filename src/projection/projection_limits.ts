@@ -71,6 +71,8 @@ export const KNOWN_TEXTS_MAX = 100_000;
 export const KNOWN_CHARACTERS_MAX = 4 * 1024 * 1024;
 /** Number of projects whose batch sizes, and whose growth for ANALYZE, are kept in memory. */
 export const BATCH_SIZES_KNOWN_MAX = 100;
+/** Rows of a dictionary that one statement reads, or classifies anew: by their numbers, without gaps in them. */
+export const DICTIONARY_ROWS_AT_ONCE = 20_000;
 /** Number of UTC days whose local days are cached per project. */
 export const KNOWN_DAYS_MAX = 10_000;
 /**

@@ -15,6 +15,8 @@ class Sums {
     readonly table: string,
     readonly keys: readonly string[],
     readonly columns: readonly string[],
+    /** Whether rows stay whose sums have become zero: where most become something else again. */
+    readonly keepsZeros: boolean,
   ) {}
 
   add(key: readonly number[], ...sums: readonly number[]): void {
@@ -32,6 +34,8 @@ class Sums {
     const { table, keys, columns } = this;
     const arrays = [...keys.map(() => "int"), ...columns.map(() => "int8")]
       .map((type, i) => `$${i + 2}::text::${type}[]`);
+    const keysOf = (some: readonly { readonly key: readonly number[] }[]) =>
+      keys.map((_, i) => arrayLiteral(some.map(({ key }) => key[i]!)));
     await tx.query(
       `INSERT INTO ${table} AS t (project_id, ${[...keys, ...columns].join(", ")})
       SELECT $1::int, a.* FROM unnest(${arrays.join(", ")}) AS a
@@ -39,9 +43,20 @@ class Sums {
       SET ${columns.map((name) => `${name} = t.${name} + excluded.${name}`).join(", ")}`,
       [
         projectId,
-        ...keys.map((_, i) => arrayLiteral(rows.map(({ key }) => key[i]!))),
+        ...keysOf(rows),
         ...columns.map((_, i) => arrayLiteral(rows.map(({ sums }) => sums[i]!))),
       ],
+    );
+    const lessened = rows.filter(({ sums }) => sums.some((sum) => sum < 0));
+    if (this.keepsZeros || lessened.length === 0) return;
+    await tx.query(
+      `DELETE FROM ${table} t USING unnest(${arrays.slice(0, keys.length).join(", ")})
+        AS k (${keys.join(", ")})
+      WHERE t.project_id = $1::int AND ${
+        [...keys.map((key) => `t.${key} = k.${key}`), ...columns.map((name) => `t.${name} = 0`)]
+          .join(" AND ")
+      }`,
+      [projectId, ...keysOf(lessened)],
     );
   }
 }
@@ -104,12 +119,13 @@ function addVisitor(visitors: Sums, { before, after }: ActorChange): void {
 
 /** Applies changes to the rollups; to be called before sessions and actors are rewritten. */
 export async function rollUp(tx: Sql, rollups: Rollups, changes: Changes): Promise<void> {
-  const totals = new Sums("day_totals", ["day"], DAY_TOTALS);
-  const durations = new Sums("session_durations", ["day", "seconds"], ["sessions"]);
+  const totals = new Sums("day_totals", ["day"], DAY_TOTALS, true);
+  const durations = new Sums("session_durations", ["day", "seconds"], ["sessions"], true);
   const visitors = new Sums(
     "visitor_days",
     ["day", "prev_day", "cohort_day", "first_day"],
     ["actors"],
+    false,
   );
   for (const [day, [events, pageviews]] of changes.totals) {
     totals.add([day], events, pageviews, 0, 0, 0);

@@ -86,13 +86,16 @@ async function bySlices(settling: Settling, from: number): Promise<number | null
  * @returns whether everything is settled, so that new events can be projected
  */
 export async function settle(settling: Settling): Promise<boolean> {
-  const { tx, projectId, project } = settling;
+  const { tx, projectId, project, known: { values } } = settling;
   const { site_host, timezone, known_timezone, recount_timezone, recounted_to } = project;
   const hasRules = hasCurrentRules(project);
   if (hasRules && timezone === known_timezone) return true;
   const isBegun = hasRules && recount_timezone === timezone && recounted_to !== null;
   if (!isBegun) {
-    if (!hasRules) await reclassifyTraffic(tx, projectId, site_host);
+    if (!hasRules) {
+      await reclassifyTraffic(tx, projectId, site_host);
+      await values.open(tx, projectId);
+    }
     await clearRollups(tx, projectId);
   }
   const next = await bySlices(settling, isBegun ? recounted_to : 0);

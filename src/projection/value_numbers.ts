@@ -1,48 +1,88 @@
 import { CONTEXT_DIMENSIONS, TRAFFIC_DIMENSIONS } from "../attribution/dimensions.ts";
 import type { Row, Sql } from "../db/sql.ts";
+import { digestOf } from "./dictionaries.ts";
+import { DICTIONARY_ROWS_AT_ONCE } from "./projection_limits.ts";
 
 /** Stands for no value, or no path. */
 const NONE = 0;
 
-/** Numbers the values of one dictionary's rows: a value has the number of the first row that holds it. */
+/** Values of up to this many characters are kept as they are to be found again; of longer ones, their digest. */
+const VALUE_CHARACTERS_KEPT_MAX = 32;
+
+const kept = (value: string | null): string | null =>
+  value === null || value.length <= VALUE_CHARACTERS_KEPT_MAX ? value : `\0${digestOf(value)}`;
+
+interface NumberedRow extends Row {
+  readonly number: number;
+}
+
+/**
+ * Numbers the values of one dictionary's rows: a value has the number of the first row that holds it. A row
+ * takes 40 bytes, and 100 more for each value that is new with it, however long that is.
+ */
 class Dictionary {
   readonly #least: Map<string | null, number>[];
-  readonly #numbersOf = new Map<number, Int32Array>();
+  /** Of each row the numbers of its values, by its number without the sign; 0: there is no such row. */
+  #numbers = new Int32Array(0);
   /** The greatest number read so far, without its sign. */
   last = 0;
 
-  constructor(readonly fields: readonly string[]) {
+  /** @param rows selects the rows with numbers above $2 and up to $3, without their signs, in that order */
+  constructor(readonly fields: readonly string[], readonly rows: string) {
     this.#least = fields.map(() => new Map());
   }
 
-  /** Adds a row; rows must come in the order in which their numbers were given out. */
-  add(number: number, row: Row): void {
-    const numbers = this.fields.map((field, i) => {
-      const value = row[field] as string | null;
-      const known = this.#least[i]!.get(value);
-      if (known === undefined) this.#least[i]!.set(value, number);
-      return known ?? number;
-    });
-    this.#numbersOf.set(number, Int32Array.from(numbers));
-    this.last = Math.abs(number);
+  /** Reads the rows that were added since the last call, up to a number. */
+  async readUpTo(tx: Sql, projectId: number, end: number): Promise<void> {
+    while (this.last < end) {
+      const to = Math.min(end, this.last + DICTIONARY_ROWS_AT_ONCE);
+      for (const row of await tx.query<NumberedRow>(this.rows, [projectId, this.last, to])) {
+        this.#add(row);
+      }
+      this.last = to;
+    }
+  }
+
+  #add(row: NumberedRow): void {
+    const { fields } = this;
+    const at = Math.abs(row.number) * fields.length;
+    if (at >= this.#numbers.length) {
+      const longer = new Int32Array(2 * (at + fields.length));
+      longer.set(this.#numbers);
+      this.#numbers = longer;
+    }
+    for (const [i, field] of fields.entries()) {
+      const number = this.#least[i]!.getOrInsert(kept(row[field] as string | null), row.number);
+      this.#numbers[at + i] = number;
+    }
   }
 
   numbersOf(number: number): Int32Array {
-    const numbers = this.#numbersOf.get(number);
-    if (numbers === undefined) throw new Error("A session names a row that no dictionary has");
+    const at = Math.abs(number) * this.fields.length;
+    const numbers = this.#numbers.subarray(at, at + this.fields.length);
+    if (!numbers[0]) throw new Error("A session names a row that no dictionary has");
     return numbers;
   }
 }
 
 const TRAFFIC_ROWS = `
 SELECT traffic_id AS number, ${TRAFFIC_DIMENSIONS.join(", ")}, rule FROM traffic
-WHERE project_id = $1::int AND traffic_id > $2::int ORDER BY traffic_id`;
+WHERE project_id = $1::int AND traffic_id > $2::int AND traffic_id <= $3::int
+ORDER BY traffic_id`;
 
 // Contexts of bots have negative numbers from the same sequence.
 const CONTEXT_ROWS = `
 SELECT context_id AS number, country, region, city, browser, os, device::text AS device FROM contexts
-WHERE project_id = $1::int AND (context_id > $2::int OR context_id < -$2::int)
+WHERE project_id = $1::int AND (context_id > $2::int AND context_id <= $3::int
+  OR context_id >= -$3::int AND context_id < -$2::int)
 ORDER BY abs(context_id)`;
+
+/** The greatest number of each dictionary, without its sign. */
+const LAST = `
+SELECT
+  coalesce((SELECT max(traffic_id) FROM traffic WHERE project_id = $1::int), 0) AS traffic,
+  coalesce((SELECT greatest(max(context_id), -min(context_id)) FROM contexts
+    WHERE project_id = $1::int), 0) AS context`;
 
 /** A visit, by its rows of the dictionaries. */
 interface NumberedVisit {
@@ -50,31 +90,34 @@ interface NumberedVisit {
   readonly context: number;
 }
 
-interface NumberedRow extends Row {
-  readonly number: number;
-}
-
 /**
  * The numbers of the values of a project's sessions in the rollups. They follow from the dictionaries, which
  * only grow: they are cached, and only the new rows are read when they have grown.
  */
 export class ValueNumbers {
-  readonly #traffic = new Dictionary([...TRAFFIC_DIMENSIONS, "rule"]);
-  readonly #contexts = new Dictionary(CONTEXT_DIMENSIONS);
+  #traffic = new Dictionary([...TRAFFIC_DIMENSIONS, "rule"], TRAFFIC_ROWS);
+  #contexts = new Dictionary(CONTEXT_DIMENSIONS, CONTEXT_ROWS);
 
-  /** Reads the dictionary rows added since the last call, if one of these visits has such a row. */
+  /**
+   * Reads all rows that are there, as they stand now; to be called once before `readOn`, and again where rows
+   * have been classified anew. Of a large project this takes longer than a batch may.
+   */
+  async open(tx: Sql, projectId: number): Promise<void> {
+    this.#traffic = new Dictionary(this.#traffic.fields, TRAFFIC_ROWS);
+    this.#contexts = new Dictionary(this.#contexts.fields, CONTEXT_ROWS);
+    const [last] = await tx.query<NumberedVisit & Row>(LAST, [projectId]);
+    await this.readOn(tx, projectId, [last!]);
+  }
+
+  /** Reads the dictionary rows added since the last call, up to those of these visits. */
   async readOn(tx: Sql, projectId: number, visits: readonly NumberedVisit[]): Promise<void> {
-    for (
-      const [dictionary, rows, field] of [
-        [this.#traffic, TRAFFIC_ROWS, "traffic"],
-        [this.#contexts, CONTEXT_ROWS, "context"],
-      ] as const
-    ) {
-      if (!visits.some((visit) => Math.abs(visit[field]) > dictionary.last)) continue;
-      for (const row of await tx.query<NumberedRow>(rows, [projectId, dictionary.last])) {
-        dictionary.add(row.number, row);
-      }
+    let [traffic, context] = [0, 0];
+    for (const visit of visits) {
+      traffic = Math.max(traffic, visit.traffic);
+      context = Math.max(context, Math.abs(visit.context));
     }
+    await this.#traffic.readUpTo(tx, projectId, traffic);
+    await this.#contexts.readUpTo(tx, projectId, context);
   }
 
   /** Returns a session's number in each of `ROLLED_DIMENSIONS`. */

@@ -15,14 +15,20 @@ const times = <T>(count: number, of: (i: number) => T): T[] =>
 
 /** A database that counts what the projection asks of it. */
 function counted(database: Database) {
-  const counts = { statements: 0, rows: 0 };
+  const counts = { statements: 0, rows: 0, dayCharacters: 0 };
   const count = <R>(rows: R[]): R[] => {
     counts.statements++;
     counts.rows += rows.length;
     return rows;
   };
   const sql = withMembersInside(database, (sql) => ({
-    query: async (text, params) => count(await sql.query(text, params)),
+    query: async (text, params) => {
+      // What is written of each value and day.
+      if (text.includes("INSERT INTO acquisition_days")) {
+        counts.dayCharacters += params!.reduce<number>((sum, one) => sum + String(one).length, 0);
+      }
+      return count(await sql.query(text, params));
+    },
     binary: async (text, params) => count(await sql.binary(text, params)),
   }));
   return { counts, sql };
@@ -39,7 +45,7 @@ onBothEngines("projection: it asks for what a batch touches, and no more", async
   /** What it asks for to project some events. */
   const asked = async (rows: readonly EventRow[]) => {
     await store(database, rows);
-    Object.assign(counts, { statements: 0, rows: 0 });
+    Object.assign(counts, { statements: 0, rows: 0, dayCharacters: 0 });
     await projection.catchUp(1);
     return { ...counts };
   };
@@ -59,6 +65,22 @@ onBothEngines("projection: it asks for what a batch touches, and no more", async
     assert.ok(ten.rows - one.rows <= 2 * 9 + 16, `${ten.rows} and ${one.rows} rows`);
     assert.ok(ten.statements <= one.statements + 2);
   });
+  await t.step(
+    "of somebody with many days who was there before them, the first of them",
+    async () => {
+      const of = (who: string, day: number) =>
+        newRow({ anonymous_id: who, name: "page_view", occurred_at: at(day * DAY_MS) });
+      const earlier = async (who: string, days: number) => {
+        await asked(times(days, (i) => of(who, i)));
+        return await asked([of(who, -1)]);
+      };
+      const few = await earlier("few", 5);
+      const many = await earlier("many", 200);
+      assert.ok(many.dayCharacters <= few.dayCharacters + 100, `${many.dayCharacters}`);
+      const empty = await database.query("SELECT FROM visitor_days WHERE actors = 0");
+      assert.equal(empty.length, 0);
+    },
+  );
   await t.step("for more people, not more statements", async () => {
     const people = (from: number, count: number) =>
       times(count, (i) => newRow({ anonymous_id: `p${from + i}`, occurred_at: at(i) }));
