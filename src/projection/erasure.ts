@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { eraseFromSegments } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
-import { type UsedWords, usedWords } from "../store/used_words.ts";
+import { usedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
 import { deleteEventIds } from "./event_ids.ts";
@@ -9,28 +9,15 @@ import { identitiesOf, raiseLinksVersion } from "./identities.ts";
 import { namesOf, removeIdentities } from "./identity_removal.ts";
 import { eraseFromJournal } from "./journal_erasure.ts";
 import { openKnownProject } from "./known_projects.ts";
-import { deleteNumbered } from "./numbered_rows.ts";
 import { beginProjection } from "./projected_project.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
-
-/** The terms up to this number are page_view, click and scroll, which stay. */
-const RESERVED_MAX = 3;
-
-/** Deletes the candidate words that no stored event uses any more. */
-async function deleteUnused(tx: Sql, projectId: number, candidates: UsedWords): Promise<void> {
-  const used = await usedWords(tx, projectId);
-  const terms = [...candidates.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
-  await deleteNumbered(tx, projectId, "terms", "term_id", terms);
-  // The numbers of deleted terms are given out again, to words that may be no technical names.
-  await deleteNumbered(tx, projectId, "technical_names", "term_id", terms);
-  const referrers = [...candidates.referrers.difference(used.referrers)];
-  await deleteNumbered(tx, projectId, "referrers", "referrer_id", referrers);
-}
+import { removeUnused } from "./unused_words.ts";
 
 /**
  * Erases one actor in the caller's transaction: all stored events, sessions and identities, and the names,
- * paths, titles and referrers that only this actor's events had, since they may identify a person. Project
+ * paths, titles, referrers, campaign tags and places that only this actor's events had, since they may identify
+ * a person. Project
  * the pending events first, so that no event of the actor is left in the journal.
  * @param isUpgrading whether to erase also events that an upgrade has moved into the journal, even pending ones
  * @returns the ids of the erased events, and the names of the identities: their kind, then their value
@@ -63,6 +50,6 @@ export async function eraseActor(
   await deleteEventIds(tx, projectId, [...eventIds, ...aside]);
   await removeIdentities(tx, projectId, actorOf);
   await raiseLinksVersion(tx, projectId);
-  await deleteUnused(tx, projectId, words);
+  await removeUnused(tx, projectId, words, await usedWords(tx, projectId));
   return { eventIds: [...eventIds, ...aside], names: new Set(names.keys()) };
 }

@@ -17,7 +17,8 @@ interface ValueSource {
   readonly isText: boolean;
 }
 
-const ANY = "value IS NOT NULL";
+// An erasure leaves empty texts in place of what only the erased person had.
+const ANY = "value <> ''";
 
 function texts(suggested: string | null, from = "terms v"): ValueSource {
   return { from, value: "v.term", suggested, isText: true };

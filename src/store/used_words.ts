@@ -8,10 +8,21 @@ export interface UsedWords {
   /** Names, paths and titles. */
   readonly terms: Set<number>;
   readonly referrers: Set<number>;
+  readonly contexts: Set<number>;
+  readonly traffic: Set<number>;
 }
 
-const TERMS = ["names", "paths", "titles"] as const satisfies readonly IntegerName[];
-const COLUMNS = ["identities", "runs", ...TERMS, "referrers"] as const;
+/** Which words each column holds. */
+const WORDS_OF = {
+  names: "terms",
+  paths: "terms",
+  titles: "terms",
+  referrers: "referrers",
+  contexts: "contexts",
+  traffics: "traffic",
+} as const satisfies Partial<Record<IntegerName, keyof UsedWords>>;
+const WORD_COLUMNS = Object.keys(WORDS_OF) as (keyof typeof WORDS_OF)[];
+const COLUMNS = ["identities", "runs", ...WORD_COLUMNS] as const;
 
 /** Returns the runs of these identities as ranges of places; without a set, one range over all events. */
 function rangesOf(reader: SegmentReader, identities?: ReadonlySet<number>): [number, number][] {
@@ -27,12 +38,17 @@ export async function usedWords(
   projectId: number,
   identities?: ReadonlySet<number>,
 ): Promise<UsedWords> {
-  const used: UsedWords = { terms: new Set(), referrers: new Set() };
+  const used: UsedWords = {
+    terms: new Set(),
+    referrers: new Set(),
+    contexts: new Set(),
+    traffic: new Set(),
+  };
   for await (const block of eachStoredBlock(sql, projectId)) {
     const [reader] = await fetchBlocks(sql, projectId, [block], COLUMNS);
     const ranges = rangesOf(reader!, identities);
-    for (const name of [...TERMS, "referrers"] as const) {
-      const words = name === "referrers" ? used.referrers : used.terms;
+    for (const name of WORD_COLUMNS) {
+      const words = used[WORDS_OF[name]];
       const column = ranges.length === 0 ? [] : reader!.integers(name);
       for (const [from, to] of ranges) for (let at = from; at < to; at++) words.add(column[at]!);
     }

@@ -4,6 +4,7 @@ import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { JOURNAL_ROWS_READ_AT_ONCE } from "../../src/projection/projection_limits.ts";
+import { candidateValues } from "../../src/query/known_values.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { eraseActor } from "../../src/projection/erasure.ts";
 import { deleteEventsBefore, deleteExpiredEvents } from "../../src/projection/retention.ts";
@@ -311,6 +312,49 @@ onBothEngines(
         );
       }),
       { numRuns: runs },
+    );
+  },
+);
+
+onBothEngines(
+  "erasure: of tags and places stays what others share, and what comes again counts",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const members = { name: "page_view", host: "shop.test", country: "DE", utm_source: "news" };
+    const own = { ...members, city: "Ulm", utm_content: "user-42", browser: "Rare" };
+    // The first row of each value that others share is hers.
+    const hers = [rowAt(1, { ...own, anonymous_id: "u1", utm_medium: "email" })];
+    const kept = [
+      rowAt(2, { ...members, anonymous_id: "a2", utm_medium: "email" }),
+      rowAt(3, { anonymous_id: "a3", name: "page_view" }),
+    ];
+    const project = await projected(database, [...hers, ...kept]);
+    const rest = await projected(database, kept);
+    const valuesOf = async (project: number) =>
+      await Promise.all(
+        ["source", "medium", "content", "country", "city", "browser", "host"].map(async (field) =>
+          (await candidateValues(database, project, field)).toSorted()
+        ),
+      );
+    assert.deepEqual((await valuesOf(project)).slice(2, 5), [["user-42"], ["DE"], ["Ulm"]]);
+    const [who] = await database.query<{ actor_id: number }>(
+      "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = 'u1'",
+      [project],
+    );
+    assert.equal(await erased(database, project, who!.actor_id), 1);
+    assert.deepEqual(await valuesOf(project), await valuesOf(rest));
+    const [row] = await database.query("SELECT count(*) AS n FROM traffic WHERE utm_content <> ''");
+    assert.equal(row!.n, 0);
+    // Somebody else comes with the same values, and somebody without any.
+    const later = [rowAt(20, { ...own, anonymous_id: "a4" }), rowAt(21, { anonymous_id: "a5" })];
+    for (const project_id of [project, rest]) {
+      await stored(database, later.map((row) => ({ ...row, project_id })));
+      await createProjection(database).catchUp(project_id);
+    }
+    assert.deepEqual(await valuesOf(project), await valuesOf(rest));
+    assert.deepEqual(
+      await projectedState(database, project),
+      await projectedState(database, rest),
     );
   },
 );

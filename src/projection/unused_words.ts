@@ -1,0 +1,70 @@
+import { arrayLiteral, type Sql } from "../db/sql.ts";
+import type { UsedWords } from "../store/used_words.ts";
+import { deleteNumbered } from "./numbered_rows.ts";
+
+/** The terms up to this number are page_view, click and scroll, which stay. */
+const RESERVED_MAX = 3;
+
+/** A dictionary whose rows stay, as the rollups name values by the first row that holds them. */
+interface LastingDictionary {
+  readonly table: "contexts" | "traffic";
+  readonly number: string;
+  /** Columns whose texts visitors and links choose. */
+  readonly texts: readonly string[];
+}
+
+const CONTEXTS: LastingDictionary = {
+  table: "contexts",
+  number: "context_id",
+  texts: ["host", "country", "region", "city", "browser", "os"],
+};
+const TRAFFIC: LastingDictionary = {
+  table: "traffic",
+  number: "traffic_id",
+  texts: [
+    ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "click_id_kind"],
+    ...["referrer_host", "host", "source", "medium", "campaign", "term", "content", "referrer"],
+  ],
+};
+
+// Empty texts stand for what is gone, since no event has one: in place of null, the row could become the first
+// one without a value, by which the rollups name that. With another digest, the same values are a new row.
+const blank = ({ table, number, texts }: LastingDictionary): string => `
+UPDATE ${table} AS gone SET digest = gen_random_uuid(), ${
+  texts.map((text) => `
+  ${text} = CASE WHEN gone.${text} IN (
+    SELECT ${text} FROM ${table} WHERE project_id = $1::int AND NOT ${number} = ANY ($2::text::int[])
+      AND ${text} IS NOT NULL
+  ) OR gone.${text} IS NULL THEN gone.${text} ELSE '' END`).join(",")
+}
+WHERE project_id = $1::int AND ${number} = ANY ($2::text::int[])`;
+
+async function blankUnused(
+  tx: Sql,
+  projectId: number,
+  dictionary: LastingDictionary,
+  unused: ReadonlySet<number>,
+): Promise<void> {
+  if (unused.size > 0) await tx.query(blank(dictionary), [projectId, arrayLiteral([...unused])]);
+}
+
+/**
+ * Removes what no stored event uses any more of these words: terms and referrers with their rows; of contexts
+ * and traffic, the values that no other row has.
+ * @param used the words of all stored events
+ */
+export async function removeUnused(
+  tx: Sql,
+  projectId: number,
+  candidates: UsedWords,
+  used: UsedWords,
+): Promise<void> {
+  const terms = [...candidates.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
+  await deleteNumbered(tx, projectId, "terms", "term_id", terms);
+  // The numbers of deleted terms are given out again, to words that may be no technical names.
+  await deleteNumbered(tx, projectId, "technical_names", "term_id", terms);
+  const referrers = [...candidates.referrers.difference(used.referrers)];
+  await deleteNumbered(tx, projectId, "referrers", "referrer_id", referrers);
+  await blankUnused(tx, projectId, CONTEXTS, candidates.contexts.difference(used.contexts));
+  await blankUnused(tx, projectId, TRAFFIC, candidates.traffic.difference(used.traffic));
+}
