@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { recordAudit } from "../audit/audit.ts";
 import { recordAnyway } from "../audit/recorded_anyway.ts";
-import { type ApiExchange, requireEveryProject, requirePrincipal } from "../auth/access.ts";
+import { type ApiExchange, requirePrincipal } from "../auth/access.ts";
+import { requireEverything } from "../auth/grants.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
 import { randomText } from "../auth/random_text.ts";
 import type { Database } from "../db/sql.ts";
@@ -117,7 +118,7 @@ export async function getArchive(
   services: ArchiveServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(exchange.who));
+  requireEverything(requirePrincipal(exchange.who));
   const project = projectOf(exchange);
   const secrets = exchange.url.searchParams.get("secrets") === "1";
   const skipDamaged = exchange.url.searchParams.get("damaged") === "skip";
@@ -125,7 +126,7 @@ export async function getArchive(
   const part = partOf(exchange.url.searchParams);
   const wanted = { project, secrets, part, skipDamaged, footfall, nowMs: now(), randomText };
   const frames = await writeArchive(database, wanted);
-  if (part.kind === "whole") {
+  if (part.kind === "whole" || secrets) {
     await recordAnyway({ sql: database, log }, {
       ...askedBy(services, exchange),
       what: "archive.make",
@@ -142,7 +143,7 @@ export async function getFigures(
   { database }: ArchiveServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(exchange.who));
+  requireEverything(requirePrincipal(exchange.who));
   const lines = await readFigures(database, projectOf(exchange));
   async function* bytes() {
     const encoder = new TextEncoder();
@@ -158,7 +159,7 @@ export async function postRestoration(
   services: ArchiveServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(exchange.who));
+  requireEverything(requirePrincipal(exchange.who));
   const wanted = await readJson(exchange.request, RestorationWanted);
   const { database } = services;
   const projects = await planRestore(database, wanted);
@@ -203,7 +204,7 @@ export async function postFrame(
   { database }: ArchiveServices,
   { who, url, request }: ApiExchange,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(who));
+  requireEverything(requirePrincipal(who));
   const query = parseBody(FrameQuery, Object.fromEntries(url.searchParams));
   const { archive, kind, project } = query;
   return await withBody(request, LIMITS, BUDGET, () => {}, async (content) => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type ApiExchange, requireEveryProject, requirePrincipal } from "../auth/access.ts";
+import { type ApiExchange, requirePrincipal } from "../auth/access.ts";
+import { requireEverything } from "../auth/grants.ts";
 import { randomText } from "../auth/random_text.ts";
 import type { Database } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
@@ -55,7 +56,7 @@ export async function postMove(
   services: MoveServices,
   { who, request }: ApiExchange,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(who));
+  requireEverything(requirePrincipal(who));
   const { action, to } = await readJson(request, MoveWanted);
   const state = stateOf(services);
   let source: string | null = null;
@@ -68,7 +69,7 @@ export async function postMove(
 
 /** `GET /v1/move`: replies with the progress of the move. */
 export function getMove(services: MoveServices, { who }: ApiExchange): Response {
-  requireEveryProject(requirePrincipal(who));
+  requireEverything(requirePrincipal(who));
   const { status, to } = stateOf(services);
   return json({ status, source: null, to });
 }
@@ -88,7 +89,7 @@ export async function getMoveRows(
   services: MoveServices,
   { who }: ApiExchange,
 ): Promise<Response> {
-  requireEveryProject(requirePrincipal(who));
+  requireEverything(requirePrincipal(who));
   const { database } = services;
   const rows = await readRowFigures(database, true, NOT_COMPARED);
   return json({ rows, events: await countEvents(database) });

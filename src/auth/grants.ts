@@ -11,6 +11,7 @@ import {
   SCOPES,
 } from "./access.ts";
 import { listProjects, ProjectId } from "./projects.ts";
+import { scopesOf } from "./roles.ts";
 
 function isScope(word: string): word is Scope {
   return SCOPES.some((scope) => scope === word);
@@ -65,6 +66,18 @@ export async function assertMayGrant(
     throw insufficientScope(`The token has not the scope \`${scope}\` and cannot pass it on.`);
   }
   if (projects !== "*") await assertProjectsExist(sql, projects);
+}
+
+/** Throws `insufficient_scope` unless the token may do everything that an owner may, in every project. */
+export function requireEverything(principal: Principal): void {
+  requireEveryProject(principal);
+  const lacking = scopesOf("owner").find((scope) => !principal.scopes.has(scope));
+  if (lacking === undefined) return;
+  const all = scopesOf("owner").join(" ");
+  throw insufficientScope(
+    `This reaches everything that the server has: it needs a token with all scopes (\`${all}\`).`,
+    lacking,
+  );
 }
 
 /** Throws `invalid_body` where a body's `projects` names one that there is not. */

@@ -9,9 +9,11 @@ import {
   KEY_OVERLAP_S_MAX,
   NAME_LENGTH_MAX,
 } from "../limits.ts";
-import type { ApiExchange } from "./access.ts";
+import { Problem } from "../problem.ts";
+import { type ApiExchange, requirePrincipal } from "./access.ts";
 import { askedBy, type AuditServices } from "./audited.ts";
 import type { KeyDirectory } from "./keys.ts";
+import { isSiteOfAnother } from "./site_keys.ts";
 import { projectOfPath } from "./project_endpoints.ts";
 import { PlainText } from "./projects.ts";
 import {
@@ -102,6 +104,14 @@ export async function postKey(services: KeyServices, exchange: ApiExchange): Pro
   const { sql, now, keys } = services;
   const { projectId } = await projectOfPath(sql, exchange);
   const { kind, label, expiresAt, value } = await readJson(exchange.request, KeyCreation);
+  // A key comes before a host: it would take what the other project's pages send by their domain.
+  const mayTakeOver = requirePrincipal(exchange.who).projects === "*";
+  if (value !== null && !mayTakeOver && await isSiteOfAnother(sql, value, projectId)) {
+    throw new Problem(
+      "conflict",
+      "This is the site of another project. Only a token for every project may make it a key.",
+    );
+  }
   const created = await sql.transaction(async (inside) => {
     const made = await createKey(inside, {
       projectId,

@@ -56,6 +56,13 @@ function hostOf(name: string): string | null {
   return HOST.test(host) ? host : null;
 }
 
+/** Whether a name is the host of the site of another project than this one: its pages may send it as a key. */
+export async function isSiteOfAnother(sql: Sql, name: string, projectId: number): Promise<boolean> {
+  const host = hostOf(name);
+  const rows = host === null ? [] : await sql.query<SiteRow>(LOOK_UP, [arrayLiteral([host])]);
+  return rows.some(({ project_id }) => project_id !== projectId);
+}
+
 /** A project by its site takes what a public key of it takes, and its rate is one for all. */
 function siteKey(row: SiteRow): ApiKey {
   return {

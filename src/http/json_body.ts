@@ -11,6 +11,7 @@ import {
 import { Problem, type ProblemPart } from "../problem.ts";
 import { BodyBudget, withBodyText } from "./body.ts";
 import { isContentType } from "./content_type.ts";
+import { assertStillAllowed } from "./still_allowed.ts";
 
 const limitsOf = (bytesMax: number) => ({
   wireBytesMax: bytesMax,
@@ -71,15 +72,16 @@ export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.out
 
 /**
  * Reads a small JSON body (at most 64 KiB, or `bytesMax`) by its schema. A missing body counts as `{}`.
- * Throws `unsupported_media_type` (415), `invalid_json`, `invalid_body` (400) and what `withBodyText` throws.
+ * Throws `unsupported_media_type` (415), `invalid_json`, `invalid_body` (400), what `withBodyText` throws, and
+ * where the body took long what the access check throws by then.
  */
-export function readJson<S extends z.ZodType>(
+export async function readJson<S extends z.ZodType>(
   request: Request,
   schema: S,
   bytesMax = REQUEST_JSON_BYTES_MAX,
 ): Promise<z.output<S>> {
   const type = request.headers.get("content-type");
-  return withBodyText(request, limitsOf(bytesMax), BUDGET, (text) => {
+  const body = await withBodyText(request, limitsOf(bytesMax), BUDGET, (text) => {
     if (type === null ? text !== "" : !isContentType(type, JSON_TYPES)) {
       throw new Problem("unsupported_media_type", "Send JSON with Content-Type application/json.", {
         headers: { "Accept": "application/json" },
@@ -93,4 +95,6 @@ export function readJson<S extends z.ZodType>(
     }
     return parseBody(schema, value);
   });
+  await assertStillAllowed(request);
+  return body;
 }

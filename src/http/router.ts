@@ -6,6 +6,7 @@ import type { Cors } from "./cors.ts";
 import type { Log } from "./log.ts";
 import { problemReply } from "./reply.ts";
 import { requestAddress } from "./request_address.ts";
+import { noteAllowed } from "./still_allowed.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -189,7 +190,10 @@ export function createRouter<Access, Who>(
     let route: Route<Access, Who> | null = null;
     try {
       route = routeFor(found, { method: request.method, path: url.pathname });
-      const who = await options.authorize(route.access, request, peer);
+      const { access } = route;
+      const authorize = () => options.authorize(access, request, peer);
+      const who = await authorize();
+      if (who !== null && request.body !== null) noteAllowed(request, authorize);
       return await route.handler({ ...exchange, params: found?.params ?? {}, who });
     } catch (error) {
       // The client is gone and no one reads the reply: 499 only separates it from failures in the metrics.

@@ -31,7 +31,7 @@ export function moveRoutes(services: MoveServices): DocumentedRoute[] {
       access: "people",
       handler: (exchange) => getMove(services, exchange),
       doc: {
-        summary: "How far a move to PostgreSQL is (token for every project)",
+        summary: "How far a move to PostgreSQL is (token with every scope, for every project)",
         success: { status: 200, description: "The move", schema: MoveShown },
         problems: ["conflict"],
       },
@@ -43,7 +43,7 @@ export function moveRoutes(services: MoveServices): DocumentedRoute[] {
       handler: (exchange) => postMove(services, exchange),
       doc: {
         summary: "Begin, pause, give up or complete a move, for `footfall move`: each holds for " +
-          "15 seconds (token for every project)",
+          "15 seconds (token with every scope, for every project)",
         body: MoveWanted,
         success: { status: 200, description: "The move", schema: MoveShown },
         problems: ["invalid_json", "invalid_body", "body_too_large", "conflict", "moving", "moved"],
@@ -55,7 +55,8 @@ export function moveRoutes(services: MoveServices): DocumentedRoute[] {
       access: "people",
       handler: (exchange) => getMoveRows(services, exchange),
       doc: {
-        summary: "Counts and digests of everything but events (token for every project)",
+        summary:
+          "Counts and digests of everything but events (token with every scope, for every project)",
         success: { status: 200, description: "Figures by table and project", schema: MoveRows },
         problems: [],
       },
@@ -76,7 +77,7 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
       handler: (exchange) => getArchive(services, exchange),
       doc: {
         summary: "An archive of a project or of the whole server, for `footfall archive` " +
-          "(token for every project)",
+          "(token with every scope, for every project)",
         query: ARCHIVE_QUERY,
         success: {
           status: 200,
@@ -92,7 +93,8 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
       access: "people",
       handler: (exchange) => getFigures(services, exchange),
       doc: {
-        summary: "Count and digest of every stored event, by project (token for every project)",
+        summary:
+          "Count and digest of every stored event, by project (token with every scope, for every project)",
         query: FIGURES_QUERY,
         success: {
           status: 200,
@@ -109,7 +111,7 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
       handler: (exchange) => postRestoration(services, exchange),
       doc: {
         summary: "Begin to restore an archive, or say what that would do " +
-          "(token for every project)",
+          "(token with every scope, for every project)",
         body: RestorationWanted,
         success: {
           status: 200,
@@ -126,7 +128,7 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
       handler: (exchange) => postFrame(services, exchange),
       doc: {
         summary: "Store one frame of an archive that is being restored; again, it changes " +
-          "nothing (token for every project)",
+          "nothing (token with every scope, for every project)",
         query: FRAME_QUERY,
         success: { status: 200, description: "What came of it", schema: FrameRestored },
         problems: ["invalid_body", "body_too_large", "not_found", "overloaded"],

@@ -83,7 +83,7 @@ export interface Answer {
 export interface AuthServer {
   readonly tokens: Tokens;
   readonly keys: KeyDirectory;
-  /** `token` undefined: none is sent. */
+  /** `token` undefined: none is sent. A stream is sent as it comes, anything else as JSON. */
   call(method: string, path: string, token?: string, body?: unknown): Promise<Answer>;
   grant(grant?: Partial<TokenGrant>): Promise<string>;
 }
@@ -155,7 +155,9 @@ export function authServer(sql: Sql, options: {
       const init = {
         method,
         headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined
+          ? {}
+          : { body: body instanceof ReadableStream ? body : JSON.stringify(body) }),
       };
       const reply = await handle(new Request(`http://footfall.test${path}`, init), "127.0.0.1");
       const text = await reply.text();

@@ -5,7 +5,7 @@ import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import { NAME_LENGTH_MAX, TOKEN_LIFETIME_S_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import { type ApiExchange, type Principal, requirePrincipal } from "../access.ts";
+import { type ApiExchange, type Principal, requirePrincipal, unauthorized } from "../access.ts";
 import { askedBy, type AuditServices } from "../audited.ts";
 import { assertMayGrant, GrantedProjects, GrantedScope, grantOf, grantWords } from "../grants.ts";
 import { PlainText } from "../projects.ts";
@@ -106,6 +106,10 @@ export async function postApiToken(
   const grant = grantOf(wanted);
   await assertMayGrant(sql, caller, grant);
   const maker = await makerOf(sql, caller);
+  // A token of nobody would outlive the person who was removed meanwhile.
+  if (caller.session !== undefined && maker.personId === null) {
+    throw unauthorized("invalid_token", "The session of this token has ended. Sign in again.");
+  }
   const nowMs = now();
   const expiresAtMs = endOf(wanted.expiresAt, nowMs, caller);
   const expiresAt = new Date(expiresAtMs).toISOString();

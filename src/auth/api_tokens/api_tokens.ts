@@ -39,6 +39,9 @@ export interface TokenMaker {
   readonly tokenId: string | null;
   /** Whether they see everybody's, of these projects; null: their own alone. */
   readonly sees: readonly string[] | "*" | null;
+  /** What they may do themselves, and where. */
+  readonly scopes: readonly string[];
+  readonly projects: readonly string[] | "*";
 }
 
 /** What a token holds on: it ends with its person, and may do no more than they. */
@@ -93,19 +96,27 @@ export async function makerOf(sql: Sql, principal: Principal): Promise<TokenMake
     personId: person?.person_id ?? null,
     tokenId,
     sees: principal.scopes.has("people") ? principal.projects : null,
+    scopes: [...principal.scopes],
+    projects: principal.projects,
   };
 }
 
-/** The rows that a maker may see, as a condition on `t` with the parameters $1 to $5. */
+/**
+ * The rows that a maker may see, as a condition on `t` with the parameters $1 to $7. Tokens that nobody listed
+ * made are known by a name alone, which others may have too: they are for those who may do as much.
+ */
 const VISIBLE = `($1::bool AND ($2::text IS NULL OR t.projects <@ $2::text::text[])
   OR t.person_id = $3::text AND $4::text IS NULL
   OR t.parent_id = $4::text
   OR t.person_id IS NULL AND t.parent_id IS NULL AND $3::text IS NULL AND $4::text IS NULL
-    AND t.made_by = $5::text)`;
+    AND t.made_by = $5::text AND t.scopes <@ $6::text::text[]
+    AND ($7::text IS NULL OR t.projects <@ $7::text::text[]))`;
 
-function visibleTo({ sees, personId, tokenId, name }: TokenMaker) {
-  const projects = sees === null || sees === "*" ? null : arrayLiteral(sees);
-  return [sees !== null, projects, personId, tokenId, name];
+function visibleTo({ sees, personId, tokenId, name, scopes, projects }: TokenMaker) {
+  const listOf = (ids: readonly string[] | "*" | null) =>
+    ids === null || ids === "*" ? null : arrayLiteral(ids);
+  const asked = [sees !== null, listOf(sees), personId, tokenId, name];
+  return [...asked, arrayLiteral(scopes), listOf(projects)];
 }
 
 /** The tokens that a maker may see, newest first. `epoch`: the one that holds now. */
@@ -195,7 +206,7 @@ function tooMany(what: string): Problem {
 export async function revokeApiToken(sql: Sql, maker: TokenMaker, id: string): Promise<string> {
   const rows = TOKEN_ID.test(id)
     ? await sql.query<{ name: string }>(
-      `DELETE FROM api_tokens t WHERE ${VISIBLE} AND t.token_id = $6::text RETURNING t.name`,
+      `DELETE FROM api_tokens t WHERE ${VISIBLE} AND t.token_id = $8::text RETURNING t.name`,
       [...visibleTo(maker), id],
     )
     : [];
