@@ -7,16 +7,16 @@ import { type FoundTrends, scanTrends, type TrendQuestion } from "./trend_scan.t
 const VISITORS = { kind: "visitors", key: null } as const;
 
 /**
- * Returns the values that have a line of their own in a share: values of enough visitors. All others
- * are the line `$other`. Null: any value may have a line.
+ * Returns which of the values that may have a line have one of their own in a share: values of enough visitors.
+ * All others are the line `$other`. Null: any value may have a line.
  */
 export async function shownValues(
   read: Read,
-  { events, by }: Pick<TrendQuestion, "events" | "by">,
+  { events, by, only }: Pick<TrendQuestion, "events" | "by" | "only">,
 ): Promise<TrendQuestion["only"]> {
   const { visitorsMin } = read;
-  if (visitorsMin === 1 || by === null) return null;
-  const question = { events, measure: VISITORS, by, only: null };
+  if (visitorsMin === 1 || by === null) return only;
+  const question = { events, measure: VISITORS, by, only };
   const { top, values } = await scanTrends(read, [spanOf(read.range)], question);
   // The visitors of the event with the fewest visitors for the value; events without visitors do not count.
   const fewestAt = (line: number) => Math.min(...values.map((of) => of[line]?.[0] || Infinity));

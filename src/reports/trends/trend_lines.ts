@@ -53,9 +53,8 @@ export async function readLines(
   parameters: TrendParameters,
   only: TrendQuestion["only"],
 ): Promise<TrendLines> {
-  const shown = await shownValues(read, parameters);
-  const both = shown === null || only === null ? shown ?? only : shown.intersection(only);
-  return await linesIn(read, parameters, bucketsOf(read.range, read.interval), both);
+  const shown = await shownValues(read, { ...parameters, only });
+  return await linesIn(read, parameters, bucketsOf(read.range, read.interval), shown);
 }
 
 const keyOf = ({ place, value }: TrendLine): string => JSON.stringify([place, value]);
@@ -70,8 +69,10 @@ async function wholes(read: Read, parameters: TrendParameters, { top }: TrendLin
   const whole = [spanOf(read.range)];
   const { lines } = await linesIn(read, parameters, whole, top === null ? null : new Set(top));
   const found = new Map(lines.map((line) => [keyOf(line), line.values[0]!]));
+  // In a share a value without a line may be one of too few visitors, which is told like one of none.
+  const unknown = read.visitorsMin > 1 && top !== null ? null : ofNothing(parameters.measure);
   return (line: TrendLine): number | null =>
-    found.has(keyOf(line)) ? found.get(keyOf(line))! : ofNothing(parameters.measure);
+    found.has(keyOf(line)) ? found.get(keyOf(line))! : unknown;
 }
 
 /** Returns the lines of the same values in another read, and how the measure of each changed. */

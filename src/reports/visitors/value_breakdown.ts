@@ -24,9 +24,12 @@ interface ValueBreakdown {
 function candidates(
   counts: Float64Array,
   { idsFrom, areShared }: ValueIds,
+  only: ReadonlySet<string | null> | null,
 ): Map<number, number> {
-  // Where several ids may share a value, a rare id may stand for a frequent one: all are candidates.
-  const chosen = mostFrequent(counts, areShared ? Infinity : TREND_VALUES_MAX);
+  // All ids are candidates where several may share a value, as a rare one may stand for a frequent one; and
+  // where only some values may have lines, which may be rare ones.
+  const isAny = areShared || only !== null;
+  const chosen = mostFrequent(counts, isAny ? Infinity : TREND_VALUES_MAX);
   return new Map(chosen.map((place) => [place + idsFrom, counts[place]!]));
 }
 
@@ -94,6 +97,6 @@ export async function readBreakdown(
     const { from, idsFrom, idMax, users } = values;
     return { matches, span, from, idsFrom, idMax, users };
   });
-  const top = await readTop(values, candidates(counts, values), only);
+  const top = await readTop(values, candidates(counts, values, only), only);
   return { top: top.map(({ value }) => value), breakdown: breakdownOf(values, top) };
 }
