@@ -170,6 +170,19 @@ function routeFor<Access, Who>(
   });
 }
 
+/** Returns who asks. Throws what the access check throws. */
+async function allowed<Access, Who>(
+  { authorize }: Pick<RouterOptions<Access, Who>, "authorize">,
+  access: Access,
+  request: Request,
+  peer: string | null,
+): Promise<Who> {
+  const check = () => authorize(access, request, peer);
+  const who = await check();
+  if (who !== null && request.body !== null) noteAllowed(request, check);
+  return who;
+}
+
 /**
  * Makes the router: request id, base path, match, access, handler, problem replies, CORS.
  * `HEAD` works wherever `GET` does. Every reply of a `/v1` path carries CORS headers, even an error.
@@ -190,10 +203,7 @@ export function createRouter<Access, Who>(
     let route: Route<Access, Who> | null = null;
     try {
       route = routeFor(found, { method: request.method, path: url.pathname });
-      const { access } = route;
-      const authorize = () => options.authorize(access, request, peer);
-      const who = await authorize();
-      if (who !== null && request.body !== null) noteAllowed(request, authorize);
+      const who = await allowed(options, route.access, request, peer);
       return await route.handler({ ...exchange, params: found?.params ?? {}, who });
     } catch (error) {
       // The client is gone and no one reads the reply: 499 only separates it from failures in the metrics.
