@@ -11,6 +11,7 @@ import {
 import { Problem, type ProblemPart } from "../problem.ts";
 import { BodyBudget, withBodyText } from "./body.ts";
 import { isContentType } from "./content_type.ts";
+import { ANYONE_JSON_BODIES_IN_FLIGHT_BYTES_MAX, ANYONE_JSON_BYTES_MAX } from "./json_limits.ts";
 import { assertStillAllowed } from "./still_allowed.ts";
 
 const limitsOf = (bytesMax: number) => ({
@@ -21,6 +22,8 @@ const limitsOf = (bytesMax: number) => ({
 });
 // Apart from the budget of events, so that a flood of events cannot lock an operator out.
 const BUDGET = new BodyBudget(JSON_BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
+// Apart from the budget of callers who are known, so that those who are not take no room from them.
+const ANYONE_BUDGET = new BodyBudget(ANYONE_JSON_BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
 
 const JSON_TYPES = new Set(["application/json"]);
 const FIELD_LENGTH_MAX = 200;
@@ -71,7 +74,8 @@ export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.out
 }
 
 /**
- * Reads a small JSON body (at most 64 KiB, or `bytesMax`) by its schema. A missing body counts as `{}`.
+ * Reads a small JSON body (at most 64 KiB, or `bytesMax`) by its schema, for a caller who is known by a
+ * token, a session or a key. A missing body counts as `{}`.
  * Throws `unsupported_media_type` (415), `invalid_json`, `invalid_body` (400), what `withBodyText` throws, and
  * where the body took long what the access check throws by then.
  */
@@ -80,8 +84,31 @@ export async function readJson<S extends z.ZodType>(
   schema: S,
   bytesMax = REQUEST_JSON_BYTES_MAX,
 ): Promise<z.output<S>> {
+  const body = await readWithin(request, schema, bytesMax, BUDGET);
+  await assertStillAllowed(request);
+  return body;
+}
+
+/**
+ * Does the same as `readJson` for a route that anybody may ask: bodies are smaller (`ANYONE_JSON_BYTES_MAX`,
+ * or `bytesMax`), and all of them together have a budget of their own.
+ */
+export function readJsonOfAnyone<S extends z.ZodType>(
+  request: Request,
+  schema: S,
+  bytesMax = ANYONE_JSON_BYTES_MAX,
+): Promise<z.output<S>> {
+  return readWithin(request, schema, bytesMax, ANYONE_BUDGET);
+}
+
+function readWithin<S extends z.ZodType>(
+  request: Request,
+  schema: S,
+  bytesMax: number,
+  budget: BodyBudget,
+): Promise<z.output<S>> {
   const type = request.headers.get("content-type");
-  const body = await withBodyText(request, limitsOf(bytesMax), BUDGET, (text) => {
+  return withBodyText(request, limitsOf(bytesMax), budget, (text) => {
     if (type === null ? text !== "" : !isContentType(type, JSON_TYPES)) {
       throw new Problem("unsupported_media_type", "Send JSON with Content-Type application/json.", {
         headers: { "Accept": "application/json" },
@@ -95,6 +122,4 @@ export async function readJson<S extends z.ZodType>(
     }
     return parseBody(schema, value);
   });
-  await assertStillAllowed(request);
-  return body;
 }

@@ -5,7 +5,7 @@ import { PASSWORD_LENGTH_MAX } from "../auth/people/people_limits.ts";
 import { ProjectShown, requireProject } from "../auth/projects.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import type { Sql } from "../db/sql.ts";
-import { readJson } from "../http/json_body.ts";
+import { readJsonOfAnyone } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import { Problem } from "../problem.ts";
@@ -88,7 +88,7 @@ export async function postShareToken(
 ): Promise<Response> {
   const { sql, tokens, shares } = services;
   assertShares(tokens);
-  const { password } = await readJson(request, ShareEntry);
+  const { password } = await readJsonOfAnyone(request, ShareEntry);
   const share = await shares.find(params.shareId ?? "");
   if (share === null) {
     throw new Problem("not_found", "There is no such shared dashboard, or it has ended.");

@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { z } from "zod";
 import { recordAudit } from "../../audit/audit.ts";
-import { readJson } from "../../http/json_body.ts";
+import { readJson, readJsonOfAnyone } from "../../http/json_body.ts";
 import type { OwnAddress } from "../../http/own_address.ts";
 import { json } from "../../http/reply.ts";
 import { NAME_LENGTH_MAX } from "../../limits.ts";
@@ -25,7 +25,7 @@ import {
   signedIn,
   signInOptions,
 } from "./passkey_ceremony.ts";
-import { PASSKEY_CEREMONY_S_MAX } from "./passkey_limits.ts";
+import { PASSKEY_ANSWER_BYTES_MAX, PASSKEY_CEREMONY_S_MAX } from "./passkey_limits.ts";
 import {
   addPasskey,
   findPasskey,
@@ -200,7 +200,11 @@ export async function postPasskeySignIn(
 ): Promise<Response> {
   assertOwnOrigin(exchange, services.facts, false);
   assertSignsIn(services);
-  const { response } = await readJson(exchange.request, PasskeySignIn);
+  const { response } = await readJsonOfAnyone(
+    exchange.request,
+    PasskeySignIn,
+    PASSKEY_ANSWER_BYTES_MAX,
+  );
   const { challenge } = await openChallenge(services, exchange, SIGN_IN);
   const found = await findPasskey(services.sql, response.id);
   const counter = found === null ? null : await signedIn(

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { recordAudit } from "../../audit/audit.ts";
-import { readJson } from "../../http/json_body.ts";
+import { readJsonOfAnyone } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import type { ApiExchange } from "../access.ts";
 import { requireLink, useLink } from "./links.ts";
@@ -53,7 +53,7 @@ export async function postLinkLook(
   { sql, now }: PeopleServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  const { token: secret } = await readJson(exchange.request, LinkLook);
+  const { token: secret } = await readJsonOfAnyone(exchange.request, LinkLook);
   const { kind, personId, expiresAt } = await requireLink(sql, {
     secret,
     isOwner: false,
@@ -103,7 +103,11 @@ export async function postInvitationUse(
 ): Promise<Response> {
   assertOwnOrigin(exchange, services.facts, false);
   assertSignsIn(services);
-  return await useLinkOf(services, exchange, await readJson(exchange.request, InvitationUse));
+  return await useLinkOf(
+    services,
+    exchange,
+    await readJsonOfAnyone(exchange.request, InvitationUse),
+  );
 }
 
 /** `POST /v1/auth/reset`: 200 with the person; all sessions but the new one have ended. */
@@ -113,5 +117,5 @@ export async function postReset(
 ): Promise<Response> {
   assertOwnOrigin(exchange, services.facts, false);
   assertSignsIn(services);
-  return await useLinkOf(services, exchange, await readJson(exchange.request, ResetUse));
+  return await useLinkOf(services, exchange, await readJsonOfAnyone(exchange.request, ResetUse));
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { recordAudit } from "../../audit/audit.ts";
 import type { Sql } from "../../db/sql.ts";
-import { readJson } from "../../http/json_body.ts";
+import { readJsonOfAnyone } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
 import type { Mail } from "../../mail/mail.ts";
 import { Problem } from "../../problem.ts";
@@ -134,7 +134,7 @@ export async function postOwner(
   assertOwnOrigin(exchange, facts, false);
   assertSignsIn(services);
   if (await ownerExists(sql)) throw ownerIsThere();
-  const { setupToken: secret, email, name, password } = await readJson(
+  const { setupToken: secret, email, name, password } = await readJsonOfAnyone(
     exchange.request,
     OwnerCreation,
   );
@@ -185,7 +185,7 @@ export async function postSignIn(
   const { sql, now, facts, clientAddress } = services;
   assertOwnOrigin(exchange, facts, false);
   assertSignsIn(services);
-  const { email, password } = await readJson(exchange.request, Credentials);
+  const { email, password } = await readJsonOfAnyone(exchange.request, Credentials);
   const attempt = {
     email: Email.safeParse(email).data ?? "",
     address: clientAddress(exchange.peer, exchange.request.headers),

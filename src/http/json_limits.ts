@@ -1,0 +1,10 @@
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
+
+/**
+ * A JSON body of a route that anybody may ask without credentials: the largest one that such a route takes
+ * (a password, a name, an address and a link's secret) fits even if each character is escaped as `\uXXXX`.
+ */
+export const ANYONE_JSON_BYTES_MAX = 10 * KIBIBYTE;
+/** Bytes of all of these being read at once; past it such a request is answered 503 `overloaded`. */
+export const ANYONE_JSON_BODIES_IN_FLIGHT_BYTES_MAX = 4 * MEBIBYTE;
