@@ -9,6 +9,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   expired: `This took too long, or was begun in another browser. ${AGAIN}`,
   link_over:
     "The link that you came by has expired or has been used. Sign in, or ask for a new link.",
+  too_many:
+    "Too many sign-ins from your network have failed. Try again in 15 minutes, or sign in otherwise.",
   no_email:
     "Your identity provider does not say your e-mail address. Ask whoever runs it to pass that on.",
   unverified:

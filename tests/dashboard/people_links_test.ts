@@ -124,6 +124,7 @@ test("links: what the identity provider refused is told in a sentence", async (v
       ["refused", "Your identity provider let nobody in"],
       ["expired", "This took too long"],
       ["link_over", "The link that you came by has expired or has been used."],
+      ["too_many", "Too many sign-ins from your network have failed."],
       ["no_email", "does not say your e-mail address"],
       ["unverified", "has not verified your e-mail address"],
       ["uninvited", "nobody has invited you here"],

@@ -3,6 +3,9 @@ import { recordAudit } from "../../audit/audit.ts";
 import type { Log } from "../../http/log.ts";
 import { Problem } from "../../problem.ts";
 import type { ApiExchange } from "../access.ts";
+import { takeChallenge } from "../passkeys/used_challenges.ts";
+import { boundOf, forgiveWithin, takeWithin } from "../people/attempts.ts";
+import { SIGN_IN_ATTEMPTS_MAX } from "../people/people_limits.ts";
 import { assertSignsIn, enteringAs, type PeopleServices } from "../people/sign_in_endpoints.ts";
 import { briefCookie, briefCookieValue, signIn } from "../people/signed_in.ts";
 import type { Sealer } from "../sealed_value.ts";
@@ -10,6 +13,8 @@ import { OIDC_FLOW_S_MAX } from "./oidc_limits.ts";
 import { arrivalOf, OidcLinkOver } from "./oidc_arrival.ts";
 import { personAtProvider, type RefusalReason, SignInRefused } from "./oidc_person.ts";
 import {
+  assertAnswers,
+  type OidcClaims,
   type OidcProvider,
   OidcRefused,
   type OidcSettings,
@@ -24,7 +29,13 @@ export interface OidcServices extends PeopleServices {
 }
 
 /** What the dashboard says after the provider, where nobody came in. */
-export type OidcOutcome = RefusalReason | "unavailable" | "refused" | "expired" | "link_over";
+export type OidcOutcome =
+  | RefusalReason
+  | "unavailable"
+  | "refused"
+  | "expired"
+  | "link_over"
+  | "too_many";
 
 const COOKIE = "oidc";
 const PURPOSE = "oidc.flow";
@@ -108,6 +119,42 @@ function tellOperator({ log }: OidcServices, error: Error): void {
   log.warn("identity provider", { reason: error.message, cause });
 }
 
+/**
+ * What the provider says of who comes back. It is asked once for each sign-in that was begun, and for one
+ * network no more often than sign-ins may fail: whoever makes up a code has it asked too. Where it confirms
+ * who signs in, or is down, the attempt does not count.
+ *
+ * Throws OidcRefused, OidcUnavailable, `too_many_attempts`.
+ */
+async function confirmed(
+  { sql, now, clientAddress }: OidcServices,
+  { request, peer, url }: ApiExchange,
+  { provider, own, flow }: {
+    readonly provider: OidcProvider;
+    readonly own: string;
+    readonly flow: z.infer<typeof Flow>;
+  },
+): Promise<OidcClaims> {
+  const callback = new URL(callbackUrl(own));
+  callback.search = url.search;
+  assertAnswers(callback, flow);
+  const nowMs = now();
+  const address = clientAddress(peer, request.headers);
+  const bounds = [boundOf("identity provider", address, SIGN_IN_ATTEMPTS_MAX)];
+  await takeWithin(sql, bounds, nowMs);
+  if (!await takeChallenge(sql, `oidc ${flow.state}`, { validS: OIDC_FLOW_S_MAX, nowMs })) {
+    throw new OidcRefused("The answer has been used");
+  }
+  try {
+    const claims = await provider.finish(callback, flow);
+    await forgiveWithin(sql, bounds, nowMs);
+    return claims;
+  } catch (error) {
+    if (error instanceof OidcUnavailable) await forgiveWithin(sql, bounds, nowMs);
+    throw error;
+  }
+}
+
 /** `GET /v1/auth/oidc/callback`: where the provider sends the browser. */
 export async function getOidcCallback(
   services: OidcServices,
@@ -120,9 +167,7 @@ export async function getOidcCallback(
   const gone = briefCookie(exchange, services.facts, { name: COOKIE, value: "", seconds: 0 });
   if (flow === null) return toldInDashboard(own, "/", "expired", [gone]);
   try {
-    const callback = new URL(callbackUrl(own));
-    callback.search = exchange.url.search;
-    const claims = await provider.finish(callback, flow);
+    const claims = await confirmed(services, exchange, { provider, own, flow });
     const cookie = await services.sql.transaction(async (sql) => {
       const arrival = await arrivalOf(sql, flow, services.now());
       const { person, isNew, hasOtherRole } = await personAtProvider(
@@ -158,6 +203,7 @@ function outcomeOf(services: OidcServices, error: unknown): OidcOutcome {
   if (error instanceof SignInRefused) return error.reason;
   if (error instanceof OidcLinkOver) return "link_over";
   if (error instanceof OidcRefused) return "refused";
+  if (error instanceof Problem && error.code === "too_many_attempts") return "too_many";
   if (!(error instanceof OidcUnavailable)) throw error;
   tellOperator(services, error);
   return "unavailable";

@@ -55,27 +55,43 @@ export interface OidcProvider {
   begin(redirectUri: string): Promise<{ url: string; checks: OidcChecks }>;
   /**
    * Redeems the code in the address that the browser came back to: state, nonce, PKCE, signature,
-   * issuer, audience and time are checked. Throws OidcUnavailable and OidcRefused.
+   * issuer, audience and time are checked. Asks the provider: see `assertAnswers` for what need not be
+   * asked. Throws OidcUnavailable and OidcRefused.
    */
   finish(callback: URL, checks: OidcChecks): Promise<OidcClaims>;
 }
 
+/**
+ * Looks at the address that a browser came back to before anything is sent: it must bring a code, for this
+ * very sign-in. Throws OidcRefused.
+ */
+export function assertAnswers({ searchParams }: URL, { state }: Pick<OidcChecks, "state">): void {
+  if (searchParams.get("state") !== state) {
+    throw new OidcRefused("The answer is to another sign-in");
+  }
+  if (searchParams.has("error") || !searchParams.get("code")) {
+    throw new OidcRefused("The provider did not confirm the sign-in");
+  }
+}
+
 type Client = typeof import("openid-client");
+
+interface Discovered {
+  readonly at: number;
+  readonly client: Client;
+  readonly config: Configuration;
+}
 
 /**
  * OpenID Connect, code flow with PKCE (RFC 7636), by `openid-client`, which is loaded with the first
  * sign-in. Signatures are checked against the keys that the provider publishes at that moment.
  */
 export function createOidcProvider(settings: OidcSettings, now: () => number): OidcProvider {
-  let found:
-    | { readonly at: number; readonly client: Client; readonly config: Configuration }
-    | null = null;
+  let found: Discovered | null = null;
+  /** A discovery that has begun and not ended: whoever needs one meanwhile waits for it too. */
+  let underWay: Promise<Discovered> | null = null;
 
-  /** @param believedMs how old what is known may be */
-  async function discovered(
-    believedMs: number,
-  ): Promise<{ client: Client; config: Configuration }> {
-    if (found !== null && now() - found.at < believedMs) return found;
+  async function discover(): Promise<Discovered> {
     const client = await import("openid-client");
     const issuer = new URL(settings.issuer);
     const execute = [client.enableNonRepudiationChecks];
@@ -95,6 +111,13 @@ export function createOidcProvider(settings: OidcSettings, now: () => number): O
     } catch (cause) {
       throw new OidcUnavailable("The provider cannot be asked about itself", { cause });
     }
+  }
+
+  /** @param believedMs how old what is known may be */
+  async function discovered(believedMs: number): Promise<Discovered> {
+    if (found !== null && now() - found.at < believedMs) return found;
+    underWay ??= discover().finally(() => underWay = null);
+    return await underWay;
   }
 
   return {

@@ -153,7 +153,9 @@ export async function postPasskey(
   if (passkey === null) throw refused(NOT_HELD);
   const nowMs = services.now();
   const added = await services.sql.transaction(async (sql) => {
-    if (!await takeChallenge(sql, challenge, nowMs)) throw refused(NOT_HELD);
+    if (!await takeChallenge(sql, challenge, { validS: PASSKEY_CEREMONY_S_MAX, nowMs })) {
+      throw refused(NOT_HELD);
+    }
     const added = await addPasskey(sql, { personId: person.id, name, passkey, nowMs });
     await recordAudit(sql, {
       ...enteringAs(services, exchange, person.email),
@@ -216,7 +218,8 @@ export async function postPasskeySignIn(
   if (found === null || counter === null) throw refused(NOT_HELD);
   const nowMs = services.now();
   const cookie = await services.sql.transaction(async (sql) => {
-    const isFresh = await takeChallenge(sql, challenge, nowMs) &&
+    const isFresh =
+      await takeChallenge(sql, challenge, { validS: PASSKEY_CEREMONY_S_MAX, nowMs }) &&
       await notePasskeyUse(sql, found.passkey.credentialId, { counter, nowMs });
     if (!isFresh) throw refused(NOT_HELD);
     return (await signIn({ ...services, sql }, exchange, found.person.id)).cookie;

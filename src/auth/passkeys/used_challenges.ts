@@ -1,9 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Sql } from "../../db/sql.ts";
-import { PASSKEY_CEREMONY_S_MAX } from "./passkey_limits.ts";
 
-/** Takes a challenge that was answered. @returns false where it was taken before */
-export async function takeChallenge(sql: Sql, challenge: string, nowMs: number): Promise<boolean> {
+/**
+ * Takes a challenge that was answered.
+ * @param validS how long after it was made a challenge may be answered
+ * @returns false where it was taken before
+ */
+export async function takeChallenge(
+  sql: Sql,
+  challenge: string,
+  { validS, nowMs }: { readonly validS: number; readonly nowMs: number },
+): Promise<boolean> {
   const hash = `\\x${createHash("sha256").update(challenge).digest("hex")}`;
   const rows = await sql.query(
     `WITH expired AS (DELETE FROM used_challenges WHERE expires_at < $2::text::timestamptz)
@@ -13,7 +20,7 @@ export async function takeChallenge(sql: Sql, challenge: string, nowMs: number):
     [
       hash,
       new Date(nowMs).toISOString(),
-      new Date(nowMs + PASSKEY_CEREMONY_S_MAX * 1_000).toISOString(),
+      new Date(nowMs + validS * 1_000).toISOString(),
     ],
   );
   return rows.length > 0;
