@@ -3,7 +3,7 @@ import type { Sql } from "../db/sql.ts";
 import type { Mail } from "../mail/mail.ts";
 import { type DueDelivery, type Outcome, raisedId } from "./deliveries.ts";
 import { peopleWhoSee } from "./receivers.ts";
-import { ALERTS, DIGESTS, findWebhook, requireTold } from "./told_store.ts";
+import { ALERTS, DIGESTS, digestsOfWebhook, findWebhook, requireTold } from "./told_store.ts";
 import type { AlertDefinition } from "./alert_definition.ts";
 import type { DigestDefinition } from "./digest_definition.ts";
 import { Problem } from "../problem.ts";
@@ -71,13 +71,29 @@ async function sendMail(
     : { status: "retry", words: problem };
 }
 
+/** Whether a message is of a digest that goes to its webhook and tells of all that the message does. */
+async function isStillTold(
+  sql: Sql,
+  { projectId, slug, receiver, message }: DueDelivery,
+): Promise<boolean> {
+  const digests = await digestsOfWebhook(sql, projectId, receiver);
+  const digest = digests.find((one) => one.slug === slug);
+  return message.sections.every(({ project }) => digest?.projects.includes(project) ?? false);
+}
+
 async function sendToWebhook(
   { sql, network, now }: SendingServices,
-  { id, projectId, receiver, message, createdAtMs }: DueDelivery,
+  delivery: DueDelivery,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const { id, projectId, source, receiver, message, createdAtMs } = delivery;
   const webhook = await findWebhook(sql, projectId, receiver);
   if (webhook === null) return dropped("The webhook has been deleted.");
+  // A webhook is open to those who may not see all of a digest once the digest does not go to it any
+  // more. So the address is read first: where it is one of theirs, the digest is seen to be changed.
+  if (source === "digest" && !await isStillTold(sql, delivery)) {
+    return dropped("The digest does not send this to the webhook any more.");
+  }
   const { definition: { url, format }, byOperator, secret } = webhook;
   const body = webhookBody(message, format, createdAtMs);
   const timestampS = Math.floor(now() / 1000);

@@ -170,12 +170,17 @@ export function deleteAlert(services: ToldServices, exchange: ApiExchange): Prom
 const givenUp = ({ notifications }: ToldServices, { request }: ApiExchange) =>
   AbortSignal.any([notifications.stopping, request.signal]);
 
-/** `POST /v1/digests/:slug/test`: sends it now to all its receivers; `{ deliveries }`. */
+/**
+ * `POST /v1/digests/:slug/test`: sends it now to all its receivers; `{ deliveries }`. Throws
+ * `insufficient_scope` where it tells of a project that is not the token's.
+ */
 export async function testDigest(services: ToldServices, exchange: ApiExchange): Promise<Response> {
   const { sql, notifications } = services;
   const { projectId } = await projectOfQuery(sql, exchange);
   const slug = slugOf(exchange.params);
   const digest = await requireTold<DigestDefinition>(sql, DIGESTS, projectId, slug);
+  const principal = requirePrincipal(exchange.who);
+  for (const id of digest.definition.projects) resolveProject(principal, id);
   const runner = await notifications.runner();
   return json({ deliveries: await runner.testDigest(digest, givenUp(services, exchange)) });
 }

@@ -361,3 +361,27 @@ export async function usersOfWebhook(
   );
   return rows.map(({ title }) => title);
 }
+
+/** A digest that goes to a webhook. */
+interface WebhookDigest extends Record<string, unknown> {
+  slug: string;
+  title: string;
+  /** Public ids of all that it tells of. */
+  projects: string[];
+}
+
+/** The digests that go to a webhook. Alerts tell of the webhook's own project alone. */
+export async function digestsOfWebhook(
+  sql: Sql,
+  projectId: number,
+  slug: string,
+): Promise<WebhookDigest[]> {
+  return await sql.query<WebhookDigest>(
+    `SELECT slug, title, CASE WHEN definition->'projects' = '[]'
+      THEN jsonb_build_array((SELECT public_id FROM projects WHERE project_id = $1::int))
+      ELSE definition->'projects' END AS projects
+    FROM digests WHERE project_id = $1::int AND definition->'webhooks' ? $2::text
+    ORDER BY slug COLLATE "C"`,
+    [projectId, slug],
+  );
+}

@@ -1,11 +1,18 @@
-import { type ApiExchange, insufficientScope, requirePrincipal } from "../auth/access.ts";
+import {
+  type ApiExchange,
+  insufficientScope,
+  type Principal,
+  requirePrincipal,
+} from "../auth/access.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
+import type { Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";
 import { recordChange, type ToldServices } from "./told_endpoints.ts";
 import {
   deleteTold,
+  digestsOfWebhook,
   findWebhook,
   listWebhooks,
   noneOf,
@@ -24,15 +31,37 @@ export async function getWebhooks({ sql }: ToldServices, exchange: ApiExchange):
 }
 
 /**
+ * Throws `insufficient_scope` where a digest that goes to the webhook tells of a project that the
+ * token is not for: whoever sets the address gets all that is sent there.
+ */
+async function assertMayReceive(
+  sql: Sql,
+  { projects }: Principal,
+  projectId: number,
+  slug: string,
+): Promise<void> {
+  if (projects === "*") return;
+  const digests = await digestsOfWebhook(sql, projectId, slug);
+  const foreign = digests.find((digest) => !digest.projects.every((id) => projects.includes(id)));
+  if (foreign === undefined) return;
+  throw insufficientScope(
+    `“${foreign.title}” goes to it and tells of a project that the token is not for. Set another ` +
+      "webhook, or let somebody change this one who may see all that goes to it.",
+  );
+}
+
+/**
  * `PUT /v1/webhooks/:slug`: 201 with its secret where it is new. Throws `insufficient_scope` for an
- * address of the server's own network, unless the token is for every project.
+ * address of the server's own network, unless the token is for every project, and where a digest
+ * that goes there tells of a project that the token is not for.
  */
 export async function putWebhook(services: ToldServices, exchange: ApiExchange): Promise<Response> {
   const { sql } = services;
   const project = await projectOfQuery(sql, exchange);
   const slug = slugOf(exchange.params);
   const definition = await readJson(exchange.request, WebhookBody);
-  const byOperator = requirePrincipal(exchange.who).projects === "*";
+  const principal = requirePrincipal(exchange.who);
+  const byOperator = principal.projects === "*";
   if (!byOperator && isOwnNetworkUrl(definition.url)) {
     throw insufficientScope(
       "This URL is an address of the server's own machine or network. Give a public one, or let " +
@@ -43,6 +72,8 @@ export async function putWebhook(services: ToldServices, exchange: ApiExchange):
   const { isNew } = await sql.transaction(async (tx) => {
     const webhook = { slug, definition, byOperator, secret };
     const saved = await saveWebhook(tx, project.projectId, webhook);
+    // From here on nobody else saves a digest of the project until this is over.
+    await assertMayReceive(tx, principal, project.projectId, slug);
     await recordChange(tx, services, exchange, "webhook.save", definition.title, project);
     return saved;
   });
