@@ -1,7 +1,13 @@
-import { requirePrincipal, resolveProject } from "../auth/access.ts";
+import { type ApiExchange, requirePrincipal, resolveProject } from "../auth/access.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
-import { requireProject } from "../auth/projects.ts";
-import { getCaptureImage } from "../screenshots/queue/capture_image_endpoint.ts";
+import { type Project, requireProject } from "../auth/projects.ts";
+import type { ReportServices } from "../reports/answer/report_endpoint.ts";
+import { isPictureTold } from "../reports/heatmaps/shared_picture.ts";
+import {
+  getCaptureImage,
+  isCaptureId,
+  noSuchPicture,
+} from "../screenshots/queue/capture_image_endpoint.ts";
 import {
   CAPTURE_JOBS_PATH,
   CaptureJobCreation,
@@ -13,16 +19,29 @@ import type { DocumentedRoute } from "./documented_route.ts";
 import { readJson } from "../http/json_body.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareOfRead } from "../shares/share_reading.ts";
+import type { Share } from "../shares/shares.ts";
 
-export interface CaptureRouteServices {
+export interface CaptureRouteServices extends ReportServices {
   readonly database: Sql;
-  /** The database that answers reads: a replica where one is configured. */
-  readonly reads: Sql;
   readonly captureJobs: CaptureJobs;
   readonly shares: Pick<LiveShares, "find">;
 }
 
 const IMAGE_PATH = "/v1/heatmaps/captures/:id";
+
+/** Throws `not_found` where the share does not tell the page that the picture is of. */
+async function assertTold(
+  services: CaptureRouteServices,
+  project: Project,
+  { filters, minimumVisitors }: Share,
+  { params, request }: ApiExchange,
+): Promise<void> {
+  const limits = { filters, visitorsMin: minimumVisitors };
+  const id = params["id"] ?? "";
+  const isTold = isCaptureId(id) &&
+    await isPictureTold(services, project, limits, id, request.signal);
+  if (!isTold) throw noSuchPicture();
+}
 
 /** Returns the routes of pictures of pages, and of the jobs that take them. */
 export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[] {
@@ -74,7 +93,8 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
       access: "aggregates",
       handler: async (exchange) => {
         const project = await projectOfQuery(services.reads, exchange);
-        await shareOfRead(services.shares, exchange, IMAGE_PATH);
+        const share = await shareOfRead(services.shares, exchange, IMAGE_PATH);
+        if (share !== null) await assertTold(services, project, share, exchange);
         return await getCaptureImage(services.reads, project, exchange);
       },
       doc: {
@@ -87,7 +107,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
           otherTypes: ["image/webp"],
           also: { 304: "The caller has it already" },
         },
-        problems: ["project_required", "not_found"],
+        problems: ["project_required", "not_found", "read_timeout", "damaged_events"],
       },
     },
   ];

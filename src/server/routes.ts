@@ -368,7 +368,7 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     }),
     ...archiveRoutes({ ...services, footfall: manifest.version }),
     ...moveRoutes(services),
-    ...captureRoutes(services),
+    ...captureRoutes(reportServicesOf(services)),
   ];
   const assistants = assistantRoute(services, routes);
   const document: DocumentedRoute = {

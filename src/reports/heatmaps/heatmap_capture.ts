@@ -38,6 +38,8 @@ interface CapturedPage {
   readonly device: CaptureDevice;
   /** Whether any event has the path. */
   readonly isVisited: boolean;
+  /** Whether the caller may see it: otherwise it is told as of a page that has none and never gets one. */
+  readonly isTold: boolean;
   readonly asOfMs: number;
 }
 
@@ -79,9 +81,9 @@ function statusOf(
 export async function captureOf(
   sql: Sql,
   { basePath, nextRunMs }: CaptureReading,
-  { project, path, device, isVisited, asOfMs }: CapturedPage,
+  { project, path, device, isVisited, isTold, asOfMs }: CapturedPage,
 ): Promise<Capture> {
-  const page = path === null ? null : pagePath(path);
+  const page = path === null || !isTold ? null : pagePath(path);
   const states = page === null ? [] : await captureStates(sql, project.projectId, [page]);
   const state = states.find((one) => one.device === device);
   const { status, message } = statusOf(project, path, state);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pagePath } from "../../screenshots/queue/visited_paths.ts";
 import { CAPTURE_DEVICES, type CaptureDevice } from "../../screenshots/capture_status.ts";
 import {
   HEATMAP_ELEMENTS_MAX,
@@ -6,6 +7,7 @@ import {
   LOCATION_LENGTH_MAX,
 } from "../../limits.ts";
 import type { Filter } from "../../query/filters.ts";
+import { spanOf } from "../../query/range.ts";
 import { knownValues } from "../../query/known_values.ts";
 import { invalidParameter, oneOf, readAll, storableText } from "../../query/parameters.ts";
 import {
@@ -26,6 +28,7 @@ import { type CountRows, firstRows } from "./actor_counts.ts";
 import { ElementShown, firstElements, readElements } from "./heatmap_elements.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
 import { scanCells } from "./heatmap_scan.ts";
+import { isPageTold } from "./shared_picture.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { isSmall } from "../answer/small_groups.ts";
 
@@ -138,6 +141,14 @@ async function isVisited({ sql, scope }: Read, { path }: Pages): Promise<boolean
   return known.has("path");
 }
 
+/** Whether the caller may see the page's picture: a share shows those of pages of enough visitors alone. */
+async function isShown(read: Read, { path }: Pages): Promise<boolean> {
+  const { range, visitorsMin } = read;
+  if (visitorsMin === 1) return true;
+  const page = path === null ? null : pagePath(path);
+  return page !== null && await isPageTold(read, spanOf(range), page, visitorsMin);
+}
+
 async function answer(
   captures: CaptureReading,
   read: Read,
@@ -148,9 +159,10 @@ async function answer(
   const page = pageFilter(pages);
   const match = { name: "click", filters: [page] };
   const question = { match, device, wanted: BIT_OF[kind], point: POINT, elements: elements > 0 };
+  const isTold = await isShown(read, pages);
   // What is known of the picture is read while threads scan.
   const looking = isVisited(read, pages).then((visited) =>
-    captureOf(sql, captures, { project, path, device, isVisited: visited, asOfMs })
+    captureOf(sql, captures, { project, path, device, isVisited: visited, isTold, asOfMs })
   );
   looking.catch(() => {});
   const found = await scanCells(read, question);

@@ -13,6 +13,14 @@ export function imageUrl(basePath: string, project: Pick<Project, "id">, capture
   return `${basePath}/v1/heatmaps/captures/${captureId}?project=${project.id}`;
 }
 
+export function isCaptureId(text: string): boolean {
+  return CAPTURE_ID.test(text);
+}
+
+export function noSuchPicture(): Problem {
+  return new Problem("not_found", "There is no such picture; replaced ones are forgotten.");
+}
+
 /** `GET /v1/heatmaps/captures/:id`: a picture of the project. Throws `not_found`. */
 export async function getCaptureImage(
   sql: Sql,
@@ -20,10 +28,8 @@ export async function getCaptureImage(
   { request, params }: Pick<Exchange<unknown>, "request" | "params">,
 ): Promise<Response> {
   const id = params.id ?? "";
-  const image = CAPTURE_ID.test(id) ? await findImage(sql, projectId, id) : null;
-  if (image === null) {
-    throw new Problem("not_found", "There is no such picture; replaced ones are forgotten.");
-  }
+  const image = isCaptureId(id) ? await findImage(sql, projectId, id) : null;
+  if (image === null) throw noSuchPicture();
   const etag = `"${image.hash.slice(0, ETAG_DIGITS)}"`;
   const headers = {
     // The bytes behind an id never change.

@@ -159,6 +159,20 @@ export async function captureStates(
   }));
 }
 
+/** The path of the page that a picture of the project is of; null: it has none of this id. */
+export async function pageOfImage(
+  sql: Sql,
+  projectId: number,
+  captureId: string,
+): Promise<string | null> {
+  const [row] = await sql.query<{ path: string }>(
+    `SELECT p.path FROM captures c JOIN capture_pages p USING (project_id, path_digest, device)
+    WHERE project_id = $1::int AND c.capture_id = $2::text`,
+    [projectId, captureId],
+  );
+  return row?.path ?? null;
+}
+
 /** A picture of the project by its id; null: it has none of this id. */
 export async function findImage(
   sql: Sql,

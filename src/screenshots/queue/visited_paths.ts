@@ -38,7 +38,7 @@ export function pagePath(path: string): string | null {
 }
 
 /** The texts that events may have of the path of a URL. */
-function spellings(path: string): string[] {
+export function spellings(path: string): string[] {
   try {
     return [...new Set([path, decodeURI(path)])].filter((text) => !text.includes("\0"));
   } catch {
