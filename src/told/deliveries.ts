@@ -192,7 +192,9 @@ export const DeliveryShown = z.object({
   at: z.iso.datetime().meta({ description: "When it was made." }),
   source: z.enum(["digest", "alert", "webhook"]),
   slug: z.string().meta({ description: "Of the digest, alert or webhook that it is of." }),
-  subject: z.string(),
+  subject: z.string().meta({
+    description: "Of a digest of projects that the token is not for: its title.",
+  }),
   isTest: z.boolean(),
   channel: z.enum(["mail", "webhook", "log"]).meta({
     description: "log: nobody is named, so that it stands in this list alone.",
@@ -218,6 +220,9 @@ interface ListedRow extends Record<string, unknown> {
   source: DeliverySource;
   slug: string;
   subject: string;
+  title: string;
+  /** Public ids of the projects that it tells of. */
+  projects: string[];
   is_test: boolean;
   channel: Channel;
   receiver: string;
@@ -229,16 +234,20 @@ interface ListedRow extends Record<string, unknown> {
 }
 
 const LISTED = `SELECT delivery_no, delivery_id, created_at, source, slug,
-  message->>'subject' AS subject, (message->>'isTest')::boolean AS is_test, channel, receiver, status,
+  message->>'subject' AS subject, message->>'title' AS title,
+  ARRAY(SELECT section->>'project' FROM jsonb_array_elements(message->'sections') AS section) AS projects,
+  (message->>'isTest')::boolean AS is_test, channel, receiver, status,
   tries, outcome, due_at, ended_at FROM deliveries WHERE project_id = $1::int`;
 
-function shown(row: ListedRow): ShownDelivery {
+/** @param seen the projects that the caller may see: subjects hold figures of those that are told of */
+function shown(row: ListedRow, seen: readonly string[] | "*"): ShownDelivery {
+  const isSeen = seen === "*" || row.projects.every((project) => seen.includes(project));
   return {
     id: row.delivery_id,
     at: row.created_at.toISOString(),
     source: row.source,
     slug: row.slug,
-    subject: row.subject,
+    subject: isSeen ? row.subject : row.title,
     isTest: row.is_test,
     channel: row.channel,
     receiver: row.receiver,
@@ -250,7 +259,7 @@ function shown(row: ListedRow): ShownDelivery {
   };
 }
 
-/** Those with these ids, in their order. */
+/** Those with these ids, in their order, for somebody who may see all that they tell of. */
 export async function shownDeliveries(
   sql: Sql,
   projectId: number,
@@ -262,7 +271,7 @@ export async function shownDeliveries(
       projectId,
       id,
     ]);
-    if (row !== undefined) found.push(shown(row));
+    if (row !== undefined) found.push(shown(row, "*"));
   }
   return found;
 }
@@ -274,7 +283,12 @@ export const DELIVERY_QUERY: Readonly<Record<string, string>> = {
 };
 
 /** A page of a project's messages, newest first. Throws `invalid_parameter`. */
-export async function listDeliveries(sql: Sql, projectId: number, query: URLSearchParams) {
+export async function listDeliveries(
+  sql: Sql,
+  projectId: number,
+  query: URLSearchParams,
+  seen: readonly string[] | "*",
+) {
   const { rows: wanted, cursor } = readAll({
     unknown: () => refuseUnknown(query, ["project", ...Object.keys(DELIVERY_QUERY)]),
     rows: () => pageRows(query),
@@ -289,7 +303,7 @@ export async function listDeliveries(sql: Sql, projectId: number, query: URLSear
   const last = rows.at(-1);
   const isMore = found.length > wanted && last !== undefined;
   return {
-    rows: rows.map(shown),
+    rows: rows.map((row) => shown(row, seen)),
     nextCursor: isMore ? encodeRowCursor({ counts: [last.delivery_no], value: null }) : null,
   };
 }

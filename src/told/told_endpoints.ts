@@ -201,5 +201,6 @@ export async function getDeliveries(
   exchange: ApiExchange,
 ): Promise<Response> {
   const { projectId } = await projectOfQuery(sql, exchange);
-  return json(await listDeliveries(sql, projectId, exchange.url.searchParams));
+  const { projects } = requirePrincipal(exchange.who);
+  return json(await listDeliveries(sql, projectId, exchange.url.searchParams, projects));
 }

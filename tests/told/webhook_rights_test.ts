@@ -112,6 +112,11 @@ Deno.test("webhooks: what waits goes nowhere once its digest does not send it th
       );
       await people.app.app.tellDue();
       const { rows } = (await people.app.admin("GET", at("deliveries"))).body;
+      // The subject tells figures of both projects.
+      const seen = (await eve("GET", "deliveries")).body.rows;
+      assert.notEqual(rows[0].subject, seen[0].subject, told);
+      assert.ok(rows[0].subject.includes("visitors"), rows[0].subject);
+      assert.ok(!seen[0].subject.includes("visitors"), seen[0].subject);
       assert.deepEqual([rows[0].status, rows[0].outcome], [
         "dropped",
         "The digest does not send this to the webhook any more.",
