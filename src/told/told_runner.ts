@@ -84,13 +84,18 @@ export class ToldRunner {
   async run(signal: AbortSignal): Promise<void> {
     const begunMs = performance.now();
     const mayGoOn = () => !signal.aborted && performance.now() - begunMs < TOLD_RUN_MS_MAX;
-    while (mayGoOn() && await this.#lookAtDigest());
-    while (mayGoOn() && await this.#lookAtAlert());
+    const look = async () => {
+      while (mayGoOn() && await this.#lookAtDigest());
+      while (mayGoOn() && await this.#lookAtAlert());
+    };
     // Several at once, so that one that does not answer holds up no other.
     const sender = async () => {
       while (mayGoOn() && await this.#send(null, signal));
     };
-    await Promise.all(Array.from({ length: SENDS_AT_ONCE }, sender));
+    const senders = () => Array.from({ length: SENDS_AT_ONCE }, sender);
+    // What waits is sent beside the looks: those at a project with much to count take all of the time.
+    await Promise.all([look(), ...senders()]);
+    await Promise.all(senders());
   }
 
   /** What a digest would tell now: of the last days that it would be due for. Throws Problem. */

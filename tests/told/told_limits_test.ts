@@ -209,6 +209,14 @@ Deno.test("limits: one run looks no longer than it says; what is left is looked 
     await people.app.admin("PUT", `/v1/alerts/${slug}?project=${id}`, { title: slug, on });
   }
   await people.sql.query("UPDATE alerts SET due_at = now() - interval '1 hour'");
+  // What waits does not wait for looks that take all of the time.
+  await people.sql.query(
+    `INSERT INTO deliveries (delivery_id, project_id, source, slug, channel, receiver, message, created_at,
+      due_at)
+    SELECT 'msg_waiting', project_id, 'webhook', 'gone', 'webhook', 'gone', '{"sections":[]}', now(), now()
+    FROM projects WHERE public_id = $1::text`,
+    [id],
+  );
   let elapsedMs = 0;
   let looks = 0;
   const query = { project: id, from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
@@ -229,11 +237,16 @@ Deno.test("limits: one run looks no longer than it says; what is left is looked 
     });
     await runner.run(new AbortController().signal);
     assert.equal(looks, 2);
+    const [sent] = await people.sql.query(
+      "SELECT status FROM deliveries WHERE delivery_id = 'msg_waiting'",
+    );
+    assert.deepEqual(sent, { status: "dropped" });
     elapsedMs = 0;
     await runner.run(new AbortController().signal);
     assert.equal(looks, slugs.length);
   } finally {
     performance.now = now;
     await people.sql.query("DELETE FROM alerts");
+    await people.sql.query("DELETE FROM deliveries");
   }
 });
