@@ -9,6 +9,8 @@ import type { Report } from "../reports/answer/report.ts";
 import { getReport, type ReportServices } from "../reports/answer/report_endpoint.ts";
 import { TRENDS } from "../reports/trends/trends.ts";
 import { VITALS } from "../reports/vitals/vitals.ts";
+import type { Sql } from "../db/sql.ts";
+import { isSpanWaiting, lastWaitingOfSpan } from "../projection/waiting_span.ts";
 import type { ToldReads, ToldReport } from "../told/told_reads.ts";
 
 const REPORTS: Readonly<Record<ToldReport, Report>> = {
@@ -23,8 +25,20 @@ const REPORTS: Readonly<Record<ToldReport, Report>> = {
 };
 
 /** Makes the reads that messages need; they are answered like all reads, under the same time limit. */
-export function createToldReads(services: ReportServices, stopping: AbortSignal): ToldReads {
+export function createToldReads(
+  services: ReportServices & { readonly database: Sql },
+  stopping: AbortSignal,
+): ToldReads {
+  const { database } = services;
   return {
+    async isBehind({ projectId }, span) {
+      // Where many events come, some always wait: what counts is whether those of now still do.
+      const last = await lastWaitingOfSpan(database, projectId, span);
+      if (last === null) return false;
+      await services.projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
+      return await isSpanWaiting(database, projectId, span, last);
+    },
+
     async read(project, report, params, named = {}) {
       const { path } = REPORTS[report];
       const url = new URL(`http://footfall${path}?${new URLSearchParams(params)}`);

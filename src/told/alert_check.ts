@@ -30,7 +30,10 @@ export interface Noticed {
 export interface Look {
   /** What holds now; empty: all is well. */
   readonly noticed: readonly Noticed[];
-  /** False: whether it holds cannot be told, as of a rate of nothing: all stays as it was. */
+  /**
+   * False: whether it holds cannot be told, as of a rate of nothing, or of a fall while events wait to be
+   * counted: all stays as it was.
+   */
   readonly isKnown: boolean;
   /** What was looked at, in a sentence: told by a test where nothing was noticed. */
   readonly state: string;
@@ -60,17 +63,20 @@ async function lookThreshold(
   { question, above, below, over }: Cause<"threshold">,
 ): Promise<Look> {
   const span = { fromMs: nowMs - windowMs(over)!, toMs: nowMs, timezone: project.timezone };
+  const isBehind = await reads.isBehind(project, span);
   const found = await count(reads, project, question, span);
   const { value, semantics, place } = found;
   const unit = unitOf(question);
   const bound = above ?? below!;
   const side = above === undefined ? "below" : "above";
-  const holds = value !== null && (above === undefined ? value < bound : value > bound);
+  const isHigh = value !== null && (above === undefined ? value >= bound : value > bound);
+  const isKnown = known(found) && (isHigh || !isBehind);
+  const holds = isKnown && (above === undefined) !== isHigh;
   const said = `${questionName(question)}: ${shownValue(value, unit)} in the last ${over}`;
   const told = `${side} ${shownValue(bound, unit)}.`;
   return {
     noticed: holds ? [{ key: ONE, lead: `${said}, ${told}` }] : [],
-    isKnown: known(found),
+    isKnown,
     state: `${said}; it is told when that is ${told}`,
     over: `${said}, no longer ${told}`,
     figures: [figureOf(question, value, null)],
@@ -93,6 +99,7 @@ async function lookUnusual(
 ): Promise<Look> {
   const { timezone } = project;
   const span = dayBefore(nowMs, 0, timezone);
+  const isBehind = await reads.isBehind(project, span);
   const found = await count(reads, project, question, span);
   const { value, semantics, place } = found;
   const before: number[] = [];
@@ -111,10 +118,12 @@ async function lookUnusual(
     } on average`;
   const said = `${questionName(question)}: ${shownValue(value, "count")} in 24 hours; ${usual}.`;
   const moved = (value ?? 0) > (expected ?? 0) ? "up" : "down";
+  const isUnusual = judged?.isUnusual === true;
+  const isKnown = known(found) && (!isBehind || (isUnusual && moved === "up"));
   return {
     // A drop after a spike is another thing to tell.
-    noticed: judged?.isUnusual ? [{ key: moved, lead: said }] : [],
-    isKnown: known(found),
+    noticed: isUnusual && isKnown ? [{ key: moved, lead: said }] : [],
+    isKnown,
     state: said,
     over: said,
     figures: [figureOf(question, value, expected)],
@@ -135,9 +144,10 @@ async function lookSilence(
     segment: null,
   };
   const span = { fromMs: nowMs - minutes * MINUTE_MS, toMs: nowMs, timezone };
-  const { value, pending, semantics, place } = await count(reads, project, question, span);
-  // What is stored and not yet counted is no silence.
-  const isSilent = value === 0 && pending === 0;
+  const isBehind = await reads.isBehind(project, span);
+  const { value, semantics, place } = await count(reads, project, question, span);
+  // What waits to be counted is no silence.
+  const isSilent = value === 0 && !isBehind;
   const wide = { fromMs: nowMs - SILENCE_REMEMBERED_MS, toMs: nowMs, timezone };
   const hadAny = isSilent && ((await count(reads, project, question, wide)).value ?? 0) > 0;
   const noun = value === 1 ? "event" : "events";

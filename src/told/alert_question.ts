@@ -121,8 +121,6 @@ export interface Counted {
   /** Null: of nothing, such as a rate of no visits. */
   readonly value: number | null;
   readonly semantics: string;
-  /** Events that are not counted yet. */
-  readonly pending: number;
   /** Where the dashboard shows it. */
   readonly place: ToldPlace;
 }
@@ -351,8 +349,8 @@ export async function count(
     ...shared,
     ...zone,
   });
-  const { pending, query } = reply;
-  return { value, semantics: query.semantics, pending, place: { path, params, query } };
+  const { query } = reply;
+  return { value, semantics: query.semantics, place: { path, params, query } };
 }
 
 /** A question's figure, with what it was before. */

@@ -22,6 +22,12 @@ export interface ReplyFrame {
   readonly pending: number;
 }
 
+/** A span of time, as epoch milliseconds. */
+export interface ReadSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** The same reads that the API answers, asked by the server itself: a message tells what its view shows. */
 export interface ToldReads {
   /** `named`: what its path names, such as the slug of a funnel. Throws Problem, as the endpoint does. */
@@ -31,4 +37,10 @@ export interface ToldReads {
     params: Readonly<Record<string, string>>,
     named?: Readonly<Record<string, string>>,
   ): Promise<T & ReplyFrame>;
+  /**
+   * Whether events that were stored by now, and that may lie in a span, still wait to be counted after a
+   * while. Reads that are asked after it count all of them where none wait. What was set aside does not
+   * wait: it may never be counted.
+   */
+  isBehind(project: Project, span: ReadSpan): Promise<boolean>;
 }

@@ -155,6 +155,34 @@ Deno.test("alerts: silence is told where something came before, until it comes a
     assert.deepEqual(await look(), ["0 events purchase in the last 60 minutes."]);
   }));
 
+Deno.test("alerts: what was set aside keeps no alert from firing, what waits keeps each fall", () =>
+  withWorld(async ({ project, put, look }) => {
+    const timestamp = Date.now() - 2 * HOUR_MS;
+    await post(project, [{ name: "page_view", anonymousId: "a", timestamp }]);
+    await people.sql.query(
+      `INSERT INTO journal (project_id, event_count, from_ms, to_ms, block, projected_at, set_aside_until)
+      SELECT project_id, 1, $2::int8, $2::int8, '', now(), now() + interval '1 hour'
+      FROM projects WHERE public_id = $1::text`,
+      [project.id, Date.now()],
+    );
+    const ofProject = "(SELECT project_id FROM projects WHERE public_id = $1::text)";
+    await people.sql.query(
+      `INSERT INTO earlier_projects (project_id, remaining) VALUES (${ofProject}, 1)`,
+      [project.id],
+    );
+    await put({ kind: "silence", minutes: 60 });
+    await put({ kind: "threshold", question: { metric: "events" }, below: 2 }, "few");
+    assert.deepEqual(await look(), [], "an upgrade has not moved all events");
+    await people.sql.query(`DELETE FROM earlier_projects WHERE project_id = ${ofProject}`, [
+      project.id,
+    ]);
+    assert.deepEqual((await look()).toSorted(), [
+      "0 events in the last 60 minutes.",
+      "Events: 1 in the last 24h, below 2.",
+    ]);
+    await people.sql.query("DELETE FROM journal WHERE set_aside_until IS NOT NULL");
+  }));
+
 Deno.test("alerts: a spike beyond the same day of the weeks before", () =>
   withWorld(async ({ project, put, look }) => {
     const at = Date.now() - 3 * HOUR_MS;

@@ -232,8 +232,12 @@ Deno.test("limits: one run looks no longer than it says; what is left is looked 
     const runner = new ToldRunner({
       ...{ sql: people.sql, mail: null, sealer: createSealer(people.sql, Date.now) },
       ...{ network: { resolve: () => Promise.resolve([]) }, publicUrl: null, now: Date.now },
-      ...{ reads: { read } as unknown as ToldReads, log: { warn() {}, error() {} } },
-      ...{ randomText: () => "x", stopping: new AbortController().signal },
+      ...{ reads: { read, isBehind: () => Promise.resolve(false) } as unknown as ToldReads },
+      ...{
+        log: { warn() {}, error() {} },
+        randomText: () => "x",
+        stopping: new AbortController().signal,
+      },
     });
     await runner.run(new AbortController().signal);
     assert.equal(looks, 2);

@@ -1,0 +1,54 @@
+/** What an alert makes of a figure while events wait to be counted. */
+import assert from "node:assert/strict";
+import type { Project } from "../../src/auth/projects.ts";
+import { look } from "../../src/told/alert_check.ts";
+import type { AlertCause } from "../../src/told/alert_definition.ts";
+import type { AlertQuestion } from "../../src/told/alert_question.ts";
+import type { ToldReads } from "../../src/told/told_reads.ts";
+
+const NOW = Date.parse("2026-11-21T12:00:00Z");
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const QUESTION: AlertQuestion = { metric: "visitors", filters: [], segment: null };
+const PROJECT = { id: "prj_a", projectId: 1, timezone: "UTC" } as unknown as Project;
+
+/** What a look at `value` comes to, where each span before had a hundred. */
+async function looked(on: AlertCause, value: number, isBehind: boolean) {
+  const reads = {
+    isBehind: () => Promise.resolve(isBehind),
+    read: (_: unknown, __: string, { from, to }: Record<string, string>) => {
+      const isLast = Date.parse(to!) > NOW - HOUR_MS && Date.parse(from!) > NOW - 2 * DAY_MS;
+      const visitors = isLast ? value : 100;
+      const query = { from, to, timezone: "UTC", semantics: "x" };
+      return Promise.resolve({ totals: { visitors, events: visitors }, query, pending: 1 });
+    },
+  } as unknown as ToldReads;
+  const { noticed, isKnown } = await look({ reads, project: PROJECT, nowMs: NOW }, on);
+  return [noticed.length > 0, isKnown];
+}
+
+const TOLD = [true, true];
+const WELL = [false, true];
+const UNKNOWN = [false, false];
+
+Deno.test("alerts: a fall is not known while events wait to be counted; a rise is", async () => {
+  const threshold = { kind: "threshold", question: QUESTION, over: "24h" } as const;
+  const unusual = { kind: "unusual", question: QUESTION } as const;
+  const silence = { kind: "silence", minutes: 60, match: null } as const;
+  const cases: [AlertCause, number, boolean[], boolean[]][] = [
+    [{ ...threshold, below: 5 }, 4, TOLD, UNKNOWN],
+    [{ ...threshold, below: 5 }, 5, WELL, WELL],
+    [{ ...threshold, above: 5 }, 6, TOLD, TOLD],
+    [{ ...threshold, above: 5 }, 5, WELL, UNKNOWN],
+    [{ ...unusual, direction: "any" }, 0, TOLD, UNKNOWN],
+    [{ ...unusual, direction: "any" }, 100, WELL, UNKNOWN],
+    [{ ...unusual, direction: "any" }, 300, TOLD, TOLD],
+    [silence, 0, TOLD, UNKNOWN],
+    [silence, 1, WELL, WELL],
+  ];
+  for (const [on, value, counted, waiting] of cases) {
+    const of = JSON.stringify([on, value]);
+    assert.deepEqual(await looked(on, value, false), counted, of);
+    assert.deepEqual(await looked(on, value, true), waiting, of);
+  }
+});
