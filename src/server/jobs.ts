@@ -6,6 +6,7 @@ import { deleteOldLinks } from "../auth/people/links.ts";
 import { deleteEndedSessions } from "../auth/people/sessions.ts";
 import type { Captures } from "../screenshots/queue/captures.ts";
 import type { Database } from "../db/sql.ts";
+import { vacuumTables } from "../db/vacuum_tables.ts";
 import type { Log } from "../http/log.ts";
 import { purgeJournal } from "../ingest/retention.ts";
 import type { Salts } from "../ingest/salts.ts";
@@ -109,6 +110,17 @@ export const JOBS: readonly Job[] = [
     name: "forget old captures",
     schedule: "45 2 * * *",
     run: ({ captures }) => captures.deleteOld(),
+  },
+  {
+    // After the others of the night, whose deleted rows it clears away. PostgreSQL does so by itself.
+    name: "clear away dead rows",
+    schedule: "55 2 * * *",
+    async run(services) {
+      const { database, log } = services;
+      if (database.engine !== "embedded") return;
+      const failures = await vacuumTables(database, () => !isMoving(services));
+      for (const failure of failures) log.warn("dead rows not cleared away", { ...failure });
+    },
   },
 ];
 

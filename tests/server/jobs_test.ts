@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createLog } from "../../src/http/log.ts";
 import { createSalts } from "../../src/ingest/salts.ts";
-import { JOBS } from "../../src/server/jobs.ts";
+import { JOBS, type JobServices } from "../../src/server/jobs.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import type { Database } from "../../src/db/sql.ts";
@@ -15,7 +15,12 @@ const DAY = 86_400_000;
 const NOTHING_TOLD = { runDue: () => Promise.resolve(), deleteOld: () => Promise.resolve() };
 const NO_CAPTURES = { queueDaily: () => Promise.resolve(), deleteOld: () => Promise.resolve() };
 
-async function run(name: string, database: Database, nowMs: number): Promise<string[]> {
+async function run(
+  name: string,
+  database: Database,
+  nowMs: number,
+  move: JobServices["move"] = null,
+): Promise<string[]> {
   const lines: string[] = [];
   const now = () => nowMs;
   const log = createLog({
@@ -39,7 +44,7 @@ async function run(name: string, database: Database, nowMs: number): Promise<str
     notifications: NOTHING_TOLD,
     log,
     now,
-    move: null,
+    move,
   });
   return lines;
 }
@@ -136,4 +141,35 @@ steps.set("journal rows go 48 hours after their projection, and no others", asyn
   await run("delete projected journal rows", database, NOON + 1);
   noted[0]!.journal_from = new Date(NOON - JOURNAL_KEPT_MS + 1);
   assert.deepEqual(await database.query(lacking), noted);
+});
+
+steps.set("dead rows are cleared away on the embedded engine, in every table", async (database) => {
+  const isEmbedded = database.engine === "embedded";
+  const tables = ["journal", "event_ids"];
+  if (!isEmbedded) {
+    for (const table of tables) {
+      await database.script(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
+    }
+  }
+  await database.script(`
+    INSERT INTO journal (project_id, event_count, from_ms, to_ms, block)
+      SELECT 1, 1, 0, 0, '' FROM generate_series(1, 1000);
+    INSERT INTO event_ids SELECT 1, gen_random_uuid() FROM generate_series(1, 1000);
+    DELETE FROM journal;
+    DELETE FROM event_ids`);
+  const size = async (table: string) => {
+    const [row] = await database.query<{ bytes: number }>(
+      "SELECT pg_relation_size($1::text::regclass) AS bytes",
+      [table],
+    );
+    return row!.bytes;
+  };
+  const sizes = async () => [await size("journal"), await size("event_ids")];
+  const before = await sizes();
+  assert.ok(before.every((bytes) => bytes > 0), JSON.stringify(before));
+  const job = "clear away dead rows";
+  assert.deepEqual(await run(job, database, NOON, { status: "copying" }), []);
+  assert.deepEqual(await sizes(), before, "not while the database moves");
+  assert.deepEqual(await run(job, database, NOON), []);
+  assert.deepEqual(await sizes(), isEmbedded ? [0, 0] : before);
 });

@@ -87,10 +87,4 @@ export async function deleteOldCaptures(
   await deleteOldJobs(database, nowMs);
   const pages = await deleteStalePages(database, nowMs);
   if (pages > 0) log.info("forgot pictures of pages that are not attempted any more", { pages });
-  // That engine clears nothing away by itself, and pictures are large.
-  if (database.engine === "embedded") {
-    for (const table of ["captures", "capture_pages", "capture_tasks", "capture_job_tasks"]) {
-      await database.query(`VACUUM ${table}`);
-    }
-  }
 }
