@@ -49,12 +49,21 @@ class Server {
   readonly told: string[] = [];
   readonly ask: () => Promise<void>;
 
+  /** Projects whose events cannot be counted now. */
+  readonly failing = new Set<number>();
+
   constructor(database: Database, public nowMs = THREE - MINUTE) {
     const tell = (message: string) => void this.told.push(message);
+    const projection = createProjection(database);
     this.ask = createDaily({
       sql: database,
       ...visitsOf(database),
-      projection: createProjection(database),
+      projection: {
+        catchUpWithin: (projectId, msMax) =>
+          this.failing.has(projectId)
+            ? Promise.reject(new Error("it cannot be counted"))
+            : projection.catchUpWithin(projectId, msMax),
+      },
       now: () => this.nowMs,
       schedule: createCaptureSchedule("0 3 * * *"),
       newJobId: () => `job_${randomText(20)}`,
@@ -181,6 +190,36 @@ onBothEngines("daily captures", async (t, db) => {
     assert.equal((await queued(database)).length, 150);
     const planned = async (path: string) => (await planOf(database, 1, { ...page, path })).isDaily;
     assert.deepEqual([await planned("/pricing"), await planned("/contact")], [true, false]);
+  });
+
+  await t.step("what failed is queued a minute later, and keeps no other project", async () => {
+    await database.script(`DELETE FROM capture_jobs; DELETE FROM capture_tasks;
+      UPDATE projects SET site_url = 'https://shop.example' WHERE project_id = 2`);
+    const server = new Server(database, THREE + 3 * DAY - MINUTE);
+    const jobs = async () => {
+      const rows = await database.query<{ project_id: number; due_at: Date }>(
+        "SELECT project_id, due_at FROM capture_jobs ORDER BY project_id",
+      );
+      return rows.map(({ project_id, due_at }) => [project_id, due_at.getTime()]);
+    };
+    server.failing.add(1);
+    server.nowMs += MINUTE;
+    await server.ask();
+    assert.deepEqual(await jobs(), [[2, THREE + 3 * DAY]]);
+    await database.script("ALTER TABLE projects RENAME TO projects_away");
+    server.nowMs += MINUTE;
+    await assert.rejects(server.ask());
+    await database.script("ALTER TABLE projects_away RENAME TO projects");
+    server.failing.clear();
+    server.nowMs += MINUTE;
+    await server.ask();
+    assert.deepEqual(await jobs(), [[1, THREE + 3 * DAY], [2, THREE + 3 * DAY]]);
+    server.nowMs += MINUTE;
+    await server.ask();
+    assert.equal((await jobs()).length, 2, "once");
+    await database.script("UPDATE projects SET site_url = NULL WHERE project_id = 2");
+    await database.script("DELETE FROM capture_jobs WHERE project_id = 2");
+    await database.script("DELETE FROM capture_tasks WHERE project_id = 2");
   });
 
   await t.step("what is old is forgotten", async () => {

@@ -40,8 +40,11 @@ export async function selectPages(
   return selection;
 }
 
-/** Queues the most visited pages of every project that has a site, once however many servers do. */
-async function queueEveryProject(services: DailyServices, dueMs: number): Promise<void> {
+/**
+ * Queues the most visited pages of every project that has a site, once however many servers do and however
+ * often. @returns whether each project is queued now
+ */
+async function queueEveryProject(services: DailyServices, dueMs: number): Promise<boolean> {
   const { sql, newJobId, now, queued, log } = services;
   const projects = await sql.query<{ project_id: number }>(
     `SELECT project_id FROM projects p WHERE site_url IS NOT NULL AND NOT EXISTS (
@@ -50,6 +53,7 @@ async function queueEveryProject(services: DailyServices, dueMs: number): Promis
     ORDER BY project_id`,
     [new Date(dueMs).toISOString()],
   );
+  let isWhole = true;
   for (const { project_id: projectId } of projects) {
     try {
       const { paths } = await selectPages(services, projectId);
@@ -61,20 +65,24 @@ async function queueEveryProject(services: DailyServices, dueMs: number): Promis
       }
     } catch (error) {
       // One project's fault is no reason to leave out the others.
+      isWhole = false;
       const reason = error instanceof Error ? error.message : String(error);
       log.error("captures not queued", { projectId, reason });
     }
   }
+  return isWhole;
 }
 
-/** Queues what the schedule asks for since it was asked last; to be called every minute. */
+/**
+ * Queues what the schedule asks for since it was asked last; to be called every minute. What fails is tried
+ * again at the next call, for as long as the schedule makes up for what is late.
+ */
 export function createDaily(services: DailyServices): () => Promise<void> {
   let askedMs = services.now();
   return async () => {
     const nowMs = services.now();
     const dueMs = services.schedule.dueMs(askedMs, nowMs);
-    askedMs = nowMs;
-    if (dueMs !== null) await queueEveryProject(services, dueMs);
+    if (dueMs === null || await queueEveryProject(services, dueMs)) askedMs = nowMs;
   };
 }
 
