@@ -61,8 +61,9 @@ export const RETRY_AFTER_MS: readonly number[] = [
   6 * HOUR_MS,
   12 * HOUR_MS,
 ];
-/** How long a receiver has for the whole of one try, and to be looked up. */
+/** How long a receiver has for the whole of one try, to be connected to at one address, and to be looked up. */
 export const WEBHOOK_MS_MAX = 10 * SECOND_MS;
+export const WEBHOOK_CONNECT_MS_MAX = 3 * SECOND_MS;
 export const WEBHOOK_RESOLVE_MS_MAX = 5 * SECOND_MS;
 /** What is sent at most, and what is read of an answer: its head, of which the status counts. */
 export const WEBHOOK_BODY_BYTES_MAX = 24 * 1024;

@@ -5,6 +5,7 @@ import { EgressRoutes, isLiteralHost } from "../screenshots/egress/egress_route.
 import type { Outcome } from "./deliveries.ts";
 import {
   WEBHOOK_ANSWER_HEAD_BYTES_MAX,
+  WEBHOOK_CONNECT_MS_MAX,
   WEBHOOK_MS_MAX,
   WEBHOOK_RESOLVE_MS_MAX,
 } from "./told_limits.ts";
@@ -22,6 +23,8 @@ export interface WebhookRequest {
 export interface WebhookNetwork {
   /** Every address of a name. */
   readonly resolve: (host: string) => Promise<string[]>;
+  /** Deno's own, unless told otherwise. */
+  readonly connect?: (to: Deno.ConnectOptions) => Promise<Deno.TcpConn>;
   /** Certificates that are believed beside the usual ones, as PEM. */
   readonly caCerts?: string[];
   readonly timeoutMs?: number;
@@ -44,12 +47,14 @@ async function connect(
   url: URL,
   address: string,
   port: number,
-  { caCerts }: WebhookNetwork,
+  { caCerts, connect: open = Deno.connect }: WebhookNetwork,
   signal: AbortSignal,
 ): Promise<Deno.Conn> {
-  const connection = await Deno.connect({ hostname: address, port });
-  signal.addEventListener("abort", () => closed(connection), { once: true });
+  const connection = await open({ hostname: address, port, signal });
   if (url.protocol === "http:") return connection;
+  // One that comes late is not waited for any more, and would be greeted for nobody.
+  if (signal.aborted) closed(connection);
+  signal.addEventListener("abort", () => closed(connection), { once: true });
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
   const secure = await Deno.startTls(connection, {
     hostname,
@@ -141,6 +146,16 @@ function isOfTls(error: unknown): boolean {
   return error instanceof Deno.errors.InvalidData || /certificate|tls/i.test(String(error));
 }
 
+const isIPv6 = (address: string) => address.includes(":");
+
+/** The first of each family before the second of any: one family may lead nowhere from here. */
+function familiesByTurns(addresses: readonly string[]): string[] {
+  const isOfFirst = (address: string) => isIPv6(address) === isIPv6(addresses[0]!);
+  const first = addresses.filter(isOfFirst);
+  const other = addresses.filter((address) => !isOfFirst(address));
+  return addresses.flatMap((_, i) => [...first.slice(i, i + 1), ...other.slice(i, i + 1)]);
+}
+
 async function exchange(
   url: URL,
   addresses: readonly string[],
@@ -150,20 +165,31 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<Outcome> {
   let isDoubted = false;
-  for (const address of addresses) {
+  for (const address of familiesByTurns(addresses)) {
     let connection: Deno.Conn;
     try {
-      connection = await connect(url, address, port, network, signal);
+      // One that leads nowhere leaves the next its time; a connection that comes after its own is closed.
+      connection = await withinDeadline(
+        WEBHOOK_CONNECT_MS_MAX,
+        signal,
+        (given) => connect(url, address, port, network, given),
+        closed,
+      );
     } catch (error) {
       signal.throwIfAborted();
       isDoubted ||= isOfTls(error);
       continue;
     }
+    const close = () => closed(connection);
+    signal.addEventListener("abort", close, { once: true });
     try {
+      // A message whose time is over is sent by the next try, and not twice.
+      signal.throwIfAborted();
       await write(connection, requestText(url, request));
       return judged(await readStatus(connection));
     } finally {
-      closed(connection);
+      signal.removeEventListener("abort", close);
+      close();
     }
   }
   return {

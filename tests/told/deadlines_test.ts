@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   SHUTDOWN_TOLD_MS_MAX,
+  WEBHOOK_CONNECT_MS_MAX,
   WEBHOOK_MS_MAX,
   WEBHOOK_RESOLVE_MS_MAX,
 } from "../../src/told/told_limits.ts";
@@ -28,6 +29,8 @@ Deno.test("webhooks: a receiver has its time for the whole of one try, and no lo
   using timers = new HeldTimers(HELD_MS_MIN);
   const answered = postWebhook(request(url), nowhere);
   const slow = await listener.accept();
+  // The message comes: it is connected.
+  await slow.read(new Uint8Array(1));
   await timers.until(WEBHOOK_MS_MAX);
   timers.advance(WEBHOOK_MS_MAX - 1);
   assert.equal(await byNow(answered), "waits");
@@ -36,6 +39,7 @@ Deno.test("webhooks: a receiver has its time for the whole of one try, and no lo
   slow.close();
   const late = postWebhook(request(url), nowhere);
   const silent = await listener.accept();
+  await silent.read(new Uint8Array(1));
   timers.advance(WEBHOOK_MS_MAX - 1);
   assert.equal(await byNow(late), "waits");
   timers.advance(1);
@@ -63,6 +67,61 @@ Deno.test("webhooks: a name has its time to be found, and no longer", async () =
   assert.equal(await byNow(lost), "waits");
   timers.advance(1);
   assert.deepEqual(await lost, told);
+});
+
+/** Two addresses of a name: the first answers when the test lets it, the other at once. */
+function halfReachable(port: number) {
+  const { promise: first, resolve } = Promise.withResolvers<Deno.TcpConn>();
+  const open = () => Deno.connect({ hostname: "127.0.0.1", port });
+  const tried: string[] = [];
+  const network = (addresses: readonly string[]) => ({
+    resolve: () => Promise.resolve([...addresses]),
+    connect({ hostname = "" }: Deno.ConnectOptions) {
+      tried.push(hostname);
+      return hostname === addresses[0] ? first : open();
+    },
+  });
+  return { network, tried, answer: async () => resolve(await open()) };
+}
+
+const SIX = ["2606:4700::1111", "2606:4700::1112"];
+const FOUR = "1.1.1.1";
+
+Deno.test("webhooks: an address that leads nowhere leaves the next one its time", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const { network, tried, answer } = halfReachable(listener.addr.port);
+  using timers = new HeldTimers(HELD_MS_MIN);
+  const sent = postWebhook(request("http://hooks.example/"), network([...SIX, FOUR]));
+  await timers.until(WEBHOOK_CONNECT_MS_MAX);
+  timers.advance(WEBHOOK_CONNECT_MS_MAX - 1);
+  assert.equal(await byNow(sent), "waits");
+  assert.deepEqual(tried, [SIX[0]]);
+  timers.advance(1);
+  const second = await listener.accept();
+  assert.deepEqual(tried, [SIX[0], FOUR], "the other family comes next");
+  assert.ok((await second.read(new Uint8Array(100)))! > 0);
+  await second.write(new TextEncoder().encode("HTTP/1.1 204 No Content\r\n\r\n"));
+  assert.equal((await sent).status, "sent");
+  await answer();
+  const late = await listener.accept();
+  assert.equal(await late.read(new Uint8Array(100)), null, "it is closed, and got nothing");
+  for (const each of [second, late, listener]) each.close();
+});
+
+Deno.test("webhooks: a connection that comes when the try is over sends nothing", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const { network, answer } = halfReachable(listener.addr.port);
+  using timers = new HeldTimers(HELD_MS_MIN);
+  const stopping = new AbortController();
+  const asked = { ...request("http://hooks.example/"), signal: stopping.signal };
+  const sent = postWebhook(asked, network([FOUR]));
+  await timers.until(WEBHOOK_CONNECT_MS_MAX);
+  stopping.abort();
+  assert.equal((await sent).status, "retry");
+  await answer();
+  const late = await listener.accept();
+  assert.equal(await late.read(new Uint8Array(100)), null, "it is closed, and got nothing");
+  for (const each of [late, listener]) each.close();
 });
 
 Deno.test("told: a server that stops waits for what it is sending, and no longer", async () => {
