@@ -91,12 +91,13 @@ async function save(
     readonly what: AuditAction;
   },
 ): Promise<{ isNew: boolean; slug: string }> {
-  const { sql, ownAddress } = services;
+  const { sql, ownAddress, now } = services;
   const slug = slugOf(exchange.params);
   const { projectId } = project;
   const address = ownAddress(exchange.request, exchange.peer).url;
   const { isNew } = await sql.transaction(async (tx) => {
-    const saved = await saveTold(tx, kind, { projectId, slug, definition, address, dueMs });
+    const saving = { projectId, slug, definition, address, dueMs, nowMs: now() };
+    const saved = await saveTold(tx, kind, saving);
     await recordChange(tx, services, exchange, what, definition.title, project);
     return saved;
   });

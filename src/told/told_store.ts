@@ -82,23 +82,34 @@ export interface Saving {
   /** Where whoever saves it found the server. */
   readonly address: string;
   readonly dueMs: number;
+  readonly nowMs: number;
 }
+
+/** When a stored digest is due after it was replaced: one that is still to be made is so at once. */
+const STAYS_DUE = `CASE WHEN stored.problem IS NOT NULL OR stored.due_at <= $7::text::timestamptz
+  THEN $7::text::timestamptz ELSE excluded.due_at END`;
 
 /** Stores a digest or an alert, or replaces it, which then begins anew; in a transaction of the caller's. */
 export async function saveTold(
   tx: Sql,
   kind: ToldKind,
-  { projectId, slug, definition: { title, ...definition }, address, dueMs }: Saving,
+  { projectId, slug, definition: { title, ...definition }, address, dueMs, nowMs }: Saving,
 ): Promise<{ isNew: boolean }> {
   const isNew = await makeRoom(tx, kind, projectId, slug);
-  const anew = kind.table === "alerts" ? ", firing_since = NULL, told = '{}'" : "";
+  const isAlert = kind.table === "alerts";
+  const anew = isAlert ? ", firing_since = NULL, told = '{}'" : "";
   await tx.query(
-    `INSERT INTO ${kind.table} (project_id, slug, title, definition, address, due_at)
+    `INSERT INTO ${kind.table} AS stored (project_id, slug, title, definition, address, due_at)
     VALUES ($1::int, $2::text, $3::text, $4::text::jsonb, $5::text, $6::text::timestamptz)
     ON CONFLICT (project_id, slug) DO UPDATE SET title = excluded.title,
-      definition = excluded.definition, address = excluded.address, due_at = excluded.due_at,
-      claimed_until = NULL, problem = NULL, updated_at = now()${anew}`,
-    [projectId, slug, title, JSON.stringify(definition), address, iso(dueMs)],
+      definition = excluded.definition, address = excluded.address,
+      due_at = ${
+      isAlert ? "excluded.due_at" : STAYS_DUE
+    }, claimed_until = NULL, problem = NULL, updated_at = now()${anew}`,
+    [
+      ...[projectId, slug, title, JSON.stringify(definition), address, iso(dueMs)],
+      ...isAlert ? [] : [iso(nowMs)],
+    ],
   );
   return { isNew };
 }

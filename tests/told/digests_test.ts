@@ -104,6 +104,33 @@ Deno.test("digests: of many that were missed the latest alone is sent", async ()
   assert.ok(Date.parse(digests[0].nextAt) > Date.now());
 });
 
+Deno.test("digests: one that is mended sends what it failed to make, once; others wait", async () => {
+  const project = await shop();
+  const { email } = await people.person("viewer", [project.id]);
+  await people.app.admin("PUT", `/v1/goals/buy?project=${project.id}`, {
+    title: "Buy",
+    match: { name: "purchase" },
+  });
+  const failing = daily([email], { questions: [{ goal: "buy" }] });
+  assert.equal((await put(project.id, failing)).status, 201);
+  const goal = `/v1/goals/buy?project=${project.id}`;
+  assert.equal((await people.app.admin("DELETE", goal)).status, 204);
+  await makeDue();
+  await people.app.app.tellDue();
+  const list = await people.app.admin("GET", `/v1/digests?project=${project.id}`);
+  assert.match(list.body.digests[0].problem, /no goal "buy"/);
+  assert.equal(mailsTo(email).length, 0);
+  const isAhead = async () =>
+    Date.parse((await put(project.id, daily([email]))).body.nextAt) > Date.now();
+  assert.equal(await isAhead(), false, "it failed");
+  assert.equal(await isAhead(), false, "it is due");
+  await people.app.app.tellDue();
+  assert.equal(mailsTo(email).length, 1);
+  assert.equal(await isAhead(), true, "it was sent");
+  await people.app.app.tellDue();
+  assert.equal(mailsTo(email).length, 1, "once");
+});
+
 Deno.test("digests: an unsubscribe link asks first, ends one person's, and stays used", async () => {
   const project = await shop();
   const [ada, bob] = [await people.person("viewer"), await people.person("viewer")];
