@@ -79,8 +79,6 @@ function envelopeOf(
     readonly isSuspect: boolean;
   },
 ): Envelope {
-  // How large an event has become is known when it is measured.
-  const suspicion = { size: true, text: isSuspect };
   return {
     sentAt,
     count: items.length,
@@ -92,8 +90,10 @@ function envelopeOf(
       }
       const item = items[index]!;
       if ("refused" in item) throw new RejectedEvent("invalid_event", item.refused);
-      const { id, event } = item;
+      const { id, event, isDecoded = false } = item;
       const eventId = id === null ? crypto.randomUUID() : eventIdOf(protocol, projectPublicId, id);
+      // How large an event has become is known when it is measured.
+      const suspicion = { size: true, text: isSuspect || isDecoded };
       return { event: { ...presentEvent(event), eventId }, suspicion };
     },
   };

@@ -13,6 +13,11 @@ export interface ClientEvent {
    * `properties`, `context`, unvalidated. Other members are kept in `extra`.
    */
   readonly event: Record<string, unknown>;
+  /**
+   * Whether texts of it were decoded once more: what the body was looked through for may stand in them alone.
+   * Absent: no.
+   */
+  readonly isDecoded?: boolean;
 }
 
 /** What stands in the place of an event and is none: told in `rejected`, while the others are stored. */

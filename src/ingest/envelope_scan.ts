@@ -26,9 +26,10 @@ const SPACE = 0x20;
 
 /** Matches a name as JSON may spell it: each letter as it is or as an escape. */
 function spellingsOf(name: string): RegExp {
-  const letters = [...name].map((letter) =>
-    `(?:${letter}|\\\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")})`
-  );
+  const escapeOf = (letter: string) =>
+    letter.charCodeAt(0).toString(16).padStart(4, "0")
+      .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+  const letters = [...name].map((letter) => `(?:${letter}|\\\\u${escapeOf(letter)})`);
   return new RegExp(`^${letters.join("")}$`);
 }
 

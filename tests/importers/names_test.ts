@@ -7,7 +7,12 @@ import {
 } from "../../src/importers/agent_names.ts";
 import { addressOf, numberOf, sizeOf, timeOf } from "../../src/importers/fields.ts";
 import { instantOf } from "../../src/importers/mixpanel/zone.ts";
+import { map as mapAmplitude } from "../../src/importers/amplitude/map.ts";
+import { map as mapGa4 } from "../../src/importers/ga4/map.ts";
+import { map as mapMixpanel } from "../../src/importers/mixpanel/map.ts";
+import { map as mapPosthog } from "../../src/importers/posthog/map.ts";
 import { countryCode, placeOf } from "../../src/importers/places.ts";
+import type { MapContext } from "../../src/importers/source.ts";
 
 Deno.test("countries are known by code and by their English names, with or without marks", () => {
   const cases: [unknown, string | null][] = [
@@ -115,4 +120,21 @@ Deno.test("times that clocks in a zone showed, across its changes", () => {
     assert.equal(new Date(instantOf(shown(local), "Europe/Berlin")).toISOString(), `${utc}.000Z`);
   }
   assert.equal(instantOf(5, null), 5);
+});
+
+Deno.test("importers: events are called as they were, whatever the name", () => {
+  const ids = { fromRow: () => "id", fromTheirs: () => "id" };
+  const nameOf = (mapped: readonly unknown[]) =>
+    (mapped[0] as { event: { name: unknown } }).event.name;
+  // Members that every object has.
+  for (const name of ["constructor", "toString", "hasOwnProperty", "valueOf"]) {
+    const context = { ids, timeZone: "UTC" } as unknown as MapContext;
+    const rows = [
+      nameOf(mapAmplitude({ event_type: name }, context)),
+      nameOf(mapGa4({ event_name: name }, context)),
+      nameOf(mapMixpanel({ event: name, properties: {} }, context)),
+      nameOf(mapPosthog({ event: name, properties: {} }, context)),
+    ];
+    assert.deepEqual(rows, [name, name, name, name]);
+  }
 });

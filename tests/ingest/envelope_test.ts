@@ -105,12 +105,21 @@ Deno.test("envelope: the last `apiKey` of the top level counts, however it is sp
     key('{"apiKey":"pk_one","a":1,"\\u0061piKe\\u0079" : "pk\\u005f\\/two"}'),
     "pk_/two",
   );
+  assert.equal(key('{"api\\u004bey":"pk_one"}'), "pk_one");
+  assert.equal(key('{"api\\u004Bey":"pk_one"}'), "pk_one");
   assert.equal(key('{"events":["apiKey","pk_one"],"x":"apiKey"}'), null);
   for (const none of ["5", "null", "{}", '["pk_one"]', '"\\x"']) {
     assert.equal(key(`{"apiKey":"pk_one","apiKey":${none}}`), null, none);
   }
   assert.equal(key('["apiKey","pk_one"]'), null);
   assert.equal(key(`{"apiKey":"${"k".repeat(5_000)}"}`)!.length > 200, true);
+});
+
+Deno.test("envelope: the events are found, however their name is spelt", () => {
+  for (const name of ["events", "eve\\u006ets", "eve\\u006Ets"]) {
+    const text = `{"${name}":[1,{"a":2}]}`;
+    assert.deepEqual(understood(text, 7, "in parts"), expected(text), name);
+  }
 });
 
 const list = (count: number, item: string) => `[${Array(count).fill(item).join(",")}]`;

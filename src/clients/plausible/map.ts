@@ -1,5 +1,6 @@
 import { isMembers, type Members } from "../../ingest/event_input.ts";
 import { parseJson } from "../../json_text.ts";
+import { PROPERTIES_BYTES_MAX } from "../../limits.ts";
 import type { ClientEvent } from "../client_event.ts";
 
 /** Technical events of Plausible's tracker, by its own names. */
@@ -10,9 +11,17 @@ export function memberOf(body: Members, ...names: readonly string[]): unknown {
   return names.map((name) => body[name]).find((value) => value !== undefined && value !== null);
 }
 
-/** An object, which older trackers send as JSON in a text; null: it is none. */
-function membersOf(value: unknown): Members | null {
+/** JSON spells a character with six at most: longer texts hold more than can be kept. */
+const PROPS_TEXT_LENGTH_MAX = 6 * PROPERTIES_BYTES_MAX;
+const REVENUE_TEXT_LENGTH_MAX = 1_024;
+
+/**
+ * An object, which older trackers send as JSON in a text; null: it is none. A longer text is not parsed, whose
+ * values nobody has counted.
+ */
+function membersOf(value: unknown, lengthMax: number): Members | null {
   if (typeof value !== "string") return isMembers(value) ? value : null;
+  if (value.length > lengthMax) return null;
   try {
     const parsed = parseJson(value);
     return isMembers(parsed) ? parsed : null;
@@ -30,7 +39,8 @@ function amountOf(value: unknown): unknown {
 
 /** `{ amount, currency }` as two properties, as goals take them. */
 function revenueOf(body: Members): Members {
-  const { amount, currency } = membersOf(memberOf(body, "$", "revenue")) ?? {};
+  const { amount, currency } = membersOf(memberOf(body, "$", "revenue"), REVENUE_TEXT_LENGTH_MAX) ??
+    {};
   return amount === undefined || amount === null ? {} : { revenue: amountOf(amount), currency };
 }
 
@@ -42,7 +52,11 @@ function nameOf(name: unknown): unknown {
 /** The body of `/api/event` as an event. Plausible's clients make no id. */
 export function mapEvent(body: Members): ClientEvent {
   const name = memberOf(body, "n", "name");
-  const props = membersOf(memberOf(body, "p", "props", "m", "meta"));
+  const given = memberOf(body, "p", "props", "m", "meta");
+  // As it is, it is refused by its size.
+  const props = typeof given === "string" && given.length > PROPS_TEXT_LENGTH_MAX
+    ? { props: given }
+    : membersOf(given, PROPS_TEXT_LENGTH_MAX);
   const properties: Members = {
     ...props,
     ...revenueOf(body),
@@ -52,5 +66,11 @@ export function mapEvent(body: Members): ClientEvent {
   };
   const url = memberOf(body, "u", "url");
   const referrer = memberOf(body, "r", "referrer");
-  return { id: null, event: { name: nameOf(name), url, referrer, properties } };
+  const isDecoded = typeof given === "string" ||
+    typeof memberOf(body, "$", "revenue") === "string";
+  return {
+    id: null,
+    ...isDecoded ? { isDecoded } : {},
+    event: { name: nameOf(name), url, referrer, properties },
+  };
 }

@@ -77,8 +77,10 @@ export function mapItem(item: unknown): ClientEvent | ClientRefusal {
   const what = told(item.type, payload);
   if (what === null) return { refused: "The type must be event, identify or performance." };
   const { hostname, title, id, vid, language, screen, ip, userAgent, timestamp } = payload;
+  const decodedTitle = titleOf(title);
   return {
     id: null,
+    ...decodedTitle === title ? {} : { isDecoded: true },
     event: {
       ...what,
       timestamp: timeOf(timestamp),
@@ -86,7 +88,7 @@ export function mapItem(item: unknown): ClientEvent | ClientRefusal {
       anonymousId: textOf(vid),
       url: urlOf(payload.url, hostname),
       referrer: urlOf(payload.referrer, hostname),
-      title: titleOf(title),
+      title: decodedTitle,
       context: {
         screen: screenOf(screen),
         locale: textOf(language),

@@ -36,8 +36,7 @@ const WEB = /^web$/i;
 
 function nameOf(type: string | null): string | null {
   if (type === null) return null;
-  const known = NAMES[type];
-  if (known !== undefined) return known;
+  if (Object.hasOwn(NAMES, type)) return NAMES[type]!;
   const technical = TECHNICAL.has(type) || (type.startsWith(OWN) && !MEANT.has(type));
   return technical ? `$${type}` : type;
 }

@@ -97,6 +97,11 @@ function knownBy(row: Members) {
   ];
 }
 
+function nameOf(theirs: string): string {
+  if (TECHNICAL.has(theirs)) return `$${theirs}`;
+  return Object.hasOwn(NAMES, theirs) ? NAMES[theirs]! : theirs;
+}
+
 /** Maps a row of `events_YYYYMMDD`. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const parameters = parametersOf(row.event_params);
@@ -111,7 +116,7 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   return [{
     event: {
       eventId: ids.fromRow(knownBy(row)),
-      name: TECHNICAL.has(theirs) ? `$${theirs}` : NAMES[theirs] ?? theirs,
+      name: nameOf(theirs),
       timestamp: micros === null ? null : Math.floor(micros / MICROSECONDS),
       clock: "client",
       ...person,

@@ -41,7 +41,7 @@ function fromOf(row: Members): From {
     case CAMPAIGN:
       return { ...nothing, source: text };
     case GENERATED: {
-      const site = GENERATED_SITES[text];
+      const site = Object.hasOwn(GENERATED_SITES, text) ? GENERATED_SITES[text] : undefined;
       return site === undefined ? { ...nothing, named: text } : { ...nothing, referrer: site };
     }
     case HTTP:

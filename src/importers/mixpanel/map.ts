@@ -57,7 +57,7 @@ export function map(row: Members, { ids, timeZone }: MapContext): readonly Mappe
       eventId: id === null
         ? ids.fromRow(row)
         : ids.fromTheirs(UUID.test(id) ? id : JSON.stringify([theirs, properties.time, id])),
-      name: theirs === null ? null : NAMES[theirs] ?? theirs,
+      name: theirs === null ? null : Object.hasOwn(NAMES, theirs) ? NAMES[theirs]! : theirs,
       timestamp: timeOf(properties.time, timeZone),
       clock: "client",
       ...peopleOf(properties),

@@ -64,7 +64,7 @@ function keptProperties(name: string, row: Members, properties: Members) {
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const properties = membersOf(row.properties);
   const theirs = textOf(row.event);
-  const name = theirs === null ? null : NAMES[theirs] ?? theirs;
+  const name = theirs === null ? null : Object.hasOwn(NAMES, theirs) ? NAMES[theirs]! : theirs;
   const id = textOf(row.uuid);
   const referrer = textOf(properties.$referrer);
   const os = systemName(properties.$os);

@@ -69,7 +69,10 @@ const CASES: readonly (readonly [what: string, body: Members, event: unknown])[]
 ];
 
 for (const [what, body, event] of CASES) {
-  Deno.test(`plausible: ${what}`, () => assert.deepEqual(said(mapEvent(body)), { event }));
+  Deno.test(`plausible: ${what}`, () => {
+    const { isDecoded: _, ...mapped } = mapEvent(body);
+    assert.deepEqual(said(mapped), { event });
+  });
 }
 
 const namesOf = (body: Members) => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { PROPERTIES_BYTES_MAX } from "../../../src/limits.ts";
 import { TestApp, type TestProject } from "../../support/app.ts";
 import { send } from "../client_app.ts";
 
@@ -175,4 +176,35 @@ Deno.test("plausible: another project's origins refuse a page by its domain too"
   assert.equal((await from("https://evil.example")).status, 403);
   assert.equal((await from(`https://closed.${domain}`)).status, 202);
   assert.equal((await stored(closed)).length, 1);
+});
+
+Deno.test("plausible: properties as a text are looked through as those of an object are", async () => {
+  for (const p of ['{"a":"\\u0000"}', '{"a":"\\ud800"}']) {
+    const refused = await post({ p });
+    assert.equal(refused.status, 400, JSON.stringify(refused.body));
+    assert.deepEqual(await stored(), []);
+  }
+  assert.equal((await post({ p: '{"a":"\\u00e4"}' })).status, 202);
+  assert.equal((await stored())[0].properties.a, "ä");
+});
+
+Deno.test("plausible: a text that is longer than what can be kept is not parsed", async () => {
+  const longest = (length: number) => {
+    const text = (filler: string) => JSON.stringify({ a: filler });
+    return text(" ".repeat(length - text("").length));
+  };
+  const spelt = `{"a":"${"\\u0061".repeat(5_000)}"}`;
+  assert.equal((await post({ p: spelt })).status, 202);
+  assert.equal((await stored())[0].properties.a, "a".repeat(5_000));
+  for (const p of [longest(6 * PROPERTIES_BYTES_MAX), longest(6 * PROPERTIES_BYTES_MAX + 1)]) {
+    const { status, body } = await post({ p });
+    assert.equal(status, 400);
+    assert.match(JSON.stringify(body), /event_too_large/);
+  }
+  // Of a revenue that is none, nothing is told.
+  const amount = (spaces: number) => `{"amount":5${" ".repeat(spaces)}}`;
+  assert.equal((await post({ $: amount(1_024 - 12) })).status, 202);
+  assert.equal((await post({ $: amount(1_024 - 11) })).status, 202);
+  const revenues = (await stored()).map(({ properties }) => properties.revenue);
+  assert.deepEqual(revenues.toSorted(), [5, undefined, undefined]);
 });

@@ -106,6 +106,15 @@ Deno.test("umami: trackers of all ages: encoded titles and addresses, and the re
   });
 });
 
+Deno.test("umami: what cannot be stored is refused where it is encoded, too", async () => {
+  for (const title of ["a%00b", "a\u0000b"]) {
+    const { status, body } = await post({ title });
+    assert.equal(status, 400, JSON.stringify(body));
+    assert.match(JSON.stringify(body), /NUL|invalid_text/);
+  }
+  assert.deepEqual(await server.stored(project), []);
+});
+
 Deno.test("umami: pages of other origins may ask for its header", async () => {
   for (const path of ["/api/send", "/api/batch"]) {
     const reply = await send(server, {
