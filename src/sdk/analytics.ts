@@ -9,9 +9,12 @@ import type { Record } from "./record.ts";
 import type { Analytics, AnalyticsOptions } from "./sdk.d.ts";
 import { openStore, type Store } from "./store.ts";
 
-const IDENTIFIER_LENGTH_MAX = 200;
-/** A page killed without a farewell keeps its lock for about a second. */
-const ADOPTION_MS = 1_500;
+/** Bundled as plain numbers, which is shorter. */
+const enum Limit {
+  IDENTIFIER_LENGTH = 200,
+  /** A page killed without a farewell keeps its lock for about a second. */
+  ADOPTION_MS = 1_500,
+}
 
 /** What script tags of other products ask for, and no page of ours. */
 interface Options extends AnalyticsOptions {
@@ -57,7 +60,7 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
     delivery.leave();
   });
   addEventListener("online", () => delivery.retry());
-  adoptAgain(ADOPTION_MS);
+  adoptAgain(Limit.ADOPTION_MS);
 }
 
 /** @param apiKey "": the client does nothing */
@@ -88,7 +91,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
         ...page,
         ...details,
         eventId: id,
-        name: `${name}`.slice(0, IDENTIFIER_LENGTH_MAX),
+        name: `${name}`.slice(0, Limit.IDENTIFIER_LENGTH),
         properties,
         context: { ...page?.context, ...details?.context },
       }, options.told));
@@ -111,7 +114,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
       attempt(() => {
         const id = `${userId ?? ""}`;
         // A server's client speaks for many: who each event is about goes with the event.
-        if (id && id.length <= IDENTIFIER_LENGTH_MAX && inPage) identity.identify(id);
+        if (id && id.length <= Limit.IDENTIFIER_LENGTH && inPage) identity.identify(id);
       });
     },
     reset: identity.reset,

@@ -31,8 +31,7 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
     if (event.button === 0) clicks?.clicked(event, path[0]!);
     if (parts.links !== false) recordLink(record, path[0]!);
   }
-  addEventListener("click", clicked, true);
-  addEventListener("auxclick", clicked, true);
+  for (const type of ["click", "auxclick"] as const) addEventListener(type, clicked, true);
 
   const capture: Capture = {
     begin(isCounted) {

@@ -84,7 +84,7 @@ export class Delivery {
       while (next > (rest === 0 ? Next.GO_ON : Next.WAIT) && this.#pauseMs() <= 0) {
         batch = this.#take();
         rest = this.#queue.size();
-        next = batch.length > 0 ? await this.#send(batch) : Next.WAIT;
+        next = batch.length ? await this.#send(batch) : Next.WAIT;
       }
     }).catch(this.#to.log).then(() => {
       this.#isFlushing = false;
@@ -95,7 +95,7 @@ export class Delivery {
   /** Sends all at once, in requests that outlive the page: it may never run again. */
   leave(): void {
     if (this.#pauseMs() > 0) return;
-    for (let batch; (batch = this.#take()).length > 0;) {
+    for (let batch; (batch = this.#take()).length;) {
       this.#send(batch, true).then(() => this.wake());
     }
   }

@@ -2,8 +2,11 @@ import { type Claims, openClaims } from "./claims.ts";
 import { eventId } from "./event_id.ts";
 import type { Store } from "./store.ts";
 
-/** All events together, in UTF-16 units. Beyond it the oldest goes; browsers give an origin 5 M. */
-const LENGTH_MAX = 2_000_000;
+/** Bundled as a plain number, which is shorter. */
+const enum Limit {
+  /** All events together, in UTF-16 units. Beyond it the oldest goes; browsers give an origin 5 M. */
+  LENGTH = 2_000_000,
+}
 
 /** A queued event, as it will be sent. */
 export interface Entry {
@@ -67,7 +70,7 @@ export class Queue {
         continue;
       }
       bytesMax -= new TextEncoder().encode(entry.text).length + 1;
-      if (taken.length === eventsMax || taken.length > 0 && bytesMax < 0) break;
+      if (taken.length === eventsMax || taken.length && bytesMax < 0) break;
       entry.busy = true;
       taken.push(entry);
     }
@@ -136,7 +139,7 @@ export class Queue {
     this.#entries.set(entry.name, entry);
     this.#length += entry.text.length;
     for (const oldest of this.#entries.values()) {
-      if (this.#length <= LENGTH_MAX) break;
+      if (this.#length <= Limit.LENGTH) break;
       if (!oldest.busy) this.delete([oldest]);
     }
   }
