@@ -47,7 +47,8 @@ export interface Clicks {
 /** Holds each click until it is known whether anything came of it, then records it. */
 export function watchClicks(record: Record): Clicks {
   const held = new Set<ReturnType<typeof hold>>();
-  let labelled: Element | null | undefined;
+  /** The control that the last click, on its label, clicks next. */
+  let labelled: Element | null | undefined | false;
 
   const changed = () => held.forEach(({ properties }) => properties.dead = false);
   const observer = new MutationObserver(changed);
@@ -83,9 +84,10 @@ export function watchClicks(record: Record): Clicks {
   });
   return {
     clicked(event, target) {
-      // A click on a label clicks its control once more.
+      // A click on a label clicks its control once more, and one on a control within it does not.
       const repeats = target === labelled;
-      labelled = target.closest("label")?.control;
+      const control = target.closest("label")?.control;
+      labelled = !control?.contains(target) && control;
       if (repeats) return;
       const click = hold(event, target);
       held.add(click);

@@ -18,15 +18,12 @@ export function createScroll(record: Record): Scroll {
   const look = () => {
     if (view) view.depth = Math.max(view.depth, scrollY + innerHeight);
   };
-  const properties = (depth: number) => {
-    const sizes = layout();
-    return { depthPx: Math.round(Math.min(depth, sizes.documentHeight)), ...sizes };
-  };
   const put = (isDraft: boolean) => {
-    if (view) {
-      const details = { ...view.page, timestamp: Date.now() };
-      record("scroll", properties(view.depth), details, view.id, isDraft);
-    }
+    if (!view) return;
+    const sizes = layout();
+    const depthPx = Math.round(Math.min(view.depth, sizes.documentHeight));
+    const details = { ...view.page, timestamp: Date.now() };
+    record("scroll", { depthPx, ...sizes }, details, view.id, isDraft);
   };
 
   addEventListener("scroll", look, { passive: true });

@@ -215,6 +215,22 @@ browserTest(
   },
 );
 
+browserTest("click: a control counts within its label, and a label's click once", async (visit) => {
+  const page = await open(
+    visit,
+    `<label id="agree"><b>I agree</b> <input type="checkbox" id="box"></label>
+     <label id="send">Send <button id="go"><i>now</i></button></label>`,
+  );
+  for (const selector of ["#box", "#box", "#agree b", "#agree b", "#box", "#go i", "#go i"]) {
+    await click(page, selector);
+  }
+  const clicks = await named(visit, page, "click", 7);
+  assert.deepEqual(
+    clicks.map(({ properties }) => properties.selector.split(" > ")[0]),
+    ["#box", "#box", "#agree", "#agree", "#box", "#go", "#go"],
+  );
+});
+
 browserTest("click: the last one before leaving is kept, and is not dead", async (visit) => {
   visit.publish({ path: "/next" });
   const page = await open(visit, `<a id="away" href="/next">away</a>`);
