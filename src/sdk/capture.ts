@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { watchClicks } from "./clicks.ts";
 import { recordLink } from "./links.ts";
-import { watchHistory } from "./page.ts";
+import { watchHistory, whenShown } from "./page.ts";
 import { createScroll } from "./scroll.ts";
 import type { Autocapture } from "./sdk.d.ts";
 import type { Record } from "./record.ts";
@@ -47,17 +47,12 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
       scroll?.hide();
     },
   };
-  const start = () => {
+  whenShown(() => {
     capture.begin();
     watchHistory(() => {
       capture.end();
       capture.begin();
     });
-  };
-  // A prerendered page is a guess of the browser: it is viewed when it is shown, which
-  // comes once.
-  if ((document as { prerendering?: boolean }).prerendering) {
-    document.addEventListener("prerenderingchange", start);
-  } else start();
+  });
   return capture;
 }

@@ -28,6 +28,13 @@ export function pageNow(): EventDetails {
   return { ...currentPage(), timestamp: Date.now() };
 }
 
+/** A prerendered page is a guess of the browser: it is viewed when it is shown, which comes once. */
+export function whenShown(work: () => void): void {
+  if ((document as { prerendering?: boolean }).prerendering) {
+    document.addEventListener("prerenderingchange", work);
+  } else work();
+}
+
 /** The window and the whole document, in CSS pixels. */
 export function layout() {
   return {

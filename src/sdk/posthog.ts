@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { createAnalytics } from "./analytics.ts";
 import { type Identity, openIdentity } from "./identity.ts";
+import { whenShown } from "./page.ts";
 import type { Analytics } from "./sdk.d.ts";
 import { openStore, type Store } from "./store.ts";
 
@@ -203,7 +204,7 @@ function start(target: Given, key: string, config: Given, server?: string): void
   function capture() {
     const { parts, first } = wantedOf(config);
     client = clientFor(parts);
-    if (first) client.page();
+    if (first) whenShown(() => client.page());
   }
   const work = { client: () => client, capture, identity: openIdentity(store), register, consent };
   const functions = { ...recording(work), ...settings(work) };

@@ -2,6 +2,7 @@
 /** Pages with PostHog's snippet, whose host alone was changed. */
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
+import { pause } from "../support/server_process.ts";
 import type { Event } from "./gate.ts";
 import { sharedWorld, type Visit } from "./world.ts";
 
@@ -244,6 +245,28 @@ test("posthog's snippet: which navigation is a page view is for its settings to 
   const ids = new Set(clicks.map(({ eventId }) => eventId));
   assert.equal(ids.size, settings.length - 1, "autocapture: false");
   assert.deepEqual(visit.messages, []);
+});
+
+test("posthog's snippet: a prerendered page is viewed when it is shown", async (visit) => {
+  publish(visit, { path: "/next" });
+  visit.publish({
+    head: `<script type="speculationrules">
+      {"prerender": [{"source": "list", "urls": ["/next"], "eagerness": "immediate"}]}</script>`,
+    body: `<a href="/next">next</a>`,
+  });
+  const page = await visit.newPage();
+  await page.goto(`${visit.world.siteUrl}/`);
+  await pause(1_500);
+  assert.equal(visit.gate.posts.length, 0, "nothing is said while it is a guess");
+  await Promise.all([page.waitForNavigation(), page.click("a")]);
+  await page.waitForFunction(() => globalThis.posthog?.__loaded);
+  const [shownMs, shownAt] = await page.evaluate(() => {
+    const [{ activationStart }] = performance.getEntriesByType("navigation") as Of;
+    return [activationStart, performance.timeOrigin + activationStart] as const;
+  });
+  assert(shownMs > 500, "the browser did prerender it");
+  const [view] = await left(visit, page, "page_view");
+  assert(view.timestamp > shownAt - 250, "it counts as it is shown");
 });
 
 test("posthog's snippet: a project of another name beside the page's own", async (visit) => {
