@@ -28,10 +28,6 @@ interface Client extends Analytics {
   capture(wanted: AnalyticsOptions["autocapture"]): void;
 }
 
-/** The clients of this page or process, whichever copy of the SDK made them: none counts a visit twice. */
-const clients = (): Map<string, Client> =>
-  (globalThis as { _footfall?: Map<string, Client> })._footfall ??= new Map();
-
 /** Drops what no database can hold: NUL and lone halves of characters, which JSON writes as escapes. */
 const storable = (json: string) =>
   json.replace(/(\\\\)|\\u(?:0000|d[89a-f]..)/g, (_, backslash = "") => backslash);
@@ -136,7 +132,9 @@ export function createAnalytics(options: Options): Analytics {
     const apiKey = options.apiKey!.trim();
     const endpoint = options.endpoint!.trim();
     if (apiKey && endpoint) {
-      const known = clients();
+      // The clients of this page or process, whichever copy of the SDK made them: none counts a
+      // visit twice.
+      const known = (globalThis as { _footfall?: Map<string, Client> })._footfall ??= new Map();
       const name = `${apiKey} ${endpoint}`;
       const client = known.get(name) ??
         createClient(apiKey, endpoint.replace(/\/+$/, ""), options);

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { Record } from "./record.ts";
-import { layout, pageNow } from "./page.ts";
+import { layout, pageNow, scroller } from "./page.ts";
 import { selectorOf } from "./selector.ts";
 
 /** Rage: this many clicks within this time and distance. Dead: nothing changed for this time. */
@@ -54,7 +54,7 @@ export function watchClicks(record: Record): Clicks {
   const observer = new MutationObserver(changed);
 
   function hold(event: MouseEvent, target: Element) {
-    const documentWidth = document.scrollingElement!.scrollWidth;
+    const documentWidth = scroller().scrollWidth;
     const properties = {
       ...positionOf(event, target, documentWidth),
       rage: false,

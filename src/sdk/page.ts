@@ -35,33 +35,39 @@ export function whenShown(work: () => void): void {
   } else work();
 }
 
+/** What scrolls: none is said to in quirks mode where the body scrolls by itself, or cannot. */
+export const scroller = () => document.scrollingElement ?? document.documentElement;
+
 /** The window and the whole document, in CSS pixels. */
 export function layout() {
   return {
     viewportWidth: innerWidth,
     viewportHeight: innerHeight,
-    documentHeight: document.scrollingElement!.scrollHeight,
+    documentHeight: scroller().scrollHeight,
   };
 }
 
-/** Calls `changed` after each navigation within the document. */
+/** Calls `changed` after each navigation within the document. Pages see no error of it. */
 export function watchHistory(changed: () => void): void {
   let url = location.href;
   const look = (ignored: RegExp) => {
     const before = url;
     url = location.href;
     if (before.replace(ignored, "") === url.replace(ignored, "")) return;
-    previousUrl = cut(before);
-    changed();
+    previousUrl = before;
+    try {
+      changed();
+    } catch {
+      // The page's own navigation goes on.
+    }
   };
   const fragment = /#.*/;
   // Pages keep filters in the query by replaceState, at each keystroke: only a new path counts.
-  const queryAndFragment = /[?#].*/;
-  for (const method of ["pushState", "replaceState"] as const) {
+  for (const [method, ignored] of [["pushState", fragment], ["replaceState", /[?#].*/]] as const) {
     const original = history[method];
     history[method] = function (...args) {
       original.apply(this, args);
-      look(method === "pushState" ? fragment : queryAndFragment);
+      look(ignored);
     };
   }
   addEventListener("popstate", () => look(fragment));

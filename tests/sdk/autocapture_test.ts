@@ -88,6 +88,35 @@ browserTest(
   },
 );
 
+browserTest(
+  "page_view: no scrolling element, and an SDK that fails, harm no page",
+  async (visit) => {
+    const style = "<style>html, body { height: 100%; overflow: hidden }</style>";
+    visit.publish({ doctype: "", head: visit.tag(), body: `${style}<button id="go">go</button>` });
+    const page = await visit.open();
+    assert.equal(await page.evaluate(() => document.scrollingElement), null);
+    await page.click("#go");
+    await page.evaluate(() => {
+      history.pushState({}, "", "/two");
+      footfall.page();
+      // What the SDK looks at as a view ends, and the page may take from it.
+      const own = Object.getOwnPropertyDescriptor(globalThis, "innerWidth")!;
+      const get = () => {
+        throw new Error("taken");
+      };
+      Object.defineProperty(globalThis, "innerWidth", { configurable: true, get });
+      history.pushState({}, "", "/three");
+      Object.defineProperty(globalThis, "innerWidth", own);
+    });
+    assert.equal(await page.evaluate(() => location.pathname), "/three");
+    await page.goto("about:blank");
+    const seen = (name: string) => visit.gate.events(200).filter((event) => event.name === name);
+    await visit.until(() => seen("scroll").length > 1, "the farewell arrives");
+    assert.equal(seen("click").length, 1);
+    assert.deepEqual(visit.messages, []);
+  },
+);
+
 browserTest("page_view: coming back through the back/forward cache is a view", async (visit) => {
   const page = await open(visit);
   await page.evaluate(() => {

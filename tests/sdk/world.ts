@@ -32,6 +32,8 @@ export interface PageOptions {
   readonly body?: string;
   readonly head?: string;
   readonly headers?: Record<string, string>;
+  /** Default: that of HTML; "": the page is shown in quirks mode. */
+  readonly doctype?: string;
 }
 
 /** Options of `createAnalytics`, beside key and endpoint. */
@@ -61,8 +63,9 @@ export class Visit {
   }
 
   /** Publishes a page. */
-  publish({ path = "/", body = "<p>Hello</p>", head = "", headers = {} }: PageOptions = {}) {
-    const html = `<!doctype html><html lang="en"><title>Page ${path}</title>` +
+  publish(page: PageOptions = {}) {
+    const { path = "/", body = "<p>Hello</p>", head = "", headers = {} } = page;
+    const html = `${page.doctype ?? "<!doctype html>"}<html lang="en"><title>Page ${path}</title>` +
       `<link rel="icon" href="data:,">${head}<body>${body}`;
     this.#pages.set(path, { html, headers });
   }
