@@ -52,7 +52,7 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
   });
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) return;
-    capture()?.hide();
+    capture()?.end(true);
     delivery.leave();
   });
   addEventListener("online", () => delivery.retry());
@@ -101,9 +101,10 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
   return {
     track: (name, properties, details) => record(name, properties, details),
     page(properties, details) {
-      capture?.end();
+      // Pages call it as they navigate, before or after they have scrolled.
+      capture?.end(false, true);
       record("page_view", properties, details);
-      capture?.begin(true);
+      capture?.begin(true, true);
     },
     identify(userId) {
       log("identify", userId, "sends no event");

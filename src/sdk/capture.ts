@@ -8,12 +8,18 @@ import type { Record } from "./record.ts";
 
 /** Autocapture of a page, driven by the page's life. */
 export interface Capture {
-  /** A page view begins; `isCounted`: its `page_view` was recorded already. */
-  begin(isCounted?: boolean): void;
-  /** The page view ends. */
-  end(): void;
-  /** The page went out of sight, perhaps for good. */
-  hide(): void;
+  /**
+   * A page view begins.
+   * @param isWithin by navigation within the document
+   * @param isCounted its `page_view` was recorded already
+   */
+  begin(isWithin?: boolean, isCounted?: boolean): void;
+  /**
+   * The page view ends.
+   * @param isDraft perhaps: the page went out of sight
+   * @param isLate the window may show the next page by now
+   */
+  end(isDraft?: boolean, isLate?: boolean): void;
 }
 
 /** Never reads text or values: positions, selectors and addresses alone. */
@@ -34,24 +40,20 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
   for (const type of ["click", "auxclick"] as const) addEventListener(type, clicked, true);
 
   const capture: Capture = {
-    begin(isCounted) {
+    begin(isWithin, isCounted) {
       if (!isCounted && parts.pageViews !== false) record("page_view");
-      scroll?.begin();
+      scroll?.begin(isWithin);
     },
-    end() {
+    end(isDraft, isLate) {
       clicks?.settle();
-      scroll?.end();
-    },
-    hide() {
-      clicks?.settle();
-      scroll?.hide();
+      scroll?.end(isDraft, isLate);
     },
   };
   whenShown(() => {
     capture.begin();
-    watchHistory(() => {
-      capture.end();
-      capture.begin();
+    watchHistory((isBack) => {
+      capture.end(false, isBack);
+      capture.begin(true);
     });
   });
   return capture;

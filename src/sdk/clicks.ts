@@ -3,12 +3,15 @@ import type { Record } from "./record.ts";
 import { layout, pageNow, scroller } from "./page.ts";
 import { selectorOf } from "./selector.ts";
 
-/** Rage: this many clicks within this time and distance. Dead: nothing changed for this time. */
-const RAGE_CLICKS = 3;
-const RAGE_PX = 30;
-const WINDOW_MS = 1_000;
-/** A burst's last click must still find its first one. */
-const HOLD_MS = WINDOW_MS + 100;
+/** Bundled as plain numbers, which is shorter. */
+const enum Limit {
+  /** Rage: this many clicks within this time and distance. Dead: nothing changed for this time. */
+  RAGE_CLICKS = 3,
+  RAGE_PX = 30,
+  WINDOW_MS = 1_000,
+  /** A burst's last click must still find its first one. */
+  HOLD_MS = WINDOW_MS + 100,
+}
 
 /** Controls that work without a trace in the document, and links that lead away. */
 const ALIVE = "input,textarea,select,option,video,audio,[contenteditable]," +
@@ -91,12 +94,14 @@ export function watchClicks(record: Record): Clicks {
       if (repeats) return;
       const click = hold(event, target);
       held.add(click);
-      setTimeout(click.settle, HOLD_MS);
+      setTimeout(click.settle, Limit.HOLD_MS);
       const burst = [...held].filter(({ event: { timeStamp, clientX, clientY } }) =>
-        event.timeStamp - timeStamp <= WINDOW_MS &&
-        Math.hypot(event.clientX - clientX, event.clientY - clientY) <= RAGE_PX
+        event.timeStamp - timeStamp <= Limit.WINDOW_MS &&
+        Math.hypot(event.clientX - clientX, event.clientY - clientY) <= Limit.RAGE_PX
       );
-      if (burst.length >= RAGE_CLICKS) burst.forEach(({ properties }) => properties.rage = true);
+      if (burst.length >= Limit.RAGE_CLICKS) {
+        burst.forEach(({ properties }) => properties.rage = true);
+      }
       observer.observe(document, {
         attributes: true,
         characterData: true,

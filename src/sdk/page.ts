@@ -47,16 +47,19 @@ export function layout() {
   };
 }
 
-/** Calls `changed` after each navigation within the document. Pages see no error of it. */
-export function watchHistory(changed: () => void): void {
+/**
+ * Calls `changed` after each navigation within the document. Pages see no error of it.
+ * `isBack`: by back or forward, as which browsers may have scrolled already.
+ */
+export function watchHistory(changed: (isBack?: boolean) => void): void {
   let url = location.href;
-  const look = (ignored: RegExp) => {
+  const look = (ignored: RegExp, isBack?: boolean) => {
     const before = url;
     url = location.href;
     if (before.replace(ignored, "") === url.replace(ignored, "")) return;
     previousUrl = before;
     try {
-      changed();
+      changed(isBack);
     } catch {
       // The page's own navigation goes on.
     }
@@ -70,5 +73,5 @@ export function watchHistory(changed: () => void): void {
       look(ignored);
     };
   }
-  addEventListener("popstate", () => look(fragment));
+  addEventListener("popstate", () => look(fragment, true));
 }

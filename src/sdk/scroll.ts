@@ -5,10 +5,13 @@ import { layout, pageNow } from "./page.ts";
 import type { EventDetails } from "./sdk.d.ts";
 
 export interface Scroll {
-  begin(): void;
-  end(): void;
-  /** The page is out of sight. Phones end hidden pages without a word. */
-  hide(): void;
+  /** `isWithin`: by navigation within the document, which shows the last page until it is drawn anew. */
+  begin(isWithin?: boolean): void;
+  /**
+   * @param isDraft the page is out of sight: phones end hidden pages without a word
+   * @param isLate the window may show the next page by now
+   */
+  end(isDraft?: boolean, isLate?: boolean): void;
 }
 
 /** The deepest document pixel that each page view has shown, recorded once as the view ends. */
@@ -18,24 +21,21 @@ export function createScroll(record: Record): Scroll {
   const look = () => {
     if (view) view.depth = Math.max(view.depth, scrollY + innerHeight);
   };
-  const put = (isDraft: boolean) => {
-    if (!view) return;
-    const sizes = layout();
-    const depthPx = Math.round(Math.min(view.depth, sizes.documentHeight));
-    const details = { ...view.page, timestamp: Date.now() };
-    record("scroll", { depthPx, ...sizes }, details, view.id, isDraft);
-  };
 
   addEventListener("scroll", look, { passive: true });
   return {
-    begin() {
-      view = { id: eventId(), depth: 0, page: pageNow() };
-      look();
+    begin(isWithin) {
+      view = { id: eventId(), depth: innerHeight, page: pageNow() };
+      if (!isWithin) look();
     },
-    end() {
-      put(false);
-      view = undefined;
+    end(isDraft, isLate) {
+      if (!isLate) look();
+      if (!view) return;
+      const sizes = layout();
+      const depthPx = Math.round(Math.min(view.depth, sizes.documentHeight));
+      const details = { ...view.page, timestamp: Date.now() };
+      record("scroll", { depthPx, ...sizes }, details, view.id, isDraft);
+      if (!isDraft) view = undefined;
     },
-    hide: () => put(true),
   };
 }

@@ -296,6 +296,33 @@ browserTest("scroll: the deepest pixel, once per page view, as it ends", async (
 });
 
 browserTest(
+  "scroll: a page that is shown in the place of another begins at its top",
+  async (visit) => {
+    const page = await open(visit);
+    await page.evaluate(() => scrollTo(0, 1_500));
+    await page.waitForFunction(() => scrollY === 1_500);
+    await pause(100);
+    await page.evaluate(async () => {
+      const drawn = () => new Promise((resolve) => setTimeout(resolve, 100));
+      // This one keeps its place, and nothing is heard of it.
+      history.pushState({}, "", "/kept");
+      await drawn();
+      history.pushState({}, "", "/two");
+      footfall.page();
+      scrollTo(0, 0);
+      await drawn();
+    });
+    await page.goto("about:blank");
+    const seen = () => visit.gate.events(200).filter(({ name }) => name === "scroll");
+    await visit.until(() => seen().length >= 4, "the last view ends");
+    assert.deepEqual(
+      seen().map(({ url, properties }) => [new URL(url).pathname, properties.depthPx]),
+      [["/", 2_100], ["/kept", 2_100], ["/two", 600], ["/two", 600]],
+    );
+  },
+);
+
+browserTest(
   "links: outbound ones and downloads are custom events, without their query",
   async (visit) => {
     const page = await open(
