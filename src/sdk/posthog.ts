@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { createAnalytics } from "./analytics.ts";
-import { type Identity, openIdentity } from "./identity.ts";
+import { openIdentity } from "./identity.ts";
 import { whenShown } from "./page.ts";
 import type { Analytics } from "./sdk.d.ts";
 import { openStore, type Store } from "./store.ts";
@@ -10,45 +10,52 @@ import { openStore, type Store } from "./store.ts";
 type Given = any;
 
 /** PostHog's names of events that have another one here. */
-const NAMES = new Map(Object.entries({
+const NAMES: Given = {
+  __proto__: null,
   $pageview: "page_view",
   $set: "$identify",
   $create_alias: "$alias",
   $groupidentify: "$group",
-}));
-/** By this name a page's `before_send` knows a page view. */
-const PAGE_VIEW = "$pageview";
+};
+/** Bundled as plain values, which is shorter. */
+const enum Known {
+  IDENTIFIER_LENGTH = 200,
+  /** The first `defaults` with which history navigation counts: they are dates, or `unset`. */
+  COUNTS_HISTORY = "2025-05-24",
+}
 
-/** The first `defaults` with which history navigation counts: they are dates, or `unset`. */
-const COUNTS_HISTORY = "2025-05-24";
-const IDENTIFIER_LENGTH_MAX = 200;
-
-/** A text that PostHog's own program kept; null where the browser refuses it too. */
-function readText(name: string): string | null {
+/** A text that PostHog's own program kept; none where the browser refuses it too. */
+function readText(name: string): string | null | undefined {
   try {
     return localStorage.getItem(name);
   } catch {
-    return null;
+    // It cannot be known.
   }
 }
 
 /** The object that a text holds; none: an empty one. */
-function parsed(text: string | null): Given {
+function parsed(text: Given): Given {
   try {
-    return Object(JSON.parse(text!));
+    return Object(JSON.parse(text));
   } catch {
     return {};
   }
 }
 
+/** From now on PostHog's own program has nothing more to say: whom one forgets stays forgotten. */
+const closeRecognition = (store: Store) => store.set("posthog", "1");
+
 /** Who the visitor was to PostHog's own program, or is by what the page says, he is here. */
 function recognize(store: Store, key: string, bootstrap: Given): void {
-  const before = parsed(readText(`ph_${key}_posthog`));
+  // A store that ends with the page could not tell the next one that this was read.
+  const isOpen = store.shared && !store.get("posthog");
+  const before = parsed(isOpen && readText(`ph_${key}_posthog`));
+  closeRecognition(store);
   const distinct = `${bootstrap?.distinctID ?? before.distinct_id ?? ""}`;
   const isUser = bootstrap ? bootstrap.isIdentifiedID : before.$user_state === "identified";
   const anonymous = isUser ? before.$device_id : distinct;
-  const isKnown = !bootstrap && store.get("anonymousId");
-  if (!distinct || isKnown || distinct.length > IDENTIFIER_LENGTH_MAX) return;
+  if (!distinct || distinct.length > Known.IDENTIFIER_LENGTH) return;
+  if (!bootstrap && store.get("anonymousId")) return;
   if (anonymous) store.set("anonymousId", anonymous);
   if (isUser) store.set("userId", distinct);
 }
@@ -72,8 +79,8 @@ function openConsent(key: string, config: Given) {
   return {
     isIn: () => choice === "1",
     isOut: () =>
-      choice === "0" || choice !== "1" && !!config.opt_out_capturing_by_default ||
-      !!config.respect_dnt && navigator.doNotTrack === "1",
+      choice === "0" || !!(choice !== "1" && config.opt_out_capturing_by_default ||
+        config.respect_dnt && navigator.doNotTrack === "1"),
     choose(chosen: string) {
       choice = chosen;
       try {
@@ -89,7 +96,8 @@ function openConsent(key: string, config: Given) {
 function tellerOf(config: Given, registered: () => Given) {
   return (name: string, event: Given): unknown => {
     if (name || !event?.eventId) return event;
-    const theirs = event.name === "page_view" ? PAGE_VIEW : event.name;
+    // By this name a page's `before_send` knows a page view.
+    const theirs = event.name === "page_view" ? "$pageview" : event.name;
     let sent: Given = {
       uuid: event.eventId,
       event: theirs,
@@ -99,38 +107,35 @@ function tellerOf(config: Given, registered: () => Given) {
     // With nothing in its place an event is not recorded.
     if (!sent) return;
     const { $current_url: url, ...properties } = sent.properties;
-    return { ...event, name: NAMES.get(sent.event) ?? sent.event, url, properties };
+    return { ...event, name: NAMES[sent.event] ?? sent.event, url, properties };
   };
 }
 
-/** The parts of autocapture that the page asks for; `first`: one page view, and none of its history. */
+/** The parts of autocapture that the page asks for, and whether one page view counts, without history. */
 function wantedOf({ capture_pageview: views, defaults, autocapture }: Given) {
   const pageViews = views === "history_change" ||
-    views === undefined && defaults >= COUNTS_HISTORY && defaults < "a";
+    views === undefined && defaults >= Known.COUNTS_HISTORY && defaults < "a";
   const clicks = autocapture !== false;
-  return {
-    parts: { pageViews, clicks, links: clicks, scroll: clicks },
-    first: views !== false && !pageViews,
-  };
+  const parts = { pageViews, clicks, links: clicks, scroll: clicks };
+  return [parts, views !== false && !pageViews] as const;
 }
 
-/** What a project's functions work with. `client`: the one of now, which a choice of the visitor changes. */
-interface Work {
-  readonly client: () => Analytics;
-  readonly capture: () => void;
-  readonly identity: Identity;
-  readonly register: ReturnType<typeof openRegister>;
-  readonly consent: ReturnType<typeof openConsent>;
-}
+type Client = () => Analytics;
+type Register = ReturnType<typeof openRegister>;
+type Consent = ReturnType<typeof openConsent>;
 
-/** Events, and who they are of. */
-function recording({ client, identity, register }: Work) {
+/**
+ * Events, and who they are of.
+ * @param client the one of now, which a choice of the visitor changes
+ * @param who nobody, who gets no id, while nothing may be recorded
+ */
+function recording(client: Client, register: Register, who: () => Given, forget: () => void) {
   function capture(name: string, given?: Given, options?: Given) {
     const { $current_url: url, ...rest } = Object(given);
     const { timestamp, $set, $set_once } = Object(options);
     const details = { ...url && { url }, ...timestamp && { timestamp } };
     const properties = { ...rest, ...$set && { $set }, ...$set_once && { $set_once } };
-    const known = NAMES.get(name) ?? name;
+    const known = NAMES[name] ?? name;
     if (known === "page_view") client().page(properties, details);
     else if (known) client().track(known, properties, details);
   }
@@ -139,30 +144,26 @@ function recording({ client, identity, register }: Work) {
     capture,
     setPersonProperties: setTraits,
     identify(id: Given, set?: Given, once?: Given) {
-      const isNew = id && `${id}` !== identity.get().userId;
+      const isNew = id && `${id}` !== who().userId;
       if (isNew) client().identify(id);
       if (isNew || set || once) setTraits(set, once);
     },
     alias(alias: string, original?: string) {
-      const { userId, anonymousId } = identity.get();
-      const user = original ?? userId;
-      const ids = user ? { userId: user, anonymousId: alias } : { userId: alias, anonymousId };
+      const userId = original ?? who().userId;
+      const ids = userId ? { userId, anonymousId: alias } : { ...who(), userId: alias };
       client().track("$alias", {}, ids);
     },
     group(type: string, key: Given, set?: Given) {
       register.add({ $groups: { ...register.all().$groups, [type]: key } });
       if (set) capture("$groupidentify", { $group_type: type, $group_key: key, $group_set: set });
     },
-    get_distinct_id: () => identity.get().userId ?? identity.get().anonymousId,
-    reset() {
-      identity.reset();
-      register.set({});
-    },
+    get_distinct_id: () => who().userId ?? who().anonymousId,
+    reset: forget,
   };
 }
 
 /** What goes with each event, and whether there are any. */
-function settings({ client, capture, identity, register, consent }: Work) {
+function settings(client: Client, register: Register, consent: Consent, optIn: () => void) {
   const add = (properties: Given) => register.add(properties);
   return {
     register: add,
@@ -174,11 +175,7 @@ function settings({ client, capture, identity, register, consent }: Work) {
       consent.choose("0");
       client().optOut();
     },
-    opt_in_capturing() {
-      consent.choose("1");
-      identity.optIn();
-      capture();
-    },
+    opt_in_capturing: optIn,
     has_opted_out_capturing: consent.isOut,
     has_opted_in_capturing: consent.isIn,
     // There are no flags, and pages wait to be told so.
@@ -191,24 +188,43 @@ function start(target: Given, key: string, config: Given, server?: string): void
   const store = openStore(config.persistence !== "memory" && !config.disable_persistence);
   const register = openRegister(store);
   const consent = openConsent(key, config);
-  recognize(store, key, config.bootstrap);
+  const identity = openIdentity(store);
+  const isOut = () => consent.isOut() || identity.optedOut();
+  const begin = () => isOut() || recognize(store, key, config.bootstrap);
+  begin();
   const told = tellerOf(config, register.all);
-  const endpoint = server ?? config.api_host;
   const clientFor = (autocapture?: Given) =>
     createAnalytics({
-      ...{ apiKey: consent.isOut() ? "" : key, endpoint, autocapture, told, store },
+      ...{ apiKey: consent.isOut() ? "" : key, autocapture, told, store },
+      endpoint: server ?? config.api_host,
       debug: config.debug,
     });
   let client = clientFor();
   /** Comes after what the page asked for while this was loaded: that holds for the first page view. */
   function capture() {
-    const { parts, first } = wantedOf(config);
+    const [parts, first] = wantedOf(config);
     client = clientFor(parts);
     if (first) whenShown(() => client.page());
   }
-  const work = { client: () => client, capture, identity: openIdentity(store), register, consent };
-  const functions = { ...recording(work), ...settings(work) };
-  const { setPersonProperties: set } = functions;
+  function forget() {
+    identity.reset();
+    closeRecognition(store);
+    register.set({});
+  }
+  function optIn() {
+    consent.choose("1");
+    // Who was not to be recorded any more was forgotten.
+    if (identity.optedOut()) closeRecognition(store);
+    identity.optIn();
+    begin();
+    capture();
+  }
+  const now = () => client;
+  const functions = {
+    ...recording(now, register, () => isOut() ? {} : identity.get(), forget),
+    ...settings(now, register, consent, optIn),
+  };
+  const set = functions.setPersonProperties;
   const people: Given = { set, set_once: (once: Given) => set(undefined, once) };
   const waiting: Given[] = target.splice(0);
   const ofPeople: Given[] = target.people ?? [];

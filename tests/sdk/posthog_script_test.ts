@@ -143,17 +143,23 @@ test("posthog's snippet: what waits is sent, with what the page registered, and 
   assert.deepEqual(visit.messages, []);
 });
 
+/** Has a page begin as PostHog's own program left it, which knew the visitor as a user. */
+const keptBy = (visit: Visit) =>
+  `localStorage.setItem("ph_${visit.project.publicKey}_posthog", JSON.stringify(${
+    JSON.stringify({ distinct_id: "user-7", $device_id: "device-1", $user_state: "identified" })
+  }));`;
+const distinctId = (page: Page) => page.evaluate(() => posthog.get_distinct_id());
+/** The names of what the SDK keeps in the browser. */
+const keptNames = (page: Page) =>
+  page.evaluate(() => Object.keys(localStorage).filter((name) => name.startsWith("footfall|")));
+
 test("posthog's snippet: who the visitor was to PostHog's own program he stays, and reset forgets", async (visit) => {
-  const kept = (state: object) =>
-    `localStorage.setItem("ph_${visit.project.publicKey}_posthog", JSON.stringify(${
-      JSON.stringify(state)
-    }));`;
   publish(visit, {
     source: `/array/${visit.project.publicKey}/array.js`,
-    calls: kept({ distinct_id: "user-7", $device_id: "device-1", $user_state: "identified" }),
+    calls: keptBy(visit),
   });
   const page = await open(visit);
-  assert.equal(await page.evaluate(() => posthog.get_distinct_id()), "user-7");
+  assert.equal(await distinctId(page), "user-7");
   await page.evaluate(() => {
     posthog.register({ plan: "pro" });
     posthog.reset();
@@ -165,6 +171,46 @@ test("posthog's snippet: who the visitor was to PostHog's own program he stays, 
   const { userId, anonymousId, properties } = named(events, "anew");
   assert.deepEqual([userId, properties], [null, {}]);
   assert.match(anonymousId, UUID);
+});
+
+test("posthog's snippet: who was forgotten does not come back with the next page", async (visit) => {
+  // Nothing but the page's calls makes events, and with them an id.
+  const config = "autocapture: false, capture_pageview: false";
+  publish(visit, { config, calls: keptBy(visit) });
+  const page = await open(visit);
+  assert.equal(await distinctId(page), "user-7");
+  await page.evaluate(() => posthog.reset());
+  await open(visit, "/", page);
+  assert.match(await distinctId(page), UUID);
+  await page.evaluate(() => posthog.opt_out_capturing());
+  await open(visit, "/", page);
+  assert.equal(await distinctId(page), undefined);
+  await page.evaluate(() => posthog.opt_in_capturing());
+  assert.match(await distinctId(page), UUID);
+});
+
+test("posthog's snippet: nobody is known before he agrees, nor who asks for privacy", async (visit) => {
+  publish(visit, { config: "opt_out_capturing_by_default: true", calls: keptBy(visit) });
+  const page = await open(visit);
+  const use = () =>
+    page.evaluate(() => {
+      posthog.identify("user-8");
+      posthog.alias("other-name");
+      return posthog.get_distinct_id();
+    });
+  assert.equal(await use(), undefined);
+  assert.deepEqual(await keptNames(page), []);
+  await page.evaluate(() => posthog.opt_in_capturing());
+  assert.equal(await distinctId(page), "user-7", "he stays who he was");
+  await page.evaluate(() => localStorage.clear());
+  await page.evaluateOnNewDocument(() => {
+    Object.defineProperty(navigator, "globalPrivacyControl", { value: true });
+  });
+  publish(visit, { calls: "localStorage.clear();" + keptBy(visit) });
+  await open(visit, "/", page);
+  assert.equal(await use(), undefined);
+  assert.deepEqual(await keptNames(page), []);
+  assert.deepEqual(visit.messages, []);
 });
 
 test("posthog's snippet: nothing before the visitor agrees, and nothing any more once he does not", async (visit) => {
