@@ -91,6 +91,33 @@ test("A sum of a property, and visitors of the whole range", async (visit) => {
   await visit.sees(visitors, COUNT.format(totals.visitors), ".chart-block > .table-block td");
 });
 
+test("Visitors of the whole range are read anew with the chart, and once each time", async (visit) => {
+  let asked = 0;
+  let isLater = false;
+  visit.intercept = (request) => {
+    if (!isLater || !request.url().includes("/v1/kpis?")) return undefined;
+    asked++;
+    return { status: 200, body: JSON.stringify({ totals: { visitors: 4_321, events: 5_000 } }) };
+  };
+  const page = await opened(visit, "&event=purchase&measure=visitors");
+  isLater = true;
+  // Somebody comes back to the page after six minutes.
+  await page.evaluate(`{
+    const show = (value) => {
+      Object.defineProperty(document, "visibilityState", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    };
+    const now = Date.now;
+    show("hidden");
+    Date.now = () => now() + 360_000;
+    show("visible");
+    Date.now = now;
+  }`);
+  await visit.sees(page, "4,321", ".chart-block > .table-block td");
+  await visit.settled(page);
+  assert.equal(asked, 1);
+});
+
 test("Split: a line for each value, which its name draws and takes away", async (visit) => {
   const page = await opened(visit, "&by=device");
   const { series } = await visit.read("trends", { by: "device", interval: "day" });

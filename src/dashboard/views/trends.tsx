@@ -38,7 +38,9 @@ export function TrendsView() {
         class="trends-panel"
       >
         {missing !== null && <EmptyNote title={missing} icon="trends" />}
-        {data !== null && missing === null && <TrendsResult reply={data} lines={lines} />}
+        {data !== null && missing === null && (
+          <TrendsResult reply={data} isLoading={trends.state === "loading"} lines={lines} />
+        )}
       </Panel>
     </>
   );

@@ -213,17 +213,19 @@ function pointColumns(
 
 interface TrendsResultProps {
   readonly reply: TrendsReply;
+  /** Whether it is read anew, and `reply` what was there before. */
+  readonly isLoading: boolean;
   readonly lines: readonly TrendLine[];
 }
 
 /** The chart or its numbers, and below it every line with what it comes to. */
-export function TrendsResult({ reply, lines }: TrendsResultProps) {
+export function TrendsResult({ reply, isLoading, lines }: TrendsResultProps) {
   const { interval, event, by } = reply.query;
   const { kind, label } = measureOf(reply.query.measure);
   const [isTable, setTable] = useState(false);
   const { colours, toggle, isFull } = useShown(lines);
   const drawn = useMemo(() => drawnLines(lines, colours), [lines, colours]);
-  const ofRange = useRangeTotals(kind, by === null ? event : []);
+  const ofRange = useRangeTotals(kind, by === null ? event : [], isLoading ? null : reply);
   const comparison = useMemo(() => comparisonOf(reply, lines), [reply, lines]);
   const rows = lines.map((line, i): LineRow => {
     const summary = summaryOf(kind, line);

@@ -13,10 +13,12 @@ const NOTHING: readonly (number | null)[] = [];
 /**
  * What each event comes to in the whole range where that does not follow from its buckets: people,
  * and how often per person. Empty where it does, while it loads and where it cannot be known.
+ * @param chart the reply that it stands beside, with which it is read anew; null: that is under way
  */
 export function useRangeTotals(
   kind: string,
   events: readonly EventMatch[],
+  chart: object | null,
 ): readonly (number | null)[] {
   const isAsked = kind === "visitors" || kind === "perVisitor";
   const asked: readonly Params[] = !isAsked ? [] : events.map(({ name, filters: own }) => {
@@ -27,7 +29,7 @@ export function useRangeTotals(
   const key = JSON.stringify([project.value, kind, asked]);
   const [found, setFound] = useState({ key: "", totals: NOTHING });
   useEffect(() => {
-    if (asked.length === 0) return;
+    if (asked.length === 0 || chart === null) return;
     const abort = new AbortController();
     Promise.all(asked.map((params) => read<TotalsReply>("/v1/kpis", params, abort.signal)))
       .then((replies) => {
@@ -39,6 +41,6 @@ export function useRangeTotals(
         // The chart has the same reads' troubles and tells them; the figure stays unknown.
       });
     return () => abort.abort();
-  }, [key]);
+  }, [key, chart]);
   return found.key === key ? found.totals : NOTHING;
 }
