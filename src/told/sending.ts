@@ -54,8 +54,12 @@ async function sendMail(
   const projects = message.sections.map(({ project }) => project);
   const may = await peopleWhoSee(sql, [receiver], projects);
   if (!may.has(receiver)) return dropped("They may not see the project any more.");
+  const [own] = await sql.query<{ public_id: string }>(
+    "SELECT public_id FROM projects WHERE project_id = $1::int",
+    [projectId],
+  );
   const link = await unsubscribeUrl(sealer, publicUrl ?? stored.address, {
-    projectId,
+    project: own!.public_id,
     source: source === "digest" ? "digest" : "alert",
     slug,
     email: receiver,

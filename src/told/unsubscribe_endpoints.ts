@@ -60,11 +60,15 @@ ${content}
 
 /** Opens the link's token. Throws `invalid_link`. */
 async function unsubscriptionOf(
-  { sealer }: UnsubscribeServices,
+  { sql, sealer }: UnsubscribeServices,
   { url }: LinkExchange,
-): Promise<Unsubscription> {
+): Promise<Unsubscription & { readonly projectId: number }> {
   const of = await openUnsubscription(sealer, url.searchParams.get("token") ?? "");
-  if (of !== null) return of;
+  const [project] = of === null ? [] : await sql.query<{ project_id: number }>(
+    "SELECT project_id FROM projects WHERE public_id = $1::text",
+    [of.project],
+  );
+  if (of !== null && project !== undefined) return { ...of, projectId: project.project_id };
   throw new Problem(
     "invalid_link",
     "This link is not whole, or its time is over. Ask who sends you these messages to leave you out.",

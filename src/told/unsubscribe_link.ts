@@ -4,7 +4,8 @@ import { UNSUBSCRIBE_TTL_S } from "./told_limits.ts";
 
 /** Whose messages of what a link ends. */
 export const Unsubscription = z.object({
-  projectId: z.int(),
+  /** Its public id, which it keeps where it is moved or restored. */
+  project: z.string(),
   source: z.enum(["digest", "alert"]),
   slug: z.string(),
   email: z.string(),

@@ -6,6 +6,8 @@ import { assertProblem, newEvent, TestApp, type TestProject } from "../support/a
 import { PeopleApp } from "../support/people_database.ts";
 import { isSigned, startReceiver } from "./receiver.ts";
 import { DIGEST_PROJECTS_MAX, DIGESTS_MAX, TOLD_PEOPLE_MAX } from "../../src/told/told_limits.ts";
+import { createSealer } from "../../src/auth/sealed_value.ts";
+import { unsubscribeUrl } from "../../src/told/unsubscribe_link.ts";
 
 const mailServer = await startMailServer();
 const people = new PeopleApp({
@@ -161,6 +163,14 @@ Deno.test("digests: an unsubscribe link asks first, ends one person's, and stays
   const forged = path.slice(0, -4) + (path.endsWith("AAAA") ? "BBBB" : "AAAA");
   assertProblem(await people.app.fetch(forged, { method: "POST" }), 403, "invalid_link");
   assertProblem(await people.app.fetch("/v1/unsubscribe"), 403, "invalid_link");
+  // A link names the project as it is called wherever it is moved to.
+  const sealer = createSealer(people.sql, Date.now);
+  const of = { source: "digest", slug: "day", email: bob.email } as const;
+  const linkOf = (project: string) => unsubscribeUrl(sealer, "", { ...of, project });
+  const elsewhere = await people.app.fetch(await linkOf("prj_gone"), { method: "POST" });
+  assertProblem(elsewhere, 403, "invalid_link");
+  assert.equal((await people.app.fetch(await linkOf(project.id), { method: "POST" })).status, 200);
+  assert.deepEqual(await receivers(), []);
 });
 
 Deno.test("digests: who may not see the project any more gets nothing", async () => {

@@ -137,7 +137,7 @@ Deno.test("limits: what one server has taken is nobody else's until its time is 
 Deno.test("limits: a link that ends messages works for as long as it says", async () => {
   let nowMs = Math.floor(Date.now() / 1000) * 1000;
   const sealer = createSealer(people.sql, () => nowMs);
-  const of = { projectId: 1, source: "digest", slug: "a", email: "a@example.com" } as const;
+  const of = { project: "prj_one", source: "digest", slug: "a", email: "a@example.com" } as const;
   const url = new URL(await unsubscribeUrl(sealer, "https://stats.example.org", of));
   const opened = () => openUnsubscription(sealer, url.searchParams.get("token")!);
   nowMs += (limits.UNSUBSCRIBE_TTL_S - 1) * 1000;
