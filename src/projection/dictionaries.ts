@@ -5,7 +5,6 @@ import { arrayLiteral, type Param, type Row, type Sql } from "../db/sql.ts";
 import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
 import type { EventBatch } from "../store/event_source.ts";
-import { raiseLinksVersion } from "./identities.ts";
 import {
   DICTIONARY_ROWS_AT_ONCE,
   KNOWN_CHARACTERS_MAX,
@@ -282,19 +281,16 @@ export class Dictionaries {
 
   /** Marks terms as names of events, and names that begin with `$` as technical. */
   async #markNames(tx: Sql, projectId: number, names: readonly string[]): Promise<void> {
-    const technical = await tx.query(
+    await tx.query(
       `WITH named AS (
         UPDATE terms SET is_name = true
         WHERE project_id = $1::int AND term_id = ANY ($2::text::int[]) AND NOT is_name
         RETURNING term_id, term
       )
       INSERT INTO technical_names (project_id, term_id, name)
-      SELECT $1::int, term_id, term FROM named WHERE term LIKE '$%' ON CONFLICT DO NOTHING
-      RETURNING term_id`,
+      SELECT $1::int, term_id, term FROM named WHERE term LIKE '$%' ON CONFLICT DO NOTHING`,
       [projectId, arrayLiteral(names.map((name) => this.#terms.numbers.get(name)!))],
     );
-    // Other servers, which may count stored events anew, know the technical names from before.
-    if (technical.length > 0) await raiseLinksVersion(tx, projectId);
     for (const name of names) {
       this.#names.add(name);
       if (name.startsWith("$")) this.technical.add(this.#terms.numbers.get(name)!);

@@ -15,14 +15,17 @@ import { sessionsOfActors } from "./stored_sessions.ts";
 async function resolved(tx: Sql, projectId: number, known: KnownProject, columns: EventColumns) {
   const eventIds = columns.eventIds();
   const moments = columns.moments();
+  const { technical } = known.dictionaries;
+  const technicalBefore = technical.size;
   const numbers = await known.dictionaries.resolve(tx, projectId, columns);
+  const isNamed = technical.size > technicalBefore;
   const { identities: distinct, codes, ...changes } = await known.identities
     .resolve(tx, projectId, columns, moments, eventIds);
   const numberOf = distinct.map(({ id }) => id);
   const identities = codes.map((code) => numberOf[code]!);
   const batch: EventBatch = { columns, identities, moments, ids: columns.ids(), numbers };
   const actorAt = (i: number) => distinct[codes[i]!]!.actor;
-  return { batch, eventIds, actorAt, ...changes };
+  return { batch, eventIds, actorAt, isNamed, ...changes };
 }
 
 /** Returns a lookup of the events of a batch, reduced to what sessions and rollups are made of. */
@@ -83,7 +86,7 @@ export async function projectEvents(
   known: KnownProject,
   columns: EventColumns,
 ): Promise<void> {
-  const { batch, eventIds, actorAt, moves, isLinked, newActors } = await resolved(
+  const { batch, eventIds, actorAt, moves, isLinked, isNamed, newActors } = await resolved(
     tx,
     projectId,
     known,
@@ -91,7 +94,8 @@ export async function projectEvents(
   );
   const updates = new ActorUpdates(known, newActors);
   if (moves.length > 0) await move(tx, projectId, moves, updates);
-  if (isLinked) known.linksVersion = await raiseLinksVersion(tx, projectId);
+  // Other servers, which may count stored events anew, know the technical names from before.
+  if (isLinked || isNamed) known.linksVersion = await raiseLinksVersion(tx, projectId);
   const eventAt = timedAt(batch, eventIds);
   let sessionlessToMs = -Infinity;
   await inSlices(eventIds.keys(), (i) => {

@@ -27,15 +27,19 @@ const TRAFFIC: LastingDictionary = {
   ],
 };
 
+// Of the other rows those with one of the texts are kept alone: of a large dictionary all of them would be gone
+// through for each row.
+//
 // Empty texts stand for what is gone, since no event has one: in place of null, the row could become the first
 // one without a value, by which the rollups name that. With another digest, the same values are a new row.
 const blank = ({ table, number, texts }: LastingDictionary): string => `
 UPDATE ${table} AS gone SET digest = gen_random_uuid(), ${
   texts.map((text) => `
-  ${text} = CASE WHEN gone.${text} IN (
+  ${text} = CASE WHEN gone.${text} IS NULL OR gone.${text} IN (
     SELECT ${text} FROM ${table} WHERE project_id = $1::int AND NOT ${number} = ANY ($2::text::int[])
-      AND ${text} IS NOT NULL
-  ) OR gone.${text} IS NULL THEN gone.${text} ELSE '' END`).join(",")
+      AND ${text} = ANY (ARRAY(
+        SELECT ${text} FROM ${table} WHERE project_id = $1::int AND ${number} = ANY ($2::text::int[])))
+  ) THEN gone.${text} ELSE '' END`).join(",")
 }
 WHERE project_id = $1::int AND ${number} = ANY ($2::text::int[])`;
 

@@ -165,12 +165,13 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<Outcome> {
   let isDoubted = false;
-  for (const address of familiesByTurns(addresses)) {
+  const inTurn = familiesByTurns(addresses);
+  for (const [i, address] of inTurn.entries()) {
     let connection: Deno.Conn;
     try {
       // One that leads nowhere leaves the next its time; a connection that comes after its own is closed.
       connection = await withinDeadline(
-        WEBHOOK_CONNECT_MS_MAX,
+        i + 1 < inTurn.length ? WEBHOOK_CONNECT_MS_MAX : WEBHOOK_MS_MAX,
         signal,
         (given) => connect(url, address, port, network, given),
         closed,

@@ -3,6 +3,7 @@
 import type { Project } from "../../auth/projects.ts";
 import { DAY_MS, FUTURE_TOLERATED_MS, TIMESTAMP_MS_MIN } from "../../limits.ts";
 import type { EventMatch } from "../../query/filters.ts";
+import { planJoins } from "../../query/join_plans.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { ScanSource } from "../../scans/read.ts";
@@ -55,6 +56,7 @@ export async function isPictureTold(
   const scope: Scope = { projectId, siteHost: siteHostOf(project), bots: "include", filters };
   const toMs = now() + FUTURE_TOLERATED_MS + 1;
   return await withinTime(reads, readTimeoutMs, async (sql, signal) => {
+    await planJoins(sql, projectId);
     const page = await pageOfImage(sql, projectId, captureId);
     if (page === null) return false;
     for (const days of COUNTED_DAYS) {
