@@ -10,6 +10,7 @@ import { BodyBudget, withBody } from "../http/body.ts";
 import { parseBody, readJson } from "../http/json_body.ts";
 import type { Log } from "../http/log.ts";
 import { json } from "../http/reply.ts";
+import { assertStillAllowed } from "../http/still_allowed.ts";
 import { BODY_IDLE_MS_MAX, BODY_TOTAL_MS_MAX, RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { UnreadableBlock } from "../store/journal_block.ts";
@@ -208,6 +209,7 @@ export async function postFrame(
   const query = parseBody(FrameQuery, Object.fromEntries(url.searchParams));
   const { archive, kind, project } = query;
   return await withBody(request, LIMITS, BUDGET, () => {}, async (content) => {
+    await assertStillAllowed(request);
     try {
       if (kind === "rows") {
         return json(await restoreFrameOfRows(database, archive, project, content));
