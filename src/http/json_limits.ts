@@ -3,7 +3,7 @@ const MEBIBYTE = 1024 * KIBIBYTE;
 
 /**
  * A JSON body of a route that anybody may ask without credentials: the largest one that such a route takes
- * (a password, a name, an address and a link's secret) fits even if each character is escaped as `\uXXXX`.
+ * (a password, a name, an address and a link's secret) fits even if each of its characters is spelt as an escape of six.
  */
 export const ANYONE_JSON_BYTES_MAX = 10 * KIBIBYTE;
 /** Bytes of all of these being read at once; past it such a request is answered 503 `overloaded`. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { pause } from "../support/server_process.ts";
 import type { Event } from "./gate.ts";
+import { shownAfterPrerendering } from "./prerendering.ts";
 import { sharedWorld, type Visit } from "./world.ts";
 
 const browserTest = sharedWorld();
@@ -138,16 +139,7 @@ browserTest("page_view: coming back through the back/forward cache is a view", a
 
 browserTest("page_view: a prerendered page is viewed when it is shown", async (visit) => {
   visit.publish({ path: "/next", head: visit.tag() });
-  visit.publish({
-    head: `<script type="speculationrules">
-      {"prerender": [{"source": "list", "urls": ["/next"], "eagerness": "immediate"}]}</script>`,
-    body: `<a href="/next">next</a>`,
-  });
-  const page = await visit.newPage();
-  await page.goto(`${visit.world.siteUrl}/`);
-  await pause(1_500);
-  assert.equal(visit.gate.posts.length, 0, "nothing is said while it is a guess");
-  await Promise.all([page.waitForNavigation(), page.click("a")]);
+  const page = await shownAfterPrerendering(visit);
   await page.waitForFunction(() => globalThis.footfall !== undefined);
   const wasPrerendered = await page.evaluate(() =>
     (performance.getEntriesByType("navigation")[0] as unknown as { activationStart: number })

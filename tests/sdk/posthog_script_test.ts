@@ -2,8 +2,8 @@
 /** Pages with PostHog's snippet, whose host alone was changed. */
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
-import { pause } from "../support/server_process.ts";
 import type { Event } from "./gate.ts";
+import { shownAfterPrerendering } from "./prerendering.ts";
 import { sharedWorld, type Visit } from "./world.ts";
 
 const test = sharedWorld();
@@ -295,16 +295,7 @@ test("posthog's snippet: which navigation is a page view is for its settings to 
 
 test("posthog's snippet: a prerendered page is viewed when it is shown", async (visit) => {
   publish(visit, { path: "/next" });
-  visit.publish({
-    head: `<script type="speculationrules">
-      {"prerender": [{"source": "list", "urls": ["/next"], "eagerness": "immediate"}]}</script>`,
-    body: `<a href="/next">next</a>`,
-  });
-  const page = await visit.newPage();
-  await page.goto(`${visit.world.siteUrl}/`);
-  await pause(1_500);
-  assert.equal(visit.gate.posts.length, 0, "nothing is said while it is a guess");
-  await Promise.all([page.waitForNavigation(), page.click("a")]);
+  const page = await shownAfterPrerendering(visit);
   await page.waitForFunction(() => globalThis.posthog?.__loaded);
   const [shownMs, shownAt] = await page.evaluate(() => {
     const [{ activationStart }] = performance.getEntriesByType("navigation") as Of;
