@@ -17,8 +17,7 @@ import { removeUnused } from "./unused_words.ts";
 /**
  * Erases one actor in the caller's transaction: all stored events, sessions and identities, and the names,
  * paths, titles, referrers, campaign tags and places that only this actor's events had, since they may identify
- * a person. Project
- * the pending events first, so that no event of the actor is left in the journal.
+ * a person. Project the pending events first, so that no event of the actor is left in the journal.
  * @param isUpgrading whether to erase also events that an upgrade has moved into the journal, even pending ones
  * @returns the ids of the erased events, and the names of the identities: their kind, then their value
  */
