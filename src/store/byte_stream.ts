@@ -55,14 +55,19 @@ export class ByteWriter {
   }
 }
 
+/** Counts the memory that is kept of what was decoded. */
+export interface KeptMemory {
+  bytes: number;
+}
+
 /** Reads what a `ByteWriter` wrote, in the same order. Throws RangeError past the end. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   #at = 0;
 
-  /** @param decompressed a cache of decompressed bytes by their place in the stream: see `readSqueezed` */
-  constructor(bytes: Uint8Array, readonly decompressed: Map<number, Uint8Array> | null = null) {
+  /** @param kept where what is decoded is kept, and counted; null: it is decoded each time */
+  constructor(bytes: Uint8Array, readonly kept: KeptMemory | null = null) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
@@ -95,9 +100,18 @@ export class ByteReader {
     }
   }
 
-  /** How many bytes were read so far. */
-  get at(): number {
-    return this.#at;
+  /** Returns what makes an array, only once where it is kept. */
+  keeping<T extends Uint8Array | Int32Array | Uint32Array>(make: () => T): () => T {
+    const { kept } = this;
+    if (kept === null) return make;
+    let made: T | null = null;
+    return () => {
+      if (made === null) {
+        made = make();
+        kept.bytes += made.byteLength;
+      }
+      return made;
+    };
   }
 
   /** Returns the next bytes as a view, not a copy. */

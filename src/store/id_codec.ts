@@ -83,47 +83,55 @@ export function writeIds(writer: ByteWriter, ids: Uint8Array, ms: Float64Array):
   }
 }
 
-/** A selection of the events whose ids are stored. */
-export interface PickedPlaces {
-  readonly places: Uint32Array;
-  /** How many events the stored column has. */
-  readonly length: number;
+/** Stored ids, decoded when they are asked for: 16 bytes each. */
+export interface StoredIds {
+  /** @param ms the times of all events */
+  all(ms: Float64Array): Uint8Array<ArrayBuffer>;
+  /** Returns the ids of the events at these places; `ms`: their times. */
+  at(places: Uint32Array, ms: Float64Array): Uint8Array<ArrayBuffer>;
+}
+
+/** Writes the leading bytes of ids: the time of each event plus its lag. */
+function putTimes(ids: Uint8Array, ms: Float64Array, lags: Int32Array): void {
+  for (let i = 0; i < ms.length; i++) {
+    let rest = ms[i]! + lags[i]!;
+    for (let p = TIME_BYTES - 1; p >= 0; p--) {
+      ids[ID_BYTES * i + p] = rest % 256;
+      rest = Math.floor(rest / 256);
+    }
+  }
 }
 
 /**
  * Reads what `writeIds` wrote.
- * @param ms the times of the events whose ids are read
- * @param picked these events; null: all
+ * @param length how many ids
  */
-export function readIds(
-  reader: ByteReader,
-  ms: Float64Array,
-  picked: PickedPlaces | null = null,
-): Uint8Array<ArrayBuffer> {
-  const ids = new Uint8Array(ID_BYTES * ms.length);
-  const places = picked?.places ?? null;
+export function readIds(reader: ByteReader, length: number): StoredIds {
   const kind = reader.u8();
   if (kind !== WHOLE && kind !== TIMED) {
     throw new Error(`Ids are stored in an unknown way: ${kind}`);
   }
-  if (kind === TIMED) {
-    const stored = readIntegers(reader);
-    const lags = places === null ? stored.all() : stored.at(places);
-    for (let i = 0; i < ms.length; i++) {
-      let rest = ms[i]! + lags[i]!;
-      for (let p = TIME_BYTES - 1; p >= 0; p--) {
-        ids[ID_BYTES * i + p] = rest % 256;
-        rest = Math.floor(rest / 256);
+  const lags = kind === TIMED ? readIntegers(reader) : null;
+  const first = kind === TIMED ? TIME_BYTES : 0;
+  const planes = Array.from({ length: ID_BYTES - first }, () => readSqueezed(reader, length));
+  return {
+    all: (ms) => {
+      const ids = new Uint8Array(ID_BYTES * ms.length);
+      if (lags !== null) putTimes(ids, ms, lags.all());
+      for (const [p, squeezed] of planes.entries()) {
+        const plane = squeezed.bytes();
+        for (let i = 0, at = first + p; i < ms.length; i++, at += ID_BYTES) ids[at] = plane[i]!;
       }
-    }
-  }
-  for (let p = kind === TIMED ? TIME_BYTES : 0; p < ID_BYTES; p++) {
-    const plane = readSqueezed(reader, picked?.length ?? ms.length).bytes();
-    if (places === null) {
-      for (let i = 0; i < ms.length; i++) ids[ID_BYTES * i + p] = plane[i]!;
-    } else {
-      for (let i = 0; i < ms.length; i++) ids[ID_BYTES * i + p] = plane[places[i]!]!;
-    }
-  }
-  return ids;
+      return ids;
+    },
+    at: (places, ms) => {
+      const ids = new Uint8Array(ID_BYTES * places.length);
+      if (lags !== null) putTimes(ids, ms, lags.at(places));
+      for (const [p, squeezed] of planes.entries()) {
+        const plane = squeezed.bytes();
+        for (let i = 0; i < places.length; i++) ids[ID_BYTES * i + first + p] = plane[places[i]!]!;
+      }
+      return ids;
+    },
+  };
 }

@@ -5,7 +5,7 @@ import {
   type StoredIntegers,
   writeIntegers,
 } from "./integer_codec.ts";
-import { readSqueezed, squeeze } from "./squeezed.ts";
+import { readSqueezed, squeeze, type Squeezed } from "./squeezed.ts";
 
 /** Numbers with up to this many decimal places are stored as scaled integers. */
 const DIGITS_MAX = 9;
@@ -60,15 +60,6 @@ export function writeNumbers(writer: ByteWriter, values: Float64Array): void {
   writeDoubles(writer, dense);
 }
 
-function readDoubles(reader: ByteReader, length: number): Float64Array {
-  const bytes = new Uint8Array(DOUBLE_BYTES * length);
-  for (let p = 0; p < DOUBLE_BYTES; p++) {
-    const plane = readSqueezed(reader, length).bytes();
-    for (let i = 0; i < length; i++) bytes[DOUBLE_BYTES * i + p] = plane[i]!;
-  }
-  return new Float64Array(bytes.buffer);
-}
-
 /** Returns for each of these places how many numbers are present before it. */
 function ranksAt(present: StoredIntegers, places: Uint32Array): Uint32Array {
   if (present.min === 1) return places;
@@ -84,9 +75,32 @@ function ranksAt(present: StoredIntegers, places: Uint32Array): Uint32Array {
 
 const countOf = (isPresent: Uint8Array): number => isPresent.reduce((sum, one) => sum + one, 0);
 
-function doublesAt(reader: ByteReader, present: StoredIntegers, ranks: Uint32Array): Float64Array {
-  const all = readDoubles(reader, countOf(present.bytes()));
-  return Float64Array.from(ranks, (rank) => all[rank]!);
+/** The numbers that are present, densely, decoded when they are asked for. */
+interface DenseNumbers {
+  readonly all: () => ArrayLike<number>;
+  readonly at: (ranks: Uint32Array) => ArrayLike<number>;
+  /** What they are to be divided by. */
+  readonly scale: number;
+}
+
+function readDoubles(reader: ByteReader, countOfPresent: () => number): DenseNumbers {
+  let planes: readonly Squeezed[] | null = null;
+  const decode = (count: number, rankOf: (i: number) => number): Float64Array => {
+    planes ??= Array.from({ length: DOUBLE_BYTES }, () => readSqueezed(reader, countOfPresent()));
+    const bytes = new Uint8Array(DOUBLE_BYTES * count);
+    for (const [p, squeezed] of planes.entries()) {
+      const plane = squeezed.bytes();
+      for (let i = 0; i < count; i++) bytes[DOUBLE_BYTES * i + p] = plane[rankOf(i)]!;
+    }
+    return new Float64Array(bytes.buffer);
+  };
+  const all = () => decode(countOfPresent(), (i) => i);
+  return { all, at: (ranks) => decode(ranks.length, (i) => ranks[i]!), scale: 1 };
+}
+
+function readScaled(reader: ByteReader, digits: number): DenseNumbers {
+  const whole = readIntegers(reader);
+  return { all: whole.all, at: whole.at, scale: 10 ** digits };
 }
 
 /** Puts the dense numbers, divided by `scale`, in the places that are marked as present; NaN elsewhere. */
@@ -102,24 +116,25 @@ function spread(
   return values;
 }
 
-/** Reads the numbers at these places of what `writeNumbers` wrote. */
-export function readNumbersAt(reader: ByteReader, places: Uint32Array): Float64Array {
-  const present = readIntegers(reader);
-  const isPresent = present.at(places);
-  const digits = reader.u8();
-  const presentPlaces = places.filter((_, i) => isPresent[i] === 1);
-  if (presentPlaces.length === 0) return spread(isPresent, [], 1);
-  const ranks = ranksAt(present, presentPlaces);
-  return digits === DOUBLES
-    ? spread(isPresent, doublesAt(reader, present, ranks), 1)
-    : spread(isPresent, readIntegers(reader).at(ranks), 10 ** digits);
+/** Stored numbers, decoded when they are asked for; NaN: none. */
+export interface StoredNumbers {
+  all(): Float64Array;
+  /** Returns the numbers at these places. */
+  at(places: Uint32Array): Float64Array;
 }
 
-/** Reads all that `writeNumbers` wrote. */
-export function readNumbers(reader: ByteReader): Float64Array {
-  const present = readIntegers(reader).bytes();
+/** Reads what `writeNumbers` wrote. */
+export function readNumbers(reader: ByteReader): StoredNumbers {
+  const present = readIntegers(reader);
   const digits = reader.u8();
-  return digits === DOUBLES
-    ? spread(present, readDoubles(reader, countOf(present)), 1)
-    : spread(present, readIntegers(reader).all(), 10 ** digits);
+  const dense = digits === DOUBLES
+    ? readDoubles(reader, () => countOf(present.bytes()))
+    : readScaled(reader, digits);
+  const at = (places: Uint32Array): Float64Array => {
+    const isPresent = present.at(places);
+    const presentPlaces = places.filter((_, i) => isPresent[i] === 1);
+    const numbers = presentPlaces.length === 0 ? [] : dense.at(ranksAt(present, presentPlaces));
+    return spread(isPresent, numbers, dense.scale);
+  };
+  return { all: () => spread(present.bytes(), dense.all(), dense.scale), at };
 }

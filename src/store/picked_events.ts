@@ -1,6 +1,6 @@
 import { ID_BYTES, readIds } from "./id_codec.ts";
 import { readIntegers } from "./integer_codec.ts";
-import { readNumbersAt } from "./number_codec.ts";
+import { readNumbers } from "./number_codec.ts";
 import {
   type IntegerName,
   keyOf,
@@ -33,7 +33,7 @@ export class PickedEvents {
 
   /** Throws SegmentUnreadable, as the other methods do. */
   integers(name: IntegerName): Int32Array {
-    return this.#block.decodeBlock(name, (reader) => readIntegers(reader).at(this.#places)) ??
+    return this.#block.decodeBlock(name, readIntegers, (stored) => stored.at(this.#places)) ??
       new Int32Array(this.events);
   }
 
@@ -45,23 +45,22 @@ export class PickedEvents {
 
   /** NaN: none. */
   numbers(name: NumberName): Float64Array {
-    return this.#block.decodeBlock(name, (reader) => readNumbersAt(reader, this.#places)) ??
+    return this.#block.decodeBlock(name, readNumbers, (stored) => stored.at(this.#places)) ??
       new Float64Array(this.events).fill(NaN);
   }
 
   /** @param keys the key column of this text column, if it was read already */
   texts(name: TextName | SlotName, keys?: Int32Array): TextColumn {
     const key = keyOf(name);
-    return this.#block.decodeBlock(name, (reader) => {
+    return this.#block.decodeBlock(name, readTexts, (stored) => {
       const known = key === null ? null : keys ?? this.integers(key);
-      return readTexts(reader, known, this.#places);
+      return stored.at(this.#places, known);
     }) ?? emptyTexts(this.events);
   }
 
   /** 16 bytes an event. */
   ids(moments: Float64Array = this.moments()): Uint8Array {
-    const picked = { places: this.#places, length: this.#block.events };
-    return this.#block.decodeBlock("ids", (reader) => readIds(reader, moments, picked)) ??
+    return this.#block.decodeBlock("ids", readIds, (stored) => stored.at(this.#places, moments)) ??
       new Uint8Array(ID_BYTES * this.events);
   }
 }

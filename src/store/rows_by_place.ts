@@ -59,10 +59,10 @@ async function* blocksOfRows(
   cache: BlockCache | null,
 ): AsyncGenerator<SegmentReader> {
   const keyOf = (block: number) => `${stored.segmentId} ${block}`;
-  // Called after use: the decompressed pieces are most of what a block takes.
+  // Called after use: what was decoded is most of what a block takes.
   const keep = (reader: SegmentReader) => {
     const block = reader.blocks.first;
-    const bytes = bytesOfBlock(stored.head, block) + reader.decompressedBytes;
+    const bytes = bytesOfBlock(stored.head, block) + reader.keptBytes;
     cache?.set(keyOf(block), { reader, bytes });
   };
   const missing: number[] = [];

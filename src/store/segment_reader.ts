@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { ByteReader } from "./byte_stream.ts";
+import { ByteReader, type KeptMemory } from "./byte_stream.ts";
 import { ID_BYTES, readIds } from "./id_codec.ts";
 import {
   type IntegerColumn,
@@ -82,12 +82,14 @@ interface ColumnPiece {
   readonly bytes: Uint8Array;
 }
 
-/** Cached decompressed bytes, by column and by their place in its block. */
-type DecompressedPieces = Map<ColumnName, Map<number, Uint8Array>>;
+/** The columns that were read of a single block, each as its codec reads it, and their memory. */
+interface KeptColumns extends KeptMemory {
+  readonly stored: Map<ColumnName, unknown>;
+}
 
 /**
  * Reads columns of some blocks of a segment. They are decoded when asked for and not kept; only the
- * readers of `eachBlock` keep what they decompress.
+ * readers of `eachBlock` keep what they decode for `readBlock`.
  */
 export class SegmentReader {
   readonly head: SegmentHead;
@@ -98,22 +100,22 @@ export class SegmentReader {
   readonly textBytes: number;
   readonly #bytesOf: (column: ColumnName) => Uint8Array;
   readonly #segmentId: number | null;
-  readonly #decompressed: DecompressedPieces | null;
+  readonly #kept: KeptColumns | null;
   readonly #title: string;
 
   /**
    * @param bytesOf returns the bytes of the body at `spanOf` this column and these blocks
    * @param segmentId the id for error messages; null: the segment is not stored
-   * @param decompressed where a reader of a single block keeps what it decompresses; null: nowhere
+   * @param kept where a reader of a single block keeps what it decodes; null: nowhere
    */
   constructor(
     head: SegmentHead,
     blocks: Blocks,
     bytesOf: (column: ColumnName) => Uint8Array,
     segmentId: number | null = null,
-    decompressed: DecompressedPieces | null = null,
+    kept: KeptColumns | null = null,
   ) {
-    this.#decompressed = decompressed;
+    this.#kept = kept;
     this.head = head;
     this.blocks = blocks;
     this.firstPlace = Math.min(blocks.first * head.blockEvents, head.events);
@@ -189,7 +191,7 @@ export class SegmentReader {
     const values = new Float64Array(this.events);
     for (const { at, length, bytes } of this.#pieces(name)) {
       if (bytes.length === 0) values.fill(NaN, at, at + length);
-      else values.set(this.#decoded(name, () => readNumbers(new ByteReader(bytes))), at);
+      else values.set(this.#decoded(name, () => readNumbers(new ByteReader(bytes)).all()), at);
     }
     return values;
   }
@@ -203,7 +205,7 @@ export class SegmentReader {
       this.#pieces(name).map(({ at, length, bytes }) => {
         if (bytes.length === 0) return emptyTexts(length);
         const blockKeys = known === null ? null : known.subarray(at, at + length);
-        return this.#decoded(name, () => readTexts(new ByteReader(bytes), blockKeys));
+        return this.#decoded(name, () => readTexts(new ByteReader(bytes)).all(blockKeys));
       }),
     );
   }
@@ -217,8 +219,11 @@ export class SegmentReader {
       if (bytes.length === 0) continue;
       const places = picked === null ? null : placesWithin(picked, at, at + length);
       if (places?.length === 0) continue;
-      const read = () => readTexts(new ByteReader(bytes), null, places);
-      yield { at, places, column: this.#decoded(slot, read) };
+      const column = this.#decoded(slot, () => {
+        const stored = readTexts(new ByteReader(bytes));
+        return places === null ? stored.all(null) : stored.at(places, null);
+      });
+      yield { at, places, column };
     }
   }
 
@@ -227,30 +232,38 @@ export class SegmentReader {
     const ids = new Uint8Array(ID_BYTES * this.events);
     for (const { at, length, bytes } of this.#pieces("ids")) {
       const blockMoments = moments.subarray(at, at + length);
-      const blockIds = this.#decoded("ids", () => readIds(new ByteReader(bytes), blockMoments));
+      const read = () => readIds(new ByteReader(bytes), length).all(blockMoments);
+      const blockIds = this.#decoded("ids", read);
       ids.set(blockIds, ID_BYTES * at);
     }
     return ids;
   }
 
-  /** Decodes a column of a reader's single block; null where it is empty. Throws SegmentUnreadable. */
-  decodeBlock<T>(name: ColumnName, decode: (reader: ByteReader) => T): T | null {
-    const [piece, ...others] = this.#pieces(name);
-    if (piece === undefined || others.length > 0) throw new Error("Not one block");
-    const { bytes } = piece;
-    if (bytes.length === 0) return null;
-    const cache = this.#decompressed?.get(name) ?? new Map<number, Uint8Array>();
-    this.#decompressed?.set(name, cache);
-    return this.#decoded(name, () => decode(new ByteReader(bytes, cache)));
+  /**
+   * Decodes a column of a reader's single block; null where it is empty. Throws SegmentUnreadable.
+   * @param read the codec's, always the same for a column
+   */
+  decodeBlock<Stored, T>(
+    name: ColumnName,
+    read: (reader: ByteReader, length: number) => Stored,
+    decode: (stored: Stored) => T,
+  ): T | null {
+    let stored = this.#kept?.stored.get(name) as Stored | null | undefined;
+    if (stored === undefined) {
+      const [piece, ...others] = this.#pieces(name);
+      if (piece === undefined || others.length > 0) throw new Error("Not one block");
+      const { bytes, length } = piece;
+      const reader = () => new ByteReader(bytes, this.#kept);
+      stored = bytes.length === 0 ? null : this.#decoded(name, () => read(reader(), length));
+      this.#kept?.stored.set(name, stored);
+    }
+    const found = stored;
+    return found === null ? null : this.#decoded(name, () => decode(found));
   }
 
-  /** The memory of the decompressed pieces that this reader keeps, in bytes. */
-  get decompressedBytes(): number {
-    let bytes = 0;
-    for (const pieces of this.#decompressed?.values() ?? []) {
-      for (const { byteLength } of pieces.values()) bytes += byteLength;
-    }
-    return bytes;
+  /** The memory of what this reader keeps decoded, in bytes. */
+  get keptBytes(): number {
+    return this.#kept?.bytes ?? 0;
   }
 
   /** Copies the bytes of these columns in some of the reader's blocks. */
@@ -264,7 +277,7 @@ export class SegmentReader {
     }));
   }
 
-  /** Yields a reader of each block, which has its own copy of the bytes and keeps what it decompresses. */
+  /** Yields a reader of each block, which has its own copy of the bytes and keeps what it decodes. */
   *eachBlock(columns: readonly ColumnName[]): Generator<SegmentReader> {
     const { head, blocks: { first: start, end: stop } } = this;
     for (let first = start; first < stop; first++) {
@@ -275,7 +288,7 @@ export class SegmentReader {
         blocks,
         (name) => copies.get(name)!,
         this.#segmentId,
-        new Map(),
+        { stored: new Map(), bytes: 0 },
       );
     }
   }

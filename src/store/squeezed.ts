@@ -50,18 +50,10 @@ export function readSqueezed(reader: ByteReader, length: number): Squeezed {
   if (kind !== PLAIN && kind !== ZSTD) {
     throw new Error(`Bytes are stored in an unknown way: ${kind}`);
   }
-  const { at, decompressed: cache } = reader;
   const stored = reader.bytes(reader.varint());
+  if (kind === PLAIN) return { same: null, bytes: () => stored };
   // All output fits into one chunk with room to spare: a chunk filled to its end costs another call.
   const chunkSize = Math.max(CHUNK_BYTES_MIN, length + 1);
   const options = { maxOutputLength: Math.max(1, length), chunkSize };
-  const bytes = (): Uint8Array => {
-    if (kind === PLAIN) return stored;
-    const cached = cache?.get(at);
-    if (cached !== undefined) return cached;
-    const decompressed = zstdDecompressSync(stored, options);
-    cache?.set(at, decompressed);
-    return decompressed;
-  };
-  return { same: null, bytes };
+  return { same: null, bytes: reader.keeping(() => zstdDecompressSync(stored, options)) };
 }

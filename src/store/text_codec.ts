@@ -87,12 +87,7 @@ function codesByKey(
 }
 
 /** `codesByKey` for few events: each key is searched for. */
-function codesOfFew(
-  storedKeys: StoredIntegers,
-  values: StoredIntegers,
-  keys: Int32Array,
-): Int32Array {
-  const known = storedKeys.all();
+function codesOfFew(known: Int32Array, values: StoredIntegers, keys: Int32Array): Int32Array {
   const places = Uint32Array.from(
     keys,
     (key) => countWhile(known.length, (place) => known[place]! < key),
@@ -105,30 +100,46 @@ export function emptyTexts(events: number): TextColumn {
   return { codes: new Int32Array(events), ends: new Uint32Array(0), bytes: new Uint8Array(0) };
 }
 
-/**
- * Reads what `writeTexts` wrote.
- * @param keys the same key column as then, of the events whose texts are read
- * @param places the places of these events; null: all events
- */
-export function readTexts(
-  reader: ByteReader,
-  keys: Int32Array | null,
-  places: Uint32Array | null = null,
-): TextColumn {
+/** A stored text column, decoded when it is asked for. */
+export interface StoredTexts {
+  /** Returns the texts of all events; `keys`: the same key column as when they were written. */
+  all(keys: Int32Array | null): TextColumn;
+  /** Returns the texts of the events at these places; `keys`: their part of the key column. */
+  at(places: Uint32Array, keys: Int32Array | null): TextColumn;
+}
+
+/** Reads where each value ends. */
+function readEnds(lengths: StoredIntegers): Uint32Array {
+  const ends = new Uint32Array(lengths.length);
+  let end = 0;
+  for (const [i, length] of lengths.all().entries()) ends[i] = end += length;
+  return ends;
+}
+
+/** Reads what `writeTexts` wrote. */
+export function readTexts(reader: ByteReader): StoredTexts {
   const kind = reader.u8();
-  if (kind !== CODED && (kind !== KEYED || keys === null)) {
+  if (kind !== CODED && kind !== KEYED) {
     throw new Error(`Texts are stored in an unknown way: ${kind}`);
   }
   const storedKeys = kind === KEYED ? readIntegers(reader) : null;
   const values = readIntegers(reader);
-  let codes: Int32Array;
-  if (storedKeys !== null) {
-    codes = (places === null ? codesByKey : codesOfFew)(storedKeys, values, keys!);
-  } else codes = places === null ? values.all() : values.at(places);
-  if (codes.every((code) => code === 0)) return { ...emptyTexts(0), codes };
-  const lengths = readIntegers(reader).all();
-  const ends = new Uint32Array(lengths.length);
-  let end = 0;
-  for (let i = 0; i < ends.length; i++) ends[i] = end += lengths[i]!;
-  return { codes, ends, bytes: readSqueezed(reader, reader.varint()).bytes() };
+  const lengths = readIntegers(reader);
+  const bytes = readSqueezed(reader, reader.varint());
+  const ends = reader.keeping(() => readEnds(lengths));
+  const known = storedKeys === null ? null : reader.keeping(() => storedKeys.all());
+  const withCodes = (codes: Int32Array): TextColumn =>
+    codes.every((code) => code === 0)
+      ? { ...emptyTexts(0), codes }
+      : { codes, ends: ends(), bytes: bytes.bytes() };
+  const given = (keys: Int32Array | null): Int32Array => {
+    if (keys === null) throw new Error("Texts are stored by keys, which are not known");
+    return keys;
+  };
+  return {
+    all: (keys) =>
+      withCodes(storedKeys === null ? values.all() : codesByKey(storedKeys, values, given(keys))),
+    at: (places, keys) =>
+      withCodes(known === null ? values.at(places) : codesOfFew(known(), values, given(keys))),
+  };
 }
