@@ -1,6 +1,7 @@
 import { joined } from "../../scans/visitor.ts";
 import { type Behind, joinBehind } from "../behind/behind_tally.ts";
 import { GrowingList } from "../visitors/growing_list.ts";
+import type { FoundAttempt } from "./funnel_attempts.ts";
 
 /** The bits of an outcome that hold how many steps were reached. */
 export const DEPTH = 0xf;
@@ -47,22 +48,10 @@ export class Attempts {
     };
   }
 
-  /**
-   * Adds an attempt that reached its steps at the moments `ms`, with the id of the value at its entry.
-   * `died` and `late` are the flags of these names.
-   */
-  add(ms: readonly number[], died: boolean, late: boolean, value: number): void {
-    for (let step = 1; step < ms.length; step++) this.#stepsMs.add(ms[step]! - ms[step - 1]!);
-    this.#add(ms.length | (died ? DIED : 0), late, value);
-  }
-
-  /** Adds an attempt that reached its entry alone, and did not die. */
-  addEntry(late: boolean, value: number): void {
-    this.#add(1, late, value);
-  }
-
-  #add(outcome: number, late: boolean, value: number): void {
-    this.#outcomes.add(late ? outcome | LATE : outcome);
+  /** Adds an attempt; `late`: see `LATE`. */
+  add({ ms, depth, died, value }: FoundAttempt, late: boolean): void {
+    for (let step = 1; step < depth; step++) this.#stepsMs.add(ms[step]! - ms[step - 1]!);
+    this.#outcomes.add(depth | (died ? DIED : 0) | (late ? LATE : 0));
     this.#values.add(value);
   }
 }

@@ -5,13 +5,6 @@ export const EXCLUDED = 1 << 10;
 /** With strict order: the event breaks the sequence of two steps. */
 export const BETWEEN = 1 << 11;
 
-/** The events of one actor in order of time: when each was, and the mask of the steps that it is. */
-export interface ActorEvents {
-  readonly length: number;
-  readonly ms: Float64Array;
-  readonly masks: Uint16Array;
-}
-
 export interface AttemptRules extends Pick<FunnelDefinition, "order" | "entry"> {
   readonly stepCount: number;
   readonly windowMs: number;
@@ -20,96 +13,223 @@ export interface AttemptRules extends Pick<FunnelDefinition, "order" | "entry"> 
   readonly toMs: number;
 }
 
-/** The attempt of an actor that counts. Its numbers are indexes of the actor's events. */
-interface Attempt {
-  readonly entry: number;
-  /** The event of each step that was reached, the entry first. */
-  readonly events: readonly number[];
+/** An attempt of an actor. */
+export interface FoundAttempt {
+  /** How many steps it reached; 0: the actor does not enter. */
+  readonly depth: number;
+  /** When each of these steps was reached, the entry first; there may be more places. */
+  readonly ms: Float64Array;
   /** Whether an excluded event ended it while it waited for a step. */
   readonly died: boolean;
-  /** The actor's last entry, of whichever attempt. */
-  readonly lastEntry: number;
+  /** What was added with the entry. */
+  readonly value: number;
 }
 
-type Walk = Pick<Attempt, "events" | "died">;
-
-/** Returns the indexes of the events by which the actor enters, in order. */
-function entriesOf(events: ActorEvents, rules: AttemptRules): number[] {
-  const entering = rules.order === "unordered" ? (1 << rules.stepCount) - 1 : 1;
-  const entries: number[] = [];
-  for (let i = 0; i < events.length; i++) {
-    const at = events.ms[i]!;
-    if ((events.masks[i]! & entering) === 0 || at < rules.fromMs || at >= rules.toMs) continue;
-    entries.push(i);
-    if (rules.entry === "first") break;
-  }
-  return entries;
+/** Returns the bits of the steps by which an actor enters. */
+export function enteringBits(
+  { order, stepCount }: Pick<AttemptRules, "order" | "stepCount">,
+): number {
+  return order === "unordered" ? (1 << stepCount) - 1 : 1;
 }
 
-/** Memory reused from actor to actor: allocating it takes longer than following most actors. */
-const KEPT_PLACES = new Int32Array(65_536);
-
-/**
- * Returns for each step and event the next event that decides an attempt waiting for that step: the
- * step itself, an excluded event, or in strict order one that comes between. -1: there is none.
- */
-function noticedNext(
-  { length, masks }: ActorEvents,
-  { stepCount, order }: AttemptRules,
-): Int32Array {
-  const room = length * stepCount;
-  const next = room <= KEPT_PLACES.length ? KEPT_PLACES : new Int32Array(room);
-  const ending = order === "strict" ? EXCLUDED | BETWEEN : EXCLUDED;
-  for (let step = 1; step < stepCount; step++) {
-    const noticed = ending | 1 << step;
-    let ahead = -1;
-    for (let i = length - 1; i >= 0; i--) {
-      next[step * length + i] = ahead;
-      if ((masks[i]! & noticed) !== 0) ahead = i;
-    }
-  }
-  return next;
+/** Returns the bits that matter to an attempt in order that has reached some steps. */
+export function wantedAfter(depth: number): number {
+  return 1 << depth | EXCLUDED | BETWEEN;
 }
 
-/** Finds the deepest attempt of steps in order: from each entry one hop per step. */
-function bestInOrder(events: ActorEvents, rules: AttemptRules, entries: readonly number[]): Walk {
-  const { stepCount, windowMs } = rules;
-  const { length, ms, masks } = events;
-  const next = noticedNext(events, rules);
-  /** Returns the event that continues an attempt waiting at `place` for a step; -1: none, -2: it dies. */
-  const hop = (place: number, step: number, endMs: number): number => {
-    const noticed = next[step * length + place]!;
-    if (noticed < 0 || ms[noticed]! > endMs) return -1;
-    if ((masks[noticed]! & EXCLUDED) !== 0) return -2;
-    return (masks[noticed]! & 1 << step) === 0 ? -1 : noticed;
-  };
-  let [best, bestDepth] = [entries[0]!, 0];
-  for (let i = 0; i < entries.length && bestDepth < stepCount; i++) {
-    const endMs = ms[entries[i]!]! + windowMs;
-    let depth = 1;
-    for (let at = entries[i]!; depth < stepCount; depth++) {
-      at = hop(at, depth, endMs);
-      if (at < 0) break;
-    }
-    if (depth > bestDepth) [best, bestDepth] = [entries[i]!, depth];
+/** Finds the attempt of an actor that counts, as the actor's events are added one by one. */
+export abstract class AttemptSearch implements FoundAttempt {
+  depth = 0;
+  readonly ms: Float64Array;
+  died = false;
+  value = 0;
+  /** The actor's last entry that is tried, of whichever attempt. */
+  lastEntryMs = 0;
+  /** The bits of a mask that matter next: only events with one of them are added. */
+  wanted = ~0;
+  /** Whether no other event matters. */
+  isOver = false;
+
+  constructor(protected readonly rules: AttemptRules) {
+    this.ms = new Float64Array(rules.stepCount);
   }
-  const places = [best];
-  let at = best;
-  while (places.length < stepCount) {
-    at = hop(at, places.length, ms[best]! + windowMs);
-    if (at < 0) break;
-    places.push(at);
+
+  /** Begins with the next actor. */
+  clear(): void {
+    this.depth = 0;
   }
-  return { events: places, died: at === -2 };
+
+  /** @param mask the steps that the event is, and `EXCLUDED` or `BETWEEN` */
+  abstract add(mask: number, ms: number, value: number): void;
+
+  protected isEntry(mask: number, ms: number, entering: number): boolean {
+    return (mask & entering) !== 0 && ms >= this.rules.fromMs && ms < this.rules.toMs;
+  }
 }
 
 /**
- * Returns those of the events, taken in order, that raise how many steps can have an event of their
- * own: a bipartite matching, by augmenting paths. Up to any moment as many are taken as is possible
- * at all: events that can each have a step of their own form a transversal matroid (Edmonds and
- * Fulkerson 1965), in which taking greedily is optimal.
+ * Finds the attempt of the first entry, with steps in order. Events are added from the first on, until
+ * it is over: mostly soon.
  */
-function raising(places: readonly number[], masks: Uint16Array, stepCount: number): number[] {
+export class FirstAttempt extends AttemptSearch {
+  readonly #entering: number;
+  #stepsMax = 0;
+  #endMs = 0;
+
+  constructor(rules: AttemptRules) {
+    super(rules);
+    this.#entering = enteringBits(rules);
+  }
+
+  /** @param stepsMax the steps after which it is over */
+  override clear(stepsMax = this.rules.stepCount): void {
+    super.clear();
+    this.#stepsMax = stepsMax;
+    this.died = false;
+    this.wanted = this.#entering;
+    this.isOver = false;
+  }
+
+  override add(mask: number, ms: number, value: number): void {
+    if (this.depth === 0) this.#enter(mask, ms, value);
+    else if (ms > this.#endMs) this.isOver = true;
+    else if ((mask & EXCLUDED) !== 0) {
+      this.died = true;
+      this.isOver = true;
+    } else if ((mask & 1 << this.depth) === 0) this.isOver = true;
+    else this.#reach(ms);
+  }
+
+  #enter(mask: number, ms: number, value: number): void {
+    if (!this.isEntry(mask, ms, this.#entering)) return;
+    this.#endMs = ms + this.rules.windowMs;
+    this.lastEntryMs = ms;
+    this.value = value;
+    this.#reach(ms);
+  }
+
+  #reach(ms: number): void {
+    this.ms[this.depth++] = ms;
+    this.wanted = wantedAfter(this.depth);
+    this.isOver = this.depth >= this.#stepsMax;
+  }
+}
+
+/**
+ * Finds the deepest attempt, among equally deep ones the earliest, or with `entry=first` that of the
+ * first entry. Events are added from the last to the first: what follows an entry is known by then,
+ * so that each event is looked at once.
+ */
+abstract class BestAttempt extends AttemptSearch {
+  /**
+   * Keeps the attempt that begins with an entry, if it counts more than later ones.
+   * @param times when the steps after the entry are reached, whatever its window: the `count` times
+   * from `first` on
+   * @param blockMs when an excluded event comes after them; Infinity: none does
+   */
+  protected enter(
+    ms: number,
+    value: number,
+    times: Float64Array,
+    first: number,
+    count: number,
+    blockMs: number,
+  ): void {
+    const { windowMs, stepCount, entry } = this.rules;
+    const endMs = ms + windowMs;
+    let reached = 0;
+    while (reached < count && times[first + reached]! <= endMs) reached++;
+    if (this.depth === 0 || entry === "first") this.lastEntryMs = ms;
+    else if (reached + 1 < this.depth) return;
+    this.depth = reached + 1;
+    this.ms[0] = ms;
+    for (let i = 0; i < reached; i++) this.ms[i + 1] = times[first + i]!;
+    this.died = this.depth < stepCount && blockMs <= endMs;
+    this.value = value;
+  }
+}
+
+const NO_STEPS = new Float64Array(0);
+
+/** Steps in order. For each step it knows what an attempt that waits for it will reach from here on. */
+class InOrder extends BestAttempt {
+  /** By step, its own place among the steps first: when it and those after it are reached. */
+  readonly #reached: readonly Float64Array[];
+  readonly #counts: Int32Array;
+  /** By step: when an excluded event comes after these. */
+  readonly #blocksMs: Float64Array;
+  /** The bits that decide something for an attempt that waits; those of them that it waits for, or dies of. */
+  readonly #noticed: number;
+  readonly #kept: number;
+  /** Whether an attempt that waits reaches nothing from here on, and does not die. */
+  #isBlank = true;
+
+  constructor(rules: AttemptRules) {
+    super(rules);
+    const { stepCount } = rules;
+    this.#reached = Array.from(
+      { length: stepCount + 1 },
+      (_, step) => step === stepCount ? NO_STEPS : new Float64Array(stepCount - step),
+    );
+    this.#counts = new Int32Array(stepCount + 1);
+    this.#blocksMs = new Float64Array(stepCount + 1).fill(Infinity);
+    this.#kept = (1 << stepCount) - 1 & ~1 | EXCLUDED;
+    this.#noticed = this.#kept | BETWEEN;
+  }
+
+  override clear(): void {
+    super.clear();
+    this.#clearSteps();
+  }
+
+  override add(mask: number, ms: number, value: number): void {
+    if (this.isEntry(mask, ms, 1)) {
+      this.enter(ms, value, this.#reached[1]!, 0, this.#counts[1]!, this.#blocksMs[1]!);
+    }
+    if ((mask & this.#noticed) === 0) return;
+    if ((mask & this.#kept) === 0) return this.#clearSteps();
+    const { stepCount } = this.rules;
+    this.#isBlank = false;
+    // Upwards: what comes after this event is what the next step's row says before it is changed.
+    for (let step = 1; step < stepCount; step++) this.#notice(step, mask, ms);
+  }
+
+  /** Nothing is reached from here on: most events of strict order come here one after the other. */
+  #clearSteps(): void {
+    if (this.#isBlank) return;
+    this.#isBlank = true;
+    this.#counts.fill(0);
+    this.#blocksMs.fill(Infinity);
+  }
+
+  /** Puts an event before what an attempt that waits for a step reaches. */
+  #notice(step: number, mask: number, ms: number): void {
+    const counts = this.#counts;
+    if ((mask & EXCLUDED) !== 0) {
+      counts[step] = 0;
+      this.#blocksMs[step] = ms;
+    } else if ((mask & 1 << step) !== 0) {
+      const reached = this.#reached[step]!;
+      const after = this.#reached[step + 1]!;
+      const count = counts[step + 1]!;
+      reached[0] = ms;
+      for (let i = 0; i < count; i++) reached[i + 1] = after[i]!;
+      counts[step] = count + 1;
+      this.#blocksMs[step] = this.#blocksMs[step + 1]!;
+    } else if ((mask & BETWEEN) !== 0) {
+      counts[step] = 0;
+      this.#blocksMs[step] = Infinity;
+    }
+  }
+}
+
+/**
+ * Returns the places of those masks, taken in order, that raise how many steps can have an event of
+ * their own: a bipartite matching, by augmenting paths. Up to any moment as many are taken as is
+ * possible at all: events that can each have a step of their own form a transversal matroid (Edmonds
+ * and Fulkerson 1965), in which taking greedily is optimal.
+ */
+function raising(masks: readonly number[], stepCount: number): number[] {
   const owners = new Int32Array(stepCount).fill(-1);
   let tried = 0;
   const give = (place: number): boolean => {
@@ -124,85 +244,91 @@ function raising(places: readonly number[], masks: Uint16Array, stepCount: numbe
     }
     return false;
   };
-  return places.filter((place) => {
+  return [...masks.keys()].filter((place) => {
     tried = 0;
     return give(place);
   });
 }
 
 /**
- * Returns what `raising` returns for `raised` with one event put before it. Where that event can be
- * one step only, at most one other drops out: the one that can be only the same step.
+ * Steps in any order. It keeps the events that raise the number of steps from here on: never more
+ * than there are steps, since an event that has dropped out does not come back when earlier ones are
+ * put before it.
  */
-function raisingBefore(
-  place: number,
-  raised: number[],
-  masks: Uint16Array,
-  stepCount: number,
-): number[] {
-  const steps = (1 << stepCount) - 1;
-  const mask = masks[place]! & steps;
-  let [same, sharing] = [raised.length, 0];
-  for (let i = 0; i < raised.length; i++) {
-    const other = masks[raised[i]!]! & steps;
-    if (other === mask) same = i;
-    else sharing |= other & mask;
-  }
-  const isOneStep = (mask & mask - 1) === 0;
-  if (!isOneStep || same === raised.length && sharing !== 0) {
-    return raising([place, ...raised], masks, stepCount);
-  }
-  for (let i = same; i > 0; i--) raised[i] = raised[i - 1]!;
-  raised[0] = place;
-  return raised;
-}
+class InAnyOrder extends BestAttempt {
+  readonly #masks: number[] = [];
+  readonly #times: Float64Array;
+  /** How many events were added when each of them was; the earlier an event, the more. */
+  readonly #ranks: Int32Array;
+  readonly #steps: number;
+  #added = 0;
+  /** The rank and the time of the next excluded event. */
+  #blockRank = 0;
+  #blockMs = Infinity;
 
-/**
- * Finds the deepest attempt of steps in any order. It goes back in time and keeps the events that
- * raise the number of steps from there on: never more than there are steps, since an event that has
- * dropped out does not come back when earlier ones are put before it.
- */
-function bestInAnyOrder(
-  events: ActorEvents,
-  rules: AttemptRules,
-  entries: readonly number[],
-): Walk {
-  const { stepCount, windowMs } = rules;
-  const { length, ms, masks } = events;
-  const steps = (1 << stepCount) - 1;
-  const best: number[] = [];
-  let died = false;
-  let raised: number[] = [];
-  let block = length;
-  let left = entries.length;
-  for (let i = length - 1; left > 0; i--) {
-    if ((masks[i]! & steps) !== 0) raised = raisingBefore(i, raised, masks, stepCount);
-    if (entries[left - 1] === i) {
-      left--;
-      const endMs = ms[i]! + windowMs;
-      let depth = 0;
-      while (depth < raised.length && raised[depth]! < block && ms[raised[depth]!]! <= endMs) {
-        depth++;
-      }
-      if (depth >= best.length) {
-        died = depth < stepCount && block < length && ms[block]! <= endMs;
-        for (let step = 0; step < depth; step++) best[step] = raised[step]!;
-      }
+  constructor(rules: AttemptRules) {
+    super(rules);
+    this.#times = new Float64Array(rules.stepCount + 1);
+    this.#ranks = new Int32Array(rules.stepCount + 1);
+    this.#steps = enteringBits(rules);
+  }
+
+  override clear(): void {
+    super.clear();
+    this.#masks.length = 0;
+    this.#added = 0;
+    this.#blockRank = 0;
+    this.#blockMs = Infinity;
+  }
+
+  override add(mask: number, ms: number, value: number): void {
+    this.#added++;
+    const steps = mask & this.#steps;
+    if (steps !== 0) this.#put(steps, ms);
+    if (this.isEntry(mask, ms, this.#steps)) {
+      let count = 1;
+      while (count < this.#masks.length && this.#ranks[count]! > this.#blockRank) count++;
+      this.enter(ms, value, this.#times, 1, count - 1, this.#blockMs);
     }
-    if ((masks[i]! & EXCLUDED) !== 0) block = i;
+    if ((mask & EXCLUDED) === 0) return;
+    this.#blockRank = this.#added;
+    this.#blockMs = ms;
   }
-  return { events: best, died };
+
+  /**
+   * Puts an event before the others. Where it can be one step only, at most one other drops out: the
+   * one that can be only the same step.
+   */
+  #put(mask: number, ms: number): void {
+    const masks = this.#masks;
+    const isOneStep = (mask & mask - 1) === 0;
+    let [same, sharing] = [masks.length, 0];
+    for (let i = 0; i < masks.length; i++) {
+      if (isOneStep && masks[i] === mask) same = i;
+      else sharing |= masks[i]! & mask;
+    }
+    const isSure = isOneStep && (same < masks.length || sharing === 0);
+    for (let i = same; i > 0; i--) this.#move(i - 1, i);
+    masks[0] = mask;
+    this.#times[0] = ms;
+    this.#ranks[0] = this.#added;
+    if (!isSure) this.#keepRaising();
+  }
+
+  #move(from: number, to: number): void {
+    this.#masks[to] = this.#masks[from]!;
+    this.#times[to] = this.#times[from]!;
+    this.#ranks[to] = this.#ranks[from]!;
+  }
+
+  #keepRaising(): void {
+    const kept = raising(this.#masks, this.rules.stepCount);
+    for (const [to, from] of kept.entries()) this.#move(from, to);
+    this.#masks.length = kept.length;
+  }
 }
 
-/**
- * Returns the attempt of an actor that counts: the deepest, among equally deep ones the earliest.
- * Null where the actor does not enter. Linear in the number of events.
- */
-export function bestAttempt(events: ActorEvents, rules: AttemptRules): Attempt | null {
-  const entries = entriesOf(events, rules);
-  if (entries.length === 0) return null;
-  const walk = rules.order === "unordered"
-    ? bestInAnyOrder(events, rules, entries)
-    : bestInOrder(events, rules, entries);
-  return { ...walk, entry: walk.events[0]!, lastEntry: entries.at(-1)! };
+/** Makes the search through the events of actors backwards. */
+export function bestAttempt(rules: AttemptRules): AttemptSearch {
+  return rules.order === "unordered" ? new InAnyOrder(rules) : new InOrder(rules);
 }

@@ -1,6 +1,6 @@
 import { nameBit } from "../../timelines/run_bits.ts";
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import { nameBitsOf, type Timeline } from "../../timelines/timeline.ts";
+import { nameBitsOf, type RunBits, type Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
@@ -8,11 +8,14 @@ import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { BehindTally } from "../behind/behind_tally.ts";
 import { Attempts, type CountedAttempts, joinAttempts } from "./counted_attempts.ts";
 import {
-  type ActorEvents,
   type AttemptRules,
+  type AttemptSearch,
   bestAttempt,
   BETWEEN,
+  enteringBits,
   EXCLUDED,
+  FirstAttempt,
+  wantedAfter,
 } from "./funnel_attempts.ts";
 
 /** A funnel with its names and filters as ids. */
@@ -34,10 +37,9 @@ export interface FunnelInputs {
   readonly tellsActors: boolean;
 }
 
-const ANY_BIT = 0xffff;
-const SECOND_STEP = 2;
-/** All times of a segment, in milliseconds, are below it. */
-const TIME_END = 2 ** 31;
+const FORWARD = 1;
+const BACKWARD = -1;
+type Direction = typeof FORWARD | typeof BACKWARD;
 
 /** One bit of an event's mask, and the events that have it. */
 interface MaskTest {
@@ -106,6 +108,15 @@ class EventMasks {
   }
 }
 
+/** Some events of a segment that follow one another, of one actor. */
+interface FunnelRun {
+  readonly segment: LoadedSegment;
+  readonly start: number;
+  readonly end: number;
+  /** Whether the choice of `bots` may exclude one of them. */
+  readonly hasBots: boolean;
+}
+
 /** Follows one actor after the other, and keeps the attempt of each that counts. */
 class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #attempts = new Attempts();
@@ -115,19 +126,13 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly reach: Span;
   readonly idsOf: IdsOf | null;
   readonly lateFromMs: number;
-  readonly #entering: number;
-  readonly #steps: number;
-  /** Name bits of the events by which an actor may enter, and of those that then continue or end it. */
-  readonly #enteringNames: number;
-  readonly #goingOnNames: number;
-  /** The mask bits that matter after the first entry. */
-  readonly #wantedLater: number;
-  #ms = new Float64Array(1024);
-  #masks = new Uint16Array(1024);
-  #values = new Int32Array(1024);
-  #length = 0;
-  /** The bits of all events of the actor. */
-  #seen = 0;
+  readonly bits: RunBits;
+  readonly #first: FirstAttempt;
+  readonly #last: FirstAttempt;
+  /** Null: the first attempt of each actor counts. */
+  readonly #best: AttemptSearch | null;
+  /** By how many steps the first attempt has reached: name bits of the events that matter to it then. */
+  readonly #wantedNames: readonly number[];
 
   constructor(inputs: FunnelInputs, words: readonly Int32Array[]) {
     const { rules, reach, by, lateFromMs, tellsActors } = inputs;
@@ -138,12 +143,15 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     this.reach = reach;
     this.idsOf = by === null ? null : idsFrom(by);
     this.lateFromMs = lateFromMs;
-    this.#steps = (1 << rules.stepCount) - 1;
-    const isInOrder = rules.order !== "unordered";
-    this.#entering = isInOrder ? 1 : this.#steps;
-    this.#wantedLater = isInOrder && rules.entry === "first" ? ANY_BIT & ~1 : ANY_BIT;
-    this.#enteringNames = masks.nameBits(this.#entering);
-    this.#goingOnNames = masks.nameBits(SECOND_STEP | EXCLUDED);
+    this.#first = new FirstAttempt(rules);
+    this.#last = new FirstAttempt(rules);
+    const isFirst = rules.entry === "first" && rules.order !== "unordered";
+    this.#best = isFirst ? null : bestAttempt(rules);
+    this.bits = { names: masks.nameBits(enteringBits(rules)), paths: -1 };
+    this.#wantedNames = Array.from(
+      { length: rules.stepCount + 1 },
+      (_, depth) => depth === 0 ? this.bits.names : masks.nameBits(wantedAfter(depth)),
+    );
   }
 
   result(): CountedAttempts {
@@ -152,28 +160,33 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
 
   visit(actor: number, timeline: Timeline): void {
     const names = nameBitsOf(timeline);
-    if ((names & this.#enteringNames) === 0) return;
-    if (!this.#mayGoOn(timeline, names)) {
-      this.#takeEntry(actor, timeline);
-      return;
+    if ((names & this.bits.names) === 0) return;
+    const goesOn = this.#mayGoOn(timeline, names);
+    if (goesOn && this.#best !== null) {
+      this.#best.clear();
+      this.#follow(actor, timeline, this.#best, BACKWARD);
+      this.#take(actor, this.#best, false);
+    } else {
+      this.#first.clear(goesOn ? this.rules.stepCount : 1);
+      this.#follow(actor, timeline, this.#first, FORWARD);
+      this.#take(actor, this.#first, this.#hasLateEntry(actor, timeline));
     }
-    this.#length = 0;
-    this.#seen = 0;
-    const { segments, segmentOf, starts, ends, nameBits } = timeline;
-    for (let i = timeline.first; i < timeline.end; i++) {
-      const hasBots = this.masks.scope.mayFailByBots(nameBits[i]!);
-      this.#gather(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
-    }
-    if (this.#length > 0 && this.#ms[0]! < this.rules.toMs) this.#finish(actor);
+  }
+
+  #take(actor: number, search: AttemptSearch, hasLateEntry: boolean): void {
+    if (search.depth === 0) return;
+    this.#entries?.add(actor, search.ms[0]!);
+    this.#attempts.add(search, hasLateEntry || search.lastEntryMs > this.lateFromMs);
   }
 
   /** Tells by the names of the actor's events whether an attempt may get beyond its entry, or end. */
   #mayGoOn(timeline: Timeline, names: number): boolean {
     const { order, stepCount } = this.rules;
     if (stepCount === 1) return false;
-    return order === "unordered"
-      ? !this.#endsAtEntry(this.#possibleOf(timeline))
-      : (names & this.#goingOnNames) !== 0;
+    if (order !== "unordered") return (names & this.#wantedNames[1]!) !== 0;
+    const bits = this.#possibleOf(timeline);
+    const steps = bits & enteringBits(this.rules);
+    return (bits & EXCLUDED) !== 0 || (steps & steps - 1) !== 0;
   }
 
   /** Returns all bits that the actor's events may have by their names, at any time. */
@@ -189,140 +202,60 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     return bits;
   }
 
-  /** Adds the attempt of an actor who cannot get beyond an entry. */
-  #takeEntry(actor: number, timeline: Timeline): void {
-    const { segments, segmentOf, starts, ends } = timeline;
-    for (let i = timeline.first; i < timeline.end; i++) {
-      const segment = segments[segmentOf[i]!]!;
-      for (let at = starts[i]!; at < ends[i]!; at++) {
-        if (!this.#isEntry(actor, segment, at)) continue;
-        const ms = segment.fromMs + segment.times[at]!;
-        const isLate = ms > this.lateFromMs ||
-          this.rules.entry === "any" && this.#hasLateEntry(actor, timeline);
-        this.#entries?.add(actor, ms);
-        this.#attempts.addEntry(isLate, this.idsOf?.(segment)?.[at] ?? actor);
-        return;
-      }
-    }
-  }
-
-  #isEntry(actor: number, segment: LoadedSegment, at: number): boolean {
-    const { fromMs, times, names, paths, contexts, filterBits } = segment;
-    const { masks, rules } = this;
-    const name = names[at]!;
-    if ((masks.possible[name]! & this.#entering) === 0) return false;
-    const ms = fromMs + times[at]!;
-    if (ms < rules.fromMs || ms >= rules.toMs) return false;
-    const context = contexts[at]!;
-    if (context < masks.scope.contextMin || context > masks.scope.contextMax) return false;
-    return !masks.isNarrowed ||
-      (masks.narrow(name, paths[at]!, context, actor, filterBits[at]!) & this.#entering) !== 0;
-  }
-
+  /** Whether any entry has a window that is not over, where entries after the first count too. */
   #hasLateEntry(actor: number, timeline: Timeline): boolean {
-    const { segments, segmentOf, starts, ends } = timeline;
-    for (let i = timeline.end - 1; i >= timeline.first; i--) {
-      const segment = segments[segmentOf[i]!]!;
-      for (let at = ends[i]! - 1; at >= starts[i]!; at--) {
-        if (segment.fromMs + segment.times[at]! <= this.lateFromMs) return false;
-        if (this.#isEntry(actor, segment, at)) return true;
-      }
-    }
-    return false;
+    const { entry, toMs } = this.rules;
+    if (entry === "first" || this.lateFromMs >= toMs) return false;
+    // Backwards, the first entry that is found is the last one.
+    this.#last.clear(1);
+    this.#follow(actor, timeline, this.#last, BACKWARD);
+    return this.#last.depth > 0 && this.#last.lastEntryMs > this.lateFromMs;
   }
 
-  /** Keeps the events of a slice that matter, from the actor's first entry on. */
-  #gather(
+  /** Searches through the actor's events, from the first or from the last on. */
+  #follow(actor: number, timeline: Timeline, search: AttemptSearch, direction: Direction): void {
+    const { first, end, segments, segmentOf, starts, ends, nameBits } = timeline;
+    const [begin, stop] = direction === FORWARD ? [first, end] : [end - 1, first - 1];
+    for (let i = begin; i !== stop && !search.isOver; i += direction) {
+      const bits = nameBits[i]!;
+      if (search === this.#first && (bits & this.#wantedNames[search.depth]!) === 0) continue;
+      const hasBots = this.masks.scope.mayFailByBots(bits);
+      const run = { segment: segments[segmentOf[i]!]!, start: starts[i]!, end: ends[i]!, hasBots };
+      this.#followRun(actor, run, search, direction);
+    }
+  }
+
+  #followRun(
     actor: number,
-    segment: LoadedSegment,
-    start: number,
-    end: number,
-    hasBots: boolean,
+    { segment, start, end, hasBots }: FunnelRun,
+    search: AttemptSearch,
+    direction: Direction,
   ): void {
-    this.#makeRoom(end - start);
     const { fromMs, times, names, paths, contexts, filterBits } = segment;
-    const fromTime = Math.max(this.reach.fromMs - fromMs, 0);
-    const toTime = Math.min(this.reach.toMs - fromMs, TIME_END);
-    const masks = this.masks;
+    const { reach, masks } = this;
     const { possible, isNarrowed } = masks;
     const { contextMin, contextMax } = masks.scope;
-    const entering = this.#entering;
-    const later = this.#wantedLater;
+    let [from, to] = [start, end];
+    if (fromMs < reach.fromMs) { while (from < to && fromMs + times[from]! < reach.fromMs) from++; }
+    if (segment.toMs >= reach.toMs) {
+      while (from < to && fromMs + times[to - 1]! >= reach.toMs) to--;
+    }
     const values = this.idsOf?.(segment) ?? null;
-    const keptMs = this.#ms;
-    const keptMasks = this.#masks;
-    const keptValues = this.#values;
-    let length = this.#length;
-    let seen = this.#seen;
-    let wanted = length === 0 ? ANY_BIT : later;
-    for (let at = start; at < end; at++) {
+    const stop = direction === FORWARD ? to : from - 1;
+    let { wanted } = search;
+    for (let at = direction === FORWARD ? from : to - 1; at !== stop; at += direction) {
       const name = names[at]!;
       let mask = possible[name]! & wanted;
       if (mask === 0) continue;
-      const time = times[at]!;
-      if (time < fromTime) continue;
-      if (time >= toTime) break;
       if (hasBots && (contexts[at]! < contextMin || contexts[at]! > contextMax)) continue;
       if (isNarrowed) {
         mask = masks.narrow(name, paths[at]!, contexts[at]!, actor, filterBits[at]!) & wanted;
+        if (mask === 0) continue;
       }
-      if (mask === 0 || (length === 0 && (mask & entering) === 0)) continue;
-      keptMs[length] = fromMs + time;
-      keptMasks[length] = mask;
-      keptValues[length] = values === null ? actor : values[at]!;
-      seen |= mask;
-      length++;
-      wanted = later;
+      search.add(mask, fromMs + times[at]!, values === null ? actor : values[at]!);
+      if (search.isOver) return;
+      wanted = search.wanted;
     }
-    this.#length = length;
-    this.#seen = seen;
-  }
-
-  #finish(actor: number): void {
-    if (this.#endsAtEntry(this.#seen)) {
-      this.#entries?.add(actor, this.#ms[0]!);
-      this.#attempts.addEntry(this.#isLate(this.#lastEntry()), this.#values[0]!);
-      return;
-    }
-    const events: ActorEvents = { length: this.#length, ms: this.#ms, masks: this.#masks };
-    const attempt = bestAttempt(events, this.rules);
-    if (attempt === null) return;
-    const { entry, died, lastEntry } = attempt;
-    const ms = attempt.events.map((place) => this.#ms[place]!);
-    this.#entries?.add(actor, ms[0]!);
-    this.#attempts.add(ms, died, this.#isLate(lastEntry), this.#values[entry]!);
-  }
-
-  /** Tells whether events of these bits neither continue an attempt beyond its entry nor end it. */
-  #endsAtEntry(bits: number): boolean {
-    const { order, stepCount } = this.rules;
-    if (stepCount === 1) return true;
-    if ((bits & EXCLUDED) !== 0) return false;
-    const steps = bits & this.#steps;
-    return order === "unordered" ? (steps & steps - 1) === 0 : (steps & SECOND_STEP) === 0;
-  }
-
-  /** Returns the index of the last entry that is tried. */
-  #lastEntry(): number {
-    if (this.rules.entry === "first") return 0;
-    let place = this.#length - 1;
-    while (this.#ms[place]! >= this.rules.toMs || (this.#masks[place]! & this.#entering) === 0) {
-      place--;
-    }
-    return place;
-  }
-
-  #isLate(entry: number): boolean {
-    return this.#ms[entry]! > this.lateFromMs;
-  }
-
-  #makeRoom(events: number): void {
-    const needed = this.#length + events;
-    if (needed <= this.#ms.length) return;
-    const [ms, masks, values] = [this.#ms, this.#masks, this.#values];
-    (this.#ms = new Float64Array(2 * needed)).set(ms);
-    (this.#masks = new Uint16Array(2 * needed)).set(masks);
-    (this.#values = new Int32Array(2 * needed)).set(values);
   }
 }
 

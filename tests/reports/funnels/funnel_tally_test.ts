@@ -2,17 +2,22 @@ import assert from "node:assert/strict";
 import { Attempts } from "../../../src/reports/funnels/counted_attempts.ts";
 import { tallyAttempts } from "../../../src/reports/funnels/funnel_tally.ts";
 
+/** An attempt that reached its steps at these moments, as a search tells it. */
+const found = (ms: readonly number[], value: number, died = false) => ({
+  ...{ ms: Float64Array.from(ms), depth: ms.length, died, value },
+});
+
 /** Dictionaries that know these values of ids. */
 const knowing = (values: readonly (readonly [id: number, value: string])[]) => () =>
   Promise.resolve(new Map(values));
 
 Deno.test("tally: steps, times between the nearest two, and how attempts ended", async () => {
   const attempts = new Attempts();
-  attempts.add([1000, 1010, 1050], false, true, 0);
-  attempts.add([0, 20], true, true, 0);
-  attempts.add([0, 40], false, true, 0);
-  attempts.addEntry(true, 0);
-  attempts.addEntry(false, 0);
+  attempts.add(found([1000, 1010, 1050], 0), true);
+  attempts.add(found([0, 20], 0, true), true);
+  attempts.add(found([0, 40], 0), true);
+  attempts.add(found([0], 0), true);
+  attempts.add(found([0], 0), false);
   assert.deepEqual(await tallyAttempts(attempts.all(), 3, null), {
     steps: [
       { actors: 5, medianMs: null, p90Ms: null },
@@ -27,8 +32,8 @@ Deno.test("tally: steps, times between the nearest two, and how attempts ended",
 
 Deno.test("tally: ids of one value are one group; equally large ones go by conversions, then value", async () => {
   const attempts = new Attempts();
-  const reached = (id: number) => attempts.add([0, 5], false, false, id);
-  const left = (id: number) => attempts.addEntry(false, id);
+  const reached = (id: number) => attempts.add(found([0, 5], id), false);
+  const left = (id: number) => attempts.add(found([0], id), false);
   // Two attempts of each value but d: z converts twice; b, c and the missing value once.
   reached(7);
   reached(1);
@@ -48,7 +53,7 @@ Deno.test("tally: all groups but the largest 25 are one, whose times are taken t
   const values: [number, string][] = [];
   for (let id = 0; id < 27; id++) {
     values.push([id, `v${String(id).padStart(2, "0")}`]);
-    attempts.add([0, 100 * id], false, false, id);
+    attempts.add(found([0, 100 * id], id), false);
   }
   const { groups } = await tallyAttempts(attempts.all(), 2, knowing(values));
   assert.deepEqual(groups!.map(({ value }) => value), [
