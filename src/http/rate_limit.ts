@@ -1,9 +1,9 @@
 import { RecentCache } from "../recent_cache.ts";
 
 /**
- * Keeps a token bucket for each key, refilled at `unitsPerSecond` up to one second's worth. A request of any
- * size is admitted while its bucket is not in debt, so that a batch larger than one second's worth is
- * possible; the debt makes the next request wait.
+ * Keeps a token bucket for each key, refilled at `unitsPerSecond` up to one second's worth. A request is
+ * admitted if its bucket holds all that it takes. A batch larger than one second's worth takes a full bucket,
+ * and the debt that it leaves makes the next request wait.
  */
 export class RateLimit {
   readonly #buckets: RecentCache<string, { units: number; atMs: number }>;
@@ -23,7 +23,8 @@ export class RateLimit {
     const bucket = this.#buckets.get(key) ?? { units: this.unitsPerSecond, atMs: nowMs };
     const refilled = bucket.units + Math.max(0, nowMs - bucket.atMs) / 1000 * this.unitsPerSecond;
     const available = Math.min(this.unitsPerSecond, refilled);
-    if (available <= 0) return Math.max(1, Math.ceil(-available / this.unitsPerSecond));
+    const missing = Math.min(units, this.unitsPerSecond) - available;
+    if (missing > 0) return Math.ceil(missing / this.unitsPerSecond);
     this.#buckets.set(key, { units: available - units, atMs: nowMs });
     return 0;
   }
