@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { Problem } from "../problem.ts";
 import { hasCopy } from "./known_copy.ts";
 
@@ -13,12 +14,16 @@ export interface StaticFile {
 
 const DIGEST_BYTES = 16;
 
+/** The smallest; CompressionStream takes no level. */
+const GZIP_LEVEL = 9;
+
 /** Prepares a text for serving. */
 export async function staticFile(text: string): Promise<StaticFile> {
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  const bytes = new TextEncoder().encode(text);
+  const hash = await crypto.subtle.digest("SHA-256", bytes);
   const digest = new Uint8Array(hash, 0, DIGEST_BYTES).toHex();
-  const zip = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
-  return { text, gzipped: await new Response(zip).bytes(), digest, etag: `W/"${digest}"` };
+  const gzipped = new Uint8Array(gzipSync(bytes, { level: GZIP_LEVEL }));
+  return { text, gzipped, digest, etag: `W/"${digest}"` };
 }
 
 /** Reads a file that a build makes. Throws Problem `not_found` with the text `missing` if it does not exist. */
