@@ -8,7 +8,7 @@ import {
   CONDITION_LEVELS_MAX,
   CONDITION_TIMES_MAX,
 } from "./actor_condition_limits.ts";
-import { type EventMatch, EventName, isDeeper, MATCH_MEMBERS } from "./filters.ts";
+import { type EventMatch, EventName, isDeeper, MATCH_MEMBERS, pageAsMatch } from "./filters.ts";
 import { BOUND_USAGE, boundOf } from "./range.ts";
 
 /** Local dates, both inclusive, or instants, `[from, to)`. */
@@ -82,10 +82,10 @@ const times = (min: number) =>
     .min(min, `Use at least ${min}.`)
     .max(CONDITION_TIMES_MAX, `Use at most ${CONDITION_TIMES_MAX}.`);
 
-// A bare name becomes a match before it is parsed, so that errors name their place.
+// A bare name or a page becomes a match before it is parsed, so that errors name their place.
 const Match = z.preprocess(
   (value, context) => {
-    if (typeof value !== "string") return value;
+    if (typeof value !== "string") return pageAsMatch(value, context);
     const name = EventName.safeParse(value);
     if (name.success) return { name: value };
     context.issues.push({
@@ -95,9 +95,10 @@ const Match = z.preprocess(
     });
     return z.NEVER;
   },
-  z.strictObject(MATCH_MEMBERS, "Use an event's name, or {name, filters}.").meta({
+  z.strictObject(MATCH_MEMBERS, 'Use an event\'s name, {name, filters}, or {"path"}.').meta({
     id: "ConditionMatch",
-    description: "Which events count; their name alone may stand for it. Null: of any name.",
+    description:
+      'Which events count; their name alone may stand for it, and {"path"} for the views of a page. Null: of any name.',
   }),
 );
 

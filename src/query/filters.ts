@@ -209,6 +209,26 @@ export const EventMatch: z.ZodType<EventMatch> = z.union([
   z.strictObject(MATCH_MEMBERS),
 ]).meta({ id: "EventMatch" });
 
+const PageMatch = z.strictObject({ path: TextValue.min(1, "Give a path.") })
+  .transform(({ path }): EventMatch => ({
+    name: "page_view",
+    filters: [{ field: "path", op: "is", values: [path] }],
+  }));
+
+/** Makes the match of `{"path"}`, a page by its path alone; returns any other value unchanged. */
+export function pageAsMatch(value: unknown, context: z.core.ParsePayload): unknown {
+  const isPage = typeof value === "object" && value !== null && Object.hasOwn(value, "path");
+  if (!isPage) return value;
+  const page = PageMatch.safeParse(value);
+  if (page.success) return page.data;
+  for (const { message, path } of page.error.issues) {
+    context.issues.push({ code: "custom", message, path: [...path], input: value });
+  }
+  return z.NEVER;
+}
+
+const MatchOrPage = z.preprocess(pageAsMatch, EventMatch);
+
 /** Whether a value nests deeper than `levels` levels. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
@@ -274,9 +294,22 @@ export function readField(query: URLSearchParams, name: string): Field | null {
   return text;
 }
 
-/** Reads a parameter that is an event match: a bare name, or JSON; null where it is not given. */
-export function readEventMatch(query: URLSearchParams, name: string): EventMatch | null {
+function readMatch(
+  query: URLSearchParams,
+  name: string,
+  schema: z.ZodType<EventMatch>,
+): EventMatch | null {
   const text = givenText(query, name);
   if (text === null) return null;
-  return readDocument(/^\s*[{"]/.test(text) ? text : JSON.stringify(text), name, EventMatch);
+  return readDocument(/^\s*[{"]/.test(text) ? text : JSON.stringify(text), name, schema);
+}
+
+/** Reads a parameter that is an event match: a bare name, or JSON; null where it is not given. */
+export function readEventMatch(query: URLSearchParams, name: string): EventMatch | null {
+  return readMatch(query, name, EventMatch);
+}
+
+/** Reads a parameter that is an event match or `{"path"}`; null where it is not given. */
+export function readMatchOrPage(query: URLSearchParams, name: string): EventMatch | null {
+  return readMatch(query, name, MatchOrPage);
 }

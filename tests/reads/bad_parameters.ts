@@ -127,7 +127,7 @@ export const BAD_VALUES: Readonly<Record<string, readonly string[]>> = {
   exclude: [...LISTS_OF_MATCHES, steps(11)],
   start: MATCHES,
   "/v1/journeys start": [...MATCHES, '{"path":""}', '{"path":"/","x":1}'],
-  end: [...MATCHES, '{"path":""}', '{"path":1}'],
+  end: [...MATCHES, '{"path":""}', '{"path":1}', '{"path":"\\u0000"}'],
   "/v1/journeys steps": ["1", "11", "2.5", "-3", "x", "[]"],
   "/v1/journeys by": ["x", "Path", "country"],
   top: ["0", "21", "1.5", "x"],

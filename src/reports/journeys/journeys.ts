@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JOURNEY_STEPS_MAX, JOURNEY_STEPS_MIN, JOURNEY_TOP_MAX } from "../../limits.ts";
-import { type EventMatch, readEventMatch, readJson } from "../../query/filters.ts";
+import { readMatchOrPage } from "../../query/filters.ts";
 import { oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { readWindow, windowMs } from "../../query/window.ts";
 import type { Read } from "../../scans/read.ts";
@@ -62,16 +62,6 @@ const STEPS = { min: JOURNEY_STEPS_MIN, max: JOURNEY_STEPS_MAX, otherwise: 5 };
 const TOP = { min: 1, max: JOURNEY_TOP_MAX, otherwise: 8 };
 const WINDOW_DEFAULT = "1d";
 
-const PagePath = z.strictObject({ path: z.string().min(1, "Give a path.") });
-
-/** Reads the start or the end: an event match, or a page by its path alone. */
-function readAnchor(query: URLSearchParams, name: string): EventMatch | null {
-  const text = query.get(name) ?? "";
-  if (!/^\s*\{\s*"path"/.test(text)) return readEventMatch(query, name);
-  const { path } = readJson(query, name, PagePath)!;
-  return { name: "page_view", filters: [{ field: "path", op: "is", values: [path] }] };
-}
-
 /** The parameters of this report alone; `window` as it was given. */
 export interface JourneyParameters extends JourneyQuestion {
   readonly window: string;
@@ -79,8 +69,8 @@ export interface JourneyParameters extends JourneyQuestion {
 
 export function readJourneyParameters(query: URLSearchParams): JourneyParameters {
   const parameters = readAll({
-    start: () => readAnchor(query, "start"),
-    end: () => readAnchor(query, "end"),
+    start: () => readMatchOrPage(query, "start"),
+    end: () => readMatchOrPage(query, "end"),
     by: () => oneOf(query, "by", BYS, "path"),
     steps: () => readCount(query, "steps", STEPS),
     top: () => readCount(query, "top", TOP),

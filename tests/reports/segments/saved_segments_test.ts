@@ -70,6 +70,9 @@ Deno.test("segments: saved, shown, listed, replaced and deleted", async () => {
   const named = await put("buyers", { title: "Who bought", actors: { did: "buy" } }, own);
   assert.equal(named.status, 200);
   assert.deepEqual(named.body.actors, { did: { name: "buy", filters: [] } });
+  const ofPage = await put("buyers", { title: "Front page", actors: { did: { path: "/" } } }, own);
+  const views = { name: "page_view", filters: [{ field: "path", op: "is", values: ["/"] }] };
+  assert.deepEqual(ofPage.body.actors, { did: views });
   assert.equal((await app.admin("DELETE", at("buyers", own))).status, 204);
   for (const slug of ["buyers", "%00", "none"]) {
     assertProblem(await app.admin("GET", at(slug, own)), 404, "not_found");
@@ -120,6 +123,9 @@ const REFUSED: readonly (readonly [readonly string[], unknown])[] = [
   [["actors.did"], { did: 1 }],
   [["actors.did"], { did: "" }],
   [["actors.did.name"], { did: { name: "a\0" } }],
+  [["actors.did.path"], { did: { path: "" } }],
+  [["actors.did.path"], { did: { path: "/\0" } }],
+  [["actors.did"], { did: { path: "/", name: "buy" } }],
   [["actors.did.filters.0.op"], {
     did: { name: "a", filters: [{ field: "path", op: "like", values: ["a"] }] },
   }],
