@@ -35,6 +35,11 @@ export function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether the columns of a viewport hold that of the event's properties, not that of its context. */
+export function isPointerEvent(name: string): boolean {
+  return name === "click" || name === "scroll";
+}
+
 /** Events with names that begin so are technical: they are in no session. */
 const TECHNICAL_PREFIX = "$";
 

@@ -2,7 +2,7 @@ import { ipForStorage } from "../http/client_address.ts";
 import { addressText, parseAddress } from "../http/ip_address.ts";
 import { SCREEN_PIXELS_MAX } from "../limits.ts";
 import { readCampaign } from "./campaign.ts";
-import { type EventInput, isOfSession, type Members } from "./event_input.ts";
+import { type EventInput, isOfSession, isPointerEvent, type Members } from "./event_input.ts";
 import { RejectedEvent } from "./event_schema.ts";
 import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
 import type { Geo } from "./geo.ts";
@@ -197,8 +197,7 @@ function readScreen({ input, row }: Draft): void {
   const { viewport, screen } = input.context ?? {};
   row.screen_width = pixels(screen?.width);
   row.screen_height = pixels(screen?.height);
-  // For these events the columns hold the viewport of the properties.
-  if (row.name === "click" || row.name === "scroll") return;
+  if (isPointerEvent(row.name)) return;
   row.viewport_width = pixels(viewport?.width);
   row.viewport_height = pixels(viewport?.height);
 }
@@ -258,7 +257,7 @@ const LIFTS: Readonly<Record<string, ReadonlyMap<string, Lift>>> = {
 function liftPointer({ input, row }: Draft): void {
   const { properties } = input;
   if (properties === null) return;
-  const lifts = row.name === "click" || row.name === "scroll" ? LIFTS[row.name]! : null;
+  const lifts = isPointerEvent(row.name) ? LIFTS[row.name]! : null;
   if (lifts === null && !("server" in properties)) {
     const text = JSON.stringify(properties);
     row.properties = text === "{}" ? null : text;
@@ -277,8 +276,8 @@ function liftPointer({ input, row }: Draft): void {
 /** Keeps what has no column: unknown members, and sizes that are no plain pixel sizes. */
 function keepProperties({ input, row }: Draft): void {
   const { viewport, screen } = input.context ?? {};
-  const pointerEvent = row.name === "click" || row.name === "scroll";
-  const oddViewport = viewport && (pointerEvent || !isPlainSize(viewport)) ? viewport : undefined;
+  const isOdd = viewport && (isPointerEvent(row.name) || !isPlainSize(viewport));
+  const oddViewport = isOdd ? viewport : undefined;
   const oddScreen = screen && !isPlainSize(screen) ? screen : undefined;
   if (oddViewport === undefined && oddScreen === undefined) {
     row.extra = input.extra === null ? null : JSON.stringify(input.extra);

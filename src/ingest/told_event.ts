@@ -5,7 +5,13 @@
 import { addressText, parseAddress } from "../http/ip_address.ts";
 import { FUTURE_TOLERATED_MS, LOCATION_LENGTH_MAX } from "../limits.ts";
 import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
-import { type EventInput, isMembers, isOfSession, type Members } from "./event_input.ts";
+import {
+  type EventInput,
+  isMembers,
+  isOfSession,
+  isPointerEvent,
+  type Members,
+} from "./event_input.ts";
 import { checkBounds, readEvent, RejectedEvent, type Suspicion } from "./event_schema.ts";
 import { IMPORT_EVENT_BYTES_MAX, TOLD_TEXT_LENGTH_MAX } from "./import_limits.ts";
 import { isoText, parseTimestamp } from "./timestamp.ts";
@@ -160,6 +166,17 @@ function earlierServer({ clock, properties, browser, os, device, bot }: Members)
   return isMembers(properties.server) ? { ...properties.server, browser, os, device, bot } : null;
 }
 
+/** Puts the context's viewport of a click or a scroll among unknown members, where it is kept. */
+function putViewport(all: Members, { name, context }: EventInput): void {
+  const others = all.context ?? {};
+  if (!isPointerEvent(name) || !context?.viewport || !isMembers(others)) return;
+  // What is kept as it was sent counts, as of other sizes.
+  if (Object.hasOwn(others, "viewport")) return;
+  const { screen, ...rest } = others;
+  const { viewport } = context;
+  all.context = { ...rest, viewport, ...screen === undefined ? {} : { screen } };
+}
+
 /**
  * Returns the column of unknown members: of the line, of its `extra` and of its `server`. No column where
  * the line has neither `extra` nor unknown members of `server`: then the event's own are used.
@@ -172,6 +189,7 @@ function toldExtra(extra: unknown, input: EventInput, server: Members): Told {
   if (isMembers(own.context) && isMembers(input.extra?.context)) {
     all.context = { ...own.context, ...input.extra.context };
   }
+  putViewport(all, input);
   if (unknown.length > 0) {
     all.server = Object.fromEntries(unknown.map((name) => [name, server[name]]));
   }

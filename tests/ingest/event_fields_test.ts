@@ -314,8 +314,13 @@ Deno.test("event: the context's sizes, locale and time zone come back", async ()
     locale: "de-DE",
     timezone: "Europe/Berlin",
   };
-  for (const name of ["page_view", "custom"]) {
-    assert.deepEqual((await server.roundTrip(project, { name, context })).context, context);
+  for (const name of ["page_view", "custom", "click", "scroll"]) {
+    const found = await server.roundTrip(project, { name, context });
+    assert.deepEqual(found.context, context);
+    assert.equal(found.extra, null);
+    const more = { theme: "dark" };
+    const beside = await server.roundTrip(project, { name, context: { ...context, ...more } });
+    assert.deepEqual([beside.context, beside.extra], [context, { context: more }]);
   }
 });
 
@@ -330,4 +335,11 @@ Deno.test("event: a size that is none is kept in extra", async () => {
   assert.deepEqual(found.extra, {
     context: { viewport, screen: { width: 10, height: 20, depth: 24 } },
   });
+  for (const odd of [{ width: 10, height: 20, depth: 24 }, { width: 9.6, height: 20 }]) {
+    const click = { name: "click", context: { viewport: odd }, properties: { viewportWidth: 390 } };
+    const clicked = await server.roundTrip(project, click);
+    assert.deepEqual(clicked.context.viewport, { width: 10, height: 20 });
+    assert.deepEqual(clicked.extra, { context: { viewport: odd } });
+    assert.deepEqual(sentProperties(clicked), { viewportWidth: 390 });
+  }
 });

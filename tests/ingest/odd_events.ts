@@ -169,6 +169,18 @@ export const FULL_EVENTS: readonly SentEvent[] = [
     properties: { x: 0.5, y: 12.25, fixed: true, rage: false, dead: true, selector: "a" },
   },
   { name: "scroll", properties: { ...WINDOW, depthPx: 800, $session: false } },
+  {
+    name: "click",
+    properties: WINDOW,
+    context: {
+      viewport: { width: 391, height: 800 },
+      screen: { width: 391, height: 9, depth: 24 },
+    },
+    own: 1,
+  },
+  { name: "scroll", context: { viewport: { width: 391.5, height: 800 }, theme: "dark" } },
+  { name: "click", context: { viewport: { width: 391, height: 800 } } },
+  { name: "click", context: { viewport: {} } },
 ].map((event, i) => ({
   event: { eventId: `01a1ff0c-e740-7995-94c8-0d06982a151${i}`, ...event },
   arrival: FULL_ARRIVAL,

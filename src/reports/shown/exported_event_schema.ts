@@ -49,7 +49,7 @@ export const EVENT_MEMBERS = {
     description: "As sent; `server` stands here too",
   }),
   context: z.object({
-    viewport: size("Of clicks and scrolls it stands among the properties"),
+    viewport: size("CSS pixels, whole; that of the properties is apart"),
     screen: size("CSS pixels, whole"),
     locale: z.string().nullable(),
     timezone: z.string().nullable(),

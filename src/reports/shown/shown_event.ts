@@ -1,5 +1,6 @@
-import type { ExportedEvent, ServerMembers } from "../../event_file/exported_event.ts";
+import type { ExportedEvent, ServerMembers, Size } from "../../event_file/exported_event.ts";
 import { parseJson } from "../../json_text.ts";
+import { SCREEN_PIXELS_MAX } from "../../limits.ts";
 import type { BotChoice } from "../../query/selection.ts";
 import {
   type Clock,
@@ -19,7 +20,7 @@ const DEVICES = spelled<Device>(DEVICE_CODES);
 const PROMOTED_NAMES: readonly string[] = ["click", "scroll"];
 
 /** Returns width and height; null where neither is known. */
-function size(width: number | null, height: number | null) {
+function size(width: number | null, height: number | null): Size | null {
   return width === null && height === null ? null : { width, height };
 }
 
@@ -56,6 +57,47 @@ function promotedProperties(
   return promoted;
 }
 
+type Members = Record<string, unknown>;
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function pixels(value: unknown): number | null {
+  return typeof value === "number" && value >= 0 && value <= SCREEN_PIXELS_MAX
+    ? Math.round(value)
+    : null;
+}
+
+/** What an event has of a viewport in its context, and its other unknown members. */
+interface ShownContext {
+  readonly viewport: Size | null;
+  readonly extra: Members | null;
+}
+
+/**
+ * Returns the context's viewport of a click or a scroll, which is stored among the unknown members, since the
+ * columns hold that of its properties. It is shown there as well only where the size does not tell all of it.
+ */
+function pointerContext(extra: Members | null): ShownContext {
+  if (!isMembers(extra?.context) || !isMembers(extra.context.viewport)) {
+    return { viewport: null, extra };
+  }
+  const { viewport: sent, ...others } = extra.context;
+  const viewport = size(pixels(sent.width), pixels(sent.height));
+  const isWhole = viewport !== null && Object.keys(sent).length === 2 &&
+    sent.width === viewport.width && sent.height === viewport.height;
+  if (!isWhole) return { viewport, extra };
+  const { context: _, ...rest } = extra;
+  const shown = Object.keys(others).length === 0 ? rest : { ...extra, context: others };
+  return { viewport, extra: Object.keys(shown).length === 0 ? null : shown };
+}
+
+function contextOf(row: EventRow): ShownContext {
+  const extra = row.extra === null ? null : parseJson(row.extra) as Members;
+  if (PROMOTED_NAMES.includes(row.name)) return pointerContext(extra);
+  return { viewport: size(row.viewport_width, row.viewport_height), extra };
+}
+
 /** The hash shown last: events of a visitor follow each other, and making a hash takes 2 µs. */
 let lastHash = { stored: "", shown: "" };
 
@@ -86,7 +128,7 @@ function serverMembers(row: EventRow): ServerMembers {
 
 /** Returns a stored event, whole, as replies and exports show it. */
 export function shownEvent(row: EventRow): ExportedEvent {
-  const isPromoted = PROMOTED_NAMES.includes(row.name);
+  const { viewport, extra } = contextOf(row);
   const server = serverMembers(row);
   const { ip, hash, geo, browser, os, device, bot, ingestedAt } = server;
   const sent = row.properties === null ? {} : parseJson(row.properties) as Record<string, unknown>;
@@ -109,7 +151,7 @@ export function shownEvent(row: EventRow): ExportedEvent {
       server: { ip, hash, geo, ingestedAt },
     },
     context: {
-      viewport: isPromoted ? null : size(row.viewport_width, row.viewport_height),
+      viewport,
       screen: size(row.screen_width, row.screen_height),
       locale: row.locale,
       timezone: row.timezone,
@@ -127,7 +169,7 @@ export function shownEvent(row: EventRow): ExportedEvent {
     device,
     bot,
     inSession: row.in_session,
-    extra: row.extra === null ? null : parseJson(row.extra) as Record<string, unknown>,
+    extra,
     server,
   };
 }
