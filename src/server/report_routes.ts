@@ -14,7 +14,7 @@ import { GOALS } from "../reports/goals/goals.ts";
 import type { CaptureReading } from "../reports/heatmaps/heatmap_capture.ts";
 import { HEATMAP_PATHS } from "../reports/heatmaps/heatmap_paths.ts";
 import { createHeatmaps } from "../reports/heatmaps/heatmaps.ts";
-import { INSIGHTS } from "../reports/insights/insights.ts";
+import { createInsights } from "../reports/insights/insights.ts";
 import { JOURNEYS } from "../reports/journeys/journeys.ts";
 import { KPIS } from "../reports/kpis/kpis.ts";
 import { LIVE } from "../reports/live/live.ts";
@@ -77,7 +77,7 @@ const reportsOf = ({ captureReading }: ReadRouteServices): readonly Report[] => 
   PEOPLE,
   PERSON_TIMELINE,
   VITALS,
-  INSIGHTS,
+  createInsights(captureReading),
   createHeatmaps(captureReading),
   HEATMAP_PATHS,
 ];

@@ -1,7 +1,7 @@
 import { ACQUISITION } from "../reports/acquisition/acquisition.ts";
 import { SAVED_FUNNEL } from "../reports/funnels/funnels.ts";
 import { GOALS } from "../reports/goals/goals.ts";
-import { INSIGHTS } from "../reports/insights/insights.ts";
+import { createInsights } from "../reports/insights/insights.ts";
 import { PROJECTION_JOB_WAIT_MS_MAX } from "../limits.ts";
 import { KPIS } from "../reports/kpis/kpis.ts";
 import { PAGES } from "../reports/pages/pages.ts";
@@ -18,7 +18,8 @@ const REPORTS: Readonly<Record<ToldReport, Report>> = {
   acquisition: ACQUISITION,
   pages: PAGES,
   goals: GOALS,
-  insights: INSIGHTS,
+  // Messages tell the sentences of findings, not the addresses of their reads.
+  insights: createInsights({ basePath: "" }),
   trends: TRENDS,
   vitals: VITALS,
   funnel: SAVED_FUNNEL,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
-import { destinationOf } from "../../src/dashboard/views/insights_destination.ts";
+import { destinationOf, readAddress } from "../../src/dashboard/views/insights_destination.ts";
 import { assertAccessible } from "./axe.ts";
 import { dashboardWorld, DEMO, EMPTY, type Visit } from "./page.ts";
 
@@ -328,4 +328,11 @@ Deno.test("A read is translated to the view that shows it", () => {
   );
   assert.equal(destinationOf("/v1/kpis?segment=buyers", "visitors")!.segment, "buyers");
   assert.equal(destinationOf("/v1/unheard-of", "visitors"), null);
+});
+
+Deno.test("The address of a read is taken apart below the path where the server lives", () => {
+  for (const [basePath, address] of [["", ""], ["/stats", "/stats"], ["/stats", ""]] as const) {
+    const read = readAddress(`${address}/v1/kpis?from=2026-01-01&bots=only`, basePath);
+    assert.deepEqual(read, { path: "/v1/kpis", params: { from: "2026-01-01", bots: "only" } });
+  }
 });

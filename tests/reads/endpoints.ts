@@ -4,7 +4,7 @@ import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels/funnels.ts";
 import { GOALS } from "../../src/reports/goals/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmaps/heatmap_paths.ts";
 import { createHeatmaps } from "../../src/reports/heatmaps/heatmaps.ts";
-import { INSIGHTS } from "../../src/reports/insights/insights.ts";
+import { createInsights } from "../../src/reports/insights/insights.ts";
 import { JOURNEYS } from "../../src/reports/journeys/journeys.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { LIVE } from "../../src/reports/live/live.ts";
@@ -80,7 +80,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endpointOf(VISIT, {}, FIRST_VISIT),
   endpointOf(PEOPLE),
   endpointOf(PERSON_TIMELINE, {}, FIRST_EVENT.anonymousId),
-  endpointOf(INSIGHTS),
+  endpointOf(createInsights({ basePath: "" })),
   endpointOf(createHeatmaps({ basePath: "", nextRunMs: () => null }), { path: "/" }),
   endpointOf(HEATMAP_PATHS),
   endpointOf(VITALS),

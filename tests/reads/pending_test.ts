@@ -5,7 +5,7 @@ import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
 import { ExportSeats } from "../../src/reports/events/export_seats.ts";
 import { snapshotBefore } from "../../src/reports/events/projected_place.ts";
-import { INSIGHTS } from "../../src/reports/insights/insights.ts";
+import { createInsights } from "../../src/reports/insights/insights.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { getReport } from "../../src/reports/answer/report_endpoint.ts";
 import { createProjection } from "../../src/projection/projection.ts";
@@ -45,7 +45,8 @@ function stopped(database: Database, timezone = "UTC") {
   return {
     kpis: (query: Record<string, string> = {}, headers: HeadersInit = {}) =>
       getReport(services, KPIS, { ...asked(query, headers), project }),
-    insights: () => getReport(services, INSIGHTS, { ...asked({}), project }),
+    insights: () =>
+      getReport(services, createInsights({ basePath: "" }), { ...asked({}), project }),
     async events(query: Record<string, string>): Promise<Json> {
       const exports = new ExportSeats();
       const exchange = { ...asked(query), requestId: "r", peer: null, who: null };

@@ -12,7 +12,7 @@ import { FUNNELS, SAVED_FUNNEL } from "../../src/reports/funnels/funnels.ts";
 import { GOALS } from "../../src/reports/goals/goals.ts";
 import { HEATMAP_PATHS } from "../../src/reports/heatmaps/heatmap_paths.ts";
 import { createHeatmaps } from "../../src/reports/heatmaps/heatmaps.ts";
-import { INSIGHTS } from "../../src/reports/insights/insights.ts";
+import { createInsights } from "../../src/reports/insights/insights.ts";
 import { JOURNEYS } from "../../src/reports/journeys/journeys.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { LIVE } from "../../src/reports/live/live.ts";
@@ -50,7 +50,7 @@ export const REPORTS: { readonly [R in ReadName]: Report } = {
   goals: GOALS,
   trends: TRENDS,
   journeys: JOURNEYS,
-  insights: INSIGHTS,
+  insights: createInsights({ basePath: "" }),
   visits: VISITS,
   actors: PEOPLE,
   heatmaps: createHeatmaps({ basePath: "", nextRunMs: () => null }),

@@ -1,3 +1,4 @@
+import { BASE_PATH } from "../base_path.ts";
 import type { Changes, Filter } from "../location_query.ts";
 import {
   readBots,
@@ -48,9 +49,10 @@ export interface ReadAddress {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** An address such as `/v1/kpis?project=…` taken apart. */
-export function readAddress(text: string): ReadAddress {
-  const [path = "", query = ""] = text.split("?", 2);
+/** An address such as `/v1/kpis?project=…` taken apart; the path is the one below the deployment's. */
+export function readAddress(text: string, basePath = BASE_PATH): ReadAddress {
+  const [address = "", query = ""] = text.split("?", 2);
+  const path = address.startsWith(`${basePath}/`) ? address.slice(basePath.length) : address;
   return { path, params: Object.fromEntries(new URLSearchParams(query)) };
 }
 

@@ -65,7 +65,7 @@ const CHANGE_SHOWN = {
   }),
   drilldown: z.string().meta({
     description:
-      "Path and query of the read of key figures whose `totals` and `previous.totals` hold the numbers, those of conversions as visitors",
+      "Path (`BASE_PATH` included) and query of the read of key figures whose `totals` and `previous.totals` hold the numbers, those of conversions as visitors",
   }),
 };
 
@@ -81,8 +81,7 @@ const Insight = z.object({
   }),
 }).meta({ id: "Insight" });
 
-/** `GET /v1/insights`: what changed, and which values made it change. */
-export const INSIGHTS: Report = {
+const INSIGHTS: Omit<Report, "ask"> = {
   path: "/v1/insights",
   summary: "What changed beyond chance, and which channel, page, place or device explains it",
   parameters: {},
@@ -116,16 +115,25 @@ export const INSIGHTS: Report = {
       description: "The period compared with; null where nothing was tested",
     }),
   },
-  ask: (query) => {
-    const parameters: InsightParameters = {
-      hasInterval: Boolean(query.get("interval")),
-      limitMax: query.get("limit") ? Infinity : INSIGHT_FINDINGS_DEFAULT,
-    };
-    return { answer: (read) => answer(read, parameters) };
-  },
 };
 
+/** `GET /v1/insights`: what changed, and which values made it change. */
+export function createInsights(place: { readonly basePath: string }): Report {
+  return {
+    ...INSIGHTS,
+    ask: (query) => {
+      const parameters: InsightParameters = {
+        basePath: place.basePath,
+        hasInterval: Boolean(query.get("interval")),
+        limitMax: query.get("limit") ? Infinity : INSIGHT_FINDINGS_DEFAULT,
+      };
+      return { answer: (read) => answer(read, parameters) };
+    },
+  };
+}
+
 interface InsightParameters {
+  readonly basePath: string;
   readonly hasInterval: boolean;
   /** The most findings where `limit` is not given; else Infinity. */
   readonly limitMax: number;
@@ -214,7 +222,7 @@ async function causesOf(
 /** Returns the path and query of the key figures that show the numbers of a finding. */
 function drilldownOf(
   read: Read,
-  hasInterval: boolean,
+  { basePath, hasInterval }: InsightParameters,
   { goal, dimension, value }: Finding,
 ): string {
   const { project, range, scope, interval, segment } = read;
@@ -238,7 +246,7 @@ function drilldownOf(
     ...segment === undefined ? {} : { segment: segment.slug },
   });
   if (filters.length > 0) parameters.set("filters", JSON.stringify(filters));
-  return `/v1/kpis?${parameters}`;
+  return `${basePath}/v1/kpis?${parameters}`;
 }
 
 /** Returns a function that finds which of these findings explains most of a total's change. */
@@ -252,8 +260,8 @@ function explainers(findings: readonly Finding[]): (total: Finding) => Finding |
 
 const NOTHING = { findings: [], changes: 0, tested: 0, weeks: 0, previous: null };
 
-async function answer(read: Read, { hasInterval, limitMax }: InsightParameters): Promise<Answer> {
-  const limit = Math.min(read.limit, limitMax);
+async function answer(read: Read, parameters: InsightParameters): Promise<Answer> {
+  const limit = Math.min(read.limit, parameters.limitMax);
   const query = { compare: "previous", limit };
   const firstEventMs = await readFirstEventMs(read);
   const calendar = firstEventMs === null ? null : calendarOf(read.range, read.asOfMs, firstEventMs);
@@ -272,7 +280,7 @@ async function answer(read: Read, { hasInterval, limitMax }: InsightParameters):
       ...dimension === null ? {} : { dimension, value },
       ...figures,
       text: sentenceOf(finding, before, explaining),
-      drilldown: drilldownOf(read, hasInterval, finding),
+      drilldown: drilldownOf(read, parameters, finding),
     };
   };
   const noted = causes.length === 0

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../../src/db/sql.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
-import { INSIGHTS } from "../../../src/reports/insights/insights.ts";
+import { createInsights } from "../../../src/reports/insights/insights.ts";
 import { KPIS } from "../../../src/reports/kpis/kpis.ts";
 import { createNote } from "../../../src/notes/notes.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
@@ -10,6 +10,7 @@ import { onBothEngines } from "../../support/databases.ts";
 import { openWithProjects } from "../../support/event_rows.ts";
 import { type Dice, diceOf, pick, poisson, readOf, store, visit } from "./insight_world.ts";
 
+const INSIGHTS = createInsights({ basePath: "/analytics" });
 const DAY_MS = 86_400_000;
 const FIRST_MS = Date.parse("2026-03-01T00:00:00Z");
 /** The last of them is 2026-04-09, a Thursday. */
@@ -106,7 +107,7 @@ async function ask(
 /** What the drilldown of a finding shows: current and previous. */
 async function drill(database: Database, { drilldown, metric }: Change, asOf = AS_OF) {
   const url = new URL(drilldown, "http://footfall.test");
-  assert.equal(url.pathname, "/v1/kpis");
+  assert.equal(url.pathname, "/analytics/v1/kpis");
   assert.equal(url.searchParams.get("project"), "prj_one");
   const { result } = await answerAsked(KPIS, readOf(database, url.searchParams, asOf));
   // deno-lint-ignore no-explicit-any
