@@ -9,7 +9,10 @@ import { type Candidate, nearestOf } from "./nearest_values.ts";
 
 /** An element of `query.warnings`. */
 export const Warning = z.object({
-  code: z.enum(["value_never_seen", "imported_left_out", "events_pending", "change_left_out"]),
+  code: z.enum([
+    ...["value_never_seen", "imported_left_out", "events_pending", "change_left_out"] as const,
+    "without_effect",
+  ]),
   parameter: z.string().meta({ description: "The parameter that it is about" }),
   field: z.string().optional().meta({
     description: "Of value_never_seen: the field that the value is compared with",

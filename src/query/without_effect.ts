@@ -1,9 +1,10 @@
 import { readInterval } from "./buckets.ts";
-import { readComparison } from "./comparison.ts";
+import { type ComparisonKind, readComparison } from "./comparison.ts";
 import { readFilters } from "./filters.ts";
 import { oneOf, pageRows, readAll } from "./parameters.ts";
 import { readSegmentSlug } from "./saved_segment.ts";
 import { BOT_CHOICES } from "./selection.ts";
+import type { Warning } from "./warnings.ts";
 
 export const NO_EFFECT = "Of no effect here";
 
@@ -20,6 +21,20 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   limit: NO_EFFECT,
   cursor: NO_EFFECT,
 };
+
+/** What a read compares with: what `compare` says, the previous period whatever it says, or nothing. */
+export type Compares = "asked" | "previous" | "nothing";
+
+const UNCOMPARED: Readonly<Record<Exclude<Compares, "asked">, string>> = {
+  previous: "This read compares with the previous period, whatever `compare` says.",
+  nothing: "This read compares with nothing: `compare` changes nothing in it.",
+};
+
+/** Warns where another comparison was asked for than the read makes. */
+export function comparisonWarnings(compares: Compares, asked: ComparisonKind): Warning[] {
+  if (compares === "asked" || asked === "none" || asked === compares) return [];
+  return [{ code: "without_effect", parameter: "compare", message: UNCOMPARED[compares] }];
+}
 
 /** Checks the values of these parameters. @throws Problem `invalid_parameter` that names every bad one */
 export function checkWithoutEffect(query: URLSearchParams, timezone: string, nowMs: number): void {

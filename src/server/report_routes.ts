@@ -48,6 +48,7 @@ import { TRENDS } from "../reports/trends/trends.ts";
 import { VISIT } from "../reports/visits/visit.ts";
 import { VITALS } from "../reports/vitals/vitals.ts";
 import { Warning } from "../query/warnings.ts";
+import { NO_EFFECT } from "../query/without_effect.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareOfRead } from "../shares/share_reading.ts";
 import { SHARE_READS } from "../shares/share_views.ts";
@@ -110,7 +111,11 @@ function docOf(report: Report): RouteDoc {
   return {
     summary: report.summary,
     semantics: report.semantics,
-    query: { ...READ_QUERY, ...report.parameters },
+    query: {
+      ...READ_QUERY,
+      ...report.compares === "asked" ? {} : { compare: NO_EFFECT },
+      ...report.parameters,
+    },
     success: {
       status: 200,
       description: "The result, and the parameters as resolved",

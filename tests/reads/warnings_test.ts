@@ -118,6 +118,27 @@ onBothEngines(
         ];
         assert.deepEqual(await warningsOf("kpis", { filters: others }), []);
       });
+      await t.step("a comparison that a read does not make is told", async () => {
+        const now = { from: "2026-11-01", to: "2026-11-03" };
+        const told = async (read: string, compare: unknown) =>
+          (await warningsOf(read, { ...now, compare }))
+            .map(({ code, parameter }: Record<string, string>) => `${code} ${parameter}`);
+        const dates = { from: "2025-11-01", to: "2025-11-03" };
+        const lists = ["acquisition", "pages", "journeys", "visits", "actors", "vitals", "events"];
+        for (const read of [...lists, "heatmaps/paths"]) {
+          for (const compare of ["previous", "year", dates]) {
+            assert.deepEqual(await told(read, compare), ["without_effect compare"], read);
+          }
+          assert.deepEqual(await told(read, "none"), [], read);
+        }
+        for (const compare of ["previous", "year", dates]) {
+          for (const read of ["kpis", "retention", "trends"]) {
+            assert.deepEqual(await told(read, compare), [], read);
+          }
+        }
+        assert.deepEqual(await told("insights", "previous"), []);
+        assert.deepEqual(await told("insights", dates), ["without_effect compare"]);
+      });
       await t.step("another project's values are not known", async () => {
         const other = await app.project();
         const [warning] = await warningsOf("kpis", {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { EventMatch } from "../../query/filters.ts";
 import { matchFilters } from "../../query/selection.ts";
 import type { ParameterFilters, Warning } from "../../query/warnings.ts";
+import type { Compares } from "../../query/without_effect.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import type { OwnTerms } from "./narrowing.ts";
 
@@ -57,6 +58,8 @@ export interface Report {
   readonly reply: Readonly<Record<string, z.ZodType>>;
   /** True: it tells what changed, and warns where events are not counted yet. */
   readonly warnsOfPending?: true;
+  /** Absent: nothing, whatever `compare` says, and a comparison is warned of. */
+  readonly compares?: Exclude<Compares, "nothing">;
   /** False where the interval `hour` is refused. */
   readonly hourly?: boolean;
   /**

@@ -22,6 +22,7 @@ import {
   valueWarnings,
   type Warning,
 } from "../../query/warnings.ts";
+import { comparisonWarnings } from "../../query/without_effect.ts";
 import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import {
@@ -250,7 +251,7 @@ export async function getReport(
   const { request, share } = readRequest;
   const asOfMs = now();
   const { shared, slugs, question, own } = readParameters(readRequest, report, asOfMs);
-  const { project, scope } = shared;
+  const { project, scope, comparedBy } = shared;
   await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
   const answered: Warned = await withinTime(
     reads,
@@ -288,7 +289,13 @@ export async function getReport(
       // None for shares: a suggestion may be the value of a single person.
       const ofValues = share ? [] : await valueWarnings(sql, project.projectId, parameterFilters);
       const ofPending = report.warnsOfPending ? pendingWarnings(pending) : [];
-      const warnings = distinctWarnings([...answer.warnings ?? [], ...ofPending, ...ofValues]);
+      const ofCompare = comparisonWarnings(report.compares ?? "nothing", comparedBy ?? "none");
+      const warnings = distinctWarnings([
+        ...answer.warnings ?? [],
+        ...ofCompare,
+        ...ofPending,
+        ...ofValues,
+      ]);
       const { comparison } = kept;
       return { ...answer, pending, warnings, comparison, segments };
     },

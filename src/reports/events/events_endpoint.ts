@@ -3,6 +3,7 @@ import type { Project } from "../../auth/projects.ts";
 import { prefersToJson } from "../../http/accept.ts";
 import type { Exchange } from "../../http/router.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import { comparisonKind } from "../../query/comparison.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -22,6 +23,7 @@ import { filtersOfSegment, readSegmentSlug } from "../../query/saved_segment.ts"
 import { BOT_CHOICES } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings, Warning } from "../../query/warnings.ts";
+import { comparisonWarnings, NO_EFFECT } from "../../query/without_effect.ts";
 import { namedSegment, SEGMENT_SEMANTICS } from "../answer/asked_segment.ts";
 import { lineReply } from "./line_stream.ts";
 import { projectedState } from "../answer/projected_state.ts";
@@ -42,8 +44,8 @@ export const EVENT_QUERY: Readonly<Record<string, string>> = {
   bots: "exclude (default), include or only",
   segment: "Slug of a saved segment: events of its people alone, under its filters too",
   filters: 'JSON list of {"field","op","values"}; all must hold. Default: []',
-  interval: "Of no effect here",
-  compare: "Of no effect here",
+  interval: NO_EFFECT,
+  compare: NO_EFFECT,
   limit: "Rows of a page, 1 to 1000. Default: 100",
   cursor: "`nextCursor` of the page before",
   after: "`tailCursor` of an earlier reply, or an instant: only what was stored since",
@@ -175,7 +177,7 @@ export async function getEvents(
     cursor: query.get("cursor") || null,
     after: query.get("after") || null,
     semantics: segment === null ? EVENT_SEMANTICS : `${EVENT_SEMANTICS} ${SEGMENT_SEMANTICS}`,
-    warnings,
+    warnings: [...comparisonWarnings("nothing", comparisonKind(query)), ...warnings],
   };
   const result = {
     events: page.events.slice(0, rows).map(({ row }) => shownEvent(row)),

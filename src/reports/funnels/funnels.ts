@@ -202,6 +202,7 @@ export const FUNNELS: Report = {
   path: "/v1/funnels",
   summary: "How far actors get on a way of steps; without `steps`, the saved funnels",
   parameters: FUNNEL_QUERY,
+  compares: "asked",
   semantics: SEMANTICS,
   reply: {
     ...Object.fromEntries(Object.entries(RESULT).map(([name, type]) => [name, type.optional()])),
@@ -233,6 +234,7 @@ export const SAVED_FUNNEL: Report = {
   path: "/v1/funnels/:slug",
   summary: "Runs a saved funnel",
   parameters: {},
+  compares: "asked",
   semantics: SEMANTICS,
   reply: { slug: z.string(), title: z.string(), ...RESULT },
   ask: (_query, params) => ({ answer: (read) => runSaved(read, params.slug ?? "") }),

@@ -178,6 +178,7 @@ export const GOALS: Report = {
   path: "/v1/goals",
   summary: "Saved goals: conversions, conversion rate and value, over history too",
   parameters: {},
+  compares: "asked",
   semantics:
     "A conversion is a selected event (by filters and bots) in the range that matches the goal. " +
     "uniqueConversions: distinct actors; totalConversions: events; conversionRate: " +

@@ -85,6 +85,7 @@ const INSIGHTS: Omit<Report, "ask"> = {
   path: "/v1/insights",
   summary: "What changed beyond chance, and which channel, page, place or device explains it",
   parameters: {},
+  compares: "previous",
   warnsOfPending: true,
   semantics:
     `Each metric, in total and for the ${INSIGHT_VALUES_MAX} values with most events of each dimension, is compared with the previous period and, day by day, with the mean of the same weekdays in the ${INSIGHT_WEEKS} weeks before the range. ` +

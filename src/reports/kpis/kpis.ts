@@ -70,6 +70,7 @@ export const KPIS: Report = {
   path: "/v1/kpis",
   summary: "Visitors, sessions, page views, bounce rate and durations, over time and compared",
   parameters: {},
+  compares: "asked",
   semantics:
     "Visitors are distinct actors with a selected event in the range; new ones had their first event ever in it. " +
     "Names that begin with $ are technical: they tell who is who, open and extend no session, make nobody a visitor or new, and are counted only where a question names them. " +

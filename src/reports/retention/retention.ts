@@ -35,6 +35,7 @@ export const RETENTION: Report = {
     periods:
       `Cells of a cohort, period 0 included, 1 to ${RETENTION_PERIODS_MAX}. Default: ${RETENTION_PERIODS_DEFAULT}`,
   },
+  compares: "asked",
   semantics:
     "The range is widened to whole periods; query.from and query.to tell it. Cohort first: actors " +
     "by the period of their first start event ever; recurring: in each period, all who did it. " +

@@ -126,6 +126,7 @@ export const TRENDS: Report = {
     by:
       `A filter field: one line for each of its ${TREND_VALUES_MAX} values with most events, and ${OTHER}`,
   },
+  compares: "asked",
   semantics:
     "total = selected events, those of technical names ($…) where a question names them; visitors = their distinct actors; perVisitor = total / visitors; sum, avg, min, max, p50 and p90 are over the values of the property that are JSON numbers, percentiles interpolated linearly. " +
     `Of nothing, counts and sums are 0 and all else is null. Each bucket is computed by itself. by is the value at each event (that of its session for session fields); the ${TREND_VALUES_MAX} values with most events over all listed events have lines, the rest is ${OTHER}, computed as one group. With compare the lines are of the same values; change = (current - previous) / previous of the measure over each whole range.`,
