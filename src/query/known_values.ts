@@ -38,13 +38,23 @@ const COLUMNS = [
   ...["source", "medium", "campaign", "term", "content", "channel"] as const,
 ];
 
-/** By field. There is none for referrers, which a filter names by their host or their address. */
+/** Referrers are named by their host, or with a slash by their whole address. */
+const REFERRERS: ValueSource = {
+  from: `(SELECT project_id, host AS value FROM referrers
+    UNION ALL SELECT project_id, address FROM referrers WHERE address LIKE '%/%') v`,
+  value: "v.value",
+  suggested: `${ANY} AND value NOT LIKE '%/%'`,
+  isText: false,
+};
+
+/** By field. There is none for properties: no table tells their values, nor all of their keys. */
 const SOURCES: Readonly<Record<string, ValueSource>> = {
   name: texts(ANY, "(SELECT * FROM terms WHERE is_name) v"),
   path: PATHS,
   entryPath: PATHS,
   exitPath: PATHS,
   title: texts(null),
+  referrer: REFERRERS,
   ...Object.fromEntries(COLUMNS.map((field): [string, ValueSource] => {
     const { table, text } = dictionaryOf(field);
     return [field, { from: `${table} v`, value: text, suggested: ANY, isText: false }];

@@ -17,6 +17,7 @@ const EVENTS = ["page_view", "page_view", "purchase"].map((name) =>
     anonymousId: "ann",
     userId: "ann@example.com",
     url: "https://shop.test/pricing?utm_source=newsletter&utm_medium=email&utm_campaign=spring",
+    referrer: "https://news.test/today?id=1",
     title: "Pricing",
     properties: { plan: "pro" },
   })
@@ -30,6 +31,9 @@ const FIELDS: readonly [string, string, string, string[]][] = [
   ["entryPath", "/pricing", "/pricin", ["/pricing"]],
   ["exitPath", "/pricing", "/basket", []],
   ["title", "Pricing", "Prices", []],
+  ["referrer", "news.test", "newz.test", ["news.test"]],
+  ["referrer", "news.test", "www.news.test", []],
+  ["referrer", "https://news.test/today?id=1", "https://news.test/today", []],
   ["host", "shop.test", "shop.tst", ["shop.test"]],
   ["country", "DE", "Germany", ["DE"]],
   ["country", "DE", "Germny", ["DE"]],
