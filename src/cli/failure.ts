@@ -25,7 +25,7 @@ const MISTYPED: ReadonlySet<string> = new Set(["invalid_body", "invalid_paramete
 const INTERRUPTED = 130;
 
 function placeOf(part: ProblemPart): string | null {
-  return part.field ?? (part.index === undefined ? null : `event ${part.index}`);
+  return part.field || (part.index === undefined ? null : `event ${part.index}`);
 }
 
 function failed(

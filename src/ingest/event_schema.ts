@@ -89,18 +89,24 @@ export const REJECTION_CODES = [
 ] as const;
 export type RejectionCode = typeof REJECTION_CODES[number];
 
+/** The `field` of a rejection. */
+export const RejectedField = z.string().meta({
+  description: "The member that is wrong; empty: the event as a whole",
+});
+
 export interface Rejection {
   readonly index: number;
   readonly eventId: string | null;
   readonly code: RejectionCode;
-  readonly field?: string;
+  /** The member that is wrong; empty: the event as a whole. */
+  readonly field: string;
   readonly message: string;
 }
 
 /** Why an event cannot be stored; thrown in this folder, and collected by the batch. */
 export class RejectedEvent extends Error {
   override readonly name = "RejectedEvent";
-  constructor(readonly code: RejectionCode, message: string, readonly field?: string) {
+  constructor(readonly code: RejectionCode, message: string, readonly field = "") {
     super(message);
   }
 }
@@ -111,7 +117,7 @@ export function tooLarge(bytesMax = EVENT_BYTES_MAX): RejectedEvent {
 }
 
 /** Returns the rejection of an event whose `field` nests deeper than `levelsMax`. */
-export function tooDeep(levelsMax: number, field?: string): RejectedEvent {
+export function tooDeep(levelsMax: number, field = ""): RejectedEvent {
   const message = `Nest objects and arrays at most ${levelsMax} levels deep.`;
   return new RejectedEvent("too_deep", message, field);
 }
@@ -158,11 +164,11 @@ function isUnstorable(value: unknown): boolean {
   return typeof value === "string" && (value.includes("\u0000") || !value.isWellFormed());
 }
 
-/** Returns the dotted place of the first value, or name of a member, that is bad; null: there is none. */
+/** Returns the dotted place of the first value that is bad, or that has a member with a bad name; null: there is none. */
 function badPlace(value: unknown, place: string, isBad: (one: unknown) => boolean): string | null {
   if (typeof value !== "object" || value === null) return isBad(value) ? place : null;
   for (const [key, member] of Object.entries(value)) {
-    if (isBad(key)) return place || "event";
+    if (isBad(key)) return place;
     const found = badPlace(member, place === "" ? key : `${place}.${key}`, isBad);
     if (found !== null) return found;
   }

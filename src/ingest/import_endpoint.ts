@@ -7,7 +7,13 @@ import { json } from "../http/reply.ts";
 import { SLICE_MS } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { parseJson } from "../json_text.ts";
-import { RejectedEvent, REJECTION_CODES, suspicionOf, tooLarge } from "./event_schema.ts";
+import {
+  RejectedEvent,
+  RejectedField,
+  REJECTION_CODES,
+  suspicionOf,
+  tooLarge,
+} from "./event_schema.ts";
 import { IMPORT_LINE_BYTES_MAX, IMPORT_LINES_MAX } from "./import_limits.ts";
 import { type Arrival, enricher, type Enrichment } from "./pipeline.ts";
 import { type ReadBatch, rejectionAt, withRefused } from "./rejections.ts";
@@ -29,7 +35,7 @@ export const ImportReply = z.object({
     index: z.int().meta({ description: "The line of the body, from 0" }),
     eventId: z.string().nullable(),
     code: z.enum(IMPORT_REJECTION_CODES),
-    field: z.string().optional(),
+    field: RejectedField,
     message: z.string(),
   })),
 });
@@ -120,7 +126,7 @@ function valueOf(line: Uint8Array): { readonly text: string; readonly value: unk
 
 function rejectionOf(index: number, value: unknown, error: unknown): Rejection {
   if (error instanceof UnreadableLine) {
-    return { index, eventId: null, code: error.code, message: error.message };
+    return { index, eventId: null, code: error.code, field: "", message: error.message };
   }
   if (!(error instanceof RejectedEvent)) throw error;
   return rejectionAt(index, value, error);

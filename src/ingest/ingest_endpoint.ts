@@ -8,7 +8,7 @@ import type { Exchange } from "../http/router.ts";
 import { API_KEY_LENGTH_MAX, EVENTS_PER_REQUEST_MAX, KEYED_BODY_BYTES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { BodyLook } from "./envelope.ts";
-import { EventSchema, REJECTION_CODES } from "./event_schema.ts";
+import { EventSchema, RejectedField, REJECTION_CODES } from "./event_schema.ts";
 import {
   afterPause,
   assertMaySend,
@@ -40,7 +40,7 @@ export const IngestReply = z.object({
     index: z.int(),
     eventId: z.string().nullable(),
     code: z.enum(REJECTION_CODES),
-    field: z.string().optional(),
+    field: RejectedField,
     message: z.string(),
   })),
 });

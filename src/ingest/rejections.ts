@@ -12,7 +12,7 @@ export function rejectionAt(index: number, event: unknown, error: RejectedEvent)
     index,
     eventId: isShown ? named.toWellFormed() : null,
     code,
-    ...(field === undefined ? {} : { field }),
+    field,
     message,
   };
 }
@@ -34,7 +34,7 @@ export function withRefused<R extends { readonly index: number }>(
   const message = "The database cannot hold this event.";
   const late = rows.flatMap(({ event_id }, i): Rejection[] =>
     refused.has(event_id)
-      ? [{ index: indexes[i]!, eventId: event_id, code: "refused", message }]
+      ? [{ index: indexes[i]!, eventId: event_id, code: "refused", field: "", message }]
       : []
   );
   return [...rejected, ...late].sort((a, b) => a.index - b.index);

@@ -177,7 +177,7 @@ const PROBLEM_SCHEMA = {
         type: "object",
         required: ["code", "message"],
         properties: {
-          field: { type: "string" },
+          field: { type: "string", description: "Of events empty: the event as a whole" },
           index: { type: "integer" },
           eventId: { type: ["string", "null"] },
           code: { type: "string", description: `Of events: ${REJECTION_CODES.join(", ")}` },

@@ -217,6 +217,12 @@ Deno.test("event: one of more than 64 KiB is rejected alone, extra included", as
     ]),
     [null, "event_too_large", null],
   );
+  const large = newEvent({ unknown: "x".repeat(max) });
+  const { body } = await server.post(project, [large, newEvent({ [NUL]: 1 })]);
+  assert.deepEqual(body.errors.map(({ code, field }: Json) => [code, field]), [
+    ["event_too_large", ""],
+    ["invalid_text", ""],
+  ]);
 });
 
 Deno.test("event: texts of the context have limits too", async () => {

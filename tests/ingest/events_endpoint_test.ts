@@ -141,7 +141,7 @@ Deno.test("POST /v1/events: no valid event at all is 400 invalid_events with the
       one.code,
       one.field,
     ]),
-    [[0, wrong.eventId, "invalid_type", "title"], [1, null, "invalid_event", undefined]],
+    [[0, wrong.eventId, "invalid_type", "title"], [1, null, "invalid_event", ""]],
   );
   assert.equal((await server.stored(project)).length, 0);
 });

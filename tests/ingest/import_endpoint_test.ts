@@ -75,13 +75,13 @@ Deno.test("import: a bad line spoils no other, and is told by its number", async
   assert.equal(status, 200);
   assert.equal(body.accepted, 2);
   assert.deepEqual(
-    body.rejected.map(({ index, code }: Json) => `${index} ${code}`),
+    body.rejected.map(({ index, code, field }: Json) => `${index} ${code} ${field}`),
     [
-      "1 invalid_json",
-      "4 invalid_event",
-      "5 invalid_event_id",
-      "6 event_too_large",
-      "7 invalid_event",
+      "1 invalid_json ",
+      "4 invalid_event ",
+      "5 invalid_event_id eventId",
+      "6 event_too_large ",
+      "7 invalid_event ",
     ],
   );
   const broken = new Uint8Array([0x7b, 0xff, 0x0a, ...new TextEncoder().encode(bodyOf([line()]))]);

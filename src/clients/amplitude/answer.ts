@@ -1,5 +1,4 @@
 import { json } from "../../http/reply.ts";
-import type { Rejection } from "../../ingest/event_schema.ts";
 import type { Problem } from "../../problem.ts";
 import { assertAnyStored } from "../any_stored.ts";
 import type { ClientOutcome } from "../client_event.ts";
@@ -18,8 +17,8 @@ const THEIR_FIELDS: Readonly<Record<string, string>> = {
 };
 const WHOLE_EVENT = "event";
 
-function theirField({ field }: Pick<Rejection, "field">): string {
-  if (field === undefined) return WHOLE_EVENT;
+function theirField(field: string): string {
+  if (field === "") return WHOLE_EVENT;
   return THEIR_FIELDS[field] ?? THEIR_FIELDS[field.split(".")[0]!] ?? field;
 }
 
@@ -30,7 +29,7 @@ function invalidFields(
   const fields: Record<string, number[]> = Object.create(null);
   for (const rejection of rejected) {
     if (rejection.index === undefined) continue;
-    (fields[theirField(rejection as Rejection)] ??= []).push(rejection.index);
+    (fields[theirField(rejection.field ?? "")] ??= []).push(rejection.index);
   }
   return fields;
 }

@@ -14,7 +14,7 @@ interface Part {
 
 /** What is wrong, by the member that it is wrong with. */
 function errorsOf(parts: readonly Part[]): Record<string, string[]> {
-  return Object.fromEntries(parts.map(({ field, code, message }) => [field ?? code, [message]]));
+  return Object.fromEntries(parts.map(({ field, code, message }) => [field || code, [message]]));
 }
 
 /** Plausible's reply: its tracker looks at the status alone. One event is stored, or it is refused. */

@@ -148,7 +148,7 @@ Deno.test("answers: what was ingested, and which field of which event was refuse
       { ...rejection, index: 0, code: "invalid_timestamp", field: "timestamp" },
       { ...rejection, index: 3, code: "too_long", field: "userId" },
       { ...rejection, index: 4, code: "too_long", field: "userId" },
-      { ...rejection, index: 5, code: "invalid_event" },
+      { ...rejection, index: 5, code: "invalid_event", field: "" },
       { ...rejection, index: 6, code: "invalid_text", field: "properties.a.b" },
     ],
   });
