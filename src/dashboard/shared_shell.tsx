@@ -61,8 +61,9 @@ export function SharedShell({ share }: { share: SharedDashboard }) {
         </div>
         <Content key={`${current.id} ${currentProject.value?.id}`} />
         <p class="shared-foot">
-          Nobody is named here: what fewer than {share.minimumVisitors}{" "}
-          people did is counted with all others, or not shown at all.
+          {share.minimumVisitors === 1
+            ? "Nobody is named here."
+            : `Nobody is named here: what fewer than ${share.minimumVisitors} people did is counted with all others, or not shown at all.`}
         </p>
       </main>
     </div>

@@ -24,6 +24,8 @@ export interface SharedRead {
   readonly asOfMs: number;
   /** Groups of fewer visitors are not shown by themselves; 1: every group is. */
   readonly visitorsMin: number;
+  /** The read is one of a share, which names nobody whatever `visitorsMin` is; absent: it is not. */
+  readonly isShared?: true;
 }
 
 /** What a report answers from: the shared parameters, and one snapshot of the data. */

@@ -4,8 +4,8 @@ export const SHARES_MAX = 100;
 export const SHARE_ORIGINS_MAX = 20;
 /** Filters of a share: as many again are left for whoever reads it. */
 export const SHARE_FILTERS_MAX = 10;
-/** How many visitors a group must have to be told. Below two, one person would be one. */
-export const MINIMUM_VISITORS_MIN = 2;
+/** How many visitors a group must have to be told. With one, every group is. */
+export const MINIMUM_VISITORS_MIN = 1;
 export const MINIMUM_VISITORS_DEFAULT = 3;
 export const MINIMUM_VISITORS_MAX = 1_000;
 /** Life of the tokens by which a share's page reads. */

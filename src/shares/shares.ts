@@ -54,7 +54,7 @@ const minimumVisitors = z.int("Give a whole number.")
   .min(MINIMUM_VISITORS_MIN, `Use at least ${MINIMUM_VISITORS_MIN}.`)
   .max(MINIMUM_VISITORS_MAX, `Use at most ${MINIMUM_VISITORS_MAX}.`)
   .meta({
-    description: "What fewer visitors did is told as part of $other, or not: null.",
+    description: "What fewer visitors did is told as part of $other, or not: null. 1: all is told.",
     example: 3,
   });
 const password = z.string()

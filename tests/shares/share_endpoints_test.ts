@@ -85,7 +85,8 @@ const BAD: readonly (readonly [string, Json])[] = [
     title: "x",
     embedOrigins: Array.from({ length: SHARE_ORIGINS_MAX + 1 }, (_, i) => `https://${i}.example`),
   }],
-  ["minimumVisitors", { title: "x", minimumVisitors: 1 }],
+  ["minimumVisitors", { title: "x", minimumVisitors: 0 }],
+  ["minimumVisitors", { title: "x", minimumVisitors: 1.5 }],
   ["minimumVisitors", { title: "x", minimumVisitors: MINIMUM_VISITORS_MAX + 1 }],
   ["colour", { title: "x", colour: "red" }],
 ];

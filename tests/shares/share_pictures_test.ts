@@ -16,7 +16,7 @@ const PATHS = ["/shop/caf%C3%A9", "/shop/cart", "/shop/seldom", "/shop/unseen", 
 const SHOP = [{ field: "path", op: "starts_with", values: ["/shop"] }];
 
 /** A project with pictures of all the pages; the share's pages are those of the shop. */
-async function photographed(filters: readonly Json[] = SHOP) {
+async function photographed(filters: readonly Json[] = SHOP, minimumVisitors = MINIMUM) {
   const project = await app.project({ siteUrl: SITE });
   const click = {
     ...{ x: 0.5, y: 105, fixed: false, rage: false, dead: false, selector: "#buy" },
@@ -40,7 +40,7 @@ async function photographed(filters: readonly Json[] = SHOP) {
     body: JSON.stringify({ project: project.id, paths: PATHS, devices: ["desktop"] }),
   });
   assert.equal(status, 200);
-  const wanted = { views: ["heatmaps"], filters, minimumVisitors: MINIMUM };
+  const wanted = { views: ["heatmaps"], filters, minimumVisitors };
   return { project, token: await tokenOf(app, (await share(app, project, wanted)).id) };
 }
 
@@ -83,6 +83,16 @@ Deno.test("share pictures: of pages outside its filters, or of too few visitors,
     assertProblem(await imageOf(token, own.captureId), 404, "not_found");
   }
   assert.deepEqual(await captureOf(token, "/shop/never"), none, "as one that nobody photographed");
+});
+
+Deno.test("share pictures: with a minimum of one, of pages that anybody viewed under its filters", async () => {
+  const { project, token } = await photographed(SHOP, 1);
+  assert.equal((await captureOf(token, "/shop/seldom")).status, "captured");
+  for (const path of ["/internal/draft", "/shop/unseen"]) {
+    const { captureId } = await ownCapture(project, path);
+    assert.equal((await captureOf(token, path)).captureId, null);
+    assertProblem(await imageOf(token, captureId), 404, "not_found");
+  }
 });
 
 Deno.test("share pictures: no spelling of a path passes for another page", async () => {

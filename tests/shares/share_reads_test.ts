@@ -34,6 +34,32 @@ Deno.test("share reads: rows of too few visitors become $other, and the total is
   assert.equal(body.total.visitors, 6);
 });
 
+Deno.test("share reads: with a minimum of one all is told, and nobody named", async () => {
+  const { project, token } = await sharedShop(app, { minimumVisitors: 1 });
+  const { body } = await read(app, token, "acquisition", { by: "source" });
+  assert.deepEqual(
+    body.rows.map(({ value, visitors }: Json) => [value, visitors]),
+    [["newsletter", 5], ["friend", 1]],
+  );
+  assert.equal(body.query.minimumVisitors, 1);
+  // Nobody is no group that is too small.
+  const none = await read(app, token, "kpis", { from: "2020-01-01", to: "2020-01-02" });
+  assert.deepEqual([none.status, none.body.totals.visitors], [200, 0]);
+  const anna = [{ field: "userId", op: "is", values: ["anna@example.com"] }];
+  const match = { name: "page_view", filters: anna };
+  const save = (path: string, definition: Json) =>
+    app.admin("PUT", `/v1/${path}?project=${project.id}`, { title: "Anna", ...definition });
+  await save("goals/anna", { match });
+  await save("funnels/anna", { steps: [match] });
+  assert.deepEqual((await read(app, token, "goals")).body.goals, []);
+  assert.deepEqual((await read(app, token, "funnels")).body.funnels, []);
+  assertProblem(await read(app, token, "funnels/anna"), 404, "not_found");
+  const ofGoal = await read(app, token, "acquisition", { goal: "anna" });
+  assert.notEqual(ofGoal.status, 200);
+  const named = await read(app, token, "kpis", { filters: anna });
+  assertProblem(named, 400, "invalid_parameter");
+});
+
 Deno.test("share reads: what is told as $other is counted as one, each person once", async () => {
   const project = await app.project({ siteUrl: SITE });
   const few = people(3, "few");

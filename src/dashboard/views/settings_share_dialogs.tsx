@@ -136,10 +136,10 @@ function Parts(props: PartProps & { readonly isKept: boolean }) {
         <TextField
           label="Smallest group"
           type="number"
-          min="2"
+          min="1"
           max="1000"
           value={form.minimumVisitors}
-          hint="What fewer visitors did is not told."
+          hint="What fewer visitors did is not told. 1: all is told."
           error={faultOf(problem, "minimumVisitors")}
           onChange={(minimumVisitors) => put({ minimumVisitors })}
         />

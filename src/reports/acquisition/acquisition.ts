@@ -193,9 +193,9 @@ async function mergedPage(
 
 async function answer(read: Read, parameters: AcquisitionParameters): Promise<Answer> {
   const { by, slug } = parameters;
-  const { sql, scope, visitorsMin } = read;
+  const { sql, scope, visitorsMin, isShared } = read;
   const goal = await loadAskedGoal(sql, scope.projectId, slug);
-  if (visitorsMin > 1 && goal?.match.filters.some(namesPerson) === true) throw unknownGoal();
+  if (isShared && goal?.match.filters.some(namesPerson) === true) throw unknownGoal();
   const span = spanOf(read.range);
   const { match = null, value = null } = goal ?? {};
   const counted = await shownAcquisition(read, { scope, span, by, goal: match, value });

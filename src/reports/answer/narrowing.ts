@@ -135,6 +135,8 @@ export async function keptShare<T extends SharedRead>(
   own: readonly Filter[],
   { matches = [] }: OwnTerms,
 ): Promise<T> {
+  // No group is too small, not even none.
+  if (share.visitorsMin === 1) return shared;
   const named = matches.flatMap((match) =>
     match === null || match.name === null ? [] : [{ name: match.name, filters: [] }]
   );

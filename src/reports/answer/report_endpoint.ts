@@ -132,9 +132,12 @@ function readParameters(
     bots,
     filters: [...share?.filters ?? [], ...filters],
   };
-  const visitorsMin = share?.visitorsMin ?? 1;
   const comparedBy = comparisonKind(query);
-  const shared: SharedRead = { project, scope, ...time, comparedBy, limit, asOfMs, visitorsMin };
+  const shared: SharedRead = {
+    ...{ project, scope, ...time, comparedBy, limit, asOfMs },
+    visitorsMin: share?.visitorsMin ?? 1,
+    ...share ? { isShared: true as const } : {},
+  };
   question.refuse?.(shared);
   if (share) refuseNaming(filters, question.terms ?? {});
   return { shared, slugs, question, own: filters };

@@ -187,13 +187,13 @@ async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
 }
 
 /** Tells whether a share may show a funnel: not where a filter names a person. */
-function isShared({ steps, exclude }: FunnelDefinition): boolean {
+function isNameless({ steps, exclude }: FunnelDefinition): boolean {
   return ![...steps, ...exclude].some(({ filters }) => filters.some(namesPerson));
 }
 
-async function list({ sql, scope, visitorsMin }: Read): Promise<Answer> {
+async function list({ sql, scope, isShared }: Read): Promise<Answer> {
   const funnels = await listFunnels(sql, scope.projectId);
-  const shown = visitorsMin === 1 ? funnels : funnels.filter(isShared);
+  const shown = isShared ? funnels.filter(isNameless) : funnels;
   return { result: { funnels: shown.map(shownFunnel) } };
 }
 
@@ -223,7 +223,7 @@ export const FUNNELS: Report = {
 
 async function runSaved(read: Read, wantedSlug: string): Promise<Answer> {
   const funnel = await requireFunnel(read.sql, read.scope.projectId, wantedSlug);
-  if (read.visitorsMin > 1 && !isShared(funnel)) throw noSuchFunnel();
+  if (read.isShared && !isNameless(funnel)) throw noSuchFunnel();
   const { slug, title, ...definition } = funnel;
   const { result, ...answer } = await run(read, definition);
   return { ...answer, result: { slug, title, ...result } };

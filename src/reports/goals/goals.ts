@@ -124,12 +124,10 @@ async function comparison(read: Read, goals: readonly Goal[], current: readonly 
 }
 
 async function answer(read: Read): Promise<Answer> {
-  const { sql, scope, visitorsMin } = read;
+  const { sql, scope, isShared } = read;
   const all = await listGoals(sql, scope.projectId);
   // A share shows no goal whose filters name a person.
-  const goals = visitorsMin === 1
-    ? all
-    : all.filter(({ match }) => !match.filters.some(namesPerson));
+  const goals = isShared ? all.filter(({ match }) => !match.filters.some(namesPerson)) : all;
   const results = await resultsOf(read, goals);
   return {
     result: { goals: results, ...await comparison(read, goals, results) },

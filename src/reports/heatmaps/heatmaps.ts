@@ -143,8 +143,8 @@ async function isVisited({ sql, scope }: Read, { path }: Pages): Promise<boolean
 
 /** Whether the caller may see the page's picture: a share shows those of pages of enough visitors alone. */
 async function isShown(read: Read, { path }: Pages): Promise<boolean> {
-  const { range, visitorsMin } = read;
-  if (visitorsMin === 1) return true;
+  const { range, visitorsMin, isShared } = read;
+  if (!isShared) return true;
   const page = path === null ? null : pagePath(path);
   return page !== null && await isPageTold(read, spanOf(range), page, visitorsMin);
 }

@@ -12,7 +12,6 @@ import { pageOfImage } from "../../screenshots/queue/capture_store.ts";
 import { spellings } from "../../screenshots/queue/visited_paths.ts";
 import type { ShareLimits } from "../answer/narrowing.ts";
 import { type ReportServices, siteHostOf } from "../answer/report_endpoint.ts";
-import { isSmall } from "../answer/small_groups.ts";
 import { withinTime } from "../answer/time_limit.ts";
 import { MATCH_COUNTS } from "../visitors/match_visitor.ts";
 
@@ -38,7 +37,7 @@ export async function isPageTold(
   };
   const { selected, matches } = await selectMatches(source, span, [onPage]);
   const { actors } = await selected.scan(MATCH_COUNTS, () => ({ matches, buckets: [span] }));
-  return !isSmall(actors[0]!, visitorsMin);
+  return actors[0]! >= visitorsMin;
 }
 
 /**
