@@ -9,6 +9,7 @@ import {
   RETRY_AFTER_S,
 } from "../limits.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
+import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { BodyBudget, withBodyText } from "./body.ts";
 import { isContentType } from "./content_type.ts";
 import { ANYONE_JSON_BODIES_IN_FLIGHT_BYTES_MAX, ANYONE_JSON_BYTES_MAX } from "./json_limits.ts";
@@ -64,7 +65,7 @@ function partsOf(issue: z.core.$ZodIssue, value: unknown): ProblemPart[] {
  * `invalid_type` or `invalid_value`.
  */
 export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, WITH_ADVICE);
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.flatMap((issue) => partsOf(issue, value));
   const named = errors.slice(0, 3).map((part) => part.field ?? "the body").join(", ");

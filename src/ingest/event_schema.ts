@@ -8,6 +8,7 @@ import {
   PROPERTIES_BYTES_MAX,
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
+import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { type EventInput, inputOf, isMembers, type Members, UUID } from "./event_input.ts";
 import { EVENT_LEVELS_MAX } from "./ingest_limits.ts";
 import { parseTimestamp } from "./timestamp.ts";
@@ -26,12 +27,12 @@ const identifier = (description: string) =>
   text(IDENTIFIER_LENGTH_MAX, description)
     .refine(
       (id) => id !== "." && id !== "..",
-      "Use an id other than . and .., which no address can hold",
+      "Use an id other than . and .., which no address can hold.",
     )
     .meta({ description });
 
 const members = (description: string) =>
-  z.custom<Members>(isMembers, "Expected an object").nullish()
+  z.custom<Members>(isMembers, "Use an object.").nullish()
     .meta({ type: "object", additionalProperties: true, description });
 
 const context = z.object({
@@ -218,20 +219,20 @@ export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: numb
 
 /** Returns Zod's first issue as a rejection with a code of the API. */
 function rejectionOf(error: z.ZodError, event: Members): RejectedEvent {
-  const [issue] = error.issues;
-  const field = issue?.path.join(".") ?? "";
+  const issue = error.issues[0]!;
+  const field = issue.path.join(".");
   if (field === "eventId") {
     return event.eventId === undefined || event.eventId === null
       ? new RejectedEvent("missing_event_id", "Every event needs an eventId (a UUID).", field)
       : new RejectedEvent("invalid_event_id", "The eventId must be a UUID.", field);
   }
   if (field === "timestamp") return unreadableTimestamp();
-  if (issue?.code === "too_big") {
+  if (issue.code === "too_big") {
     return new RejectedEvent("too_long", `At most ${issue.maximum} characters.`, field);
   }
   const isIdentifier = field === "anonymousId" || field === "userId";
-  const code = isIdentifier && issue?.code === "custom" ? "invalid_text" : "invalid_type";
-  return new RejectedEvent(code, `${issue?.message ?? "Wrong type"}.`, field);
+  const code = isIdentifier && issue.code === "custom" ? "invalid_text" : "invalid_type";
+  return new RejectedEvent(code, issue.message, field);
 }
 
 function unreadableTimestamp(): RejectedEvent {
@@ -292,7 +293,7 @@ export function readBySchema(
   const named = nameMember === undefined || nameMember === "name"
     ? value
     : { ...value, name: value[nameMember] };
-  const parsed = EventSchema.safeParse(named);
+  const parsed = EventSchema.safeParse(named, WITH_ADVICE);
   if (!parsed.success) throw rejectionOf(parsed.error, value);
   const event = parsed.data;
   const sentAt = event.timestamp ?? null;

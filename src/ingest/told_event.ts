@@ -39,7 +39,7 @@ const CAMPAIGN_COLUMNS = {
 } as const;
 
 function wrongType(field: string, expected: string): RejectedEvent {
-  return new RejectedEvent("invalid_type", `Expected ${expected}.`, field);
+  return new RejectedEvent("invalid_type", `Use ${expected}.`, field);
 }
 
 /** Returns a text; null for none or an empty one. */
@@ -68,7 +68,7 @@ function timeOf(value: unknown, field: string): number | null {
   if (ms !== null) return ms;
   throw new RejectedEvent(
     "invalid_timestamp",
-    "Expected ISO 8601, such as 2026-01-31T12:00:00Z, or epoch milliseconds.",
+    "Use ISO 8601, such as 2026-01-31T12:00:00Z, or epoch milliseconds.",
     field,
   );
 }

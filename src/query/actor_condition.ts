@@ -9,6 +9,7 @@ import {
   CONDITION_TIMES_MAX,
 } from "./actor_condition_limits.ts";
 import { type EventMatch, EventName, isDeeper, MATCH_MEMBERS, pageAsMatch } from "./filters.ts";
+import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { BOUND_USAGE, boundOf } from "./range.ts";
 
 /** Local dates, both inclusive, or instants, `[from, to)`. */
@@ -86,7 +87,7 @@ const times = (min: number) =>
 const Match = z.preprocess(
   (value, context) => {
     if (typeof value !== "string") return pageAsMatch(value, context);
-    const name = EventName.safeParse(value);
+    const name = EventName.safeParse(value, WITH_ADVICE);
     if (name.success) return { name: value };
     context.issues.push({
       code: "custom",

@@ -9,6 +9,7 @@ import {
   PARAMETER_JSON_LENGTH_MAX,
   PARAMETER_JSON_LEVELS_MAX,
 } from "../limits.ts";
+import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { givenText, invalidParameter, isStorable } from "./parameters.ts";
 import { PatternRefused, postgresPattern } from "./pattern.ts";
 
@@ -192,7 +193,7 @@ export interface EventMatch {
 /** Any event, except those of technical names. */
 export const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
-export const EventName = z.string().min(1, "Give a name.")
+export const EventName = z.string("Give a name.").min(1, "Give a name.")
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
   .refine(isStorable, "Use text without NUL and lone surrogates.");
 
@@ -200,14 +201,15 @@ export const EventName = z.string().min(1, "Give a name.")
 export const MATCH_MEMBERS = {
   name: EventName.nullable(),
   filters: FiltersSchema.default([]),
-  label: z.string().min(1).max(LABEL_LENGTH_MAX).refine(isStorable).optional(),
+  label: z.string().min(1).max(LABEL_LENGTH_MAX)
+    .refine(isStorable, "Use text without NUL and lone surrogates.").optional(),
 };
 
 /** An event match as the API takes it: a name, or an object with filters. A null name is any. */
 export const EventMatch: z.ZodType<EventMatch> = z.union([
   EventName.transform((name): EventMatch => ({ name, filters: [] })),
   z.strictObject(MATCH_MEMBERS),
-]).meta({ id: "EventMatch" });
+], "Use an event's name, or {name, filters}.").meta({ id: "EventMatch" });
 
 const PageMatch = z.strictObject({ path: TextValue.min(1, "Give a path.") })
   .transform(({ path }): EventMatch => ({
@@ -219,7 +221,7 @@ const PageMatch = z.strictObject({ path: TextValue.min(1, "Give a path.") })
 export function pageAsMatch(value: unknown, context: z.core.ParsePayload): unknown {
   const isPage = typeof value === "object" && value !== null && Object.hasOwn(value, "path");
   if (!isPage) return value;
-  const page = PageMatch.safeParse(value);
+  const page = PageMatch.safeParse(value, WITH_ADVICE);
   if (page.success) return page.data;
   for (const { message, path } of page.error.issues) {
     context.issues.push({ code: "custom", message, path: [...path], input: value });
@@ -266,7 +268,7 @@ function readDocument<T>(text: string, name: string, schema: z.ZodType<T>): T {
   if (isDeeper(value, PARAMETER_JSON_LEVELS_MAX)) {
     throw invalidParameter(name, `Nest at most ${PARAMETER_JSON_LEVELS_MAX} levels.`);
   }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, WITH_ADVICE);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.slice(0, ISSUES_NAMED_MAX);
   throw invalidParameter(name, ...issues.map((issue) => describeIssue(issue, "").slice(0, 500)));

@@ -58,6 +58,7 @@ for (const one of ENDPOINTS) {
       for (const value of values) {
         const { status, body } = await ask(one, { [parameter]: value });
         const told = [status, body.code, fieldsOf(body).join()].join(" ");
+        assert.doesNotMatch(body.detail ?? "", /Invalid|expected|received|Unrecognized|Too /);
         if (told !== `400 invalid_parameter ${parameter}`) {
           taken.push(`${parameter}=${shown(value)}: ${told}`);
         }

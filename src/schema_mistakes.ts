@@ -1,0 +1,68 @@
+/** What is wrong with a value that a schema refuses, in words that say what to send in its place. */
+import type { z } from "zod";
+
+/** What a schema expects, by Zod's names; others are told as they are. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+/** Texts of a form, by Zod's names. */
+const FORMS: Readonly<Record<string, string>> = {
+  datetime: "a time such as 2030-01-01T00:00:00Z",
+  date: "a date such as 2030-01-01",
+  email: "an e-mail address",
+  url: "an address such as https://example.com",
+  uuid: "a UUID",
+};
+
+const counted = (count: number | bigint, of: string): string =>
+  `${count} ${of}${Number(count) === 1 ? "" : "s"}`;
+
+/** Returns a bound as a length of a text or a list; a number's is the number itself. */
+function bound(origin: string, limit: number | bigint): string {
+  if (origin === "string") return counted(limit, "character");
+  return origin === "array" ? counted(limit, "value") : String(limit);
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const shown = values.map(String).join(", ");
+  return values.length === 1 ? `Use ${shown}.` : `Use one of ${shown}.`;
+}
+
+/** Returns what to send in place of what a schema refused without a message of its own. */
+function advice(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `${issue.input === undefined ? "Give" : "Use"} ${
+        EXPECTED[issue.expected] ?? issue.expected
+      }.`;
+    case "invalid_value":
+      return oneOf(issue.values);
+    case "too_big":
+      return `Use ${issue.inclusive === false ? "less than" : "at most"} ${
+        bound(issue.origin, issue.maximum)
+      }.`;
+    case "too_small":
+      return `Use ${issue.inclusive === false ? "more than" : "at least"} ${
+        bound(issue.origin, issue.minimum)
+      }.`;
+    case "invalid_format":
+      return issue.format === "regex"
+        ? `Use text that matches ${issue.pattern}.`
+        : `Use ${FORMS[issue.format] ?? issue.format}.`;
+    case "not_multiple_of":
+      return `Use a multiple of ${issue.divisor}.`;
+    case "unrecognized_keys":
+      return `Remove ${issue.keys.join(", ")}: there is no such member here.`;
+    default:
+      return "Use one of the documented values.";
+  }
+}
+
+/** What a value is parsed with, where its mistakes are told to whoever sent it. */
+export const WITH_ADVICE = { error: advice } as const;

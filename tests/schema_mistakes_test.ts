@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { readEvent, RejectedEvent, suspicionOf } from "../src/ingest/event_schema.ts";
+import { readEventMatch, readMatchOrPage } from "../src/query/filters.ts";
+import { Problem } from "../src/problem.ts";
+import { WITH_ADVICE } from "../src/schema_mistakes.ts";
+
+/** A schema, a value that it refuses, and what is said. */
+const REFUSED: readonly (readonly [z.ZodType, unknown, string])[] = [
+  [z.string(), undefined, "Give text."],
+  [z.string(), 5, "Use text."],
+  [z.number(), "5", "Use a number."],
+  [z.int(), 1.5, "Use a whole number."],
+  [z.boolean(), null, "Use true or false."],
+  [z.array(z.string()), {}, "Use a list."],
+  [z.object({}), [], "Use an object."],
+  [z.record(z.string(), z.string()), "x", "Use an object."],
+  [z.string().max(3), "four", "Use at most 3 characters."],
+  [z.string().min(1), "", "Use at least 1 character."],
+  [z.array(z.int()).max(1), [1, 2], "Use at most 1 value."],
+  [z.array(z.int()).min(2), [1], "Use at least 2 values."],
+  [z.number().max(3), 4, "Use at most 3."],
+  [z.number().gt(3), 3, "Use more than 3."],
+  [z.number().lt(3), 3, "Use less than 3."],
+  [z.number().multipleOf(5), 3, "Use a multiple of 5."],
+  [z.enum(["a", "b"]), "c", "Use one of a, b."],
+  [z.literal("a"), "c", "Use a."],
+  [z.strictObject({}), { a: 1, b: 2 }, "Remove a, b: there is no such member here."],
+  [z.string().regex(/^a$/), "b", "Use text that matches /^a$/."],
+  [z.iso.datetime(), "b", "Use a time such as 2030-01-01T00:00:00Z."],
+  [z.uuid(), "b", "Use a UUID."],
+  [z.union([z.string(), z.number()]), true, "Use one of the documented values."],
+  [z.string().refine(() => false), "a", "Use one of the documented values."],
+  [z.string("Give a name."), 5, "Give a name."],
+];
+
+Deno.test("what a schema refuses is told by what to send, unless it says so itself", () => {
+  for (const [schema, value, wanted] of REFUSED) {
+    const { error } = schema.safeParse(value, WITH_ADVICE);
+    assert.equal(error?.issues[0]?.message, wanted);
+  }
+});
+
+/** What is told of a parameter. */
+function refusal(read: typeof readEventMatch, value: unknown): string | undefined {
+  try {
+    read(new URLSearchParams({ start: JSON.stringify(value) }), "start");
+  } catch (error) {
+    assert.ok(error instanceof Problem);
+    return error.options.errors?.[0]?.message;
+  }
+}
+
+Deno.test("a match that is none is told by what to send", () => {
+  assert.equal(refusal(readEventMatch, {}), "name: Give a name.");
+  assert.equal(refusal(readEventMatch, { name: 5 }), "name: Give a name.");
+  const unknown = "Remove colour: there is no such member here.";
+  assert.equal(refusal(readEventMatch, { name: "a", colour: "red" }), unknown);
+  assert.equal(refusal(readMatchOrPage, { path: "/", colour: "red" }), unknown);
+  assert.equal(refusal(readMatchOrPage, { path: 5 }), "path: Use text.");
+});
+
+Deno.test("a member of an event that is of another type is told by what to send", () => {
+  const eventId = crypto.randomUUID();
+  for (
+    const [members, field, message] of [
+      [{ name: 5 }, "name", "Use text."],
+      [{ context: 5 }, "context", "Use an object."],
+      [{ context: { viewport: [] } }, "context.viewport", "Use an object."],
+      [{ properties: 5 }, "properties", "Use an object."],
+      [{ title: false }, "title", "Use text."],
+    ] as const
+  ) {
+    assert.throws(
+      () => readEvent({ eventId, ...members }, suspicionOf("")),
+      (error) => {
+        assert.ok(error instanceof RejectedEvent);
+        assert.deepEqual([error.code, error.field, error.message], [
+          "invalid_type",
+          field,
+          message,
+        ]);
+        return true;
+      },
+    );
+  }
+});
