@@ -124,8 +124,8 @@ function docOf(report: Report): RouteDoc {
         query: z.looseObject({
           warnings: z.array(Warning),
           imported: ImportedTold.optional(),
-          segment: SegmentShown.optional().meta({
-            description: "As `segment` names it; absent: none",
+          segment: SegmentShown.nullable().meta({
+            description: "As `segment` names it; null: none",
           }),
         }),
         asOf: z.iso.datetime(),

@@ -229,7 +229,7 @@ function resolvedQuery(
     timezone: range.timezone,
     interval,
     compare: comparedWith(query, comparison),
-    ...own === null ? {} : { segment: own },
+    segment: own,
     filters: scope.filters,
     bots: scope.bots,
     limit,

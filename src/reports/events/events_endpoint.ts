@@ -170,7 +170,7 @@ export async function getEvents(
     timezone: range.timezone,
     interval: query.get("interval") || null,
     compare: query.get("compare") || "none",
-    ...segment === null ? {} : { segment },
+    segment,
     filters,
     bots,
     limit: rows,

@@ -124,6 +124,7 @@ Deno.test("GET /v1/events: the reply says how the query was resolved", async () 
     timezone: "Europe/Berlin",
     interval: null,
     compare: "none",
+    segment: null,
     filters: [],
     bots: "only",
     limit: 7,
