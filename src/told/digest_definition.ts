@@ -17,7 +17,10 @@ const members = {
     .default("08:00").meta({ description: "Local time at which it is sent.", example: "08:00" }),
   timezone: z.string().refine(isTimezone, "Give an IANA time zone such as Europe/Berlin.")
     .nullable().default(null)
-    .meta({ description: "Zone of `at` and of its days; null: the project's." }),
+    .meta({
+      description:
+        "Zone of `at` and of the days of all that it tells; null: that of the project that it is in.",
+    }),
   ...ReceiverMembers,
   projects: z.array(ProjectId).max(
     DIGEST_PROJECTS_MAX,

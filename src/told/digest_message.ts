@@ -77,13 +77,10 @@ function figuresOf({ totals, change }: KpiReply): Figure[] {
 const startMs = (date: Temporal.PlainDate, timezone: string) =>
   date.toZonedDateTime(timezone).epochMilliseconds;
 
-/** Days as instants, and as many days just before them. */
-function spansOf({ from, to }: ToldDays, timezone: string): readonly [AskedSpan, AskedSpan] {
-  const days = from.until(to).days + 1;
-  const [fromMs, toMs] = [startMs(from, timezone), startMs(to.add({ days: 1 }), timezone)];
-  const before = startMs(from.subtract({ days }), timezone);
-  return [{ fromMs, toMs, timezone }, { fromMs: before, toMs: fromMs, timezone }];
-}
+/** Days as instants. */
+const spanOf = ({ from, to }: ToldDays, timezone: string): AskedSpan => ({
+  ...{ fromMs: startMs(from, timezone), toMs: startMs(to.add({ days: 1 }), timezone), timezone },
+});
 
 /** The figures that a digest asks for beside its own, with those of the days before. */
 async function askedFigures(
@@ -134,12 +131,18 @@ function leadOf([visitors]: readonly Figure[], every: DigestDefinition["every"])
   return change === null ? `${told}.` : `${told}, ${change} against the ${PERIOD[every]} before.`;
 }
 
+const datesOf = ({ from, to }: ToldDays) => ({ from: from.toString(), to: to.toString() });
+
 /** The parameters of all that is told of one project. */
-function paramsOf({ filters, segment, timezone }: DigestDefinition, days: ToldDays): Params {
+function paramsOf(
+  { filters, segment }: DigestDefinition,
+  days: ToldDays,
+  timezone: string,
+  project: Project,
+): Params {
   return {
-    from: days.from.toString(),
-    to: days.to.toString(),
-    ...timezone === null ? {} : { timezone },
+    ...datesOf(days),
+    ...timezone === project.timezone ? {} : { timezone },
     ...filters.length === 0 ? {} : { filters: JSON.stringify(filters) },
     ...segment === null ? {} : { segment },
   };
@@ -163,22 +166,33 @@ async function rankingsOf(
   return rankings.filter(({ rows }) => rows.length > 0);
 }
 
+/** A digest at one of its times. */
+interface Telling {
+  readonly definition: DigestDefinition;
+  readonly slot: Slot;
+  /** Of the days of every project that it tells of: in another zone they may not be over. */
+  readonly timezone: string;
+  /** Where the dashboard stands, without a slash at the end. */
+  readonly address: string;
+}
+
 /** What is told of one project: each number by the read of the view that the link leads to. */
 async function sectionOf(
   reads: ToldReads,
   project: Project,
-  definition: DigestDefinition,
-  slot: Slot,
-  address: string,
+  { definition, slot, timezone, address }: Telling,
 ): Promise<Section> {
   const { every } = definition;
-  const timezone = definition.timezone ?? project.timezone;
   const days = toldDays({ every }, slot);
-  const params = paramsOf(definition, days);
+  const before = toldDays({ every }, { date: days.from });
+  const params = paramsOf(definition, days, timezone, project);
   const interval = every === "daily" ? "hour" : "day";
-  const overview = { ...params, interval, compare: "previous" };
+  // As many days before a month are none of the calendar's.
+  const compare = every === "monthly" ? JSON.stringify(datesOf(before)) : "previous";
+  const overview = { ...params, interval, compare };
   const kpis = await reads.read<KpiReply>(project, "kpis", overview);
-  const asked = await askedFigures(reads, project, definition, spansOf(days, timezone));
+  const spans = [spanOf(days, timezone), spanOf(before, timezone)] as const;
+  const asked = await askedFigures(reads, project, definition, spans);
   const rankings = await rankingsOf(reads, project, params);
   const limit = String(DIGEST_FINDINGS);
   const { findings } = await reads.read<InsightsReply>(project, "insights", { ...params, limit });
@@ -210,19 +224,17 @@ async function sectionOf(
 /** A digest as it is told at a slot. Throws Problem, as the reads do. */
 export async function digestMessage(
   reads: ToldReads,
-  { slug, definition, projects, slot, address, isTest }: {
+  { slug, projects, isTest, ...telling }: Telling & {
     readonly slug: string;
-    readonly definition: DigestDefinition;
     readonly projects: readonly Project[];
-    readonly slot: Slot;
-    readonly address: string;
     readonly isTest: boolean;
   },
 ): Promise<Message> {
+  const { definition: { title } } = telling;
   const sections: Section[] = [];
   // One after the other: nobody waits, and other reads do.
   for (const project of projects) {
-    sections.push(await sectionOf(reads, project, definition, slot, address));
+    sections.push(await sectionOf(reads, project, telling));
   }
   const told = sections.map(({ name, figures: [visitors] }) => {
     const change = shownChange(visitors!);
@@ -231,5 +243,5 @@ export async function digestMessage(
   });
   const more = told.length > 2 ? ` and ${told.length - 2} more` : "";
   const subject = `${isTest ? "Test: " : ""}${told.slice(0, 2).join(", ")}${more}`;
-  return { kind: "digest", slug, title: definition.title, subject, isTest, sections };
+  return { kind: "digest", slug, title, subject, isTest, sections };
 }

@@ -60,8 +60,11 @@ export function nextSlot(times: DigestTimes, timezone: string, nowMs: number): S
   return slot;
 }
 
-/** Yesterday, the last whole week from Monday, or the last whole month. */
-export function toldDays({ every }: Pick<DigestTimes, "every">, { date }: Slot): ToldDays {
+/** The day, the whole week from Monday, or the whole month that ends before a date on which it is sent. */
+export function toldDays(
+  { every }: Pick<DigestTimes, "every">,
+  { date }: Pick<Slot, "date">,
+): ToldDays {
   const to = date.subtract({ days: 1 });
   switch (every) {
     case "daily":

@@ -108,7 +108,7 @@ export class ToldRunner {
     const slot = lastSlot(definition, timezone, now());
     const projects = await projectsOf(sql, digest, own);
     const message = await digestMessage(reads, {
-      ...{ slug, definition, projects, slot, address, isTest },
+      ...{ slug, definition, projects, slot, timezone, address, isTest },
     });
     return { own, slot, message };
   }

@@ -275,6 +275,35 @@ Deno.test("digests: of several projects, to a webhook, with filters", async () =
   }
 });
 
+Deno.test("digests: projects of all zones are told of the same days, which are over", async () => {
+  // At any moment it is another date in one of them than in the other.
+  const zone = "Pacific/Kiritimati";
+  const east = await people.app.project({ name: "East", timezone: zone });
+  const west = await people.app.project({ name: "West", timezone: "Etc/GMT+12" });
+  const receiver = startReceiver();
+  try {
+    const hook = { title: "Chat", url: receiver.url };
+    await people.app.admin("PUT", `/v1/webhooks/chat?project=${east.id}`, hook);
+    const told = async (timezone: string | null) => {
+      const body = daily([], { webhooks: ["chat"], projects: [east.id, west.id], timezone });
+      assert.ok((await put(east.id, body)).status < 300);
+      await people.app.admin("POST", `/v1/digests/day/test?project=${east.id}`);
+      const { sections } = JSON.parse(receiver.received.at(-1)!.body).data;
+      const ranges = sections.map(({ range }: { range: unknown }) => range);
+      assert.deepEqual(ranges[0], ranges[1]);
+      assert.ok(Date.parse(ranges[0].to) <= Date.now());
+      const linked = sections.map(({ url }: { url: string }) =>
+        new URL(url).searchParams.get("timezone")
+      );
+      return [ranges[0].timezone, ...linked];
+    };
+    assert.deepEqual(await told(null), [zone, null, zone]);
+    assert.deepEqual(await told("Europe/Berlin"), Array(3).fill("Europe/Berlin"));
+  } finally {
+    await receiver.close();
+  }
+});
+
 Deno.test("digests: without a mail server mails are refused by name, and webhooks work", async () => {
   const app = await new TestApp({ READ_TIMEOUT_MS: "120000" }).start();
   const receiver = startReceiver();

@@ -79,7 +79,8 @@ Deno.test("limits: a digest tells so many rows and findings, and what there is o
     const definition = DigestBody.parse({ title: "A", every: "daily" });
     const slot = { date: Temporal.PlainDate.from("2026-01-02"), atMs: 0 };
     const { sections: [section] } = await digestMessage(reads, {
-      ...{ slug: "a", definition, projects: [project!], slot, address: "", isTest: false },
+      ...{ slug: "a", definition, projects: [project!], slot, isTest: false },
+      ...{ timezone: "UTC", address: "" },
     });
     return [section!.rankings.map(({ rows }) => rows.length), section!.findings.length];
   };

@@ -121,7 +121,7 @@ function TimeFields({ form, problem, put }: PartProps) {
         <TextField
           label="Time zone"
           value={form.timezone}
-          placeholder="The project's"
+          placeholder="This project's"
           error={faultOf(problem, "timezone")}
           onChange={(timezone) => put({ timezone })}
         />

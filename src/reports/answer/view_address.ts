@@ -60,15 +60,23 @@ function localDate(instant: unknown, timezone: unknown, shiftMs: number): string
   }
 }
 
-/** Adds the range as local dates, both inclusive. */
-function putDates(address: URLSearchParams, { from, to, timezone }: Json): void {
-  const dates = [localDate(from, timezone, 0), localDate(to, timezone, -1)] as const;
-  if (dates[0] === null || dates[1] === null || dates[0] > dates[1]) return;
-  address.set("from", dates[0]);
-  address.set("to", dates[1]);
+/** Returns a range as local dates, both inclusive; null where it is none. */
+function datesOf({ from, to }: Json, timezone: unknown): { from: string; to: string } | null {
+  const first = localDate(from, timezone, 0);
+  const last = localDate(to, timezone, -1);
+  return first === null || last === null || first > last ? null : { from: first, to: last };
 }
 
 const textOf = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value);
+
+/** Returns what the range is compared with, as the page's address says it. */
+function comparisonOf({ compare, timezone }: Json): string {
+  if (typeof compare === "object" && compare !== null) {
+    const dates = datesOf(compare as Json, timezone);
+    return dates === null ? "none" : JSON.stringify(dates);
+  }
+  return /^(?:previous|year|segment:.+)$/.test(String(compare)) ? String(compare) : "none";
+}
 
 /**
  * Returns the query of the dashboard's page that shows a read.
@@ -79,7 +87,9 @@ export function viewAddress(path: string, asked: URLSearchParams, query: Json): 
   const address = new URLSearchParams({ view: viewOf(path) });
   const project = query.project ?? asked.get("project");
   if (typeof project === "string") address.set("project", project);
-  putDates(address, query);
+  for (const [name, date] of Object.entries(datesOf(query, query.timezone) ?? {})) {
+    address.set(name, date);
+  }
   for (const name of ["timezone", "interval"]) {
     const value = asked.get(name);
     if (value !== null && value !== "") address.set(name, value);
@@ -88,10 +98,7 @@ export function viewAddress(path: string, asked: URLSearchParams, query: Json): 
     address.set("filters", JSON.stringify(query.filters));
   }
   if (query.bots === "include" || query.bots === "only") address.set("bots", query.bots);
-  if (query.compare !== undefined) {
-    const isNamed = /^(?:previous|year|segment:.+)$/.test(textOf(query.compare));
-    address.set("compare", isNamed ? String(query.compare) : "none");
-  }
+  if (query.compare !== undefined) address.set("compare", comparisonOf(query));
   const segment = asked.get("segment");
   if (segment !== null && segment !== "") address.set("segment", segment);
   const slug = /^\/v1\/(funnels|goals|segments)\/([^/]+)$/.exec(path);

@@ -1,0 +1,72 @@
+/** What a digest asks of the reads: its days, what they are compared with, and in which zone. */
+import assert from "node:assert/strict";
+import type { Project } from "../../src/auth/projects.ts";
+import { DigestBody } from "../../src/told/digest_definition.ts";
+import { digestMessage } from "../../src/told/digest_message.ts";
+import type { ToldReads } from "../../src/told/told_reads.ts";
+
+type Asked = readonly [project: string, report: string, params: Record<string, string>];
+
+/** Reads that find nobody; `asked` hears what was asked. */
+function emptyReads(asked: (...each: Asked) => void): ToldReads {
+  const totals = { visitors: 0, bounceRate: { value: 0 }, sessionDuration: { medianSeconds: 0 } };
+  const change = { visitors: 0, sessionDuration: { medianSeconds: 0 } };
+  const goals = [{ slug: "buy", title: "Buy", uniqueConversions: 0 }];
+  const found = { totals, change, series: [], rows: [], goals, findings: [] };
+  return {
+    isBehind: () => Promise.resolve(false),
+    read({ id, timezone }: Project, report: string, params: Record<string, string>) {
+      asked(id, report, params);
+      const { from, to, compare } = params;
+      const dates = compare?.startsWith("{") ? JSON.parse(compare) : null;
+      const query = {
+        ...{ project: id, semantics: "x", timezone: params["timezone"] ?? timezone },
+        ...{ from: `${from}T00:00:00Z`, to: `${to}T23:00:00Z` },
+        compare: dates === null
+          ? compare
+          : { from: `${dates.from}T00:00:00Z`, to: `${dates.to}T23:00:00Z` },
+      };
+      return Promise.resolve({ ...found, query, pending: 0 });
+    },
+  } as unknown as ToldReads;
+}
+
+/** What is asked of one project, in UTC, by a digest that is sent on a date. */
+async function askedOf(every: string, date: string) {
+  const asked: Asked[] = [];
+  const project = { id: "prj_a", name: "A", timezone: "UTC" } as unknown as Project;
+  const definition = DigestBody.parse({ title: "A", every, questions: [{ goal: "buy" }] });
+  const slot = { date: Temporal.PlainDate.from(date), atMs: 0 };
+  const { sections: [section] } = await digestMessage(emptyReads((...each) => asked.push(each)), {
+    ...{ slug: "a", definition, projects: [project], slot, isTest: false },
+    ...{ timezone: "UTC", address: "https://stats.example" },
+  });
+  const [, , kpis] = asked.find(([, report]) => report === "kpis")!;
+  const spans = asked.filter(([, , { interval }]) => interval === "month")
+    .map(([, , { from, to }]) => [from, to]);
+  return { kpis, spans, link: new URL(section!.url).searchParams.get("compare") };
+}
+
+Deno.test("digests: a month is compared with the month before it, a week with the seven days", async () => {
+  const midnight = (date: string) => `${date}T00:00:00.000Z`;
+  const month = await askedOf("monthly", "2026-03-01");
+  const january = '{"from":"2026-01-01","to":"2026-01-31"}';
+  assert.deepEqual([month.kpis["from"], month.kpis["to"]], ["2026-02-01", "2026-02-28"]);
+  assert.deepEqual([month.kpis["compare"], month.link], [january, january]);
+  assert.deepEqual(month.spans, [
+    [midnight("2026-02-01"), midnight("2026-03-01")],
+    [midnight("2026-01-01"), midnight("2026-02-01")],
+  ]);
+  const week = await askedOf("weekly", "2026-03-02");
+  assert.deepEqual([week.kpis["compare"], week.link], ["previous", "previous"]);
+  assert.deepEqual(week.spans, [
+    [midnight("2026-02-23"), midnight("2026-03-02")],
+    [midnight("2026-02-16"), midnight("2026-02-23")],
+  ]);
+  const day = await askedOf("daily", "2026-03-02");
+  assert.deepEqual(day.spans, [
+    [midnight("2026-03-01"), midnight("2026-03-02")],
+    [midnight("2026-02-28"), midnight("2026-03-01")],
+  ]);
+});
+
