@@ -123,7 +123,8 @@ export class ToldRunner {
       const nextMs = nextSlot(digest.definition, timezone, now()).atMs;
       await sql.transaction(async (tx) => {
         if (!await noteLook(tx, DIGESTS, digest, { nextMs, problem: null })) return;
-        const occasion = slot.date.toString();
+        // Whoever was told of a day may be told of its week on the same date.
+        const occasion = `${digest.definition.every} ${slot.date}`;
         await this.#store(tx, digest, own, { source: "digest", occasion, message });
       });
     });

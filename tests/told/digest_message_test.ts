@@ -1,9 +1,14 @@
 /** What a digest asks of the reads: its days, what they are compared with, and in which zone. */
 import assert from "node:assert/strict";
+import { createSealer } from "../../src/auth/sealed_value.ts";
 import type { Project } from "../../src/auth/projects.ts";
 import { DigestBody } from "../../src/told/digest_definition.ts";
 import { digestMessage } from "../../src/told/digest_message.ts";
 import type { ToldReads } from "../../src/told/told_reads.ts";
+import { ToldRunner } from "../../src/told/told_runner.ts";
+import { sharedPeopleApp } from "../support/people_database.ts";
+
+const people = sharedPeopleApp({ READ_TIMEOUT_MS: "120000" });
 
 type Asked = readonly [project: string, report: string, params: Record<string, string>];
 
@@ -70,3 +75,33 @@ Deno.test("digests: a month is compared with the month before it, a week with th
   ]);
 });
 
+Deno.test("digests: one that told a day tells a week on the same date, each once", async () => {
+  const { id } = await people.app.project({ name: "Shop" });
+  const { sql } = people;
+  const runner = new ToldRunner({
+    ...{ sql, mail: null, sealer: createSealer(sql, Date.now), reads: emptyReads(() => {}) },
+    ...{ network: { resolve: () => Promise.resolve([]) }, publicUrl: null },
+    // A Monday.
+    now: () => Date.parse("2026-03-02T12:00:00Z"),
+    log: { warn() {}, error() {} },
+    randomText: () => "x",
+    stopping: new AbortController().signal,
+  });
+  const told = async (every: string) => {
+    const path = `/v1/digests/shop?project=${id}`;
+    const { status } = await people.app.admin("PUT", path, { title: "The shop", every });
+    assert.ok(status < 300);
+    await sql.query("UPDATE digests SET due_at = '2020-01-01'");
+    await runner.run(new AbortController().signal);
+    const { rows } = (await people.app.admin("GET", `/v1/deliveries?project=${id}`)).body;
+    return rows.length;
+  };
+  try {
+    assert.deepEqual(
+      [await told("daily"), await told("daily"), await told("weekly"), await told("weekly")],
+      [1, 1, 2, 2],
+    );
+  } finally {
+    await sql.query("DELETE FROM digests");
+  }
+});
