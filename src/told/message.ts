@@ -84,9 +84,10 @@ export function shownValue(value: number | null, unit: Unit): string {
     case "rate":
       return `${number(100 * value, 1)} %`;
     case "seconds": {
-      const minutes = Math.floor(value / 60);
-      const seconds = Math.round(value % 60);
-      return minutes === 0 ? `${number(value, 1)} s` : `${minutes} min ${seconds} s`;
+      // As it is told: 59.96 are a minute.
+      if (Math.round(10 * value) < 600) return `${number(value, 1)} s`;
+      const whole = Math.round(value);
+      return `${Math.floor(whole / 60)} min ${whole % 60} s`;
     }
     case "milliseconds":
       return value < 1000 ? `${number(value)} ms` : `${number(value / 1000, 2)} s`;

@@ -141,7 +141,8 @@ Deno.test("mail: every text is escaped, and each number, definition, range and l
 
 Deno.test("words: numbers, changes and ranges as people read them", () => {
   assert.equal(shownValue(0.4376, "rate"), "43.8 %");
-  assert.equal(shownValue(95, "seconds"), "1 min 35 s");
+  const seconds = [59.64, 59.96, 95, 119.6, 3599.7].map((value) => shownValue(value, "seconds"));
+  assert.deepEqual(seconds, ["59.6 s", "1 min 0 s", "1 min 35 s", "2 min 0 s", "60 min 0 s"]);
   assert.equal(shownValue(null, "count"), "none");
   assert.equal(shownValue(184, "milliseconds"), "184 ms");
   assert.equal(shownValue(2512, "milliseconds"), "2.51 s");
