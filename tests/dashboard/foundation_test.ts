@@ -37,6 +37,7 @@ import {
 } from "../../src/dashboard/number_format.ts";
 import { changeOf, FIGURES } from "../../src/dashboard/views/overview_figures.ts";
 import { eventsOf, takeEvents } from "../../src/dashboard/sse.ts";
+import { typedNumber } from "../../src/dashboard/typed_number.ts";
 
 /** Runs in another language than this machine's. */
 function withLocale(locale: string, run: () => void): void {
@@ -172,6 +173,15 @@ Deno.test("numbers: a bucket keeps the API's local hour, whatever zone the brows
     assert.equal(bucketLabel("no date", "day", "full"), "no date");
     assert.equal(plain(dateSpan("2026-01-05", "2026-01-09")), "5–9 Jan 2026");
   });
+});
+
+Deno.test("numbers: a typed comma groups thousands or is the point, and never cuts a number off", () => {
+  const typed = ["1,000", "-12,345,678.5", "9,50", "0,125", "1000,5", " 2.5 ", "1e-7", ".5"];
+  const read = [1000, -12_345_678.5, 9.5, 0.125, 1000.5, 2.5, 1e-7, 0.5];
+  assert.deepEqual(typed.map(typedNumber), read);
+  for (const text of ["", "x", "1,00,0", "1.000,50", "1 000", "0x10", "Infinity", "1e999", "."]) {
+    assert.equal(typedNumber(text), null, text);
+  }
 });
 
 Deno.test("range: presets move with the day, months with the calendar", () => {

@@ -51,7 +51,7 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await fill(page, "Value", "none");
   await press(page, "Save");
   await visit.sees(page, "Give a number.");
-  await fill(page, "Value", "1000000");
+  await fill(page, "Value", "1,000,000");
   await page.locator(".check ::-p-text(Team chat)").click();
   await assertAccessible(page, "the form of an alert");
   await visit.picture(page, "told-alert-form-light-1440");

@@ -1,5 +1,6 @@
 import { isWhole } from "../filter_editor.tsx";
 import { type EventMatch, matchBody } from "../match_editor.tsx";
+import { typedNumber } from "../typed_number.ts";
 import type { Goal, GoalValue } from "./goals_reading.ts";
 import { freeSlugOf, slugFault } from "./goals_slug.ts";
 
@@ -59,15 +60,9 @@ export function slugOfForm({ slug, title }: GoalForm, taken: readonly string[]):
   return slug ?? freeSlugOf(title, "goal", taken);
 }
 
-/** An amount as people type it, a comma for the point as well; null where it is none. */
-export function amountOf(text: string): number | null {
-  const plain = text.trim().replace(",", ".");
-  return /^-?\d+(?:\.\d+)?$/.test(plain) ? Number(plain) : null;
-}
-
 function valueFaults({ kind, amount, property, currency }: GoalForm): GoalFault {
   if (kind === "none") return {};
-  const number = amountOf(amount);
+  const number = typedNumber(amount);
   const faults: GoalFault = {};
   if (!/^[A-Z]{3}$/.test(currency)) faults.currency = "Use three capital letters such as EUR.";
   if (kind === "fixed" && number === null) faults.amount = "Use a number such as 25 or 9.50.";
@@ -98,7 +93,7 @@ export function bodyOf({ title, match, kind, amount, property, currency }: GoalF
   const value = kind === "none"
     ? null
     : kind === "fixed"
-    ? { fixed: amountOf(amount)!, currency }
+    ? { fixed: typedNumber(amount)!, currency }
     : { property: property.trim(), currency };
   return { title: title.trim(), match: { name, filters }, value };
 }

@@ -1,5 +1,6 @@
 import { isWhole } from "../filter_editor.tsx";
 import { matchBody } from "../match_editor.tsx";
+import { typedNumber } from "../typed_number.ts";
 import {
   NEW_QUESTION,
   type QuestionForm,
@@ -65,11 +66,8 @@ export function alertForm({ title, on, recovery, to, webhooks }: Alert): AlertFo
   return { ...NEW_ALERT, title, kind, ...formOfCause(on), ...told };
 }
 
-/** A number as people type it, a comma for the point as well; text that is none is refused as such. */
-function numberOf(text: string): number | string {
-  const plain = text.trim().replace(",", ".");
-  return plain !== "" && Number.isFinite(Number(plain)) ? Number(plain) : text;
-}
+/** What is typed for a number; text that is none is refused as such. */
+const numberOf = (text: string): number | string => typedNumber(text) ?? text;
 
 function causeOf(form: AlertForm): unknown {
   const { kind } = form;
