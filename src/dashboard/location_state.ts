@@ -6,6 +6,7 @@ import {
   changed,
   type Changes,
   compareDefault,
+  comparedSegment,
   dateIn,
   type Dates,
   datesOf,
@@ -81,6 +82,20 @@ function whole(changes: Changes): Changes {
     return changes;
   }
   return { ...changes, project: project.value };
+}
+
+/** What views name that one project alone has. */
+const OF_PROJECT = ["goal", "funnel", "path", "visit", "person", "actor", "of"];
+
+/** What changes with the project: whatever was chosen of the one before is none of the other's. */
+export function inProject(id: string, changes: Changes = {}): Changes {
+  const isOfSegment = comparedSegment(compare.value) !== null;
+  return {
+    ...{ project: id, filters: [], segment: null },
+    ...isOfSegment && { compare: "none" },
+    ...changes,
+    params: { ...Object.fromEntries(OF_PROJECT.map((name) => [name, null])), ...changes.params },
+  };
 }
 
 function address(params: URLSearchParams): string {

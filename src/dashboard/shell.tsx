@@ -4,8 +4,7 @@ import { commandText } from "./command.ts";
 import { ControlBar } from "./control_bar.tsx";
 import { DiskWarning } from "./disk_warning.tsx";
 import { Icon, Mark } from "./icons.tsx";
-import { comparedSegment } from "./location_query.ts";
-import { compare, currentProject, go, hasSeveral, hrefFor, view } from "./location_state.ts";
+import { currentProject, go, hasSeveral, hrefFor, inProject, view } from "./location_state.ts";
 import { EmptyNote } from "./panel.tsx";
 import { PasskeyHint } from "./passkey_hint.tsx";
 import { PendingNote } from "./pending.tsx";
@@ -36,14 +35,9 @@ function NavLink({ id, title, icon, isCurrent }: View & { isCurrent: boolean }) 
   );
 }
 
-/** Paths and properties of one project are not those of another. */
 function chooseProject(id: string, { isOfAll }: View): void {
   if (id === "") return go({ view: SITES });
-  // Segments of one project are not those of another.
-  const isOfSegment = comparedSegment(compare.peek()) !== null;
-  const change = { project: id, filters: [], segment: null, ...isOfSegment && { compare: "none" } };
-  if (!isOfAll) return go(change);
-  go({ ...change, view: FIRST_VIEW, params: { q: null, sort: null } });
+  go(inProject(id, isOfAll ? { view: FIRST_VIEW, params: { q: null, sort: null } } : {}));
 }
 
 function ProjectSwitcher({ shown }: { shown: View }) {

@@ -68,6 +68,51 @@ test("sites: who sees several projects sees all of them first, with the numbers 
   await visit.sees(page, "Sites", "h1");
 });
 
+test("sites: another project has none of what was chosen in the one before", async (visit) => {
+  const filters = [{ field: "path", op: "is", values: ["/"] }];
+  for (const project of [DEMO, EMPTY]) {
+    const path = `/v1/segments/buyers?project=${project}`;
+    await visit.server.admin("PUT", path, { title: "Buyers", filters });
+  }
+  const chosen = new URLSearchParams({
+    segment: "buyers",
+    compare: "segment:buyers",
+    filters: JSON.stringify(filters),
+    range: "7d",
+  });
+  const left = (page: Page) => {
+    const { view: _, range: __, ...others } = Object.fromEntries(new URL(page.url()).searchParams);
+    return others;
+  };
+  const page = await opened(visit, `?view=sites&${chosen}`);
+  const [people] = await page.$$eval(
+    "a.behind",
+    (all) => all.map((link) => link.getAttribute("href")!),
+  );
+  const led = new URL(people!, visit.world.url).searchParams;
+  assert.deepEqual([led.get("segment"), led.get("filters"), led.get("compare")], [
+    null,
+    null,
+    null,
+  ]);
+  await page.locator("main ::-p-text(Demo shop)").click();
+  await visit.sees(page, "Overview", "h1");
+  assert.deepEqual(left(page), { compare: "none", project: DEMO });
+  await page.close();
+
+  const goal = await visit.open(`view=goals&goal=purchase&figure=totalConversions&${chosen}`);
+  await visit.sees(goal, "Purchase", "main");
+  await goal.select(".project-switch select", EMPTY);
+  await visit.sees(goal, "No goals yet", "main");
+  assert.deepEqual(left(goal), { project: EMPTY, figure: "totalConversions" });
+  await goal.close();
+
+  const start = await visit.open("compare=segment%3Abuyers", { project: EMPTY });
+  await start.locator(".overview-others ::-p-text(Demo shop)").click();
+  await visit.until(start, `location.search.includes("${DEMO}")`);
+  assert.deepEqual(left(start), { project: DEMO, compare: "none" });
+});
+
 test("sites: searched and ordered, by keyboard, and the address says how", async (visit) => {
   const blog = await visit.server.project({ name: "A blog", siteUrl: "https://blog.example" });
   await visit.server.post(blog, [newEvent({ name: "page_view", anonymousId: "ann" })]);

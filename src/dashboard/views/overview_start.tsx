@@ -10,6 +10,7 @@ import {
   filters,
   go,
   hrefFor,
+  inProject,
   project,
   sharedParams,
 } from "../location_state.ts";
@@ -60,7 +61,7 @@ function OtherProjects() {
           key={id}
           type="button"
           class="button"
-          onClick={() => go({ project: id })}
+          onClick={() => go(inProject(id))}
         >
           {name}
         </button>

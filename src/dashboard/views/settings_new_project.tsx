@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
-import { go } from "../location_state.ts";
+import { go, inProject } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
 import { FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
@@ -23,7 +23,7 @@ function NewProject({ onClose }: { onClose: () => void }) {
     const project = (await send<Project>("POST", "/v1/projects", body))!;
     await refreshSession();
     onClose();
-    go({ project: project.id, filters: [] });
+    go(inProject(project.id));
   });
   const { problem } = request;
   return (

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { SelectField, TextField } from "../field.tsx";
-import { currentDates, go, timezone, viewParam } from "../location_state.ts";
+import { currentDates, go, inProject, timezone, viewParam } from "../location_state.ts";
 import { Change } from "../kpi_tile.tsx";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -58,7 +58,7 @@ function Who({ site: { id, name }, count, isNow = false }: WhoProps) {
   return (
     <ViewLink
       class="behind behind-count"
-      to={{ view: "people", project: id, filters: [], params: { of: isNow ? NOW : null } }}
+      to={inProject(id, { view: "people", params: { of: isNow ? NOW : null } })}
       title={`Who are these? ${isNow ? "Visitors now" : "Visitors"} of ${name}`}
     >
       {shown}
@@ -144,7 +144,7 @@ function SearchField() {
 }
 
 function open({ id }: Site): void {
-  go({ view: "overview", project: id, filters: [], params: { q: null, sort: null } });
+  go(inProject(id, { view: "overview", params: { q: null, sort: null } }));
 }
 
 function useSites(sort: string) {
