@@ -225,6 +225,27 @@ test("overview: a range of nothing but bots says so, and shows them", async (vis
   );
 });
 
+test("overview: nothing of a segment, or of bots, is not told as nothing in the range", async (visit) => {
+  const filters = [{ field: "path", op: "is", values: ["/nowhere"] }];
+  const segment = `/v1/segments/nobody?project=${DEMO}`;
+  const saved = await visit.server.admin("PUT", segment, { title: "Nobody", filters });
+  assert.equal(saved.status, 201);
+  const project = await visit.server.project({ name: "People alone" });
+  const event = { eventId: crypto.randomUUID(), name: "page_view", url: "https://shop.example/" };
+  assert.equal((await visit.server.post(project, [event])).status, 200);
+  const asked: string[] = [];
+  visit.intercept = (request) => void asked.push(new URL(request.url()).pathname);
+  for (const [query, of] of [["segment=nobody", DEMO], ["bots=only", project.id]]) {
+    const page = await visit.open(query, { project: of! });
+    await visit.settled(page);
+    assert.equal(await tile(page, "Events"), "0", query);
+    assert.doesNotMatch(await visit.text(page, "main"), /No events in this range|Waiting for/);
+    await page.close();
+  }
+  assert.ok(!asked.includes("/v1/events"), "the latest event is not looked for");
+  await visit.server.admin("DELETE", segment);
+});
+
 test("overview: another project is one choice away, and in the address", async (visit) => {
   const page = await open(visit);
   const select = await page.$(".project-switch select");

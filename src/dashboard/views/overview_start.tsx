@@ -12,6 +12,7 @@ import {
   hrefFor,
   inProject,
   project,
+  segment,
   sharedParams,
 } from "../location_state.ts";
 import { dateTime, integer } from "../number_format.ts";
@@ -143,9 +144,11 @@ function useFirstEvent(isEmpty: boolean): void {
 export function useStart(kpis: Resource<KpisReply>) {
   // Also while it is read anew: what waits for the first event does not flicker.
   const isEmpty = kpis.data?.totals.events === 0;
+  // Of some people, or of bots alone, there may be nothing where the project has events.
+  const isOfAll = filters.value.length === 0 && segment.value === null && bots.value !== "only";
   const today = dateIn(effectiveTimezone.value, Date.now());
   const stored = useRead<LatestReply>(
-    isEmpty && filters.value.length === 0 ? "/v1/events" : null,
+    isEmpty && isOfAll ? "/v1/events" : null,
     { from: addDays(today, -YEARS_BACK_DAYS), bots: "include", limit: 1 },
   );
   const { data } = stored;
@@ -158,7 +161,7 @@ export function useStart(kpis: Resource<KpisReply>) {
   useLookout(() => {
     // A read that takes longer than the pause is waited for.
     for (const each of [kpis, stored, ofBots]) if (each.state !== "loading") each.reload();
-  }, isEmpty && filters.value.length === 0 && (latest === null || !isOver));
+  }, isEmpty && isOfAll && (latest === null || !isOver));
   useFirstEvent(isEmpty);
   const botEvents = bots.value === "exclude" ? ofBots.data?.totals.events ?? null : 0;
   const hint = latest === null || botEvents === null
