@@ -51,10 +51,19 @@ export async function request(url: string, call: Call = {}): Promise<Response> {
   }
 }
 
+/** What a reply's body is read into. Throws as `request` does: it may break off. */
+export async function wholeBody<T>(body: Promise<T>): Promise<T> {
+  try {
+    return await body;
+  } catch (error) {
+    throw unreachable(error);
+  }
+}
+
 /** `GET` of one read as JSON. Throws ApiProblem, and AbortError where `signal` aborts. */
 export async function read<T>(path: string, params?: Params, signal?: AbortSignal): Promise<T> {
   const response = await request(apiUrl(path, params), signal === undefined ? {} : { signal });
-  return await response.json();
+  return await wholeBody(response.json());
 }
 
 /** A change: `PUT`, `POST`, `PATCH` or `DELETE`; null where the reply is empty. Throws ApiProblem. */
@@ -70,8 +79,7 @@ export async function send<T>(
       ? {}
       : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
   });
-  const text = await response.text();
-  return text === "" ? null : JSON.parse(text);
+  return await wholeBody(response.text().then((text) => text === "" ? null : JSON.parse(text)));
 }
 
 /** `GET` of bytes, such as an image. Throws ApiProblem, and AbortError where `signal` aborts. */
@@ -81,5 +89,5 @@ export async function fetchBlob(
   signal?: AbortSignal,
 ): Promise<Blob> {
   const response = await request(apiUrl(path, params), signal === undefined ? {} : { signal });
-  return await response.blob();
+  return await wholeBody(response.blob());
 }

@@ -45,7 +45,7 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   return new ApiProblem(response.status, code, detail, errors, requestId);
 }
 
-/** What `fetch` throws, as a problem; an abort stays what it is. */
+/** What `fetch` throws, or the reading of a body, as a problem; an abort stays what it is. */
 export function unreachable(error: unknown): unknown {
   if (error instanceof DOMException && error.name === "AbortError") return error;
   if (error instanceof ApiProblem) return error;

@@ -268,6 +268,26 @@ test("goals: what the server refuses is told in the dialog", async (visit) => {
   await visit.sees(page, "One goal too many.", "dialog");
 });
 
+test("goals: a reply that breaks off is told, and the form can be sent again", async (visit) => {
+  const page = await visit.open("?view=goals&goal=purchase");
+  await pressByKey(page, "Edit");
+  await page.waitForSelector("dialog[open]");
+  await page.evaluate(`const original = fetch; globalThis.fetch = (url, call) => {
+    if (call?.method !== "PUT") return original(url, call);
+    return Promise.resolve(new Response(new ReadableStream({
+      start(stream) {
+        stream.enqueue(new TextEncoder().encode('{"slug":'));
+        stream.error(new TypeError("network error"));
+      },
+    })));
+  }`);
+  await pressByKey(page, "Save goal");
+  await visit.sees(page, "The server cannot be reached.", "dialog");
+  await page.evaluate("globalThis.fetch = original");
+  await pressByKey(page, "Save goal");
+  await closed(visit, page);
+});
+
 for (const scheme of ["light", "dark"] as const) {
   test(`goals: in a picture, ${scheme}, wide and narrow`, async (visit) => {
     for (const widthPx of [1440, 390]) {

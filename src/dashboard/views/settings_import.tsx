@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { apiUrl, request } from "../api.ts";
+import { apiUrl, request, wholeBody } from "../api.ts";
 import { commandText } from "../command.ts";
 import { CopyButton } from "../copy_button.tsx";
 import { SelectField, TextField } from "../field.tsx";
@@ -42,7 +42,7 @@ async function ask(projectId: string, wanted: Wanted, dryRun: boolean): Promise<
     headers: { "Content-Type": "application/octet-stream" },
     body: file,
   });
-  return await response.json();
+  return await wholeBody(response.json());
 }
 
 /** A word as a shell takes it. */
