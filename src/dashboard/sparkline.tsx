@@ -1,24 +1,27 @@
 /// <reference lib="dom" />
+import type { ChartPoint } from "./chart_lines.ts";
 
 const EDGE_PX = 2;
 
 export interface SparklineProps {
-  readonly counts: readonly number[];
-  /** The last one is of a period that is not over: it would look like a fall, and is dashed. */
-  readonly isOpen: boolean;
+  /** What has not begun has no value. */
+  readonly points: readonly Pick<ChartPoint, "value" | "complete">[];
   readonly widthPx: number;
   readonly heightPx: number;
 }
 
 /** The course of some counts, without numbers: those stand beside it. */
-export function Sparkline({ counts, isOpen, widthPx, heightPx }: SparklineProps) {
+export function Sparkline({ points, widthPx, heightPx }: SparklineProps) {
+  const counts = points.flatMap(({ value }) => value === null ? [] : [value]);
+  // A period that is not over would look like a fall: it is dashed.
+  const isOpen = points[counts.length - 1]?.complete === false;
   const most = Math.max(1, ...counts);
-  const step = (widthPx - 2 * EDGE_PX) / Math.max(1, counts.length - 1);
-  const points = counts.map((count, i) => {
+  const step = (widthPx - 2 * EDGE_PX) / Math.max(1, points.length - 1);
+  const places = counts.map((count, i) => {
     const y = heightPx - EDGE_PX - (heightPx - 2 * EDGE_PX) * count / most;
     return `${(EDGE_PX + i * step).toFixed(1)},${y.toFixed(1)}`;
   });
-  const whole = isOpen ? points.slice(0, -1) : points;
+  const whole = isOpen ? places.slice(0, -1) : places;
   return (
     <svg
       class="sparkline"
@@ -29,7 +32,7 @@ export function Sparkline({ counts, isOpen, widthPx, heightPx }: SparklineProps)
       focusable="false"
     >
       <polyline points={whole.join(" ")} />
-      {isOpen && <polyline class="sparkline-open" points={points.slice(-2).join(" ")} />}
+      {isOpen && <polyline class="sparkline-open" points={places.slice(-2).join(" ")} />}
     </svg>
   );
 }

@@ -10,6 +10,7 @@ import {
 import type { Goal } from "../../src/dashboard/views/goals_reading.ts";
 import { freeSlugOf, slugFault, slugOf } from "../../src/dashboard/views/goals_slug.ts";
 import type { Json } from "../support/app.ts";
+import { NOON_ZONE } from "../told/noon_zone.ts";
 import { fill, pressByKey } from "./acts.ts";
 import { dashboardWorld, DEMO, EMPTY, GOAL, type Visit } from "./page.ts";
 
@@ -286,6 +287,25 @@ test("goals: a reply that breaks off is told, and the form can be sent again", a
   await page.evaluate("globalThis.fetch = original");
   await pressByKey(page, "Save goal");
   await closed(visit, page);
+});
+
+test("goals: hours that have not begun are no zeros", async (visit) => {
+  const query = new URLSearchParams({ view: "goals", range: "today", timezone: NOON_ZONE });
+  const page = await visit.open(query.toString());
+  await page.waitForSelector(".sparkline");
+  const [open] = await page.$$eval(
+    ".sparkline-open",
+    (all) => all.map((line) => line.getAttribute("points")!),
+  );
+  const lastPx = Number(open!.split(" ").at(-1)!.split(",")[0]);
+  assert.ok(lastPx > 40 && lastPx < 80, `it ends at noon, not at ${lastPx} px of 120`);
+  await pressByKey(page, "Purchase purchase");
+  await visit.sees(page, "Where they came from");
+  await pressByKey(page, "Table");
+  const hours = await cells(page, "Purchase: people over time");
+  assert.equal(hours.length, 24);
+  assert.notEqual(hours[10]![1], "–");
+  assert.deepEqual(hours.slice(14).map(([, count]) => count), Array(10).fill("–"));
 });
 
 for (const scheme of ["light", "dark"] as const) {

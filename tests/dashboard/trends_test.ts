@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
+import { NOON_ZONE } from "../told/noon_zone.ts";
 import { dashboardWorld, EMPTY, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -62,6 +63,19 @@ test("One event: the numbers of every day, and what they come to, are the API's"
     shown.map((cells) => cells[1]),
     series.map(({ value }: Point) => COUNT.format(value!)),
   );
+});
+
+test("Hours that have not begun are no zeros", async (visit) => {
+  const day = `&range=today&timezone=${encodeURIComponent(NOON_ZONE)}`;
+  for (const by of ["", "&by=device"]) {
+    const page = await opened(visit, `&event=page_view${day}${by}`);
+    await press(page, "Table");
+    const hours = await rowsOf(page, ".chart-table");
+    assert.equal(hours.length, 24);
+    assert.notEqual(hours[10]![1], "–");
+    assert.deepEqual(hours.slice(14).map((cells) => cells[1]), Array(10).fill("–"));
+    await page.close();
+  }
 });
 
 test("Each table has one CSV button, which says whose it is", async (visit) => {

@@ -51,7 +51,14 @@ function GoalsList({ resource, goals, isGone, onCreate }: GoalsListProps) {
         )}
         empty={isEmpty ? <GoalsStart onCreate={onCreate} /> : null}
       >
-        <GoalsTable goals={goals} changes={resource.data?.change} onGoal={showGoal} />
+        {resource.data && (
+          <GoalsTable
+            goals={goals}
+            asOf={resource.data.asOf}
+            changes={resource.data.change}
+            onGoal={showGoal}
+          />
+        )}
         <ComparedNote previous={resource.data?.previous} />
         {!canWrite && <NoWriting />}
       </Panel>

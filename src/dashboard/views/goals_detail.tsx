@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { Tabs } from "../breakdown.tsx";
 import { ChartBlock } from "../chart_block.tsx";
+import { pointsOf } from "../chart_lines.ts";
 import { ComparedNote } from "../compared.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
@@ -109,12 +110,12 @@ function Tiles({ goal, figure, change }: TilesProps) {
   );
 }
 
-function Chart({ goal, figure }: { goal: Goal; figure: GoalFigure }) {
+function Chart({ goal, figure, asOf }: { goal: Goal; figure: GoalFigure; asOf: string }) {
   const { from, to } = currentDates();
   const lines = useMemo(() => {
-    const points = goal.series.map((point) => ({ ...point, value: point[figure] }));
+    const points = pointsOf(goal.series, (bucket) => bucket[figure], asOf);
     return [{ name: NAMES[figure], points }];
-  }, [goal, figure]);
+  }, [goal, figure, asOf]);
   return (
     <ChartBlock
       title={`${goal.title}: ${NAMES[figure].toLowerCase()} over time`}
@@ -284,7 +285,7 @@ export function GoalDetail(props: GoalDetailProps) {
         <p class="muted">Counted event: {matchText(goal.match)}</p>
         <Tiles goal={goal} figure={figure} change={props.change} />
         <ComparedNote previous={goals.data?.previous} />
-        <Chart goal={goal} figure={figure} />
+        {goals.data && <Chart goal={goal} figure={figure} asOf={goals.data.asOf} />}
         {!hasScope("write") && <NoWriting />}
       </Panel>
       <SourcesPanel slug={goal.slug} />

@@ -9,6 +9,7 @@ export type GoalPoint = Goal["series"][number];
 
 /** `GET /v1/goals`. */
 export interface GoalsReply {
+  readonly asOf: string;
   readonly goals: readonly Goal[];
   readonly previous?: Compared;
   /** In the order of the goals. */

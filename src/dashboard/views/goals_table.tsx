@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { pointsOf } from "../chart_lines.ts";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { currentDates } from "../location_state.ts";
@@ -14,31 +15,30 @@ export function valueText({ value }: Goal): string {
   return value.currency === null ? NOTHING : money(value.amount, value.currency);
 }
 
-const COLUMNS: readonly Column<Goal>[] = [
-  {
-    title: "Goal",
-    value: ({ title }) => title,
-    show: ({ title, match }) => (
-      <span class="goals-name">
-        <span>{title}</span>
-        <span class="muted" title={matchText(match)}>{matchText(match)}</span>
-      </span>
-    ),
-  },
-  {
+const NAME: Column<Goal> = {
+  title: "Goal",
+  value: ({ title }) => title,
+  show: ({ title, match }) => (
+    <span class="goals-name">
+      <span>{title}</span>
+      <span class="muted" title={matchText(match)}>{matchText(match)}</span>
+    </span>
+  ),
+};
+
+function courseColumn(asOf: string): Column<Goal> {
+  // Of so few that a share tells of none there is nothing to draw but the ground.
+  const courseOf = ({ series }: Goal) =>
+    pointsOf(series, ({ uniqueConversions }) => uniqueConversions ?? 0, asOf);
+  return {
     title: "Over time",
-    value: ({ series }) => series.map(({ uniqueConversions }) => uniqueConversions).join(" "),
-    // Of so few that a share tells of none there is nothing to draw but the ground.
-    show: ({ series }) => (
-      <Sparkline
-        counts={series.map(({ uniqueConversions }) => uniqueConversions ?? 0)}
-        isOpen={series.at(-1)?.complete === false}
-        widthPx={120}
-        heightPx={28}
-      />
-    ),
+    value: (goal) => courseOf(goal).map(({ value }) => value ?? "").join(" "),
+    show: (goal) => <Sparkline points={courseOf(goal)} widthPx={120} heightPx={28} />,
     isMinor: true,
-  },
+  };
+}
+
+const FIGURES: readonly Column<Goal>[] = [
   {
     title: "People",
     definition: DEFINITIONS.uniqueConversions,
@@ -74,6 +74,7 @@ const COLUMNS: readonly Column<Goal>[] = [
     isNumber: true,
   },
 ];
+
 /** How people and rates changed: counts in percent, rates in points. */
 function changeColumns(changes: readonly GoalChange[]): readonly Column<Goal>[] {
   const changeOf = ({ slug }: Goal) => changes.find((each) => each.slug === slug);
@@ -104,13 +105,14 @@ const CURRENCY: Column<Goal> = {
 
 interface GoalsTableProps {
   readonly goals: readonly Goal[];
+  readonly asOf: string;
   /** Undefined: nothing is compared. */
   readonly changes: readonly GoalChange[] | undefined;
   readonly onGoal: (slug: string) => void;
 }
 
 /** Every goal with its figures. */
-export function GoalsTable({ goals, changes, onGoal }: GoalsTableProps) {
+export function GoalsTable({ goals, asOf, changes, onGoal }: GoalsTableProps) {
   const { from, to } = currentDates();
   const currencies = new Set(goals.flatMap(({ value }) => value.currency ?? []));
   return (
@@ -118,7 +120,9 @@ export function GoalsTable({ goals, changes, onGoal }: GoalsTableProps) {
       <DataTable
         caption="Goals"
         columns={[
-          ...COLUMNS,
+          NAME,
+          courseColumn(asOf),
+          ...FIGURES,
           ...currencies.size > 0 || changes !== undefined ? [CURRENCY] : [],
           ...changes === undefined ? [] : changeColumns(changes),
         ]}

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
+import { pointsOf } from "../chart_lines.ts";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { SelectField, TextField } from "../field.tsx";
@@ -106,20 +107,17 @@ const COLUMNS: readonly Column<Site>[] = [
     show: ({ change }) => <Change value={change} />,
     isNumber: true,
   },
-  {
-    title: "Course",
-    value: ({ series }) => series.map(({ visitors }) => visitors ?? "").join(" "),
-    show: ({ series }) => (
-      <Sparkline
-        counts={series.map(({ visitors }) => visitors ?? 0)}
-        isOpen={series.at(-1)?.complete === false}
-        widthPx={140}
-        heightPx={30}
-      />
-    ),
-    isMinor: true,
-  },
 ];
+
+function courseColumn(asOf: string): Column<Site> {
+  const courseOf = ({ series }: Site) => pointsOf(series, ({ visitors }) => visitors ?? 0, asOf);
+  return {
+    title: "Course",
+    value: (site) => courseOf(site).map(({ value }) => value ?? "").join(" "),
+    show: (site) => <Sparkline points={courseOf(site)} widthPx={140} heightPx={30} />,
+    isMinor: true,
+  };
+}
 
 /** The text of the search, which takes effect a moment after the last letter. */
 function SearchField() {
@@ -198,7 +196,7 @@ export function SitesView() {
     >
       <DataTable
         caption="All sites"
-        columns={COLUMNS}
+        columns={[...COLUMNS, ...data === null ? [] : [courseColumn(data.asOf)]]}
         rows={rows}
         rowKey={({ id }) => id}
         bars={BARS[sort]!}

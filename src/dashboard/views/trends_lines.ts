@@ -1,5 +1,9 @@
-import type { TrendChange, TrendLine as LineReply } from "../../reports/trends/trends.ts";
-import type { ChartPoint } from "../chart_lines.ts";
+import type {
+  TrendChange,
+  TrendLine as LineReply,
+  TrendPoint,
+} from "../../reports/trends/trends.ts";
+import { type ChartPoint, pointsOf } from "../chart_lines.ts";
 import { OTHER, valueLabel } from "../filter_fields.ts";
 import type { Interval } from "../location_query.ts";
 import { type EventMatch, matchText } from "../match_editor.tsx";
@@ -7,8 +11,9 @@ import type { Compared } from "../replies.ts";
 
 /** `GET /v1/trends`. */
 export interface TrendsReply {
-  readonly series: readonly (ChartPoint | LineReply)[];
-  readonly previous?: Compared & { readonly series: readonly (ChartPoint | LineReply)[] };
+  readonly asOf: string;
+  readonly series: readonly (TrendPoint | LineReply)[];
+  readonly previous?: Compared & { readonly series: readonly (TrendPoint | LineReply)[] };
   /** In the order of the lines, then those that the range compared with has alone. */
   readonly change?: readonly TrendChange[];
   /** As it was asked: what is chosen may be further already. */
@@ -35,7 +40,7 @@ export const LINES_DRAWN_MAX = 8;
 /** Lines that are drawn before any is chosen. */
 const LINES_DRAWN_FIRST = 5;
 
-const isLine = (entry: ChartPoint | LineReply): entry is LineReply => "points" in entry;
+const isLine = (entry: TrendPoint | LineReply): entry is LineReply => "points" in entry;
 
 /** The same name twice would be one column of a table. */
 function withUniqueNames(lines: readonly TrendLine[]): readonly TrendLine[] {
@@ -49,16 +54,17 @@ function withUniqueNames(lines: readonly TrendLine[]): readonly TrendLine[] {
 
 /** The reply's lines by name: that of the event, that of the value, or both. */
 export function linesOf(
-  { series, query: { event: events, by } }: TrendsReply,
+  { series, asOf, query: { event: events, by } }: TrendsReply,
 ): readonly TrendLine[] {
   const nameOf = (index: number) => {
     const { name, filters } = events[index] ?? events[0]!;
     return matchText({ name, filters });
   };
+  const begun = (points: readonly TrendPoint[]) => pointsOf(points, ({ value }) => value, asOf);
   const isSplit = by !== null;
   const lines = series.filter(isLine);
   if (lines.length === 0) {
-    const points = series.filter((entry): entry is ChartPoint => !isLine(entry));
+    const points = begun(series.filter((entry): entry is TrendPoint => !isLine(entry)));
     const name = nameOf(0);
     return points.length === 0 ? [] : [{ key: "0", name, event: 0, points }];
   }
@@ -71,7 +77,7 @@ export function linesOf(
       key: isSplit ? JSON.stringify([index, value]) : String(index),
       name: parts.filter((part) => part !== "").join(" · "),
       event: index,
-      points,
+      points: begun(points),
     };
   }));
 }

@@ -86,9 +86,9 @@ function drawnLines(
 
 /** Of a single line what it is compared with, point beside point; of several there is no room. */
 function comparisonOf(reply: TrendsReply, lines: readonly TrendLine[]): readonly ChartLine[] {
-  const { previous, query } = reply;
+  const { previous, asOf, query } = reply;
   if (previous === undefined || lines.length !== 1) return [];
-  const [before] = linesOf({ series: previous.series, query });
+  const [before] = linesOf({ series: previous.series, asOf, query });
   if (before === undefined) return [];
   const points = before.points.slice(0, lines[0]!.points.length);
   return [{ name: comparedName(previous), points, isComparison: true }];

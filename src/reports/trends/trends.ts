@@ -90,7 +90,7 @@ const TrendPoint = z.object({
   value: z.number().nullable(),
 }).meta({ id: "TrendPoint" });
 
-type TrendPoint = z.output<typeof TrendPoint>;
+export type TrendPoint = z.output<typeof TrendPoint>;
 
 const TrendLine = z.object({
   event: z.string().nullable().meta({ description: "Its label, else its name; null: any event" }),
