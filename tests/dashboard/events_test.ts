@@ -220,6 +220,37 @@ test("An event opens by keyboard to all that is stored of it; values filter", as
   await visit.until(page, `document.querySelectorAll("${ROW}").length === 2`);
 });
 
+test("New events come in again once what was open has left the list", async (visit) => {
+  const project = await projectWith(visit, [{ name: "seen" }, { name: "kept" }]);
+  const page = await opened(visit, "", project.id);
+  const place = (await names(page)).indexOf("seen");
+  await (await page.$$(".events-toggle"))[place]!.click();
+  await page.waitForSelector(".events-detail");
+  // As by the back button.
+  const show = (filters: Json[]) =>
+    page.evaluate((text: string) => {
+      // deno-lint-ignore no-explicit-any
+      const { location, history, dispatchEvent, PopStateEvent } = globalThis as any;
+      const query = new URLSearchParams(location.search);
+      query.set("filters", text);
+      history.pushState(null, "", `?${query}`);
+      dispatchEvent(new PopStateEvent("popstate"));
+    }, JSON.stringify(filters));
+  await show([{ field: "name", op: "is", values: ["kept"] }]);
+  await visit.until(page, `document.querySelectorAll("${ROW}").length === 1`);
+  await visit.settled(page);
+  await send(visit, project, [{ name: "kept" }]);
+  await visit.until(page, `document.querySelectorAll("${ROW}").length === 2`);
+  assert.equal(await visit.text(page, ".events-new"), "");
+  // A list without any event has no table that could tell that nothing is open.
+  await (await page.$(".events-toggle"))!.click();
+  await page.waitForSelector(".events-detail");
+  await show([{ field: "name", op: "is", values: ["later"] }]);
+  await visit.sees(page, "No event fits these filters");
+  await send(visit, project, [{ name: "later" }]);
+  await visit.until(page, `document.querySelectorAll("${ROW}").length === 1`);
+});
+
 test("Text of events is shown as text", async (visit) => {
   const evil = `<img src=x onerror="document.title='owned'">`;
   const project = await projectWith(visit, [{ name: evil, path: "/x", properties: { evil } }]);

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { Fragment } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
@@ -100,11 +100,16 @@ interface TableProps {
 export function EventsTable({ events, onOpen }: TableProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const nowMs = Date.now();
+  // What was opened may have left the list since, or the list the page.
+  const isAnyOpen = events.some(({ eventId }) => open.has(eventId));
+  useEffect(() => {
+    onOpen(isAnyOpen);
+    return () => onOpen(false);
+  }, [isAnyOpen]);
   const toggle = (eventId: string) => {
     const next = new Set(open);
     if (!next.delete(eventId)) next.add(eventId);
     setOpen(next);
-    onOpen(next.size > 0);
   };
   return (
     <div class="table-scroll">
