@@ -33,14 +33,16 @@ export function localTime(
   return { date, time };
 }
 
-/** The instant of a local date and time; what a clock change skips is an hour later. */
+/** The instant of a local date and time; what a clock change skips is as much later. */
 export function instantOf(date: string, time: string, timezone: string | null): string {
   const wantedMs = Date.parse(`${date}T${time}:00Z`);
   const offsetMs = (ms: number) =>
     Date.parse(`${localMinute(ms, timezone).replace(" ", "T")}:00Z`) -
     Math.floor(ms / 60_000) * 60_000;
   const guessMs = wantedMs - offsetMs(wantedMs);
-  return new Date(wantedMs - offsetMs(guessMs)).toISOString();
+  const foundMs = wantedMs - offsetMs(guessMs);
+  const isSkipped = foundMs + offsetMs(foundMs) !== wantedMs;
+  return new Date(isSkipped ? Math.max(guessMs, foundMs) : foundMs).toISOString();
 }
 
 /** The last label up to a text; -1: none. */

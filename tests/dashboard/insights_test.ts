@@ -91,7 +91,7 @@ const FINDINGS = [
     drilldown: drilldown([EMAIL]),
     evidence: EVIDENCE,
     notes: [{ at: "2026-11-15", text: "Sale" }, {
-      at: "2026-11-14T09:00:00.000Z",
+      at: "2026-11-13T23:30:00.000Z",
       text: "<i>New</i>",
     }],
   },
@@ -158,6 +158,7 @@ test("A finding tells its direction, its share, and how sure it is", async (visi
       "89% of the change",
       "Very unlikely to be chance",
       "+55% on the same weekdays",
+      // By the shop's clock: in UTC it was the day before.
       "Noted as well, 2026-11-14: <i>New</i>",
     ]
   ) {

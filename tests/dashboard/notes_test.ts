@@ -45,6 +45,19 @@ Deno.test("notes: a local time is an instant, and the same again", () => {
   assert.deepEqual(localTime("2026-01-31", "UTC"), { date: "2026-01-31", time: "" });
 });
 
+Deno.test("notes: a time that a clock change skips is as much later, east and west", () => {
+  for (
+    const [date, wanted, zone, instant, time] of [
+      ["2026-03-29", "02:30", "Europe/Berlin", "2026-03-29T01:30:00.000Z", "03:30"],
+      ["2026-03-08", "02:30", "America/New_York", "2026-03-08T07:30:00.000Z", "03:30"],
+      ["2026-10-04", "02:15", "Australia/Lord_Howe", "2026-10-03T15:45:00.000Z", "02:45"],
+    ] as const
+  ) {
+    assert.equal(instantOf(date, wanted, zone), instant, zone);
+    assert.deepEqual(localTime(instant, zone), { date, time });
+  }
+});
+
 const dayOf = (daysAgo: number) =>
   new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
 

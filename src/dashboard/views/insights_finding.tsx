@@ -4,7 +4,8 @@ import { apiUrl } from "../api.ts";
 import { Definition } from "../definition.tsx";
 import { Icon } from "../icons.tsx";
 import { Change } from "../kpi_tile.tsx";
-import { go, hrefFor } from "../location_state.ts";
+import { effectiveTimezone, go, hrefFor } from "../location_state.ts";
+import { localTime } from "../note_times.ts";
 import { counted } from "../number_format.ts";
 import { ViewLink } from "../view_link.tsx";
 import { destinationOf, peopleOf, readAddress } from "./insights_destination.ts";
@@ -181,7 +182,7 @@ export function FindingView({ finding, tested }: { finding: Finding; tested: num
           </li>
           {notes.slice(1).map(({ at, text }) => (
             <li key={`${at} ${text}`} class="insights-note">
-              Noted as well, {at.slice(0, 10)}: {text}
+              Noted as well, {localTime(at, effectiveTimezone.value).date}: {text}
             </li>
           ))}
         </ul>
