@@ -76,6 +76,14 @@ test("shares: the saved funnels and goals are shown as they are", async (visit) 
   await visit.sees(page, GOAL.title, "table");
 });
 
+test("shares: a funnel is compared where that is chosen", async (visit) => {
+  const { path } = await share(visit, { views: ["funnels"] });
+  const page = await visit.openAt(at(visit, path));
+  await visit.sees(page, FUNNEL.title, ".funnels-saved");
+  await page.select(".bar select:has(option[value=previous])", "previous");
+  await visit.sees(page, "Changes are against", ".funnels-result");
+});
+
 test("shares: its filters stand there and cannot be taken off; others can be added", async (visit) => {
   const filters = [{ field: "device", op: "is", values: ["desktop"] }];
   const { path } = await share(visit, { views: ["overview"], filters });

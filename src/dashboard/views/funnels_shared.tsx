@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
+import { ComparedNote } from "../compared.tsx";
 import { DEFINITIONS } from "../definitions.ts";
-import { go, sharedParams, viewParam } from "../location_state.ts";
+import { comparison, go, sharedParams, viewParam } from "../location_state.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
 import type { SavedFunnel } from "./funnels_definition.ts";
@@ -12,7 +13,7 @@ import type { FunnelReply } from "./funnels_words.ts";
 /** One saved funnel, as it is. */
 function Funnel({ slug, title }: SavedFunnel) {
   const [isTable, setTable] = useState(false);
-  const run = useRead<FunnelReply>(`/v1/funnels/${slug}`, sharedParams());
+  const run = useRead<FunnelReply>(`/v1/funnels/${slug}`, { ...sharedParams(), ...comparison() });
   const { data } = run;
   return (
     <>
@@ -27,6 +28,7 @@ function Funnel({ slug, title }: SavedFunnel) {
         {data && (
           <>
             <Tiles data={data} />
+            <ComparedNote previous={data.previous} />
             <Steps data={data} isTable={isTable} />
           </>
         )}
