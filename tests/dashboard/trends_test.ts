@@ -78,6 +78,15 @@ test("Hours that have not begun are no zeros", async (visit) => {
   }
 });
 
+test("Of people that a share tells not the number of, there is no average either", async (visit) => {
+  visit.intercept = (request) =>
+    request.url().includes("/v1/kpis?")
+      ? { status: 200, body: JSON.stringify({ totals: { visitors: null, events: 3 } }) }
+      : undefined;
+  const page = await opened(visit, "&event=purchase&measure=perVisitor");
+  assert.doesNotMatch(await visit.text(page, ".chart-block"), /NaN|∞/);
+});
+
 test("Each table has one CSV button, which says whose it is", async (visit) => {
   const page = await visit.open("view=trends");
   await visit.settled(page);

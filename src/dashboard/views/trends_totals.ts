@@ -3,9 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { read } from "../api.ts";
 import { filters, type Params, project, sharedParams } from "../location_state.ts";
 import type { EventMatch } from "../match_editor.tsx";
+import type { Kpis } from "../replies.ts";
 
 interface TotalsReply {
-  readonly totals: { readonly visitors: number; readonly events: number };
+  readonly totals: Pick<Kpis, "visitors" | "events">;
 }
 
 const NOTHING: readonly (number | null)[] = [];
@@ -33,9 +34,10 @@ export function useRangeTotals(
     const abort = new AbortController();
     Promise.all(asked.map((params) => read<TotalsReply>("/v1/kpis", params, abort.signal)))
       .then((replies) => {
-        const totals = replies.map(({ totals: { visitors, events } }) =>
-          kind === "visitors" ? visitors : visitors === 0 ? null : events / visitors
-        );
+        const totals = replies.map(({ totals: { visitors, events } }) => {
+          if (kind === "visitors") return visitors;
+          return events === null || !visitors ? null : events / visitors;
+        });
         setFound({ key, totals });
       }, () => {
         // The chart has the same reads' troubles and tells them; the figure stays unknown.
