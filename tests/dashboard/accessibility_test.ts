@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { press } from "./acts.ts";
 import { assertAccessible, assertFits } from "./axe.ts";
 import { invited, openedBy } from "./members.ts";
@@ -26,6 +27,42 @@ for (const scheme of ["light", "dark"] as const) {
       await assertFits(visit, page, `${view}-${scheme}`);
     });
   }
+}
+
+/** The contrast of what can be told by a line alone with all that it may stand on. */
+const CONTRASTS = `(() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const light = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((byte) => byte / 255)
+      .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const border = (selector) =>
+    getComputedStyle(document.querySelector(selector)).borderTopColor;
+  const lines = {
+    field: border(".bar .input"),
+    button: border(".bar .button"),
+    comparison: token("--chart-comparison"),
+  };
+  return Object.entries(lines).flatMap(([name, line]) =>
+    ["--page", "--surface", "--raised"].map((ground) => {
+      const both = [light(line), light(token(ground))];
+      return [name + " on " + ground, Math.max(...both) / Math.min(...both)];
+    })
+  );
+})()`;
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`accessible: borders of controls and compared lines stand out, ${scheme}`, async (visit) => {
+    const page = await visit.open("", { scheme });
+    await visit.settled(page);
+    for (const [what, ratio] of await page.evaluate(CONTRASTS) as [string, number][]) {
+      assert.ok(ratio >= 3, `${what}: ${ratio.toFixed(2)}`);
+    }
+  });
 }
 
 const OFFER = { ownerExists: true, password: true, passkeys: true, oidc: { name: "Example ID" } };
