@@ -13,8 +13,10 @@ const PAUSE_MS_MAX = 30_000;
 const POLL_MS = 10_000;
 /** After so many streams without a word, something between here and the server holds them back. */
 const SILENT_STREAMS_MAX = 2;
-/** The server is never silent for so long: it says a word every few seconds. */
+/** The server says the first word at once. */
 const FIRST_WORD_MS = 8_000;
+/** Two of the comments that say the connection stands, every 15 seconds, and what they take. */
+const SILENCE_MS_MAX = 35_000;
 
 export interface Live {
   readonly data: LiveReply | null;
@@ -22,22 +24,29 @@ export interface Live {
   readonly problem: ApiProblem | null;
 }
 
-/** Follows one stream to its end; true where it said anything. Throws ApiProblem, AbortError. */
+/**
+ * Follows one stream to its end, or until nothing comes: a network that is gone ends none. True where it
+ * said anything. Throws ApiProblem, AbortError.
+ */
 async function follow(
   params: Params,
   signal: AbortSignal,
   onReply: (reply: LiveReply) => void,
 ): Promise<boolean> {
   const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), FIRST_WORD_MS);
+  const waitFor = (ms: number) => setTimeout(() => silence.abort(), ms);
+  let timer = waitFor(FIRST_WORD_MS);
+  const heard = () => {
+    clearTimeout(timer);
+    timer = waitFor(SILENCE_MS_MAX);
+  };
   let hasSpoken = false;
   try {
     const response = await request(apiUrl(PATH, params), {
       headers: { Accept: "text/event-stream" },
       signal: AbortSignal.any([signal, silence.signal]),
     });
-    for await (const { event, data } of eventsOf(response.body!)) {
-      clearTimeout(timer);
+    for await (const { event, data } of eventsOf(response.body!, heard)) {
       if (event !== "live") continue;
       hasSpoken = true;
       onReply(JSON.parse(data));

@@ -23,9 +23,13 @@ export function takeEvents(text: string): { events: ServerEvent[]; rest: string 
   return { events: blocks.map(eventOf).filter((event) => event !== null), rest };
 }
 
-/** The events of a body, as they come. Throws what reading the body throws. */
+/**
+ * The events of a body, as they come. Throws what reading the body throws.
+ * @param heard called whenever anything comes, be it a comment
+ */
 export async function* eventsOf(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  heard: () => void = () => {},
 ): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -33,6 +37,7 @@ export async function* eventsOf(
     while (true) {
       const { value, done } = await reader.read();
       if (done) return;
+      heard();
       const taken = takeEvents(text + value);
       text = taken.rest;
       yield* taken.events;

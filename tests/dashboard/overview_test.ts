@@ -246,6 +246,48 @@ test("overview: nothing of a segment, or of bots, is not told as nothing in the 
   await visit.server.admin("DELETE", segment);
 });
 
+/** Who is there now comes by a stream that says one word, and then only what the test lets it. */
+const SILENT_STREAM = `{
+  const { fetch, setTimeout, clearTimeout } = globalThis;
+  globalThis.streams = [];
+  globalThis.watched = new Map();
+  globalThis.setTimeout = (act, ms, ...rest) => {
+    const timer = setTimeout(act, ms, ...rest);
+    if (ms === 35_000) watched.set(timer, act);
+    return timer;
+  };
+  globalThis.clearTimeout = (timer) => {
+    watched.delete(timer);
+    clearTimeout(timer);
+  };
+  globalThis.fetch = (url, call) => {
+    if (!call?.headers?.Accept?.includes("event-stream")) return fetch(url, call);
+    const reply = { visitors: { last5Minutes: 7, last30Minutes: 9 }, pages: [], series: [] };
+    return Promise.resolve(new Response(new ReadableStream({
+      start(stream) {
+        const say = (text) => stream.enqueue(new TextEncoder().encode(text));
+        streams.push(say);
+        say("event: live\\ndata: " + JSON.stringify(reply) + "\\n\\n");
+        call.signal.addEventListener("abort", () => stream.error(call.signal.reason));
+      },
+    })));
+  };
+}`;
+
+test("overview: who is there now is asked anew where the stream has fallen silent", async (visit) => {
+  const page = await visit.open("view=goals");
+  await visit.settled(page);
+  await page.evaluate(SILENT_STREAM);
+  await page.locator(".nav ::-p-text(Overview)").click();
+  await visit.until(page, "streams.length === 1 && watched.size === 1");
+  await page.evaluate("globalThis.before = [...watched.keys()][0]; streams[0](':\\n\\n')");
+  // What keeps the connection alive is no silence.
+  await visit.until(page, "watched.size === 1 && !watched.has(before)");
+  await page.evaluate("[...watched.values()][0]()");
+  await visit.until(page, "streams.length === 2");
+  await visit.sees(page, "7", ".live-line");
+});
+
 test("overview: another project is one choice away, and in the address", async (visit) => {
   const page = await open(visit);
   const select = await page.$(".project-switch select");
