@@ -5,8 +5,9 @@ import type { Scope } from "../query/selection.ts";
 import { eventPassesOf } from "./event_tests.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 import type { MatchPasses } from "./match_tests.ts";
+import type { TextsOf } from "./most_frequent.ts";
 import { type IdSource, NO_ID } from "./value_ids.ts";
-import { readTexts, type ValueTexts } from "./value_texts.ts";
+import { readIds, readTexts, type ValueTexts } from "./value_texts.ts";
 
 /** The ids that stand for the values of a field at events, and how to get their texts. */
 export interface ValueIds {
@@ -14,11 +15,11 @@ export interface ValueIds {
   /** The smallest id, and the largest of the segments visited so far. */
   readonly idsFrom: number;
   readonly idMax: number;
-  /** Whether several ids may stand for the same value. */
-  readonly areShared: boolean;
+  /** Finds the ids of values; null: several ids may stand for the same one. */
+  readonly idsOf: ((values: readonly string[]) => Promise<ValueTexts>) | null;
   /** 1 at the id of each actor who has a value; null where the ids are not those of actors. */
   readonly users: Uint8Array | null;
-  readonly textsOf: (ids: readonly number[]) => Promise<ValueTexts>;
+  readonly textsOf: TextsOf;
 }
 
 const OF_USERS: Filter = { field: "userId", op: "exists", values: [] };
@@ -40,8 +41,8 @@ export async function eventValueIds(
     from: of,
     idsFrom: isOfContext ? contextsFrom : NO_ID,
     idMax: isOfContext ? contextsTo : otherMax,
-    areShared: isOfContext,
+    idsOf: isOfContext ? null : (values) => readIds(sql, scope, by, values),
     users,
-    textsOf: (ids) => readTexts(sql, scope, by, ids),
+    textsOf: (ids, most) => readTexts(sql, scope, by, ids, most),
   };
 }

@@ -15,7 +15,7 @@ import { lazyIdMax } from "./lazy_fields.ts";
 import type { SelectedTimelines } from "./selected_timelines.ts";
 import { sessionValueIds } from "./session_value_ids.ts";
 import { NO_ID } from "./value_ids.ts";
-import { readTexts } from "./value_texts.ts";
+import { readIds, readTexts } from "./value_texts.ts";
 
 /** Returns the lazy columns that hold the values of a field: a read by that field must load them. */
 export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
@@ -34,9 +34,9 @@ export async function lazyValueIds(
     from: by,
     idsFrom: NO_ID,
     idMax: await lazyIdMax(sql, scope.projectId, by),
-    areShared: by === "referrer",
+    idsOf: by === "referrer" ? null : (values) => readIds(sql, scope, by, values),
     users: null,
-    textsOf: (ids) => readTexts(sql, scope, by, ids),
+    textsOf: (ids, most) => readTexts(sql, scope, by, ids, most),
   };
 }
 

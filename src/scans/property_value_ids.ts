@@ -32,6 +32,11 @@ class ValueNumbers {
     return ids;
   }
 
+  /** Returns the number of a text; null: no event has it. */
+  known(text: string): number | null {
+    return this.#numberOf.get(text) ?? null;
+  }
+
   #number(text: string | null): number {
     if (text === null) return NO_ID;
     const known = this.#numberOf.get(text);
@@ -58,7 +63,13 @@ export function propertyValueIds({ prepare }: FilteredTimelines, key: string): V
     get idMax() {
       return numbers.texts.length;
     },
-    areShared: false,
+    idsOf: (values) =>
+      Promise.resolve(
+        new Map(values.flatMap((value) => {
+          const id = numbers.known(value);
+          return id === null ? [] : [[id, value]];
+        })),
+      ),
     users: null,
     textsOf: (ids) =>
       Promise.resolve(

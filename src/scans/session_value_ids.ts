@@ -9,7 +9,7 @@ import type { SelectedTimelines } from "./selected_timelines.ts";
 import { SESSION_ID_WRITER } from "./session_id_writer.ts";
 import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
 import type { ValueIds } from "./event_value_ids.ts";
-import { readTexts } from "./value_texts.ts";
+import { readIds, readTexts } from "./value_texts.ts";
 
 const TRAFFIC_MAX =
   "SELECT coalesce(max(traffic_id), 0) AS traffic_max FROM traffic WHERE project_id = $1::int";
@@ -44,8 +44,8 @@ export async function sessionValueIds(
     from: MADE_IDS,
     idsFrom: NO_ID,
     idMax,
-    areShared: isOfTraffic,
+    idsOf: isOfTraffic ? null : (values) => readIds(sql, scope, by, values),
     users: null,
-    textsOf: (ids) => readTexts(sql, scope, by, ids),
+    textsOf: (ids, most) => readTexts(sql, scope, by, ids, most),
   };
 }

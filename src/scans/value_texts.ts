@@ -1,5 +1,6 @@
 import type { Row, Sql } from "../db/sql.ts";
 import { parseJson } from "../json_text.ts";
+import { termDigests } from "../query/filter_conditions.ts";
 import { knownReferrerHost } from "../query/field_values.ts";
 import type { Field } from "../query/filters.ts";
 import { type Dictionary, dictionaryOf, type Scope } from "../query/selection.ts";
@@ -21,20 +22,50 @@ function fieldDictionary(field: Field, params: SqlParams, siteHost: string | nul
   return dictionaryOf(field as Parameters<typeof dictionaryOf>[0]);
 }
 
-/** Reads the texts of ids of a field that is no property, from the dictionary of the field. */
+interface TextRow extends Row {
+  readonly id: number;
+  readonly text: string;
+}
+
+/**
+ * Reads the texts of ids of a field that is no property, from the dictionary of the field.
+ * @param most how many are read, the first in the order of their bytes; absent: all
+ */
 export async function readTexts(
   sql: Sql,
   { projectId, siteHost }: Pick<Scope, "projectId" | "siteHost">,
   field: Field,
   ids: readonly number[],
+  most?: number,
 ): Promise<ValueTexts> {
   const params = new SqlParams();
   const { table, id, text } = fieldDictionary(field, params, siteHost);
-  const rows = await sql.query<Row & { readonly id: number; readonly text: string }>(
+  const rows = await sql.query<TextRow>(
     `SELECT id, text FROM (
       SELECT v.${id} AS id, ${text} AS text FROM ${table} v
       WHERE v.project_id = ${params.int(projectId)} AND v.${id} = ANY(${params.ints(ids)})
-    ) AS told WHERE text IS NOT NULL`,
+    ) AS told WHERE text IS NOT NULL
+    ${most === undefined ? "" : `ORDER BY text COLLATE "C" LIMIT ${params.int(most)}`}`,
+    params.values,
+  );
+  return new Map(rows.map((row) => [row.id, row.text]));
+}
+
+/** Finds the ids of these texts of a field whose ids have a text each: one of terms, or `userId`. */
+export async function readIds(
+  sql: Sql,
+  { projectId, siteHost }: Pick<Scope, "projectId" | "siteHost">,
+  field: Field,
+  texts: readonly string[],
+): Promise<ValueTexts> {
+  const params = new SqlParams();
+  const { table, id, text } = fieldDictionary(field, params, siteHost);
+  const wanted = table === "terms"
+    ? `v.digest = ANY(${params.uuids(termDigests(texts))})`
+    : `v.kind = 'u' AND v.value = ANY(${params.texts(texts)})`;
+  const rows = await sql.query<TextRow>(
+    `SELECT v.${id} AS id, ${text} AS text FROM ${table} v
+    WHERE v.project_id = ${params.int(projectId)} AND ${wanted}`,
     params.values,
   );
   return new Map(rows.map((row) => [row.id, row.text]));

@@ -1,11 +1,10 @@
-import type { Row, Sql } from "../../db/sql.ts";
+import type { Sql } from "../../db/sql.ts";
 import { INSIGHT_VALUES_MAX } from "../../limits.ts";
-import { sessionValue } from "../../query/selection.ts";
-import { SqlParams } from "../../query/sql_params.ts";
-import { mostFrequent } from "../../scans/most_frequent.ts";
-import { type Dimension, DIMENSIONS } from "./insight_candidates.ts";
+import { mostFrequentOfEach, type TextsOf } from "../../scans/most_frequent.ts";
+import { readTexts } from "../../scans/value_texts.ts";
+import type { Dimension } from "./insight_candidates.ts";
 import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./line_tally.ts";
-import { idOfSession, type NumberedValues, SESSION_IDS } from "../visitors/session_values.ts";
+import { type NumberedValues, SESSION_IDS } from "../visitors/session_values.ts";
 
 export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;
 
@@ -93,13 +92,6 @@ export interface NumberedEvents {
   readonly events: Int32Array;
 }
 
-interface ChosenRow extends Row {
-  readonly dimension: number;
-  readonly list: number;
-  readonly number: number;
-  readonly value: string | null;
-}
-
 /**
  * Chooses for each list the values with the most events of each of its dimensions, in the order in
  * which they are shown; ties by name, a missing value last.
@@ -110,46 +102,23 @@ export async function chooseValues(
   values: ValuesOf,
   lists: readonly (readonly NumberedEvents[])[],
 ): Promise<ChosenValues[][]> {
-  const params = new SqlParams();
-  const project = params.int(projectId);
-  const scans = [...values].map(([dimension, { idOf }]) => {
-    const named = lists.flatMap((list, i) =>
-      list.filter((one) => one.dimension === dimension).flatMap(({ events }) =>
-        mostFrequent(events, INSIGHT_VALUES_MAX)
-          .map((number) => ({ list: i, number, events: events[number]! }))
-      )
+  const chosen = lists.map(() => new Map<Dimension, ChosenValues>());
+  for (const [dimension, { idOf }] of values) {
+    const textsOf: TextsOf = async (numbers, most) => {
+      const numberOf = new Map(numbers.map((number) => [idOf[number]!, number]));
+      const ids = [...numberOf.keys()];
+      const texts = await readTexts(sql, { projectId, siteHost: null }, dimension, ids, most);
+      return new Map([...texts].map(([id, text]) => [numberOf.get(id)!, text]));
+    };
+    const own = lists.flatMap((list, i) =>
+      list.filter((one) => one.dimension === dimension).map(({ events }) => ({ i, events }))
     );
-    const columns = [
-      named.map(({ list }) => list),
-      named.map(({ number }) => number),
-      named.map(({ number }) => idOf[number]!),
-      named.map(({ events }) => events),
-    ].map((column) => params.ints(column));
-    const { joins, value } = sessionValue(dimension);
-    return `SELECT ${DIMENSIONS.indexOf(dimension)} AS dimension, list, number, value,
-        row_number() OVER (PARTITION BY list ORDER BY events DESC, value COLLATE "C" NULLS LAST) AS line
-      FROM (
-        SELECT s.list, s.number, s.events, ${value} AS value
-        FROM (
-          SELECT *, ${project} AS project_id
-          FROM unnest(${columns.join(", ")}) AS u (list, number, ${idOfSession(dimension)}, events)
-        ) AS s ${joins}
-      ) AS named`;
-  });
-  const rows = scans.length === 0 ? [] : await sql.query<ChosenRow>(
-    `SELECT dimension, list, number, value FROM (${scans.join(" UNION ALL ")}) AS ranked
-    WHERE line <= ${INSIGHT_VALUES_MAX} ORDER BY dimension, list, line`,
-    params.values,
-  );
-  return lists.map((list, i) =>
-    list.map(({ dimension }): ChosenValues => {
-      const place = DIMENSIONS.indexOf(dimension);
-      const own = rows.filter((row) => row.dimension === place && row.list === i);
-      return {
-        dimension,
-        numbers: own.map(({ number }) => number),
-        values: own.map(({ value }) => value),
-      };
-    })
-  );
+    const counted = own.map(({ events }) => ({ counts: events, idAt: (number: number) => number }));
+    const found = await mostFrequentOfEach(counted, INSIGHT_VALUES_MAX, textsOf);
+    for (const [at, { i }] of own.entries()) {
+      const numbers = found[at]!.map(({ ids }) => ids[0]!);
+      chosen[i]!.set(dimension, { dimension, numbers, values: found[at]!.map(({ text }) => text) });
+    }
+  }
+  return lists.map((list, i) => list.map(({ dimension }) => chosen[i]!.get(dimension)!));
 }

@@ -2,15 +2,21 @@ import { SESSION_GAP_MS } from "../../limits.ts";
 import { unnamedInteractions } from "../../query/terms.ts";
 import type { EventMatch } from "../../query/filters.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
-import { SqlParams } from "../../query/sql_params.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { spanOf } from "../../query/range.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
-import { mostFrequent } from "../../scans/most_frequent.ts";
+import { mostFrequentOfEach, type TextsOf } from "../../scans/most_frequent.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
+import { readTexts } from "../../scans/value_texts.ts";
 import { OTHER } from "../answer/small_groups.ts";
-import { isNameCode, type NODE_KINDS, type StepRules, type StepsBy } from "./journey_steps.ts";
+import {
+  isNameCode,
+  type NODE_KINDS,
+  type StepRules,
+  type StepsBy,
+  termOf,
+} from "./journey_steps.ts";
 import {
   JOURNEY_LINKS,
   JOURNEY_NODES,
@@ -90,29 +96,18 @@ async function largestValues(
   { counts }: JourneyNodes,
   top: number,
 ): Promise<ShownValue[][]> {
-  const found = counts.flatMap((own, step) =>
-    mostFrequent(own, top).map((code) => ({ step, code, count: own[code]! }))
-  );
-  const params = new SqlParams();
-  const lists = [
-    params.ints(found.map(({ step }) => step)),
-    params.ints(found.map(({ code }) => code)),
-    params.ints(found.map(({ count }) => count)),
-  ];
-  const rows = await sql.query<{ step: number; code: number; value: string | null }>(
-    `SELECT step, code, value FROM (
-      SELECT c.step, c.code, t.term AS value, row_number() OVER (
-        PARTITION BY c.step ORDER BY c.count DESC, t.term COLLATE "C", c.code % 2
-      ) AS place
-      FROM unnest(${lists.join(", ")}) AS c (step, code, count)
-      LEFT JOIN terms t
-        ON t.project_id = ${params.int(scope.projectId)} AND t.term_id = c.code / 2
-    ) AS ordered WHERE place <= ${params.int(top)} ORDER BY step, place`,
-    params.values,
-  );
-  const shown: ShownValue[][] = counts.map(() => []);
-  for (const { step, code, value } of rows) shown[step]!.push({ code, value });
-  return shown;
+  const textsOf: TextsOf = async (codes, most) => {
+    const terms = await readTexts(sql, scope, "path", [...new Set(codes.map(termOf))], most);
+    return new Map(
+      codes.flatMap((code) => {
+        const text = terms.get(termOf(code));
+        return text === undefined ? [] : [[code, text] as const];
+      }),
+    );
+  };
+  const lists = counts.map((own) => ({ counts: own, idAt: (code: number) => code }));
+  const largest = await mostFrequentOfEach(lists, top, textsOf);
+  return largest.map((own) => own.map(({ text, ids }) => ({ code: ids[0]!, value: text })));
 }
 
 /** Returns the nodes of a step by their place: `$other`, the values, `$end`. */

@@ -12,6 +12,8 @@ type Direction = "forward" | "backward";
 /** The code of a value: even for a path, odd for a name. */
 export const pathCode = (path: number): number => 2 * path;
 export const nameCode = (name: number): number => 2 * name + 1;
+/** Returns the term of a code: that of the path, or of the name. */
+export const termOf = (code: number): number => code >> 1;
 export const isNameCode = (code: number): boolean => code % 2 === 1;
 
 /** Returns the code of an event's value; -1: the event is no step. */

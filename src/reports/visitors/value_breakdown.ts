@@ -3,12 +3,11 @@ import type { Field } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import { fieldValueIds } from "../../scans/field_value_ids.ts";
 import type { MatchPasses } from "../../scans/match_tests.ts";
-import { mostFrequent } from "../../scans/most_frequent.ts";
+import { type CountedText, frequentIds, mostFrequent, Ranking } from "../../scans/most_frequent.ts";
 import type { Read } from "../../scans/read.ts";
 import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { NO_ID } from "../../scans/value_ids.ts";
-import { compareBytes } from "../../scans/value_texts.ts";
 import type { Breakdown } from "./property_figures.ts";
 import { VALUE_COUNTS } from "./value_visitor.ts";
 
@@ -20,53 +19,79 @@ interface ValueBreakdown {
   readonly breakdown: Breakdown;
 }
 
-/** Returns the events of each id, without ids that cannot stand for one of the most frequent values. */
-function candidates(
-  counts: Float64Array,
-  { idsFrom, areShared }: ValueIds,
-  only: ReadonlySet<string | null> | null,
-): Map<number, number> {
-  // All ids are candidates where several may share a value, as a rare one may stand for a frequent one; and
-  // where only some values may have lines, which may be rare ones.
-  const isAny = areShared || only !== null;
-  const chosen = mostFrequent(counts, isAny ? Infinity : TREND_VALUES_MAX);
-  return new Map(chosen.map((place) => [place + idsFrom, counts[place]!]));
+/** The values that may have lines; null: all may. */
+type Only = ReadonlySet<string | null> | null;
+
+/** A value with the ids that have events: more of them are added while they are counted. */
+interface SharedValue extends CountedText {
+  count: number;
+  readonly ids: number[];
 }
 
-interface TopValue {
-  readonly value: string | null;
-  /** The ids of the value that have events. */
-  readonly ids: number[];
-  events: number;
+/** Counts the events of values that may have several ids each. */
+async function sharedValues(
+  { textsOf, idsFrom }: ValueIds,
+  counts: Float64Array,
+  only: Only,
+): Promise<Iterable<CountedText>> {
+  const values = new Map<string | null, SharedValue>();
+  // A rare id may stand for a frequent value, so that all are looked up.
+  for await (const some of frequentIds({ counts, idAt: (place) => place + idsFrom })) {
+    const texts = await textsOf([...some.keys()]);
+    for (const [id, count] of some) {
+      const text = texts.get(id) ?? null;
+      if (only !== null && !only.has(text)) continue;
+      const known = values.get(text);
+      if (known === undefined) values.set(text, { text, ids: [id], count });
+      else {
+        known.ids.push(id);
+        known.count += count;
+      }
+    }
+  }
+  return values.values();
+}
+
+/** Returns the values that may have lines and have events, by their ids. */
+async function namedValues(
+  { idsFrom }: ValueIds,
+  idsOf: NonNullable<ValueIds["idsOf"]>,
+  counts: Float64Array,
+  only: NonNullable<Only>,
+): Promise<CountedText[]> {
+  const found = await idsOf([...only].filter((value) => value !== null));
+  const named: [number, string | null][] = [...found];
+  if (only.has(null)) named.push([NO_ID, null]);
+  return named.flatMap(([id, text]) => {
+    const count = counts[id - idsFrom] ?? 0;
+    return count === 0 ? [] : [{ text, count, ids: [id] }];
+  });
 }
 
 /** Returns the values with most events, ties by value, the missing one (null) last, with their ids. */
-async function readTop(
-  { textsOf }: ValueIds,
-  counted: Map<number, number>,
-  only: ReadonlySet<string | null> | null,
-): Promise<TopValue[]> {
-  const texts = await textsOf([...counted.keys()]);
-  const values = new Map<string | null, TopValue>();
-  for (const [id, events] of counted) {
-    const value = texts.get(id) ?? null;
-    if (only !== null && !only.has(value)) continue;
-    const known = values.get(value);
-    if (known === undefined) values.set(value, { value, ids: [id], events });
-    else {
-      known.ids.push(id);
-      known.events += events;
-    }
+export async function topValues(
+  values: ValueIds,
+  counts: Float64Array,
+  only: Only,
+): Promise<readonly CountedText[]> {
+  const { idsOf, idsFrom, textsOf } = values;
+  if (idsOf !== null && only === null) {
+    const idAt = (place: number) => place + idsFrom;
+    return await mostFrequent({ counts, idAt }, TREND_VALUES_MAX, textsOf);
   }
-  return [...values.values()]
-    .sort((a, b) => b.events - a.events || compareBytes(a.value, b.value))
-    .slice(0, TREND_VALUES_MAX);
+  const ranking = new Ranking(TREND_VALUES_MAX);
+  await ranking.offerAll(
+    idsOf === null || only === null
+      ? await sharedValues(values, counts, only)
+      : await namedValues(values, idsOf, counts, only),
+  );
+  return ranking.ranked;
 }
 
 /** Returns the line of each id: that of its value; 0 for all other values. */
 function breakdownOf(
   { from, idsFrom, idMax, users }: ValueIds,
-  top: readonly TopValue[],
+  top: readonly CountedText[],
 ): Breakdown {
   const lineOf = new Uint8Array(idMax - idsFrom + 1);
   for (const [i, { ids }] of top.entries()) {
@@ -83,11 +108,11 @@ function breakdownOf(
 /**
  * Breaks the events in a span that any match takes down by a field: the values with most events get lines
  * of their own. For a field of sessions, `selected` must hold whole sessions.
- * @param only the values that may get lines; null: all
+ * @param only the values that may get lines, of which there are at most as many as lines; null: all
  */
 export async function readBreakdown(
   { sql, scope }: Pick<Read, "sql" | "scope">,
-  { by, only }: { readonly by: Field; readonly only: ReadonlySet<string | null> | null },
+  { by, only }: { readonly by: Field; readonly only: Only },
   span: Span,
   selected: SelectedTimelines,
   matches: MatchPasses,
@@ -97,6 +122,6 @@ export async function readBreakdown(
     const { from, idsFrom, idMax, users } = values;
     return { matches, span, from, idsFrom, idMax, users };
   });
-  const top = await readTop(values, candidates(counts, values, only), only);
-  return { top: top.map(({ value }) => value), breakdown: breakdownOf(values, top) };
+  const top = await topValues(values, counts, only);
+  return { top: top.map(({ text }) => text), breakdown: breakdownOf(values, top) };
 }

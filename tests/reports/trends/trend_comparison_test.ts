@@ -11,13 +11,23 @@ interface Viewed {
   readonly source?: string;
 }
 
-async function store(project: TestProject, views: readonly Viewed[]): Promise<void> {
+/** Stores page views; where `isNamed`, those of each page are a user's. */
+async function store(
+  project: TestProject,
+  views: readonly Viewed[],
+  isNamed = false,
+): Promise<void> {
   const events = views.map(({ day, who, path = "/", source }, i) => ({
     eventId: crypto.randomUUID(),
     name: "page_view",
     anonymousId: who,
+    title: `title of ${path}`,
+    properties: { page: path },
+    ...isNamed ? { userId: `user of ${path}` } : {},
     timestamp: new Date(Date.parse(`${day}T10:00:00Z`) + i).toISOString(),
-    url: `https://shop.example${path}${source === undefined ? "" : `?utm_source=${source}`}`,
+    url: `https://shop.example/${path.replace(/^\//, "")}${
+      source === undefined ? "" : `?utm_source=${source}`
+    }`,
   }));
   const { body } = await app.post(project, events);
   assert.equal(body.accepted, views.length, JSON.stringify(body));
@@ -47,10 +57,14 @@ Deno.test("trends: a value of the present is found among however many of the com
     ...times(60, (i) => ({ day: BEFORE!, who: `a${i}`, path: `/p${i % 30}` })),
     { day: BEFORE!, who: "b", path: "/x" },
     { day: NOW!, who: "b", path: "/x" },
-  ]);
-  for (const by of ["path", "entryPath", "name"]) {
+  ], true);
+  const told: Record<string, string> = {
+    ...{ path: "/x", entryPath: "/x", exitPath: "/x", "properties.page": "/x", name: "page_view" },
+    ...{ userId: "user of /x", title: "title of /x" },
+  };
+  for (const [by, value] of Object.entries(told)) {
     const { previous, ...body } = await asked(project, app.app.controlToken, { by });
-    const expected = by === "name" ? [["page_view", 1, 61]] : [["/x", 1, 1], ["$other", 0, 60]];
+    const expected = by === "name" ? [[value, 1, 61]] : [[value, 1, 1], ["$other", 0, 60]];
     assert.deepEqual(changes(body), expected, by);
     const lines = ((previous as Json)["series"] as Json[])
       .map(({ value, points }) => [value, (points as Json[])[0]!["value"]]);
