@@ -5,7 +5,7 @@ import { type KeptColumn, lazyKey } from "../timelines/lazy_loader.ts";
 import { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
 import { type MemoryScope, type MemoryUse, sharedColumn } from "../timelines/shared_memory.ts";
-import type { Filter } from "../query/filters.ts";
+import { type Filter, propertyOf } from "../query/filters.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import { ALL_ACTORS, type Asked, ASKED_ACTORS, narrowing } from "./asked_actors.ts";
 import { emptyBits, loadColumns, setBits } from "./column_filter_bits.ts";
@@ -78,6 +78,13 @@ const SPARSE_EVENT_BYTES = 2;
 
 const bytesOfColumn = (column: LazyColumn): number =>
   "property" in column && column.isSparse ? SPARSE_EVENT_BYTES : LAZY_EVENT_BYTES;
+
+/** Returns the properties whose values the columns or the filters need. */
+function propertiesOf(columns: readonly LazyColumn[], { filters }: FilterBits): string[] {
+  const ofColumns = columns.flatMap((column) => "property" in column ? [column.property] : []);
+  const ofFilters = [...filters.values()].flatMap(({ field }) => propertyOf(field) ?? []);
+  return [...new Set([...ofColumns, ...ofFilters])];
+}
 
 /** What it takes to make filtered parts of the parts of timelines, and to scan them. */
 interface Filtering extends ScanServices {
@@ -278,7 +285,10 @@ export async function loadFilteredTimelines(
     { sql, cache: segments, use, perform: (job) => pool.perform(job) },
     scope.projectId,
     span,
-    { eventBytes, expect: (events) => pool.expect(events), only },
+    {
+      ...{ eventBytes, only, properties: propertiesOf(columns, bits) },
+      expect: (events) => pool.expect(events),
+    },
   );
   const own = actors === null ? [] : [actors];
   const filtering = { ...access, bits, columns, timelines, span, actors: own };

@@ -5,16 +5,19 @@ import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { sharedColumn } from "../timelines/shared_memory.ts";
 import type { ValueIds } from "./event_value_ids.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
+import { Ranking } from "./most_frequent.ts";
+import { PROPERTY_TEXT_LENGTH_KEPT } from "./scan_limits.ts";
 import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
-import { propertyText } from "./value_texts.ts";
+import { propertyText, type ValueTexts } from "./value_texts.ts";
 
 /** Values between two looks at the clock. */
 const VALUES_UNTIMED = 10_000;
 
 /** Numbers the values of many columns from 1, by their text: 0 stands for no value. */
 class ValueNumbers {
-  readonly texts: string[] = [];
-  readonly #numberOf = new TextMap<number>();
+  /** By number, from 1; null: the text is long, and in the columns alone. */
+  readonly texts: (string | null)[] = [];
+  readonly #numberOf = new TextMap<number>(PROPERTY_TEXT_LENGTH_KEPT);
 
   /** Returns the number of each event's value; 0 where it has none. */
   async idsOf(
@@ -41,16 +44,65 @@ class ValueNumbers {
     if (text === null) return NO_ID;
     const known = this.#numberOf.get(text);
     if (known !== undefined) return known;
-    const number = this.texts.push(text);
+    const number = this.texts.push(text.length <= PROPERTY_TEXT_LENGTH_KEPT ? text : null);
     this.#numberOf.set(text, number);
     return number;
   }
 }
 
+/** Takes the long texts of these numbers out of the columns, which may be read anew, part by part. */
+async function longTexts(
+  { parts }: FilteredTimelines,
+  key: string,
+  wanted: Set<number>,
+  take: (id: number, text: string) => void,
+): Promise<void> {
+  const turn = yielding();
+  for await (const { segments } of parts()) {
+    for (const segment of segments) {
+      const { places, codes, values } = segment.property(key);
+      const ids = segment.column(MADE_IDS) as IntegerColumn;
+      for (let i = 0; i < places.length; i++) {
+        const id = ids[places[i]!]!;
+        if (wanted.delete(id)) take(id, propertyText(values[codes[i]!]!)!);
+        if (i % VALUES_UNTIMED === 0) await turn();
+      }
+      if (wanted.size === 0) return;
+    }
+  }
+}
+
+/** Returns the texts of numbers; with `most` only so many, the first in the order of their bytes. */
+async function textsOfNumbers(
+  timelines: FilteredTimelines,
+  key: string,
+  { texts }: ValueNumbers,
+  ids: readonly number[],
+  most: number | undefined,
+): Promise<ValueTexts> {
+  const all = new Map<number, string>();
+  const first = most === undefined ? null : new Ranking(most);
+  const take = (id: number, text: string) => {
+    if (first === null) all.set(id, text);
+    else first.offer({ text, count: 0, ids: [id] });
+  };
+  const long = new Set<number>();
+  const turn = yielding();
+  for (const [i, id] of ids.entries()) {
+    const text = id === NO_ID ? undefined : texts[id - 1];
+    if (text === null) long.add(id);
+    else if (text !== undefined) take(id, text);
+    if (i % VALUES_UNTIMED === 0) await turn();
+  }
+  if (long.size > 0) await longTexts(timelines, key, long, take);
+  if (first === null) return all;
+  return new Map(first.ranked.map(({ ids: [id], text }) => [id!, text!]));
+}
+
 /** Returns the ids of a property's values; the read must have loaded the property. */
-export function propertyValueIds({ prepare }: FilteredTimelines, key: string): ValueIds {
+export function propertyValueIds(timelines: FilteredTimelines, key: string): ValueIds {
   const numbers = new ValueNumbers();
-  prepare(async ({ segments, memory }) => {
+  timelines.prepare(async ({ segments, memory }) => {
     const turn = yielding();
     for (const segment of segments) {
       const ids = await numbers.idsOf(segment.property(key), segment.times.length, turn);
@@ -71,9 +123,6 @@ export function propertyValueIds({ prepare }: FilteredTimelines, key: string): V
         })),
       ),
     users: null,
-    textsOf: (ids) =>
-      Promise.resolve(
-        new Map(ids.flatMap((id) => id === NO_ID ? [] : [[id, numbers.texts[id - 1]!]])),
-      ),
+    textsOf: (ids, most) => textsOfNumbers(timelines, key, numbers, ids, most),
   };
 }

@@ -12,3 +12,5 @@ export const SPARE_TIME_GRACE_MS = 5;
 export const SPARE_TIME_OTHERS_SHARE = 0.25;
 /** Requests that a worker has at most: the one it is at, and the next. */
 export const WORKER_REQUESTS_MAX = 2;
+/** Characters of a property's value up to which its text is kept while it is counted; longer ones are read again. */
+export const PROPERTY_TEXT_LENGTH_KEPT = 256;

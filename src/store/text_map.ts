@@ -5,18 +5,22 @@ const HASHED_LENGTH_MAX = 16_383;
 
 /** A map whose keys are texts: found in a time that grows with the text's length, however alike the texts are. */
 export class TextMap<V> {
+  readonly #lengthMax: number;
   readonly #values = new Map<string, V>();
   /** Those of long texts, by their digests. */
   readonly #long = new Map<string, V>();
 
+  /** @param lengthMax longer texts are not kept, but their digests */
+  constructor(lengthMax = HASHED_LENGTH_MAX) {
+    this.#lengthMax = Math.min(lengthMax, HASHED_LENGTH_MAX);
+  }
+
   get(text: string): V | undefined {
-    return text.length <= HASHED_LENGTH_MAX
-      ? this.#values.get(text)
-      : this.#long.get(digestOf(text));
+    return text.length <= this.#lengthMax ? this.#values.get(text) : this.#long.get(digestOf(text));
   }
 
   set(text: string, value: V): void {
-    if (text.length <= HASHED_LENGTH_MAX) this.#values.set(text, value);
+    if (text.length <= this.#lengthMax) this.#values.set(text, value);
     else this.#long.set(digestOf(text), value);
   }
 }

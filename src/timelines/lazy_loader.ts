@@ -10,7 +10,7 @@ import { oneAhead } from "./one_ahead.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import { columnsOfProperty, PropertyReader } from "./property_reader.ts";
 import { DEPTH_COLUMNS, pickedDepths, readDepths } from "./scroll_depths.ts";
-import { pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
+import { neededPlaces, pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
 import { type Column, type MemoryScope, shared, type SharedMemory } from "./shared_memory.ts";
 import { type CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
@@ -128,7 +128,7 @@ export async function loadLazies(
   for await (const [i, reader] of oneAhead(unread, fetch)) {
     const { segmentId } = segments[i]!;
     const own = sliceOf(i);
-    const properties = new PropertyReader(reader, own?.picked ?? null);
+    const properties = new PropertyReader(reader, own === null ? null : neededPlaces(own));
     for (const number of missing[i]!) {
       const column = columns[number]!;
       const whole = await read(reader, properties, column);

@@ -4,6 +4,7 @@ import type { ColumnsWithBits } from "./hot_columns.ts";
 import { type LazyColumn, type LazyField, lazyName } from "./lazy_columns.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import {
+  fewEvents,
   keptRuns,
   type pickedColumns,
   type runColumns,
@@ -162,6 +163,7 @@ export function slicedSegment(
   const spans = keptRuns(columns, keeps);
   if (spans.length === 0) return null;
   const { picked, ...own } = columnsOf(columns, spans, take);
-  const slice: SegmentSlice = { stored, blocks, firstPlace, picked };
+  const few = picked === null ? fewEvents(columns, spans) : {};
+  const slice: SegmentSlice = { stored, blocks, firstPlace, picked, ...few };
   return new LoadedSegment({ ...own, segmentId: stored.segmentId, slice });
 }

@@ -32,10 +32,17 @@ interface Piece {
   readonly events: number;
 }
 
-/** Yields blocks, those of more than `eventsMax` events cut into pieces of as many identities each. */
-function* piecesOf(head: SegmentHead, eventsMax: number): Generator<Piece> {
+/** Returns how much an event of a segment takes, compared with one of all segments. */
+type WeightIn = (head: SegmentHead) => number;
+
+/**
+ * Yields blocks, those of more than `eventsMax` events cut into pieces of as many identities each. Heavier
+ * events count as more of them.
+ */
+function* piecesOf(head: SegmentHead, eventsMax: number, weightIn: WeightIn): Generator<Piece> {
+  const weight = weightIn(head);
   for (const [block, from] of head.firstIdentities.entries()) {
-    const events = eventsOf(head, { first: block, end: block + 1 });
+    const events = weight * eventsOf(head, { first: block, end: block + 1 });
     const identities = (head.firstIdentities[block + 1] ?? head.lastIdentity) - from + 1;
     const count = Math.min(identities, Math.ceil(events / eventsMax));
     for (let i = 0; i < count; i++) {
@@ -49,10 +56,14 @@ function* piecesOf(head: SegmentHead, eventsMax: number): Generator<Piece> {
  * however many they are.
  * @returns the first identity of each range
  */
-export function rangeStarts(heads: readonly SegmentHead[], eventsMax: number): number[] {
+export function rangeStarts(
+  heads: readonly SegmentHead[],
+  eventsMax: number,
+  weightIn: WeightIn = () => 1,
+): number[] {
   // Blocks of all segments may begin at the same identity, and together they must not be too many.
   const pieceMax = eventsMax / (2 * heads.length);
-  const pieces = heads.flatMap((head) => [...piecesOf(head, pieceMax)])
+  const pieces = heads.flatMap((head) => [...piecesOf(head, pieceMax, weightIn)])
     .sort((a, b) => a.identity - b.identity);
   const starts = [0];
   let events = 0;
@@ -144,6 +155,7 @@ export interface PartSource {
   readonly actorOf: Int32Array;
   /** About the most events that are in memory at once. */
   readonly eventsMax: number;
+  readonly weightIn: WeightIn;
   readonly memory: SharedMemory;
   /** Performs the decoding of blocks. */
   readonly perform: PerformDecoding;
@@ -156,6 +168,7 @@ export class PartReader {
   readonly #heads: readonly StoredHead[];
   readonly #actorOf: Int32Array;
   readonly #eventsMax: number;
+  readonly #weightIn: WeightIn;
   readonly #memory: SharedMemory;
   readonly #perform: PerformDecoding;
 
@@ -165,6 +178,7 @@ export class PartReader {
     this.#heads = source.heads;
     this.#actorOf = source.actorOf;
     this.#eventsMax = source.eventsMax;
+    this.#weightIn = source.weightIn;
     this.#memory = source.memory;
     this.#perform = source.perform;
   }
@@ -176,7 +190,8 @@ export class PartReader {
    */
   async *parts(): AsyncGenerator<SegmentsPart> {
     const actorOf = this.#actorOf;
-    const starts = rangeStarts(this.#heads.map(({ head }) => head), PART_SHARE * this.#eventsMax);
+    const heads = this.#heads.map(({ head }) => head);
+    const starts = rangeStarts(heads, PART_SHARE * this.#eventsMax, this.#weightIn);
     const isSpread = spreadActors(actorOf, starts);
     const memory = new MemoryScope(this.#memory);
     const spread = new SpreadEvents(actorOf, isSpread, BESIDE_SHARE * this.#eventsMax, memory);

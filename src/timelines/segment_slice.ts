@@ -14,6 +14,23 @@ export interface SegmentSlice {
   readonly firstPlace: number;
   /** The places of the events among those of the blocks, ascending; null: all of them. */
   readonly picked: Uint32Array | null;
+  /** Where few of the events of the blocks are kept, though all are loaded: those that are; absent: most are. */
+  readonly few?: readonly EventSpan[];
+}
+
+/** Events of blocks, from a place to before another. */
+interface EventSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Returns the places of the only events whose values are needed; null: those of all are. */
+export function neededPlaces({ picked, few }: SegmentSlice): Uint32Array | null {
+  if (picked !== null || few === undefined) return picked;
+  const places = new Uint32Array(few.reduce((sum, { from, to }) => sum + to - from, 0));
+  let length = 0;
+  for (const { from, to } of few) for (let at = from; at < to; at++) places[length++] = at;
+  return places;
 }
 
 function pickedIntegers<C extends IntegerColumn | Uint32Array>(column: C, picked: Uint32Array): C {
@@ -65,6 +82,16 @@ export function keptRuns(
   }
   if (first >= 0) spans.push({ first, end: identities.length });
   return spans;
+}
+
+/** Returns where the events of these runs lie, if they are less than half of all; else nothing. */
+export function fewEvents(
+  { starts, times }: Pick<SegmentColumns, "starts" | "times">,
+  spans: readonly RunSpan[],
+): Pick<SegmentSlice, "few"> {
+  const few = spans.map(({ first, end }) => ({ from: starts[first]!, to: starts[end]! }));
+  const events = few.reduce((sum, { from, to }) => sum + to - from, 0);
+  return 2 * events < times.length ? { few } : {};
 }
 
 type Take = (bytes: number) => SharedArrayBuffer;

@@ -1,6 +1,6 @@
 import type { Row, Sql } from "../db/sql.ts";
 import { SEGMENT_FETCH_BYTES_MAX } from "../limits.ts";
-import { allBlocks } from "../store/segment_head.ts";
+import { allBlocks, type SegmentHead } from "../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById, type StoredHead } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
 import { ActorLookUp } from "./actors.ts";
@@ -9,6 +9,7 @@ import { type LoadedSegment, loadedSegment } from "./loaded_segment.ts";
 import { PartReader } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
 import { type MemoryScope, type MemoryUse, shared } from "./shared_memory.ts";
+import { textBytesIn } from "./text_bytes.ts";
 import { buildTimelines } from "./timeline_build.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
@@ -41,7 +42,8 @@ const TIMELINE_EVENT_BYTES = 3;
 
 /** Returns no row where nothing is projected yet, and one without a segment where none has an event in the span. */
 const DIRECTORY = `
-SELECT s.segment_id, p.links_version, coalesce(s.events, 0) * ${EVENT_BYTES} AS bytes
+SELECT s.segment_id, p.links_version, coalesce(s.events, 0) * ${EVENT_BYTES} AS bytes,
+  coalesce(s.text_bytes, 0) AS text_bytes
 FROM projections p
 LEFT JOIN segments s
   ON s.project_id = p.project_id AND s.from_ms < $3::int8 AND s.to_ms >= $2::int8
@@ -72,6 +74,7 @@ interface SizedSegment extends Row {
   readonly segment_id: number | null;
   readonly links_version: number;
   readonly bytes: number;
+  readonly text_bytes: number;
 }
 
 async function* onlyPart(part: TimelinePart): AsyncGenerator<TimelinePart> {
@@ -164,6 +167,8 @@ async function loadSegments(
 export interface TimelineOptions {
   /** The bytes that an event takes beside the columns of every read. */
   readonly eventBytes?: number;
+  /** The properties whose values the read loads: their texts take bytes too. */
+  readonly properties?: readonly string[];
   /** Called with the number of events before they are loaded. */
   readonly expect?: (events: number) => void;
   /** The ids of the segments that are loaded; absent or null: all that overlap the span. */
@@ -179,28 +184,41 @@ export async function loadTimelines(
   loading: TimelineLoading,
   projectId: number,
   span: { readonly fromMs: number; readonly toMs: number },
-  { eventBytes = 0, expect = () => {}, only = null }: TimelineOptions = {},
+  { eventBytes = 0, properties = [], expect = () => {}, only = null }: TimelineOptions = {},
 ): Promise<Timelines> {
   const { sql, cache, use, perform } = loading;
   const directory = await sql.query<SizedSegment>(DIRECTORY, [projectId, span.fromMs, span.toMs]);
   const version = directory[0]?.links_version ?? 0;
   const bytesOfEvent = EVENT_BYTES + eventBytes;
   const sizes = new Map<number, number>();
-  for (const { segment_id, bytes } of directory) {
-    if (segment_id !== null && only?.has(segment_id) !== false) sizes.set(segment_id, bytes);
+  let textBytesMax = 0;
+  for (const { segment_id, bytes, text_bytes } of directory) {
+    if (segment_id === null || only?.has(segment_id) === false) continue;
+    sizes.set(segment_id, bytes);
+    textBytesMax += properties.length * text_bytes;
   }
   const events = sizes.values().reduce((sum, bytes) => sum + bytes, 0) / EVENT_BYTES;
   expect(events);
   const build = (segments: readonly LoadedSegment[], actorOf: Int32Array) =>
     buildTimelines(sql, projectId, segments, actorOf);
-  const isKept = (bytesOfEvent + TIMELINE_EVENT_BYTES) * events <= cache.bytesMax;
-  if (!isKept) {
-    const heads = [...(await fetchHeadsById(sql, projectId, sizes.keys())).values()];
+  const fits = (textBytes: number) =>
+    (bytesOfEvent + TIMELINE_EVENT_BYTES) * events + textBytes <= cache.bytesMax;
+  // What their texts take is looked at where it can matter.
+  const heads = fits(textBytesMax)
+    ? []
+    : [...(await fetchHeadsById(sql, projectId, sizes.keys())).values()];
+  const textBytes = heads.reduce((sum, { head }) => sum + textBytesIn(head, properties), 0);
+  if (!fits(textBytes)) {
     const last = heads.reduce((max, { head }) => Math.max(max, head.lastIdentity), 0);
     const actorOf = await new ActorLookUp(sql, cache, projectId, version).upTo(last);
-    const eventsMax = Math.max(1, Math.floor(cache.partBytesMax / bytesOfEvent));
+    const weight = bytesOfEvent + textBytes / events;
+    const eventsMax = Math.max(1, Math.floor(cache.partBytesMax / weight));
+    // Events of other segments may have longer texts.
+    const weightIn = (head: SegmentHead) =>
+      (bytesOfEvent + textBytesIn(head, properties) / head.events) / weight;
     const { memory } = cache;
-    const reader = new PartReader({ sql, projectId, heads, actorOf, eventsMax, memory, perform });
+    const source = { sql, projectId, heads, actorOf, eventsMax, weightIn, memory, perform };
+    const reader = new PartReader(source);
     return {
       projectId,
       actorOf,

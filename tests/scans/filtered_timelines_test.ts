@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { Database, Sql } from "../../src/db/sql.ts";
 import type { TimelinePart } from "../../src/timelines/timelines.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
@@ -142,6 +144,49 @@ onBothEngines("filtered timelines: the lazy columns that are asked for", async (
     assert.throws(() => segment!.ids("title"), /did not ask/);
   }
 });
+
+onBothEngines(
+  "filtered timelines: a part holds texts of bounded length, too",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const LENGTH = 6_000;
+    const textOf = (at: number) => randomBytes(LENGTH / 2).toString("hex") + at;
+    const rows = Array.from({ length: 240 }, (_, at) => ({
+      ...step(at, { long: textOf(at), short: "x" }),
+      anonymous_id: `a${at % 60}`,
+    }));
+    await insertEvents(database, rows.sort((a, b) => a.event_id < b.event_id ? -1 : 1));
+    await createProjection(database).catchUp(1);
+    const PART_BYTES = 200_000;
+    const load = timelinesOf(database, 1, PART_BYTES);
+    const timelines = await load(EVER, [], [{ property: "long" }]);
+    const parts = await Array.fromAsync(
+      timelines.parts(),
+      ({ segments }) => segments.flatMap((one) => one.property("long").values),
+    );
+    const stored = rows.map(({ properties }) => JSON.stringify(JSON.parse(properties!).long));
+    assert.ok(isDeepStrictEqual(parts.flat().sort(), stored.sort()), "each text is in one part");
+    // 1.4 MB of texts; each part is half of what may be in memory, as the next is read meanwhile.
+    const largest = Math.max(...parts.map((part) => part.join("").length));
+    assert.ok(parts.length > 10 && largest < PART_BYTES, `${parts.length} of up to ${largest}`);
+
+    const long: Filter = { field: "properties.long", op: "contains", values: ["ff"] };
+    const passing = async (timelines: FilteredTimelines) => {
+      const found = await Array.fromAsync(
+        timelines.parts(),
+        ({ segments }) => segments.flatMap(({ filterBits }) => [...filterBits]),
+      );
+      return { parts: found.length, passing: found.flat().filter((bits) => bits === 1).length };
+    };
+    const whole = await passing(await timelinesOf(database, 1, 10_000_000)(EVER, [long]));
+    const divided = await passing(await load(EVER, [long]));
+    assert.equal(whole.parts, 1);
+    assert.equal(divided.passing, whole.passing);
+    assert.ok(divided.parts > 10);
+    // Of reads that ask for none of them it makes no difference.
+    assert.equal((await passing(await load(EVER, [ON_PATH]))).parts, 1);
+  },
+);
 
 onBothEngines(
   "filtered timelines: numbers are made once, and kept for later reads",

@@ -31,6 +31,11 @@ Deno.test("rangeStarts: ranges of about so many events, and no identity in two o
   // A block is cut where it holds more, but not an identity.
   assert.deepEqual(rangeStarts([headOf([1], 4, 40)], 10), [0, 2, 3, 4]);
   assert.deepEqual(rangeStarts([headOf([7], 7, 40)], 10), [0]);
+  // Heavier events count as more of them.
+  const light = headOf([1, 5, 9], 12, 30);
+  assert.deepEqual(rangeStarts([light], 10, () => 1 / 3), [0]);
+  const heavy = rangeStarts([light, headOf([20], 29, 30)], 10, (head) => head === light ? 1 : 2);
+  assert.deepEqual(heavy.filter((start) => start > 12), [20, 21, 22, 23, 24, 25, 26, 27, 28, 29]);
 });
 
 Deno.test("spreadActors: those whose identities lie in several ranges", () => {

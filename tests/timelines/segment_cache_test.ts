@@ -171,6 +171,7 @@ class FakeSql extends SegmentTable {
     const rows = [...this.sizes].map(([segment_id, bytes]) => ({
       segment_id,
       bytes,
+      text_bytes: 0,
       links_version,
     }));
     return Promise.resolve(rows as Row[] as R[]);
