@@ -12,7 +12,7 @@ import { NEWEST } from "../reports/newest/newest_events.ts";
 import { PASSING_IDS } from "../reports/events/passing_visitor.ts";
 import { FUNNEL } from "../reports/funnels/funnel_visitor.ts";
 import { CELL_EVENTS, CELL_PEOPLE } from "../reports/heatmaps/cell_visitor.ts";
-import { INSIGHT_COUNTS } from "../reports/insights/insight_visitor.ts";
+import { INSIGHT_COUNTS, INSIGHT_EVENTS } from "../reports/insights/insight_visitor.ts";
 import {
   JOURNEY_BEHIND,
   JOURNEY_LINKS,
@@ -44,6 +44,7 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   FUNNEL,
   HAS_EVENTS,
   INSIGHT_COUNTS,
+  INSIGHT_EVENTS,
   JOURNEY_BEHIND,
   JOURNEY_LINKS,
   JOURNEY_NODES,

@@ -1,6 +1,7 @@
 import type { Sql } from "../../db/sql.ts";
 import { INSIGHT_VALUES_MAX } from "../../limits.ts";
-import { mostFrequentOfEach, type TextsOf } from "../../scans/most_frequent.ts";
+import type { CountedKeys } from "../../scans/key_counts.ts";
+import { type CountedIds, mostFrequentOfEach, type TextsOf } from "../../scans/most_frequent.ts";
 import { readTexts } from "../../scans/value_texts.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./line_tally.ts";
@@ -18,13 +19,25 @@ export interface ChosenValues {
 /** Returns the line of a dimension's value by the value's number; -1: it has none. */
 type LineOf = (dimension: Dimension, number: number) => number;
 
+/** The first line of a dimension, and how many it has. */
+interface DimensionLines {
+  readonly dimension: Dimension;
+  readonly from: number;
+  readonly size: number;
+}
+
 /** The line of the total, then the lines of each dimension's values. */
 export interface ValueLines extends Lines {
-  readonly dimensions: readonly Dimension[];
+  readonly dimensions: readonly DimensionLines[];
   readonly lineOf: LineOf;
 }
 
 const WHOLE: LineTable = { of: WHOLE_ID, idsFrom: 0, width: 1, linesOf: Int32Array.of(0) };
+
+/** The dimension whose ids are those of paths: a path's number is its id. */
+const PATHS: Dimension = "entryPath";
+/** Paths have no table: see `PathLines`. */
+const TABLE_IDS = SESSION_IDS.filter((id) => id !== "entry_path_id");
 
 /** Makes a table for each kind of id, with the lines of all dimensions that it tells side by side. */
 function tablesOf(
@@ -32,7 +45,7 @@ function tablesOf(
   dimensions: readonly Dimension[],
   lineOf: LineOf,
 ): LineTable[] {
-  const tables = SESSION_IDS.flatMap((id): LineTable[] => {
+  const tables = TABLE_IDS.flatMap((id): LineTable[] => {
     const toldById = dimensions.filter((dimension) => values.get(dimension)!.of === id);
     const width = toldById.length;
     if (width === 0) return [];
@@ -51,30 +64,38 @@ function tablesOf(
 /**
  * Makes as many lines for each dimension as `sizes` says.
  * @param placeOf the index of a value among its dimension's lines; -1: it has no line
+ * @param paths the paths that have a line; null: each has the line of its id
  */
 function linesBy(
   values: ValuesOf,
   sizes: readonly (readonly [Dimension, number])[],
   placeOf: LineOf,
+  paths: readonly number[] | null,
 ): ValueLines {
-  const bases = new Map<Dimension, number>();
   let count = 1;
-  for (const [dimension, size] of sizes) {
-    bases.set(dimension, count);
+  const dimensions = sizes.map(([dimension, size]): DimensionLines => {
+    const from = count;
     count += size;
-  }
+    return { dimension, from, size };
+  });
+  const firsts = new Map(dimensions.map(({ dimension, from }) => [dimension, from]));
   const lineOf: LineOf = (dimension, number) => {
     const place = placeOf(dimension, number);
-    return place < 0 ? -1 : bases.get(dimension)! + place;
+    return place < 0 ? -1 : firsts.get(dimension)! + place;
   };
-  const dimensions = [...bases.keys()];
-  return { tables: tablesOf(values, dimensions, lineOf), count, dimensions, lineOf };
+  const first = firsts.get(PATHS);
+  const lineOfPath = paths && new Map(paths.map((path) => [path, lineOf(PATHS, path)]));
+  return {
+    tables: tablesOf(values, [...firsts.keys()], lineOf),
+    paths: first === undefined ? null : { lineOf: lineOfPath, first },
+    ...{ count, dimensions, lineOf },
+  };
 }
 
 /** Makes a line for each value of these dimensions. */
 export function linesOfAll(values: ValuesOf, dimensions: readonly Dimension[]): ValueLines {
   const sizes = dimensions.map((one) => [one, values.get(one)!.idOf.length] as const);
-  return linesBy(values, sizes, (_, number) => number);
+  return linesBy(values, sizes, (_, number) => number, null);
 }
 
 /** Makes a line for each chosen value, in their order. */
@@ -83,13 +104,34 @@ export function linesOfChosen(values: ValuesOf, chosen: readonly ChosenValues[])
     chosen.map(({ dimension, numbers }) => [dimension, new Map(numbers.map((n, i) => [n, i]))]),
   );
   const sizes = chosen.map(({ dimension, numbers }) => [dimension, numbers.length] as const);
-  return linesBy(values, sizes, (dimension, number) => places.get(dimension)!.get(number) ?? -1);
+  const placeOf: LineOf = (dimension, number) => places.get(dimension)!.get(number) ?? -1;
+  const paths = chosen.find(({ dimension }) => dimension === PATHS)?.numbers ?? [];
+  return linesBy(values, sizes, placeOf, paths);
 }
 
-/** How many events each value of a dimension has, by the value's number. */
-export interface NumberedEvents {
+/** How many events values of a dimension have, by the values' numbers. */
+export interface NumberedEvents extends CountedIds {
   readonly dimension: Dimension;
-  readonly events: Int32Array;
+}
+
+/** Returns the events of the values that have any, of lines of all values. */
+export function eventsByNumber(
+  { keys, counts }: CountedKeys,
+  { dimensions }: ValueLines,
+): NumberedEvents[] {
+  return dimensions.map(({ dimension, from, size }): NumberedEvents => {
+    const own = Int32Array.from(
+      keys.keys().filter((at) => {
+        const number = keys[at]! - from;
+        return number >= 0 && number < size;
+      }),
+    );
+    return {
+      dimension,
+      counts: own.map((at) => counts[at]!),
+      idAt: (place) => keys[own[place]!]! - from,
+    };
+  });
 }
 
 /**
@@ -111,9 +153,9 @@ export async function chooseValues(
       return new Map([...texts].map(([id, text]) => [numberOf.get(id)!, text]));
     };
     const own = lists.flatMap((list, i) =>
-      list.filter((one) => one.dimension === dimension).map(({ events }) => ({ i, events }))
+      list.filter((one) => one.dimension === dimension).map((counted) => ({ i, counted }))
     );
-    const counted = own.map(({ events }) => ({ counts: events, idAt: (number: number) => number }));
+    const counted = own.map((one) => one.counted);
     const found = await mostFrequentOfEach(counted, INSIGHT_VALUES_MAX, textsOf);
     for (const [at, { i }] of own.entries()) {
       const numbers = found[at]!.map(({ ids }) => ids[0]!);

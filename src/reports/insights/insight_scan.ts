@@ -9,6 +9,7 @@ import type { ScanSource } from "../../scans/read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "../../scans/session_end.ts";
 import type { SessionPasses } from "../../scans/session_test.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
+import type { VisitorKind } from "../../scans/visitor.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import {
   type Candidate,
@@ -21,13 +22,19 @@ import {
 import {
   chooseValues,
   type ChosenValues,
+  eventsByNumber,
   linesOfAll,
   linesOfChosen,
   type NumberedEvents,
   type ValueLines,
   type ValuesOf,
 } from "./insight_lines.ts";
-import { INSIGHT_COUNTS, type JointIds } from "./insight_visitor.ts";
+import {
+  INSIGHT_COUNTS,
+  INSIGHT_EVENTS,
+  type InsightInputs,
+  type JointIds,
+} from "./insight_visitor.ts";
 import { sliceKey } from "./joint_cells.ts";
 import { type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../visitors/session_values.ts";
@@ -77,23 +84,34 @@ async function visitedOf(
   };
 }
 
-/** Counts the lines of each match in one scan. */
-export async function countLines(
+/** Scans for the lines of each match. */
+async function scanLines<Counts>(
+  kind: VisitorKind<InsightInputs, Counts>,
   { timelines, calendar: { segments }, reach, events, sessions, ofMatches }: Visited,
   { groups, ...places }: Places,
   lines: readonly Lines[],
-  joint: JointIds | null = null,
-): Promise<LineTally[]> {
+  joint: JointIds | null,
+): Promise<Counts> {
   const inputs = {
     ...{ events, sessions, ofMatches, places, reach },
-    lines: lines.map(({ tables, count }) => ({ tables, count })),
+    lines: lines.map(({ tables, paths, count }) => ({ tables, paths, count })),
     segments: segments.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
     placeCount: groups.length,
     joint,
   };
   const asked = { events: events.scope, sessions };
-  const counts = await timelines.scan(INSIGHT_COUNTS, () => inputs, { asked });
-  return counts.map((own, match) => new LineTally(lines[match]!, groups.length, own));
+  return await timelines.scan(kind, () => inputs, { asked });
+}
+
+/** Counts the lines of each match in one scan. */
+export async function countLines(
+  visited: Visited,
+  places: Places,
+  lines: readonly Lines[],
+  joint: JointIds | null = null,
+): Promise<LineTally[]> {
+  const counts = await scanLines(INSIGHT_COUNTS, visited, places, lines, joint);
+  return counts.map((own, match) => new LineTally(lines[match]!, places.groups.length, own));
 }
 
 /** Returns the same timelines and tests with some of the matches only. */
@@ -129,11 +147,12 @@ function eventsOf(
   { groups }: Places,
 ): NumberedEvents[] {
   const inPeriods = groups.flatMap(({ period }, i) => period === null ? [] : i + 1);
-  return lines.dimensions.map((dimension): NumberedEvents => ({
+  return lines.dimensions.map(({ dimension }): NumberedEvents => ({
     dimension,
-    events: values.get(dimension)!.idOf.map((_, number) =>
+    counts: values.get(dimension)!.idOf.map((_, number) =>
       tally.eventsAt(lines.lineOf(dimension, number), inPeriods)
     ),
+    idAt: (number) => number,
   }));
 }
 
@@ -174,9 +193,8 @@ async function chooseFirst(
     let to = from + 1;
     while (to < lines.length && cellsOf(lines.slice(from, to + 1), places) <= cellsMax) to++;
     const some = withMatches(visited, Array.from({ length: to - from }, (_, i) => from + i));
-    for (const [i, tally] of (await countLines(some, places, lines.slice(from, to))).entries()) {
-      lists.push(eventsOf(tally, lines[from + i]!, values, places));
-    }
+    const counted = await scanLines(INSIGHT_EVENTS, some, places, lines.slice(from, to), null);
+    for (const [i, own] of counted.entries()) lists.push(eventsByNumber(own, lines[from + i]!));
     from = to;
   }
   return await chooseValues(sql, timelines.projectId, values, lists);

@@ -8,15 +8,18 @@ import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
+import { addKeys, type CountedKeys } from "../../scans/key_counts.ts";
 import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import type { Places } from "./insight_candidates.ts";
 import {
   CONTEXT_ID,
   ENTRY_PATH_ID,
   JOINT_ID,
+  LineEvents,
   type Lines,
   LineTally,
   Piece,
+  type PieceTally,
   TRAFFIC_ID,
 } from "./line_tally.ts";
 
@@ -51,7 +54,7 @@ export function jointCell(
 const groupAt = ({ idsFrom, groupOf }: IdGroups, id: number): number => groupOf[id - idsFrom] ?? 0;
 
 /** Which events and sessions are selected, and the lines in which each match is counted. */
-interface InsightInputs {
+export interface InsightInputs {
   readonly events: MatchPasses;
   readonly sessions: SessionPasses;
   /** By match: the filters on its sessions. */
@@ -69,12 +72,12 @@ interface InsightInputs {
   readonly reach: Span;
 }
 
-/** Follows actors through their sessions, and adds up the pieces of these. */
-class InsightVisitor implements Visitor<Int32Array[]> {
+/** Follows actors through their sessions, and adds up the pieces of these in the tally of each match. */
+class InsightVisitor {
   readonly #actors: Uint8Array | null;
   readonly #sessions: SessionTest;
   readonly #ofMatches: readonly SessionTest[];
-  readonly #tallies: readonly LineTally[];
+  readonly #tallies: readonly PieceTally[];
   readonly #places: PlacesOf;
   readonly #segments: SpanFinder;
   readonly #scan: SessionScan;
@@ -106,12 +109,16 @@ class InsightVisitor implements Visitor<Int32Array[]> {
   #lastDay = 0;
   #lastPeriod = 0;
 
-  constructor(inputs: InsightInputs, words: readonly Int32Array[]) {
+  constructor(
+    inputs: InsightInputs,
+    words: readonly Int32Array[],
+    tallies: readonly PieceTally[],
+  ) {
     const { scope, tests, counted } = inputs.events;
     this.#actors = scope.actors;
     this.#sessions = new SessionTest(inputs.sessions);
     this.#ofMatches = inputs.ofMatches.map((one) => new SessionTest(one));
-    this.#tallies = inputs.lines.map((some) => new LineTally(some, inputs.placeCount));
+    this.#tallies = tallies;
     this.#places = inputs.places;
     this.#joint = inputs.joint;
     this.#segments = new SpanFinder(inputs.segments);
@@ -131,10 +138,6 @@ class InsightVisitor implements Visitor<Int32Array[]> {
     if (this.#actors !== null && this.#actors[actor] !== 1) return;
     this.#actor = actor;
     this.#scan.visit(actor, timeline);
-  }
-
-  result(): Int32Array[] {
-    return this.#tallies.map(({ counts }) => counts);
   }
 
   #visitSession(session: ScannedSession): void {
@@ -275,9 +278,32 @@ class InsightVisitor implements Visitor<Int32Array[]> {
   }
 }
 
+function visitorWith<Counts>(
+  inputs: InsightInputs,
+  words: readonly Int32Array[],
+  tallies: readonly PieceTally[],
+  result: () => Counts,
+): Visitor<Counts> {
+  const visitor = new InsightVisitor(inputs, words, tallies);
+  return { visit: (actor, timeline) => visitor.visit(actor, timeline), result };
+}
+
 /** Counts each line of each match: see `LineTally`. */
 export const INSIGHT_COUNTS: VisitorKind<InsightInputs, Int32Array[]> = {
   name: "insights",
-  create: (inputs, words) => new InsightVisitor(inputs, words),
+  create: (inputs, words) => {
+    const tallies = inputs.lines.map((some) => new LineTally(some, inputs.placeCount));
+    return visitorWith(inputs, words, tallies, () => tallies.map(({ counts }) => counts));
+  },
   merge: (counts, more) => counts.map((own, match) => addTo(own, more[match]!)),
+};
+
+/** Counts the events of the lines of each match that have any: see `LineEvents`. */
+export const INSIGHT_EVENTS: VisitorKind<InsightInputs, CountedKeys[]> = {
+  name: "insight events",
+  create: (inputs, words) => {
+    const tallies = inputs.lines.map((some) => new LineEvents(some));
+    return visitorWith(inputs, words, tallies, () => tallies.map(({ counts }) => counts.result()));
+  },
+  merge: (counts, more) => counts.map((own, match) => addKeys(own, more[match]!)),
 };

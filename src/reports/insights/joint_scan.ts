@@ -75,7 +75,8 @@ export async function countTogether(
   const visited = inPeriods(withMatches(found.visited, matches));
   const { ids, count, holds } = groupBySlices(values, numbered(found, slices), cellsMax);
   const own = Int32Array.from({ length: count }, (_, cell) => cell);
-  const lines = { tables: [{ of: JOINT_ID, idsFrom: 0, width: 1, linesOf: own }], count };
+  const table = { of: JOINT_ID, idsFrom: 0, width: 1, linesOf: own };
+  const lines = { tables: [table], paths: null, count };
   const tallies = await countLines(
     visited,
     placesOfBoth(visited),

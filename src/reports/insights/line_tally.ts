@@ -1,3 +1,4 @@
+import { KeyCounts } from "../../scans/key_counts.ts";
 import type { SessionId } from "../visitors/session_values.ts";
 
 /** The indexes of a piece's ids, which tell its values; the first id is the same for everything. */
@@ -24,10 +25,24 @@ export interface LineTable {
   readonly linesOf: Int32Array;
 }
 
+/** The lines of entry paths, of which a site may have millions: no table holds all of their ids. */
+export interface PathLines {
+  /** The line of each path's id; null: path i has the line `first + i`. */
+  readonly lineOf: ReadonlyMap<number, number> | null;
+  readonly first: number;
+}
+
 /** The lines of a match: each event is counted in the lines of all its ids. */
 export interface Lines {
   readonly tables: readonly LineTable[];
+  /** Null: no line is one of an entry path. */
+  readonly paths: PathLines | null;
   readonly count: number;
+}
+
+/** Returns the line of an entry path; -1: it has none. */
+function lineOfPath({ lineOf, first }: PathLines, path: number): number {
+  return lineOf === null ? first + path : lineOf.get(path) ?? -1;
 }
 
 /** Selected events of one actor in one segment of the calendar and one context, in a session or in none. */
@@ -72,9 +87,41 @@ interface PlaceCounts {
   readonly bounces: number;
 }
 
+/** What counts the pieces of a match. */
+export interface PieceTally {
+  /** Adds the events of a piece, some of which are page views. Pieces of an actor come in order of time. */
+  add(piece: Piece, events: number, pageviews: number): void;
+}
+
+/** Counts the events of each line that has any, at all places together: see `KeyCounts`. */
+export class LineEvents implements PieceTally {
+  readonly counts = new KeyCounts();
+  readonly #lines: Lines;
+
+  constructor(lines: Lines) {
+    this.#lines = lines;
+  }
+
+  add({ ids, place }: Piece, events: number): void {
+    if (place === 0) return;
+    const { tables, paths } = this.#lines;
+    for (const { of, idsFrom, width, linesOf } of tables) {
+      const from = (ids[of]! - idsFrom) * width;
+      for (let i = from; i < from + width; i++) {
+        if (linesOf[i]! >= 0) this.counts.add(linesOf[i]!, events);
+      }
+    }
+    const line = paths === null ? -1 : lineOfPath(paths, ids[ENTRY_PATH_ID]!);
+    if (line >= 0) this.counts.add(line, events);
+  }
+}
+
 /** Counts the lines of one match. */
-export class LineTally {
+export class LineTally implements PieceTally {
   readonly #tables: readonly LineTable[];
+  readonly #paths: PathLines | null;
+  /** The line of a piece's entry path. */
+  readonly #pathLine = new Int32Array(1);
   readonly #places: number;
   readonly #counts: Int32Array;
   readonly #lasts: Int32Array;
@@ -83,15 +130,16 @@ export class LineTally {
    * @param places how many places there are; they are counted from 1
    * @param counts the counts to start from
    */
-  constructor({ tables, count }: Lines, places: number, counts?: Int32Array) {
+  constructor({ tables, paths, count }: Lines, places: number, counts?: Int32Array) {
     this.#tables = tables;
+    this.#paths = paths;
     this.#places = places;
     this.#counts = counts ?? new Int32Array(count * places * FIGURES);
     this.#lasts = new Int32Array(count * LASTS);
   }
 
   /** Returns how many numbers the lines take at so many places. */
-  static cellsOf({ count }: Lines, places: number): number {
+  static cellsOf({ count }: Pick<Lines, "count">, places: number): number {
     return count * (places * FIGURES + LASTS);
   }
 
@@ -121,7 +169,6 @@ export class LineTally {
     return events;
   }
 
-  /** Adds the events of a piece, some of which are page views. Pieces of an actor come in order of time. */
   add(piece: Piece, events: number, pageviews: number): void {
     const tables = this.#tables;
     for (let i = 0; i < tables.length; i++) {
@@ -129,6 +176,9 @@ export class LineTally {
       const from = (piece.ids[of]! - idsFrom) * width;
       this.#addTo(linesOf, from, from + width, piece, events, pageviews);
     }
+    if (this.#paths === null) return;
+    this.#pathLine[0] = lineOfPath(this.#paths, piece.ids[ENTRY_PATH_ID]!);
+    this.#addTo(this.#pathLine, 0, 1, piece, events, pageviews);
   }
 
   #addTo(

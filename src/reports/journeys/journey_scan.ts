@@ -5,6 +5,7 @@ import { matchFilters, type Span } from "../../query/selection.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { spanOf } from "../../query/range.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
+import type { CountedKeys } from "../../scans/key_counts.ts";
 import { mostFrequentOfEach, type TextsOf } from "../../scans/most_frequent.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
@@ -42,6 +43,8 @@ export interface JourneyQuestion {
 interface ShownValue {
   readonly code: number;
   readonly value: string | null;
+  /** How many ways have it at the step. */
+  readonly count: number;
 }
 
 interface CountedJourneys {
@@ -105,22 +108,24 @@ async function largestValues(
       }),
     );
   };
-  const lists = counts.map((own) => ({ counts: own, idAt: (code: number) => code }));
+  const lists = counts.map(({ keys, counts }) => ({ counts, idAt: (at: number) => keys[at]! }));
   const largest = await mostFrequentOfEach(lists, top, textsOf);
-  return largest.map((own) => own.map(({ text, ids }) => ({ code: ids[0]!, value: text })));
+  return largest.map((own) =>
+    own.map(({ text, count, ids }) => ({ code: ids[0]!, value: text, count }))
+  );
 }
 
 /** Returns the nodes of a step by their place: `$other`, the values, `$end`. */
 function nodesAt(
   values: readonly ShownValue[],
-  counts: Int32Array,
+  { counts }: CountedKeys,
   ended: number,
   places: number,
 ): CountedNode[] {
-  const own = values.map(({ code, value }): CountedNode => ({
+  const own = values.map(({ code, value, count }): CountedNode => ({
     value,
     kind: isNameCode(code) ? "name" : "path",
-    count: counts[code]!,
+    count,
   }));
   const all = counts.reduce((sum, count) => sum + count, 0);
   const others = all - own.reduce((sum, { count }) => sum + count, 0);

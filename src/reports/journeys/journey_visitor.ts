@@ -2,17 +2,11 @@ import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { addKeys, type CountedKeys, KeyCounts } from "../../scans/key_counts.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
-import {
-  addLinks,
-  type CountedKeys,
-  keyOf,
-  LinkCounts,
-  linkOf,
-  type LinkSpace,
-} from "./link_counts.ts";
+import { addLinks, keyOf, LinkCounts, linkOf, type LinkSpace } from "./link_counts.ts";
 import { codeOf, JourneySteps, nameCode, type StepRules, type StepsBy } from "./journey_steps.ts";
 
 export interface JourneyInputs {
@@ -167,8 +161,8 @@ function wayVisitor<Counts>(
 export interface JourneyNodes {
   /** How many ways there are. */
   readonly total: number;
-  /** By step, then by the value's code: how many ways have the value there. */
-  readonly counts: readonly Int32Array[];
+  /** By step: how many ways have each value there, by the value's code. */
+  readonly counts: readonly CountedKeys[];
   /** By step: how many ways ended just before it. */
   readonly ended: Int32Array;
   readonly space: LinkSpace;
@@ -181,23 +175,31 @@ function nodeCounter(inputs: JourneyInputs, words: readonly Int32Array[]): Visit
   const codes = 2 * (inputs.selected.termMax + 1);
   const space: LinkSpace = { steps, codes, linksMax };
   const links = new LinkCounts(space);
-  const counts = Array.from({ length: steps }, () => new Int32Array(codes));
+  const counts = Array.from({ length: steps }, () => new KeyCounts());
   const ended = new Int32Array(steps);
   let total = 0;
   return wayVisitor(inputs, words, (way, length) => {
     total++;
     let from = way.codeAt(0);
-    counts[0]![from]!++;
+    counts[0]!.add(from);
     for (let step = 1; step < length; step++) {
       const to = way.codeAt(step);
-      counts[step]![to]!++;
+      counts[step]!.add(to);
       links.add(keyOf(space, step - 1, from, to));
       from = to;
     }
     if (length === steps) return;
     ended[length]!++;
     links.add(keyOf(space, length - 1, from, codes));
-  }, () => ({ total, counts, ended, space, links: links.result() }));
+  }, () => {
+    return {
+      total,
+      counts: counts.map((own) => own.result()),
+      ended,
+      space,
+      links: links.result(),
+    };
+  });
 }
 
 /** The first pass: counts the values at each step, and the links between them unless these are too many. */
@@ -206,7 +208,7 @@ export const JOURNEY_NODES: VisitorKind<JourneyInputs, JourneyNodes> = {
   create: nodeCounter,
   merge: (counts, more) => ({
     total: counts.total + more.total,
-    counts: counts.counts.map((own, step) => addTo(own, more.counts[step]!)),
+    counts: counts.counts.map((own, step) => addKeys(own, more.counts[step]!)),
     ended: addTo(counts.ended, more.ended),
     space: counts.space,
     links: addLinks(counts.space, counts.links, more.links),

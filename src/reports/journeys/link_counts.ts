@@ -1,17 +1,8 @@
+import { type CountedKeys, KeyCounts } from "../../scans/key_counts.ts";
+
 /** The most different links that one scan counts: 4 MB. */
 export const LINKS_COUNTED_MAX = 2 ** 18;
-/** The least slots per link, so that few links collide. */
-const SLOTS_PER_LINK = 2;
-const SLOTS_MIN = 1_024;
 const KEYS_MAX = 2 ** 31;
-/** Keys are multiplied by it, so that keys which are close together spread over all slots (Knuth, 6.4). */
-const SPREAD = 0x9e3779b1;
-
-/** How many ways go over each link; only links that some way goes over. */
-export interface CountedKeys {
-  readonly keys: Int32Array;
-  readonly counts: Int32Array;
-}
 
 /** The links that are possible. */
 export interface LinkSpace {
@@ -41,65 +32,27 @@ export function hasKeys({ steps, codes, linksMax }: LinkSpace): boolean {
   return linksMax > 0 && steps * codes * (codes + 1) < KEYS_MAX;
 }
 
-/** Counts links by key in a hash table with open addressing; it stops at too many different links. */
+/** Counts links by key: how many ways go over each; it stops at too many different links. */
 export class LinkCounts {
   readonly #linksMax: number;
-  /** A power of two. */
-  #slots = SLOTS_MIN;
-  /** One more than the key; 0: the slot is free. */
-  #keys = new Int32Array(SLOTS_MIN);
-  #counts = new Int32Array(SLOTS_MIN);
-  #size = 0;
-  #isOver: boolean;
+  /** Null: there are too many different links. */
+  #counts: KeyCounts | null;
 
   constructor(space: LinkSpace) {
     this.#linksMax = space.linksMax;
-    this.#isOver = !hasKeys(space);
+    this.#counts = hasKeys(space) ? new KeyCounts() : null;
   }
 
   add(key: number, ways = 1): void {
-    if (this.#isOver) return;
-    let slot = Math.imul(key, SPREAD) & (this.#slots - 1);
-    while (this.#keys[slot] !== key + 1) {
-      if (this.#keys[slot] === 0) {
-        this.#keys[slot] = key + 1;
-        this.#size++;
-        break;
-      }
-      slot = (slot + 1) & (this.#slots - 1);
-    }
-    this.#counts[slot]! += ways;
-    if (this.#size * SLOTS_PER_LINK > this.#slots) this.#grow();
+    const counts = this.#counts;
+    if (counts === null) return;
+    counts.add(key, ways);
+    if (counts.size > this.#linksMax) this.#counts = null;
   }
 
   /** Returns the counts; null: there were too many different links. */
   result(): CountedKeys | null {
-    if (this.#isOver) return null;
-    const keys = new Int32Array(this.#size);
-    const counts = new Int32Array(this.#size);
-    let at = 0;
-    for (let slot = 0; slot < this.#slots; slot++) {
-      if (this.#keys[slot] === 0) continue;
-      keys[at] = this.#keys[slot]! - 1;
-      counts[at++] = this.#counts[slot]!;
-    }
-    return { keys, counts };
-  }
-
-  #grow(): void {
-    if (this.#size > this.#linksMax) {
-      this.#isOver = true;
-      this.#keys = this.#counts = new Int32Array(0);
-      return;
-    }
-    const [keys, counts] = [this.#keys, this.#counts];
-    this.#slots *= 2;
-    this.#keys = new Int32Array(this.#slots);
-    this.#counts = new Int32Array(this.#slots);
-    this.#size = 0;
-    for (let slot = 0; slot < keys.length; slot++) {
-      if (keys[slot] !== 0) this.add(keys[slot]! - 1, counts[slot]);
-    }
+    return this.#counts?.result() ?? null;
   }
 }
 

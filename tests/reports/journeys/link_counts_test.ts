@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { CountedKeys } from "../../../src/scans/key_counts.ts";
 import type { Read } from "../../../src/scans/read.ts";
 import { type JourneyQuestion, scanJourneys } from "../../../src/reports/journeys/journey_scan.ts";
 import {
   addLinks,
-  type CountedKeys,
   hasKeys,
   keyOf,
   LinkCounts,
