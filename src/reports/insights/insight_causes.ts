@@ -120,7 +120,7 @@ class CauseSearch {
 
   #ownership() {
     const order = this.#causes.map((cause, i) => ({ cause, i }))
-      .sort((a, b) => b.cause.mass(b.cause.all) - a.cause.mass(a.cause.all));
+      .sort((a, b) => b.cause.sessions - a.cause.sessions);
     const ownersOf = (owns: (cause: Change) => boolean) => {
       const owners = new Int32Array(this.#cells).fill(FREE);
       for (const { cause, i } of order) {
@@ -215,7 +215,7 @@ class CauseSearch {
 
   /** Drops causes that the others explain, where this leaves no other change unexplained. */
   *#prune(): Search<void> {
-    const broadFirst = this.#causes.toSorted((a, b) => b.mass(b.all) - a.mass(a.all));
+    const broadFirst = this.#causes.toSorted((a, b) => b.sessions - a.sessions);
     for (const one of broadFirst) {
       const before = this.#causes;
       const leftBefore = yield* this.#left();

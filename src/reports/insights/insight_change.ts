@@ -25,6 +25,8 @@ export class Change {
   readonly holds: Uint8Array;
   /** The sums over all cells of its slice. */
   readonly all: Sums;
+  /** The sessions of its slice in both periods: by them slices are compared, whatever their figures count. */
+  readonly sessions: number;
   readonly #figure: CellFigure;
   readonly #trials: CellFigure;
   readonly #cells: Int32Array;
@@ -48,6 +50,12 @@ export class Change {
     const all = nothing();
     for (const cell of this.#cells) this.#add(all, cell);
     this.all = all;
+    // Of the same match for all changes: goals have sessions of their own.
+    const [{ sessions } = figures] = matches.values();
+    this.sessions = this.holds.reduce(
+      (sum, held, cell) => sum + held * (sessions.now[cell]! + sessions.before[cell]!),
+      0,
+    );
   }
 
   /** Returns the sums at the cells of each owner: those of owner i at index i + 1. */

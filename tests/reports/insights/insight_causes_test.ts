@@ -16,6 +16,8 @@ interface Group {
   readonly before: number;
   readonly now: number;
   readonly bounces?: readonly [number, number];
+  /** Events before and now, where there are more than one a visit. */
+  readonly events?: readonly [number, number];
 }
 
 type Named = readonly [Metric, Dimension | null, string?];
@@ -39,6 +41,8 @@ function causesOf(groups: readonly Group[], named: readonly Named[]): Record<str
       figures[figure].before[cell] = before;
     }
     [figures.bounces.before[cell], figures.bounces.now[cell]] = bounces;
+    const { events = [before, now] } = groups[cell]!;
+    [figures.events.before[cell], figures.events.now[cell]] = events;
   }
   const isIn = ({ of }: Group, dimension: Dimension | null, value: string | null) =>
     dimension === null || of[dimension] === value;
@@ -49,7 +53,11 @@ function causesOf(groups: readonly Group[], named: readonly Named[]): Record<str
   const findings = named.map(([metric, dimension, value = null]): Finding => {
     const own = groups.filter((group) => isIn(group, dimension, value));
     const sum = (count: (group: Group) => number) => own.reduce((n, group) => n + count(group), 0);
-    const [before, now] = [sum((group) => group.before), sum((group) => group.now)];
+    const eventsOf = (at: 0 | 1) =>
+      sum(({ events, ...one }) => events?.[at] ?? [one.before, one.now][at]!);
+    const [before, now] = metric === "events"
+      ? [eventsOf(0), eventsOf(1)]
+      : [sum((group) => group.before), sum((group) => group.now)];
     const isRate = metric === "bounceRate";
     const rateOf = (at: 0 | 1, of: number) => sum(({ bounces }) => bounces?.[at] ?? 0) / of;
     const [previous, current] = isRate ? [rateOf(0, before), rateOf(1, now)] : [before, now];
@@ -218,6 +226,28 @@ Deno.test("causes: several sources of a channel, and then not the channel", () =
   assert.deepEqual(
     causesOf([...alike, groups.at(-1)!], [[V, "channel", "Referral"], ...named]),
     { "visitors channel Referral": named.map(([, , source]) => `visitors source ${source}`) },
+  );
+});
+
+Deno.test("causes: a narrow one of many events holds its cells beside a broad one of visitors", () => {
+  const groups: Group[] = [
+    {
+      of: { source: "hn", channel: "Referral", country: "US" },
+      before: 100,
+      now: 140,
+      events: [200, 5_600],
+    },
+    { of: { source: "blog", channel: "Referral" }, before: 300, now: 420, events: [300, 420] },
+    { of: { channel: "Direct", country: "US" }, before: 900, now: 900, events: [8_000, 8_000] },
+    { of: { channel: "Direct" }, before: 900, now: 900, events: [8_000, 8_000] },
+  ];
+  assert.deepEqual(
+    causesOf(groups, [
+      [V, "channel", "Referral"],
+      ["events", "source", "hn"],
+      ["events", "country", "US"],
+    ]),
+    { "events source hn": ["events country US"], "visitors channel Referral": [] },
   );
 });
 
