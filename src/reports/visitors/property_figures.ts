@@ -8,6 +8,7 @@ import { FIGURES_MET } from "../../scans/scan_limits.ts";
 import { decimalAt, type NumberColumn, numbersName } from "../../scans/number_columns.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
+import { yielding } from "../../store/yielding.ts";
 import type { FigureMeasure } from "./trend_measures.ts";
 
 /** The lines that events belong to by the value of a field. */
@@ -52,7 +53,7 @@ export interface Counted {
 const NONE: Counted = { numbers: new Float64Array(0), counts: new Float64Array(0) };
 
 /** Merges two lists of counted numbers. */
-export function mergeCounted(some: Counted, more: Counted): Counted {
+function mergeCounted(some: Counted, more: Counted): Counted {
   if (some.numbers.length === 0) return more;
   if (more.numbers.length === 0) return some;
   const all = new Float64Array(some.numbers.length + more.numbers.length);
@@ -65,6 +66,23 @@ export function mergeCounted(some: Counted, more: Counted): Counted {
     if (more.numbers[j] === next) counts[length]! += more.counts[j++]!;
   }
   return { numbers: all.slice(0, length), counts: counts.slice(0, length) };
+}
+
+/**
+ * Merges many lists of counted numbers, the two shortest first, so that a number is copied as often as their
+ * number can be halved. It yields to the event loop between two merges.
+ */
+export async function sumCounted(lists: readonly Counted[]): Promise<Counted> {
+  const turn = yielding();
+  const left = lists.toSorted((a, b) => a.numbers.length - b.numbers.length);
+  while (left.length > 1) {
+    const [some, more] = left.splice(0, 2) as [Counted, Counted];
+    const merged = mergeCounted(some, more);
+    const at = left.findIndex(({ numbers }) => numbers.length >= merged.numbers.length);
+    left.splice(at < 0 ? left.length : at, 0, merged);
+    await turn();
+  }
+  return left[0] ?? NONE;
 }
 
 /** Counts equal numbers of a sorted list. */

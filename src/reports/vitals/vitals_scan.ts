@@ -5,7 +5,7 @@ import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
-import { type Breakdown, type Counted, mergeCounted } from "../visitors/property_figures.ts";
+import { type Breakdown, type Counted, sumCounted } from "../visitors/property_figures.ts";
 import { selectMatches } from "../../scans/selected_events.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { readBreakdown } from "../visitors/value_breakdown.ts";
@@ -45,11 +45,17 @@ async function scanPlaces(
   }));
 }
 
-function sumOf(rows: readonly MeasuredVitals[]): MeasuredVitals {
-  const none: Counted = { numbers: new Float64Array(0), counts: new Float64Array(0) };
+async function sumOf(rows: readonly MeasuredVitals[]): Promise<MeasuredVitals> {
+  const sums = new Map<VitalName, Counted>();
+  for (const name of VITAL_NAMES) {
+    sums.set(
+      name,
+      await sumCounted(rows.map(({ met }) => met[name])),
+    );
+  }
   return {
     pageViews: rows.reduce((sum, { pageViews }) => sum + pageViews, 0),
-    met: ofEachVital((name) => rows.reduce((sum, { met }) => mergeCounted(sum, met[name]), none)),
+    met: ofEachVital((name) => sums.get(name)!),
   };
 }
 
@@ -72,7 +78,7 @@ export async function scanVitals(
   const rows = top.map((value, i) => ({ value, ...lines[i]! }));
   if (others!.pageViews > 0) rows.push({ value: OTHER, ...others! });
   return {
-    total: sumOf(rows),
+    total: await sumOf(rows),
     rows,
     buckets: await scanPlaces(selected, matches, buckets, null),
   };

@@ -2,7 +2,12 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { LoadedSegment } from "../../../src/timelines/loaded_segment.ts";
 import type { BotChoice } from "../../../src/query/selection.ts";
-import { figuresOf, PropertyFigures } from "../../../src/reports/visitors/property_figures.ts";
+import {
+  type Counted,
+  figuresOf,
+  PropertyFigures,
+  sumCounted,
+} from "../../../src/reports/visitors/property_figures.ts";
 import { decimalOf } from "../../../src/scans/decimal_sum.ts";
 import type { NumberColumn } from "../../../src/scans/number_columns.ts";
 import { passesOf } from "../../support/event_passes.ts";
@@ -178,4 +183,37 @@ Deno.test("PropertyFigures: decimals of several segments are summed exactly", ()
   assert.deepEqual(figuresOf("sum", sum.counts()), [0]);
   for (const segment of segments) sum.follow(1, segment, 0, 1);
   assert.deepEqual(figuresOf("sum", sum.counts()), [0.3]);
+});
+
+const countedOf = (pairs: readonly (readonly [number, number])[]): Counted => {
+  const ordered = pairs.toSorted(([a], [b]) => a - b);
+  return {
+    numbers: Float64Array.from(ordered, ([number]) => number),
+    counts: Float64Array.from(ordered, ([, count]) => count),
+  };
+};
+
+Deno.test("counted numbers of many lists are added up", async () => {
+  const pair = fc.tuple(fc.integer({ min: -20, max: 20 }), fc.integer({ min: 1, max: 5 }));
+  const list = fc.uniqueArray(pair, { selector: ([number]) => number });
+  await fc.assert(fc.asyncProperty(fc.array(list), async (lists) => {
+    const sums = new Map<number, number>();
+    for (const [number, count] of lists.flat()) {
+      sums.set(number, (sums.get(number) ?? 0) + count);
+    }
+    assert.deepEqual(await sumCounted(lists.map(countedOf)), countedOf([...sums]));
+  }));
+});
+
+Deno.test("counted numbers: no other work waits until all are added up", async () => {
+  const lists = Array.from({ length: 26 }, (_, of) => {
+    const pairs = Array.from({ length: 40_000 }, (_, i) => [26 * i + of, 1] as const);
+    return countedOf(pairs);
+  });
+  let turns = 0;
+  const timer = setInterval(() => turns++, 0);
+  const { numbers } = await sumCounted(lists);
+  clearInterval(timer);
+  assert.equal(numbers.length, 26 * 40_000);
+  assert.ok(turns > 0);
 });
