@@ -56,12 +56,17 @@ class Turns {
   }
 }
 
+/** Drops the headers of a stream's request: its If-None-Match must not apply to other streams. */
+function withoutHeaders(asked: ReadRequest): ReadRequest {
+  return { ...asked, request: new Request(asked.request.url) };
+}
+
 /** All streams with the same question to the same project: one read serves them all. */
 class Channel {
   readonly listeners = new Set<Listener>();
   /** Streams that are open or about to be. */
   seats = 0;
-  readonly #asked: ReadRequest;
+  #asked: ReadRequest;
   readonly #options: Required<LiveFeedOptions>;
   readonly #turns: Turns;
   #latest: Update | null = null;
@@ -72,10 +77,14 @@ class Channel {
   #looking: Promise<void> | null = null;
 
   constructor(asked: ReadRequest, options: Required<LiveFeedOptions>, turns: Turns) {
-    // Drops the headers of the first request: its If-None-Match must not apply to the other streams.
-    this.#asked = { ...asked, request: new Request(asked.request.url) };
+    this.#asked = withoutHeaders(asked);
     this.#options = options;
     this.#turns = turns;
+  }
+
+  /** Reads for another stream from now on, whose project may have changed since the last one began. */
+  ask(asked: ReadRequest): void {
+    this.#asked = withoutHeaders(asked);
   }
 
   /** Returns the last update; without one it reads now. Throws what the read throws. */
@@ -279,6 +288,7 @@ export class LiveFeed {
     const key = channelKey(asked);
     const channel = this.#channels.get(key) ?? new Channel(asked, this.#options, this.#turns);
     this.#channels.set(key, channel);
+    channel.ask(asked);
     channel.seats++;
     this.#seats++;
     this.#projectSeats.take(projectId);

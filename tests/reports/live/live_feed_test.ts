@@ -108,6 +108,19 @@ feedTest("looks while somebody listens, and no longer", async () => {
   await feed.close();
 });
 
+feedTest("looks as the newest stream asks, whose project may have been changed", async () => {
+  const { feed, state } = stubbed();
+  const first = new Messages(await feed.answer(asked(), FOR_EVER));
+  const moved = { ...PROJECT, siteUrl: "https://new.example" };
+  const second = new Messages(await feed.answer(asked("", {}, moved), FOR_EVER));
+  const before = state.reads;
+  await until(5_000, () => Promise.resolve(state.reads > before + 1), "a look");
+  assert.equal(state.asked.at(-1)!.project.siteUrl, moved.siteUrl);
+  await first.leave();
+  await second.leave();
+  await feed.close();
+});
+
 feedTest("a first read that fails is the answer, a later one is tried again", async () => {
   const { feed, state, warnings } = stubbed();
   state.failure = new Problem("invalid_parameter", "bots: Use one of …");
