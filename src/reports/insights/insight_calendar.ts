@@ -1,7 +1,7 @@
 import { INSIGHT_WEEKS } from "../../limits.ts";
 import { bucketsOf } from "../../query/buckets.ts";
 import { readComparison } from "../../query/comparison.ts";
-import { dateAt } from "../../query/local_dates.ts";
+import { dateAt, localTime } from "../../query/local_dates.ts";
 import { type Range, spanOf, startOfDay } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 
@@ -43,31 +43,35 @@ function dayOf(date: Temporal.PlainDate, timezone: string): Day {
   return { fromMs, toMs, weekday: date.dayOfWeek - 1 };
 }
 
-/** A day of the range, with the position of its part in the whole day. */
+/** A day of the range; where only a part of it is compared, from which to which time of its clock. */
 interface RangeDay extends Day {
-  readonly afterMs: number;
-  readonly lengthMs: number;
-  readonly whole: boolean;
+  /** Null: from the day's start, or to its end. */
+  readonly fromTime: Temporal.PlainTime | null;
+  readonly toTime: Temporal.PlainTime | null;
 }
 
-/**
- * Returns the days of the range that are compared with their weekdays, as far as they have passed. In
- * up to a week no weekday comes twice, and parts of days are compared with the same parts; in longer
- * ranges only whole days are compared.
- */
+const isPart = ({ fromTime, toTime }: RangeDay): boolean => fromTime !== null || toTime !== null;
+
+/** Returns the days of the range, as far as they have passed. */
 function daysOf(range: Range, asOfMs: number): RangeDay[] {
-  const days = bucketsOf(range, "day").flatMap((bucket): RangeDay[] => {
+  const timeOf = (ms: number) => localTime(ms, range.timezone).toPlainTime();
+  return bucketsOf(range, "day").flatMap((bucket): RangeDay[] => {
     const { startMs, endMs, fromMs } = bucket;
     const toMs = Math.min(bucket.toMs, asOfMs);
     if (toMs <= fromMs) return [];
     const weekday = dateAt(fromMs, range.timezone).dayOfWeek - 1;
-    const whole = fromMs === startMs && toMs === endMs;
-    return [{ fromMs, toMs, weekday, afterMs: fromMs - startMs, lengthMs: toMs - fromMs, whole }];
+    return [{
+      ...{ fromMs, toMs, weekday },
+      fromTime: fromMs === startMs ? null : timeOf(fromMs),
+      toTime: toMs === endMs ? null : timeOf(toMs),
+    }];
   });
-  return days.length > WEEKDAYS ? days.filter(({ whole }) => whole) : days;
 }
 
-/** Returns the days of the weeks before the range that begin at or after `since`, the nearest week first. */
+/**
+ * Returns the days of the weeks before the range that begin at or after `since`, the nearest week first: of a
+ * weekday of which a part is compared, the part between the same times of the clock.
+ */
 function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly RangeDay[]): Day[] {
   const first = dateAt(range.from.getTime(), range.timezone);
   const found: Day[] = [];
@@ -75,15 +79,15 @@ function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly Rang
     const weekStart = first.subtract({ days: week * WEEKDAYS });
     if (Temporal.PlainDate.compare(weekStart, since) < 0) break;
     for (let i = 0; i < WEEKDAYS; i++) {
-      const day = dayOf(weekStart.add({ days: i }), range.timezone);
-      const part = days.find(({ weekday, whole }) => weekday === day.weekday && !whole);
-      if (part === undefined) {
-        found.push(day);
-        continue;
-      }
-      // A day with a clock change may be shorter than the part.
-      const fromMs = Math.min(day.fromMs + part.afterMs, day.toMs);
-      found.push({ ...day, fromMs, toMs: Math.min(fromMs + part.lengthMs, day.toMs) });
+      const date = weekStart.add({ days: i });
+      const day = dayOf(date, range.timezone);
+      const part = days.find((one) => one.weekday === day.weekday && isPart(one));
+      const at = (plainTime: Temporal.PlainTime | null | undefined) =>
+        plainTime &&
+        date.toZonedDateTime({ timeZone: range.timezone, plainTime }).epochMilliseconds;
+      const fromMs = at(part?.fromTime) ?? day.fromMs;
+      // In an hour that a clock change repeats, the part's end may be told before its beginning.
+      found.push({ ...day, fromMs, toMs: Math.max(fromMs, at(part?.toTime) ?? day.toMs) });
     }
   }
   return found;
@@ -127,12 +131,13 @@ export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): 
     asOfMs,
   )!;
   const since = dateAt(firstEventMs, timezone);
-  const days = daysOf(range, asOfMs);
+  const passed = daysOf(range, asOfMs);
+  // In up to a week no weekday comes twice, and parts of days are compared with the same parts.
+  const isWeek = passed.length <= WEEKDAYS;
+  const days = isWeek ? passed : passed.filter((day) => !isPart(day));
   const before = dateAt(previous.from.getTime(), timezone);
   if (days.length === 0 || Temporal.PlainDate.compare(before, since) < 0) return null;
   const past = daysBefore(range, since, days);
-  // Longer ranges leave out parts of days, so that their days need not follow each other.
-  const isWeek = days.length <= WEEKDAYS && days[0]!.fromMs === range.from.getTime();
   return {
     previous,
     segments: segmentsOf(spanOf(range), spanOf(previous), [...past, ...days]),

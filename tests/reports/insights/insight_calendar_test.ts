@@ -65,6 +65,34 @@ Deno.test("parts of days count with the same parts", () => {
   assert.equal(periodOf(today, "current"), "10-21T22:00 10-22T22:00");
 });
 
+Deno.test("parts of days are told by the clock, also where it changes", () => {
+  // Sunday 25 October has 25 hours, the 29th of March 23.
+  const of = (from: string, to: string) => calendar(from, to, "2026-11-21T12:00:00Z")!;
+  const autumn = of("2026-10-25T11:00:00Z", "2026-10-25T17:00:00Z");
+  // Twelve to six o'clock.
+  assert.equal(dayOf(autumn, 28), "10-25T11:00 10-25T17:00");
+  assert.equal(dayOf(autumn, 0), "10-18T10:00 10-18T16:00");
+  const after = of("2026-04-05T10:00:00Z", "2026-04-05T16:00:00Z");
+  assert.equal(dayOf(after, 0), "03-29T10:00 03-29T16:00");
+  assert.equal(dayOf(after, 7), "03-22T11:00 03-22T17:00");
+  // Half past two is skipped that day, and comes twice in autumn.
+  assert.equal(
+    dayOf(of("2026-04-05T00:30:00Z", "2026-04-05T02:00:00Z"), 0),
+    "03-29T01:30 03-29T02:00",
+  );
+  const twice = of("2026-10-25T00:30:00Z", "2026-10-25T01:15:00Z");
+  assert.equal(dayOf(twice, 28), "10-25T00:30 10-25T01:15");
+  assert.equal(dayOf(twice, 0), "");
+});
+
+Deno.test("the days of up to a week alone are told by themselves", () => {
+  const week = calendar("2026-10-16", "2026-10-22", "2026-10-22T09:00:00Z")!;
+  assert.deepEqual(week.rangeWeekdays, [4, 5, 6, 0, 1, 2, 3]);
+  // Seven whole days, and a part of an eighth.
+  const longer = calendar("2026-10-15", "2026-10-22", "2026-10-22T09:00:00Z")!;
+  assert.deepEqual([longer.rangeWeekdays, longer.days], [[], [1, 1, 1, 1, 1, 1, 1]]);
+});
+
 Deno.test("of more than a week, whole days alone count by their weekday", () => {
   const days = calendar("2026-10-10", "2026-10-22", "2026-10-22T09:00:00Z")!;
   // Saturday the 10th to Wednesday the 21st.
