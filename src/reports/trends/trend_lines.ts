@@ -17,6 +17,8 @@ export interface TrendLine {
   readonly place: number;
   readonly event: string | null;
   readonly value: string | null;
+  /** Whether it is the line of all other values; a value of its own may have the same name. */
+  readonly isOther: boolean;
   readonly values: readonly (number | null)[];
 }
 
@@ -41,7 +43,9 @@ async function linesIn(
   const lines = parameters.events.flatMap(({ label, name }, place) =>
     shown.flatMap(({ line, value }): TrendLine[] => {
       const points = values[place]![line]!;
-      return points === null ? [] : [{ place, event: label ?? name, value, values: points }];
+      if (points === null) return [];
+      const isOther = top !== null && line === 0;
+      return [{ place, event: label ?? name, value, isOther, values: points }];
     })
   );
   return { top, lines };
@@ -57,7 +61,8 @@ export async function readLines(
   return await linesIn(read, parameters, bucketsOf(read.range, read.interval), shown);
 }
 
-const keyOf = ({ place, value }: TrendLine): string => JSON.stringify([place, value]);
+const keyOf = ({ place, value, isOther }: TrendLine): string =>
+  JSON.stringify([place, value, isOther]);
 
 /** Returns the measure of no events. */
 function ofNothing({ kind }: Measure): number | null {

@@ -72,6 +72,20 @@ Deno.test("trends: a value of the present is found among however many of the com
   }
 });
 
+Deno.test("trends: a value of the name of all others has its own figures", async () => {
+  const project = await app.project({ siteUrl: "https://shop.example" });
+  await store(project, [
+    ...times(25, (i) => times(2, (n) => ({ day: NOW!, who: `a${i}-${n}`, path: `/p${i}` }))).flat(),
+    ...times(3, (i) => ({ day: NOW!, who: `b${i}`, path: "$other" })),
+    ...times(2, (i) => ({ day: BEFORE!, who: `b${i}`, path: "$other" })),
+    { day: BEFORE!, who: "c", path: "/rare" },
+  ]);
+  const body = await asked(project, app.app.controlToken, { by: "properties.page" });
+  const told = changes(body).filter(([value]) => value === "$other");
+  // The value itself, and what is left of the others: one of the 25, and what only came before.
+  assert.deepEqual(told, [["$other", 3, 2], ["$other", 2, 1]]);
+});
+
 Deno.test("trends: in a share, too, and what is of too few people is told as unknown", async () => {
   const project = await app.project({ siteUrl: "https://shop.example" });
   const from = (day: string, source: string, visitors: number) =>
