@@ -296,6 +296,14 @@ export function readField(query: URLSearchParams, name: string): Field | null {
   return text;
 }
 
+/**
+ * Whether a text that may be a bare name is meant as JSON, whole or broken: a text in quotes, or a list or an
+ * object. `[GA4] purchase` is a name, `[buy, scroll]` and `{"name":` are not.
+ */
+export function isJsonLike(text: string): boolean {
+  return /^\s*(?:"|[[{]\s*(?:["[{\]}]|$)|\[.*\]\s*$|\{.*\}\s*$)/s.test(text);
+}
+
 function readMatch(
   query: URLSearchParams,
   name: string,
@@ -303,7 +311,8 @@ function readMatch(
 ): EventMatch | null {
   const text = givenText(query, name);
   if (text === null) return null;
-  return readDocument(/^\s*[{"]/.test(text) ? text : JSON.stringify(text), name, schema);
+  const isJson = /^\s*[{"]/.test(text) && isJsonLike(text);
+  return readDocument(isJson ? text : JSON.stringify(text), name, schema);
 }
 
 /** Reads a parameter that is an event match: a bare name, or JSON; null where it is not given. */

@@ -88,6 +88,9 @@ Deno.test("event matches: a bare name, or JSON with filters", () => {
   assert.equal(readEventMatch(new URLSearchParams(), "start"), null);
   assert.deepEqual(match("sign up"), { name: "sign up", filters: [] });
   assert.deepEqual(match('"{odd}"'), { name: "{odd}", filters: [] });
+  for (const name of ["{beta} signup", "[GA4] purchase", "{GA4", " {x} y"]) {
+    assert.deepEqual(match(name), { name, filters: [] });
+  }
   const path = { field: "path", op: "is", values: ["/"] };
   assert.deepEqual(match(JSON.stringify({ name: "page_view", filters: [path], label: "Home" })), {
     name: "page_view",
@@ -96,7 +99,9 @@ Deno.test("event matches: a bare name, or JSON with filters", () => {
   });
   assert.deepEqual(match('{"name":null}'), { name: null, filters: [] });
   const wrong = (members: object) => JSON.stringify({ name: "a", ...members });
-  assertRefused(() => match("{"), "start", /Use JSON/);
+  for (const broken of ["{", '{"name":"a"', "{name: 'a'}", '{"name":"a"}}', '"a', " { } x"]) {
+    assertRefused(() => match(broken), "start", /Use JSON/);
+  }
   assertRefused(() => match("a".repeat(201)), "start");
   assertRefused(() => match("a\0"), "start");
   assertRefused(() => match(wrong({ name: undefined })), "start", /^name: /);

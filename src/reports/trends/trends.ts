@@ -2,7 +2,14 @@ import { z } from "zod";
 import { TREND_EVENTS_MAX, TREND_POINTS_MAX, TREND_VALUES_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
-import { ANY_EVENT, EventMatch, readEventMatch, readField, readJson } from "../../query/filters.ts";
+import {
+  ANY_EVENT,
+  EventMatch,
+  isJsonLike,
+  readEventMatch,
+  readField,
+  readJson,
+} from "../../query/filters.ts";
 import { readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { ChangeShown } from "../answer/changes.ts";
@@ -18,8 +25,10 @@ const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of ev
 
 /** Reads `event`: a name, an event match, or a list of either; any event without it. */
 function readEvents(query: URLSearchParams): readonly EventMatch[] {
-  const isList = query.get("event")?.trimStart().startsWith("[") ?? false;
-  if (isList) return readJson(query, "event", EventList) ?? [ANY_EVENT];
+  const text = query.get("event")?.trimStart() ?? "";
+  if (text.startsWith("[") && isJsonLike(text)) {
+    return readJson(query, "event", EventList) ?? [ANY_EVENT];
+  }
   return [readEventMatch(query, "event") ?? ANY_EVENT];
 }
 

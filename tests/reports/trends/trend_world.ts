@@ -95,7 +95,7 @@ export function expectedOf(
   const params = Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => {
       const isText = typeof value === "string";
-      if (isText && !/^[[{]/.test(value)) return [name, value];
+      if (isText && !/^[[{][[{"\]]/.test(value)) return [name, value];
       return [name, JSON.parse(isText ? value : JSON.stringify(value), named)];
     }),
   );

@@ -201,6 +201,11 @@ onBothEngines("GET /v1/trends", async (t, db) => {
     ]);
   });
 
+  await t.step("a name may begin as a list does", async () => {
+    const { event } = await ask({ event: "[GA4] purchase" });
+    assert.deepEqual(event, [{ name: "[GA4] purchase", filters: [] }]);
+  });
+
   await t.step("what is resolved can be asked again", async () => {
     const first = await ask({ event: "buy", by: "country", measure: "avg:properties.price" });
     const { event, measure, by } = first;
@@ -214,6 +219,7 @@ onBothEngines("GET /v1/trends", async (t, db) => {
       ["event", eleven],
       ["event", "[1]"],
       ["event", '["buy"'],
+      ["event", "[buy, scroll]"],
       ["event", '{"name":"buy","filter":[]}'],
       ["event", '[{"name":"buy","filters":[{"field":"nonsense","op":"is","values":["x"]}]}]'],
       ["event", "x".repeat(201)],
