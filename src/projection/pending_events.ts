@@ -1,9 +1,10 @@
 import { arrayLiteral, arrayLiterals, type Sql } from "../db/sql.ts";
-import { charactersAt, EventColumns } from "../store/event_columns.ts";
+import { EventColumns } from "../store/event_columns.ts";
 import { ID_BYTES, uuidOf } from "../store/id_codec.ts";
 import { UnreadableBlock } from "../store/journal_block.ts";
 import { decodeColumns } from "../store/journal_events.ts";
 import { STORED_ROW, storedRow } from "../store/stored_journal.ts";
+import { blockTexts } from "../store/text_count.ts";
 import { STALE_PROJECTS } from "./projected_project.ts";
 import {
   PROJECTION_BLOCK_BYTES_AIM,
@@ -116,6 +117,7 @@ export async function pendingEvents(
     const known = new Set(known_ids);
     const { events: end } = block;
     const idAt = (at: number) => uuidOf(block.ids, ID_BYTES * at);
+    const texts = blockTexts(block);
     const places: number[] = [];
     let place = projected_count;
     for (; place < end && !isFull(); place++) {
@@ -123,7 +125,7 @@ export async function pendingEvents(
       first ??= { journalId: journal_id, eventId: idAt(place), place, isLast: place + 1 === end };
       places.push(place);
       events++;
-      characters += charactersAt(block, place);
+      characters += texts.add(place);
     }
     columns.add(block, Int32Array.from(places));
     taken.push({ journalId: journal_id, upTo: place, isWhole: place === end });

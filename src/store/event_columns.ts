@@ -3,7 +3,8 @@ import { ID_BYTES, uuidOf } from "./id_codec.ts";
 import { instantReader } from "./instant_text.ts";
 import type { BlockValue } from "./journal_block.ts";
 import { type BlockColumns, valueAt } from "./journal_events.ts";
-import { FLAG_CODES, FLAG_COLUMNS } from "./segment_columns.ts";
+import { FLAG_CODES, FLAG_COLUMNS, TEXT_COLUMNS } from "./segment_columns.ts";
+import { TextCount } from "./text_count.ts";
 import { TextMap } from "./text_map.ts";
 
 /** The members of a row that hold values of one type. */
@@ -206,10 +207,13 @@ export class EventColumns {
     return renumbered(keys);
   }
 
-  /** About how many characters of unshared text an event has. */
-  charactersAt(i: number): number {
-    const { block, places, at } = this.#pieceOf(i);
-    return charactersAt(block, places[i - at]!);
+  /** Counts the texts of its events that a segment holds. */
+  textCount(): TextCount {
+    const columns = TEXT_COLUMNS.map((name) => {
+      const { codes, values } = this.texts(name);
+      return { values: [null, ...values], which: codes };
+    });
+    return new TextCount(columns.filter(({ values }) => values.length > 1));
   }
 
   #pieceOf(i: number): Piece {
@@ -246,15 +250,3 @@ export class EventColumns {
 }
 
 const FLAGS: ReadonlySet<string> = new Set(FLAG_COLUMNS);
-
-/** Texts that hardly any two events share. */
-const UNSHARED_TEXTS = ["properties", "extra", "url", "url_rest"] as const;
-
-/** About how many characters of unshared text an event of a block has. */
-export function charactersAt(block: BlockColumns, place: number): number {
-  let characters = 0;
-  for (const name of UNSHARED_TEXTS) {
-    characters += (valueAt(block, name, place) as string | null)?.length ?? 0;
-  }
-  return characters;
-}

@@ -75,7 +75,7 @@ function sortedPlaces({ identities, moments, ids }: EventBatch): Uint32Array {
 export interface BatchPart {
   /** Their places in the batch, in the segment's order. */
   readonly order: Uint32Array;
-  /** About how many bytes their unshared texts take. */
+  /** About how many bytes their texts take, each once. */
   readonly textBytes: number;
 }
 
@@ -85,18 +85,22 @@ export function partsOf(batch: EventBatch): BatchPart[] {
   const { columns, moments } = batch;
   const order = sortedPlaces(batch);
   const spans = new Set(moments.map(spanNumber));
+  const texts = columns.textCount();
   for (const span of spans) {
     const places = spans.size === 1
       ? order
       : order.filter((place) => spanNumber(moments[place]!) === span);
     let [start, textBytes] = [0, 0];
+    texts.clear();
     for (let at = 0; at < places.length; at++) {
-      const characters = columns.charactersAt(places[at]!);
+      let characters = texts.add(places[at]!);
       const isFull = textBytes + characters > SEGMENT_TEXT_BYTES_MAX ||
         at - start === SEGMENT_EVENTS_MAX;
       if (isFull && at > start) {
         parts.push({ order: places.subarray(start, at), textBytes });
         [start, textBytes] = [at, 0];
+        texts.clear();
+        characters = texts.add(places[at]!);
       }
       textBytes += characters;
     }

@@ -11,6 +11,8 @@ import {
   NUMBER_COLUMNS,
   TEXT_COLUMNS,
 } from "../../src/store/segment_columns.ts";
+import { blockTexts } from "../../src/store/text_count.ts";
+import { newRow } from "../support/event_rows.ts";
 import { EVENTS } from "./segment_world.ts";
 
 const PROJECT = 1;
@@ -61,12 +63,41 @@ Deno.test("event columns: what the rows of the same blocks say", () => {
       rows.map((row) => row.event_id.replaceAll("-", "")).join(""),
     );
     assert.deepEqual([...columns.moments()], rows.map((row) => Date.parse(row.occurred_at)));
-    for (const [i, { properties, extra, url, url_rest }] of rows.entries()) {
-      const texts = [properties, extra, url, url_rest];
-      const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
-      assert.equal(columns.charactersAt(i), length);
-    }
+    const count = columns.textCount();
+    const known = new Set<string>();
+    for (const [i, row] of rows.entries()) assert.equal(count.add(i), charactersOf(row, known));
   }));
+});
+
+/** The characters of a row's texts but the known ones, which they are then. */
+function charactersOf(row: EventRow, known: Set<string>): number {
+  let characters = 0;
+  for (const name of TEXT_COLUMNS) {
+    const text = row[name];
+    if (text === null || known.has(`${name} ${text}`)) continue;
+    known.add(`${name} ${text}`);
+    characters += text.length;
+  }
+  return characters;
+}
+
+Deno.test("text count: what a block holds of its texts, from any event on, and again from the beginning", () => {
+  const long = "x".repeat(2_000);
+  const rows = Array.from({ length: 40 }, (_, i) =>
+    newRow({
+      title: `${i % 3} ${long}`,
+      selector: `${i} ${long}`,
+      url_rest: i < 20 ? long : null,
+      session_id: long,
+    }));
+  const texts = blockTexts(decodeColumns(encodeBlock(rows)));
+  for (const from of [0, 7, 25]) {
+    const known = new Set<string>();
+    for (let i = from; i < rows.length; i++) {
+      assert.equal(texts.add(i), charactersOf(rows[i]!, known), `${i} from ${from}`);
+    }
+    texts.clear();
+  }
 });
 
 const TUPLE: readonly (TextMember | FlagMember)[] = [

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
-import { mergeable, partsOf, type SizedSegment } from "../../src/store/segment_tiers.ts";
+import type { EventRow } from "../../src/store/event_row.ts";
+import {
+  type BatchPart,
+  mergeable,
+  partsOf,
+  type SizedSegment,
+} from "../../src/store/segment_tiers.ts";
 import {
   SEGMENT_EVENTS_MAX,
   SEGMENT_SPAN_MS,
@@ -49,9 +55,9 @@ Deno.test("tiers: up to so many bytes of texts", () => {
   assert.deepEqual(taken, [1, 2, 3, 4, 5, 6]);
 });
 
-function eventOf(ms: number, properties: string | null = null): SegmentEvent {
+function eventOf(ms: number, members: Partial<EventRow> = {}): SegmentEvent {
   const numbers = { identity: 1, name: 1, path: 0, context: 1, traffic: 1, title: 0, referrer: 0 };
-  return { ...numbers, ms, id: new Uint8Array(16), row: newRow({ properties }) };
+  return { ...numbers, ms, id: new Uint8Array(16), row: newRow(members) };
 }
 
 Deno.test("parts: of one span of time each, on both sides of its ends", () => {
@@ -64,11 +70,22 @@ Deno.test("parts: of one span of time each, on both sides of its ends", () => {
 });
 
 Deno.test("parts: not larger than a segment may be", () => {
-  const quarter = "x".repeat(SEGMENT_TEXT_BYTES_MAX / 4);
   const sizes = (events: SegmentEvent[]) =>
     partsOf(batchOf(events)).map(({ order }) => order.length);
-  assert.deepEqual(sizes(times(4, eventOf(0, quarter))), [4]);
-  assert.deepEqual(sizes(times(5, eventOf(0, quarter))), [4, 1]);
+  const [{ textBytes: others }] = partsOf(batchOf([eventOf(0)])) as [BatchPart];
+  const left = SEGMENT_TEXT_BYTES_MAX - others;
+  const quarter = Math.floor(left / 4);
+  const events = [
+    eventOf(0, { selector: "0".padEnd(left - 3 * quarter) }),
+    eventOf(0, { title: "1".padEnd(quarter) }),
+    eventOf(0, { properties: "2".padEnd(quarter) }),
+    eventOf(0, { url_rest: "3".padEnd(quarter) }),
+    eventOf(0, { selector: "4" }),
+  ];
+  assert.deepEqual(sizes(events.slice(0, 4)), [4]);
+  assert.deepEqual(sizes(events), [4, 1]);
+  // Each part holds a text once.
+  assert.deepEqual(sizes([...times(5, events[0]!), ...events.slice(1)]), [8, 1]);
   assert.deepEqual(sizes(times(SEGMENT_EVENTS_MAX, eventOf(0))), [SEGMENT_EVENTS_MAX]);
   assert.deepEqual(sizes(times(SEGMENT_EVENTS_MAX + 1, eventOf(0))), [SEGMENT_EVENTS_MAX, 1]);
 });

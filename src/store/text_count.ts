@@ -1,0 +1,64 @@
+import type { BlockColumns, CodedColumn } from "./journal_events.ts";
+import { TEXT_COLUMNS } from "./segment_columns.ts";
+
+/** Counts the characters of events' texts as they are held: a text that several events have counts once. */
+export class TextCount {
+  readonly #columns: readonly CodedColumn[];
+  /** By column, where the values that several events may have begin among those of all columns. */
+  readonly #starts: readonly number[];
+  /** By such a value, the round in which it was counted last. */
+  readonly #countedIn: Uint32Array;
+  /** The characters of texts that all events have. */
+  readonly #shared: number;
+  #round = 1;
+  #isSharedCounted = false;
+
+  constructor(columns: readonly CodedColumn[], shared = 0) {
+    this.#columns = columns;
+    this.#shared = shared;
+    let values = 0;
+    this.#starts = columns.map((column) => {
+      const start = values;
+      if (column.which !== null) values += column.values.length;
+      return start;
+    });
+    this.#countedIn = new Uint32Array(values);
+  }
+
+  /** Counts an event. @returns the characters of its texts that no event counted before it has */
+  add(place: number): number {
+    const countedIn = this.#countedIn;
+    let characters = this.#isSharedCounted ? 0 : this.#shared;
+    this.#isSharedCounted = true;
+    for (let c = 0; c < this.#columns.length; c++) {
+      const { values, which } = this.#columns[c]!;
+      let value = place;
+      if (which !== null) {
+        value = which[place]!;
+        const at = this.#starts[c]! + value;
+        if (countedIn[at] === this.#round) continue;
+        countedIn[at] = this.#round;
+      }
+      characters += (values[value] as string | null)?.length ?? 0;
+    }
+    return characters;
+  }
+
+  /** Begins anew, as if no event had been counted. */
+  clear(): void {
+    this.#round++;
+    this.#isSharedCounted = false;
+  }
+}
+
+/** Counts the texts of a block's events. */
+export function blockTexts({ same, coded }: BlockColumns): TextCount {
+  const columns: CodedColumn[] = [];
+  let shared = 0;
+  for (const name of TEXT_COLUMNS) {
+    const column = coded[name];
+    if (column === undefined) shared += (same[name] as string | null | undefined)?.length ?? 0;
+    else columns.push(column);
+  }
+  return new TextCount(columns, shared);
+}
