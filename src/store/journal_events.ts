@@ -29,6 +29,7 @@ export interface BlockColumns {
 }
 
 const EMPTY = Object.fromEntries(BLOCK_COLUMNS.map((column) => [column, null]));
+const NAMES: ReadonlySet<string> = new Set(BLOCK_COLUMNS);
 
 /** The places of the runs' values, one after the other. */
 const inOrder = (values: readonly BlockValue[]): number[] => [...values.keys()];
@@ -54,9 +55,17 @@ function spread(places: readonly number[], lengths: readonly number[], events: n
   return which;
 }
 
+/** Throws UnreadableBlock where a name is that of no column: an archive may say anything. */
+function assertNames(columns: object): void {
+  for (const name in columns) {
+    if (!NAMES.has(name)) throw new UnreadableBlock("A journal block has a column of no event");
+  }
+}
+
 /** Decodes a block into columns. Throws UnreadableBlock. */
 export function decodeColumns(block: Uint8Array): BlockColumns {
   const { ids, columns: { same, runs, repeated } } = contentOf(block);
+  for (const columns of [same, runs, repeated]) assertNames(columns);
   const events = ids.length / ID_BYTES;
   const coded: Partial<Record<BlockColumn, CodedColumn>> = {};
   for (const [column, [values, lengths]] of Object.entries(runs)) {
@@ -98,7 +107,7 @@ export function wholeEvents(
   projectId: number,
   places: ArrayLike<number>,
 ): EventRow[] {
-  const shared = { project_id: projectId, event_id: "", ...EMPTY, ...same } as unknown as EventRow;
+  const shared = { ...EMPTY, ...same, project_id: projectId } as unknown as EventRow;
   const rows = Array.from(places, (place) => ({
     ...shared,
     event_id: uuidOf(ids, ID_BYTES * place),

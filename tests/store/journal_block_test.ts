@@ -122,6 +122,32 @@ Deno.test("journal block: columns that do not fit its events are refused, howeve
   }
 });
 
+Deno.test("journal block: a column of no event is refused, whichever way it is written", () => {
+  const block = encodeBlock([newRow(), newRow()]);
+  const ways: [string, (value: unknown) => unknown][] = [
+    ["same", (value) => value],
+    ["runs", (value) => [[value, null], []]],
+    ["repeated", (value) => [[value], [0, 0], []]],
+  ];
+  for (const [way, written] of ways) {
+    for (const [name, value] of [["project_id", 2], ["event_id", "x"], ["later", 1]] as const) {
+      const other = withColumns(block, (text) => {
+        const columns = JSON.parse(text);
+        columns[way][name] = written(value);
+        return JSON.stringify(columns);
+      });
+      assert.throws(() => decodeBlock(other, 1), UnreadableBlock, `${way} ${name}`);
+    }
+    const inherited = withColumns(
+      block,
+      (text) =>
+        text.replace(`"${way}":{`, `"${way}":{"__proto__":${JSON.stringify(written({}))},`)
+          .replace(",}", "}"),
+    );
+    assert.throws(() => decodeBlock(inherited, 1), UnreadableBlock, `${way} __proto__`);
+  }
+});
+
 Deno.test("journal block: from when to when its events happened, in any order and of any year", () => {
   // Years past 9999 are longer texts.
   const ms = fc.oneof(
