@@ -10,7 +10,8 @@ const INTEGER_MAX = 2 ** 31 - 1;
 const INSTANT = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const HASH = /^\\x[0-9a-f]{32}$/;
 
-const isText = (value: unknown) => typeof value === "string" && !value.includes("\0");
+const isText = (value: unknown) =>
+  typeof value === "string" && !value.includes("\0") && value.isWellFormed();
 const isInstant = (value: unknown) =>
   typeof value === "string" && INSTANT.test(value) && !Number.isNaN(Date.parse(value));
 const isInteger = (value: unknown) =>

@@ -57,7 +57,9 @@ function encodedTexts(values: readonly string[]): Pick<TextColumn, "ends" | "byt
   // Some text is not ASCII: a character may take more than a byte.
   end = 0;
   for (const [i, value] of values.entries()) ends[i] = end += UTF8.encode(value).length;
-  return { ends, bytes };
+  if (end === bytes.length) return { ends, bytes };
+  // One text ends with half of a character, and the next one begins with the other half: they stay apart.
+  return { ends, bytes: UTF8.encode(values.map((value) => value.toWellFormed()).join("")) };
 }
 
 /** Events of a batch, in the order of the segment they become. */
@@ -70,7 +72,7 @@ export class NewEvents implements EventSource {
 
   /**
    * @param order the places of the events in the batch, in the order of the segment
-   * @param textBytes about how many bytes their unshared texts take
+   * @param textBytes about how many bytes their texts take, each once
    */
   constructor(batch: EventBatch, order: Uint32Array, textBytes: number) {
     this.#batch = batch;

@@ -150,6 +150,19 @@ Deno.test("segment: long texts make blocks shorter", async () => {
   const texts = readerOf(segment).texts("properties");
   assert.equal(texts.codes.length, 9);
   assert.equal(texts.ends.length, 9);
+  const clicks = manyEvents(9, 1).map((event, i) => ({
+    ...event,
+    row: { ...event.row, selector: `${i}`.padEnd(long.length) },
+  }));
+  assert.equal(decodeHead((await segmentOf(clicks)).head).blockEvents, 3);
+});
+
+Deno.test("segment: halves of a character in two texts leave the other texts as they are", async () => {
+  const titles = ["a\ud83d", "\ude00b", "ä", "last"];
+  const events = manyEvents(titles.length, 1)
+    .map((event, i) => ({ ...event, row: { ...event.row, title: titles[i]! } }));
+  const read = readEvents(readerOf(await segmentOf(events)), PROJECT).map(({ row }) => row.title);
+  assert.deepEqual(read, inOrder(events).map(({ row }) => row.title!.toWellFormed()));
 });
 
 Deno.test("segment: what was damaged is told, and what a later version wrote", async () => {
