@@ -74,9 +74,24 @@ export async function readIds(
 const shorterFirst = ([a]: [string, unknown], [b]: [string, unknown]): number =>
   new TextEncoder().encode(a).length - new TextEncoder().encode(b).length || compareBytes(a, b);
 
-/** Writes a list or an object as the database does: members in its order of keys, with blanks. */
+/** A number that JavaScript writes with a power of ten: from 1e+21 on, and below 1e-6. */
+const WITH_POWER = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/;
+
+/** Writes a number with all of its digits. */
+function decimalText(number: number): string {
+  const text = String(number);
+  const [, sign, whole, fraction = "", power] = WITH_POWER.exec(text) ?? [];
+  if (whole === undefined) return text;
+  const [digits, places] = [whole + fraction, Number(power)];
+  return places > 0
+    ? `${sign}${digits.padEnd(places + 1, "0")}`
+    : `${sign}0.${"0".repeat(-places - 1)}${digits}`;
+}
+
+/** Writes a list or an object as the database does: members in its order of keys, with blanks, numbers as decimals. */
 function holderText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(holderText).join(", ")}]`;
+  if (typeof value === "number") return decimalText(value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.entries(value).sort(shorterFirst)
     .map(([key, member]) => `${JSON.stringify(key)}: ${holderText(member)}`);

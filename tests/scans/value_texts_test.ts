@@ -22,7 +22,19 @@ Deno.test("compareBytes: the order of the bytes of UTF-8, missing values last", 
 
 onBothEngines("propertyText: a property's text is that which filters compare", async (_t, db) => {
   const database = await openWithProjects(db);
-  const numbers = [0, 1, -2.5, 1e21, 1e-7, 1e20, 5e-324, Number.MAX_VALUE, 2 ** 53];
+  const numbers = [
+    0,
+    1,
+    -2.5,
+    1e21,
+    1e-7,
+    1e20,
+    1.25e-9,
+    -1.5e22,
+    5e-324,
+    Number.MAX_VALUE,
+    2 ** 53,
+  ];
   const key = fc.string({ unit: "grapheme", maxLength: 3 }).filter((one) => !one.includes("\0"));
   const { any } = fc.letrec((tie) => ({
     any: fc.oneof(
@@ -31,11 +43,15 @@ onBothEngines("propertyText: a property's text is that which filters compare", a
       fc.boolean(),
       fc.constant(null),
       fc.integer(),
+      fc.constantFrom(...numbers, ...numbers.map((number) => -number)),
+      fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 3 }),
       fc.array(tie("any"), { maxLength: 3 }),
       fc.dictionary(key, tie("any"), { maxKeys: 4, noNullPrototype: true }),
     ),
   }));
-  const values = [...numbers, ...fc.sample(any, 300)].map((value) => JSON.stringify(value));
+  const values = [...numbers, numbers, { a: numbers }, ...fc.sample(any, 300)].map((value) =>
+    JSON.stringify(value)
+  );
   const rows = await database.query<{ text: string | null }>(
     `SELECT ${jsonText("v.json::jsonb")} AS text
     FROM jsonb_array_elements_text($1::text::jsonb) WITH ORDINALITY AS v (json, number)
