@@ -152,8 +152,9 @@ async function loadSegments(
       const load = cache.load(batch, fetch);
       // A failure is thrown when it is awaited.
       load.catch(() => {});
-      await loads.at(-1);
+      const before = loads.at(-1);
       loads.push(load);
+      await before;
     }
     for (const load of loads) for (const one of await load) found.set(one.segmentId, one);
   } finally {

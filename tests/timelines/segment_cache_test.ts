@@ -248,31 +248,36 @@ Deno.test("loadTimelines: who is who in ever new projects takes no more than its
 });
 
 Deno.test("loadTimelines: links or segments that fail leave no statement under way", async () => {
+  type Fails = (text: string, params: readonly Param[]) => boolean;
   class FailingSql extends FakeSql {
-    failing = "";
+    fails: Fails = () => false;
     underWay = 0;
 
     override async binary(text: string, params: readonly Param[]): Promise<BinaryRow[]> {
       this.underWay++;
       try {
-        const isLinks = text.includes("FROM identities");
         // What does not fail takes longer than what does.
-        if (isLinks !== (this.failing === "links")) await new Promise((r) => setTimeout(r, 20));
-        else throw new Error(`${this.failing} are away`);
+        if (this.fails(text, params)) throw new Error("it is away");
+        await new Promise((resolve) => setTimeout(resolve, 20));
         return await super.binary(text, params);
       } finally {
         this.underWay--;
       }
     }
   }
-  for (const failing of ["links", "segments"]) {
-    const sql = new FailingSql(new Map([[1, 10]]));
-    sql.failing = failing;
-    const cache = new SegmentCache(10 * BYTES);
-    await assert.rejects(
-      loadTimelines(loadingInPlace(sql, cache), 1, SPAN),
-      new RegExp(`${failing} are away`),
-    );
+  const isOfLinks = (text: string) => text.includes("FROM identities");
+  const failures: Record<string, Fails> = {
+    links: isOfLinks,
+    segments: (text) => !isOfLinks(text),
+    // While the next ones are fetched.
+    "the first segment": (text, [, ids]) =>
+      !isOfLinks(text) && !text.includes("head") && !String(ids).includes("2"),
+  };
+  for (const [failing, fails] of Object.entries(failures)) {
+    const sql = new FailingSql(new Map([[1, SEGMENT_FETCH_BYTES_MAX], [2, 10]]));
+    sql.fails = fails;
+    const cache = new SegmentCache(10 * SEGMENT_FETCH_BYTES_MAX);
+    await assert.rejects(loadTimelines(loadingInPlace(sql, cache), 1, SPAN), /it is away/, failing);
     assert.equal(sql.underWay, 0, failing);
   }
 });
