@@ -185,6 +185,15 @@ step("pages with entries and exits", async (app) => {
   assert.equal(rows[1].medianSecondsOnPage, null);
 });
 
+/** The warning of an imported day that has an own event. */
+const HIDDEN = {
+  code: "imported_left_out",
+  parameter: "project",
+  message:
+    "1 imported day is left out: from 2026-03-02 on, the day of the project's first event, " +
+    "own events alone count.",
+};
+
 /** What imported days cannot answer, the parameter that is told, and what it says. */
 const LEFT_OUT: readonly [string, Record<string, string>, string, RegExp][] = [
   ["kpis", { filters: '[{"field":"path","op":"is","values":["/"]}]' }, "filters", /filtered/],
@@ -220,18 +229,48 @@ step("what sums cannot answer is left out and told", async (app) => {
 step("an own event of an earlier day ends the imported ones there", async (app) => {
   const project = await projectWith(app);
   const days = async () => {
-    const { series } = await ask(app, project, "kpis", { interval: "day" });
+    const { series, query } = await ask(app, project, "kpis", { interval: "day" });
+    assert.equal(query.warnings?.length ?? 0, 0);
     return series.map((bucket: Json) => [bucket.visitors, bucket.imported ?? false]);
   };
   assert.deepEqual(await days(), [[10, true], [20, true], [1, false]]);
   const early = newEvent({ anonymousId: "bob", timestamp: "2026-03-02T10:00:00Z" });
   await app.post(project, [early]);
   // That day has both: its own event alone counts.
-  assert.deepEqual(await days(), [[10, true], [1, false], [1, false]]);
+  const { series, query } = await ask(app, project, "kpis", { interval: "day" });
+  assert.deepEqual(
+    series.map((bucket: Json) => [bucket.visitors, bucket.imported ?? false]),
+    [[10, true], [1, false], [1, false]],
+  );
+  assert.deepEqual(query.warnings, [HIDDEN]);
   assert.equal((await app.admin("GET", pathOf(project))).body.firstOwnDay, "2026-03-02");
   await app.admin("DELETE", `/v1/actors/bob?project=${project.id}`);
   assert.deepEqual(await days(), [[10, true], [20, true], [1, false]]);
 });
+
+step(
+  "an event that is older than all imported days leaves them out, which is told",
+  async (app) => {
+    const project = await projectWith(app);
+    const old = newEvent({ anonymousId: "bob", timestamp: "1999-05-06T10:00:00Z" });
+    await app.post(project, [old]);
+    const message = HIDDEN.message.replace("1 imported day is", "2 imported days are")
+      .replace("2026-03-02", "1999-05-06");
+    const hidden = { ...HIDDEN, message };
+    for (const read of ["kpis", "acquisition", "pages"]) {
+      const { query } = await ask(app, project, read, {});
+      assert.deepEqual(query.warnings, [hidden], read);
+      assert.ok(query.semantics.includes(message), read);
+      const filters = '[{"field":"name","op":"is","values":["page_view"]}]';
+      assert.deepEqual((await ask(app, project, read, { filters })).query.warnings, [hidden], read);
+      const later = await ask(app, project, read, { from: "2026-03-03" });
+      assert.equal(later.query.warnings?.length ?? 0, 0, read);
+    }
+    const range = { from: "2026-03-03", to: "2026-03-04", compare: "previous" };
+    const { query } = await ask(app, project, "kpis", range);
+    assert.deepEqual(query.warnings, [{ ...hidden, parameter: "compare" }]);
+  },
+);
 
 step("again changes nothing, newer sums replace, another source fills in", async (app) => {
   const project = await projectWith(app, []);

@@ -74,14 +74,13 @@ function leftOut(days: readonly CoveredDay[], { parameter, why }: Refusal): Warn
   }];
 }
 
-/** Returns the imported days that overlap the range and lie before the project's first own day. */
-async function daysBefore(read: ImportedRead, range: Range, ownFromMs: number | null) {
+/** Returns the imported days that overlap the range. */
+async function daysOf(read: ImportedRead, range: Range): Promise<ImportedDay[]> {
   const { sql, scope: { projectId } } = read;
   const timezone = read.importedTimezone!;
-  const endMs = Math.min(range.to.getTime(), ownFromMs ?? Infinity);
-  if (endMs <= range.from.getTime()) return [];
+  if (range.to.getTime() <= range.from.getTime()) return [];
   const fromDay = dayNumber(dateAt(range.from.getTime(), timezone));
-  const toDay = dayNumber(dateAt(endMs - 1, timezone)) + 1;
+  const toDay = dayNumber(dateAt(range.to.getTime() - 1, timezone)) + 1;
   return (await coveredDays(sql, projectId, fromDay, toDay)).map((covered): ImportedDay => {
     const date = dateOfDay(covered.day);
     const fromMs = startOfDay(date, timezone).getTime();
@@ -110,12 +109,20 @@ export async function importedSpan(
   if ((read.importedTimezone ?? null) === null) return NONE;
   const timezone = read.importedTimezone!;
   const firstMs = await firstEventMs(read.sql, read.scope.projectId);
-  const ownFromMs = firstMs === null
-    ? null
-    : startOfDay(dateAt(firstMs, timezone), timezone).getTime();
-  const all = await daysBefore(read, range, ownFromMs);
+  const ownFrom = firstMs === null ? null : dateAt(firstMs, timezone);
+  const ownFromMs = ownFrom === null ? null : startOfDay(ownFrom, timezone).getTime();
+  const { before: all = [], beside = [] } = Object.groupBy(
+    await daysOf(read, range),
+    ({ fromMs }) => fromMs < (ownFromMs ?? Infinity) ? "before" : "beside",
+  );
+  const hidden = leftOut(beside, {
+    parameter: isComparison ? "compare" : "project",
+    why: `from ${ownFrom} on, the day of the project's first event, own events alone count`,
+  });
   const refused = refusalOf(read) ?? refusal;
-  if (refused !== null) return { days: [], ownFromMs, warnings: leftOut(all, refused) };
+  if (refused !== null) {
+    return { days: [], ownFromMs, warnings: [...leftOut(all, refused), ...hidden] };
+  }
   const isWhole = ({ fromMs, toMs }: ImportedDay) =>
     fromMs >= range.from.getTime() && toMs <= range.to.getTime();
   const isTold = (day: ImportedDay) => dimensions.some((one) => day.dimensions.includes(one));
@@ -132,6 +139,7 @@ export async function importedSpan(
         why: "only a part of the day lies in the range, and its sum cannot be divided",
       }),
       ...leftOut(untold, { parameter, why: `the export of ${names} does not tell it` }),
+      ...hidden,
     ],
   };
 }
