@@ -40,15 +40,15 @@ interface WriterOptions {
 }
 
 const NOTHING_REFUSED: ReadonlySet<string> = new Set();
-/** deadlock_detected and serialization_failure: the same statement succeeds when run again. */
-const TRANSIENT = new Set(["40P01", "40001"]);
+/** Classes of what rows can be to blame for: a value, a constraint, something that is too large. */
+const ABOUT_ROWS = /^(22|23|54)/;
+/** undefined_table: the upgrade is done, and has dropped the table of earlier events. */
+const UNDEFINED_TABLE = "42P01";
+/** deadlock_detected and serialization_failure, too: the same insert succeeds when run again. */
+const TRANSIENT = new Set([UNDEFINED_TABLE, "40P01", "40001"]);
 const TRANSIENT_TRIES_MAX = 5;
 /** unique_violation: an event of the flush was stored before. */
 const KNOWN_EVENT = "23505";
-/** undefined_table: the upgrade is done, and has dropped the table of earlier events. */
-const UNDEFINED_TABLE = "42P01";
-/** query_canceled: the statement took too long, which its rows need not be to blame for. */
-const CANCELLED = "57014";
 
 /** Undoes a trial insert. */
 class Undo extends Error {}
@@ -211,21 +211,16 @@ export class Writer {
   }
 
   /** @returns the keys that were stored before; null: every event is new and there once */
-  async #insert(gathered: Gathered): Promise<Set<string> | null> {
-    for (let attempt = 1;; attempt++) {
+  #insert(gathered: Gathered): Promise<Set<string> | null> {
+    return untilStored(async () => {
+      const besideEarlier = this.#hasEarlier ??= await hasEarlierEvents(this.#sql);
       try {
-        const besideEarlier = this.#hasEarlier ??= await inTime(hasEarlierEvents(this.#sql));
         return await this.#insertOnce(gathered, besideEarlier);
       } catch (error) {
-        const isGone = error instanceof StatementRefused && error.sqlState === UNDEFINED_TABLE;
-        if (isGone && this.#hasEarlier === true) this.#hasEarlier = null;
-        const again = isGone || error instanceof StatementRefused && TRANSIENT.has(error.sqlState);
-        if (!again) throw error;
-        if (attempt === TRANSIENT_TRIES_MAX) {
-          throw new DatabaseUnavailable("The database kept aborting the insert", { cause: error });
-        }
+        if (isRefused(error, UNDEFINED_TABLE)) this.#hasEarlier = null;
+        throw error;
       }
-    }
+    });
   }
 
   /**
@@ -236,14 +231,14 @@ export class Writer {
   async #insertOnce(gathered: Gathered, besideEarlier: boolean): Promise<Set<string> | null> {
     if (this.#lookedThrough === 0 && !besideEarlier) {
       try {
-        await inTime(insertNewEvents(this.#sql, gathered.rows));
+        await insertNewEvents(this.#sql, gathered.rows);
         return null;
       } catch (error) {
-        if (!(error instanceof StatementRefused) || error.sqlState !== KNOWN_EVENT) throw error;
+        if (!isRefused(error, KNOWN_EVENT)) throw error;
       }
     }
     const { rows } = gathered.distinct;
-    const known = await inTime(insertEvents(this.#sql, rows, besideEarlier));
+    const known = await insertEvents(this.#sql, rows, besideEarlier);
     this.#lookedThrough = known.size > 0 || rows.length < gathered.rows.length
       ? FLUSHES_LOOKED_THROUGH
       : Math.max(0, this.#lookedThrough - 1);
@@ -287,12 +282,15 @@ export class Writer {
     return { duplicates: sent - good.length + (known?.size ?? 0), refused };
   }
 
+  /** Whether the database would store these rows. */
   async #accepts(rows: readonly EventRow[]): Promise<boolean> {
-    try {
-      await this.#sql.transaction(async (sql) => {
-        await inTime(insertEvents(sql, rows, false));
+    const insert = () =>
+      this.#sql.transaction(async (sql) => {
+        await insertEvents(sql, rows, false);
         throw new Undo();
       });
+    try {
+      await untilStored(insert);
     } catch (error) {
       if (error instanceof StatementRefused) return false;
       if (!(error instanceof Undo)) throw error;
@@ -301,13 +299,26 @@ export class Writer {
   }
 }
 
-/** Turns a statement that took too long, which does not refuse its rows, into DatabaseUnavailable. */
-async function inTime<T>(statement: Promise<T>): Promise<T> {
-  try {
-    return await statement;
-  } catch (error) {
-    if (!(error instanceof StatementRefused) || error.sqlState !== CANCELLED) throw error;
-    throw new DatabaseUnavailable("The database took too long to store events", { cause: error });
+function isRefused(error: unknown, sqlState: string): boolean {
+  return error instanceof StatementRefused && error.sqlState === sqlState;
+}
+
+/**
+ * Runs an insert, again where the database aborts it in passing. Throws StatementRefused where rows can be to
+ * blame. Whatever else the database refuses it for (a privilege, the schema, its time) is DatabaseUnavailable:
+ * the same rows are stored once that is mended.
+ */
+async function untilStored<T>(insert: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await insert();
+    } catch (error) {
+      if (!(error instanceof StatementRefused) || ABOUT_ROWS.test(error.sqlState)) throw error;
+      const { message, sqlState } = error;
+      if (TRANSIENT.has(sqlState) && attempt < TRANSIENT_TRIES_MAX) continue;
+      const reason = `The database does not store events: ${message} (${sqlState})`;
+      throw new DatabaseUnavailable(reason, { cause: error });
+    }
   }
 }
 

@@ -164,6 +164,33 @@ steps.set("of one request all rows are stored or none", async (database) => {
   assert.deepEqual([duplicates, refused], [2, new Set([rows[1]!.event_id])]);
 });
 
+steps.set("a trial that is aborted in passing refuses no row", async (database) => {
+  const aborted = ["40P01", "40001"];
+  const sql = withMembers(database, {
+    transaction: <T>(work: (sql: Sql) => Promise<T>) => {
+      const sqlState = aborted.pop();
+      return sqlState === undefined
+        ? database.transaction(work)
+        : Promise.reject(new StatementRefused("aborted", sqlState));
+    },
+  });
+  const bad = badRow();
+  const { refused } = await newWriter(sql).writer.write([newRow(), bad, newRow()], 1);
+  assert.deepEqual([refused, aborted.length], [new Set([bad.event_id]), 0]);
+});
+
+steps.set("another schema refuses no row: all are stored once it is mended", async (database) => {
+  const { writer } = newWriter(database);
+  const rows = [newRow(), newRow()];
+  await database.script("ALTER TABLE journal RENAME COLUMN block TO renamed");
+  try {
+    await assert.rejects(writer.write(rows, 1), { name: "DatabaseUnavailable", message: /42703/ });
+  } finally {
+    await database.script("ALTER TABLE journal RENAME COLUMN renamed TO block");
+  }
+  assert.deepEqual(await writer.write(rows, 1), { duplicates: 0, refused: NOBODY });
+});
+
 steps.set("a full queue is overloaded, and takes rows again once it has room", async (database) => {
   for (const bounds of [{ queuedRowsMax: 2 }, { queuedBytesMax: 20 }]) {
     const gate = gated(database);
@@ -238,11 +265,17 @@ function openSecond(database: Database, db: { open(): Promise<Database> }) {
   return database.engine === "postgres" ? db.open() : Promise.resolve(null);
 }
 
-Deno.test("Writer: a statement that took too long refuses no row", async () => {
-  const refuse = () => Promise.reject(new StatementRefused("canceling statement", "57014"));
-  const { writer } = newWriter(fakeSql({ query: refuse, transaction: refuse }));
-  const both = [writer.write([newRow()], 100), writer.write([newRow()], 100)];
-  for (const one of both) await assert.rejects(one, DatabaseUnavailable);
+Deno.test("Writer: what the rows are not to blame for refuses none of them", async () => {
+  // It took too long, may not, knows no such column, cannot, waited for a lock, is aborted each time.
+  for (const sqlState of ["57014", "42501", "42703", "0A000", "55P03", "40P01"]) {
+    const refuse = () => Promise.reject(new StatementRefused("refused", sqlState));
+    const query = (text: string) =>
+      text.includes("to_regclass") ? Promise.resolve([{ present: false }]) : refuse();
+    const sql = fakeSql({ query: query as Sql["query"], transaction: refuse });
+    const { writer } = newWriter(sql);
+    const both = [writer.write([newRow()], 100), writer.write([newRow()], 100)];
+    for (const one of both) await assert.rejects(one, DatabaseUnavailable, sqlState);
+  }
 });
 
 Deno.test("Writer: after a replay it looks for others for so many flushes, then no more", async () => {
