@@ -2,6 +2,7 @@ import { isMembers, type Members } from "../../ingest/event_input.ts";
 import { parseTimestamp } from "../../ingest/timestamp.ts";
 import { Problem } from "../../problem.ts";
 import type { ClientBatch, ClientRequest } from "../client_event.ts";
+import { membersOf } from "../fields.ts";
 import { mapEvent } from "./map.ts";
 
 /** Where PostHog's clients of all ages put the project's key, in the order in which it is looked for. */
@@ -15,11 +16,12 @@ function keyIn(members: Members): string | null {
   return null;
 }
 
+/** The key beside an event's name. Null: none. */
+const keyBeside = (event: unknown): string | null => keyIn(membersOf(event));
+
 /** The key that one event carries: beside its name, or among its properties. Null: none. */
-function keyOfEvent(event: unknown): string | null {
-  if (!isMembers(event)) return null;
-  return keyIn(event) ?? (isMembers(event.properties) ? keyIn(event.properties) : null);
-}
+const keyOfEvent = (event: unknown): string | null =>
+  keyBeside(event) ?? keyIn(membersOf(membersOf(event).properties));
 
 /** The first key that an event of the request carries. */
 function firstKey(events: readonly unknown[]): string | null {
@@ -66,17 +68,20 @@ export function readCapture(value: unknown, { url, receivedAtMs }: ClientRequest
       "Send one event (`event`, `properties`), a list of them, or `api_key` with `batch`.",
     );
   }
-  const whole = isMembers(value) ? value : {};
-  const key = keyIn(whole) ?? firstKey(events);
+  const whole = membersOf(value);
+  const named = keyIn(whole);
+  const key = named ?? firstKey(events);
+  // Where the body names the key, properties called so are the page's own.
+  const ownKey = named === null ? keyOfEvent : keyBeside;
   const sentAt = whole.sent_at ?? sentAtOfQuery(url);
-  const times = { sentAtMs: parseTimestamp(sentAt), receivedAtMs };
+  const request = { sentAtMs: parseTimestamp(sentAt), receivedAtMs, key };
   return {
     key: key === null ? null : { value: key, from: "body" },
     sentAt,
     items: events.map((event) => {
-      const own = keyOfEvent(event);
+      const own = ownKey(event);
       return own === null || own === key
-        ? mapEvent(event, times)
+        ? mapEvent(event, request)
         : { refused: "The events of one request carry one key: send this one apart." };
     }),
     protocol: "posthog",

@@ -4,10 +4,13 @@ import type { ClientEvent, ClientRefusal } from "../client_event.ts";
 import { addressOf, membersOf, sizeOf, textOf } from "../fields.ts";
 import { keptProperties } from "./properties.ts";
 
-/** When a request was sent, by the client's clock where it told, and when it was received. */
-export interface RequestTimes {
+/** What holds for all events of a request. */
+export interface CaptureRequest {
+  /** When it was sent, by the client's clock; null: it did not tell. */
   readonly sentAtMs: number | null;
   readonly receivedAtMs: number;
+  /** The project's key; null: it stands outside the body. */
+  readonly key: string | null;
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -66,7 +69,7 @@ function identityOf(event: Members, properties: Members): Identity {
  * as it sends a batch, and does not change it as it sends the batch once more, seconds or minutes
  * later: `$time`, seconds of the epoch, holds, unless the page named another time.
  */
-function timestampOf(event: Members, properties: Members, times: RequestTimes): unknown {
+function timestampOf(event: Members, properties: Members, request: CaptureRequest): unknown {
   const { timestamp, offset } = event;
   if (timestamp !== undefined && timestamp !== null) return timestamp;
   const { $time: seconds } = properties;
@@ -74,7 +77,7 @@ function timestampOf(event: Members, properties: Members, times: RequestTimes): 
     return Math.round(seconds * SECOND_MS);
   }
   if (typeof offset !== "number") return null;
-  return (times.sentAtMs ?? times.receivedAtMs) - offset;
+  return (request.sentAtMs ?? request.receivedAtMs) - offset;
 }
 
 /** What the client adds unasked must not spoil an event: too long, it is left out. */
@@ -128,7 +131,7 @@ function titleOf(name: string, properties: Members): { title: unknown; moved: re
 }
 
 /** One event of a PostHog client as one of ours. */
-export function mapEvent(event: unknown, times: RequestTimes): ClientEvent | ClientRefusal {
+export function mapEvent(event: unknown, request: CaptureRequest): ClientEvent | ClientRefusal {
   if (!isMembers(event)) return { refused: "An event must be an object." };
   const given = event.properties ?? {};
   if (!isMembers(given)) return { refused: "`properties` must be an object." };
@@ -141,7 +144,7 @@ export function mapEvent(event: unknown, times: RequestTimes): ClientEvent | Cli
     id: textOf(event.uuid) ?? textOf(event.message_id) ?? textOf(given.$insert_id) ?? null,
     event: {
       name: Object.hasOwn(NAMES, name) ? NAMES[name] : name,
-      timestamp: timestampOf(event, given, times),
+      timestamp: timestampOf(event, given, request),
       ...identityOf(event, given),
       sessionId: textOf(given.$session_id),
       url,
@@ -149,7 +152,7 @@ export function mapEvent(event: unknown, times: RequestTimes): ClientEvent | Cli
       referrer: referrer === "$direct" ? undefined : referrer,
       title,
       properties: {
-        ...keptProperties(given, moved),
+        ...keptProperties(given, { moved, key: request.key }),
         ...traitsOf(event, given),
         ...(isOfServer(given) ? { $session: false } : {}),
       },

@@ -48,20 +48,27 @@ const KEPT: ReadonlySet<string> = new Set([
 /** Values that tests and surveys gave: their names go on behind these. */
 const KEPT_PREFIXES = ["$feature/", "$survey_response_"] as const;
 
-/** Properties without `$` that the client adds by itself, and that stand elsewhere. */
-const MOVED: ReadonlySet<string> = new Set(["token", "api_key", "distinct_id"]);
+/** Where the client puts the project's key, beside what the page says. */
+const KEY_NAMES: ReadonlySet<string> = new Set(["token", "api_key"]);
 
-function isKept(name: string): boolean {
-  if (MOVED.has(name)) return false;
+function isKept(name: string, value: unknown, key: string | null): boolean {
+  if (name === "distinct_id" || KEY_NAMES.has(name) && value === key) return false;
   if (!name.startsWith("$")) return true;
   return KEPT.has(name) || KEPT_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
-/** What is kept of an event's properties, less `moved`, which became members of the event. */
-export function keptProperties(properties: Members, moved: readonly string[]): Members {
+/**
+ * What is kept of an event's properties.
+ * @param moved what became members of the event
+ * @param key the project's, which is no property
+ */
+export function keptProperties(
+  properties: Members,
+  { moved, key }: { readonly moved: readonly string[]; readonly key: string | null },
+): Members {
   const kept: Members = Object.create(null);
   for (const [name, value] of Object.entries(properties)) {
-    if (isKept(name) && !moved.includes(name)) kept[name] = value;
+    if (isKept(name, value, key) && !moved.includes(name)) kept[name] = value;
   }
   return kept;
 }

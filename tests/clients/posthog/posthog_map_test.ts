@@ -322,7 +322,7 @@ Deno.test("bodies: what is no event is refused alone, and what is no body as a w
       { event: "" },
       { properties: {} },
       { event: "a", properties: [] },
-      { event: "a", properties: { token: "phc_2" } },
+      { event: "a", token: "phc_2" },
       { event: "good" },
     ],
   });

@@ -90,6 +90,39 @@ Deno.test("posthog: the key stands in api_key, token, properties.token, $token, 
   assert.equal((await post(bare, basic(secretKey))).status, 200);
 });
 
+Deno.test("posthog: where the body names the key, token and api_key are properties like others", async () => {
+  const { publicKey } = project;
+  const own = { token: "reset-1", api_key: "theirs", plan: "pro" };
+  const sent = [
+    batch([captured("a", own), captured("a", { ...own, token: "reset-2" })]),
+    JSON.stringify({ ...captured("a", own), api_key: publicKey }),
+  ];
+  for (const body of sent) {
+    const reply = await send(server, { path: "/batch/", body });
+    assert.deepEqual([reply.status, reply.body], [200, { status: 1 }]);
+  }
+  const ofClient = JSON.stringify([captured("b", { api_key: publicKey, plan: "pro" })]);
+  assert.equal((await send(server, { path: "/e/", body: ofClient })).status, 200);
+  const properties = (await server.stored(project))
+    .map((
+      { name, properties },
+    ) => [name, ...["token", "api_key", "plan"].map((one) => (properties as Json)[one])])
+    .toSorted();
+  assert.deepEqual(properties, [
+    ["a", "reset-1", "theirs", "pro"],
+    ["a", "reset-1", "theirs", "pro"],
+    ["a", "reset-2", "theirs", "pro"],
+    ["b", undefined, undefined, "pro"],
+  ]);
+});
+
+Deno.test("posthog: of a list without a key of its own each event carries the same one", async () => {
+  const events = [captured("a"), captured("b", { token: "phc_other" }), { event: "c" }];
+  const reply = await send(server, { path: "/e/", body: JSON.stringify(events) });
+  assert.deepEqual(reply.body.rejected.map(({ index }: Json) => index), [1]);
+  assert.deepEqual(await names(), ["a", "c"]);
+});
+
 Deno.test("posthog: an adopted key, and an origin that is not allowed", async () => {
   const value = `phc_${crypto.randomUUID()}`;
   await server.key(project.id, { kind: "public", value });
@@ -112,7 +145,7 @@ Deno.test("posthog: a bad event never spoils its batch; where all are bad it is 
     { ...captured("bad"), timestamp: "yesterday" },
     { ...captured("bad"), event: "x".repeat(300) },
     null,
-    { ...captured("bad"), properties: { token: "phc_other" } },
+    { ...captured("bad"), token: "phc_other" },
   ];
   const reply = await send(server, {
     path: "/batch/",
