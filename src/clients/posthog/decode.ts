@@ -73,7 +73,8 @@ export function readCapture(value: unknown, { url, receivedAtMs }: ClientRequest
   const key = named ?? firstKey(events);
   // Where the body names the key, properties called so are the page's own.
   const ownKey = named === null ? keyOfEvent : keyBeside;
-  const sentAt = whole.sent_at ?? sentAtOfQuery(url);
+  // posthog-python spells it in its own way.
+  const sentAt = whole.sent_at ?? whole.sentAt ?? sentAtOfQuery(url);
   const request = { sentAtMs: parseTimestamp(sentAt), receivedAtMs, key };
   return {
     key: key === null ? null : { value: key, from: "body" },

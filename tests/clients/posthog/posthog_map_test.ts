@@ -180,6 +180,10 @@ Deno.test("time: the client's clock is sent_at, else `_`, and nothing that is no
     read({ batch: [event], sent_at: "2026-11-21T08:00:00Z" }, "?_=1").sentAt,
     "2026-11-21T08:00:00Z",
   );
+  assert.equal(
+    read({ batch: [event], sentAt: "2026-11-21T08:00:00+00:00" }).sentAt,
+    "2026-11-21T08:00:00+00:00",
+  );
   assert.equal(read([event], "?ip=0&_=1795248000000&ver=1.2").sentAt, 1_795_248_000_000);
   for (const query of ["", "?_=17", "?_=abc", "?ip=1&ver=1.300.0&compression=gzip-js"]) {
     assert.equal(read([event], query).sentAt, null, query);
