@@ -3,9 +3,10 @@ import type { Principal } from "../auth/access.ts";
 import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
 import { type BodyLimits, contentEncoding, withBody } from "../http/body.ts";
 import { isContentType } from "../http/content_type.ts";
+import { queryValue } from "../http/query_value.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
-import { API_KEY_LENGTH_MAX, EVENTS_PER_REQUEST_MAX, KEYED_BODY_BYTES_MAX } from "../limits.ts";
+import { EVENTS_PER_REQUEST_MAX, KEYED_BODY_BYTES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { BodyLook } from "./envelope.ts";
 import { EventSchema, RejectedField, REJECTION_CODES } from "./event_schema.ts";
@@ -66,17 +67,6 @@ function checkContentType(request: Request): void {
   );
 }
 
-const NAMED_KEY = /[?&]key=([^&]*)/;
-/** A longer text is no key, however many of its characters are percent-encoded. */
-const WRITTEN_KEY_LENGTH_MAX = 4 * API_KEY_LENGTH_MAX;
-
-/** Returns the value of `?key=`, or null. */
-function keyOfQuery({ search }: URL): string | null {
-  // Parsing all parameters of a long query takes 50 ms.
-  const written = NAMED_KEY.exec(search)?.[1]?.slice(0, WRITTEN_KEY_LENGTH_MAX) ?? "";
-  return new URLSearchParams(`key=${written}`).get("key") || null;
-}
-
 /** Authenticates a key outside of the header. Proxies and histories may show it, so it must be a public key. */
 async function authenticateOpenly(keys: KeyDirectory, named: string | null): Promise<ApiKey> {
   if (named === null || named === "") {
@@ -100,7 +90,7 @@ async function authenticateEarly(
 ): Promise<ApiKey | null> {
   const header = request.headers.get("x-api-key");
   if (header !== null && header !== "") return await keys.authenticate(header);
-  const named = keyOfQuery(url);
+  const named = queryValue(url, "key");
   return named === null ? null : await authenticateOpenly(keys, named);
 }
 

@@ -20,6 +20,22 @@ function large(bytes: number, key: string | null = project.publicKey): string {
   return JSON.stringify({ batch, ...(key === null ? {} : { writeKey: key }) });
 }
 
+Deno.test("clients: of a query the few parameters that are known are looked for, and nothing is parsed", async () => {
+  const written = "compression=gzip-js&sent_at=1795248000000&writeKey=pk_1";
+  const url = new URL(`http://footfall.test/?${"a=1&".repeat(1_000)}${written}`);
+  Object.defineProperty(url, "searchParams", { get: () => assert.fail("all of it is parsed") });
+  const request = { headers: new Headers(), url, params: {}, receivedAtMs: 0 };
+  const ownUrl = "http://footfall.test";
+  const authenticate = () => Promise.resolve({ projectPublicId: "prj_1" });
+  for (const route of CLIENT_ROUTES) {
+    if (route.kind === "reply") await route.reply(request, { authenticate, ownUrl });
+    else {
+      route.keyOf?.(request);
+      if (route.protocol === "posthog") assert.equal(route.read([], request).sentAt, 1_795_248_000_000);
+    }
+  }
+});
+
 Deno.test("clients: bodies are read by their first bytes, whatever the headers say", async () => {
   const text = (event: string) => bodyOf(message({ event }));
   const base64 = (json: string) => btoa(json);

@@ -1,3 +1,4 @@
+import { queryValue } from "../../http/query_value.ts";
 import { isMembers, type Members } from "../../ingest/event_input.ts";
 import { parseTimestamp } from "../../ingest/timestamp.ts";
 import { Problem } from "../../problem.ts";
@@ -38,10 +39,10 @@ const EPOCH_MS = /^\d{13}$/;
  * posthog-js writes the time of sending, by its clock, into addresses: `sent_at=1790000000000`, before
  * 1.350 `_=`. Anything else is there to keep caches away.
  */
-function sentAtOfQuery({ searchParams }: URL): number | string | null {
-  const written = searchParams.get("sent_at") ?? searchParams.get("_");
-  if (written === null) return null;
-  return EPOCH_MS.test(written) ? Number(written) : searchParams.get("sent_at");
+function sentAtOfQuery(url: URL): number | string | null {
+  const sentAt = queryValue(url, "sent_at");
+  const written = sentAt ?? queryValue(url, "_");
+  return written !== null && EPOCH_MS.test(written) ? Number(written) : sentAt;
 }
 
 /** The events of a body: a list, `batch`, `data` with one of these, or one event alone. */
@@ -94,7 +95,7 @@ export function readCapture(value: unknown, { url, receivedAtMs }: ClientRequest
  * every version since takes gzip or base64. Throws `unsupported_encoding`.
  */
 export function refuseLz64({ url }: ClientRequest): void {
-  if (url.searchParams.get("compression") !== "lz64") return;
+  if (queryValue(url, "compression") !== "lz64") return;
   throw new Problem(
     "unsupported_encoding",
     "compression=lz64 is not taken here: send gzip-js, base64 or plain JSON (posthog-js 1.9 and later do).",

@@ -1,3 +1,4 @@
+import { queryValue } from "../../http/query_value.ts";
 import { json } from "../../http/reply.ts";
 import { assertAnyStored } from "../any_stored.ts";
 import type { ClientOutcome, ClientReplyTools, ClientRequest } from "../client_event.ts";
@@ -46,7 +47,7 @@ export async function replySourceConfig(
   { url }: ClientRequest,
   { authenticate }: ClientReplyTools,
 ): Promise<Response> {
-  const named = url.searchParams.get("writeKey") ?? "";
+  const named = queryValue(url, "writeKey") ?? "";
   const { projectPublicId } = await authenticate({ value: named, from: "query" });
   return json({
     source: {

@@ -1,3 +1,4 @@
+import { queryValue } from "../../http/query_value.ts";
 import type { ClientKey, ClientReply, ClientRequest, ClientRoute } from "../client_event.ts";
 import { answer, replySettings, replySourceConfig } from "./answer.ts";
 import { readBatch, readMessage } from "./decode.ts";
@@ -7,8 +8,8 @@ import { MESSAGE_TYPES, type MessageType } from "./map.ts";
 const BATCH_PATHS = ["/v1/batch", "/v1/b", "/v1/import", "/beacon/v1/batch"] as const;
 
 function keyOfQuery({ url }: ClientRequest): ClientKey | null {
-  const value = url.searchParams.get("writeKey") ?? "";
-  return value === "" ? null : { value, from: "query" };
+  const value = queryValue(url, "writeKey");
+  return value === null ? null : { value, from: "query" };
 }
 
 /** analytics.js spells them by their first letters. */
