@@ -132,20 +132,19 @@ export async function takeClientEvents(
     return await told(route.isPlain?.(value) ?? false, async () => {
       const batch = route.read(value, clientRequest);
       const keys = early === null ? await authenticateAll(services.keys, batch) : [early];
-      // Who may not send to one site sends to none: what was stored would be stored again.
+      // Of several sites all get it or none: what was stored of some would be stored again.
       for (const key of keys) assertMaySend(services, exchange, key, batch.items.length);
       const protocol = batch.protocol ?? route.protocol;
       const userAgent = visitorAgent(clientRequest.headers);
-      const take = async (key: ApiKey) => {
+      const { length } = bytes;
+      const parts = keys.map((key) => {
         const { projectPublicId } = key;
-        const envelope = envelopeOf(batch, { protocol, projectPublicId, isSuspect });
-        const sent = { exchange, key, receivedAtMs, userAgent, envelope, bytes: bytes.length };
-        const taken = await takeEvents(services, sent);
-        return { ...taken, protocol, bytes: bytes.length, receivedAtMs, projectPublicId };
-      };
-      const [first, ...more] = keys;
-      const outcome = await take(first!);
-      for (const another of more) await take(another);
+        return { key, envelope: envelopeOf(batch, { protocol, projectPublicId, isSuspect }) };
+      });
+      const sent = { exchange, parts, receivedAtMs, userAgent, bytes: length };
+      const taken = await takeEvents(services, sent);
+      const { projectPublicId } = keys[0]!;
+      const outcome = { ...taken, protocol, bytes: length, receivedAtMs, projectPublicId };
       return route.answer(outcome, clientRequest);
     });
   });

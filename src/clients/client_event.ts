@@ -51,7 +51,7 @@ export interface ClientBatch {
   readonly protocol?: ProtocolName;
 }
 
-/** What became of the request's events. */
+/** What became of the request's events, in all of its projects. */
 export interface ClientOutcome {
   readonly accepted: number;
   readonly duplicates: number;
@@ -61,7 +61,7 @@ export interface ClientOutcome {
   readonly bytes: number;
   /** When the request was received, in epoch milliseconds. */
   readonly receivedAtMs: number;
-  /** Who sent it, as far as replies need it: the project's public id. */
+  /** Who sent it, as far as replies need it: the public id of the first project. */
   readonly projectPublicId: string;
 }
 

@@ -137,7 +137,8 @@ export async function ingestEvents(
     const envelope = look.read(bytes);
     assertMaySend(services, exchange, key, envelope.count);
     const userAgent = request.headers.get("user-agent");
-    const sent = { exchange, key, receivedAtMs, userAgent, envelope, bytes: bytes.length };
+    const parts = [{ key, envelope }];
+    const sent = { exchange, parts, receivedAtMs, userAgent, bytes: bytes.length };
     return replyTo(await takeEvents(services, sent));
   });
   return await afterPause(reply, look, services.budget.closing);

@@ -107,23 +107,36 @@ async function readBatch(
   return batch;
 }
 
-async function store(services: IngestServices, batch: Batch, bytes: number): Promise<Taken> {
-  const { duplicates, refused } = await services.writer.write(batch.rows, bytes);
-  const rejected = withRefused(batch, refused);
-  const accepted = batch.rows.length + batch.rejected.length - rejected.length;
+/** Stores all of them, or none. `bytes` are those of one. */
+async function store(
+  services: IngestServices,
+  batches: readonly Batch[],
+  bytes: number,
+): Promise<Taken> {
+  const rows = batches.flatMap((batch) => batch.rows);
+  const { duplicates, refused } = await services.writer.write(rows, batches.length * bytes);
+  const rejected = batches.flatMap((batch) => withRefused(batch, refused));
+  const invalid = batches.reduce((sum, batch) => sum + batch.rejected.length, 0);
+  const accepted = rows.length + invalid - rejected.length;
   const taken = { accepted, duplicates, rejected };
   services.observe(taken);
   return taken;
 }
 
-/** A request whose body has been read, and who sent it. */
+/** The events of a request, and the key of the project that they are of. */
+export interface EventsOfProject {
+  readonly key: ApiKey;
+  readonly envelope: Envelope;
+}
+
+/** A request whose body has been read. */
 export interface SentEvents {
   readonly exchange: Exchange<Principal | null>;
-  readonly key: ApiKey;
+  /** Once for each project, and with ids of its own there. */
+  readonly parts: readonly EventsOfProject[];
   readonly receivedAtMs: number;
   /** The visitor's user agent; null: the request does not state it. */
   readonly userAgent: string | null;
-  readonly envelope: Envelope;
   /** Bytes of the decompressed body. */
   readonly bytes: number;
 }
@@ -144,23 +157,37 @@ export function assertMaySend(
 
 /**
  * Validates, enriches and stores the events of a request. Resolves after the transaction with the events
- * has committed. Throws where the whole request cannot be stored (503).
+ * has committed, whichever projects they are of. Throws where the whole request cannot be stored (503).
  */
 export async function takeEvents(services: IngestServices, sent: SentEvents): Promise<Taken> {
-  const { exchange, key, receivedAtMs, envelope } = sent;
+  const { exchange, parts, bytes } = sent;
   const { headers } = exchange.request;
-  const arrival: Arrival = {
+  const ip = services.clientAddress(await services.peerOf(exchange), headers);
+  const batches: Batch[] = [];
+  for (const part of parts) {
+    batches.push(await readBatch(services, part.envelope, arrivalOf(services, sent, part, ip)));
+  }
+  return await store(services, batches, bytes);
+}
+
+function arrivalOf(
+  { ipStorage }: Pick<IngestServices, "ipStorage">,
+  sent: Pick<SentEvents, "receivedAtMs" | "userAgent">,
+  { key, envelope }: EventsOfProject,
+  ip: string | null,
+): Arrival {
+  const { receivedAtMs } = sent;
+  return {
     projectId: key.projectId,
     projectPublicId: key.projectPublicId,
     receivedAtMs,
     clockOffsetMs: clockOffset(envelope.sentAt, receivedAtMs),
-    ip: services.clientAddress(await services.peerOf(exchange), headers),
+    ip,
     // A header may have 400 KB, and would be hashed for each event.
     userAgent: sent.userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
     fromBackend: key.kind === "secret",
-    ipStorage: key.projectIpStorage ?? services.ipStorage,
+    ipStorage: key.projectIpStorage ?? ipStorage,
   };
-  return await store(services, await readBatch(services, envelope, arrival), sent.bytes);
 }
 
 /**

@@ -63,6 +63,21 @@ Deno.test("plausible: several domains are several projects, those that are known
   assert.equal((await stored()).length, 3);
 });
 
+const commits = async (): Promise<number> => {
+  const { body } = await server.fetch("/metrics", {}, "127.0.0.1");
+  return Number(/^footfall_commit_rows_count (\d+)$/m.exec(body)?.[1]);
+};
+
+Deno.test("plausible: all of several domains get an event in one commit, or none does", async () => {
+  const other = await server.project({ siteUrl: `https://blog.${domain}` });
+  const before = await commits();
+  assert.equal((await post({ d: `${domain},blog.${domain}` })).status, 202);
+  assert.equal(await commits(), before + 1);
+  assert.deepEqual([(await stored()).length, (await stored(other)).length], [1, 1]);
+  const refused = await post({ d: `${domain},blog.${domain}`, n: "x".repeat(201) });
+  assert.deepEqual([refused.status, Object.keys(refused.body.errors)], [400, ["name"]]);
+});
+
 Deno.test("plausible: who may not send to one of several domains sends to none", async () => {
   await server.project({
     siteUrl: `https://blog.${domain}`,
