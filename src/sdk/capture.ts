@@ -41,7 +41,11 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
 
   const capture: Capture = {
     begin(isWithin, isCounted) {
-      if (!isCounted && parts.pageViews !== false) record("page_view");
+      // Where the page counts its views itself, its depth begins with the first of these.
+      if (!isCounted) {
+        if (parts.pageViews === false) return;
+        record("page_view");
+      }
       scroll?.begin(isWithin);
     },
     end(isDraft, isLate) {

@@ -111,7 +111,7 @@ export class Delivery {
    * good: this key is never tried again at this endpoint. So does `optOut` end what was queued.
    */
   #pauseMs(): number {
-    return this.#store.get(this.#stop) === this.#to.endpoint || this.#store.get("optOut") !== null
+    return this.#store.get(this.#stop) === this.#to.endpoint || this.#store.get("optOut")
       ? Infinity
       : +this.#store.get(this.#pause)! - Date.now() || 0;
   }

@@ -26,10 +26,10 @@ export function openIdentity(store: Store): Identity {
     identify: (userId) => store.set("userId", userId),
     reset,
     optedOut: () =>
-      store.get("optOut") !== null ||
       // Node.js before 21 has no navigator.
-      !!(globalThis.navigator as { globalPrivacyControl?: boolean } | undefined)
-        ?.globalPrivacyControl,
+      !!(store.get("optOut") ??
+        (globalThis.navigator as { globalPrivacyControl?: boolean } | undefined)
+          ?.globalPrivacyControl),
     optOut() {
       reset();
       store.set("optOut", "1");

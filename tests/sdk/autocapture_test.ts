@@ -354,3 +354,24 @@ browserTest("autocapture: off for the module unless asked, and in parts", async 
   await page.evaluate(() => footfall.track("alone"));
   await visit.arrived("alone");
 });
+
+browserTest(
+  "autocapture: how far a page was scrolled is told of views that count alone",
+  async (visit) => {
+    visit.publish({ head: visit.module({ autocapture: { pageViews: false } }), body: TALL });
+    const page = await visit.open();
+    await page.evaluate(() => {
+      footfall.track("before");
+      history.pushState({}, "", "/first");
+      footfall.page();
+      history.pushState({}, "", "/second");
+      footfall.track("between");
+      history.pushState({}, "", "/third");
+      footfall.page();
+    });
+    const events = await visit.arrived("before", "page_view", "scroll", "between", "page_view");
+    const paths = events.filter(({ name }) => name === "scroll" || name === "page_view")
+      .map(({ name, url }) => `${name} ${new URL(url).pathname}`);
+    assert.deepEqual(paths, ["page_view /first", "scroll /first", "page_view /third"]);
+  },
+);

@@ -71,13 +71,19 @@ async function open(visit: Visit, path = "/", page?: Page): Promise<Page> {
   return opened;
 }
 
-/** All that has arrived once the page is gone, without clicks and scrolls. */
-async function left(visit: Visit, page: Page, ...names: string[]): Promise<Event[]> {
+/** All that has arrived once the page is gone, without clicks: with each page view how far it was scrolled. */
+function left(visit: Visit, page: Page, ...names: string[]): Promise<Event[]> {
+  const views = names.filter((name) => name === "page_view");
+  return leftExactly(visit, page, ...names, ...views.map(() => "scroll"));
+}
+
+/** All that has arrived once the page is gone, without clicks. */
+async function leftExactly(visit: Visit, page: Page, ...names: string[]): Promise<Event[]> {
   await page.goto("about:blank");
   // A page that goes does not hear that its events are stored: the next one sends them again.
   const seen = () =>
     [...new Map(visit.gate.events(200).map((event) => [event.eventId, event])).values()]
-      .filter(({ name }) => name !== "click" && name !== "scroll");
+      .filter(({ name }) => name !== "click");
   await visit.until(() => seen().length >= names.length, `${names} arrive`).catch((error) => {
     throw new Error(`${error.message}; there are ${JSON.stringify(visit.gate.posts)}`);
   });
@@ -259,7 +265,7 @@ test("posthog's snippet: before_send changes events and drops them, and what is 
   });
   await page.click("#b");
   await page.click("#a");
-  const events = await left(visit, page, "page_view", "kept");
+  const events = await leftExactly(visit, page, "page_view", "kept");
   const view = named(events, "page_view");
   assert.deepEqual([view.url, view.properties], [`${visit.world.siteUrl}/`, { seen: true }]);
   const clicks = visit.gate.events(200).filter(({ name }) => name === "click");
@@ -272,19 +278,20 @@ test("posthog's snippet: which navigation is a page view is for its settings to 
     ["capture_pageview: false", 0],
     ["capture_pageview: 'history_change'", 2],
     ["defaults: '2025-05-24'", 2],
-    ["defaults: '2025-11-30', autocapture: false", 2],
+    ["defaults: '2025-11-30', autocapture: false", 2, 0],
     ["defaults: 'unset'", 1],
     ["defaults: '2025-11-30', capture_pageview: true", 1],
   ] as const;
   const expected: string[] = [];
-  for (const [config, views] of settings) {
+  for (const [config, views, scrolls = views] of settings) {
     publish(visit, { config, body: "<button>Go</button>" });
     const page = await open(visit);
     await page.evaluate(() => history.pushState(null, "", "/next"));
     await page.click("button");
     await page.evaluate(() => posthog.capture("by hand"));
     expected.push("by hand", ...Array<string>(views).fill("page_view"));
-    await left(visit, page, ...expected);
+    expected.push(...Array<string>(scrolls).fill("scroll"));
+    await leftExactly(visit, page, ...expected);
     await page.close();
   }
   const clicks = visit.gate.events(200).filter(({ name }) => name === "click");
@@ -319,7 +326,7 @@ test("posthog's snippet: a project of another name beside the page's own", async
   const byKey = Map.groupBy(visit.gate.posts, ({ key }) => key);
   const names = (key: string) =>
     byKey.get(key)!.flatMap(({ events }) => events.map(({ name }: Event) => name))
-      .filter((name) => name !== "scroll").toSorted();
+      .toSorted();
   assert.deepEqual(names(other.publicKey), ["for the second"]);
-  assert.deepEqual(names(visit.project.publicKey), ["for the first", "page_view"]);
+  assert.deepEqual(names(visit.project.publicKey), ["for the first", "page_view", "scroll"]);
 });
