@@ -200,11 +200,18 @@ function start(target: Given, key: string, config: Given, server?: string): void
       debug: config.debug,
     });
   let client = clientFor();
+  let isViewed = false;
+  /** The first page view of the page, however often its visitor agrees. */
+  function view() {
+    if (isViewed || isOut()) return;
+    isViewed = true;
+    client.page();
+  }
   /** Comes after what the page asked for while this was loaded: that holds for the first page view. */
   function capture() {
     const [parts, first] = wantedOf(config);
     client = clientFor(parts);
-    if (first) whenShown(() => client.page());
+    if (first) whenShown(view);
   }
   function forget() {
     identity.reset();

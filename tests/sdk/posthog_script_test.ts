@@ -248,6 +248,26 @@ test("posthog's snippet: nothing before the visitor agrees, and nothing any more
   assert.deepEqual(visit.messages, []);
 });
 
+test("posthog's snippet: one page view of a page, however often its visitor agrees", async (visit) => {
+  publish(visit, { calls: "posthog.opt_in_capturing();" });
+  const page = await open(visit);
+  await page.evaluate(() => {
+    posthog.opt_in_capturing();
+    posthog.capture("agreed");
+  });
+  await left(visit, page, "page_view", "agreed");
+  // Who may not be recorded as the page loads has not had his page view.
+  publish(visit, { config: "opt_out_capturing_by_default: true" });
+  await page.evaluateOnNewDocument(() => localStorage.clear());
+  await open(visit, "/", page);
+  await page.evaluate(() => {
+    posthog.opt_in_capturing();
+    posthog.opt_in_capturing();
+  });
+  await left(visit, page, "page_view", "agreed", "page_view");
+  assert.deepEqual(visit.messages, []);
+});
+
 test("posthog's snippet: before_send changes events and drops them, and what is not to be captured is not", async (visit) => {
   publish(visit, {
     config: `before_send: (event) => {
