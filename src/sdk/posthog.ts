@@ -96,18 +96,29 @@ function openConsent(key: string, config: Given) {
 function tellerOf(config: Given, registered: () => Given) {
   return (name: string, event: Given): unknown => {
     if (name || !event?.eventId) return event;
-    // By this name a page's `before_send` knows a page view.
-    const theirs = event.name === "page_view" ? "$pageview" : event.name;
+    const isView = event.name === "page_view";
+    const own = { ...registered(), ...event.properties };
     let sent: Given = {
       uuid: event.eventId,
-      event: theirs,
-      properties: { ...registered(), ...event.properties, $current_url: event.url },
+      // By this name a page's `before_send` knows a page view.
+      event: isView ? "$pageview" : event.name,
+      properties: {
+        title: event.title,
+        $referrer: event.referrer,
+        ...own,
+        $current_url: event.url,
+      },
     };
     for (const look of [config.before_send ?? []].flat()) sent &&= look(sent);
     // With nothing in its place an event is not recorded.
     if (!sent) return;
-    const { $current_url: url, ...properties } = sent.properties;
-    return { ...event, name: NAMES[sent.event] ?? sent.event, url, properties };
+    let { $current_url: url, $referrer: referrer, title, ...properties } = sent.properties;
+    if (!isView && own.title) {
+      // It is a property like others, and what the page is called was not shown.
+      properties.title = title;
+      title = undefined;
+    }
+    return { ...event, name: NAMES[sent.event] ?? sent.event, url, referrer, title, properties };
   };
 }
 
@@ -168,7 +179,7 @@ function settings(client: Client, register: Register, consent: Consent, optIn: (
   return {
     register: add,
     register_for_session: add,
-    register_once: (properties: Given) => register.set({ ...properties, ...register.all() }),
+    register_once: (properties: Given) => add({ ...properties, ...register.all() }),
     unregister: (name: string) => add({ [name]: undefined }),
     get_property: (name: string) => register.all()[name],
     opt_out_capturing() {

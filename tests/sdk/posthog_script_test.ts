@@ -257,8 +257,8 @@ test("posthog's snippet: one page view of a page, however often its visitor agre
   });
   await left(visit, page, "page_view", "agreed");
   // Who may not be recorded as the page loads has not had his page view.
-  publish(visit, { config: "opt_out_capturing_by_default: true" });
-  await page.evaluateOnNewDocument(() => localStorage.clear());
+  const calls = "localStorage.clear();";
+  publish(visit, { config: "opt_out_capturing_by_default: true", calls });
   await open(visit, "/", page);
   await page.evaluate(() => {
     posthog.opt_in_capturing();
@@ -290,6 +290,46 @@ test("posthog's snippet: before_send changes events and drops them, and what is 
   assert.deepEqual([view.url, view.properties], [`${visit.world.siteUrl}/`, { seen: true }]);
   const clicks = visit.gate.events(200).filter(({ name }) => name === "click");
   assert.deepEqual(clicks.map(({ properties }) => properties.selector), ["#a"]);
+});
+
+test("posthog's snippet: before_send is shown address, referrer and title, and what it makes of them is sent", async (visit) => {
+  publish(visit, {
+    config: `before_send: (event) => {
+        const { properties } = event;
+        properties.$current_url = properties.$current_url.replace(/[?].*/, "");
+        properties.$referrer = properties.$referrer.replace(/[?].*/, "");
+        properties.title = properties.title.replace("/", "masked");
+        return event;
+      }`,
+  });
+  const page = await open(visit, "/?token=1");
+  await page.evaluate(() => {
+    history.pushState(null, "", "/next");
+    posthog.capture("after");
+    posthog.capture("book", { title: "Middlemarch/" });
+    posthog.capture("$pageview", { $referrer: "https://search.example/?q=1", title: "Own/" });
+  });
+  const events = await left(visit, page, "page_view", "after", "book", "page_view");
+  const told = (name: string, nth = 0) => {
+    const { referrer, title, properties } = events.filter((event) => event.name === name)[nth]!;
+    return { referrer, title, properties };
+  };
+  const referrer = `${visit.world.siteUrl}/`;
+  assert.deepEqual(told("page_view"), { referrer: "", title: "Page masked", properties: {} });
+  assert.deepEqual(told("after"), { referrer, title: "Page masked", properties: {} });
+  assert.deepEqual(told("book"), {
+    referrer,
+    title: undefined,
+    properties: { title: "Middlemarchmasked" },
+  });
+  assert.deepEqual(told("page_view", 1), {
+    referrer: "https://search.example/",
+    title: "Ownmasked",
+    properties: {},
+  });
+  const scrolls = events.filter(({ name }) => name === "scroll").map(({ title }) => title);
+  assert.deepEqual(scrolls, ["Page masked", "Page masked"]);
+  assert.deepEqual(visit.messages, []);
 });
 
 test("posthog's snippet: which navigation is a page view is for its settings to say", async (visit) => {
