@@ -37,6 +37,7 @@ export const PROBLEMS = {
     status: 403,
     title: "A secret key may not travel this way",
   },
+  no_visit: { status: 403, title: "A page that is photographed is no visit" },
   foreign_origin: { status: 403, title: "This may be asked from the server's own pages alone" },
   invalid_link: { status: 403, title: "This link was never given out" },
   expired_link: { status: 403, title: "This link has expired" },

@@ -7,6 +7,7 @@ import { RejectedEvent } from "../ingest/event_schema.ts";
 import {
   afterPause,
   assertMaySend,
+  assertVisit,
   EVENT_BODY_LIMITS,
   type IngestServices,
   takeEvents,
@@ -118,6 +119,7 @@ export async function takeClientEvents(
   exchange: ApiExchange,
 ): Promise<Response> {
   const receivedAtMs = services.now();
+  assertVisit(exchange.request);
   const clientRequest = requestOf(exchange, receivedAtMs);
   const named = basicKey(clientRequest.headers) ?? route.keyOf?.(clientRequest) ?? null;
   const early = named === null ? null : await authenticateClient(services.keys, named);

@@ -13,6 +13,7 @@ import { EventSchema, RejectedField, REJECTION_CODES } from "./event_schema.ts";
 import {
   afterPause,
   assertMaySend,
+  assertVisit,
   EVENT_BODY_LIMITS,
   type IngestServices,
   takeEvents,
@@ -124,6 +125,7 @@ export async function ingestEvents(
 ): Promise<Response> {
   const { request, url } = exchange;
   const receivedAtMs = services.now();
+  assertVisit(request);
   checkContentType(request);
   const early = await authenticateEarly(services.keys, request, url);
   if (early === null) checkKeyedEncoding(request);

@@ -1,6 +1,7 @@
 import type { Principal } from "../auth/access.ts";
 import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
 import type { BodyBudget, BodyLimits } from "../http/body.ts";
+import { isOfCapture } from "../http/capture_mark.ts";
 import { originMatches } from "../http/cors.ts";
 import type { RateLimit } from "../http/rate_limit.ts";
 import type { Exchange } from "../http/router.ts";
@@ -67,6 +68,15 @@ function checkRate(limit: RateLimit | null, key: ApiKey, events: number): void {
   throw new Problem("rate_limited", `Try again in ${waitSeconds} s.`, {
     headers: { "Retry-After": String(waitSeconds) },
   });
+}
+
+/**
+ * Throws `no_visit` (403) for the browser that photographs pages, wherever its page sends events to and in whose
+ * shape; to be called before the body is read.
+ */
+export function assertVisit({ headers }: Request): void {
+  if (!isOfCapture(headers)) return;
+  throw new Problem("no_visit", "Nothing is stored of a page that is photographed.");
 }
 
 type Batch = ReadBatch<Rejection>;

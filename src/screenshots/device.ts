@@ -1,4 +1,5 @@
 import type { CDPSession, Page } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
+import { CAPTURE_MARK } from "../http/capture_mark.ts";
 import type { CaptureDevice } from "./capture_status.ts";
 
 /** The window that a class of devices looks through. */
@@ -45,7 +46,9 @@ export async function emulateDevice(
     cdp.send("Emulation.setEmulatedMedia", {
       features: [{ name: "prefers-reduced-motion", value: "reduce" }],
     }),
-    cdp.send("Network.setExtraHTTPHeaders", { headers: { "Sec-GPC": "1", "DNT": "1" } }),
+    cdp.send("Network.setExtraHTTPHeaders", {
+      headers: { "Sec-GPC": "1", "DNT": CAPTURE_MARK },
+    }),
   ]);
 }
 

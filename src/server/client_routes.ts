@@ -20,6 +20,7 @@ const EVENT_PROBLEMS: readonly ProblemCode[] = [
   "invalid_events",
   ...KEY_PROBLEMS,
   "origin_not_allowed",
+  "no_visit",
   "body_timeout",
   "body_too_large",
   "too_many_events",

@@ -124,6 +124,7 @@ const INGEST_PROBLEMS: readonly ProblemCode[] = [
   "revoked_api_key",
   "expired_api_key",
   "origin_not_allowed",
+  "no_visit",
   "key_not_allowed_here",
   "body_timeout",
   "body_too_large",

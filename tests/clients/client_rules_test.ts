@@ -31,9 +31,21 @@ Deno.test("clients: of a query the few parameters that are known are looked for,
     if (route.kind === "reply") await route.reply(request, { authenticate, ownUrl });
     else {
       route.keyOf?.(request);
-      if (route.protocol === "posthog") assert.equal(route.read([], request).sentAt, 1_795_248_000_000);
+      if (route.protocol === "posthog") {
+        assert.equal(route.read([], request).sentAt, 1_795_248_000_000);
+      }
     }
   }
+});
+
+Deno.test("clients: nothing is stored of a page that is photographed, wherever its events go", async () => {
+  const headers = { ...basic(project.publicKey), DNT: "1footfall-capture" };
+  const routes = CLIENT_ROUTES.filter(({ kind }) => kind === "events").map(({ path }) => path);
+  for (const path of ["/v1/events", ...routes]) {
+    const reply = await send(server, { path, headers, body: bodyOf(message()) });
+    assert.equal(reply.status, 403, path);
+  }
+  assert.deepEqual(await names(), []);
 });
 
 Deno.test("clients: bodies are read by their first bytes, whatever the headers say", async () => {

@@ -1,4 +1,10 @@
+import { API_KEY } from "../support/server_process.ts";
 import { page, type Pages, redirect, WORDS } from "./fixture_answers.ts";
+
+/** What a library of Segment's sends. */
+export const OTHER_CLIENT_EVENT = JSON.stringify({
+  ...{ type: "track", event: "Tried", anonymousId: "anon-1", writeKey: API_KEY },
+});
 
 const FORM = `<form><h1>Sign in</h1><label>Name <input></label>` +
   `<label>Password <input type="password"></label><button>Sign in</button></form>`;
@@ -96,6 +102,9 @@ export const REACH_PAGES: Pages = {
       send("/v1/events"); send("/base/v1/events?key=1"); send("/own/collect"); send("/v1/other");
       navigator.sendBeacon("/v1/events", "{}");
       const later = new XMLHttpRequest(); later.open("POST", "/v1/events"); later.send("{}");`),
+  "/other-client": () =>
+    script(`const body = ${JSON.stringify(OTHER_CLIENT_EVENT)};
+      fetch("/stats/v1/t", { method: "POST", body }); navigator.sendBeacon("/stats/v1/t", body);`),
   "/spinner": () =>
     script(`document.body.textContent = "Loading";
       fetch("/late").then(() => document.body.innerHTML = ${JSON.stringify(PUBLIC)});`),

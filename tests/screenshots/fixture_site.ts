@@ -9,6 +9,8 @@ const PAGES: Pages = { ...LAYOUT_PAGES, ...REACH_PAGES, ...CONSENT_PAGES };
 export class FixtureSite implements AsyncDisposable {
   /** Each request as `METHOD /path`, its headers in lower case. */
   readonly requests: { readonly line: string; readonly headers: Headers }[] = [];
+  /** The server that gets what is sent below `/stats`; null: nobody does. */
+  statsUrl: string | null = null;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   /** Bodies that never end are ended with the site. */
   readonly #closing = new AbortController();
@@ -17,6 +19,10 @@ export class FixtureSite implements AsyncDisposable {
     this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
       const { pathname } = new URL(request.url);
       this.requests.push({ line: `${request.method} ${pathname}`, headers: request.headers });
+      if (pathname.startsWith("/stats/") && this.statsUrl !== null) {
+        const { method, headers, body } = request;
+        return fetch(this.statsUrl + pathname.slice("/stats".length), { method, headers, body });
+      }
       return PAGES[pathname]?.(request, this.#closing.signal) ??
         page("<title>Nothing</title><h1>Not found</h1>", {}, 404);
     });

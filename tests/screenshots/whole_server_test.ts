@@ -7,6 +7,7 @@ import {
   startServer,
   until,
 } from "../support/server_process.ts";
+import { OTHER_CLIENT_EVENT } from "./fixture_reach_pages.ts";
 import { FixtureSite } from "./fixture_site.ts";
 
 const PROJECT = "prj_default";
@@ -166,11 +167,28 @@ onBothEngines(
       },
     );
 
+    await t.step("what another product's client sends of a capture is not taken", async () => {
+      site.statsUrl = operator.server.url;
+      const [asked] = await operator.capture({ path: "/other-client", devices: ["desktop"] });
+      assert.equal(asked!.status, "captured");
+      assert.ok(site.count("POST /stats/v1/t") > 0, "it was sent");
+    });
+
     await t.step("captures are no visits, and metrics count them", async () => {
       assert.deepEqual(await operator.totals(), viewsBefore);
       assert.equal(site.count("POST /v1/events"), 0);
       const metrics = await (await fetch(`${operator.server.url}/metrics`)).text();
-      assert.match(metrics, /footfall_captures_total\{status="captured"\} 6/);
+      assert.match(metrics, /footfall_captures_total\{status="captured"\} 7/);
+    });
+
+    await t.step("the same sent by anybody else is taken", async () => {
+      const reply = await fetch(`${site.url}/stats/v1/t`, {
+        method: "POST",
+        headers: { "User-Agent": BROWSER },
+        body: OTHER_CLIENT_EVENT,
+      });
+      assert.deepEqual([reply.status, await reply.json()], [200, { success: true }]);
+      assert.notDeepEqual(await operator.totals(), viewsBefore);
     });
 
     // In order: a browser that outlives a killed server for a moment still writes into the folder.
