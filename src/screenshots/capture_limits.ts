@@ -46,6 +46,11 @@ export const CAPTURE_LAUNCH_MS_MAX = 20 * SECOND_MS;
 /** One call into the browser; pages that run for ever never answer. */
 export const CAPTURE_CALL_MS_MAX = 10 * SECOND_MS;
 export const CAPTURE_CLOSE_MS_MAX = 3 * SECOND_MS;
+/**
+ * One message of the browser. The largest ones are pictures as base64: 1,440 by 30,000 pixels at a byte each, more
+ * than noise takes at CAPTURE_JPEG_QUALITY, are 55 MiB.
+ */
+export const CAPTURE_MESSAGE_BYTES_MAX = 96 * MEBIBYTE;
 /** Pages after which a browser is replaced, how long an idle one stays, and the heap of one page. */
 export const CAPTURE_PAGES_PER_BROWSER_MAX = 50;
 export const CAPTURE_BROWSER_IDLE_MS = 30 * SECOND_MS;

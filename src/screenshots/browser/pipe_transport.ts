@@ -1,9 +1,13 @@
 import type { Readable, Writable } from "node:stream";
 import type { ConnectionTransport } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
+import { CAPTURE_MESSAGE_BYTES_MAX } from "../capture_limits.ts";
 
 const END = 0;
 
-/** The browser's protocol on two pipes: messages of JSON, each ended by a zero byte. */
+/**
+ * The browser's protocol on two pipes: messages of JSON, each ended by a zero byte. A message that is larger than any
+ * picture ends the connection, and with it the browser: a page has made it up.
+ */
 export class PipeTransport implements ConnectionTransport {
   onmessage?: (message: string) => void;
   onclose?: () => void;
@@ -11,6 +15,7 @@ export class PipeTransport implements ConnectionTransport {
   readonly #in: Readable;
   readonly #decoder = new TextDecoder();
   #parts: Uint8Array[] = [];
+  #partsBytes = 0;
   #isClosed = false;
 
   constructor(out: Writable, incoming: Readable) {
@@ -42,13 +47,25 @@ export class PipeTransport implements ConnectionTransport {
   #take(chunk: Uint8Array): void {
     let from = 0;
     for (let end = chunk.indexOf(END); end !== -1; end = chunk.indexOf(END, from)) {
-      this.#parts.push(chunk.subarray(from, end));
+      if (!this.#hold(chunk.subarray(from, end))) return;
       from = end + 1;
       const message = this.#decoder.decode(joined(this.#parts));
       this.#parts = [];
+      this.#partsBytes = 0;
       this.onmessage?.(message);
     }
-    if (from < chunk.length) this.#parts.push(chunk.subarray(from));
+    if (from < chunk.length) this.#hold(chunk.subarray(from));
+  }
+
+  /** @returns whether it could be held: not where its message is too large, or the connection at its end */
+  #hold(part: Uint8Array): boolean {
+    if (this.#isClosed) return false;
+    this.#partsBytes += part.length;
+    this.#parts.push(part);
+    if (this.#partsBytes <= CAPTURE_MESSAGE_BYTES_MAX) return true;
+    this.#parts = [];
+    this.close();
+    return false;
   }
 }
 
