@@ -40,10 +40,17 @@ export function labelStarts(host: string): number[] {
 const ADDRESS = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:@\\]+)/;
 /** A host in brackets: the one that may hold colons. */
 const BRACKETED = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.]+\])/;
+const NOT_ASCII = /[^ -~]/;
 
-/** The host of an address, in lower case; null where it is none. */
+/** The host of an address, in lower case, as the hosts of pages are written (`xn--…`); null where it is none. */
 export function hostOfAddress(address: string | null): string | null {
-  if (address === null) return null;
+  const host = address === null ? null : writtenHost(address);
+  return host !== null && NOT_ASCII.test(host)
+    ? URL.parse(`https://${host}`)?.hostname ?? host
+    : host;
+}
+
+function writtenHost(address: string): string | null {
   const plain = ADDRESS.exec(address)?.[1] ?? "";
   const bracketed = plain === "" || plain[0] === "[" ? BRACKETED.exec(address)?.[1] ?? "" : "";
   return (bracketed.length > plain.length ? bracketed : plain).toLowerCase() || null;

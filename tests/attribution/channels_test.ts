@@ -8,6 +8,7 @@ import {
   CLICK_IDS,
   type TrafficFacts,
 } from "../../src/attribution/channels.ts";
+import { hostOfAddress } from "../../src/attribution/host.ts";
 import { kindOfSource, SOURCE_KINDS, SOURCE_LISTS } from "../../src/attribution/source_lists.ts";
 import { CHANNEL_CASES, PAGE_HOST, SITE_HOST } from "../fixtures/channel_cases.ts";
 
@@ -55,6 +56,14 @@ Deno.test("classifyTraffic: the cases reach every rule, and each tells its own c
   assert.equal(rules.size, CHANNEL_RULES.length, "names are unique");
   assert.deepEqual([...reached].sort(), [...rules].sort());
   assert.deepEqual(new Set(rules.values()), new Set(CHANNELS));
+});
+
+Deno.test("classifyTraffic: a site with letters beyond ASCII sends nobody to itself", () => {
+  const site = new URL("https://bücher.example/").hostname;
+  for (const referrer of ["https://bücher.example/a", "https://www.BÜCHER.example/"]) {
+    const facts = { ...factsOf("", hostOfAddress(referrer)), host: site };
+    assert.equal(classifyTraffic(facts, site).channel, "Direct");
+  }
 });
 
 Deno.test("classifyTraffic: the rules and tags in full", () => {

@@ -41,6 +41,9 @@ const ADDRESSES: readonly (readonly [string, string | null, string | null])[] = 
   ["https://host.test.", "host.test.", null],
   ["https://other.test.", "other.test.", "other.test"],
   ["https://www.", "www.", null],
+  ["https://WWW.Bücher.test:8080/ä", "www.xn--bcher-kva.test", "xn--bcher-kva.test"],
+  ["https://host。test/", "host.test", null],
+  ["https://bü%.test/", "bü%.test", "bü%.test"],
   ["mailto:a@b.test", null, null],
   ["//host.test/a", null, null],
   ["android-app://com.example.app/", "com.example.app", "com.example.app"],
@@ -74,6 +77,7 @@ Deno.test("hosts of addresses, and those of somebody else", () => {
     assert.equal(foreignHost(address, "www.host.test"), other, address);
   }
   assert.equal(foreignHost("https://host.test/", null), "host.test");
+  assert.equal(foreignHost("https://bücher.test/", "www.xn--bcher-kva.test"), null);
 });
 
 Deno.test("dictionaries: what is kept of a project is bounded", async () => {
