@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { watchClicks } from "./clicks.ts";
+import { type Closest, watchClicks } from "./clicks.ts";
 import { recordLink } from "./links.ts";
 import { watchHistory, whenShown } from "./page.ts";
 import { createScroll } from "./scroll.ts";
@@ -28,14 +28,14 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
   const clicks = parts.clicks === false ? undefined : watchClicks(record);
   function clicked(event: MouseEvent) {
     const path = event.composedPath() as Element[];
+    const closest: Closest = <E extends Element>(selector: string) =>
+      path.find((node): node is E => node.matches?.(selector));
     // Pages ask not to be watched, and passwords are nobody's business.
-    const isIgnored = path.some((node) =>
-      node.matches?.("[data-footfall-ignore],input[type=password]")
-    );
+    const isIgnored = closest("[data-footfall-ignore],input[type=password]");
     // Only people click; the right button neither opens a link nor presses anything.
     if (!event.isTrusted || isIgnored || event.button > 1) return;
-    if (event.button === 0) clicks?.clicked(event, path[0]!);
-    if (parts.links !== false) recordLink(record, path[0]!);
+    if (event.button === 0) clicks?.clicked(event, path, closest);
+    if (parts.links !== false) recordLink(record, closest<HTMLAnchorElement>("a"));
   }
   for (const type of ["click", "auxclick"] as const) addEventListener(type, clicked, true);
 

@@ -11,25 +11,31 @@ const enum Limit {
   WINDOW_MS = 1_000,
   /** A burst's last click must still find its first one. */
   HOLD_MS = WINDOW_MS + 100,
+  /** The type of comments, below those of documents and shadow trees: nothing else is above it on a click's path. */
+  COMMENT_NODE = 8,
 }
 
 /** Controls that work without a trace in the document, and links that lead away. */
 const ALIVE = "input,textarea,select,option,video,audio,[contenteditable]," +
   'a[href]:not([href^="#"],[href^="javascript:"])';
 
+const EVERYTHING = { attributes: true, characterData: true, childList: true, subtree: true };
+
+/** As `Element.closest` of what was clicked, beyond shadow trees. */
+export type Closest = <E extends Element>(selector: string) => E | undefined;
+
 /** Where a click hit, as a fraction of the width and in pixels from the top. */
-function positionOf(event: MouseEvent, target: Element, documentWidth: number) {
+function positionOf(event: MouseEvent, path: readonly Element[], documentWidth: number) {
   let { clientX: x, clientY: y } = event;
   if (!event.detail) {
     // By keyboard: the middle of what was activated.
-    const box = target.getBoundingClientRect();
+    const box = path[0]!.getBoundingClientRect();
     x = box.x + box.width / 2;
     y = box.y + box.height / 2;
   }
-  let fixed = false;
-  for (let node: Element | null = target; node; node = node.parentElement) {
-    fixed ||= getComputedStyle(node).position === "fixed";
-  }
+  const fixed = path.some((node) =>
+    node.matches?.("*") && getComputedStyle(node).position === "fixed"
+  );
   if (!fixed) {
     x += scrollX;
     y += scrollY;
@@ -42,7 +48,8 @@ function positionOf(event: MouseEvent, target: Element, documentWidth: number) {
 }
 
 export interface Clicks {
-  clicked(event: MouseEvent, target: Element): void;
+  /** @param path from what was hit to the window, through shadow trees */
+  clicked(event: MouseEvent, path: readonly Element[], closest: Closest): void;
   /** Records what is still held: the page goes. */
   settle(): void;
 }
@@ -56,13 +63,13 @@ export function watchClicks(record: Record): Clicks {
   const changed = () => held.forEach(({ properties }) => properties.dead = false);
   const observer = new MutationObserver(changed);
 
-  function hold(event: MouseEvent, target: Element) {
+  function hold(event: MouseEvent, path: readonly Element[], closest: Closest) {
     const documentWidth = scroller().scrollWidth;
     const properties = {
-      ...positionOf(event, target, documentWidth),
+      ...positionOf(event, path, documentWidth),
       rage: false,
-      dead: !target.closest(ALIVE),
-      selector: selectorOf(target),
+      dead: !closest(ALIVE),
+      selector: selectorOf(path[0]!),
       documentWidth,
       ...layout(),
     };
@@ -86,13 +93,14 @@ export function watchClicks(record: Record): Clicks {
     if (!getSelection()?.isCollapsed) changed();
   });
   return {
-    clicked(event, target) {
+    clicked(event, path, closest) {
       // A click on a label clicks its control once more, and one on a control within it does not.
+      const [target] = path;
       const repeats = target === labelled;
-      const control = target.closest("label")?.control;
-      labelled = !control?.contains(target) && control;
+      const control = closest<HTMLLabelElement>("label")?.control;
+      labelled = !control?.contains(target!) && control;
       if (repeats) return;
-      const click = hold(event, target);
+      const click = hold(event, path, closest);
       held.add(click);
       setTimeout(click.settle, Limit.HOLD_MS);
       const burst = [...held].filter(({ event: { timeStamp, clientX, clientY } }) =>
@@ -102,12 +110,10 @@ export function watchClicks(record: Record): Clicks {
       if (burst.length >= Limit.RAGE_CLICKS) {
         burst.forEach(({ properties }) => properties.rage = true);
       }
-      observer.observe(document, {
-        attributes: true,
-        characterData: true,
-        childList: true,
-        subtree: true,
-      });
+      for (const root of path) {
+        // The document, and each shadow tree that the click came through.
+        if (root.nodeType > Limit.COMMENT_NODE) observer.observe(root, EVERYTHING);
+      }
     },
     settle() {
       changed();

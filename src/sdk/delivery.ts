@@ -25,18 +25,12 @@ const enum Next {
   AGAIN,
 }
 
-/** Milliseconds to wait by a `Retry-After` (RFC 9110, 10.2.3: seconds or a date), within a day. */
-const retryAfterMs = (header: string) =>
-  Math.min(+header * 1000 || Date.parse(header) - Date.now() || 0, RETRY_AFTER_MS_MAX);
-
 /** Sends what the queue holds: when to, in which batches, and what an answer means for them. */
 export class Delivery {
   readonly #queue: Queue;
   readonly #store: Store;
   readonly #to: Destination;
-  readonly #flushAt: number;
-  readonly #flushIntervalMs: number;
-  readonly #timeoutMs: number;
+  readonly #options: AnalyticsOptions;
   readonly #stop: string;
   readonly #pause: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -51,9 +45,7 @@ export class Delivery {
     this.#queue = queue;
     this.#store = store;
     this.#to = to;
-    this.#flushAt = options.flushAt ?? 10;
-    this.#flushIntervalMs = options.flushIntervalMs ?? 5_000;
-    this.#timeoutMs = options.timeoutMs ?? 15_000;
+    this.#options = options;
     this.#stop = `stop|${to.apiKey}`;
     this.#pause = `pause|${to.apiKey}`;
   }
@@ -63,14 +55,15 @@ export class Delivery {
     const waiting = this.#queue.size();
     const blockedMs = this.#blockedMs();
     if (!waiting || blockedMs === Infinity) return;
-    if (blockedMs <= 0 && waiting >= this.#flushAt && !this.#isFlushing) this.flush();
-    else {
+    if (blockedMs <= 0 && waiting >= (this.#options.flushAt ?? 10) && !this.#isFlushing) {
+      this.flush();
+    } else {
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
         // It may have been set before a failure, which asks for more patience.
         if (this.#blockedMs() > 0) this.wake();
         else this.flush();
-      }, blockedMs > 0 ? blockedMs : this.#flushIntervalMs);
+      }, blockedMs > 0 ? blockedMs : this.#options.flushIntervalMs ?? 5_000);
     }
   }
 
@@ -142,7 +135,7 @@ export class Delivery {
         body,
         keepalive,
         credentials: "omit",
-        signal: AbortSignal.timeout?.(this.#timeoutMs) ?? null,
+        signal: AbortSignal.timeout?.(this.#options.timeoutMs ?? 15_000) ?? null,
         headers: inBackground
           ? { "Content-Type": "text/plain" }
           : { "Content-Type": "application/json", "X-API-Key": apiKey },
@@ -189,7 +182,11 @@ export class Delivery {
     const ceilingMs = Math.min(BACKOFF_MS_MIN * 2 ** this.#failures++, BACKOFF_MS_MAX);
     this.#backoffUntilMs = Date.now() + ceilingMs * (0.5 + Math.random() / 2);
     if (retryAfter) {
-      const untilMs = Date.now() + retryAfterMs(retryAfter) + Math.random() * 500;
+      const untilMs = Date.now() + Math.random() * 500 + Math.min(
+        // Seconds or a date (RFC 9110, 10.2.3).
+        +retryAfter * 1000 || Date.parse(retryAfter) - Date.now() || 0,
+        RETRY_AFTER_MS_MAX,
+      );
       this.#store.set(this.#pause, `${untilMs}`);
     }
     return Next.WAIT;

@@ -5,8 +5,7 @@ import type { Record } from "./record.ts";
 const FILE = /\.(pdf|zip|t?gz|rar|7z|dmg|exe|msi|pkg|(doc|xls|ppt)x?|csv|txt|epub|mp[34])$/i;
 
 /** `outbound_link` and `file_download`, with the address but neither its query nor its fragment. */
-export function recordLink(record: Record, target: Element): void {
-  const link = target.closest("a");
+export function recordLink(record: Record, link?: HTMLAnchorElement): void {
   if (!link || !/^https?:/.test(link.href)) return;
   const url = cut(link.origin + link.pathname);
   if (link.hasAttribute("download") || FILE.test(url)) record("file_download", { url });
