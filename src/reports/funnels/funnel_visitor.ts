@@ -1,6 +1,6 @@
 import { nameBit } from "../../timelines/run_bits.ts";
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import { nameBitsOf, type RunBits, type Timeline } from "../../timelines/timeline.ts";
+import { lastMsOf, nameBitsOf, type RunBits, type Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
@@ -206,6 +206,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   #hasLateEntry(actor: number, timeline: Timeline): boolean {
     const { entry, toMs } = this.rules;
     if (entry === "first" || this.lateFromMs >= toMs) return false;
+    if (lastMsOf(timeline) <= this.lateFromMs) return false;
     // Backwards, the first entry that is found is the last one.
     this.#last.clear(1);
     this.#follow(actor, timeline, this.#last, BACKWARD);
