@@ -8,7 +8,7 @@ import { type BytesRead, type PlainFile, plainFiles } from "./unpacked.ts";
 const PARQUET = [0x50, 0x41, 0x52, 0x31];
 
 /** Whether a file that is no archive is Parquet, by its first bytes. */
-export async function isParquet({ whole }: PlainFile): Promise<boolean> {
+export async function isParquet({ whole }: Pick<PlainFile, "whole">): Promise<boolean> {
   if (whole === null) return false;
   for await (const chunk of whole.read(0, PARQUET.length)) {
     return PARQUET.every((byte, i) => chunk[i] === byte);

@@ -31,6 +31,8 @@ export const ZIP_DIRECTORY_BYTES_MAX = 32 * MEBIBYTE;
 
 /** A group of rows of a Parquet file, by the uncompressed size that the file states. */
 export const PARQUET_GROUP_BYTES_MAX = 512 * MEBIBYTE;
+/** Its rows, and the values of each of its columns: millions of equal ones take hardly a byte of the file. */
+export const PARQUET_GROUP_ROWS_MAX = 1024 * 1024;
 
 /** Rows without an id that are remembered, so that equal ones are numbered. */
 export const EQUAL_ROWS_REMEMBERED = 1_000_000;

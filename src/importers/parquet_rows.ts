@@ -1,6 +1,11 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import type { RowGroup } from "hyparquet";
 import { FileProblem } from "./file_problem.ts";
-import { PARQUET_GROUP_BYTES_MAX, ROWS_AT_ONCE } from "./importer_limits.ts";
+import {
+  PARQUET_GROUP_BYTES_MAX,
+  PARQUET_GROUP_ROWS_MAX,
+  ROWS_AT_ONCE,
+} from "./importer_limits.ts";
 import { type InputFile, readBytes } from "./input_file.ts";
 import type { Members } from "./json_rows.ts";
 import type { BytesRead } from "./unpacked.ts";
@@ -32,8 +37,17 @@ function plainCell(cell: unknown): unknown {
     : cell;
 }
 
+/** Whether a group of rows fits into memory, by what the file states. */
+function isGroupHeld({ total_byte_size, num_rows, columns }: RowGroup): boolean {
+  const counts = [num_rows, ...columns.map(({ meta_data }) => meta_data?.num_values ?? 0n)];
+  return Number(total_byte_size) <= PARQUET_GROUP_BYTES_MAX &&
+    counts.every((count) => count >= 0n && count <= BigInt(PARQUET_GROUP_ROWS_MAX));
+}
+
 /**
  * Yields the rows of a Parquet file, with one group of rows in memory at a time. `line` is the row's number.
+ * Only for files of whoever runs the program: its reader believes what the pages in a group state, so that
+ * a made-up one can take all of the memory, or never end.
  *
  * @throws FileProblem where it cannot be read
  */
@@ -60,7 +74,7 @@ export async function* parquetRows(
   const metadata = await guarded(() => parquetMetadataAsync(buffer));
   let first = 0;
   for (const group of metadata.row_groups) {
-    if (Number(group.total_byte_size) > PARQUET_GROUP_BYTES_MAX) {
+    if (!isGroupHeld(group)) {
       throw new FileProblem(
         file.name,
         "its groups of rows are too large: export it as JSON lines.",

@@ -4,6 +4,7 @@ import { type BodyLimits, withBody } from "../http/body.ts";
 import { json } from "../http/reply.ts";
 import { type Converted, converted, fileRows, mapContext } from "../importers/conversion.ts";
 import { FileProblem } from "../importers/file_problem.ts";
+import { isParquet } from "../importers/file_rows.ts";
 import { type ImportSummary, SummaryGatherer } from "../importers/import_summary.ts";
 import { ROWS_AT_ONCE, UPLOAD_BYTES_MAX, UPLOAD_MS_MAX } from "../importers/importer_limits.ts";
 import { type InputFile, memoryFile } from "../importers/input_file.ts";
@@ -57,7 +58,15 @@ const BODY_LIMITS: BodyLimits = {
   totalMsMax: UPLOAD_MS_MAX,
 };
 
+/** Returns the product of a file. Throws Problem, and FileProblem for Parquet, which could end the server. */
 async function sourceFor(url: URL, file: InputFile): Promise<ImportSource> {
+  if (await isParquet({ whole: file })) {
+    throw new FileProblem(
+      file.name,
+      "it is Parquet, which the command line alone reads (`footfall import --from posthog`): " +
+        "import it there, or export it as JSON lines.",
+    );
+  }
   const from = url.searchParams.get("from");
   if (from !== null) {
     if (isSourceName(from)) return await loadSource(from);

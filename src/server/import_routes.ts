@@ -21,7 +21,7 @@ import { RecentCache } from "../recent_cache.ts";
 const IMPORT_NAME_LENGTH_MAX = 64;
 
 /** Bytes of any file; the first ones tell its format. */
-const FileBytes = z.string().meta({ format: "binary", description: "At most 10 MiB" });
+const FileBytes = z.string().meta({ format: "binary", description: "At most 10 MiB; no Parquet" });
 
 type Services =
   & ImportServices

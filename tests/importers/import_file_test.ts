@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { UPLOAD_BYTES_MAX } from "../../src/importers/importer_limits.ts";
 import { loadSource, SOURCE_NAMES } from "../../src/importers/sources.ts";
 import { assertProblem, type Json, sharedApp, type TestProject } from "../support/app.ts";
@@ -114,6 +115,29 @@ Deno.test("a file of another product than was named is refused, and nothing of i
   });
   assertProblem(cut, 400, "unreadable_file");
   assert.match(cut.body.detail, /events\.jsonl\.gz: it is cut off or damaged/);
+  assert.deepEqual(await app.stored(project), []);
+});
+
+Deno.test("Parquet is left to the command line, whichever product is named", async () => {
+  const project = await app.project();
+  const text = (name: string, value: string) => ({ name, type: "STRING" as const, data: [value] });
+  const bytes = new Uint8Array(parquetWriteBuffer({
+    columnData: [
+      text("uuid", crypto.randomUUID()),
+      text("event", "x"),
+      text("distinct_id", "ada"),
+      text("properties", "{}"),
+      text("timestamp", "2026-05-01 10:00:00"),
+    ],
+  }));
+  for (const from of [{}, { from: "posthog" }, { from: "mixpanel" }]) {
+    const refused = await send(project, { name: "e.parquet", bytes }, from);
+    assertProblem(refused, 400, "unreadable_file");
+    assert.match(
+      refused.body.detail,
+      /e\.parquet: it is Parquet, which the command line alone reads/,
+    );
+  }
   assert.deepEqual(await app.stored(project), []);
 });
 

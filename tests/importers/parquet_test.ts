@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
+import { PARQUET_GROUP_ROWS_MAX } from "../../src/importers/importer_limits.ts";
 import { memoryFile } from "../../src/importers/input_file.ts";
+import { parquetRows } from "../../src/importers/parquet_rows.ts";
 import { POSTHOG } from "../../src/importers/posthog/source.ts";
 import { convertedFiles, eventsOf, jsonLines } from "./rows.ts";
 import { posthogEvent } from "./source_rows.ts";
@@ -70,5 +72,23 @@ Deno.test("PostHog: a page of Parquet that becomes more than it says is refused"
   await assert.rejects(
     convertedFiles(POSTHOG, [memoryFile("e.parquet", parquet("GZIP", more))]),
     /e\.parquet: it cannot be read as Parquet/,
+  );
+});
+
+Deno.test("Parquet: a group has as many rows as memory has room for, and no more", async () => {
+  const count = async (rows: number) => {
+    const columnData = [{ name: "n", type: "INT32" as const, data: new Int32Array(rows) }];
+    const bytes = new Uint8Array(parquetWriteBuffer({ rowGroupSize: rows, columnData }));
+    assert.ok(bytes.length < 64 * 1024, `${bytes.length} bytes`);
+    let found = 0;
+    for await (const batch of parquetRows(memoryFile("n.parquet", bytes), () => {})) {
+      found += batch.length;
+    }
+    return found;
+  };
+  assert.equal(await count(PARQUET_GROUP_ROWS_MAX), PARQUET_GROUP_ROWS_MAX);
+  await assert.rejects(
+    count(PARQUET_GROUP_ROWS_MAX + 1),
+    /n\.parquet: its groups of rows are too large: export it as JSON lines/,
   );
 });
