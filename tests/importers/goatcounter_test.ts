@@ -64,6 +64,20 @@ Deno.test("GoatCounter: a page view, an event, a bot, nobody", async () => {
   assert.deepEqual([nobody?.anonymousId, nobody?.inSession], [null, false]);
 });
 
+Deno.test("GoatCounter: where its sessions are off, hits are of no visitor", async () => {
+  const sessions = ["0-0", "00000000-0000-0000-0000-000000000000", "0-1", "10-0"];
+  const events = await read(...sessions.map((Session) => record({ Session })));
+  assert.deepEqual(
+    events.map(({ anonymousId, sessionId, inSession }) => [anonymousId, sessionId, inSession]),
+    [
+      [null, null, false],
+      [null, null, false],
+      ["0-1", "0-1", null],
+      ["10-0", "10-0", null],
+    ],
+  );
+});
+
 Deno.test("GoatCounter: what a referrer is meant as", async () => {
   const events = await read(
     record({ Referrer: "spring", "Referrer scheme": "c" }),

@@ -53,6 +53,15 @@ function fromOf(row: Members): From {
   }
 }
 
+/** What stands for no session: `0-0`, in version 1 the nil UUID. */
+const NO_SESSION = /^0+(?:-0+)+$/;
+
+/** Without GoatCounter's sessions, visitors cannot be told apart. */
+function sessionOf(value: unknown): string | null {
+  const text = textOf(value);
+  return text === null || NO_SESSION.test(text) ? null : text;
+}
+
 function botOf(value: unknown): boolean | null {
   const text = textOf(value);
   return text === null ? null : text !== "0";
@@ -62,7 +71,7 @@ function botOf(value: unknown): boolean | null {
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const path = textOf(row.Path);
   const isEvent = isTrue(row.Event);
-  const session = textOf(row.Session);
+  const session = sessionOf(row.Session);
   const screen = sizeOf(row["Screen size"]);
   const os = systemName(row.System);
   const { referrer, source, named } = fromOf(row);
@@ -76,7 +85,6 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
       clock: "client",
       anonymousId: session,
       sessionId: session,
-      // Without GoatCounter's sessions, visitors cannot be told apart.
       inSession: session === null ? false : null,
       url: isEvent || path === null ? null : path.startsWith("/") ? path : `/${path}`,
       referrer,

@@ -16,7 +16,7 @@ export const NOTES: readonly MappingNote[] = [
   {
     theirs: "`Session`",
     ours: "`anonymousId`, `sessionId`",
-    how: "GoatCounter's visitor of some hours; without one, an event is of no visit",
+    how: "GoatCounter's visitor of some hours; without one (`0-0`), an event is of no visit",
   },
   {
     theirs: "`Referrer`, `Referrer scheme`",
