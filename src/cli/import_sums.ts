@@ -164,6 +164,7 @@ async function importThem(
   const standing = { firstOwnDay, sample: sums.sample(SAMPLE_DAYS) };
   const dryRun = {
     ...{ files: found.files, days: sums.extent, dimensions: sums.dimensions, refused },
+    eventDaysAlone: sums.eventDaysAlone,
     refusals: refusals.slice(0, REFUSALS_SHOWN).map(({ row: _, ...refusal }) => refusal),
     ...{ firstOwnDay, ...compared },
   };
@@ -178,9 +179,7 @@ async function importThem(
     return isDryRun ? 0 : 1;
   }
   if (!print.json) print.terminal.out(text());
-  if (
-    !goesOn(call, Temporal.PlainDate.from(sums.extent.first).until(sums.extent.last).days + 1, id)
-  ) {
+  if (!goesOn(call, sums.countDays(), id)) {
     print.terminal.out("\nNothing was sent.\n");
     return 0;
   }

@@ -41,19 +41,14 @@ export interface Standing {
 }
 
 /** Says how many of the days lie before the first own day. */
-function shownText(
-  { firstOwnDay }: Standing,
-  { first, last }: { readonly first: string; readonly last: string },
-): string {
+function shownText({ firstOwnDay }: Standing, sums: GatheredSums): string {
   if (firstOwnDay === null) {
     return "All of them are shown: the project has no event of its own yet.";
   }
-  const all = Temporal.PlainDate.from(first).until(last).days + 1;
-  const before = Temporal.PlainDate.from(first).until(firstOwnDay, { largestUnit: "days" }).days;
-  const shown = Math.max(0, Math.min(all, before));
   return `${
-    grouped(shown)
-  } of them are shown: those before ${firstOwnDay}, the day of the first own event.`;
+    grouped(sums.countDays(firstOwnDay))
+  } of them are shown: those before ${firstOwnDay}, ` +
+    "the day of the first own event.";
 }
 
 function sampleText(print: Printer, { sample }: Standing): string {
@@ -76,15 +71,22 @@ export function sumsText(
   compared: StoredSums,
 ): string {
   const heading = (text: string) => `\n${print.bold(text)}\n`;
-  const { extent } = sums;
+  const { extent, eventDaysAlone } = sums;
   const lines = [`${print.bold(`${source.title} → ${project}`)}\n`];
   if (extent !== null) {
-    const days = Temporal.PlainDate.from(extent.first).until(extent.last).days + 1;
     lines.push(
-      `${INDENT}${counted(days, "day")} from ${extent.first} to ${extent.last}, taken as the ` +
-        `project's local days\n${INDENT}${shownText(standing, extent)}\n`,
+      `${INDENT}${
+        counted(sums.countDays(), "day")
+      } from ${extent.first} to ${extent.last}, taken as the ` +
+        `project's local days\n${INDENT}${shownText(standing, sums)}\n`,
       `${INDENT}Sums of days: ${grouped(compared.added)} new, ${grouped(compared.replaced)} ` +
         `replace what was imported before, ${grouped(compared.unchanged)} stand there already\n`,
+    );
+  }
+  if (eventDaysAlone > 0) {
+    lines.push(
+      `${INDENT}${counted(eventDaysAlone, "day")} of custom events left out: no file tells their ` +
+        "page views; import totals or pages of these days along with them\n",
     );
   }
   if (refused > 0) {

@@ -1,45 +1,19 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { IMPORTED_SOURCES, type ImportedDay } from "../../src/imported/imported_sums.ts";
+import { IMPORTED_SOURCES } from "../../src/imported/imported_sums.ts";
 import { FileProblem } from "../../src/importers/file_problem.ts";
 import { type InputFile, memoryFile } from "../../src/importers/input_file.ts";
 import { FATHOM } from "../../src/importers/sums/fathom.ts";
-import { GatheredSums } from "../../src/importers/sums/gathered_sums.ts";
 import { GOATCOUNTER_SUMS } from "../../src/importers/sums/goatcounter_sums.ts";
 import { PLAUSIBLE } from "../../src/importers/sums/plausible.ts";
 import type { SumSource } from "../../src/importers/sums/sum_source.ts";
-import { allPlainFiles, loadSumSource } from "../../src/importers/sums/sum_sources.ts";
+import { loadSumSource } from "../../src/importers/sums/sum_sources.ts";
+import { gathered, valuesOf } from "./read_sums.ts";
 import { csvFile, jsonLines, textFile } from "./rows.ts";
 import { zipOf } from "./zip_writer.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-
-/** What becomes of files: the days by dimension, and what is refused. */
-async function gathered(source: SumSource, files: readonly InputFile[]) {
-  const sums = new GatheredSums();
-  const refused: { file: string; line: number; code: string }[] = [];
-  const context = {
-    sums,
-    siteHost: "shop.test",
-    refuse: (file: string, line: number, { code }: { code: string }) =>
-      void refused.push({ file, line, code }),
-  };
-  const read = await Array.fromAsync(
-    source.read(await allPlainFiles(files, () => {}), context),
-  );
-  return { sums, refused, read, days: [...sums.days()] };
-}
-
-/** The values of a dimension on a day, with the figures that are told. */
-function valuesOf(days: readonly ImportedDay[], dimension: string, day: string) {
-  const found = days.find((one) => one.dimension === dimension && one.day === day);
-  assert.ok(found, `${dimension} of ${day}`);
-  return Object.fromEntries(found.rows.map(({ value, ...figures }) => [
-    String(value),
-    Object.fromEntries(Object.entries(figures).filter(([, count]) => count !== null)),
-  ]));
-}
 
 const NAME = (table: string) => `imported_${table}_20240301_20240303.csv`;
 const VISITS = ["visitors", "visits", "visit_duration", "bounces", "pageviews"];

@@ -6,6 +6,7 @@ import { countryCode } from "../places.ts";
 import type { MappingNote } from "../source.ts";
 import type { PlainFile } from "../unpacked.ts";
 import type { Figures } from "./day_values.ts";
+import type { Held } from "./gathered_sums.ts";
 import {
   addAll,
   countIfTold,
@@ -44,51 +45,78 @@ const takeAgent = (
   addAll(context, file, dateOf(row.date), [[dimension, named(row[column])]], figures);
 };
 
-const TABLES: Readonly<Record<string, Take>> = {
-  visitors: (file, row, context) => {
-    const figures = visitFigures(row);
-    const date = dateOf(row.date);
-    addAll(context, file, date, [["all", null]], { ...figures, events: figures.pageviews ?? 0 });
+/** A table of the export: what its rows are of, and how one is taken. */
+interface Table {
+  readonly of: readonly Held[];
+  readonly take: Take;
+}
+
+const TABLES: Readonly<Record<string, Table>> = {
+  visitors: {
+    of: ["all"],
+    take: (file, row, context) => {
+      const figures = visitFigures(row);
+      const date = dateOf(row.date);
+      addAll(context, file, date, [["all", null]], { ...figures, events: figures.pageviews ?? 0 });
+    },
   },
-  sources: (file, row, context) => {
-    const values = trafficValues({
-      source: row.source === "Direct / None" ? null : valueOf(row.source),
-      referrer: valueOf(row.referrer),
-      utmSource: valueOf(row.utm_source),
-      utmMedium: valueOf(row.utm_medium),
-      utmCampaign: valueOf(row.utm_campaign),
-      utmTerm: valueOf(row.utm_term),
-      utmContent: valueOf(row.utm_content),
-    }, context.siteHost);
-    addAll(context, file, dateOf(row.date), values, visitFigures(row));
+  sources: {
+    of: ["channel", "source", "medium", "campaign", "term", "content", "referrer"],
+    take: (file, row, context) => {
+      const values = trafficValues({
+        source: row.source === "Direct / None" ? null : valueOf(row.source),
+        referrer: valueOf(row.referrer),
+        utmSource: valueOf(row.utm_source),
+        utmMedium: valueOf(row.utm_medium),
+        utmCampaign: valueOf(row.utm_campaign),
+        utmTerm: valueOf(row.utm_term),
+        utmContent: valueOf(row.utm_content),
+      }, context.siteHost);
+      addAll(context, file, dateOf(row.date), values, visitFigures(row));
+    },
   },
-  pages: (file, row, context) => {
-    const figures = { visitors: countOf(row, "visitors"), pageviews: countOf(row, "pageviews") };
-    addAll(context, file, dateOf(row.date), [["path", valueOf(row.page)]], figures);
+  pages: {
+    of: ["path"],
+    take: (file, row, context) => {
+      const figures = { visitors: countOf(row, "visitors"), pageviews: countOf(row, "pageviews") };
+      addAll(context, file, dateOf(row.date), [["path", valueOf(row.page)]], figures);
+    },
   },
-  entry_pages: (file, row, context) => {
-    const figures = visitFigures(row, "entrances");
-    addAll(context, file, dateOf(row.date), [["entryPath", valueOf(row.entry_page)]], figures);
+  entry_pages: {
+    of: ["entryPath"],
+    take: (file, row, context) => {
+      const figures = visitFigures(row, "entrances");
+      addAll(context, file, dateOf(row.date), [["entryPath", valueOf(row.entry_page)]], figures);
+    },
   },
-  exit_pages: (file, row, context) => {
-    const figures = { visitors: countOf(row, "visitors"), visits: countOf(row, "exits") };
-    addAll(context, file, dateOf(row.date), [["exitPath", valueOf(row.exit_page)]], figures);
+  exit_pages: {
+    of: ["exitPath"],
+    take: (file, row, context) => {
+      const figures = { visitors: countOf(row, "visitors"), visits: countOf(row, "exits") };
+      addAll(context, file, dateOf(row.date), [["exitPath", valueOf(row.exit_page)]], figures);
+    },
   },
-  locations: (file, row, context) => {
-    const figures = visitFigures(row);
-    const region = valueOf(row.region);
-    addAll(context, file, dateOf(row.date), [
-      ["country", countryCode(row.country)],
-      ["region", region],
-    ], figures);
+  locations: {
+    of: ["country", "region"],
+    take: (file, row, context) => {
+      const figures = visitFigures(row);
+      const region = valueOf(row.region);
+      addAll(context, file, dateOf(row.date), [
+        ["country", countryCode(row.country)],
+        ["region", region],
+      ], figures);
+    },
   },
-  devices: takeAgent("device", "device", deviceClass),
-  browsers: takeAgent("browser", "browser", browserName),
-  operating_systems: takeAgent("operating_system", "os", systemName),
-  custom_events: (file, row, { sums }) => {
-    // Plausible sends these itself while a page is looked at.
-    if (row.name === "engagement") return;
-    sums.addEvents(file, dateOf(row.date), countOf(row, "events"));
+  devices: { of: ["device"], take: takeAgent("device", "device", deviceClass) },
+  browsers: { of: ["browser"], take: takeAgent("browser", "browser", browserName) },
+  operating_systems: { of: ["os"], take: takeAgent("operating_system", "os", systemName) },
+  custom_events: {
+    of: ["customEvents"],
+    take: (file, row, { sums }) => {
+      // Plausible sends these itself while a page is looked at.
+      if (row.name === "engagement") return;
+      sums.addEvents(file, dateOf(row.date), countOf(row, "events"));
+    },
   },
 };
 
@@ -96,9 +124,9 @@ const dated = (digits: string) => digits.replace(/^(....)(..)(..)$/, "$1-$2-$3")
 
 async function readTable(plain: PlainFile, context: SumContext): Promise<FileRead> {
   const { name } = plain;
-  const [, table = "", first, last] = FILE_NAME.exec(name) ?? [];
-  const take = Object.hasOwn(TABLES, table) ? TABLES[table]! : null;
-  if (take === null) {
+  const [, tableName = "", first, last] = FILE_NAME.exec(name) ?? [];
+  const table = Object.hasOwn(TABLES, tableName) ? TABLES[tableName]! : null;
+  if (table === null) {
     throw new FileProblem(
       name,
       "its name is none of Plausible's, such as imported_visitors_20240101_20240331.csv: keep " +
@@ -110,10 +138,10 @@ async function readTable(plain: PlainFile, context: SumContext): Promise<FileRea
     throw new FileProblem(name, "it has no column `date`, as Plausible's tables have.", 1);
   }
   if (first !== undefined && last !== undefined) {
-    context.sums.widen(dateOf(dated(first)), dateOf(dated(last)));
+    context.sums.hold(name, table.of, dateOf(dated(first)), dateOf(dated(last)));
   }
-  const count = await takeRows(name, rows, context, (row) => take(name, row, context));
-  return { name, table, rows: count };
+  const count = await takeRows(name, rows, context, (row) => table.take(name, row, context));
+  return { name, table: tableName, rows: count };
 }
 
 async function* read(files: readonly PlainFile[], context: SumContext) {

@@ -1,0 +1,34 @@
+/** Days by their numbers, the last one included. */
+export interface DaySpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Returns the spans in their order, those that overlap or follow each other as one. */
+export function joinedSpans(spans: readonly DaySpan[]): DaySpan[] {
+  const joined: DaySpan[] = [];
+  for (const { first, last } of spans.toSorted((a, b) => a.first - b.first)) {
+    const before = joined.at(-1);
+    if (before === undefined || first > before.last + 1) joined.push({ first, last });
+    else joined[joined.length - 1] = { ...before, last: Math.max(before.last, last) };
+  }
+  return joined;
+}
+
+/** Yields the days of joined spans. */
+export function* daysIn(spans: readonly DaySpan[]): Generator<number> {
+  for (const { first, last } of spans) for (let day = first; day <= last; day++) yield day;
+}
+
+/** Counts the days of joined spans, or those before a day. */
+export function dayCountOf(spans: readonly DaySpan[], before = Infinity): number {
+  return spans.reduce(
+    (sum, { first, last }) => sum + Math.max(0, Math.min(last + 1, before) - first),
+    0,
+  );
+}
+
+/** Whether one of the spans holds a day. */
+export function holdsDay(spans: readonly DaySpan[], day: number): boolean {
+  return spans.some(({ first, last }) => first <= day && day <= last);
+}
