@@ -105,6 +105,16 @@ Deno.test("GoatCounter: equal rows are events of their own, and the same ones in
   assert.deepEqual(later.slice(0, 2).map(({ eventId }) => eventId), first.map((e) => e.eventId));
 });
 
+Deno.test("GoatCounter: a hit is the same whatever its page is titled by now, and another one by its own columns", async () => {
+  const renamed = { Title: "B", Browser: "Firefox", System: "Windows", FirstVisit: "false" };
+  const others = ["2Path", "Session", "Bot", "Referrer", "Referrer scheme", "Screen size"]
+    .concat("Location", "Date", "Event").map((column) => ({ [column]: "1" }));
+  const first = await read(record());
+  const later = await read(record(renamed), ...others.map((told) => record(told)));
+  assert.equal(later[0]?.eventId, first[0]?.eventId);
+  assert.equal(new Set(later.map(({ eventId }) => eventId)).size, 1 + others.length);
+});
+
 Deno.test("GoatCounter: an unknown version of the export is not guessed at", async () => {
   await assert.rejects(
     convertedFiles(GOATCOUNTER, [csvFile("g.csv", [["3Path", ...COLUMNS.slice(1)], record()])]),

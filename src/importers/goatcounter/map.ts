@@ -67,6 +67,15 @@ function botOf(value: unknown): boolean | null {
   return text === null ? null : text !== "0";
 }
 
+/**
+ * The columns that identify a hit. The others are not of the hit alone: the title is the one that the page
+ * has at the time of the export, and versions of GoatCounter name browsers and systems in their own ways.
+ */
+const IDENTIFYING = [
+  ...["Path", "Event", "Session", "Bot", "Referrer", "Referrer scheme", "Screen size", "Location"],
+  "Date",
+] as const;
+
 /** Maps a record of the export of single page views. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const path = textOf(row.Path);
@@ -78,7 +87,7 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const [country, region] = textOf(row.Location)?.split("-") ?? [];
   return [{
     event: {
-      eventId: ids.fromRow(Object.entries(row)),
+      eventId: ids.fromRow(IDENTIFYING.map((column) => row[column] ?? null)),
       // The path of an event is its name.
       name: isEvent ? path : "page_view",
       timestamp: timeOf(row.Date),

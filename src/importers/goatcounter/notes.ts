@@ -4,7 +4,9 @@ export const NOTES: readonly MappingNote[] = [
   {
     theirs: "(none)",
     ours: "`eventId`",
-    how: "hashed of the whole row and its number among equal ones of the file",
+    how:
+      "hashed of path, session, time, referrer, screen, place and bot, and its number among equal " +
+      "ones of the file",
   },
   {
     theirs: "`Path`, `Event`",
