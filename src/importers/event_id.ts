@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { RecentCache } from "../recent_cache.ts";
 import { EQUAL_ROWS_REMEMBERED } from "./importer_limits.ts";
 
-export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NIL = "00000000-0000-0000-0000-000000000000";
 const VERSION_AT = 12;
 const VERSION = "8";

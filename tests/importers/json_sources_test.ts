@@ -156,7 +156,7 @@ Deno.test("Amplitude: events of the web and of apps, in the zip that it sends", 
 
 Deno.test("Mixpanel: an event, its people, its time in another zone", async () => {
   const rows = [
-    mixpanelEvent({ $insert_id: UUIDS[0]!.toUpperCase() }),
+    mixpanelEvent(),
     mixpanelEvent({ distinct_id: "$device:d1", $user_id: undefined, $device_id: undefined }),
     mixpanelEvent({ distinct_id: "d1", $user_id: undefined }),
     mixpanelEvent({ $insert_id: undefined }),
@@ -164,7 +164,10 @@ Deno.test("Mixpanel: an event, its people, its time in another zone", async () =
   ];
   const events = await mapped(MIXPANEL, ...rows);
   assert.deepEqual(events[0], {
-    eventId: UUIDS[0],
+    eventId: hashed(
+      "mixpanel",
+      JSON.stringify(["$mp_web_page_view", "ada", 1_777_629_600, "i1"]),
+    ),
     name: "page_view",
     timestamp: 1_777_629_600_000,
     clock: "client",
@@ -187,15 +190,31 @@ Deno.test("Mixpanel: an event, its people, its time in another zone", async () =
     [null, "d1"],
     [null, "d1"],
   ]);
-  assert.equal(
-    events[1]?.eventId,
-    hashed("mixpanel", JSON.stringify(["$mp_web_page_view", 1_777_629_600, "i1"])),
-  );
   assert.notEqual(events[3]?.eventId, events[4]?.eventId);
   const [berlin] = eventsOf(
     await convertedFiles(MIXPANEL, [jsonLines("f", rows.slice(0, 1))], "Europe/Berlin"),
   );
   assert.equal(berlin?.timestamp, 1_777_629_600_000 - 2 * 3_600_000);
+});
+
+Deno.test("Mixpanel: events are the same by what Mixpanel tells them apart by, and by nothing less", async () => {
+  const of = (properties: Readonly<Record<string, unknown>>, event = "x") => ({
+    ...mixpanelEvent({ $insert_id: UUIDS[0], ...properties }),
+    event,
+  });
+  const merged = { distinct_id: "merged", $distinct_id_before_identity: "ada", plan: "free" };
+  const events = await mapped(
+    MIXPANEL,
+    of({}),
+    of(merged),
+    of({ distinct_id: "bob" }),
+    of({ time: 1_777_629_601 }),
+    of({ $insert_id: UUIDS[1] }),
+    of({}, "y"),
+  );
+  const [first, same, ...others] = events.map(({ eventId }) => eventId);
+  assert.equal(same, first);
+  assert.equal(new Set([first, ...others]).size, 5);
 });
 
 Deno.test("GA4: a row of its BigQuery export", async () => {

@@ -1,5 +1,4 @@
 import { browserName, deviceClass, deviceOfSystem, systemName } from "../agent_names.ts";
-import { UUID } from "../event_id.ts";
 import { membersOf, numberOf, picked, textOf } from "../fields.ts";
 import type { Members } from "../json_rows.ts";
 import { placeOf } from "../places.ts";
@@ -42,11 +41,22 @@ function peopleOf(properties: Members) {
   return { userId: textOf(properties.$user_id) ?? named, anonymousId: device };
 }
 
+/**
+ * Returns the id by which Mixpanel itself de-duplicates: `$insert_id` alone is the same for several events,
+ * and `distinct_id` is another one after its user was merged with somebody.
+ */
+function idOf(row: Members, properties: Members, { ids }: MapContext): string {
+  const inserted = textOf(properties.$insert_id);
+  if (inserted === null) return ids.fromRow(row);
+  const distinct = textOf(properties.$distinct_id_before_identity) ??
+    textOf(properties.distinct_id);
+  return ids.fromTheirs(JSON.stringify([textOf(row.event), distinct, properties.time, inserted]));
+}
+
 /** Maps an event of the raw export. */
-export function map(row: Members, { ids, timeZone }: MapContext): readonly Mapped[] {
+export function map(row: Members, context: MapContext): readonly Mapped[] {
   const properties = membersOf(row.properties);
   const theirs = textOf(row.event);
-  const id = textOf(properties.$insert_id);
   const referrer = textOf(properties.$referrer);
   const os = systemName(properties.$os);
   const width = numberOf(properties.$screen_width);
@@ -54,11 +64,9 @@ export function map(row: Members, { ids, timeZone }: MapContext): readonly Mappe
   const screen = width === null || height === null ? null : { width, height };
   return [{
     event: {
-      eventId: id === null
-        ? ids.fromRow(row)
-        : ids.fromTheirs(UUID.test(id) ? id : JSON.stringify([theirs, properties.time, id])),
+      eventId: idOf(row, properties, context),
       name: theirs === null ? null : Object.hasOwn(NAMES, theirs) ? NAMES[theirs]! : theirs,
-      timestamp: timeOf(properties.time, timeZone),
+      timestamp: timeOf(properties.time, context.timeZone),
       clock: "client",
       ...peopleOf(properties),
       url: textOf(properties.$current_url),

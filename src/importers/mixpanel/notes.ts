@@ -4,7 +4,8 @@ export const NOTES: readonly MappingNote[] = [
   {
     theirs: "`$insert_id`",
     ours: "`eventId`",
-    how: "unless it is a UUID, hashed with `event` and `time`, as Mixpanel itself de-duplicates",
+    how: "hashed with `event`, `time` and `$distinct_id_before_identity`, else `distinct_id`, as " +
+      "Mixpanel itself de-duplicates",
   },
   { theirs: "`event`", ours: "`name`", how: "`$mp_web_page_view` → `page_view`" },
   {
