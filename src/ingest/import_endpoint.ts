@@ -4,6 +4,7 @@ import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { type BodyBudget, withBody } from "../http/body.ts";
 import { isContentType } from "../http/content_type.ts";
 import { json } from "../http/reply.ts";
+import { assertStillAllowed } from "../http/still_allowed.ts";
 import { SLICE_MS } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { parseJson } from "../json_text.ts";
@@ -211,26 +212,30 @@ export async function takeLines(
   return outcome;
 }
 
+/** One request of an import. */
+export interface ImportWanted {
+  readonly project: Project;
+  readonly request: Request;
+  readonly url: URL;
+  /** Writes the import into the audit; to be called once the body has come, unless it is a dry run. */
+  readonly record: () => Promise<void>;
+}
+
 /**
  * `POST /v1/projects/:id/import`: stores exported events, one on each line. As in ingestion, each is stored
  * once, however often it is sent.
  */
 export async function importEvents(
   services: ImportServices,
-  { project, request, url }: {
-    readonly project: Project;
-    readonly request: Request;
-    readonly url: URL;
-  },
+  { project, request, url, record }: ImportWanted,
 ): Promise<Response> {
   const isDryRun = url.searchParams.get("dryRun") === "true";
   checkContentType(request);
   if (services.writer.full) throw Writer.overloaded();
-  return await withBody(
-    request,
-    EVENT_BODY_LIMITS,
-    services.budget,
-    () => {},
-    async (bytes) => json(await takeLines(services, project, linesOf(bytes), isDryRun)),
-  );
+  return await withBody(request, EVENT_BODY_LIMITS, services.budget, () => {}, async (bytes) => {
+    await assertStillAllowed(request);
+    const lines = linesOf(bytes);
+    if (!isDryRun) await record();
+    return json(await takeLines(services, project, lines, isDryRun));
+  });
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import { type BodyLimits, withBody } from "../http/body.ts";
 import { json } from "../http/reply.ts";
+import { assertStillAllowed } from "../http/still_allowed.ts";
 import { type Converted, converted, fileRows, mapContext } from "../importers/conversion.ts";
 import { FileProblem } from "../importers/file_problem.ts";
 import { isParquet } from "../importers/file_rows.ts";
@@ -10,7 +11,7 @@ import { ROWS_AT_ONCE, UPLOAD_BYTES_MAX, UPLOAD_MS_MAX } from "../importers/impo
 import { type InputFile, memoryFile } from "../importers/input_file.ts";
 import type { ImportSource } from "../importers/source.ts";
 import { isSourceName, loadSource, SOURCE_NAMES, sourceOfFile } from "../importers/sources.ts";
-import { type ImportServices, takeLines } from "../ingest/import_endpoint.ts";
+import { type ImportServices, type ImportWanted, takeLines } from "../ingest/import_endpoint.ts";
 import { BODY_IDLE_MS_MAX, BODY_WIRE_BYTES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
@@ -118,13 +119,21 @@ function* portions(lines: readonly Line[]): Generator<Line[]> {
 
 const UTF8 = new TextEncoder();
 
+/** How a file is taken. */
+interface Taking {
+  readonly isDryRun: boolean;
+  readonly timeZone: string | null;
+  /** Throws where who sends it may not do so any more. */
+  readonly assertAllowed: () => Promise<void>;
+}
+
 /** Reads the whole file, and stores its events unless it is a dry run. */
 async function takeFile(
   services: ImportServices,
   project: Project,
   source: ImportSource,
   file: InputFile,
-  { isDryRun, timeZone }: { readonly isDryRun: boolean; readonly timeZone: string | null },
+  { isDryRun, timeZone, assertAllowed }: Taking,
 ): Promise<ImportSummary> {
   const context = mapContext(source, project.id, timeZone);
   const rows = fileRows(source, [file], context, () => {});
@@ -132,6 +141,7 @@ async function takeFile(
   const startedAt = performance.now();
   let known = 0;
   const take = async (lines: readonly Line[]) => {
+    await assertAllowed();
     const bytes = lines.map((line) => line.bytes);
     const outcome = await takeLines(services, project, bytes, isDryRun);
     known += outcome.duplicates;
@@ -161,20 +171,23 @@ async function takeFile(
  */
 export async function importFile(
   services: ImportServices,
-  { project, request, url }: {
-    readonly project: Project;
-    readonly request: Request;
-    readonly url: URL;
-  },
+  { project, request, url, record }: ImportWanted,
 ): Promise<Response> {
   const isDryRun = url.searchParams.get("dryRun") === "true";
   const name = (url.searchParams.get("name") ?? "").slice(0, NAME_LENGTH_MAX) || "file";
   const timeZone = timeZoneOf(url);
   return await withBody(request, BODY_LIMITS, services.budget, () => {}, async (bytes) => {
+    const assertAllowed = () => assertStillAllowed(request);
+    await assertAllowed();
+    if (!isDryRun) await record();
     const file = memoryFile(name, bytes);
     try {
       const source = await sourceFor(url, file);
-      const summary = await takeFile(services, project, source, file, { isDryRun, timeZone });
+      const summary = await takeFile(services, project, source, file, {
+        isDryRun,
+        timeZone,
+        assertAllowed,
+      });
       const notes = source.notes.map((note) => ({ ...note, how: note.how ?? null }));
       return json({
         from: source.name,

@@ -29,7 +29,7 @@ type Services =
   & { readonly database: Database; readonly log: Log };
 
 /**
- * Makes a function that writes imports into the audit: an import of many requests once, by its name, and each
+ * Returns functions that write imports into the audit: an import of many requests once, by its name, and each
  * file that is sent.
  */
 function importRecorder(services: Services) {
@@ -58,7 +58,6 @@ function importRecorder(services: Services) {
 
 const nameOf = (url: URL, parameter: string) =>
   (url.searchParams.get(parameter) ?? "").slice(0, IMPORT_NAME_LENGTH_MAX);
-const isDryRun = (url: URL) => url.searchParams.get("dryRun") === "true";
 
 /** Returns the routes that import events, exported by this product or by another. */
 export function importRoutes(services: Services): DocumentedRoute[] {
@@ -70,8 +69,10 @@ export function importRoutes(services: Services): DocumentedRoute[] {
     handler: async (exchange) => {
       const { request, url } = exchange;
       const project = await projectOfPath(services.database, exchange);
-      if (!isDryRun(url)) await record.lines(exchange, project, nameOf(url, "import"));
-      return await importEvents(services, { project, request, url });
+      return await importEvents(services, {
+        ...{ project, request, url },
+        record: () => record.lines(exchange, project, nameOf(url, "import")),
+      });
     },
     doc: {
       summary: "Import events as they were exported, one on each line, each exactly once",
@@ -97,8 +98,10 @@ export function importRoutes(services: Services): DocumentedRoute[] {
     handler: async (exchange) => {
       const { request, url } = exchange;
       const project = await projectOfPath(services.database, exchange);
-      if (!isDryRun(url)) await record.file(exchange, project, nameOf(url, "name"));
-      return await importFile(services, { project, request, url });
+      return await importFile(services, {
+        ...{ project, request, url },
+        record: () => record.file(exchange, project, nameOf(url, "name")),
+      });
     },
     doc: {
       summary:

@@ -186,3 +186,39 @@ Deno.test("a file at the limit is taken, a larger one is not; who may not is tol
   const reader = await app.token([project.id], "read write");
   assertProblem(await send(project, shopExport("ga4"), {}, reader), 403, "insufficient_scope");
 });
+
+Deno.test("imports that are held until their token is revoked store nothing, and are none of the audit's", async () => {
+  const project = await app.project();
+  const token = await app.token([project.id], "admin");
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const held = (path: string, bytes: Uint8Array) =>
+    app.fetch(`/v1/projects/${project.id}/${path}`, {
+      method: "POST",
+      headers: { "Authorization": `Bearer ${token}` },
+      body: new ReadableStream<Uint8Array>({
+        async start(controller) {
+          controller.enqueue(bytes.subarray(0, -1));
+          await over;
+          controller.enqueue(bytes.subarray(-1));
+          controller.close();
+        },
+      }),
+    });
+  const line = { eventId: crypto.randomUUID(), name: "x" };
+  const replies = Promise.all([
+    held("import/file", shopExport("posthog").bytes),
+    held("import", new TextEncoder().encode(`${JSON.stringify(line)}\n`)),
+  ]);
+  // In which it is allowed; then every server knows within a second.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await app.admin("DELETE", "/v1/internal/tokens");
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  end();
+  for (const reply of await replies) assertProblem(reply, 401, "invalid_token");
+  assert.deepEqual(await app.stored(project), []);
+  const { body: { rows } } = await app.admin("GET", "/v1/audit?limit=1000");
+  const imports = rows.filter(({ what, project: of }: Json) =>
+    what === "events.import" && of === project.id
+  );
+  assert.deepEqual(imports, []);
+});

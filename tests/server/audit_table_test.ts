@@ -136,7 +136,7 @@ const exported: Ask = async ({ browser, project }) =>
     },
   });
 
-/** An import is recorded before its file is read, so an import of an unreadable file is recorded too. */
+/** An import is recorded once its file has come, before it is read: an unreadable one is recorded too. */
 const attempted: Ask = async (world) => {
   const reply = await as("POST", inProject("/import/file"), { not: "a file" })(world);
   assert.equal(reply.status, 400, JSON.stringify(reply.body));
