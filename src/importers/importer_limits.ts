@@ -53,6 +53,8 @@ export const NAMES_COUNTED_MAX = 1_000;
 export const UPLOAD_BYTES_MAX = 10 * MEBIBYTE;
 /** How long the server may work on it; larger imports need the command. */
 export const UPLOAD_MS_MAX = 60_000;
+/** How much may be read of it in all: its product is looked for, and Umami's tables are read several times. */
+export const UPLOAD_READ_BYTES_MAX = 32 * UPLOAD_BYTES_MAX;
 
 /** Values of days in one import of daily sums: all are held in memory, 70 bytes each (0.3 GB in all). */
 export const SUMS_GATHERED_MAX = 3_000_000;

@@ -90,6 +90,17 @@ function wideNumbers(extra: DataView, numbers: readonly number[]): number[] {
   return [...numbers];
 }
 
+/** Throws FileProblem where files lie in each other: a small zip would then hold any number of large ones. */
+function assertApart(file: InputFile, entries: readonly ZipEntry[]): void {
+  let end = 0;
+  for (const { at, packed } of entries.toSorted((a, b) => a.at - b.at)) {
+    if (at < end) {
+      throw new FileProblem(file.name, "files lie in each other in the zip: it is damaged.");
+    }
+    end = at + LOCAL_BYTES + packed;
+  }
+}
+
 /**
  * Reads the list of files in a zip, in its order, without folders.
  *
@@ -122,6 +133,7 @@ export async function readZipDirectory(file: InputFile): Promise<ZipEntry[]> {
     }
     at = commentAt + view.getUint16(at + 32, true);
   }
+  assertApart(file, entries);
   return entries;
 }
 

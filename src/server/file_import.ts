@@ -3,12 +3,18 @@ import type { Project } from "../auth/projects.ts";
 import { type BodyLimits, withBody } from "../http/body.ts";
 import { json } from "../http/reply.ts";
 import { assertStillAllowed } from "../http/still_allowed.ts";
+import { BoundedFile } from "../importers/bounded_file.ts";
 import { type Converted, converted, fileRows, mapContext } from "../importers/conversion.ts";
 import { FileProblem } from "../importers/file_problem.ts";
 import { isParquet } from "../importers/file_rows.ts";
 import { type ImportSummary, SummaryGatherer } from "../importers/import_summary.ts";
-import { ROWS_AT_ONCE, UPLOAD_BYTES_MAX, UPLOAD_MS_MAX } from "../importers/importer_limits.ts";
-import { type InputFile, memoryFile } from "../importers/input_file.ts";
+import {
+  ROWS_AT_ONCE,
+  UPLOAD_BYTES_MAX,
+  UPLOAD_MS_MAX,
+  UPLOAD_READ_BYTES_MAX,
+} from "../importers/importer_limits.ts";
+import { memoryFile } from "../importers/input_file.ts";
 import type { ImportSource } from "../importers/source.ts";
 import { isSourceName, loadSource, SOURCE_NAMES, sourceOfFile } from "../importers/sources.ts";
 import { type ImportServices, type ImportWanted, takeLines } from "../ingest/import_endpoint.ts";
@@ -58,9 +64,11 @@ const BODY_LIMITS: BodyLimits = {
   idleMsMax: BODY_IDLE_MS_MAX,
   totalMsMax: UPLOAD_MS_MAX,
 };
+/** From when the file has come. */
+const READ_BOUNDS = { ms: UPLOAD_MS_MAX, bytes: UPLOAD_READ_BYTES_MAX };
 
 /** Returns the product of a file. Throws Problem, and FileProblem for Parquet, which could end the server. */
-async function sourceFor(url: URL, file: InputFile): Promise<ImportSource> {
+async function sourceFor(url: URL, file: BoundedFile): Promise<ImportSource> {
   if (await isParquet({ whole: file })) {
     throw new FileProblem(
       file.name,
@@ -78,6 +86,8 @@ async function sourceFor(url: URL, file: InputFile): Promise<ImportSource> {
   }
   const source = await sourceOfFile(file);
   if (source !== null) return source;
+  // A file that cannot be read is none of a product's, unless it is for a bound that it passed.
+  file.assertWithin();
   throw new Problem(
     "unreadable_file",
     "This is a file of no product that is known here: say of which it is.",
@@ -132,13 +142,12 @@ async function takeFile(
   services: ImportServices,
   project: Project,
   source: ImportSource,
-  file: InputFile,
+  file: BoundedFile,
   { isDryRun, timeZone, assertAllowed }: Taking,
 ): Promise<ImportSummary> {
   const context = mapContext(source, project.id, timeZone);
   const rows = fileRows(source, [file], context, () => {});
   const gatherer = new SummaryGatherer();
-  const startedAt = performance.now();
   let known = 0;
   const take = async (lines: readonly Line[]) => {
     await assertAllowed();
@@ -150,9 +159,7 @@ async function takeFile(
     }
   };
   for await (const batch of converted({ source, rows, context })) {
-    if (performance.now() - startedAt > UPLOAD_MS_MAX) {
-      throw new FileProblem(file.name, "it takes too long here: import it by the command line.");
-    }
+    file.assertWithin();
     const lines: Line[] = [];
     for (const made of batch) {
       gatherer.add(made);
@@ -180,7 +187,7 @@ export async function importFile(
     const assertAllowed = () => assertStillAllowed(request);
     await assertAllowed();
     if (!isDryRun) await record();
-    const file = memoryFile(name, bytes);
+    const file = new BoundedFile(memoryFile(name, bytes), READ_BOUNDS);
     try {
       const source = await sourceFor(url, file);
       const summary = await takeFile(services, project, source, file, {

@@ -180,6 +180,14 @@ Deno.test("damaged archives are told in a sentence", async () => {
     [zipOf([{ name: "a", bytes: text, crc: 1 }]), /^file › a: its checksum is wrong/],
     [zipOf([{ name: "a", bytes: text, flags: 1 }]), /^file › a: it needs a password/],
     [zipOf([{ name: "a", bytes: text, method: 12 }]), /^file › a: it is packed in a way/],
+    [
+      zipOf([{ name: "a", bytes: text }, { name: "b", bytes: text, at: 0 }]),
+      /^file: files lie in each other in the zip/,
+    ],
+    [
+      zipOf([{ name: "a", bytes: text, method: 0 }, { name: "b", bytes: text, at: 60_000 }]),
+      /^file: files lie in each other in the zip/,
+    ],
   ];
   for (const [bytes, message] of cases) {
     await assert.rejects(contents(bytes), (error) => {

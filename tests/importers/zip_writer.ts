@@ -12,6 +12,8 @@ export interface ZipMember {
   readonly flags?: number;
   /** Another one than the true one. */
   readonly crc?: number;
+  /** Another place of its local header than the true one. */
+  readonly at?: number;
 }
 
 function record(bytes: number, fill: (view: DataView) => void): Uint8Array {
@@ -29,10 +31,10 @@ export function zipOf(members: readonly ZipMember[]): Uint8Array {
     parts.push(part);
     at += part.length;
   };
-  for (const { name, bytes, method = 8, flags = 0, crc = crc32(bytes) } of members) {
+  for (const { name, bytes, method = 8, flags = 0, crc = crc32(bytes), at: told } of members) {
     const named = new TextEncoder().encode(name);
     const packed = method === 8 ? new Uint8Array(deflateRawSync(bytes)) : bytes;
-    const begin = at;
+    const begin = told ?? at;
     add(record(LOCAL_BYTES, (view) => {
       view.setUint32(0, 0x04034b50, true);
       view.setUint16(6, flags, true);
