@@ -6,7 +6,7 @@ import { ImportPlace } from "./import_place.ts";
 import { importOf, PRODUCTS } from "./import_sources.ts";
 import { createImportProgress, type ImportProgress } from "./import_progress.ts";
 import { linesBehind, type OpenFile, openFile, UnreadableFile } from "./line_file.ts";
-import { RejectedFile } from "./rejected_file.ts";
+import { assertNoInput, RejectedFile } from "./rejected_file.ts";
 import { IMPORTED_SOURCES } from "../imported/imported_sums.ts";
 import { printable } from "./terminal.ts";
 
@@ -152,6 +152,8 @@ async function importEvents(call: Call): Promise<number> {
     throw new UsageMistake("Say which FILE to import, or - for standard input.");
   }
   const { print } = call;
+  const path = rejectedPath(call, word);
+  await assertNoInput(path, [word]);
   const file = await openFile(word);
   const progress = createImportProgress(print, "Importing", file.size, call.now);
   const run = call.options.flag("dry-run") ? dryRun : sendAll;
@@ -161,7 +163,6 @@ async function importEvents(call: Call): Promise<number> {
   } finally {
     progress.end();
   }
-  const path = rejectedPath(call, word);
   const { stored: _, refusals: rejections, end: bytes, number: _number, ...sum } = report;
   const rejectedFile = report.rejected === 0 ? null : path;
   print.result({ ...sum, bytes, rejections, rejectedFile }, () => reportText(report, path));

@@ -15,7 +15,7 @@ import {
 } from "./import_lines.ts";
 import { createImportProgress } from "./import_progress.ts";
 import { UnreadableFile } from "./line_file.ts";
-import { RejectedFile } from "./rejected_file.ts";
+import { assertNoInput, RejectedFile } from "./rejected_file.ts";
 import { type SourceInput, type SourceLine, sourcePass } from "./source_lines.ts";
 
 const DATABASE = /^postgres(?:ql)?:\/\//;
@@ -214,8 +214,8 @@ async function run(call: Call, input: SourceInput, connection: Connection): Prom
 
 /** `footfall import --from`: imports the events of another product. @returns the exit code */
 export async function importFrom(call: Call): Promise<number> {
-  return await withInput(
-    call,
-    (input) => withConnection(call, (connection) => run(call, input, connection)),
-  );
+  return await withInput(call, async (input) => {
+    await assertNoInput(rejectedPath(call, input), input.files.map(({ name }) => name));
+    return await withConnection(call, (connection) => run(call, input, connection));
+  });
 }

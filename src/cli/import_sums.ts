@@ -12,7 +12,7 @@ import { callApi, chosenProject, type Connection, withConnection } from "./conne
 import { openFiles } from "./import_from.ts";
 import { createProgress } from "./progress.ts";
 import { counted } from "./dry_run_text.ts";
-import { RejectedFile } from "./rejected_file.ts";
+import { assertNoInput, RejectedFile } from "./rejected_file.ts";
 import {
   REFUSALS_SHOWN,
   type RefusedRow,
@@ -131,13 +131,15 @@ function goesOn({ print, options }: Call, days: number, project: string): boolea
   return confirm(`Import ${counted(days, "day")} into ${project}?`);
 }
 
+const rejectedPath = ({ options }: Call) => options.text("rejected") ?? REJECTED_FILE;
+
 /** Writes each refused row with the reason. @returns the file's path; null: no row was refused */
 async function writeRefusals(
-  { options }: Call,
+  call: Call,
   refusals: readonly RefusedRow[],
 ): Promise<string | null> {
   if (refusals.length === 0) return null;
-  using file = new RejectedFile(options.text("rejected") ?? REJECTED_FILE);
+  using file = new RejectedFile(rejectedPath(call));
   const encoder = new TextEncoder();
   for (const { file: name, line, code, message, row } of refusals) {
     const bytes = encoder.encode(row);
@@ -218,6 +220,7 @@ export async function importSums(call: Call): Promise<number> {
   if (call.words.length === 0) {
     throw new UsageMistake(`Say what to import: ${source.title} takes ${source.takes}.`);
   }
+  await assertNoInput(rejectedPath(call), call.words);
   const files = await openFiles(call.words);
   return await withConnection(call, (connection) => importThem(call, connection, source, files));
 }

@@ -1,9 +1,46 @@
+import { UsageMistake } from "./command.ts";
 import type { RefusedLine } from "./import_lines.ts";
 import { unwritable, writeAll } from "./whole_file.ts";
 
 /** The most bytes of a line that are written. */
 const TEXT_BYTES_MAX = 64 * 1024;
 const LENIENT = new TextDecoder();
+
+/** Returns what is the same for all paths of one file; null: it cannot be looked at, as where there is none. */
+async function identityOf(path: string): Promise<string | null> {
+  try {
+    const { dev, ino } = await Deno.stat(path);
+    // Windows has no such numbers.
+    return ino === null ? await Deno.realPath(path) : `${dev} ${ino}`;
+  } catch {
+    // Whoever opens it says why.
+    return null;
+  }
+}
+
+/** `identityOf` the file that standard input comes from. */
+async function identityOfInput(): Promise<string> {
+  const { fstatSync } = await import("node:fs");
+  const { dev, ino } = fstatSync(0);
+  return `${dev} ${ino}`;
+}
+
+/**
+ * Throws UsageMistake where refused lines would be written over what is imported, before either is opened.
+ * @param words the imported files as they are named; `-`: standard input
+ */
+export async function assertNoInput(path: string, words: readonly string[]): Promise<void> {
+  const output = await identityOf(path);
+  if (output === null) return;
+  for (const word of words) {
+    const input = word === "-" ? await identityOfInput() : await identityOf(word);
+    if (input !== output) continue;
+    throw new UsageMistake(
+      `Refused lines would be written over ${path}, which is imported: name another file for them ` +
+        "with --rejected.",
+    );
+  }
+}
 
 /**
  * The file of refused lines, each with the reason: `{ line, code, message, text }`. It is made with the first
