@@ -135,6 +135,8 @@ interface Taking {
   readonly timeZone: string | null;
   /** Throws where who sends it may not do so any more. */
   readonly assertAllowed: () => Promise<void>;
+  /** Called with the number of events that a portion has stored. */
+  readonly stored: (events: number) => void;
 }
 
 /** Reads the whole file, and stores its events unless it is a dry run. */
@@ -143,7 +145,7 @@ async function takeFile(
   project: Project,
   source: ImportSource,
   file: BoundedFile,
-  { isDryRun, timeZone, assertAllowed }: Taking,
+  { isDryRun, timeZone, assertAllowed, stored }: Taking,
 ): Promise<ImportSummary> {
   const context = mapContext(source, project.id, timeZone);
   const rows = fileRows(source, [file], context, () => {});
@@ -154,6 +156,7 @@ async function takeFile(
     const bytes = lines.map((line) => line.bytes);
     const outcome = await takeLines(services, project, bytes, isDryRun);
     known += outcome.duplicates;
+    if (!isDryRun) stored(outcome.accepted);
     for (const { index, code, message } of outcome.rejected) {
       gatherer.takeBack(lines[index]!.made, { code, message });
     }
@@ -174,7 +177,8 @@ async function takeFile(
 
 /**
  * `POST /v1/projects/:id/import/file`: imports a file as another product exported it. Its events are stored
- * once, however often the file is sent, so that sending it again completes an import that failed half-way.
+ * once, however often the file is sent, so that sending it again completes an import that failed half-way:
+ * what was stored by then is told and stays.
  */
 export async function importFile(
   services: ImportServices,
@@ -188,13 +192,12 @@ export async function importFile(
     await assertAllowed();
     if (!isDryRun) await record();
     const file = new BoundedFile(memoryFile(name, bytes), READ_BOUNDS);
+    let events = 0;
+    const stored = (more: number) => void (events += more);
     try {
       const source = await sourceFor(url, file);
-      const summary = await takeFile(services, project, source, file, {
-        isDryRun,
-        timeZone,
-        assertAllowed,
-      });
+      const taking = { isDryRun, timeZone, assertAllowed, stored };
+      const summary = await takeFile(services, project, source, file, taking);
       const notes = source.notes.map((note) => ({ ...note, how: note.how ?? null }));
       return json({
         from: source.name,
@@ -205,7 +208,8 @@ export async function importFile(
       });
     } catch (error) {
       if (!(error instanceof FileProblem)) throw error;
-      throw new Problem("unreadable_file", error.message, { cause: error });
+      const before = events === 0 ? "" : ` ${events} of its events are stored.`;
+      throw new Problem("unreadable_file", error.message + before, { cause: error });
     }
   });
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
 import type { Project } from "../../src/auth/projects.ts";
 import { BoundedFile } from "../../src/importers/bounded_file.ts";
 import { READ_BYTES, UPLOAD_MS_MAX } from "../../src/importers/importer_limits.ts";
@@ -131,6 +132,32 @@ Deno.test("an uploaded file: it is recorded once it has come, by who may store i
   clock.nowMs = ALLOWED_BODY_MS_MAX;
   const { outcome, recorded } = await begun;
   assert.deepEqual([outcome.code, recorded, writes.length], ["invalid_token", 0, before]);
+});
+
+Deno.test("an uploaded file: where it cannot be read any further, what is stored by then is told", async () => {
+  using clock = new SetClock();
+  const { services, writes } = world(() => void (clock.nowMs += UPLOAD_MS_MAX / 2 + 1));
+  const stored = () => writes.reduce((sum, events) => sum + events, 0);
+  const late = await send(services, { body: FILE });
+  assert.equal(writes.length, 2);
+  assert.match(
+    late.outcome.detail,
+    new RegExp(`by the command line\\. ${stored()} of its events are`),
+  );
+  const packed = gzipSync(FILE);
+  const cut = packed.subarray(0, packed.length - 100) as Uint8Array<ArrayBuffer>;
+  const patient = world();
+  const { outcome } = await send(patient.services, { body: cut });
+  const events = patient.writes.reduce((sum, more) => sum + more, 0);
+  assert.ok(events > 0);
+  assert.match(
+    outcome.detail,
+    new RegExp(
+      `it is cut off or damaged: .* Fetch it again\\. ${events} of its events are stored\\.$`,
+    ),
+  );
+  const looked = await send(patient.services, { body: cut, dryRun: true });
+  assert.match(looked.outcome.detail, /Fetch it again\.$/);
 });
 
 const TOO_LONG = /it takes too long here: import it by the command line/;
