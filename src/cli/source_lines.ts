@@ -2,6 +2,7 @@ import { type Converted, converted, fileRows, mapContext } from "../importers/co
 import { type InputFile } from "../importers/input_file.ts";
 import type { ImportSource } from "../importers/source.ts";
 import type { UmamiDatabase } from "../importers/umami/database.ts";
+import { IMPORT_LINE_BYTES_MAX } from "../ingest/import_limits.ts";
 import type { ImportLine } from "./import_lines.ts";
 
 /** The input of an import from another product: its files, or a website in its database. */
@@ -28,14 +29,25 @@ export interface SourcePass {
   readonly bytesRead: () => number;
 }
 
+/** In the server's words. One that is larger than a request is never sent, so it does not end the import. */
+const TOO_LARGE = {
+  code: "event_too_large",
+  message: `One event holds at most ${IMPORT_LINE_BYTES_MAX} bytes.`,
+};
+
 function lineOf(made: Converted, number: number): SourceLine | null {
   const { outcome } = made;
-  if ("event" in outcome) {
-    return { made, number, end: number, bytes: UTF8.encode(JSON.stringify(outcome.event)) };
-  }
   if ("leftOut" in outcome) return null;
-  const bytes = UTF8.encode(outcome.row === null ? "" : JSON.stringify(outcome.row));
-  return { made, number, end: number, bytes, refused: outcome.refused };
+  const at = { number, end: number };
+  if ("refused" in outcome) {
+    const bytes = UTF8.encode(outcome.row === null ? "" : JSON.stringify(outcome.row));
+    return { made, ...at, bytes, refused: outcome.refused };
+  }
+  const { event } = outcome;
+  const bytes = UTF8.encode(JSON.stringify(event));
+  if (bytes.length <= IMPORT_LINE_BYTES_MAX) return { made, ...at, bytes };
+  const refused = { ...made, outcome: { refused: TOO_LARGE, row: event } };
+  return { made: refused, ...at, bytes, refused: TOO_LARGE };
 }
 
 /**
