@@ -190,6 +190,7 @@ async function restoreFrameOfRows(
   const { table: name, rows } = rowsOf({ content, at: 0 });
   const table = archivedTable(name);
   if (table === null) throw new ArchiveRefused("It holds a table that this version does not know.");
+  if (table.moved === true) throw new ArchiveRefused("It holds what only a move takes along.");
   if (name === "projects") return await restoreProject(database, archive, project, rows[0] ?? "{}");
   const projectId = project === NO_PROJECT
     ? null

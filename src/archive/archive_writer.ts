@@ -116,7 +116,7 @@ function tablesOf({ kind }: ArchivePart, secrets: boolean): readonly ArchivedTab
   const all = ARCHIVED_TABLES.filter(({ secret }) => secret !== true || secrets);
   switch (kind) {
     case "whole":
-      return all;
+      return all.filter(({ moved }) => moved !== true);
     case "since":
       return all.filter(({ name }) => name === "projects");
     case "events":

@@ -18,6 +18,8 @@ export interface ArchivedTable {
   readonly stored?: string;
   /** The table holds credentials: it is only in an archive with secrets. */
   readonly secret?: true;
+  /** Only a move takes the rows along: two servers that have them would do twice what they are for. */
+  readonly moved?: true;
 }
 
 const OF_PERSON = [{ column: "person_id", table: "people" }] as const;
@@ -35,6 +37,16 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   { name: "alerts", of: "project", key: ["slug"], leaves: ["claimed_until"] },
   // They hold secrets that sign messages; addresses of chats are secrets, too.
   { name: "webhooks", of: "project", key: ["slug"], secret: true },
+  // Of what was sent, and of what waits: its place in the order of sending is its number.
+  {
+    name: "deliveries",
+    of: "project",
+    key: ["delivery_no"],
+    leaves: ["claimed_until"],
+    paged: true,
+    secret: true,
+    moved: true,
+  },
   { name: "imported_days", of: "project", key: ["day", "source", "dimension"], paged: true },
   { name: "captures", of: "project", key: ["capture_id"], oneByOne: true, paged: true },
   { name: "capture_pages", of: "project", key: ["path_digest", "device"], paged: true },
@@ -100,7 +112,6 @@ export const LEFT_TABLES: Readonly<Record<string, string>> = {
   capture_tasks: "work under way: what is due is asked for anew",
   capture_job_tasks: "work under way: what is due is asked for anew",
   capture_lease: "work under way",
-  deliveries: "messages of the last 30 days, which this server has sent or sends",
   sign_in_attempts: "of the last minutes",
   used_challenges: "of the last minutes",
 };

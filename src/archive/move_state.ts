@@ -46,6 +46,7 @@ export class MoveState {
   #moved: Moved | null = null;
   #lease: ReturnType<typeof setTimeout> | undefined;
   #whenMoved: (() => void) | null = null;
+  #whenPausing: (() => Promise<void>) | null = null;
   /** The last change; changes are made one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -64,6 +65,11 @@ export class MoveState {
 
   get status(): MoveStatus {
     return this.#status;
+  }
+
+  /** Whether nothing more is stored here, for now or for good. */
+  get isStill(): boolean {
+    return this.#status === "paused" || this.#status === "moved";
   }
 
   get to(): string | null {
@@ -90,7 +96,11 @@ export class MoveState {
       if (this.#status === "none" || this.#status === "moved") throw this.refusal();
       const wasPaused = this.#status === "paused";
       this.#take("paused");
-      if (!wasPaused) await this.#database.script("SET default_transaction_read_only = on");
+      if (wasPaused) return;
+      await this.#whenPausing?.();
+      // Waiting takes nothing of the lease.
+      this.#take("paused");
+      await this.#database.script("SET default_transaction_read_only = on");
     });
   }
 
@@ -110,6 +120,11 @@ export class MoveState {
       this.#status = "moved";
       this.#whenMoved?.();
     });
+  }
+
+  /** Sets what is waited for, less than MOVE_LEASE_MS, before the database is only read: it notes what it did. */
+  onPause(call: () => Promise<void>): void {
+    this.#whenPausing = call;
   }
 
   /** Sets a function that is called once the server has moved. */

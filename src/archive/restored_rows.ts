@@ -99,8 +99,8 @@ interface Look extends Record<string, unknown> {
   readonly is_same: boolean | null;
 }
 
-/** The numbered column of a table whose sequence must continue after the restored rows. */
-const NUMBERED = new Map([["token_epochs", "epoch"]]);
+/** The numbered columns of tables whose sequences must continue after the restored rows. */
+const NUMBERED = new Map([["token_epochs", "epoch"], ["deliveries", "delivery_no"]]);
 
 async function storeSome(
   tx: Sql,

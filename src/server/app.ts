@@ -253,9 +253,10 @@ async function createServices(
 
 /** Makes the services that send reports and alerts. */
 function toldOf(services: Made, stopping: AbortSignal) {
-  const { config: { publicUrl, readTimeoutMs }, database: sql } = services;
+  const { config: { publicUrl, readTimeoutMs }, database: sql, move } = services;
   const reads = createToldReads({ ...services, readTimeoutMs }, stopping);
-  return createNotifications({ ...services, sql, reads, publicUrl, randomText }, stopping);
+  const maySend = () => move?.isStill !== true;
+  return createNotifications({ ...services, sql, reads, publicUrl, randomText, maySend }, stopping);
 }
 
 /** Adds the services that take pictures of pages, and those that read them. */
@@ -345,6 +346,7 @@ export async function createApp(
   );
   const { database, reads, writer, budget } = services;
   const { projection } = made;
+  services.move?.onPause(() => services.notifications.sent());
   const inFlight = new InFlight();
   let projecting: Promise<unknown> | null = null;
   let capturing: Promise<void> | null = null;

@@ -15,6 +15,8 @@ export interface Notifications {
   readonly stopping: AbortSignal;
   /** Resolves when no run is under way. */
   idle(): Promise<void>;
+  /** Resolves when no message is on its way; to be waited for where none may set out any more. */
+  sent(): Promise<void>;
 }
 
 /** Nothing runs before it is asked. */
@@ -49,5 +51,6 @@ export function createNotifications(
     },
     deleteOld: async () => void await deleteOldDeliveries(sql, now()),
     idle: async () => await (running ?? Promise.resolve()).catch(() => {}),
+    sent: async () => await (await runner)?.sent(),
   };
 }

@@ -37,6 +37,8 @@ export interface RunnerServices extends SendingServices {
   readonly reads: ToldReads;
   readonly log: Pick<Log, "warn" | "error">;
   readonly randomText: (length: number) => string;
+  /** Whether a message may set out: not while its outcome could not be noted. */
+  readonly maySend: () => boolean;
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal;
 }
@@ -75,15 +77,24 @@ function sentenceOf(error: unknown): string {
  */
 export class ToldRunner {
   readonly #services: RunnerServices;
+  /** Messages that are on their way. */
+  readonly #sending = new Set<Promise<void>>();
 
   constructor(services: RunnerServices) {
     this.#services = services;
   }
 
-  /** Does what is due, until nothing is, TOLD_RUN_MS_MAX have passed, or `signal` aborts. */
+  /** Resolves once all messages that are on their way have come to an outcome, which is noted. */
+  async sent(): Promise<void> {
+    await Promise.allSettled(this.#sending);
+  }
+
+  /** Does what is due, until nothing is, nothing may be, TOLD_RUN_MS_MAX have passed, or `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    const { maySend } = this.#services;
     const begunMs = performance.now();
-    const mayGoOn = () => !signal.aborted && performance.now() - begunMs < TOLD_RUN_MS_MAX;
+    const mayGoOn = () =>
+      !signal.aborted && maySend() && performance.now() - begunMs < TOLD_RUN_MS_MAX;
     const look = async () => {
       while (mayGoOn() && await this.#lookAtDigest());
       while (mayGoOn() && await this.#lookAtAlert());
@@ -240,8 +251,20 @@ export class ToldRunner {
     }
   }
 
-  /** Sends one message that is due. `id`: this one alone. False: none was. */
+  /** Sends one message that is due. `id`: this one alone. False: none was, or none may set out. */
   async #send(id: string | null, signal: AbortSignal): Promise<boolean> {
+    if (!this.#services.maySend()) return false;
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    this.#sending.add(promise);
+    try {
+      return await this.#sendOne(id, signal);
+    } finally {
+      this.#sending.delete(promise);
+      end();
+    }
+  }
+
+  async #sendOne(id: string | null, signal: AbortSignal): Promise<boolean> {
     const { sql, now } = this.#services;
     const delivery = await claimDelivery(sql, now(), id);
     if (delivery === null) return false;

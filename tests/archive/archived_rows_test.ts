@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { zstdCompressSync } from "node:zlib";
 import { ARCHIVED_TABLES, LEFT_TABLES } from "../../src/archive/archived_tables.ts";
 import { readRowFigures } from "../../src/archive/read_figures.ts";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
 import type { Database } from "../../src/db/sql.ts";
-import type { Json } from "../support/app.ts";
+import { assertProblem, type Json } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { done, withApp, withDatabase, withEmbedded, withFile } from "./archive_world.ts";
 
@@ -36,6 +38,10 @@ FROM projects WHERE public_id = 'prj_one';
 INSERT INTO webhooks (project_id, slug, title, definition, by_operator, secret)
 SELECT project_id, 'chat', 'The chat', '{"url": "https://hooks.example/1", "format": "slack"}', true,
   'whsec_c2VjcmV0' FROM projects WHERE public_id = 'prj_one';
+INSERT INTO deliveries (delivery_id, project_id, source, slug, channel, receiver, message, created_at,
+  due_at)
+SELECT 'msg_one', project_id, 'alert', 'quiet', 'webhook', 'chat', '{"kind": "alert", "sections": []}',
+  now(), '2030-01-01' FROM projects WHERE public_id = 'prj_one';
 INSERT INTO digests (project_id, slug, title, definition, address, due_at)
 SELECT project_id, 'weekly', 'The week', '{"every": "weekly", "to": ["ada@example.com"]}',
   'https://stats.example', '2030-01-01' FROM projects WHERE public_id = 'prj_one';
@@ -83,6 +89,9 @@ INSERT INTO person_sessions (session_id, token_hash, person_id, created_at, last
 VALUES ('ses_a', '\\x02', 'per_a', now(), now(), now() + interval '30 days');
 `;
 
+/** What only a move takes along. */
+const MOVED = ["deliveries"];
+
 /** The audit tells of the archives themselves. */
 const figures = (sql: Database) => readRowFigures(sql, true, new Set(["audit"]));
 
@@ -103,7 +112,7 @@ onBothEngines("archive: every table that it holds is the same again", async (_t,
       const empty = ARCHIVED_TABLES.map(({ name }) => name).filter((name) =>
         !(made.rows[name] > 0)
       );
-      assert.deepEqual(empty, [], "a row of each table stands in the archive");
+      assert.deepEqual(empty, MOVED, "a row of each other table stands in the archive");
 
       const restored = await done(target, "restore", file);
       const others = restored.rows.left.filter(({ table }: Json) =>
@@ -112,7 +121,8 @@ onBothEngines("archive: every table that it holds is the same again", async (_t,
       assert.deepEqual(others, []);
       await withDatabase(target, async (sql) => {
         const found = await figures(sql);
-        for (const table of ["settings", "daily_salts", "projects", "api_keys"]) {
+        assert.deepEqual(found.deliveries, {}, "no second server sends them");
+        for (const table of ["settings", "daily_salts", "projects", "api_keys", ...MOVED]) {
           // A server that has started has made its own first.
           delete found[table];
           delete expected[table];
@@ -178,6 +188,28 @@ onBothEngines(
     );
   },
 );
+
+onBothEngines("restore: what only a move takes along is refused", async (_t, db) => {
+  await withApp(db.env, async (app) => {
+    const { id } = await app.project();
+    const archive = crypto.randomUUID();
+    const wanted = { archive, schema: MIGRATIONS.length, projects: [{ id, as: id }] };
+    assert.equal((await app.admin("POST", "/v1/restorations", wanted)).status, 200);
+    for (const table of MOVED) {
+      const frame = zstdCompressSync(`${JSON.stringify({ table, of: id })}\n{}`);
+      const reply = await app.fetch(
+        `/v1/restorations/frames?archive=${archive}&kind=rows&project=${id}`,
+        {
+          method: "POST",
+          headers: { Authorization: `Bearer ${app.app.controlToken}` },
+          body: new Uint8Array(frame),
+        },
+      );
+      assertProblem(reply, 400, "invalid_body");
+      assert.match(reply.body.errors[0].message, /only a move takes along/);
+    }
+  });
+});
 
 onBothEngines(
   "archive: every table of the schema is archived, or is left for a reason",

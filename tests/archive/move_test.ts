@@ -6,6 +6,7 @@ import { MIGRATIONS } from "../../src/db/migrations.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { assertOurs } from "../../src/archive/move_target.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
+import { withDatabase } from "./archive_world.ts";
 import { type HeldAt, HeldRequest } from "../support/held_request.ts";
 import { assertStored, Load } from "../support/load.ts";
 import { operatorToken, ServerProcess, startServer, until } from "../support/server_process.ts";
@@ -256,6 +257,48 @@ Deno.test({
       assert.equal(JSON.parse(out).events, load.sent.size);
       assert.equal(await assertStored(target, load), load.sent.size);
       assert.equal(await server.stop(), 0);
+    }),
+});
+
+const DELIVERIES = `
+INSERT INTO projects (public_id, name) VALUES ('prj_one', 'One'), ('prj_two', 'Two');
+INSERT INTO deliveries (delivery_id, project_id, source, slug, channel, receiver, message, status, tries,
+  outcome, created_at, due_at, claimed_until, ended_at)
+SELECT 'msg_' || n, p.project_id, 'alert', 'quiet', 'webhook', 'chat', '{"kind": "alert", "sections": []}',
+  CASE n WHEN 1 THEN 'sent' ELSE 'waiting' END, n, 'Answered 503.', now(),
+  CASE WHEN n > 1 THEN timestamptz '2030-01-01' END, CASE n WHEN 3 THEN timestamptz '2030-01-01' END,
+  CASE n WHEN 1 THEN now() END
+FROM generate_series(1, 4) n
+JOIN projects p ON p.public_id = CASE WHEN n % 2 = 1 THEN 'prj_two' ELSE 'prj_one' END ORDER BY n;
+DELETE FROM deliveries WHERE delivery_id = 'msg_2'`;
+
+Deno.test({
+  name: "move: messages that wait come along in their order, and go on being numbered",
+  ignore,
+  fn: () =>
+    between(async ({ dataDir, url, target }) => {
+      const read = (sql: Database) =>
+        sql.query(
+          `SELECT delivery_no, delivery_id, public_id, status, tries, outcome, message, due_at, ended_at
+          FROM deliveries JOIN projects USING (project_id) ORDER BY delivery_no`,
+        );
+      const there = await withDatabase({ DATA_DIR: dataDir }, async (source) => {
+        await source.script(DELIVERIES);
+        return await read(source);
+      });
+      assert.equal(there.length, 3);
+      const { code, out, errors } = await run(dataDir, ["move", "--to", url, "--json"]);
+      assert.equal(code, 0, errors + out);
+      assert.deepEqual(await read(target), there);
+      const claimed = await target.query("SELECT FROM deliveries WHERE claimed_until IS NOT NULL");
+      assert.deepEqual(claimed, [], "another server had taken it");
+      const [made] = await target.query<{ delivery_no: number }>(
+        `INSERT INTO deliveries (delivery_id, project_id, source, slug, channel, receiver, message,
+          created_at)
+        SELECT 'msg_5', project_id, source, slug, channel, receiver, message, created_at
+        FROM deliveries LIMIT 1 RETURNING delivery_no`,
+      );
+      assert.ok(made!.delivery_no > Number(there.at(-1)!.delivery_no));
     }),
 });
 

@@ -237,6 +237,7 @@ Deno.test("limits: one run looks no longer than it says; what is left is looked 
       ...{
         log: { warn() {}, error() {} },
         randomText: () => "x",
+        maySend: () => true,
         stopping: new AbortController().signal,
       },
     });
