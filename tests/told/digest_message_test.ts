@@ -85,6 +85,7 @@ Deno.test("digests: one that told a day tells a week on the same date, each once
     now: () => Date.parse("2026-03-02T12:00:00Z"),
     log: { warn() {}, error() {} },
     randomText: () => "x",
+    maySend: () => true,
     stopping: new AbortController().signal,
   });
   const told = async (every: string) => {
