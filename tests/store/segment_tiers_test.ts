@@ -69,23 +69,22 @@ Deno.test("parts: of one span of time each, on both sides of its ends", () => {
   assert.deepEqual(partsOf(batchOf([])), []);
 });
 
+/** Of many texts that fill a segment. */
+const LENGTH = 16_000;
+
 Deno.test("parts: not larger than a segment may be", () => {
   const sizes = (events: SegmentEvent[]) =>
     partsOf(batchOf(events)).map(({ order }) => order.length);
   const [{ textBytes: others }] = partsOf(batchOf([eventOf(0)])) as [BatchPart];
   const left = SEGMENT_TEXT_BYTES_MAX - others;
-  const quarter = Math.floor(left / 4);
-  const events = [
-    eventOf(0, { selector: "0".padEnd(left - 3 * quarter) }),
-    eventOf(0, { title: "1".padEnd(quarter) }),
-    eventOf(0, { properties: "2".padEnd(quarter) }),
-    eventOf(0, { url_rest: "3".padEnd(quarter) }),
-    eventOf(0, { selector: "4" }),
-  ];
-  assert.deepEqual(sizes(events.slice(0, 4)), [4]);
-  assert.deepEqual(sizes(events), [4, 1]);
+  const lengths = [...times(Math.floor(left / LENGTH), LENGTH), left % LENGTH, 1];
+  const columns = ["selector", "title", "properties", "url_rest"] as const;
+  const events = lengths.map((length, i) =>
+    eventOf(0, { [columns[i % columns.length]!]: `${i}`.padEnd(length) })
+  );
+  const [first] = events;
   // Each part holds a text once.
-  assert.deepEqual(sizes([...times(5, events[0]!), ...events.slice(1)]), [8, 1]);
+  assert.deepEqual(sizes([...times(5, first!), ...events]), [4 + events.length, 1]);
   assert.deepEqual(sizes(times(SEGMENT_EVENTS_MAX, eventOf(0))), [SEGMENT_EVENTS_MAX]);
   assert.deepEqual(sizes(times(SEGMENT_EVENTS_MAX + 1, eventOf(0))), [SEGMENT_EVENTS_MAX, 1]);
 });
