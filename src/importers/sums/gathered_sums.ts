@@ -160,17 +160,21 @@ export class GatheredSums {
   }
 
   /**
-   * Returns the sums of a whole day; where no file has them, the page views of its pages.
+   * Returns the sums of a whole day.
    * @param isHeld whether a file of whole days holds the day
    */
   #wholeDay(day: number, isHeld: boolean): ImportedRow {
-    const own = this.#values.get("all");
-    const pages = [...this.#values.get("path")?.rowsOf(day) ?? []];
-    const [told] = own?.rowsOf(day) ?? [];
-    const whole = told ??
-      (own !== undefined && isHeld && pages.length === 0 ? own.nothing() : wholeOf(pages));
+    const [told] = this.#values.get("all")?.rowsOf(day) ?? [];
+    const whole = told ?? this.#untoldDay(day, isHeld);
     const events = this.#customEvents.get(day) ?? 0;
     return { ...whole, events: whole.events === null ? null : whole.events + events };
+  }
+
+  /** Returns a whole day that no row tells: the page views of its pages; without these it had no traffic. */
+  #untoldDay(day: number, isHeld: boolean): ImportedRow {
+    const own = this.#values.get("all");
+    const pages = [...this.#values.get("path")?.rowsOf(day) ?? []];
+    return own !== undefined && isHeld && pages.length === 0 ? own.nothing() : wholeOf(pages);
   }
 
   /** Returns the first whole days, for people to look at. */
