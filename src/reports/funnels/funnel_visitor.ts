@@ -37,10 +37,6 @@ export interface FunnelInputs {
   readonly tellsActors: boolean;
 }
 
-const FORWARD = 1;
-const BACKWARD = -1;
-type Direction = typeof FORWARD | typeof BACKWARD;
-
 /** One bit of an event's mask, and the events that have it. */
 interface MaskTest {
   readonly bit: number;
@@ -108,15 +104,6 @@ class EventMasks {
   }
 }
 
-/** Some events of a segment that follow one another, of one actor. */
-interface FunnelRun {
-  readonly segment: LoadedSegment;
-  readonly start: number;
-  readonly end: number;
-  /** Whether the choice of `bots` may exclude one of them. */
-  readonly hasBots: boolean;
-}
-
 /** Follows one actor after the other, and keeps the attempt of each that counts. */
 class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #attempts = new Attempts();
@@ -128,7 +115,6 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly lateFromMs: number;
   readonly bits: RunBits;
   readonly #first: FirstAttempt;
-  readonly #last: FirstAttempt;
   /** Null: the first attempt of each actor counts. */
   readonly #best: AttemptSearch | null;
   /** By how many steps the first attempt has reached: name bits of the events that matter to it then. */
@@ -144,7 +130,6 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     this.idsOf = by === null ? null : idsFrom(by);
     this.lateFromMs = lateFromMs;
     this.#first = new FirstAttempt(rules);
-    this.#last = new FirstAttempt(rules);
     const isFirst = rules.entry === "first" && rules.order !== "unordered";
     this.#best = isFirst ? null : bestAttempt(rules);
     this.bits = { names: masks.nameBits(enteringBits(rules)), paths: -1 };
@@ -162,21 +147,26 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     const names = nameBitsOf(timeline);
     if ((names & this.bits.names) === 0) return;
     const goesOn = this.#mayGoOn(timeline, names);
-    if (goesOn && this.#best !== null) {
+    if (this.#best !== null && (goesOn || this.#mayBeLate(timeline))) {
       this.#best.clear();
-      this.#follow(actor, timeline, this.#best, BACKWARD);
-      this.#take(actor, this.#best, false);
+      this.#goBack(actor, timeline, this.#best);
+      this.#take(actor, this.#best);
     } else {
       this.#first.clear(goesOn ? this.rules.stepCount : 1);
-      this.#follow(actor, timeline, this.#first, FORWARD);
-      this.#take(actor, this.#first, this.#hasLateEntry(actor, timeline));
+      this.#goOn(actor, timeline, this.#first);
+      this.#take(actor, this.#first);
     }
   }
 
-  #take(actor: number, search: AttemptSearch, hasLateEntry: boolean): void {
+  #take(actor: number, search: AttemptSearch): void {
     if (search.depth === 0) return;
     this.#entries?.add(actor, search.ms[0]!);
-    this.#attempts.add(search, hasLateEntry || search.lastEntryMs > this.lateFromMs);
+    this.#attempts.add(search, search.lastEntryMs > this.lateFromMs);
+  }
+
+  /** Tells whether an entry after the first may have a window that is not over. */
+  #mayBeLate(timeline: Timeline): boolean {
+    return this.lateFromMs < this.rules.toMs && lastMsOf(timeline) > this.lateFromMs;
   }
 
   /** Tells by the names of the actor's events whether an attempt may get beyond its entry, or end. */
@@ -202,61 +192,88 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     return bits;
   }
 
-  /** Whether any entry has a window that is not over, where entries after the first count too. */
-  #hasLateEntry(actor: number, timeline: Timeline): boolean {
-    const { entry, toMs } = this.rules;
-    if (entry === "first" || this.lateFromMs >= toMs) return false;
-    if (lastMsOf(timeline) <= this.lateFromMs) return false;
-    // Backwards, the first entry that is found is the last one.
-    this.#last.clear(1);
-    this.#follow(actor, timeline, this.#last, BACKWARD);
-    return this.#last.depth > 0 && this.#last.lastEntryMs > this.lateFromMs;
-  }
-
-  /** Searches through the actor's events, from the first or from the last on. */
-  #follow(actor: number, timeline: Timeline, search: AttemptSearch, direction: Direction): void {
+  /** Searches from the actor's first event on, until it is over. */
+  #goOn(actor: number, timeline: Timeline, search: FirstAttempt): void {
     const { first, end, segments, segmentOf, starts, ends, nameBits } = timeline;
-    const [begin, stop] = direction === FORWARD ? [first, end] : [end - 1, first - 1];
-    for (let i = begin; i !== stop && !search.isOver; i += direction) {
+    for (let i = first; i < end && !search.isOver; i++) {
       const bits = nameBits[i]!;
-      if (search === this.#first && (bits & this.#wantedNames[search.depth]!) === 0) continue;
+      if ((bits & this.#wantedNames[search.depth]!) === 0) continue;
       const hasBots = this.masks.scope.mayFailByBots(bits);
-      const run = { segment: segments[segmentOf[i]!]!, start: starts[i]!, end: ends[i]!, hasBots };
-      this.#followRun(actor, run, search, direction);
+      this.#goOnInRun(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
     }
   }
 
-  #followRun(
+  #goOnInRun(
     actor: number,
-    { segment, start, end, hasBots }: FunnelRun,
-    search: AttemptSearch,
-    direction: Direction,
+    segment: LoadedSegment,
+    start: number,
+    end: number,
+    hasBots: boolean,
   ): void {
-    const { fromMs, times, names, paths, contexts, filterBits } = segment;
-    const { reach, masks } = this;
-    const { possible, isNarrowed } = masks;
-    const { contextMin, contextMax } = masks.scope;
-    let [from, to] = [start, end];
-    if (fromMs < reach.fromMs) { while (from < to && fromMs + times[from]! < reach.fromMs) from++; }
-    if (segment.toMs >= reach.toMs) {
-      while (from < to && fromMs + times[to - 1]! >= reach.toMs) to--;
-    }
+    const { fromMs, times, names } = segment;
+    const { possible } = this.masks;
+    const { reach } = this;
+    const search = this.#first;
     const values = this.idsOf?.(segment) ?? null;
-    const stop = direction === FORWARD ? to : from - 1;
-    let { wanted } = search;
-    for (let at = direction === FORWARD ? from : to - 1; at !== stop; at += direction) {
-      const name = names[at]!;
-      let mask = possible[name]! & wanted;
+    for (let at = start; at < end && !search.isOver; at++) {
+      let mask = possible[names[at]!]! & search.wanted;
       if (mask === 0) continue;
-      if (hasBots && (contexts[at]! < contextMin || contexts[at]! > contextMax)) continue;
-      if (isNarrowed) {
-        mask = masks.narrow(name, paths[at]!, contexts[at]!, actor, filterBits[at]!) & wanted;
+      const ms = fromMs + times[at]!;
+      if (ms < reach.fromMs) continue;
+      if (ms >= reach.toMs) return;
+      if (hasBots || this.masks.isNarrowed) {
+        mask = this.#narrowed(actor, segment, at, hasBots) & search.wanted;
         if (mask === 0) continue;
       }
-      search.add(mask, fromMs + times[at]!, values === null ? actor : values[at]!);
-      if (search.isOver) return;
-      wanted = search.wanted;
+      search.add(mask, ms, values === null ? actor : values[at]!);
     }
+  }
+
+  /** Searches from the actor's last event back: apart from `#goOn`, as each loop is fast for one search. */
+  #goBack(actor: number, timeline: Timeline, search: AttemptSearch): void {
+    const { first, end, segments, segmentOf, starts, ends, nameBits } = timeline;
+    for (let i = end - 1; i >= first; i--) {
+      const hasBots = this.masks.scope.mayFailByBots(nameBits[i]!);
+      this.#goBackInRun(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots, search);
+    }
+  }
+
+  #goBackInRun(
+    actor: number,
+    segment: LoadedSegment,
+    start: number,
+    end: number,
+    hasBots: boolean,
+    search: AttemptSearch,
+  ): void {
+    const { fromMs, times, names } = segment;
+    const { possible } = this.masks;
+    const { reach } = this;
+    const values = this.idsOf?.(segment) ?? null;
+    const mayFail = hasBots || this.masks.isNarrowed;
+    for (let at = end - 1; at >= start; at--) {
+      let mask = possible[names[at]!]!;
+      if (mask === 0) continue;
+      const ms = fromMs + times[at]!;
+      if (ms >= reach.toMs) continue;
+      if (ms < reach.fromMs) return;
+      if (mayFail) {
+        mask = this.#narrowed(actor, segment, at, hasBots);
+        if (mask === 0) continue;
+      }
+      search.add(mask, ms, values === null ? actor : values[at]!);
+    }
+  }
+
+  /** Returns the mask of an event whose name makes some bit possible. */
+  #narrowed(actor: number, segment: LoadedSegment, at: number, hasBots: boolean): number {
+    const { names, paths, contexts, filterBits } = segment;
+    const { possible, isNarrowed, scope } = this.masks;
+    const context = contexts[at]!;
+    if (hasBots && (context < scope.contextMin || context > scope.contextMax)) return 0;
+    return isNarrowed
+      ? this.masks.narrow(names[at]!, paths[at]!, context, actor, filterBits[at]!)
+      : possible[names[at]!]!;
   }
 }
 
