@@ -45,10 +45,6 @@ export abstract class AttemptSearch implements FoundAttempt {
   value = 0;
   /** The actor's last entry that is tried, of whichever attempt. */
   lastEntryMs = 0;
-  /** The bits of a mask that matter next: only events with one of them are added. */
-  wanted = ~0;
-  /** Whether no other event matters. */
-  isOver = false;
 
   constructor(protected readonly rules: AttemptRules) {
     this.ms = new Float64Array(rules.stepCount);
@@ -72,6 +68,10 @@ export abstract class AttemptSearch implements FoundAttempt {
  * it is over: mostly soon.
  */
 export class FirstAttempt extends AttemptSearch {
+  /** The bits of a mask that matter next: only events with one of them are added. */
+  wanted = 0;
+  /** Whether no other event matters. */
+  isOver = false;
   readonly #entering: number;
   #stepsMax = 0;
   #endMs = 0;
@@ -158,9 +158,10 @@ class InOrder extends BestAttempt {
   readonly #counts: Int32Array;
   /** By step: when an excluded event comes after these. */
   readonly #blocksMs: Float64Array;
-  /** The bits that decide something for an attempt that waits; those of them that it waits for, or dies of. */
+  /** The bits that decide something for an attempt that waits. */
   readonly #noticed: number;
-  readonly #kept: number;
+  /** Those of them that it reaches, or dies of; by the other it only ends. */
+  readonly #telling: number;
   /** Whether an attempt that waits reaches nothing from here on, and does not die. */
   #isBlank = true;
 
@@ -173,8 +174,8 @@ class InOrder extends BestAttempt {
     );
     this.#counts = new Int32Array(stepCount + 1);
     this.#blocksMs = new Float64Array(stepCount + 1).fill(Infinity);
-    this.#kept = (1 << stepCount) - 1 & ~1 | EXCLUDED;
-    this.#noticed = this.#kept | BETWEEN;
+    this.#telling = (1 << stepCount) - 1 & ~1 | EXCLUDED;
+    this.#noticed = this.#telling | BETWEEN;
   }
 
   override clear(): void {
@@ -187,7 +188,7 @@ class InOrder extends BestAttempt {
       this.enter(ms, value, this.#reached[1]!, 0, this.#counts[1]!, this.#blocksMs[1]!);
     }
     if ((mask & this.#noticed) === 0) return;
-    if ((mask & this.#kept) === 0) return this.#clearSteps();
+    if ((mask & this.#telling) === 0) return this.#clearSteps();
     const { stepCount } = this.rules;
     this.#isBlank = false;
     // Upwards: what comes after this event is what the next step's row says before it is changed.

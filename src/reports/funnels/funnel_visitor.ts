@@ -153,7 +153,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       this.#take(actor, this.#best);
     } else {
       this.#first.clear(goesOn ? this.rules.stepCount : 1);
-      this.#goOn(actor, timeline, this.#first);
+      this.#goOn(actor, timeline);
       this.#take(actor, this.#first);
     }
   }
@@ -193,7 +193,8 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   }
 
   /** Searches from the actor's first event on, until it is over. */
-  #goOn(actor: number, timeline: Timeline, search: FirstAttempt): void {
+  #goOn(actor: number, timeline: Timeline): void {
+    const search = this.#first;
     const { first, end, segments, segmentOf, starts, ends, nameBits } = timeline;
     for (let i = first; i < end && !search.isOver; i++) {
       const bits = nameBits[i]!;
@@ -265,7 +266,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     }
   }
 
-  /** Returns the mask of an event whose name makes some bit possible. */
+  /** Returns the mask of an event at a place, where more than its name decides. */
   #narrowed(actor: number, segment: LoadedSegment, at: number, hasBots: boolean): number {
     const { names, paths, contexts, filterBits } = segment;
     const { possible, isNarrowed, scope } = this.masks;

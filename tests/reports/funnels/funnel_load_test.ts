@@ -33,20 +33,32 @@ const VARIANTS: readonly (Pick<AttemptRules, "order" | "entry"> & {
   { order: "unordered", entry: "any", also: EXCLUDED, reached: 3 },
 ];
 
+/** Searches as the visitor does, from the first event on. */
+function firstAttempt(ms: Float64Array, masks: Uint16Array, rules: AttemptRules) {
+  const search = new FirstAttempt(rules);
+  search.clear();
+  for (let i = 0; i < EVENTS && !search.isOver; i++) {
+    if ((masks[i]! & search.wanted) !== 0) search.add(masks[i]!, ms[i]!, i);
+  }
+  return search;
+}
+
+/** Searches as the visitor does, from the last event on. */
+function bestOf(ms: Float64Array, masks: Uint16Array, rules: AttemptRules) {
+  const search = bestAttempt(rules);
+  search.clear();
+  for (let i = EVENTS - 1; i >= 0; i--) search.add(masks[i]!, ms[i]!, i);
+  return search;
+}
+
 for (const { also, reached, ...rules } of VARIANTS) {
   const name = `${rules.order} ${rules.entry}${also === 0 ? "" : " exclude"}`;
   Deno.test(`funnels: linear in the events of one actor, ${name}`, () => {
     const { ms, masks } = busyActor(also, rules.order);
     const startedAtMs = performance.now();
-    const isFirst = rules.entry === "first";
-    const search = isFirst
-      ? new FirstAttempt({ ...rules, ...SPAN })
-      : bestAttempt({ ...rules, ...SPAN });
-    search.clear();
-    for (let i = 0; i < EVENTS && !search.isOver; i++) {
-      const at = isFirst ? i : EVENTS - 1 - i;
-      if ((masks[at]! & search.wanted) !== 0) search.add(masks[at]!, ms[at]!, at);
-    }
+    const search = rules.entry === "first"
+      ? firstAttempt(ms, masks, { ...rules, ...SPAN })
+      : bestOf(ms, masks, { ...rules, ...SPAN });
     const tookMs = performance.now() - startedAtMs;
     assert.equal(search.depth, reached);
     assert.ok(tookMs < MS_MAX, `${Math.round(tookMs)} ms`);
