@@ -18,6 +18,14 @@ const isInstant = (value: unknown) =>
 const isInteger = (value: unknown) =>
   Number.isInteger(value) && Math.abs(value as number) <= INTEGER_MAX;
 
+const isJsonObject = (value: unknown) => {
+  try {
+    return isText(value) && isMembers(parseJson(value as string));
+  } catch {
+    return false;
+  }
+};
+
 const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
   timestamptz: isInstant,
   int4: isInteger,
@@ -25,6 +33,7 @@ const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
   bool: (value) => typeof value === "boolean",
   bytea: (value) => typeof value === "string" && HASH.test(value),
   '"char"': (value) => typeof value === "string" && /^[a-z]$/.test(value),
+  jsonb: isJsonObject,
 };
 
 /** Members that are never null. */
@@ -35,45 +44,14 @@ const ALWAYS: ReadonlySet<string> = new Set([
 
 const COLUMNS = Object.entries(EVENT_COLUMN_TYPES) as [keyof EventRow, string][];
 
-const JSON_MEMBERS = ["properties", "extra"] as const;
-
-/** An escape of NUL or of half a surrogate pair, as `JSON.stringify` writes them, or any other. */
-const ESCAPE = /\\(u0000|ud[89a-f][0-9a-f]{2})|\\./g;
-
-/**
- * Returns an object's JSON as ingestion writes it; null: it is none. Earlier versions may have stored it as
- * PostgreSQL writes it; and of some clients' texts, NUL and half surrogate pairs, which become U+FFFD.
- */
-function ingestedJson(json: string): string | null {
-  try {
-    const value = parseJson(json);
-    if (!isMembers(value)) return null;
-    const written = JSON.stringify(value);
-    const mended = written.replace(ESCAPE, (escape, bad) => bad === undefined ? escape : "\ufffd");
-    // Two keys may have become one.
-    return mended === written ? written : JSON.stringify(parseJson(mended));
-  } catch {
-    // It is no JSON.
-    return null;
-  }
-}
-
-function refused({ event_id }: EventRow, name: keyof EventRow): ArchiveRefused {
-  return new ArchiveRefused(`The event ${event_id} cannot be stored: its ${name} is wrong.`);
-}
-
-/** Writes the JSON of a row as ingestion does. Throws ArchiveRefused where ingestion could not have made a member. */
-function mendRow(row: EventRow): void {
+/** Throws ArchiveRefused where the ingest pipeline could not have made a member. */
+function assertRow(row: EventRow): void {
   for (const [name, type] of COLUMNS) {
     const value = row[name];
     const isRight = value === null ? !ALWAYS.has(name) : (CHECKS[type] ?? isText)(value);
-    if (!isRight) throw refused(row, name);
-  }
-  for (const name of JSON_MEMBERS) {
-    const json = row[name];
-    if (json === null) continue;
-    row[name] = ingestedJson(json);
-    if (row[name] === null) throw refused(row, name);
+    if (!isRight) {
+      throw new ArchiveRefused(`The event ${row.event_id} cannot be stored: its ${name} is wrong.`);
+    }
   }
 }
 
@@ -85,8 +63,8 @@ interface RestoredEvents {
 }
 
 /**
- * Stores a journal block of an archive in one transaction: each event exactly once, and unchanged if this
- * version's ingestion made it. No live view takes them for new. Throws ArchiveRefused, UnreadableBlock.
+ * Stores a journal block of an archive in one transaction: each event unchanged, as digests tell afterwards,
+ * and exactly once. No live view takes them for new. Throws ArchiveRefused, UnreadableBlock.
  */
 export async function restoreEvents(
   database: Database,
@@ -94,7 +72,7 @@ export async function restoreEvents(
   block: Uint8Array,
 ): Promise<RestoredEvents> {
   const rows = decodeBlock(block, projectId);
-  for (const row of rows) mendRow(row);
+  for (const row of rows) assertRow(row);
   if (new Set(rows.map(({ event_id }) => event_id)).size < rows.length) {
     throw new ArchiveRefused("A block holds an event twice.");
   }

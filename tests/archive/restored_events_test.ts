@@ -14,21 +14,11 @@ async function restored(database: Database, members: Partial<EventRow>): Promise
   return (await storedRows(database)).find(({ event_id }) => event_id === row.event_id)!;
 }
 
-const ESCAPED = '{"b":1,"a":["\\"\\\\u0000\\u001f😀",{"\\n":1e+21}]}';
-
-/** JSON as an archive may have it, and as ingestion writes it. */
-const WRITTEN: readonly (readonly [string, string])[] = [
-  // As it was, with all that has an escape.
-  [ESCAPED, ESCAPED],
-  // As PostgreSQL writes it.
-  ['{"a": 1, "bc": [1, {"d": null}]}', '{"a":1,"bc":[1,{"d":null}]}'],
-  // As anybody may.
-  ['\t{"a"\r\n:\n1 } ', '{"a":1}'],
-  ['{"a":1,"b":2,"a":3}', '{"a":3,"b":2}'],
-  ['{"caf\\u00e9":"\\u0041"}', '{"café":"A"}'],
-  ['{"a":"\\ud83d\\uDE00"}', '{"a":"😀"}'],
-  ['{"a":"\\uD83D","b":"\\ude00\\u0000"}', '{"a":"\ufffd","b":"\ufffd\ufffd"}'],
-  ['{"a\\u0000":1,"a\\ud800":2}', '{"a\ufffd":2}'],
+/** JSON as versions of this program, PostgreSQL and others write it. */
+const WRITTEN: readonly string[] = [
+  '{"b":1,"a":["\\"\\\\u0000\\u001f😀",{"\\n":1e+21}]}',
+  '{"a": 1, "bc": [1, {"d": null}]}',
+  '{"caf\\u00e9":"\\u0041"}',
 ];
 
 const REFUSED: readonly Partial<EventRow>[] = [
@@ -42,13 +32,14 @@ const REFUSED: readonly Partial<EventRow>[] = [
 ];
 
 onBothEngines(
-  "restored events: JSON is what ingestion writes, texts can be stored",
+  "restored events: JSON is as it was, and texts can be stored",
   async (t, db) => {
     const database = await openWithProjects(db);
-    for (const [json, written] of WRITTEN) {
-      await t.step(json, async () => {
+    for (const json of WRITTEN) {
+      // A move and a restoration compare digests of what was stored with those of what was sent.
+      await t.step(`unchanged: ${json}`, async () => {
         const { properties, extra } = await restored(database, { properties: json, extra: json });
-        assert.deepEqual([properties, extra], [written, written]);
+        assert.deepEqual([properties, extra], [json, json]);
       });
     }
     const before = (await storedRows(database)).length;
