@@ -97,10 +97,16 @@ export class MoveState {
       const wasPaused = this.#status === "paused";
       this.#take("paused");
       if (wasPaused) return;
-      await this.#whenPausing?.();
-      // Waiting takes nothing of the lease.
-      this.#take("paused");
-      await this.#database.script("SET default_transaction_read_only = on");
+      try {
+        await this.#whenPausing?.();
+        // Waiting takes nothing of the lease.
+        this.#take("paused");
+        await this.#database.script("SET default_transaction_read_only = on");
+      } catch (error) {
+        // The next try would find it paused, and the database not only read.
+        await this.#end();
+        throw error;
+      }
     });
   }
 
