@@ -18,9 +18,16 @@ export class KeyCounts {
   /** A power of two. */
   #slots = SLOTS_MIN;
   /** One more than the key; 0: the slot is free. */
-  #keys = new Int32Array(SLOTS_MIN);
-  #counts = new Int32Array(SLOTS_MIN);
+  #keys: Int32Array;
+  #counts: Int32Array;
   #size = 0;
+
+  /** @param keys about how many different keys will be met */
+  constructor(keys = 0) {
+    while (keys * SLOTS_PER_KEY > this.#slots) this.#slots *= 2;
+    this.#keys = new Int32Array(this.#slots);
+    this.#counts = new Int32Array(this.#slots);
+  }
 
   /** How many different keys were met. */
   get size(): number {
@@ -71,7 +78,7 @@ export class KeyCounts {
 
 /** Adds up two counts. */
 export function addKeys(some: CountedKeys, more: CountedKeys): CountedKeys {
-  const all = new KeyCounts();
+  const all = new KeyCounts(some.keys.length + more.keys.length);
   all.addAll(some);
   all.addAll(more);
   return all.result();

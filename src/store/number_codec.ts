@@ -84,9 +84,11 @@ interface DenseNumbers {
 }
 
 function readDoubles(reader: ByteReader, countOfPresent: () => number): DenseNumbers {
+  const planesOf = (count: number) =>
+    Array.from({ length: DOUBLE_BYTES }, () => readSqueezed(reader, count));
   let planes: readonly Squeezed[] | null = null;
   const decode = (count: number, rankOf: (i: number) => number): Float64Array => {
-    planes ??= Array.from({ length: DOUBLE_BYTES }, () => readSqueezed(reader, countOfPresent()));
+    planes ??= planesOf(countOfPresent());
     const bytes = new Uint8Array(DOUBLE_BYTES * count);
     for (const [p, squeezed] of planes.entries()) {
       const plane = squeezed.bytes();

@@ -89,7 +89,7 @@ interface KeptColumns extends KeptMemory {
 
 /**
  * Reads columns of some blocks of a segment. They are decoded when asked for and not kept; only the
- * readers of `eachBlock` keep what they decode for `readBlock`.
+ * readers of `eachBlock` keep what they decode for `decodeBlock`.
  */
 export class SegmentReader {
   readonly head: SegmentHead;

@@ -78,7 +78,7 @@ function sentenceOf(error: unknown): string {
 export class ToldRunner {
   readonly #services: RunnerServices;
   /** Messages that are on their way. */
-  readonly #sending = new Set<Promise<void>>();
+  readonly #sending = new Set<Promise<boolean>>();
 
   constructor(services: RunnerServices) {
     this.#services = services;
@@ -254,13 +254,12 @@ export class ToldRunner {
   /** Sends one message that is due. `id`: this one alone. False: none was, or none may set out. */
   async #send(id: string | null, signal: AbortSignal): Promise<boolean> {
     if (!this.#services.maySend()) return false;
-    const { promise, resolve: end } = Promise.withResolvers<void>();
-    this.#sending.add(promise);
+    const sending = this.#sendOne(id, signal);
+    this.#sending.add(sending);
     try {
-      return await this.#sendOne(id, signal);
+      return await sending;
     } finally {
-      this.#sending.delete(promise);
-      end();
+      this.#sending.delete(sending);
     }
   }
 

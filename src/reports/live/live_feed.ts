@@ -286,9 +286,10 @@ export class LiveFeed {
     const token = asked.request.headers.get("authorization")?.split(" ").at(-1) ?? "";
     this.#refuseTooMany(projectId, token);
     const key = channelKey(asked);
-    const channel = this.#channels.get(key) ?? new Channel(asked, this.#options, this.#turns);
+    const open = this.#channels.get(key);
+    open?.ask(asked);
+    const channel = open ?? new Channel(asked, this.#options, this.#turns);
     this.#channels.set(key, channel);
-    channel.ask(asked);
     channel.seats++;
     this.#seats++;
     this.#projectSeats.take(projectId);
