@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 import { pointsOf } from "../chart_lines.ts";
+import { courseColumn } from "../course_column.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { currentDates } from "../location_state.ts";
 import { matchText } from "../match_editor.tsx";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { Change } from "../kpi_tile.tsx";
-import { Sparkline } from "../sparkline.tsx";
 import type { Goal, GoalChange } from "./goals_reading.ts";
 import { Reached } from "./overview_goals.tsx";
 
@@ -26,17 +26,13 @@ const NAME: Column<Goal> = {
   ),
 };
 
-function courseColumn(asOf: string): Column<Goal> {
-  // Of so few that a share tells of none there is nothing to draw but the ground.
-  const courseOf = ({ series }: Goal) =>
-    pointsOf(series, ({ uniqueConversions }) => uniqueConversions ?? 0, asOf);
-  return {
-    title: "Over time",
-    value: (goal) => courseOf(goal).map(({ value }) => value ?? "").join(" "),
-    show: (goal) => <Sparkline points={courseOf(goal)} widthPx={120} heightPx={28} />,
-    isMinor: true,
-  };
-}
+/** Of so few that a share tells of none there is nothing to draw but the ground. */
+const course = (asOf: string): Column<Goal> =>
+  courseColumn(
+    "Over time",
+    ({ series }) => pointsOf(series, ({ uniqueConversions }) => uniqueConversions ?? 0, asOf),
+    { widthPx: 120, heightPx: 28 },
+  );
 
 const FIGURES: readonly Column<Goal>[] = [
   {
@@ -121,7 +117,7 @@ export function GoalsTable({ goals, asOf, changes, onGoal }: GoalsTableProps) {
         caption="Goals"
         columns={[
           NAME,
-          courseColumn(asOf),
+          course(asOf),
           ...FIGURES,
           ...currencies.size > 0 || changes !== undefined ? [CURRENCY] : [],
           ...changes === undefined ? [] : changeColumns(changes),

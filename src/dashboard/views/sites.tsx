@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import { pointsOf } from "../chart_lines.ts";
+import { courseColumn } from "../course_column.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { SelectField, TextField } from "../field.tsx";
@@ -9,7 +10,6 @@ import { Change } from "../kpi_tile.tsx";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
-import { Sparkline } from "../sparkline.tsx";
 import { ViewLink } from "../view_link.tsx";
 import type { Site, SitesReply } from "./sites_reply.ts";
 
@@ -109,15 +109,12 @@ const COLUMNS: readonly Column<Site>[] = [
   },
 ];
 
-function courseColumn(asOf: string): Column<Site> {
-  const courseOf = ({ series }: Site) => pointsOf(series, ({ visitors }) => visitors ?? 0, asOf);
-  return {
-    title: "Course",
-    value: (site) => courseOf(site).map(({ value }) => value ?? "").join(" "),
-    show: (site) => <Sparkline points={courseOf(site)} widthPx={140} heightPx={30} />,
-    isMinor: true,
-  };
-}
+const course = (asOf: string): Column<Site> =>
+  courseColumn(
+    "Course",
+    ({ series }) => pointsOf(series, ({ visitors }) => visitors ?? 0, asOf),
+    { widthPx: 140, heightPx: 30 },
+  );
 
 /** The text of the search, which takes effect a moment after the last letter. */
 function SearchField() {
@@ -196,7 +193,7 @@ export function SitesView() {
     >
       <DataTable
         caption="All sites"
-        columns={[...COLUMNS, ...data === null ? [] : [courseColumn(data.asOf)]]}
+        columns={[...COLUMNS, ...data === null ? [] : [course(data.asOf)]]}
         rows={rows}
         rowKey={({ id }) => id}
         bars={BARS[sort]!}

@@ -1,0 +1,17 @@
+/// <reference lib="dom" />
+import type { Column } from "./data_table.tsx";
+import { Sparkline, type SparklineProps } from "./sparkline.tsx";
+
+/** Makes a column that draws the course of each row's counts; as a text it is the counts. */
+export function courseColumn<Row>(
+  title: string,
+  pointsOfRow: (row: Row) => SparklineProps["points"],
+  size: Omit<SparklineProps, "points">,
+): Column<Row> {
+  return {
+    title,
+    value: (row) => pointsOfRow(row).map(({ value }) => value ?? "").join(" "),
+    show: (row) => <Sparkline points={pointsOfRow(row)} {...size} />,
+    isMinor: true,
+  };
+}
