@@ -138,7 +138,13 @@ function contextOf(command: Command, environment: Environment, terminal: Termina
     format: config.logFormat,
     colour: terminal.errorIsTerminal && !environment.NO_COLOR,
     now: Date.now,
-    write: (line) => terminal.error(`${line}\n`),
+    write: (line) => {
+      try {
+        terminal.error(`${line}\n`);
+      } catch {
+        // The disk is full, or whoever read the log has ended: that ends neither a server nor its work.
+      }
+    },
   });
   return { config, log };
 }

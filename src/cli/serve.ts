@@ -74,13 +74,20 @@ async function greet(
       reason: error instanceof Error ? error.message : String(error),
     });
   }
-  context.terminal.out(startBanner({
+  const banner = startBanner({
     url: context.url,
     signIn,
     footfall: config.footfall,
     project: config.defaultProject.id,
     firstKey: firstKeyOf(provisioned, config),
-  }));
+  });
+  try {
+    context.terminal.out(banner);
+  } catch (error) {
+    log.warn("how to go on cannot be printed; a restart that can makes a new link", {
+      reason: error instanceof Error ? error.message : String(error),
+    });
+  }
 }
 
 /** What no later attempt mends. */
