@@ -245,6 +245,14 @@ async function finish(target: Database, to: string): Promise<void> {
   }
 }
 
+/** The address may be another one of the same database, which only the person who typed both can tell. */
+function movedElsewhere(there: string, to: string): TargetRefused {
+  return new TargetRefused(
+    `The server has moved to ${there} already, not to ${to}. If both are one database, type its address ` +
+      `as it was: --to ${there} (with the user and the password).`,
+  );
+}
+
 async function moveAll(call: Call, source: Connection, target: Database, to: string) {
   const move = new Move(call, source, target);
   // An earlier run may have left the server paused; it works again while everything is copied anew.
@@ -272,8 +280,6 @@ async function moveAll(call: Call, source: Connection, target: Database, to: str
     clearInterval(renewing);
     await move.tell("cancel").catch(() => {});
     throw error;
-  } finally {
-    clearInterval(renewing);
   }
 }
 
@@ -298,8 +304,9 @@ async function move(call: Call): Promise<void> {
     const moved = await withConnection(call, async (source) => {
       const { status, to: there } = await callApi<MoveReply>(source, "GET", "/v1/move");
       if (status !== "moved") return await moveAll(call, source, target, to);
+      if (there !== to) throw movedElsewhere(there!, to);
       // An earlier run was stopped just before its last step.
-      if (there === to) await finish(target, to);
+      await finish(target, to);
       return null;
     });
     call.print.result(

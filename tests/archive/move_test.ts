@@ -180,6 +180,15 @@ Deno.test({
         }
         await assertMoved(server);
         await assertHalfMoved(place);
+        // The same database by another name: whether it is the same, nobody but the operator knows.
+        const other = databaseUrl.replace("127.0.0.1", "localhost");
+        const refused = await run(dataDir, ["move", "--to", other]);
+        assert.equal(refused.code, 1, refused.out);
+        assert.match(
+          refused.errors,
+          /has moved to postgres:\/\/127\.0\.0\.1:.*--to postgres:\/\/127/s,
+        );
+        await assertHalfMoved(place);
         const { code, out, errors } = await run(dataDir, move);
         assert.equal(code, 0, errors + out);
         assert.deepEqual(JSON.parse(out).moved, true);
