@@ -72,6 +72,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
           "unsupported_media_type",
           "project_required",
           "not_found",
+          "overloaded",
         ],
       },
     },

@@ -12,6 +12,7 @@ import {
   sweepTasks,
   type Task,
 } from "../../src/screenshots/queue/capture_queue.ts";
+import { CAPTURE_TASKS_MAX } from "../../src/screenshots/capture_limits.ts";
 import { CAPTURE_DEVICES, transient, verdict } from "../../src/screenshots/capture_status.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { onBothEngines } from "../support/databases.ts";
@@ -189,6 +190,41 @@ steps.set("what an operator waits for goes first, and its project is its own", a
   assert.equal(await findJob(database, daily, ["prj_two", "prj_none"]), null);
   assert.equal(await findJob(database, other, []), null);
   assert.equal(await findJob(database, "job_x", "*"), null);
+});
+
+steps.set("of two projects none takes all turns, however much it has queued", async (database) => {
+  await queue(database, { paths: ["/1", "/2", "/3", "/4"] });
+  await queue(database, { projectId: 2, paths: ["/a", "/b"], nowMs: NOON + SECOND, dueMs: NOON });
+  const nowMs = NOON + SECOND;
+  const [first, second] = [await claim(database, nowMs), await claim(database, nowMs)];
+  assert.deepEqual([first.projectId, second.projectId], [1, 2]);
+  assert.ok(await endTask(database, second, CAPTURED, nowMs));
+  assert.equal((await claim(database, nowMs)).projectId, 2);
+  assert.equal((await claim(database, nowMs)).projectId, 1, "it has as many as the other");
+  await endTask(database, first, CAPTURED, nowMs);
+});
+
+steps.set("what may wait of a project is bounded, but for the schedule's", async (database) => {
+  const all = (from: number, count: number): Partial<NewJob> => ({
+    paths: Array.from({ length: count }, (_, i) => `/${from + i}`),
+    devices: CAPTURE_DEVICES,
+  });
+  const large = CAPTURE_TASKS_MAX / CAPTURE_DEVICES.length;
+  const asked = await Promise.allSettled([
+    queue(database, all(0, large)),
+    queue(database, all(large, large)),
+  ]);
+  const [refused] = asked.flatMap((one) => one.status === "rejected" ? [one.reason] : []);
+  assert.deepEqual([asked.map(({ status }) => status).toSorted(), refused.code], [
+    ["fulfilled", "rejected"],
+    "overloaded",
+  ]);
+  assert.equal(await unfinished(database), CAPTURE_TASKS_MAX);
+  await assert.rejects(queue(database, { paths: ["/more"] }), { code: "overloaded" });
+  assert.equal((await database.query("SELECT FROM capture_jobs")).length, 1, "nothing is stored");
+  await queue(database, { projectId: 2 });
+  await queue(database, { paths: ["/more"], dueMs: NOON });
+  assert.equal(await unfinished(database), CAPTURE_TASKS_MAX + 2);
 });
 
 steps.set("the schedule makes one job, however many servers ask", async (database) => {

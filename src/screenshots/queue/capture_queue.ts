@@ -1,6 +1,13 @@
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
-import { CAPTURE_JOBS_KEPT_DAYS, CAPTURE_LOSSES_MAX, CAPTURE_RETRY_MS } from "../capture_limits.ts";
+import {
+  CAPTURE_JOBS_KEPT_DAYS,
+  CAPTURE_LOSSES_MAX,
+  CAPTURE_RETRY_AFTER_S,
+  CAPTURE_RETRY_MS,
+  CAPTURE_TASKS_MAX,
+} from "../capture_limits.ts";
 import { DAY_MS } from "../../limits.ts";
+import { Problem } from "../../problem.ts";
 import { holdsLease } from "./capture_lease.ts";
 import type { CaptureDevice, CaptureStatus, Verdict } from "../capture_status.ts";
 import { pathDigest } from "./capture_store.ts";
@@ -46,6 +53,8 @@ export interface Task {
   readonly failures: number;
 }
 
+const LOCK_PROJECT = "SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE";
+
 const instant = (ms: number): string => new Date(ms).toISOString();
 
 /** Somebody waits for what an operator asks; the schedule's work can wait. */
@@ -71,8 +80,24 @@ INSERT INTO capture_job_tasks (project_id, job_id, task_id, position, failures_b
 SELECT $1::int, $2::text, t.task_id, w.position, t.failures
 FROM wanted w JOIN tasks t ON t.path_digest = w.digest AND t.device = w.device`;
 
+/** Throws `overloaded` where a project has more unfinished tasks than it may. */
+async function assertRoom(tx: Sql, projectId: number): Promise<void> {
+  const [row] = await tx.query<{ tasks: number }>(
+    `SELECT count(*)::int AS tasks FROM capture_tasks
+    WHERE state <> 'done' AND project_id = $1::int`,
+    [projectId],
+  );
+  if (row!.tasks <= CAPTURE_TASKS_MAX) return;
+  throw new Problem(
+    "overloaded",
+    `At most ${CAPTURE_TASKS_MAX} pictures of a project may wait. Queue more once some are taken.`,
+    { headers: { "Retry-After": String(CAPTURE_RETRY_AFTER_S) } },
+  );
+}
+
 /**
- * Queues a job. A page that waits already, for another job, is shared with it.
+ * Queues a job. A page that waits already, for another job, is shared with it. Throws `overloaded` where
+ * somebody asks for more than may wait.
  * @returns false where another server has queued what the schedule asks for
  */
 export async function queueJob(sql: Sql, job: NewJob): Promise<boolean> {
@@ -80,7 +105,10 @@ export async function queueJob(sql: Sql, job: NewJob): Promise<boolean> {
   const pages = [...new Set(paths)].flatMap((path) =>
     [...new Set(devices)].map((device) => ({ path, device }))
   );
+  const isAsked = dueMs === null;
   return await sql.transaction(async (tx) => {
+    // Jobs that a project's people queue at once are counted one after the other.
+    if (isAsked) await tx.query(LOCK_PROJECT, [projectId]);
     const added = await tx.query(
       `INSERT INTO capture_jobs (created_at, due_at, project_id, job_id)
       VALUES ($1::text::timestamptz, $2::text::timestamptz, $3::int, $4::text)
@@ -94,8 +122,9 @@ export async function queueJob(sql: Sql, job: NewJob): Promise<boolean> {
       arrayLiteral(pages.map(({ path }) => path)),
       arrayLiteral(pages.map(({ device }) => device)),
       instant(nowMs),
-      dueMs === null ? OPERATOR_PRIORITY : SCHEDULE_PRIORITY,
+      isAsked ? OPERATOR_PRIORITY : SCHEDULE_PRIORITY,
     ]);
+    if (isAsked) await assertRoom(tx, projectId);
     return true;
   });
 }
@@ -162,7 +191,13 @@ export async function isAnythingDue(sql: Sql, nowMs: number): Promise<boolean> {
   return due.length > 0;
 }
 
-/** Takes the task that is due and first in line; null: there is none, or the lease is another's. */
+const RUNNING_OF_PROJECT = `cardinality(array_positions(ARRAY(
+  SELECT r.project_id FROM capture_tasks r WHERE r.state <> 'done' AND r.state = 'running'), project_id))`;
+
+/**
+ * Takes the task that is due and first in line: of a project of which fewer run before one of which more do, so
+ * that none takes all turns. Null: there is none, or the lease is another's.
+ */
 export async function claimTask(sql: Sql, owner: string, nowMs: number): Promise<Task | null> {
   const [row] = await sql.query<{
     project_id: number;
@@ -180,7 +215,8 @@ export async function claimTask(sql: Sql, owner: string, nowMs: number): Promise
       SELECT project_id, task_id FROM capture_tasks
       WHERE state <> 'done' AND state = 'queued' AND not_before <= $2::text::timestamptz
         AND ${holdsLease("$1::text")}
-      ORDER BY priority, not_before, task_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+      ORDER BY ${RUNNING_OF_PROJECT}, priority, not_before, task_id
+      LIMIT 1 FOR UPDATE SKIP LOCKED)
     AND p.project_id = t.project_id
     RETURNING t.project_id, t.task_id, t.claims, t.path, t.device, p.site_url,
       p.site_url_by_operator, t.failures`,
