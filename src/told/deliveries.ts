@@ -114,9 +114,14 @@ interface DueRow extends Record<string, unknown> {
   created_at: Date;
 }
 
+const SENT_NOW_OF_PROJECT = `cardinality(array_positions(ARRAY(
+  SELECT s.project_id FROM deliveries s WHERE s.due_at IS NOT NULL AND s.claimed_until > now()),
+  project_id))`;
+
 /**
- * Takes the message that has waited longest, for SEND_CLAIM_MS: no other server takes it meanwhile. One
- * that tells an end waits until what it ends is told. `id`: this one alone. Null: none is due.
+ * Takes the message that has waited longest, for SEND_CLAIM_MS: no other server takes it meanwhile. A project
+ * of which fewer are being sent goes first, so that receivers of one that do not answer keep no other waiting.
+ * One that tells an end waits until what it ends is told. `id`: this one alone. Null: none is due.
  */
 export async function claimDelivery(
   sql: Sql,
@@ -133,7 +138,7 @@ export async function claimDelivery(
           SELECT FROM deliveries raised
           WHERE raised.delivery_id = left(deliveries.delivery_id, ${ID_LENGTH})
             AND raised.delivery_no < deliveries.delivery_no AND raised.due_at IS NOT NULL)
-      ORDER BY due_at, delivery_no LIMIT 1 FOR UPDATE SKIP LOCKED)
+      ORDER BY ${SENT_NOW_OF_PROJECT}, due_at, delivery_no LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING delivery_id, project_id, source, slug, channel, receiver, message, tries, created_at`,
     [iso(nowMs), SEND_CLAIM_MS, id],
   );

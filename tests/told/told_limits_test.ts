@@ -176,6 +176,29 @@ Deno.test("limits: so many messages are under way at once", async () => {
   }
 });
 
+Deno.test("limits: messages of one project wait for no receivers of another that do not answer", async () => {
+  const { sql } = people;
+  const known = new Map<string, number>();
+  const publicIds = [(await people.app.project()).id, (await people.app.project()).id];
+  for (
+    const row of await sql.query<{ project_id: number; public_id: string }>(
+      "SELECT project_id, public_id FROM projects",
+    )
+  ) known.set(row.public_id, row.project_id);
+  const nowMs = Date.now();
+  for (const [i, webhooks] of [["a", "b", "c", "d"], ["e", "f"]].entries()) {
+    const project = publicIds[i]!;
+    await storeDeliveries(sql, {
+      ...{ projectId: known.get(project)!, project, source: "alert", slug: "a", occasion: "1" },
+      ...{ message: MESSAGE, nowMs: nowMs + i, to: [], webhooks },
+    });
+  }
+  const taken: string[] = [];
+  for (let i = 0; i < 6; i++) taken.push((await claimDelivery(sql, nowMs + 1))!.receiver);
+  assert.deepEqual(taken, ["a", "e", "b", "f", "c", "d"]);
+  await sql.query("DELETE FROM deliveries");
+});
+
 /** What comes of a receiver that answers with this, and then says nothing more. */
 async function answering(answer: string): Promise<string> {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
