@@ -23,6 +23,32 @@ export async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<vo
 }
 
 /**
+ * Opens an empty file that no other command writes, by the operating system's lock on it, which ends with the
+ * process. Two of them in one file would make it a mixture that each calls whole.
+ */
+async function openForOne(path: string): Promise<Deno.FsFile> {
+  for (;;) {
+    const file = await Deno.open(path, { create: true, write: true, mode: 0o600 });
+    try {
+      // Some file systems have no locks.
+      if (!await file.tryLock(true).catch(() => true)) {
+        throw new Error("another command is writing it");
+      }
+      // Who wrote it until now may have given it its name, or removed it.
+      const [own, named] = await Promise.all([file.stat(), Deno.stat(path).catch(() => null)]);
+      if (named !== null && own.ino === named.ino && own.dev === named.dev) {
+        await file.truncate(0);
+        return file;
+      }
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+    file.close();
+  }
+}
+
+/**
  * A file that gets its name only once it is complete, so that an incomplete file is never mistaken for it; an
  * older file of that name stays until then. Anything but a plain file, such as a pipe, is written directly.
  */
@@ -39,9 +65,12 @@ export class WholeFile {
   static async open(path: string): Promise<WholeFile> {
     try {
       const there = await Deno.stat(path).catch(() => null);
-      const unfinished = there === null || there.isFile ? `${path}.unfinished` : path;
-      const options = { create: true, truncate: true, write: true, mode: 0o600 };
-      return new WholeFile(path, unfinished, await Deno.open(unfinished, options));
+      const isPlain = there === null || there.isFile;
+      const unfinished = isPlain ? `${path}.unfinished` : path;
+      const file = isPlain
+        ? await openForOne(unfinished)
+        : await Deno.open(path, { write: true, mode: 0o600 });
+      return new WholeFile(path, unfinished, file);
     } catch (error) {
       throw unwritable(path, error);
     }
@@ -70,8 +99,10 @@ export class WholeFile {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    // Removed while it is locked: once it is not, another command may be writing a file of that name.
+    if (!this.#isWhole && this.unfinished !== this.path) {
+      await Deno.remove(this.unfinished).catch(() => {});
+    }
     this.file.close();
-    if (this.#isWhole || this.unfinished === this.path) return;
-    await Deno.remove(this.unfinished).catch(() => {});
   }
 }

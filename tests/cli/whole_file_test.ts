@@ -36,6 +36,28 @@ Deno.test("a whole file takes its place at its end, and leaves nothing where it 
     assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
   }));
 
+Deno.test("a whole file is written by one command at a time", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "all.archive");
+    const unfinished = `${path}.unfinished`;
+    await Deno.writeTextFile(unfinished, "left by a command that was killed");
+    {
+      await using first = await WholeFile.open(path);
+      await first.write(bytes("one"));
+      await assert.rejects(WholeFile.open(path), {
+        name: "UnwritableFile",
+        message: `${path} cannot be written: another command is writing it.`,
+      });
+      assert.equal(await Deno.readTextFile(unfinished), "one");
+      await first.finish();
+      await using second = await WholeFile.open(path);
+      await second.write(bytes("second"));
+      assert.equal(await Deno.readTextFile(path), "one");
+      await second.finish();
+    }
+    assert.deepEqual([await Deno.readTextFile(path), names(folder)], ["second", ["all.archive"]]);
+  }));
+
 Deno.test("a file that cannot be written is told in a sentence", () =>
   inFolder(async (folder) => {
     const nowhere = join(folder, "none", "events.ndjson");
