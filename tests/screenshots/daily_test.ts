@@ -164,12 +164,11 @@ onBothEngines("daily captures", async (t, db) => {
   });
 
   await t.step("the next day anew; what still waits is not queued twice", async () => {
-    const late = new Server(database, THREE + DAY + 1);
-    late.nowMs += MINUTE;
+    const late = new Server(database, THREE + DAY + 60 * MINUTE);
     await late.ask();
     assert.equal((await database.query("SELECT FROM capture_jobs")).length, 1, "it came later");
-    const server = new Server(database);
-    server.nowMs = THREE + DAY;
+    // It was stopped a moment before three, and is there again a moment after.
+    const server = new Server(database, THREE + DAY + 1);
     await server.ask();
     assert.equal((await database.query("SELECT FROM capture_jobs")).length, 2);
     assert.equal((await queued(database)).length, 15);
