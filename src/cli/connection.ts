@@ -1,6 +1,7 @@
 import type { App } from "../server/app.ts";
 import type { Config } from "../config.ts";
 import { FolderInUse } from "../db/folder_lock.ts";
+import { directClient } from "../http/direct_client.ts";
 import type { Log } from "../http/log.ts";
 import type { ProblemPart } from "../problem.ts";
 import { startApp } from "./app_start.ts";
@@ -97,23 +98,26 @@ async function connectHere(config: Config, log: Log, opened: Opened): Promise<Co
 
 /** Connects to the running server; null if the server that left the control file no longer answers. */
 async function connectThere({ url, token }: Control): Promise<Connection | null> {
+  const client = directClient(url);
   const send: Send = async (path, init, headers) => {
     try {
-      return await fetch(url + path, { ...init, headers, redirect: "error" });
+      return await fetch(url + path, { ...init, headers, redirect: "error", client });
     } catch (error) {
       if (init.signal?.aborted) throw error;
       throw new ServerUnreachable(`The server at ${url} does not answer. Is it still running?`);
     }
   };
-  const there = connection(url, token, send, () => Promise.resolve());
+  const there = connection(url, token, send, () => Promise.resolve(client.close()));
   try {
     const reply = await there.fetch("/v1/session", { signal: AbortSignal.timeout(PROBE_MS_MAX) });
     await reply.body?.cancel();
     // The token is valid only until its server ends, so only that server accepts it.
-    return reply.ok ? there : null;
+    if (reply.ok) return there;
   } catch {
-    return null;
+    // Nobody answers.
   }
+  await there.close();
+  return null;
 }
 
 /**

@@ -2,6 +2,7 @@ import { SHOP_ORIGIN, SHOP_PORT } from "../demo/shop.ts";
 import type { Tag } from "../demo/site/pages.ts";
 import { type Arrivals, createShop } from "../demo/site/shop_site.ts";
 import { type PresentVisit, simulateVisits } from "../demo/visitors/present.ts";
+import { headOf } from "../http/direct_client.ts";
 import { pause } from "../pause.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { type Connection, ServerUnreachable, withConnection } from "./connection.ts";
@@ -65,9 +66,7 @@ async function openShop(call: Call, tag: Tag, arrivals: Arrivals): Promise<void>
 }
 
 async function assertAnswers({ url }: Connection, footfall: string): Promise<void> {
-  const reply = await fetch(`${url}/healthz`).catch(() => null);
-  await reply?.body?.cancel();
-  if (reply?.ok) return;
+  if ((await headOf(`${url}/healthz`))?.ok) return;
   throw new ServerUnreachable(
     `No server answers at ${url}. Start one beside the demo shop, with the same settings: ` +
       `${footfall} serve`,

@@ -7,7 +7,8 @@ import {
   SHOP_PORT,
   VIRAL_ARTICLE,
 } from "../demo/shop.ts";
-import { createShop, isShop } from "../demo/site/shop_site.ts";
+import { createShop, SHOP_MARK } from "../demo/site/shop_site.ts";
+import { headOf } from "../http/direct_client.ts";
 import { awaitJob, type JobReply, JOBS_PATH } from "./capture.ts";
 import type { Call } from "./command.ts";
 import { callApi, type Connection } from "./connection.ts";
@@ -45,7 +46,7 @@ export async function takeDemoPictures(
 ): Promise<Pictures> {
   const shop = openShop();
   try {
-    if (!await isShop(SHOP_ORIGIN)) {
+    if (!(await headOf(SHOP_ORIGIN))?.headers.has(SHOP_MARK)) {
       return { taken: 0, reason: `Port ${SHOP_PORT} is taken by another program.` };
     }
     const { job: queued } = await callApi<JobReply>(connection, "POST", JOBS_PATH, {

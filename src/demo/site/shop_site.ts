@@ -3,7 +3,8 @@ import { demoPage, type Tag } from "./pages.ts";
 import { SHOP_SCRIPT } from "./script.ts";
 import { STYLE } from "./style.ts";
 
-const SHOP_MARK = "x-demo-shop";
+/** A header that every reply of the shop has. */
+export const SHOP_MARK = "x-demo-shop";
 
 /** The newest events that the shop's panel shows, as JSON; null: it shows none. */
 export type Arrivals = (() => Promise<Response>) | null;
@@ -31,11 +32,4 @@ export function createShop(
     const page = demoPage(pathname, tag);
     return page === null ? text("No such page", "text/plain", 404) : text(page, "text/html");
   };
-}
-
-/** Whether the demo shop is open at this address already. */
-export async function isShop(origin: string): Promise<boolean> {
-  const reply = await fetch(origin).catch(() => null);
-  await reply?.body?.cancel();
-  return reply?.headers.has(SHOP_MARK) ?? false;
 }
