@@ -26,8 +26,10 @@ ENV DATA_DIR=/data CHROME_PATH=/usr/bin/chromium
 VOLUME /data
 EXPOSE 8000
 STOPSIGNAL SIGTERM
+# By the shell, which knows PORT; a proxy of the environment is not asked.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
-  CMD ["deno", "eval", "--allow-net", "const r = await fetch('http://127.0.0.1:8000/healthz'); Deno.exit(r.ok ? 0 : 1)"]
+  CMD NO_PROXY=127.0.0.1 deno eval --allow-net "const r = await fetch('http://127.0.0.1:${PORT:-8000}/healthz'); Deno.exit(r.ok ? 0 : 1)"
 
-ENTRYPOINT ["deno", "run", "--quiet", "--cached-only", "--unstable-lazy-dynamic-imports", "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1,--wasm-tiering-budget=200000000", "-P=container", "main.ts"]
+# The base image's init process reaps what Chromium leaves behind.
+ENTRYPOINT ["/tini", "--", "deno", "run", "--quiet", "--cached-only", "--unstable-lazy-dynamic-imports", "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1,--wasm-tiering-budget=200000000", "-P=container", "main.ts"]
 CMD ["serve"]

@@ -170,10 +170,12 @@ export class RunningBrowser {
   }
 
   #refusal(): BrowserMissing {
+    const advice = Deno.uid() === 0
+      ? "run Footfall as a user other than root"
+      : "let it make user namespaces (Docker: by a seccomp profile)";
     return new BrowserMissing(
       /sandbox/i.test(this.#stderr)
-        ? "The browser cannot use its sandbox here: run Footfall as a user other than root, " +
-          "or set CHROME_NO_SANDBOX=1."
+        ? `The browser cannot use its sandbox here: ${advice}, or set CHROME_NO_SANDBOX=1.`
         : "The browser ended as soon as it was started: see whether it runs by hand on the server.",
       { cause: this.#stderr },
     );
