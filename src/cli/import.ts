@@ -1,4 +1,3 @@
-import { dirname, join } from "node:path";
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
 import { chosenProject, withConnection } from "./connection.ts";
 import { importLines, type ImportSum, NOTHING_IMPORTED, type RefusedLine } from "./import_lines.ts";
@@ -6,7 +5,7 @@ import { ImportPlace } from "./import_place.ts";
 import { importOf, PRODUCTS } from "./import_sources.ts";
 import { createImportProgress, type ImportProgress } from "./import_progress.ts";
 import { linesBehind, type OpenFile, openFile, UnreadableFile } from "./line_file.ts";
-import { assertNoInput, RejectedFile } from "./rejected_file.ts";
+import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import { IMPORTED_SOURCES } from "../imported/imported_sums.ts";
 import { printable } from "./terminal.ts";
 
@@ -28,12 +27,6 @@ interface Report extends ImportSum {
   readonly isDryRun: boolean;
   /** The line after which the import went on; null: it began with the first line. */
   readonly wentOnBehind: number | null;
-}
-
-/** Returns the path of the file for refused lines; by default it is beside the imported file. */
-function rejectedPath(call: Call, word: string): string {
-  const named = call.options.text("rejected");
-  return named ?? (word === "-" ? "rejected.ndjson" : join(dirname(word), "rejected.ndjson"));
 }
 
 /** Makes a hook that writes refused lines to their file, and keeps the first few to show. */
@@ -179,7 +172,8 @@ export const IMPORT_COMMAND: Command = {
     "stored as it stands; or an event as POST /v1/events takes it, whose address and user agent are\n" +
     "taken from context.ip and context.userAgent. Importing twice stores once. One that was stopped\n" +
     "goes on where it was: run it again. Lines that are refused stand in rejected.ndjson beside FILE,\n" +
-    "each with its number, the reason, and what it holds.\n" +
+    "each with its number, the reason, and what it holds; those of an earlier import are kept in\n" +
+    "rejected.ndjson.1 and so on.\n" +
     "With --from, what another product stores: a dry run first, always, then the import. Each event\n" +
     "keeps its id or gets one that is made of theirs, so that a second run adds nothing.",
   wordsMax: FILES_MAX,

@@ -1,4 +1,3 @@
-import { dirname, join } from "node:path";
 import { diskFile, type InputFile } from "../importers/input_file.ts";
 import { type ImportSummary, SummaryGatherer } from "../importers/import_summary.ts";
 import { loadSource } from "../importers/sources.ts";
@@ -15,7 +14,7 @@ import {
 } from "./import_lines.ts";
 import { createImportProgress } from "./import_progress.ts";
 import { UnreadableFile } from "./line_file.ts";
-import { assertNoInput, RejectedFile } from "./rejected_file.ts";
+import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import { type SourceInput, type SourceLine, sourcePass } from "./source_lines.ts";
 
 const DATABASE = /^postgres(?:ql)?:\/\//;
@@ -160,18 +159,11 @@ async function sendAll(
   }
 }
 
-/** Asks whether to go on; without a terminal the answer is yes, as the author of the script has decided. */
-function goesOn(call: Call, summary: ImportSummary, project: string): boolean {
-  const { print, options } = call;
+/** Asks whether to import `what`; without a terminal the answer is yes, as the author of the script has decided. */
+export function goesOn({ print, options }: Call, what: string, project: string): boolean {
   if (options.flag("yes") || print.json) return true;
   if (!print.terminal.outIsTerminal || !Deno.stdin.isTerminal()) return true;
-  return confirm(`Import ${counted(summary.events, "event")} into ${project}?`);
-}
-
-/** Returns the path of the file for refused rows; by default it is beside the first imported file. */
-function rejectedPath(call: Call, { files: [first] }: SourceInput): string {
-  const named = call.options.text("rejected");
-  return named ?? join(first === undefined ? "" : dirname(first.name), "rejected.ndjson");
+  return confirm(`Import ${what} into ${project}?`);
 }
 
 async function run(call: Call, input: SourceInput, connection: Connection): Promise<number> {
@@ -194,11 +186,11 @@ async function run(call: Call, input: SourceInput, connection: Connection): Prom
     return isDryRun ? 0 : 1;
   }
   if (!print.json) print.terminal.out(dryRunText(print, source, project, summary));
-  if (!goesOn(call, summary, project)) {
+  if (!goesOn(call, counted(summary.events, "event"), project)) {
     print.terminal.out("\nNothing was sent.\n");
     return 0;
   }
-  using file = new RejectedFile(rejectedPath(call, input));
+  using file = new RejectedFile(rejectedPath(call, input.files[0]?.name));
   const rows = summary.events + summary.refused;
   const { accepted, duplicates, rejected } = await sendAll(call, input, target, rows, file);
   const rejectedFile = rejected === 0 ? null : file.path;
@@ -215,7 +207,8 @@ async function run(call: Call, input: SourceInput, connection: Connection): Prom
 /** `footfall import --from`: imports the events of another product. @returns the exit code */
 export async function importFrom(call: Call): Promise<number> {
   return await withInput(call, async (input) => {
-    await assertNoInput(rejectedPath(call, input), input.files.map(({ name }) => name));
+    const names = input.files.map(({ name }) => name);
+    await assertNoInput(rejectedPath(call, names[0]), names);
     return await withConnection(call, (connection) => run(call, input, connection));
   });
 }

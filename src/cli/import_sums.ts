@@ -9,10 +9,10 @@ import type { SumContext, SumSource } from "../importers/sums/sum_source.ts";
 import { allPlainFiles, loadSumSource } from "../importers/sums/sum_sources.ts";
 import { type Call, UsageMistake } from "./command.ts";
 import { callApi, chosenProject, type Connection, withConnection } from "./connection.ts";
-import { openFiles } from "./import_from.ts";
+import { goesOn, openFiles } from "./import_from.ts";
 import { createProgress } from "./progress.ts";
 import { counted } from "./dry_run_text.ts";
-import { assertNoInput, RejectedFile } from "./rejected_file.ts";
+import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import {
   REFUSALS_SHOWN,
   type RefusedRow,
@@ -25,7 +25,6 @@ import {
 const REFUSALS_KEPT_MAX = 10_000;
 /** About the most characters of refused rows that are held; a single row may have a million. */
 const REFUSALS_LENGTH_AIM = 16 * 1024 * 1024;
-const REJECTED_FILE = "rejected.ndjson";
 const SAMPLE_DAYS = 3;
 
 interface Project {
@@ -125,21 +124,13 @@ async function send(
   return stored;
 }
 
-function goesOn({ print, options }: Call, days: number, project: string): boolean {
-  if (options.flag("yes") || print.json) return true;
-  if (!print.terminal.outIsTerminal || !Deno.stdin.isTerminal()) return true;
-  return confirm(`Import ${counted(days, "day")} into ${project}?`);
-}
-
-const rejectedPath = ({ options }: Call) => options.text("rejected") ?? REJECTED_FILE;
-
 /** Writes each refused row with the reason. @returns the file's path; null: no row was refused */
 async function writeRefusals(
   call: Call,
   refusals: readonly RefusedRow[],
 ): Promise<string | null> {
   if (refusals.length === 0) return null;
-  using file = new RejectedFile(rejectedPath(call));
+  using file = new RejectedFile(rejectedPath(call, call.words[0]));
   const encoder = new TextEncoder();
   for (const { file: name, line, code, message, row } of refusals) {
     const bytes = encoder.encode(row);
@@ -181,7 +172,7 @@ async function importThem(
     return isDryRun ? 0 : 1;
   }
   if (!print.json) print.terminal.out(text());
-  if (!goesOn(call, sums.countDays(), id)) {
+  if (!goesOn(call, counted(sums.countDays(), "day"), id)) {
     print.terminal.out("\nNothing was sent.\n");
     return 0;
   }
@@ -220,7 +211,7 @@ export async function importSums(call: Call): Promise<number> {
   if (call.words.length === 0) {
     throw new UsageMistake(`Say what to import: ${source.title} takes ${source.takes}.`);
   }
-  await assertNoInput(rejectedPath(call), call.words);
+  await assertNoInput(rejectedPath(call, call.words[0]), call.words);
   const files = await openFiles(call.words);
   return await withConnection(call, (connection) => importThem(call, connection, source, files));
 }

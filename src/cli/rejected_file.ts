@@ -1,10 +1,30 @@
-import { UsageMistake } from "./command.ts";
+import { dirname, join } from "node:path";
+import { type Call, UsageMistake } from "./command.ts";
 import type { RefusedLine } from "./import_lines.ts";
 import { unwritable, writeAll } from "./whole_file.ts";
 
 /** The most bytes of a line that are written. */
 const TEXT_BYTES_MAX = 64 * 1024;
 const LENIENT = new TextDecoder();
+
+/**
+ * Returns the path of the file for refused lines; by default it is beside the first imported file.
+ * @param first as it is named; `-`: standard input; absent: none is a file
+ */
+export function rejectedPath({ options }: Pick<Call, "options">, first: string = "-"): string {
+  const folder = first === "-" ? "" : dirname(first);
+  return options.text("rejected") ?? join(folder, "rejected.ndjson");
+}
+
+/** Gives the refused lines of an earlier import a name of their own, the first that is free. */
+async function keepEarlier(path: string): Promise<void> {
+  const earlier = await Deno.stat(path).catch(() => null);
+  if (earlier === null || !earlier.isFile || earlier.size === 0) return;
+  const isThere = (name: string) => Deno.lstat(name).then(() => true, () => false);
+  let number = 1;
+  while (await isThere(`${path}.${number}`)) number++;
+  await Deno.rename(path, `${path}.${number}`);
+}
 
 /** Returns what is the same for all paths of one file; null: it cannot be looked at, as where there is none. */
 async function identityOf(path: string): Promise<string | null> {
@@ -44,7 +64,8 @@ export async function assertNoInput(path: string, words: readonly string[]): Pro
 
 /**
  * The file of refused lines, each with the reason: `{ line, code, message, text }`. It is made with the first
- * refused line. An import that goes on truncates it to the noted length, and reports the lines behind again.
+ * refused line, and what an earlier import left there is kept beside it. An import that goes on truncates it to
+ * the noted length, and reports the lines behind again.
  */
 export class RejectedFile {
   #file: Deno.FsFile | null = null;
@@ -78,6 +99,7 @@ export class RejectedFile {
 
   // Lines may hold addresses of people, so only the owner may read the file.
   async #open(): Promise<Deno.FsFile> {
+    if (this.bytes === 0) await keepEarlier(this.path);
     const file = await Deno.open(this.path, { create: true, write: true, mode: 0o600 });
     this.bytes = Math.min(this.bytes, (await file.stat()).size);
     await file.truncate(this.bytes);

@@ -94,6 +94,8 @@ Deno.test("import --from plausible: a dry run, the import, again, a newer export
         [3, "invalid_date"],
       ],
     );
+    const beside = await told([path], 1);
+    assert.equal(beside.imported.rejectedFile, join(dataDir, "rejected.ndjson"));
     const people = await run(dataDir, [...base, path, "--dry-run"]);
     for (
       const words of [

@@ -52,6 +52,11 @@ Deno.test("import: a file is not written over with its own refused lines, whatev
     const { code, errors } = await run(folder, `${folder}/other.ndjson`, "--dry-run");
     assert.equal(code, 1, errors);
     assert.match(await Deno.readTextFile(file), /^\{"line":1,"code":/);
+    // What was there before, as of an earlier import, is kept beside it.
+    const earlier = await Deno.readTextFile(file);
+    await run(folder, `${folder}/other.ndjson`, "--dry-run");
+    const kept = await Promise.all([1, 2].map((n) => Deno.readTextFile(`${file}.${n}`)));
+    assert.deepEqual(kept, [LINES, earlier]);
   }));
 
 Deno.test("import: standard input is a file, too, that is not written over", async () => {
