@@ -1,5 +1,7 @@
 import { UsageMistake } from "./command.ts";
 
+/** So that every end has a date. */
+const DURATION_S_MAX = 36_500 * 86_400;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Parses a duration such as `90s`, `15m`, `12h` or `30d` and returns its seconds. Throws UsageMistake. */
@@ -9,5 +11,9 @@ export function durationSeconds(text: string, option: string): number {
   if (found === null || unit === undefined) {
     throw new UsageMistake(`--${option} must be a duration such as 15m, 12h or 30d, not ${text}.`);
   }
-  return Number(found[1]) * unit;
+  const seconds = Number(found[1]) * unit;
+  if (seconds > DURATION_S_MAX) {
+    throw new UsageMistake(`--${option} must be 36500d at most, not ${text}.`);
+  }
+  return seconds;
 }

@@ -9,6 +9,8 @@ import { DatabaseUnavailable } from "../db/sql.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
 import { Interrupted, UsageMistake } from "./command.ts";
 import { RequestRefused, ServerUnreachable } from "./connection.ts";
+import { UnreadableFile } from "./line_file.ts";
+import { UnwritableFile } from "./whole_file.ts";
 
 /** A failure of a command, for people (`detail`, `errors`) and for scripts (`code`). */
 export interface Failure {
@@ -61,7 +63,10 @@ export function failureOf(error: unknown): Failure {
   }
   if (error instanceof ArchiveRefused) return failed("archive_refused", error.message);
   if (error instanceof DamagedEvents) return failed("damaged_events", error.message);
-  if (error instanceof FileProblem) return failed("unreadable_file", error.message);
+  if (error instanceof FileProblem || error instanceof UnreadableFile) {
+    return failed("unreadable_file", error.message);
+  }
+  if (error instanceof UnwritableFile) return failed("unwritable_file", error.message);
   if (error instanceof TargetRefused) return failed("target_refused", error.message);
   if (error instanceof FolderInUse) return failed("folder_in_use", error.message);
   if (error instanceof ServerUnreachable) return failed("server_unreachable", error.message);

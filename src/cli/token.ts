@@ -25,7 +25,7 @@ async function token(call: Call): Promise<void> {
     return { ...await callApi<Issued>(connection, "POST", path, wanted), url: connection.url };
   });
   // The fragment stays in the browser: no server or proxy log sees the token.
-  const link = `${issued.url}/#token=${issued.token}`;
+  const link = `${call.config.publicUrl ?? issued.url}/#token=${issued.token}`;
   const shown = options.flag("link") ? link : issued.token;
   print.result(
     { token: issued.token, expiresAt: issued.expiresAt, link },

@@ -121,6 +121,8 @@ Deno.test("footfall --json: a failure is one JSON document too", async () => {
   const { error } = JSON.parse(out);
   assert.equal(error.code, "configuration");
   assert.equal(error.errors[0].place, "PORT");
+  const absent = await run(["import", "absent.ndjson", "--dry-run", "--json"]);
+  assert.deepEqual(JSON.parse(absent.out).error.code, "unreadable_file");
 });
 
 Deno.test("footfall: a database that does not answer is told with what to do", async () => {

@@ -93,10 +93,10 @@ async function tour(dataDir: string): Promise<void> {
   const link = await run(dataDir, ["token", "--link"]);
   assert.match(link.out, /^http:\/\/\S+\/stats\/#token=\S+\n$/);
   assert.equal(claims(link.out.split("#token=")[1]!).scope, "read write jobs admin people");
-  assert.equal(
-    claims((await run(dataDir, ["token", "--link", "--scope", "read"])).out).scope,
-    "read",
-  );
+  const publicly = { PUBLIC_URL: "https://stats.example" };
+  const narrow = await run(dataDir, ["token", "--link", "--scope", "read"], undefined, publicly);
+  assert.match(narrow.out, /^https:\/\/stats\.example\/stats\/#token=\S+\n$/);
+  assert.equal(claims(narrow.out).scope, "read");
   const api = ["token", "create", "--name", "Weekly report", "--project", "prj_s", "--ttl", "1h"];
   const created = await run(dataDir, api);
   assert.match(created.out, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);

@@ -16,3 +16,10 @@ Deno.test("durationSeconds: anything else is a usage mistake that shows how", ()
     );
   }
 });
+
+Deno.test("durationSeconds: a hundred years and no longer, so that every end has a date", () => {
+  assert.equal(durationSeconds("36500d", "ttl"), 36_500 * 86_400);
+  for (const text of ["36501d", "9999999999d"]) {
+    assert.throws(() => durationSeconds(text, "ttl"), UsageMistake, text);
+  }
+});
