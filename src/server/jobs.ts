@@ -8,6 +8,7 @@ import type { Captures } from "../screenshots/queue/captures.ts";
 import type { Database } from "../db/sql.ts";
 import { vacuumTables } from "../db/vacuum_tables.ts";
 import type { Log } from "../http/log.ts";
+import { DAY_MS } from "../limits.ts";
 import { purgeJournal } from "../ingest/retention.ts";
 import type { Salts } from "../ingest/salts.ts";
 import { deleteExpiredEvents } from "../projection/retention.ts";
@@ -31,6 +32,8 @@ interface Job {
   readonly name: string;
   /** A cron expression, in UTC. */
   readonly schedule: string;
+  /** Asked for every hour, and done once a day: by night, or later where nobody was there by night. */
+  readonly isNightly?: true;
   readonly run: (services: JobServices) => Promise<void>;
 }
 
@@ -48,7 +51,8 @@ export const JOBS: readonly Job[] = [
   },
   {
     name: "purge expired events",
-    schedule: "30 2 * * *",
+    schedule: "30 * * * *",
+    isNightly: true,
     async run(services) {
       if (isMoving(services)) return;
       const { database, log, now } = services;
@@ -61,7 +65,8 @@ export const JOBS: readonly Job[] = [
   },
   {
     name: "purge the audit",
-    schedule: "35 2 * * *",
+    schedule: "35 * * * *",
+    isNightly: true,
     async run({ database, log, now }) {
       const entries = await purgeAudit(database, now());
       if (entries > 0) log.info("purged audit entries", { entries });
@@ -69,7 +74,8 @@ export const JOBS: readonly Job[] = [
   },
   {
     name: "forget expired API tokens",
-    schedule: "37 2 * * *",
+    schedule: "37 * * * *",
+    isNightly: true,
     run: async ({ database, now }) => void await deleteExpiredApiTokens(database, now()),
   },
   {
@@ -103,18 +109,21 @@ export const JOBS: readonly Job[] = [
   },
   {
     name: "forget old messages",
-    schedule: "40 2 * * *",
+    schedule: "40 * * * *",
+    isNightly: true,
     run: ({ notifications }) => notifications.deleteOld(),
   },
   {
     name: "forget old captures",
-    schedule: "45 2 * * *",
+    schedule: "45 * * * *",
+    isNightly: true,
     run: ({ captures }) => captures.deleteOld(),
   },
   {
     // After the others of the night, whose deleted rows it clears away. PostgreSQL does so by itself.
     name: "clear away dead rows",
-    schedule: "55 2 * * *",
+    schedule: "55 * * * *",
+    isNightly: true,
     async run(services) {
       const { database, log } = services;
       if (database.engine !== "embedded") return;
@@ -124,12 +133,31 @@ export const JOBS: readonly Job[] = [
   },
 ];
 
-/** Schedules the jobs until `signal` aborts. A failed run is logged, and the next run is as scheduled. */
+/** The hour, in UTC, at which a server that is on has fewest visitors. */
+const NIGHT_HOUR = 2;
+
+/**
+ * Whether a nightly job is to be done in this hour. A machine that is off by night, or a run that failed, must not
+ * put it off for ever.
+ * @param doneMs when this process did it last; -Infinity: it never did
+ */
+export function isNightlyDue(doneMs: number, nowMs: number): boolean {
+  return new Date(nowMs).getUTCHours() === NIGHT_HOUR || nowMs - doneMs > DAY_MS;
+}
+
+/**
+ * Schedules the jobs until `signal` aborts. A failed run is logged, and the next run is as scheduled, of a nightly
+ * job in the next hour.
+ */
 export function scheduleJobs(services: JobServices, signal: AbortSignal): void {
   for (const job of JOBS) {
+    let doneMs = -Infinity;
     Deno.cron(job.name, job.schedule, { signal }, async () => {
+      const nowMs = services.now();
+      if (job.isNightly && !isNightlyDue(doneMs, nowMs)) return;
       try {
         await job.run(services);
+        doneMs = nowMs;
       } catch (error) {
         services.log.error("job failed", {
           job: job.name,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createLog } from "../../src/http/log.ts";
 import { createSalts } from "../../src/ingest/salts.ts";
-import { JOBS, type JobServices } from "../../src/server/jobs.ts";
+import { isNightlyDue, JOBS, type JobServices } from "../../src/server/jobs.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import type { Database } from "../../src/db/sql.ts";
@@ -60,6 +60,21 @@ Deno.test("JOBS: names differ, are ones that Deno.cron takes, and schedules have
   assert.equal(new Set(JOBS.map(({ name }) => name)).size, JOBS.length);
   for (const { name } of JOBS) assert.match(name, /^[\w -]{1,64}$/);
   for (const { schedule } of JOBS) assert.equal(schedule.split(" ").length, 5);
+});
+
+Deno.test("JOBS: what is done by night is done by day where nobody was there by night", () => {
+  const night = NOON + 14.5 * 3_600_000;
+  const due = (doneMs: number, nowMs: number) => isNightlyDue(doneMs, nowMs);
+  assert.equal(due(-Infinity, NOON), true, "after a start");
+  assert.deepEqual([due(NOON, NOON + DAY), due(NOON, NOON + DAY + 1)], [false, true]);
+  assert.equal(due(NOON, night), true, "then by night again");
+  const hours = Array.from({ length: 25 }, (_, i) => due(night, night + i * 3_600_000));
+  assert.deepEqual(hours, [true, ...Array(23).fill(false), true]);
+  const nightly = JOBS.filter(({ isNightly }) => isNightly);
+  assert.deepEqual(
+    nightly.map(({ schedule }) => /^\d+ \* \* \* \*$/.test(schedule)),
+    Array(6).fill(true),
+  );
 });
 
 steps.set("salts older than yesterday's are deleted and today's is made", async (database) => {
