@@ -53,6 +53,13 @@ export const LAYOUT_PAGES: Pages = {
   "/too-long": () =>
     page(`<div style="height:40000px;background:linear-gradient(#ff0000,#0000ff)"></div>`),
 
+  /** Laid out as wide as a page may ask for. */
+  "/too-wide": () =>
+    page(
+      `<meta name="viewport" content="width=10000, minimum-scale=0.01">` +
+        `<div style="height:20000px;background:linear-gradient(#ff0000,#0000ff)"></div>`,
+    ),
+
   /** An application that fills the window and scrolls inside. */
   "/inner": () =>
     page(

@@ -90,6 +90,13 @@ test("screenshot: what is taller than a picture may be is cut, and told", async 
   assert.deepEqual(jpegSize(screenshot!.bytes), { widthPx: 390, heightPx: 30_000 });
 });
 
+test("screenshot: a page that is laid out very wide on a phone is cut earlier", async (world) => {
+  const { verdict, screenshot } = await world.takeScreenshot("/too-wide", "mobile");
+  assert.deepEqual(jpegSize(screenshot!.bytes), { widthPx: 3_900, heightPx: 11_076 });
+  assert.equal(screenshot!.isCut, true);
+  assert.match(verdict.message, /11,076 pixels/);
+});
+
 test("screenshot: an inner part that scrolls is shown wholly", async (world) => {
   const screenshot = await screenshotOf(world, "/inner");
   assert.equal(screenshot.heightPx, 4_100);

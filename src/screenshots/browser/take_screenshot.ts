@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type { Page } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
 import {
+  CAPTURE_AREA_PX_MAX,
   CAPTURE_HEIGHT_PX_MAX,
   CAPTURE_JPEG_QUALITY,
   CAPTURE_SCREENSHOT_MS_MAX,
@@ -25,8 +26,8 @@ const DISTINCT_PIXELS_MIN = 60;
 
 /**
  * A picture of a settled page from top to bottom, one pixel for each CSS pixel. What is taller than
- * CAPTURE_HEIGHT_PX_MAX is cut. Throws RenderFailed where there is nothing to see, and what the
- * browser's protocol throws.
+ * CAPTURE_HEIGHT_PX_MAX is cut, and what is so wide that it has CAPTURE_AREA_PX_MAX before. Throws
+ * RenderFailed where there is nothing to see, and what the browser's protocol throws.
  */
 export async function takeScreenshot(
   page: Page,
@@ -41,7 +42,8 @@ export async function takeScreenshot(
     const { widthPx: windowPx, isMobile } = DEVICE_WINDOWS[device];
     const widthPx = isMobile ? cssLayoutViewport.clientWidth : windowPx;
     const contentPx = Math.ceil(Math.max(cssContentSize.height, cssLayoutViewport.clientHeight));
-    const heightPx = Math.min(contentPx, CAPTURE_HEIGHT_PX_MAX);
+    const heightPxMax = Math.min(CAPTURE_HEIGHT_PX_MAX, Math.floor(CAPTURE_AREA_PX_MAX / widthPx));
+    const heightPx = Math.min(contentPx, heightPxMax);
     const { data } = await session.cdp.send("Page.captureScreenshot", {
       format: "jpeg",
       quality: CAPTURE_JPEG_QUALITY,
