@@ -100,8 +100,10 @@ export class CaptureRunner {
     if (signal.aborted || !await isAnythingDue(sql, now())) return 0;
     if (!await takeLease(sql, this.#owner)) return 0;
     // A renewal that fails is no fault yet; without the lease no task is to be had any more.
-    const renew = () => void takeLease(sql, this.#owner).catch(() => {});
-    const renewing = setInterval(renew, CAPTURE_LEASE_MS / LEASE_RENEWALS);
+    let renewed: Promise<unknown> = Promise.resolve();
+    const renewing = setInterval(() => {
+      renewed = renewed.then(() => takeLease(sql, this.#owner)).catch(() => {});
+    }, CAPTURE_LEASE_MS / LEASE_RENEWALS);
     try {
       await this.#sweep();
       const workers = Array.from({ length: CAPTURES_AT_ONCE }, () => this.#work(signal));
@@ -114,6 +116,8 @@ export class CaptureRunner {
       );
     } finally {
       clearInterval(renewing);
+      // One under way would take the lease again that has just been given back.
+      await renewed;
       await endLease(sql, this.#owner);
     }
   }
