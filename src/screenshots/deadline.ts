@@ -17,10 +17,6 @@ export async function within<T>(ms: number, work: Promise<T>, doing: string): Pr
   }
 }
 
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** A time by which everything must be done, and what is left of it. */
 export class Deadline {
   readonly #endMs: number;

@@ -1,4 +1,5 @@
 import { DatabaseUnavailable } from "../db/sql.ts";
+import { resolveHost } from "../http/resolve_host.ts";
 import { deleteOldDeliveries } from "./deliveries.ts";
 import type { RunnerServices, ToldRunner } from "./told_runner.ts";
 import { isAnythingDue } from "./told_store.ts";
@@ -29,7 +30,6 @@ export function createNotifications(
   let running: Promise<void> | null = null;
   async function load(): Promise<ToldRunner> {
     const { ToldRunner } = await import("./told_runner.ts");
-    const { resolveHost } = await import("./webhook_request.ts");
     return new ToldRunner({ ...services, network: { resolve: resolveHost }, stopping });
   }
   const runnerOf = () => runner ??= load();

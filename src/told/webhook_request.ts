@@ -37,12 +37,6 @@ const REFUSALS = {
   unresolved: "The name of the host was not found.",
 } as const;
 
-/** Addresses of a name as the system knows it. */
-export async function resolveHost(host: string): Promise<string[]> {
-  const { lookup } = await import("node:dns/promises");
-  return (await lookup(host, { all: true })).map(({ address }) => address);
-}
-
 async function connect(
   url: URL,
   address: string,

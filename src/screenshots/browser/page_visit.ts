@@ -9,7 +9,8 @@ import {
   CAPTURE_QUIET_MS_MAX,
 } from "../capture_limits.ts";
 import { refuseConsent } from "../verdict/consent.ts";
-import { Deadline, pause } from "../deadline.ts";
+import { pause } from "../../pause.ts";
+import { Deadline } from "../deadline.ts";
 import { readContent } from "../verdict/page_content.ts";
 import type { PageContent, PageFacts } from "../verdict/page_facts.ts";
 import { DocumentGone, PageBusy, PageSession } from "../page_session.ts";

@@ -1,3 +1,5 @@
+import { isWithin } from "../site_hosts.ts";
+
 /** What counts visitors: a photograph is none. Hosts with all their subdomains. */
 export const ANALYTICS_HOSTS: readonly string[] = [
   ...["google-analytics.com", "googletagmanager.com", "analytics.google.com", "doubleclick.net"],
@@ -27,10 +29,6 @@ export const VENDOR_HOSTS: readonly string[] = [
 /** Where events of this program are sent, whatever the host and whatever stands before it. */
 const INGESTION_PATH = "/v1/events";
 
-function isOf(host: string, parent: string): boolean {
-  return host === parent || host.endsWith(`.${parent}`);
-}
-
 /**
  * Patterns of addresses that the browser of a capture must not ask: its own ingestion, the server's
  * endpoints for events, and analytics, unless the site is one of theirs.
@@ -40,7 +38,7 @@ export function blockedUrlPatterns(siteHost: string, ownEndpoints: readonly stri
     `*${INGESTION_PATH}`,
     `*${INGESTION_PATH}?*`,
     ...ownEndpoints.flatMap((endpoint) => [endpoint, `${endpoint}?*`]),
-    ...ANALYTICS_HOSTS.filter((host) => !isOf(siteHost, host))
+    ...ANALYTICS_HOSTS.filter((host) => !isWithin(siteHost, host))
       .flatMap((host) => [`*://${host}/*`, `*://*.${host}/*`]),
     "file:*",
     "ftp:*",
@@ -50,6 +48,6 @@ export function blockedUrlPatterns(siteHost: string, ownEndpoints: readonly stri
 /** Whether the browser of a capture has no business with a host. */
 export function isBlockedHost(siteHost: string, host: string): boolean {
   return [...ANALYTICS_HOSTS, ...VENDOR_HOSTS].some((blocked) =>
-    isOf(host, blocked) && !isOf(siteHost, blocked)
+    isWithin(host, blocked) && !isWithin(siteHost, blocked)
   );
 }

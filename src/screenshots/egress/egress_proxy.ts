@@ -1,4 +1,3 @@
-import { lookup } from "node:dns/promises";
 import {
   EGRESS_ADDRESSES_DIALLED_MAX,
   EGRESS_BYTES_MAX,
@@ -11,6 +10,7 @@ import {
   EGRESS_LINGER_MS_MAX,
   EGRESS_RESOLVE_MS_MAX,
 } from "../capture_limits.ts";
+import { resolveHost } from "../../http/resolve_host.ts";
 import { type Passage, passRequest, passTunnel } from "./egress_exchange.ts";
 import { EgressRoutes, isLiteralHost, withoutDot } from "./egress_route.ts";
 import { EgressSocket, HeadTooLarge, withinDeadline } from "./egress_socket.ts";
@@ -84,11 +84,6 @@ export function egressSiteOf(siteUrl: string): EgressSite {
   };
 }
 
-async function resolveBySystem(host: string): Promise<string[]> {
-  const found = await lookup(host, { all: true, order: "verbatim" });
-  return found.map(({ address }) => address);
-}
-
 async function dialByTcp(address: string, port: number, signal: AbortSignal) {
   return await Deno.connect({ hostname: address, port, signal });
 }
@@ -114,7 +109,7 @@ export class EgressProxy implements AsyncDisposable {
 
   private constructor(options: EgressOptions) {
     this.#options = {
-      resolve: resolveBySystem,
+      resolve: resolveHost,
       dial: dialByTcp,
       bytesMax: EGRESS_BYTES_MAX,
       connectionsMax: EGRESS_CONNECTIONS_MAX,

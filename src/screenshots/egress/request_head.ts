@@ -65,7 +65,7 @@ export function parseRequestHead(text: string): EgressRequest | null {
   }
   const [, authority = "", rest = ""] = ABSOLUTE_FORM.exec(target) ?? [];
   const place = parseAuthority(authority);
-  const bodyBytes = requestBodyBytes(fields);
+  const bodyBytes = toldBodyBytes(fields);
   if (place === null || bodyBytes === null) return null;
   const path = rest.startsWith("/") ? rest : `/${rest}`;
   const head = [
@@ -96,7 +96,7 @@ export function parseAnswerHead(text: string, method: string): EgressAnswer | nu
     ...(isInterim ? [] : ["Connection: close"]),
   ];
   const isBare = isInterim || method === "HEAD" || WITHOUT_BODY.has(status);
-  return { isInterim, head: ended(head), bodyBytes: isBare ? 0 : answerBodyBytes(fields) };
+  return { isInterim, head: ended(head), bodyBytes: isBare ? 0 : toldBodyBytes(fields) ?? null };
 }
 
 /** The fields of lines that are one; others are left out. */
@@ -113,18 +113,13 @@ function parseAuthority(text: string): { host: string; port: number } | null {
   return { host: url.hostname, port: url.port === "" ? DEFAULT_PORT : Number(url.port) };
 }
 
-/** Undefined: the request has none. Null: nobody could say for sure where it ends. */
-function requestBodyBytes(fields: readonly Field[]): number | undefined | null {
+/** Undefined: they tell of none. Null: nobody could say for sure where it ends. */
+function toldBodyBytes(fields: readonly Field[]): number | undefined | null {
   if (fields.some(({ name }) => name === "transfer-encoding")) return null;
   const lengths = fields.filter(({ name }) => name === "content-length");
   const [only] = lengths;
   if (only === undefined) return undefined;
   return lengths.length === 1 && LENGTH.test(only.value) ? Number(only.value) : null;
-}
-
-function answerBodyBytes(fields: readonly Field[]): number | null {
-  const bytes = requestBodyBytes(fields);
-  return bytes === undefined ? null : bytes;
 }
 
 /**

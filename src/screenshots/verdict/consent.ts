@@ -1,15 +1,14 @@
 import { CAPTURE_CONSENT_GONE_MS_MAX, CAPTURE_CONSENT_RULES_MS_MAX } from "../capture_limits.ts";
 import { refuseByRules } from "./consent_rules.ts";
 import { asksForConsent, COOKIE_PHRASES, isRefusal } from "./consent_words.ts";
-import { type Deadline, pause } from "../deadline.ts";
-import type { PageContent } from "./page_facts.ts";
+import { pause } from "../../pause.ts";
+import type { Deadline } from "../deadline.ts";
+import { type PageContent, WALL_SHARE_MIN } from "./page_facts.ts";
 import { hideLayers, layersOf, type PageLayer, pressButton } from "../page_layers.ts";
 import { DocumentGone, type PageSession } from "../page_session.ts";
 
 /** A banner that covers less may be taken out of sight: visitors see the page beside it. */
 const HIDDEN_SHARE_MAX = 0.5;
-/** The share of the window from which what lies over it is a wall. */
-const WALL_SHARE_MIN = 0.5;
 const WALL_TEXT_LENGTH_MAX = 2_000;
 const LOOK_MS = 60;
 /** Addresses, titles and ids of the frames that ask for consent. */

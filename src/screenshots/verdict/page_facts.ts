@@ -1,3 +1,6 @@
+/** The share of the window from which what lies over it is a wall. */
+export const WALL_SHARE_MIN = 0.5;
+
 /** What stands on a page once it has settled, as a visitor without an account sees it. */
 export interface PageContent {
   readonly title: string;

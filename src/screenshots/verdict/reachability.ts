@@ -1,6 +1,6 @@
 import { transient, type Verdict, verdict } from "../capture_status.ts";
 import { isBotCheck } from "./bot_check.ts";
-import type { PageFacts } from "./page_facts.ts";
+import { type PageFacts, WALL_SHARE_MIN } from "./page_facts.ts";
 import { CONSENT_PHRASES, CONSENT_SEGMENTS, NOT_FOUND_PHRASES } from "./page_words.ts";
 import { segmentsOf } from "../phrases.ts";
 import { isNamedSignIn, isSentToSignIn, isSignInForm, placeSegments } from "./sign_in.ts";
@@ -14,8 +14,6 @@ const HOST_LENGTH_MAX = 100;
 const REDIRECTS_MAX = 20;
 /** Times at one address, others in between, that no page needs. */
 const RETURNS_MAX = 3;
-/** The share of the window from which a layer is a wall. */
-const WALL_SHARE_MIN = 0.5;
 /** Characters of a page that says only that it wants consent. */
 const CONSENT_TEXT_MAX = 1500;
 /** Characters of a page that says it is not there: menu and footer, and more where it says so twice. */
