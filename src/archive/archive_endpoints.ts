@@ -4,6 +4,7 @@ import { recordAnyway } from "../audit/recorded_anyway.ts";
 import { type ApiExchange, requirePrincipal } from "../auth/access.ts";
 import { requireEverything } from "../auth/grants.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
+import type { LongReplies } from "../auth/long_replies.ts";
 import { randomText } from "../auth/random_text.ts";
 import type { Database } from "../db/sql.ts";
 import { BodyBudget, withBody } from "../http/body.ts";
@@ -29,6 +30,7 @@ export interface ArchiveServices extends AuditServices {
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
   /** The version of the program. */
+  readonly longReplies: LongReplies;
   readonly footfall: string;
 }
 
@@ -123,7 +125,7 @@ export async function getArchive(
   const project = projectOf(exchange);
   const secrets = exchange.url.searchParams.get("secrets") === "1";
   const skipDamaged = exchange.url.searchParams.get("damaged") === "skip";
-  const { database, log, now, footfall } = services;
+  const { database, log, now, footfall, longReplies } = services;
   const part = partOf(exchange.url.searchParams);
   const wanted = { project, secrets, part, skipDamaged, footfall, nowMs: now(), randomText };
   const frames = await writeArchive(database, wanted);
@@ -134,14 +136,13 @@ export async function getArchive(
       subject: project ?? "the whole server",
     });
   }
-  return new Response(ReadableStream.from(frames), {
-    headers: { "Content-Type": ARCHIVE_TYPE, "Cache-Control": "no-store" },
-  });
+  const headers = { "Content-Type": ARCHIVE_TYPE, "Cache-Control": "no-store" };
+  return longReplies.watched(exchange, new Response(ReadableStream.from(frames), { headers }));
 }
 
 /** `GET /v1/archive/figures`: streams lines with the progress of counting; the last one holds the figures. */
 export async function getFigures(
-  { database }: ArchiveServices,
+  { database, longReplies }: ArchiveServices,
   exchange: ApiExchange,
 ): Promise<Response> {
   requireEverything(requirePrincipal(exchange.who));
@@ -150,9 +151,8 @@ export async function getFigures(
     const encoder = new TextEncoder();
     for await (const line of lines) yield encoder.encode(`${JSON.stringify(line)}\n`);
   }
-  return new Response(ReadableStream.from(bytes()), {
-    headers: { "Content-Type": LINES_TYPE, "Cache-Control": "no-store" },
-  });
+  const headers = { "Content-Type": LINES_TYPE, "Cache-Control": "no-store" };
+  return longReplies.watched(exchange, new Response(ReadableStream.from(bytes()), { headers }));
 }
 
 /** `POST /v1/restorations`: replies what restoring an archive would do; unless it is a dry run, it may begin. */

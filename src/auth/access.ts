@@ -24,6 +24,8 @@ export interface Principal {
   /** Public ids, or every project there is and will be. */
   readonly projects: readonly string[] | "*";
   readonly expiresAtMs: number;
+  /** The latest epoch in which the token is known to hold; absent: it has nothing to do with epochs. */
+  readonly epoch?: number;
   /** The session of a person that the token was made for; absent: nobody's. */
   readonly session?: SessionClaim;
   /** Whether the person handed the token out, and does not ask themselves; absent: no. */

@@ -4,8 +4,8 @@ import type { TokenEpochs } from "./token_epochs.ts";
 /** Replies that go on after the request was let in. */
 export interface OpenStreams {
   readonly listeners: number;
-  /** Ends all of them. Whose token holds opens another. */
-  endAll(): void;
+  /** Ends all of them. Whose token holds opens another. Absent: each is asked, by `endRefused`. */
+  endAll?(): void;
   /** Ends those whose token holds no more, such as that of a session that has ended. */
   endRefused(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export function watchRevocations(
   const look = async () => {
     if (streams.listeners === 0 && seen !== null) return;
     const { number } = await epochs.believed();
-    if (seen !== null && number !== seen) streams.endAll();
+    if (seen !== null && number !== seen) streams.endAll?.();
     seen = number;
     await streams.endRefused();
   };

@@ -226,17 +226,24 @@ function shareClaimOf(claims: JWTPayload): ShareClaim | undefined {
 }
 
 /**
- * Throws `invalid_token` for a token of an earlier epoch. Our own say theirs, so that clocks have no
- * part in it. Others are told by `iat`; one without it is from nobody knows when.
+ * The epoch of a token. Throws `invalid_token` for an earlier one. Our own say theirs, so that clocks
+ * have no part in it. Others are told by `iat`; one without it is from nobody knows when.
  */
-function assertNotRevoked(claims: JWTPayload, { number, begunAtMs }: TokenEpoch): void {
-  if (begunAtMs === null) return;
+function epochOf(claims: JWTPayload, { number, begunAtMs }: TokenEpoch): number {
   const { iat } = claims;
   const own = claims[EPOCH_CLAIM];
-  const isLater = typeof own === "number"
-    ? own >= number
-    : iat !== undefined && iat * 1000 > begunAtMs;
-  if (!isLater) throw invalid("The token has been revoked. Get a new one.");
+  if (typeof own === "number") assertOfEpoch({ epoch: own }, number);
+  else if (begunAtMs !== null && !(iat !== undefined && iat * 1000 > begunAtMs)) throw revoked();
+  return typeof own === "number" ? own : number;
+}
+
+function revoked(): Problem {
+  return invalid("The token has been revoked. Get a new one.");
+}
+
+/** Throws `invalid_token` where the tokens of a principal's epoch hold no more. */
+export function assertOfEpoch({ epoch }: Pick<Principal, "epoch">, latest: number): void {
+  if (epoch !== undefined && epoch < latest) throw revoked();
 }
 
 /** The claims of a token whose signature holds. */
@@ -324,8 +331,7 @@ export function createTokens(
           ? await jwtVerify(token, key, options(nowMs))
           : await jwtVerify(token, key, options(nowMs));
         const principal = principalOf(payload, nowMs);
-        assertNotRevoked(payload, await epochs.believed());
-        return principal;
+        return { ...principal, epoch: epochOf(payload, await epochs.believed()) };
       } catch (error) {
         throw refusal(error);
       }

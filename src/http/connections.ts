@@ -6,6 +6,7 @@ import {
   CONNECTION_PROTECTED_MS,
   REPLY_SEND_MS_MAX,
 } from "../limits.ts";
+import { isLong } from "./long_reply.ts";
 import { type ServeConnection, type Served } from "./serve_connection.ts";
 
 export type Answer = (request: Request, peer: string) => Promise<Response>;
@@ -23,7 +24,7 @@ export type Phase =
   | "answering"
   /** The reply is being sent, as fast as the client reads it. */
   | "sending"
-  /** The reply is a stream, which lasts as long as its reader and its token. */
+  /** The reply is written while it is read, which lasts as long as its reader and its token. */
   | "streaming"
   /** The last reply was sent; the client may still be writing before it reads the reply. */
   | "closing";
@@ -51,12 +52,6 @@ const MAKES_ROOM: readonly (readonly [Phase, number])[] = [
 ];
 
 const CLOSING_LOOK_MS = 20;
-const STREAMS = ["text/event-stream", "application/x-ndjson"];
-
-function isStream({ headers }: Response): boolean {
-  const type = headers.get("content-type") ?? "";
-  return STREAMS.some((stream) => type.startsWith(stream));
-}
 
 interface Connection {
   phase: Phase;
@@ -158,7 +153,7 @@ export class Connections {
     const response = await reply;
     if (response.headers.get("connection") === "close") next = "closing";
     if (connection.requests === 1) {
-      this.#enter(connection, isStream(response) ? "streaming" : "sending");
+      this.#enter(connection, isLong(response) ? "streaming" : "sending");
     }
     return response;
   }

@@ -1,7 +1,13 @@
 import { timingSafeEqual } from "node:crypto";
-import { createAuthorize, type Principal } from "../auth/access.ts";
+import {
+  type ApiExchange,
+  type Authorize,
+  createAuthorize,
+  type Principal,
+} from "../auth/access.ts";
 import { createListedTokens } from "../auth/api_tokens/listed_tokens.ts";
 import { createOidcProvider } from "../auth/oidc/oidc_provider.ts";
+import { LongReplies } from "../auth/long_replies.ts";
 import { createLiveSessions } from "../auth/people/live_sessions.ts";
 import { takesPasskeys } from "../auth/passkeys/passkey_endpoints.ts";
 import type { PeopleServices } from "../auth/people/sign_in_endpoints.ts";
@@ -10,7 +16,7 @@ import { createSignedIn, type RequestFacts } from "../auth/people/signed_in.ts";
 import { scopesOf } from "../auth/roles.ts";
 import { createSealer } from "../auth/sealed_value.ts";
 import { createTokenEpochs } from "../auth/token_epochs.ts";
-import { createTokens, type Tokens } from "../auth/tokens.ts";
+import { assertOfEpoch, createTokens, type Tokens } from "../auth/tokens.ts";
 import type { Config } from "../config.ts";
 import type { Sql } from "../db/sql.ts";
 import { createOwnAddress } from "../http/own_address.ts";
@@ -40,7 +46,10 @@ const ALL_POWERFUL: Principal = {
   expiresAtMs: MAX_DATE_MS,
 };
 
-/** Checks that the grounds of a token, such as a session, still hold. Throws the refusal if not. */
+/**
+ * Checks that a token that was accepted still holds, by its epoch and by its grounds, such as a session.
+ * Throws the refusal if not.
+ */
 type AssertHolds = (principal: Principal) => Promise<void>;
 
 /** Makes a function that verifies a token: it accepts the process's own, and those whose grounds hold. */
@@ -75,6 +84,19 @@ function createPlaceOf({ config, clientAddress, geo, readAgent }: AccessParts) {
   };
 }
 
+/**
+ * Makes a function that returns the peer of a request. Callers who may do everything may name another peer,
+ * because demo data comes from many visitors.
+ */
+export function createPeerOf(authorize: Authorize) {
+  return async ({ request, peer }: ApiExchange): Promise<string | null> => {
+    const named = request.headers.get("x-footfall-peer");
+    if (named === null || !request.headers.has("authorization")) return peer;
+    const who = await authorize("admin", request, peer);
+    return who?.projects === "*" ? named : peer;
+  };
+}
+
 /** Makes the services that check tokens and cookies. */
 export function createAccess(parts: AccessParts) {
   const { config, sql, now, controlToken } = parts;
@@ -88,6 +110,7 @@ export function createAccess(parts: AccessParts) {
     basePath: config.basePath,
   };
   const assertHolds: AssertHolds = async (principal) => {
+    assertOfEpoch(principal, (await epochs.believed()).number);
     await liveSessions.assertHolds(principal);
     await listedTokens.assertHolds(principal);
   };
@@ -104,5 +127,14 @@ export function createAccess(parts: AccessParts) {
   };
   const sealer = createSealer(sql, now);
   const kept = { epochs, tokens, liveSessions, listedTokens, assertHolds, authorize };
-  return { shares: createLiveShares(sql, now), ...kept, facts, signInWays, oidc, sealer };
+  const longReplies = new LongReplies(assertHolds);
+  return {
+    shares: createLiveShares(sql, now),
+    longReplies,
+    ...kept,
+    facts,
+    signInWays,
+    oidc,
+    sealer,
+  };
 }

@@ -1,6 +1,7 @@
 import { recordAudit, visitorMark } from "../audit/audit.ts";
 import { recordAnyway } from "../audit/recorded_anyway.ts";
 import { askedBy, type AuditServices } from "../auth/audited.ts";
+import type { LongReplies } from "../auth/long_replies.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import type { Sql } from "../db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
@@ -20,7 +21,10 @@ const QUERY = { project: "Project id. Default: the token's only project" };
 
 /** Returns the routes that export and erase one person's data. */
 export function actorRoutes(
-  services: ActorServices & AuditServices & { readonly log: Log },
+  services: ActorServices & AuditServices & {
+    readonly log: Log;
+    readonly longReplies: LongReplies;
+  },
 ): DocumentedRoute[] {
   const { database } = services;
   return [
@@ -37,7 +41,7 @@ export function actorRoutes(
           subject: visitorMark(project.id, exchange.params.id ?? ""),
           projectId: project.projectId,
         });
-        return reply;
+        return services.longReplies.watched(exchange, reply);
       },
       doc: {
         summary: "All that is stored of one person, by user id, anonymous id or visitor hash",

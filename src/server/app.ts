@@ -1,7 +1,6 @@
 import { guarded } from "./guarded_access.ts";
 import { isHalfMoved } from "../archive/move_target.ts";
 import { MoveState } from "../archive/move_state.ts";
-import type { ApiExchange, Authorize } from "../auth/access.ts";
 import { createMail } from "../mail/mail.ts";
 import { createKeyDirectory } from "../auth/keys.ts";
 import { withSiteKeys } from "../auth/site_keys.ts";
@@ -42,7 +41,7 @@ import { createSalts } from "../ingest/salts.ts";
 import { createAgentReader } from "../ingest/user_agent.ts";
 import { createVisitorHasher } from "../ingest/visitor_hash.ts";
 import { Writer } from "../ingest/writer.ts";
-import { createAccess } from "./access_services.ts";
+import { createAccess, createPeerOf } from "./access_services.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { InFlight } from "./in_flight.ts";
 import { scheduleJobs } from "./jobs.ts";
@@ -115,19 +114,6 @@ interface State {
 
 const pause = (ms: number) =>
   new Promise<void>((resolve) => Deno.unrefTimer(setTimeout(resolve, ms)));
-
-/**
- * Makes a function that returns the peer of a request. Callers who may do everything may name another peer,
- * because demo data comes from many visitors.
- */
-function createPeerOf(authorize: Authorize) {
-  return async ({ request, peer }: ApiExchange): Promise<string | null> => {
-    const named = request.headers.get("x-footfall-peer");
-    if (named === null || !request.headers.has("authorization")) return peer;
-    const who = await authorize("admin", request, peer);
-    return who?.projects === "*" ? named : peer;
-  };
-}
 
 const NOT_PROVISIONED = "the disk is full: the default project is as it was before this start";
 
@@ -259,6 +245,10 @@ function toldOf(services: Made, stopping: AbortSignal) {
   return createNotifications({ ...services, sql, reads, publicUrl, randomText, maySend }, stopping);
 }
 
+function watchStreams({ epochs, live, longReplies }: Services, stopping: AbortSignal): void {
+  for (const streams of [live, longReplies]) watchRevocations(epochs, streams, stopping);
+}
+
 /** Adds the services that take pictures of pages, and those that read them. */
 function withCaptures(
   services: Omit<Services, "captureJobs" | "captureReading">,
@@ -369,7 +359,7 @@ export async function createApp(
     startJobs() {
       if (services.move?.status === "moved") return;
       services.move?.onMoved(() => jobs.abort());
-      watchRevocations(services.epochs, services.live, jobs.signal);
+      watchStreams(services, jobs.signal);
       scheduleJobs({ ...services, captures }, jobs.signal);
       capturing = captures.run(0);
       const earlier = new EarlierEvents(database, log).run(jobs.signal);

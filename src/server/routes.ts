@@ -7,6 +7,7 @@ import { archiveRoutes, moveRoutes } from "./archive_routes.ts";
 import type { MoveState } from "../archive/move_state.ts";
 import type { ApiExchange, Authorize, Principal } from "../auth/access.ts";
 import type { KeyDirectory } from "../auth/keys.ts";
+import type { LongReplies } from "../auth/long_replies.ts";
 import type { ListedTokens } from "../auth/api_tokens/listed_tokens.ts";
 import type { LiveSessions } from "../auth/people/live_sessions.ts";
 import type { PeopleServices } from "../auth/people/sign_in_endpoints.ts";
@@ -78,6 +79,7 @@ export interface Services {
   readonly tokens: Tokens;
   readonly epochs: TokenEpochs;
   readonly liveSessions: LiveSessions;
+  readonly longReplies: LongReplies;
   /** Null: no mail server is configured. */
   readonly mail: Mail | null;
   readonly listedTokens: ListedTokens;
@@ -322,7 +324,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
           subject: projectName(project),
           projectId: project.projectId,
         });
-        return reply;
+        return services.longReplies.watched(exchange, reply);
       },
       doc: {
         summary: "Stored events, newest first; NDJSON with Accept: application/x-ndjson",

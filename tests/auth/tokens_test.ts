@@ -55,6 +55,7 @@ Deno.test("createTokens: what is issued is what is verified", async () => {
     projects: ["prj_a", "prj_b"],
     scopes: new Set(["read", "write"]),
     expiresAtMs: NOW_MS + 60_000,
+    epoch: 0,
   });
   const every = { subject: "ada", projects: "*", scopes: ["jobs"], ttlSeconds: 60 } as const;
   assert.equal((await tokens.verify(await tokens.issue(every))).projects, "*");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { PHASE_LIMITS, type PhaseLimits } from "../../src/http/connections.ts";
+import { asLong } from "../../src/http/long_reply.ts";
 import { listen, type Listener, type ListenerOptions } from "../../src/http/listener.ts";
 import {
   CONNECTION_HEAD_MS_MAX,
@@ -135,9 +136,7 @@ listenerTest("a stream outlives every limit, a reply that nobody takes does not"
     limits: { ...NEVER, silent: SHORT_MS, idle: SHORT_MS, sending: SHORT_MS, closing: SHORT_MS },
     answer: ({ url }) =>
       Promise.resolve(
-        new URL(url).pathname === "/live"
-          ? new Response(ticks(), { headers: { "Content-Type": "text/event-stream" } })
-          : new Response(endless()),
+        new URL(url).pathname === "/live" ? asLong(new Response(ticks())) : new Response(endless()),
       ),
   });
   const live = await world.open(GET.replace(" / ", " /live "));

@@ -1,5 +1,6 @@
 import { prefersToJson } from "../../http/accept.ts";
 import type { Log } from "../../http/log.ts";
+import { asLong } from "../../http/long_reply.ts";
 import {
   LIVE_HEARTBEAT_MS,
   LIVE_INTERVAL_MS,
@@ -259,7 +260,7 @@ export class LiveFeed {
     });
     channel.listeners.add(listener);
     channel.start();
-    return new Response(listener.stream, { headers: HEADERS });
+    return asLong(new Response(listener.stream, { headers: HEADERS }));
   }
 
   /** Throws where one more stream would be too many. */
