@@ -2,6 +2,7 @@ import { recordAudit } from "../audit/audit.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
+import { Problem } from "../problem.ts";
 import {
   type ApiExchange,
   insufficientScope,
@@ -24,6 +25,7 @@ import {
   requireProject,
 } from "./projects.ts";
 import { isPublicSite } from "./site_address.ts";
+import { hostOfSite, isSiteOfAnother } from "./site_keys.ts";
 
 export interface ProjectServices extends AuditServices {
   readonly sql: Sql;
@@ -85,13 +87,27 @@ export async function getProject(
 
 /**
  * Captures fetch pages of the site, so a URL of the server's own network is for who runs the server.
- * Sending the one that is there already changes nothing.
+ * So is the host of another project's site: pages that name a domain in place of a key would be refused
+ * where it means two projects. Sending the one that is there already changes nothing.
  */
-function assertMaySetSite(stored: Project, { siteUrl }: ProjectPatch): void {
-  if (typeof siteUrl !== "string" || siteUrl === stored.siteUrl || isPublicSite(siteUrl)) return;
-  throw insufficientScope(
-    "This site URL is an address of the server's own machine or network. Give a public one, or let " +
-      'somebody set it whose token is for every project (`"projects": ["*"]`).',
+async function assertMaySetSite(
+  sql: Sql,
+  stored: Project,
+  { siteUrl }: ProjectPatch,
+): Promise<void> {
+  if (typeof siteUrl !== "string" || siteUrl === stored.siteUrl) return;
+  if (!isPublicSite(siteUrl)) {
+    throw insufficientScope(
+      "This site URL is an address of the server's own machine or network. Give a public one, or let " +
+        'somebody set it whose token is for every project (`"projects": ["*"]`).',
+    );
+  }
+  const host = hostOfSite(siteUrl);
+  if (host === null || host === hostOfSite(stored.siteUrl)) return;
+  if (!await isSiteOfAnother(sql, host, stored.projectId)) return;
+  throw new Problem(
+    "conflict",
+    "This is the site of another project. Only a token for every project may give two projects one site.",
   );
 }
 
@@ -104,7 +120,7 @@ export async function patchProjectById(
   const stored = await projectOfPath(sql, exchange);
   const patch = await readJson(exchange.request, ProjectChange);
   const isOperator = requirePrincipal(exchange.who).projects === "*";
-  if (!isOperator) assertMaySetSite(stored, patch);
+  if (!isOperator) await assertMaySetSite(sql, stored, patch);
   const project = await sql.transaction(async (inside) => {
     const changed = await patchProject(inside, stored.id, patch, isOperator);
     const { projectId } = changed;

@@ -56,6 +56,11 @@ function hostOf(name: string): string | null {
   return HOST.test(host) ? host : null;
 }
 
+/** The host of a site's address, as `LOOK_UP` finds it; null: it has none that pages could name. */
+export function hostOfSite(siteUrl: string | null): string | null {
+  return siteUrl === null ? null : hostOf(URL.parse(siteUrl)?.hostname ?? "");
+}
+
 /** Whether a name is the host of the site of another project than this one: its pages may send it as a key. */
 export async function isSiteOfAnother(sql: Sql, name: string, projectId: number): Promise<boolean> {
   const host = hostOf(name);

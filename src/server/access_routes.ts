@@ -186,7 +186,7 @@ function projectRoutes(services: AccessServices): DocumentedRoute[] {
         summary: "Change a project; members left out stay as they are",
         body: ProjectChange,
         success: shown("The project as it is now", ProjectShown),
-        problems: [...BODY_PROBLEMS, "not_found"],
+        problems: [...BODY_PROBLEMS, "not_found", "conflict"],
       },
     },
   ];

@@ -8,7 +8,7 @@ import { KEY_BELIEVED_MS_MAX, KEY_FRESH_MS } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { withMembers } from "../support/fake_sql.ts";
-import { counted, openMigrated, SILENT } from "./auth_server.ts";
+import { authServer, counted, openMigrated, SILENT } from "./auth_server.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 4);
 
@@ -115,6 +115,28 @@ onBothEngines(
     });
   },
 );
+
+onBothEngines("site key: only the operator gives two projects one site", async (_, db) => {
+  const sql = await openMigrated(db);
+  const server = authServer(sql);
+  const operator = await server.grant();
+  const admin = await server.grant({ projects: ["prj_shop"] });
+  await project(sql, "prj_shop", "https://shop.example");
+  await project(sql, "prj_blog", "https://www.blog.example/news");
+  const change = async (token: string, siteUrl: string | null) => {
+    const reply = await server.call("PATCH", "/v1/projects/prj_shop", token, { siteUrl });
+    return reply.body.code ?? reply.status;
+  };
+  for (const taken of ["https://blog.example", "http://WWW.Blog.example:8443/x"]) {
+    assert.equal(await change(admin, taken), "conflict", taken);
+  }
+  assert.equal((await directory(sql, () => NOW_MS).authenticate("site:blog.example")).projectId, 2);
+  assert.equal(await change(admin, "https://other.example"), 200);
+  assert.equal(await change(operator, "https://blog.example"), 200);
+  // Where they share it already, nothing is taken.
+  assert.equal(await change(admin, "https://blog.example/shop"), 200);
+  assert.equal(await change(admin, null), 200);
+});
 
 onBothEngines(
   "site key: one in use is refreshed in the background, and a failure is none of its own",
