@@ -95,11 +95,14 @@ export function pageRows(query: URLSearchParams): number {
  * change the answer.
  */
 export function refuseUnknown(query: URLSearchParams, known: readonly string[]): void {
-  const names = [...query.keys()];
-  const unknown = new Set(names.filter((name) => !known.includes(name)));
-  const repeated = new Set(
-    names.filter((name, i) => known.includes(name) && names.indexOf(name) < i),
-  );
+  const unknown = new Set<string>();
+  const repeated = new Set<string>();
+  const given = new Set<string>();
+  for (const name of query.keys()) {
+    if (!known.includes(name)) unknown.add(name);
+    else if (given.has(name)) repeated.add(name);
+    else given.add(name);
+  }
   const mistakes = [
     ...[...unknown].map((name) => ({
       field: name.slice(0, 100),
