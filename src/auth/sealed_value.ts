@@ -1,6 +1,7 @@
-import { base64url, errors, jwtVerify, SignJWT } from "jose";
+import { errors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
+import { sharedSecret } from "./shared_secret.ts";
 
 /**
  * Values that a browser keeps for the server between two requests of one sign-in: signed, for one
@@ -14,31 +15,11 @@ export interface Sealer {
 }
 
 const SETTING = "sign_in_secret";
-const SECRET_BYTES = 32;
 /** Longer ones are not looked at: what is sealed here has a few hundred. */
 const SEALED_LENGTH_MAX = 2_048;
 
-/** The secret that all servers on one database share: whoever comes first makes it. */
-async function sharedSecret(sql: Sql): Promise<Uint8Array> {
-  const made = base64url.encode(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
-  await sql.query(
-    "INSERT INTO settings (name, value) VALUES ($1::text, $2::text) ON CONFLICT DO NOTHING",
-    [SETTING, made],
-  );
-  const [row] = await sql.query<{ value: string }>(
-    "SELECT value FROM settings WHERE name = $1::text",
-    [SETTING],
-  );
-  return base64url.decode(row!.value);
-}
-
 export function createSealer(sql: Sql, now: () => number): Sealer {
-  let secret: Promise<Uint8Array> | null = null;
-  const secretOf = () =>
-    secret ??= sharedSecret(sql).catch((error) => {
-      secret = null;
-      throw error;
-    });
+  const secretOf = sharedSecret(sql, SETTING);
   return {
     async seal(purpose, value, ttlSeconds) {
       return await new SignJWT({ value })

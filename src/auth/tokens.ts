@@ -1,6 +1,5 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import {
-  base64url,
   createRemoteJWKSet,
   errors,
   type JWTPayload,
@@ -20,6 +19,7 @@ import {
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Principal, type SessionClaim, type ShareClaim, unauthorized } from "./access.ts";
+import { sharedSecret } from "./shared_secret.ts";
 import type { TokenEpoch, TokenEpochs } from "./token_epochs.ts";
 
 /** Where the key that signs the tokens comes from: at most one of the first three is set. */
@@ -72,37 +72,9 @@ interface Judge {
   key(): Promise<Uint8Array | KeyObject | JWTVerifyGetKey>;
 }
 
-const SECRET_BYTES = 32;
 /** The last instant a JavaScript date can hold, in seconds. */
 const EXPIRY_S_MAX = 8.64e12;
 const PROJECT_CLAIM = /^[\x21-\x7e]{1,200}$/;
-
-/** The secret that all servers on one database share: whoever comes first makes it. */
-async function sharedSecret(sql: Sql): Promise<Uint8Array> {
-  const made = base64url.encode(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
-  await sql.query(
-    "INSERT INTO settings (name, value) VALUES ('jwt_secret', $1::text) ON CONFLICT DO NOTHING",
-    [made],
-  );
-  const rows = await sql.query<{ value: string }>(
-    "SELECT value FROM settings WHERE name = 'jwt_secret'",
-  );
-  const secret = base64url.decode(rows[0]?.value ?? "");
-  if (secret.length < SECRET_BYTES) throw new Error("The stored jwt_secret is too short");
-  return secret;
-}
-
-/** Runs `make` once, whoever asks meanwhile; a failure is not kept. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make().catch((error) => {
-      made = null;
-      throw error;
-    });
-    return made;
-  };
-}
 
 function publicKeyOf(text: string): { key: KeyObject; algorithm: string } {
   let key: KeyObject;
@@ -159,7 +131,7 @@ function judgeOf(config: JwtConfig, sql: Sql): Judge {
     const { key, algorithm } = publicKeyOf(publicKey);
     return { algorithms: [algorithm], key: () => Promise.resolve(key) };
   }
-  if (secret === null) return { algorithms: ["HS256"], key: once(() => sharedSecret(sql)) };
+  if (secret === null) return { algorithms: ["HS256"], key: sharedSecret(sql, "jwt_secret") };
   const bytes = new TextEncoder().encode(secret);
   if (bytes.length < JWT_SECRET_BYTES_MIN) {
     throw new Error(`JWT_SECRET must be at least ${JWT_SECRET_BYTES_MIN} bytes long`);

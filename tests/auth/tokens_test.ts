@@ -292,13 +292,21 @@ onBothEngines(
     const issued = await Promise.all(
       [...servers, ...servers].map((server) => server.issue(grant)),
     );
-    assert.equal(sql.queries, 6, "each server asks for the secret once: one insert, one select");
+    const { queries } = sql;
+    assert.ok(queries > 3 && queries <= 6, "each looks for the secret once, and then makes it");
     for (const server of servers) {
       for (const token of issued) assert.equal((await server.verify(token)).subject, "ada");
     }
     const rows = await sql.query<{ value: string }>("SELECT value FROM settings");
     assert.equal(rows.length, 1);
     assert.equal(base64url.decode(rows[0]!.value).length, 32);
+    const full = withMembers(sql, {
+      query: (text, params) =>
+        text.startsWith("SELECT")
+          ? sql.query(text, params)
+          : Promise.reject(new DatabaseUnavailable("the disk is full")),
+    });
+    assert.equal((await tokensOf({}, full).verify(issued[0]!)).subject, "ada");
     const forged = await signed({}, BYTES);
     await assert.rejects(servers[0]!.verify(forged), refused("invalid_token"));
   },
