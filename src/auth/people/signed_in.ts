@@ -61,8 +61,8 @@ function cookieValue(
   name: string,
 ): string | null {
   const cookies = cookiesOf(request);
-  const secure = SECURE_PREFIXES.map((prefix) => prefix + name);
-  const names = facts.ownAddress(request, peer).isHttps ? secure : [...secure, name];
+  const secure = cookieName(name, true, facts.basePath);
+  const names = facts.ownAddress(request, peer).isHttps ? [secure] : [secure, name];
   const found = names.find((each) => cookies.has(each));
   return found === undefined ? null : cookies.get(found) ?? null;
 }
@@ -168,7 +168,8 @@ export function createSignedIn(
       throw new Problem("no_session", "You are signed out here. Sign in.");
     }
     const { person, session } = found;
-    await noteSessionUse(sql, session, facts.placeOf(request, peer), now());
+    // What cannot be written now is written with the next use.
+    await noteSessionUse(sql, session, facts.placeOf(request, peer), now()).catch(() => {});
     return {
       subject: person.email,
       scopes: new Set(scopesOf(person.role)),

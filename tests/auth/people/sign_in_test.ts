@@ -156,6 +156,24 @@ Deno.test("sign-in: the names of the cookie by https, below a path, and behind a
       200,
     );
   }
+  // A page of another host of the domain may set one of this name, which is never ours here.
+  const { cookies } = await people.browserOf(person.id);
+  const browser = new PersonBrowser(people.app);
+  browser.cookies.set("__Secure-footfall", cookies.get("footfall")!);
+  assertProblem(await browser.ask("GET", "/v1/auth/account"), 401, "no_session");
+});
+
+Deno.test("sign-in: a session is good while its use cannot be written down", async () => {
+  const { id } = await people.person("viewer");
+  const browser = await people.browserOf(id);
+  await people.sql.script(`
+    UPDATE person_sessions SET last_seen_at = now() - interval '1 hour';
+    ALTER TABLE person_sessions ADD CONSTRAINT unused CHECK (false) NOT VALID`);
+  try {
+    assert.equal((await browser.ask("POST", "/v1/auth/token")).status, 200);
+  } finally {
+    await people.sql.script("ALTER TABLE person_sessions DROP CONSTRAINT unused");
+  }
 });
 
 Deno.test("sign-in: another site's page cannot sign anybody in, nor a form", async () => {
