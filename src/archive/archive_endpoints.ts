@@ -7,7 +7,8 @@ import { askedBy, type AuditServices } from "../auth/audited.ts";
 import type { LongReplies } from "../auth/long_replies.ts";
 import { randomText } from "../auth/random_text.ts";
 import type { Database } from "../db/sql.ts";
-import { BodyBudget, withBody } from "../http/body.ts";
+import { withBody } from "../http/body.ts";
+import { BodyBudget } from "../http/body_budget.ts";
 import { parseBody, readJson } from "../http/json_body.ts";
 import type { Log } from "../http/log.ts";
 import { json } from "../http/reply.ts";
@@ -29,8 +30,8 @@ export interface ArchiveServices extends AuditServices {
   readonly database: Database;
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
-  /** The version of the program. */
   readonly longReplies: LongReplies;
+  /** The version of the program. */
   readonly footfall: string;
 }
 

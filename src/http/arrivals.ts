@@ -7,10 +7,12 @@ export interface ArrivalLimits {
 /** A body that is still arriving. */
 export class Arrival {
   readonly #limits: ArrivalLimits;
-  readonly #startedAtMs = performance.now();
-  #lastByteAtMs = this.#startedAtMs;
+  readonly startedAtMs = performance.now();
+  #lastByteAtMs = this.startedAtMs;
   /** Whether the body was given up because it took too long. */
   isOverdue = false;
+  /** Whether it was given up to make room for others. */
+  isCrowdedOut = false;
 
   constructor(limits: ArrivalLimits, readonly giveUp: () => void) {
     this.#limits = limits;
@@ -24,7 +26,7 @@ export class Arrival {
   /** The time at which the body is given up unless more bytes arrive. */
   get dueAtMs(): number {
     const { idleMsMax, totalMsMax } = this.#limits;
-    return Math.min(this.#lastByteAtMs + idleMsMax, this.#startedAtMs + totalMsMax);
+    return Math.min(this.#lastByteAtMs + idleMsMax, this.startedAtMs + totalMsMax);
   }
 }
 
@@ -52,6 +54,16 @@ export class Arrivals {
   /** Gives up every body that is still arriving. */
   giveUpAll(): void {
     for (const { giveUp } of this.#arriving) giveUp();
+  }
+
+  /** Gives up the body that has been arriving for longest. @returns false if none has for `msMin` */
+  crowdOut(msMin: number): boolean {
+    const [oldest] = this.#arriving;
+    if (oldest === undefined || performance.now() - oldest.startedAtMs < msMin) return false;
+    oldest.isCrowdedOut = true;
+    this.#arriving.delete(oldest);
+    oldest.giveUp();
+    return true;
   }
 
   #wakeBy(dueAtMs: number): void {

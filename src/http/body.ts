@@ -1,17 +1,7 @@
-import {
-  INFLATED_STEP_BYTES,
-  KEYED_BODIES_IN_FLIGHT_BYTES_MAX,
-  LARGE_BODY_BYTES,
-  SLICE_MS,
-  SMALL_BODIES_SHARE,
-  SMALL_BODY_BYTES,
-} from "../limits.ts";
+import { INFLATED_STEP_BYTES, LARGE_BODY_BYTES, SLICE_MS } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { type ArrivalLimits, Arrivals } from "./arrivals.ts";
-import { Lane, Turns } from "./turns.ts";
-
-/** For replies after which the rest of the body is not read: the connection cannot be used again. */
-const CLOSE = { "Connection": "close" } as const;
+import type { ArrivalLimits } from "./arrivals.ts";
+import { type BodyBudget, CLOSE } from "./body_budget.ts";
 
 /** How large one body may be, and how long it may take. */
 export interface BodyLimits extends ArrivalLimits {
@@ -28,71 +18,6 @@ export interface BodyLimits extends ArrivalLimits {
 /** The client disconnected before its body was complete, so no reply can reach it. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
-}
-
-/**
- * What all bodies share: a limit on the bytes held at once, so that many large requests cannot exhaust the
- * memory; their turns; and a way to give up the bodies that are still arriving when the server stops.
- */
-export class BodyBudget {
-  #bytes = 0;
-  readonly #closing = new AbortController();
-  readonly #arrivals = new Arrivals();
-  /** Turns for the slices of long work. */
-  readonly turns = new Turns();
-  /** Lets one body above LARGE_BODY_BYTES through at a time, until it is answered. */
-  readonly large = new Lane();
-  #keyed: BodyBudget | null = null;
-
-  constructor(
-    readonly bytesMax: number,
-    readonly retryAfterS: number,
-    readonly whole: BodyBudget | null = null,
-  ) {}
-
-  /** A part of this budget for bodies with a key of their own: a flood of them leaves room for others. */
-  get keyed(): BodyBudget {
-    this.#keyed ??= new BodyBudget(KEYED_BODIES_IN_FLIGHT_BYTES_MAX, this.retryAfterS, this);
-    return this.#keyed;
-  }
-
-  /** Answers every body that is still arriving with `shutting_down`. */
-  close(): void {
-    this.#closing.abort();
-    this.#arrivals.giveUpAll();
-  }
-
-  /** The bodies that are still arriving. */
-  get arrivals(): Arrivals {
-    return this.whole?.arrivals ?? this.#arrivals;
-  }
-
-  get closing(): AbortSignal {
-    return this.whole?.closing ?? this.#closing.signal;
-  }
-
-  /** Takes bytes for a body, which then has `held`; large bodies leave a share to small ones. Throws `overloaded`. */
-  take(bytes: number, held: number): void {
-    const share = held > SMALL_BODY_BYTES ? 1 - SMALL_BODIES_SHARE : 1;
-    if (this.#bytes + bytes > this.bytesMax * share) {
-      throw new Problem(
-        "overloaded",
-        "Too many bodies are being read at once. Try again shortly.",
-        { headers: { ...CLOSE, "Retry-After": String(this.retryAfterS) } },
-      );
-    }
-    this.whole?.take(bytes, held);
-    this.#bytes += bytes;
-  }
-
-  give(bytes: number): void {
-    this.whole?.give(bytes);
-    this.#bytes -= bytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
 }
 
 type Encoding = "identity" | "gzip" | "deflate";
@@ -131,7 +56,10 @@ async function readWire(
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const { arrivals, closing } = held.budget;
-  const giveUp = () => void reader.cancel().catch(() => {});
+  const giveUp = () => {
+    held.release();
+    reader.cancel().catch(() => {});
+  };
   const arrival = arrivals.begin(limits, giveUp);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
@@ -139,6 +67,7 @@ async function readWire(
     for (;;) {
       const { done, value } = await reader.read();
       if (arrival.isOverdue) throw timeout(limits);
+      if (arrival.isCrowdedOut) throw held.budget.overloaded();
       if (done && closing.aborted) throw stopping(held.budget);
       if (done) break;
       arrival.hasCome();
@@ -154,6 +83,7 @@ async function readWire(
       throw error;
     }
     if (arrival.isOverdue) throw timeout(limits);
+    if (arrival.isCrowdedOut) throw held.budget.overloaded();
     if (closing.aborted) throw stopping(held.budget);
     throw new ClientGone("The client closed the connection mid-body", { cause: error });
   } finally {

@@ -10,7 +10,8 @@ import {
 } from "../limits.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
 import { WITH_ADVICE } from "../schema_mistakes.ts";
-import { BodyBudget, withBodyText } from "./body.ts";
+import { withBodyText } from "./body.ts";
+import { BodyBudget } from "./body_budget.ts";
 import { isContentType } from "./content_type.ts";
 import { ANYONE_JSON_BODIES_IN_FLIGHT_BYTES_MAX, ANYONE_JSON_BYTES_MAX } from "./json_limits.ts";
 import { assertStillAllowed } from "./still_allowed.ts";

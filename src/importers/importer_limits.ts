@@ -51,6 +51,8 @@ export const NAMES_COUNTED_MAX = 1_000;
 
 /** A file that is sent to the server for import. */
 export const UPLOAD_BYTES_MAX = 10 * MEBIBYTE;
+/** Bytes of all such files that are held at once, inflated ones beside what was sent of them. */
+export const UPLOADS_IN_FLIGHT_BYTES_MAX = 64 * MEBIBYTE;
 /** How long the server may work on it; larger imports need the command. */
 export const UPLOAD_MS_MAX = 60_000;
 /** How much may be read of it in all: its product is looked for, and Umami's tables are read several times. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { type BodyBudget, withBody } from "../http/body.ts";
+import { withBody } from "../http/body.ts";
+import type { BodyBudget } from "../http/body_budget.ts";
 import { isContentType } from "../http/content_type.ts";
 import { json } from "../http/reply.ts";
 import { assertStillAllowed } from "../http/still_allowed.ts";

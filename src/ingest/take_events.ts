@@ -1,6 +1,7 @@
 import type { Principal } from "../auth/access.ts";
 import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
-import type { BodyBudget, BodyLimits } from "../http/body.ts";
+import type { BodyLimits } from "../http/body.ts";
+import type { BodyBudget } from "../http/body_budget.ts";
 import { isOfCapture } from "../http/capture_mark.ts";
 import { originMatches } from "../http/cors.ts";
 import type { RateLimit } from "../http/rate_limit.ts";

@@ -29,7 +29,7 @@ import { MIGRATIONS } from "../db/migrations.ts";
 import { openReadDatabase, openWriteDatabase } from "../db/open.ts";
 import { type Database, DiskFull } from "../db/sql.ts";
 import { SegmentCache } from "../timelines/segment_cache.ts";
-import { BodyBudget } from "../http/body.ts";
+import { BodyBudget } from "../http/body_budget.ts";
 import { createClientAddress } from "../http/client_address.ts";
 import { createMetricsAccess } from "../http/metrics_access.ts";
 import { createCors } from "../http/cors.ts";

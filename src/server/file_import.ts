@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
 import { type BodyLimits, withBody } from "../http/body.ts";
+import type { BodyBudget } from "../http/body_budget.ts";
 import { json } from "../http/reply.ts";
 import { assertStillAllowed } from "../http/still_allowed.ts";
 import { BoundedFile } from "../importers/bounded_file.ts";
@@ -56,6 +57,11 @@ export const FILE_IMPORT_QUERY: Readonly<Record<string, string>> = {
   dryRun: "`true`: everything is looked at, and nothing is stored",
   timeZone: "IANA name of the zone of times that are told as if they were UTC (Mixpanel's)",
 };
+
+export interface FileImportServices extends ImportServices {
+  /** For the files that are held: a minute's work on some must not keep events out. */
+  readonly uploads: BodyBudget;
+}
 
 const NAME_LENGTH_MAX = 200;
 const BODY_LIMITS: BodyLimits = {
@@ -181,13 +187,13 @@ async function takeFile(
  * what was stored by then is told and stays.
  */
 export async function importFile(
-  services: ImportServices,
+  services: FileImportServices,
   { project, request, url, record }: ImportWanted,
 ): Promise<Response> {
   const isDryRun = url.searchParams.get("dryRun") === "true";
   const name = (url.searchParams.get("name") ?? "").slice(0, NAME_LENGTH_MAX) || "file";
   const timeZone = timeZoneOf(url);
-  return await withBody(request, BODY_LIMITS, services.budget, () => {}, async (bytes) => {
+  return await withBody(request, BODY_LIMITS, services.uploads, () => {}, async (bytes) => {
     const assertAllowed = () => assertStillAllowed(request);
     await assertAllowed();
     if (!isDryRun) await record();

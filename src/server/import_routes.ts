@@ -8,6 +8,7 @@ import type { Database } from "../db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { FILE_IMPORT_QUERY, FileImportReply, importFile } from "./file_import.ts";
 import type { Log } from "../http/log.ts";
+import { UPLOADS_IN_FLIGHT_BYTES_MAX } from "../importers/importer_limits.ts";
 import {
   IMPORT_QUERY,
   importEvents,
@@ -62,6 +63,7 @@ const nameOf = (url: URL, parameter: string) =>
 /** Returns the routes that import events, exported by this product or by another. */
 export function importRoutes(services: Services): DocumentedRoute[] {
   const record = importRecorder(services);
+  const uploads = services.budget.beside(UPLOADS_IN_FLIGHT_BYTES_MAX);
   return [{
     method: "POST",
     path: "/v1/projects/:id/import",
@@ -98,7 +100,7 @@ export function importRoutes(services: Services): DocumentedRoute[] {
     handler: async (exchange) => {
       const { request, url } = exchange;
       const project = await projectOfPath(services.database, exchange);
-      return await importFile(services, {
+      return await importFile({ ...services, uploads }, {
         ...{ project, request, url },
         record: () => record.file(exchange, project, nameOf(url, "name")),
       });

@@ -26,7 +26,7 @@ import type { Database } from "../db/sql.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { getHealth, getMetrics, getReadiness } from "./health_endpoints.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
-import type { BodyBudget } from "../http/body.ts";
+import type { BodyBudget } from "../http/body_budget.ts";
 import type { Log } from "../http/log.ts";
 import type { RateLimit } from "../http/rate_limit.ts";
 import { IngestBody, ingestEvents, IngestReply } from "../ingest/ingest_endpoint.ts";

@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  BodyBudget,
-  type BodyLimits,
-  ClientGone,
-  withBody,
-  withBodyText,
-} from "../../src/http/body.ts";
+import { type BodyLimits, ClientGone, withBody, withBodyText } from "../../src/http/body.ts";
+import { BodyBudget, SLOW_BODY_MS_MIN } from "../../src/http/body_budget.ts";
 import {
   KEYED_BODIES_IN_FLIGHT_BYTES_MAX,
   LARGE_BODY_BYTES,
@@ -185,6 +180,36 @@ Deno.test("BodyBudget: bodies that bring their own key have a part of their own"
   assert.equal(budget.bytes, KEYED_BODIES_IN_FLIGHT_BYTES_MAX + 20 - SMALL_BODY_BYTES);
   budget.close();
   assert.ok(budget.keyed.closing.aborted);
+});
+
+Deno.test("BodyBudget: where unknown senders are slow, the slowest makes room for others", async () => {
+  const { keyed } = new BodyBudget(2 * KEYED_BODIES_IN_FLIGHT_BYTES_MAX, 1);
+  const limits = { ...LIMITS, wireBytesMax: 1e7, idleMsMax: NEVER_MS, totalMsMax: NEVER_MS };
+  const part = "x".repeat(SMALL_BODY_BYTES);
+  const ending = Promise.withResolvers<void>();
+  const slow = Array.from(
+    { length: KEYED_BODIES_IN_FLIGHT_BYTES_MAX / SMALL_BODY_BYTES },
+    () => read(request((send) => (send(part), ending.promise)), keyed, limits),
+  );
+  const outcomes = slow.map((body) => body.then(() => "whole", ({ code }) => code));
+  await until(5_000, () => Promise.resolve(keyed.bytes === keyed.bytesMax), "all is taken");
+  const quick = () => read(request((send) => Promise.resolve(send("{}"))), keyed, limits);
+  await assertFails(quick(), "overloaded");
+  await wait(SLOW_BODY_MS_MIN);
+  assert.equal(await quick(), "{}");
+  assert.equal(await outcomes[0], "overloaded");
+  ending.resolve();
+  assert.deepEqual([...new Set((await Promise.all(outcomes)).slice(1))], ["whole"]);
+  assert.equal(keyed.bytes, 0);
+});
+
+Deno.test("BodyBudget: one beside another has bytes of its own, and closes with it", () => {
+  const budget = new BodyBudget(10, 1);
+  const beside = budget.beside(20);
+  beside.take(20, 20);
+  budget.take(7, 7);
+  budget.close();
+  assert.ok(beside.closing.aborted);
 });
 
 Deno.test("withBody: large bodies are inflated one at a time, and small ones beside them", async () => {

@@ -5,12 +5,11 @@ import { BoundedFile } from "../../src/importers/bounded_file.ts";
 import { READ_BYTES, UPLOAD_MS_MAX } from "../../src/importers/importer_limits.ts";
 import { type InputFile, memoryFile } from "../../src/importers/input_file.ts";
 import { UMAMI } from "../../src/importers/umami/source.ts";
-import { BodyBudget } from "../../src/http/body.ts";
+import { BodyBudget } from "../../src/http/body_budget.ts";
 import { ALLOWED_BODY_MS_MAX, noteAllowed } from "../../src/http/still_allowed.ts";
-import type { ImportServices } from "../../src/ingest/import_endpoint.ts";
 import type { Writer } from "../../src/ingest/writer.ts";
 import { Problem } from "../../src/problem.ts";
-import { importFile } from "../../src/server/file_import.ts";
+import { type FileImportServices, importFile } from "../../src/server/file_import.ts";
 import { fakeSql } from "../support/fake_sql.ts";
 import { SHOP, shopExport } from "./shop_exports.ts";
 import { id } from "./umami_export.ts";
@@ -21,7 +20,7 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
 /** What a server stores of uploaded files: the numbers of events of its writes. */
 function world(afterWrite = () => {}) {
   const writes: number[] = [];
-  const services: ImportServices = {
+  const services: FileImportServices = {
     database: fakeSql({ query: () => Promise.resolve([{ known: 0 }] as never) }),
     writer: {
       full: false,
@@ -36,7 +35,8 @@ function world(afterWrite = () => {}) {
       geo: { description: "nowhere", locate: () => null },
       hasher: { hash: () => "hash" },
     },
-    budget: new BodyBudget(BUDGET_BYTES, 1),
+    budget: new BodyBudget(0, 1),
+    uploads: new BodyBudget(BUDGET_BYTES, 1),
     ipStorage: "full",
     now: Date.now,
     observe: () => {},
@@ -80,7 +80,7 @@ interface Sent {
 
 /** Sends a file. @returns the reply or what was thrown, and how often it was recorded */
 async function send(
-  services: ImportServices,
+  services: FileImportServices,
   { body, check = () => {}, whenRecorded = () => {}, dryRun = false }: Sent,
 ) {
   const url = new URL(`http://footfall.test/?name=e.jsonl&dryRun=${dryRun}`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createKeyDirectory } from "../../src/auth/keys.ts";
 import { createKey } from "../../src/auth/stored_keys.ts";
 import type { Database } from "../../src/db/sql.ts";
-import { BodyBudget } from "../../src/http/body.ts";
+import { BodyBudget } from "../../src/http/body_budget.ts";
 import { createCors } from "../../src/http/cors.ts";
 import { createLog } from "../../src/http/log.ts";
 import { createRouter } from "../../src/http/router.ts";

@@ -1,0 +1,95 @@
+import {
+  KEYED_BODIES_IN_FLIGHT_BYTES_MAX,
+  SMALL_BODIES_SHARE,
+  SMALL_BODY_BYTES,
+} from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { Arrivals } from "./arrivals.ts";
+import { Lane, Turns } from "./turns.ts";
+
+/** For replies after which the rest of the body is not read: the connection cannot be used again. */
+export const CLOSE = { "Connection": "close" } as const;
+
+/** How long a body of an unknown sender may arrive before it makes room where there is none. */
+export const SLOW_BODY_MS_MIN = 1_000;
+
+/**
+ * What all bodies share: a limit on the bytes held at once, so that many large requests cannot exhaust the
+ * memory; their turns; and a way to give up the bodies that are still arriving when the server stops.
+ */
+export class BodyBudget {
+  #bytes = 0;
+  readonly #closing = new AbortController();
+  /** The bodies that are still arriving. */
+  readonly arrivals = new Arrivals();
+  /** Turns for the slices of long work. */
+  readonly turns = new Turns();
+  /** Lets one body above LARGE_BODY_BYTES through at a time, until it is answered. */
+  readonly large = new Lane();
+  #keyed: BodyBudget | null = null;
+
+  constructor(
+    readonly bytesMax: number,
+    readonly retryAfterS: number,
+    readonly whole: BodyBudget | null = null,
+  ) {}
+
+  /** A part of this budget for bodies with a key of their own: a flood of them leaves room for others. */
+  get keyed(): BodyBudget {
+    this.#keyed ??= new BodyBudget(KEYED_BODIES_IN_FLIGHT_BYTES_MAX, this.retryAfterS, this);
+    return this.#keyed;
+  }
+
+  /** A budget of bytes of its own, which closes with this one. */
+  beside(bytesMax: number): BodyBudget {
+    const budget = new BodyBudget(bytesMax, this.retryAfterS);
+    this.closing.addEventListener("abort", () => budget.close(), { once: true });
+    return budget;
+  }
+
+  /** Answers every body that is still arriving with `shutting_down`. */
+  close(): void {
+    this.#closing.abort();
+    this.arrivals.giveUpAll();
+    this.#keyed?.arrivals.giveUpAll();
+  }
+
+  get closing(): AbortSignal {
+    return this.whole?.closing ?? this.#closing.signal;
+  }
+
+  /** Takes bytes for a body, which then has `held`; large bodies leave a share to small ones. Throws `overloaded`. */
+  take(bytes: number, held: number): void {
+    const share = held > SMALL_BODY_BYTES ? 1 - SMALL_BODIES_SHARE : 1;
+    while (this.#bytes + bytes > this.bytesMax * share) {
+      if (!this.#crowdOut()) throw this.overloaded();
+    }
+    this.whole?.take(bytes, held);
+    this.#bytes += bytes;
+  }
+
+  /**
+   * Gives up the slowest body of senders whom nobody knows yet: some that hold theirs open would keep all
+   * others out. @returns false if there is none
+   */
+  #crowdOut(): boolean {
+    return this.whole !== null && this.arrivals.crowdOut(SLOW_BODY_MS_MIN);
+  }
+
+  overloaded(): Problem {
+    return new Problem(
+      "overloaded",
+      "Too many bodies are being read at once. Try again shortly.",
+      { headers: { ...CLOSE, "Retry-After": String(this.retryAfterS) } },
+    );
+  }
+
+  give(bytes: number): void {
+    this.whole?.give(bytes);
+    this.#bytes -= bytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+}
