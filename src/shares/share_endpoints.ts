@@ -9,6 +9,7 @@ import { readJson } from "../http/json_body.ts";
 import type { OwnAddress } from "../http/own_address.ts";
 import { json } from "../http/reply.ts";
 import type { LiveShares } from "./live_shares.ts";
+import { hashingFor } from "./share_hashes.ts";
 import { assertShares } from "./share_entry.ts";
 import {
   changeShare,
@@ -31,8 +32,13 @@ export interface ShareServices extends AuditServices {
 }
 
 /** What a change of the password is kept as; undefined: it stays. */
-async function hashOf(password: string | null | undefined): Promise<string | null | undefined> {
-  return typeof password === "string" ? await hashPassword(password) : password;
+async function hashOf(
+  projectId: number,
+  password: string | null | undefined,
+): Promise<string | null | undefined> {
+  return typeof password === "string"
+    ? await hashingFor(projectId, () => hashPassword(password))
+    : password;
 }
 
 function shownBy({ ownAddress, now }: ShareServices, { request, peer }: ApiExchange, share: Share) {
@@ -52,7 +58,7 @@ export async function postShare(services: ShareServices, exchange: ApiExchange):
   assertShares(tokens);
   const { projectId } = await projectOfPath(sql, exchange);
   const wanted = await readJson(exchange.request, ShareCreation);
-  const hash = await hashOf(wanted.password) ?? null;
+  const hash = await hashOf(projectId, wanted.password) ?? null;
   const share = await sql.transaction(async (inside) => {
     const made = await createShare(inside, projectId, wanted, hash, now());
     const entry = { what: "share.create", subject: made.title, projectId } as const;
@@ -71,7 +77,7 @@ export async function patchShare(
   const { projectId } = await projectOfPath(sql, exchange);
   const known = await requireShare(sql, projectId, exchange.params.shareId ?? "");
   const patch = await readJson(exchange.request, ShareChange);
-  const hash = await hashOf(patch.password);
+  const hash = await hashOf(projectId, patch.password);
   const share = await sql.transaction(async (inside) => {
     const changed = await changeShare(inside, known, patch, hash);
     const entry = { what: "share.change", subject: changed.title, projectId } as const;

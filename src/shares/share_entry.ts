@@ -11,6 +11,7 @@ import type { Exchange } from "../http/router.ts";
 import { Problem } from "../problem.ts";
 import { FiltersSchema } from "../query/filters.ts";
 import type { LiveShares } from "./live_shares.ts";
+import { hashingFor } from "./share_hashes.ts";
 import { SHARE_ATTEMPTS_MAX, SHARE_ATTEMPTS_OF_ALL_MAX, SHARE_TOKEN_S } from "./share_limits.ts";
 import { SHARE_VIEWS } from "./share_views.ts";
 import type { Share } from "./shares.ts";
@@ -48,7 +49,7 @@ export type ShareEntered = z.output<typeof ShareEntered>;
 async function assertOpened(
   { sql, clientAddress, now }: ShareEntryServices,
   { request, peer }: Pick<Exchange<unknown>, "request" | "peer">,
-  { id, passwordHash }: Share,
+  { id, projectId, passwordHash }: Share,
   password: string | undefined,
 ): Promise<void> {
   if (passwordHash === null) return;
@@ -61,7 +62,7 @@ async function assertOpened(
     boundOfAll(`share ${id}`, SHARE_ATTEMPTS_OF_ALL_MAX),
   ];
   await takeWithin(sql, bounds, nowMs);
-  if (!await isPassword(password, passwordHash, null)) {
+  if (!await hashingFor(projectId, () => isPassword(password, passwordHash, null))) {
     throw new Problem("invalid_password", "This is not the password of this dashboard.");
   }
   await forgiveWithin(sql, bounds, nowMs);

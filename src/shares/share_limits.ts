@@ -17,5 +17,10 @@ export const SHARES_CACHED_MAX = 1_000;
 /** Passwords that may fail within SIGN_IN_ATTEMPTS_MS: of one share from one network, and from all. */
 export const SHARE_ATTEMPTS_MAX = 10;
 export const SHARE_ATTEMPTS_OF_ALL_MAX = 200;
+/**
+ * Passwords of one project's shares that are hashed or wait for it: a part of all that may wait, so that
+ * people still sign in while many enter, of whom those who know the password fail no attempt.
+ */
+export const SHARE_HASHES_PER_PROJECT_MAX = 10;
 /** A password of a share, in UTF-16 units: it is passed on by word of mouth, and behind it lie sums. */
 export const SHARE_PASSWORD_LENGTH_MIN = 8;

@@ -144,16 +144,19 @@ export async function postPassword(
   const address = clientAddress(exchange.peer, exchange.request.headers);
   const attempt = { email, address, nowMs: now() };
   await assertGoodPassword(next, { field: "next", own: [email, person.name] });
-  const password = await hashPassword(next);
+  // Only once an attempt is taken: hashes are made one after the other, for everybody.
+  let password = "";
+  const hash = async () => void (password = await hashPassword(next));
   const change = async (inside: typeof sql) => {
     await setPassword(inside, { personId, password, nowMs: now() });
     await endSessions(inside, personId, sessionId);
     const by = askedBy(services, exchange);
     await recordAudit(inside, { ...by, what: "password.change", subject: email });
   };
-  if (current !== null) await requireCredentials(sql, attempt, current, change);
+  if (current !== null) await requireCredentials(sql, attempt, current, change, hash);
   else {
     await takeAttempt(sql, attempt);
+    await hash();
     await sql.transaction(async (inside) => {
       if (await passwordOf(inside, personId) !== null) {
         throw new Problem("invalid_credentials", "Give the password until now as `current`.");

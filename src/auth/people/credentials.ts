@@ -25,7 +25,8 @@ function wrong(): Problem {
 /**
  * Who has this e-mail address and password. For unknown people the same is done as for known ones, so
  * that neither the answer nor its time tells them apart. A hash of an earlier, cheaper kind is made
- * anew. `use` is done with the person in the transaction that sees the password still be the same.
+ * anew. `use` is done with the person in the transaction that sees the password still be the same;
+ * `beforehand` is done before it, once the password is known to be right.
  *
  * Throws `invalid_credentials` (401), `too_many_attempts` (429), `overloaded` (503).
  */
@@ -34,6 +35,7 @@ export async function requireCredentials<T>(
   attempt: Attempt,
   password: string,
   use: (sql: Sql, person: Person) => Promise<T>,
+  beforehand: () => Promise<void> = () => Promise.resolve(),
 ): Promise<T> {
   await takeAttempt(sql, attempt);
   const [row] = await sql.query<CredentialRow>(LOOK_UP, [attempt.email]);
@@ -42,6 +44,7 @@ export async function requireCredentials<T>(
   if (row === undefined || stored === null) throw wrong();
   const person = personOfRow(row);
   const fresh = isWeakHash(stored) ? await hashPassword(password) : null;
+  await beforehand();
   const used = await sql.transaction(async (inside) => {
     if (await passwordOf(inside, person.id) !== stored) throw wrong();
     if (fresh !== null) {

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { RETRY_AFTER_S } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
+import { Semaphore } from "../../semaphore.ts";
 import {
   PASSWORD_CHARACTERS_MIN,
   PASSWORD_HASHES_AT_ONCE,
@@ -45,35 +46,16 @@ function parsed(stored: string): StoredHash {
 }
 
 /** Hashes take memory and a core each: so many at once, so many that wait, and no more. */
-class HashQueue {
-  #free = PASSWORD_HASHES_AT_ONCE;
-  readonly #waiting: (() => void)[] = [];
-
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else {
-      if (this.#waiting.length >= PASSWORD_HASHES_WAITING_MAX) {
-        throw new Problem("overloaded", "Too many people sign in at this moment. Try again.", {
-          headers: { "Retry-After": String(RETRY_AFTER_S) },
-        });
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    }
-  }
-}
-
-const queue = new HashQueue();
+const slots = new Semaphore(PASSWORD_HASHES_AT_ONCE);
 
 /** Compatible forms of one text are one password: keyboards differ in what they send for ü. */
-function derive(password: string, salt: Buffer, { N, r, p }: ScryptCost): Promise<Buffer> {
-  return queue.take(() =>
+async function derive(password: string, salt: Buffer, { N, r, p }: ScryptCost): Promise<Buffer> {
+  if (slots.waiting >= PASSWORD_HASHES_WAITING_MAX) {
+    throw new Problem("overloaded", "Too many people sign in at this moment. Try again.", {
+      headers: { "Retry-After": String(RETRY_AFTER_S) },
+    });
+  }
+  return await slots.take(() =>
     new Promise((resolve, reject) => {
       const options = { N, r, p, maxmem: MEMORY_BYTES_MAX };
       scrypt(password.normalize("NFKC"), salt, HASH_BYTES, options, (error, key) => {

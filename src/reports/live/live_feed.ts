@@ -12,7 +12,8 @@ import {
 } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import type { ReadRequest } from "../answer/report_endpoint.ts";
-import { Seats } from "../answer/seats.ts";
+import { Seats } from "../../seats.ts";
+import { Semaphore } from "../../semaphore.ts";
 import { Listener, type StreamTerms, type Update, updateOf } from "./live_listener.ts";
 
 export interface LiveFeedOptions {
@@ -35,28 +36,6 @@ const HEADERS = {
   "X-Accel-Buffering": "no",
 };
 
-/** Lets a number of tasks run at once; the others wait in the order in which they came. */
-class Turns {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(atOnce: number) {
-    this.#free = atOnce;
-  }
-
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    }
-  }
-}
-
 /** Drops the headers of a stream's request: its If-None-Match must not apply to other streams. */
 function withoutHeaders(asked: ReadRequest): ReadRequest {
   return { ...asked, request: new Request(asked.request.url) };
@@ -69,7 +48,7 @@ class Channel {
   seats = 0;
   #asked: ReadRequest;
   readonly #options: Required<LiveFeedOptions>;
-  readonly #turns: Turns;
+  readonly #turns: Semaphore;
   #latest: Update | null = null;
   #reading: Promise<Update> | null = null;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -77,7 +56,7 @@ class Channel {
   /** A repeated read, or the wait for its turn. */
   #looking: Promise<void> | null = null;
 
-  constructor(asked: ReadRequest, options: Required<LiveFeedOptions>, turns: Turns) {
+  constructor(asked: ReadRequest, options: Required<LiveFeedOptions>, turns: Semaphore) {
     this.#asked = withoutHeaders(asked);
     this.#options = options;
     this.#turns = turns;
@@ -182,7 +161,7 @@ export class LiveFeed {
   readonly #options: Required<LiveFeedOptions>;
   readonly #channels = new Map<string, Channel>();
   readonly #leaving = new Set<Promise<void>>();
-  readonly #turns = new Turns(LIVE_LOOKS_AT_ONCE);
+  readonly #turns = new Semaphore(LIVE_LOOKS_AT_ONCE);
   #seats = 0;
   readonly #projectSeats = new Seats<number>();
   readonly #tokenSeats = new Seats<string>();

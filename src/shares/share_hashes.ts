@@ -1,0 +1,24 @@
+import { RETRY_AFTER_S } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { Seats } from "../seats.ts";
+import { SHARE_HASHES_PER_PROJECT_MAX } from "./share_limits.ts";
+
+const hashing = new Seats<number>();
+
+/**
+ * Does work that hashes a password of a project's share. Throws `overloaded` where too much of that
+ * project's is under way.
+ */
+export async function hashingFor<T>(projectId: number, work: () => Promise<T>): Promise<T> {
+  if (hashing.of(projectId) >= SHARE_HASHES_PER_PROJECT_MAX) {
+    throw new Problem("overloaded", "Too many passwords are being checked. Try again shortly.", {
+      headers: { "Retry-After": String(RETRY_AFTER_S) },
+    });
+  }
+  hashing.take(projectId);
+  try {
+    return await work();
+  } finally {
+    hashing.give(projectId);
+  }
+}
