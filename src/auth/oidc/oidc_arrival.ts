@@ -1,6 +1,6 @@
 import type { Sql } from "../../db/sql.ts";
 import { Problem } from "../../problem.ts";
-import { requireLink, useLink } from "../people/links.ts";
+import { requireLink } from "../people/links.ts";
 import { ownerExists, requirePerson } from "../people/people.ts";
 import type { Arrival } from "./oidc_person.ts";
 
@@ -16,8 +16,8 @@ export class OidcLinkOver extends Error {
 }
 
 /**
- * By which of our links somebody came to the provider; the link is used up, in the transaction that
- * lets them in. Throws OidcLinkOver where it holds no more.
+ * By which of our links somebody came to the provider; it is kept from others until the transaction
+ * ends. Throws OidcLinkOver where it holds no more.
  */
 export async function arrivalOf(
   sql: Sql,
@@ -25,7 +25,7 @@ export async function arrivalOf(
   nowMs: number,
 ): Promise<Arrival> {
   const secret = setup ?? invitation;
-  if (secret === undefined) return { makesOwner: false, invited: null, nowMs };
+  if (secret === undefined) return { secret: null, makesOwner: false, invited: null, nowMs };
   const isOwner = setup !== undefined;
   try {
     // One at a time: of two set-up links that are used at once, one makes the owner.
@@ -33,8 +33,7 @@ export async function arrivalOf(
     const { kind, personId } = await requireLink(sql, { secret, isOwner, nowMs, lock: true });
     if (kind === "reset" || isOwner && await ownerExists(sql)) throw new OidcLinkOver();
     const invited = personId === null ? null : await requirePerson(sql, personId);
-    await useLink(sql, secret, nowMs);
-    return { makesOwner: isOwner, invited, nowMs };
+    return { secret, makesOwner: isOwner, invited, nowMs };
   } catch (cause) {
     if (!(cause instanceof Problem)) throw cause;
     throw new OidcLinkOver("The link holds no more", { cause });

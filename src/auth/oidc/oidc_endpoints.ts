@@ -176,7 +176,7 @@ export async function getOidcCallback(
         claims,
         arrival,
       );
-      if (isNew) {
+      if (isNew || arrival.makesOwner) {
         await recordAudit(sql, {
           ...enteringAs(services, exchange, person.email),
           what: arrival.makesOwner ? "owner.create" : "person.join",

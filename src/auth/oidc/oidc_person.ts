@@ -11,6 +11,7 @@ import {
   PersonName,
   personOfRow,
 } from "../people/people.ts";
+import { useLink } from "../people/links.ts";
 import type { OidcClaims, OidcSettings } from "./oidc_provider.ts";
 
 /** Providers whose roles serve several programs may call ours so. */
@@ -107,9 +108,11 @@ async function withClaimedRole(sql: Sql, person: Person, claims: OidcClaims): Pr
 
 /** By which of our own links somebody came to the provider, if by one. */
 export interface Arrival {
-  /** The set-up link was followed, and is used up: whoever comes is the owner. */
+  /** The link's. Null: they came by none. */
+  readonly secret: string | null;
+  /** The set-up link was followed: whoever comes is the owner. */
   readonly makesOwner: boolean;
-  /** An invitation was followed, and is used up: whoever comes is its person. */
+  /** An invitation was followed: whoever comes is its person, unless they are somebody else here already. */
   readonly invited: Person | null;
   readonly nowMs: number;
 }
@@ -133,16 +136,20 @@ export async function personAtProvider(
   sql: Sql,
   settings: OidcSettings,
   claims: OidcClaims,
-  { makesOwner, invited, nowMs }: Arrival,
+  { secret, makesOwner, invited, nowMs }: Arrival,
 ): Promise<AtProvider> {
   const now = new Date(nowMs).toISOString();
   const linked = await linkedPerson(sql, claims, now);
-  if (linked !== null) {
-    const person = await withClaimedRole(sql, linked, claims);
-    return { person, isNew: false, hasOtherRole: person.role !== linked.role };
+  const arrived = linked === null
+    ? invited ?? await arrivedPerson(sql, settings, claims, makesOwner, nowMs)
+    : makesOwner
+    ? await changePerson(sql, linked.id, { role: "owner" })
+    : linked;
+  if (linked === null) await link(sql, claims, arrived.id, now);
+  // An invitation of somebody else stays theirs.
+  if (secret !== null && (makesOwner || invited?.id === arrived.id)) {
+    await useLink(sql, secret, nowMs);
   }
-  const arrived = invited ?? await arrivedPerson(sql, settings, claims, makesOwner, nowMs);
-  await link(sql, claims, arrived.id, now);
   const person = await withClaimedRole(sql, arrived, claims);
-  return { person, isNew: true, hasOtherRole: person.role !== arrived.role };
+  return { person, isNew: linked === null, hasOtherRole: person.role !== arrived.role };
 }

@@ -83,6 +83,40 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "oidc: who is known already follows a set-up link as owner, and uses up nobody's invitation",
+  fn: () =>
+    withProvider({ OIDC_ALLOWED_DOMAINS: "shop.example" }, async (app) => {
+      const ada = new Browser(app);
+      await ada.signIn("ada");
+      const person = async () => (await app.admin("GET", "/v1/people")).body.people[0];
+      const { email, role } = await person();
+      assert.equal(role, "viewer");
+      const invited = { email: "bob@elsewhere.example", role: "viewer", projects: ["*"] };
+      const { body: { invitation } } = await app.admin("POST", "/v1/people", invited);
+      const token = invitation.url.split("#invitation=")[1];
+      assert.equal(await ada.signIn("ada", `?invitation=${token}`), `${BASE}/`);
+      const look = await app.fetch("/v1/auth/invitation/look", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ token }),
+      });
+      assert.equal(look.body.email, invited.email, JSON.stringify(look.body));
+
+      const setup = await app.app.makeSetUpLink();
+      assert.equal(await ada.signIn("ada", `?setup=${setup}`), `${BASE}/`);
+      assert.equal((await person()).role, "owner");
+      const { body: { rows } } = await app.admin("GET", "/v1/audit");
+      const told = rows.find(({ what }: { what: string }) => what === "owner.create");
+      assert.equal(told?.subject, email);
+      assert.equal(
+        await new Browser(app).signIn("ada", `?setup=${setup}`),
+        `${BASE}/#provider=link_over`,
+      );
+    }),
+});
+
+Deno.test({
   name: "oidc: a role claim makes the person, and its role follows the claim",
   fn: () =>
     withProvider({ OIDC_ROLE_CLAIM: "roles" }, async (app) => {
