@@ -225,8 +225,11 @@ export async function removePerson(sql: Sql, id: string): Promise<Person> {
   return person;
 }
 
-/** Ids of the owners who can sign in, none of whom changes until the transaction ends. */
-async function lockOwners(sql: Sql): Promise<string[]> {
+/**
+ * Ids of the owners who can sign in. Nobody's role or projects change until the transaction ends, as
+ * whoever changes people takes this lock first.
+ */
+export async function lockOwners(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ person_id: string; joined_at: Date | null }>(
     "SELECT person_id, joined_at FROM people WHERE role = 'owner' ORDER BY person_id FOR UPDATE",
   );

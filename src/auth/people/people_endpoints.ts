@@ -21,6 +21,7 @@ import {
   createPerson,
   Email,
   listPeople,
+  lockOwners,
   type Person,
   PersonName,
   PersonProjects,
@@ -179,6 +180,8 @@ export async function patchPerson(
   const patch = await readJson(exchange.request, PersonChange);
   const id = exchange.params.id ?? "";
   const changed = await sql.transaction(async (inside) => {
+    // Before anything is read of them, as what is read is written back.
+    await lockOwners(inside);
     const before = await requirePerson(inside, id);
     const role = patch.role ?? before.role;
     await assertMayRule(inside, exchange.who, [before.role, role]);
@@ -207,6 +210,7 @@ export async function deletePerson(
   const { sql, liveSessions } = services;
   requireEveryProject(requirePrincipal(exchange.who));
   await sql.transaction(async (inside) => {
+    await lockOwners(inside);
     const { id, role } = await requirePerson(inside, exchange.params.id ?? "");
     await assertMayRule(inside, exchange.who, [role]);
     const { email } = await removePerson(inside, id);

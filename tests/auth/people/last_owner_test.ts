@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { createPerson } from "../../../src/auth/people/people.ts";
+import { changePerson, createPerson } from "../../../src/auth/people/people.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import { TestApp } from "../../support/app.ts";
 import { onBothEngines } from "../../support/databases.ts";
+import { until } from "../../support/server_process.ts";
 
 /** Two requests at once race for the same rows: one round alone may go well by luck. */
 const ROUNDS = 6;
@@ -53,6 +54,29 @@ onBothEngines("last owner: of two who are removed or demoted at once, one stays"
         assert.equal((await owners()).length, 1);
       }
     }
+  } finally {
+    await app.stop();
+  }
+});
+
+onBothEngines("a rename leaves the role that another owner gives meanwhile", async (_, db) => {
+  // On the embedded engine one change follows the other.
+  if (!("DATABASE_URL" in db.env)) return;
+  const sql = await db.open();
+  const app = await new TestApp(db.env).start();
+  try {
+    await owner(sql);
+    const id = await owner(sql);
+    const isWaiting = async () =>
+      (await sql.query("SELECT FROM pg_locks WHERE NOT granted")).length > 0;
+    let renamed: ReturnType<TestApp["admin"]> | null = null;
+    await sql.transaction(async (inside) => {
+      await changePerson(inside, id, { role: "viewer", projects: ["prj_default"] });
+      renamed = app.admin("PATCH", `/v1/people/${id}`, { name: "Ada" });
+      await until(20_000, isWaiting, "the rename waits");
+    });
+    const { name, role, projects } = (await renamed!).body.person;
+    assert.deepEqual([name, role, projects], ["Ada", "viewer", ["prj_default"]]);
   } finally {
     await app.stop();
   }
