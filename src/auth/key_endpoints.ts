@@ -131,7 +131,7 @@ export async function postKey(services: KeyServices, exchange: ApiExchange): Pro
     return made;
   });
   keys.invalidate();
-  const location = `${new URL(exchange.request.url).pathname}/${created.id}`;
+  const location = `${exchange.url.pathname}/${created.id}`;
   return json(created, 201, { "Location": location });
 }
 
@@ -176,6 +176,6 @@ export async function postKeyRotation(
     return made;
   });
   keys.invalidate();
-  const path = new URL(exchange.request.url).pathname.split("/").slice(0, -2).join("/");
+  const path = exchange.url.pathname.split("/").slice(0, -2).join("/");
   return json(created, 201, { "Location": `${path}/${created.id}` });
 }

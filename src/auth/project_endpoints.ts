@@ -72,8 +72,7 @@ export async function postProject(
     });
     return made;
   });
-  // The path as the caller sees it, base path included.
-  const location = `${new URL(request.url).pathname}/${project.id}`;
+  const location = `${exchange.url.pathname}/${project.id}`;
   return json(projectReply(project), 201, { "Location": location });
 }
 

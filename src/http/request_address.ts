@@ -18,3 +18,15 @@ export function requestAddress(target: string, host: string | null): URL | null 
   if (host !== null && (host.length > HOST_LENGTH_MAX || !HOST.test(host))) return null;
   return URL.parse(target.startsWith("/") ? SOME_ORIGIN + target : target);
 }
+
+/**
+ * Returns the address of a request without the base path, which a proxy may have removed already; null: it
+ * has none.
+ */
+export function addressBelow(basePath: string, request: Request): URL | null {
+  const url = requestAddress(request.url, request.headers.get("host"));
+  if (url !== null && basePath !== "" && `${url.pathname}/`.startsWith(`${basePath}/`)) {
+    url.pathname = url.pathname.slice(basePath.length) || "/";
+  }
+  return url;
+}

@@ -5,7 +5,7 @@ import { ClientGone } from "./body.ts";
 import type { Cors } from "./cors.ts";
 import type { Log } from "./log.ts";
 import { problemReply } from "./reply.ts";
-import { requestAddress } from "./request_address.ts";
+import { addressBelow } from "./request_address.ts";
 import { noteAllowed } from "./still_allowed.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -137,16 +137,11 @@ function refusal(reply: Response, { options }: Problem): Response {
   return reply;
 }
 
-/**
- * Returns the address of a request without the base path, which a proxy may have removed already; null: it
- * has none.
- */
-function addressBelow(basePath: string, request: Request): URL | null {
-  const url = requestAddress(request.url, request.headers.get("host"));
-  if (url !== null && basePath !== "" && `${url.pathname}/`.startsWith(`${basePath}/`)) {
-    url.pathname = url.pathname.slice(basePath.length) || "/";
-  }
-  return url;
+/** Handlers name what they made by its path below the base path, whatever a proxy removes. */
+function placedBelow(basePath: string, response: Response): Response {
+  const location = basePath === "" ? null : response.headers.get("location");
+  if (location?.startsWith("/")) response.headers.set("Location", basePath + location);
+  return response;
 }
 
 function invalidHost(): Problem {
@@ -192,7 +187,7 @@ export function createRouter<Access, Who>(
   options: RouterOptions<Access, Who>,
 ): Handle {
   const match = compile(routes);
-  const { cors, log } = options;
+  const { basePath, cors, log } = options;
 
   /** Returns the reply of the route's handler, or the reply to its problem. Never throws. */
   async function answer(
@@ -231,7 +226,7 @@ export function createRouter<Access, Who>(
       const headers = forOthers ? request.headers.get("access-control-request-headers") : null;
       return cors.preflight(origin, methods, headers);
     }
-    const response = await answer(found, { ...exchange, url });
+    const response = placedBelow(basePath, await answer(found, { ...exchange, url }));
     if (forBrowsers) cors.decorate(response.headers, origin);
     return response;
   }
@@ -240,7 +235,7 @@ export function createRouter<Access, Who>(
     const startedAt = performance.now();
     const sent = request.headers.get("x-request-id");
     const requestId = sent !== null && SANE_REQUEST_ID.test(sent) ? sent : crypto.randomUUID();
-    const url = addressBelow(options.basePath, request);
+    const url = addressBelow(basePath, request);
     const found = url === null ? null : match(url.pathname);
     const response = url === null
       ? problemReply(invalidHost(), requestId)

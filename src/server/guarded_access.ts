@@ -2,6 +2,7 @@ import type { MoveState } from "../archive/move_state.ts";
 import type { Authorize } from "../auth/access.ts";
 import type { Config } from "../config.ts";
 import { DatabaseUnavailable } from "../db/sql.ts";
+import { addressBelow } from "../http/request_address.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
@@ -10,12 +11,13 @@ const MOVING = /^\/v1\/(?:move|archive|session)(?:\/|$)/;
 const ERASURE = /^\/v1\/actors\//;
 
 /** Throws `moving` or `moved` for a request whose effect would be lost, or would differ in the new database. */
-function assertNotMoving(move: MoveState, basePath: string, { method, url }: Request): void {
+function assertNotMoving(move: MoveState, basePath: string, request: Request): void {
   const { status } = move;
   if (status === "none") return;
-  const path = new URL(url).pathname.slice(basePath.length);
+  const path = addressBelow(basePath, request)?.pathname ?? "";
   if (MOVING.test(path)) return;
-  if (status !== "copying" || method === "DELETE" && ERASURE.test(path)) throw move.refusal();
+  const isErasure = request.method === "DELETE" && ERASURE.test(path);
+  if (status !== "copying" || isErasure) throw move.refusal();
 }
 
 /** Refuses requests that need the database while it is not ready or the server stops. */

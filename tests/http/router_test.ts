@@ -161,3 +161,16 @@ Deno.test("router: below a base path, with and without the prefix", async () => 
     assert.equal((await send("GET", path)).status, 404, path);
   }
 });
+
+Deno.test("router: a path in Location has the base path, whether or not a proxy removes it", async () => {
+  const made = ({ url }: Exchange<string>) =>
+    new Response(null, { status: 201, headers: { Location: `${url.pathname}/5` } });
+  const led = () =>
+    new Response(null, { status: 303, headers: { Location: "https://x.example/" } });
+  const { send } = start([["/v1/things", "POST", made], ["/v1/led", "GET", led]], "/analytics");
+  for (const base of ["", "/analytics"]) {
+    const { headers } = await send("POST", `${base}/v1/things`);
+    assert.equal(headers.get("location"), "/analytics/v1/things/5");
+  }
+  assert.equal((await send("GET", "/v1/led")).headers.get("location"), "https://x.example/");
+});

@@ -135,7 +135,7 @@ export async function postApiToken(
     epoch,
   });
   return json({ id, token, expiresAt }, 201, {
-    "Location": `${new URL(exchange.request.url).pathname}/${id}`,
+    "Location": `${exchange.url.pathname}/${id}`,
   });
 }
 

@@ -166,7 +166,7 @@ export async function postPerson(
   });
   const { who } = askedBy(services, exchange);
   const invitation = made === null ? null : await mailInvitation(services.mail, person, made, who);
-  const location = `${new URL(exchange.request.url).pathname}/${person.id}`;
+  const location = `${exchange.url.pathname}/${person.id}`;
   return json({ person: personReply(person), invitation }, 201, { "Location": location });
 }
 

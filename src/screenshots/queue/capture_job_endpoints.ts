@@ -69,7 +69,6 @@ export interface CaptureJobServices extends SelectionServices {
   readonly newJobId: () => string;
   /** Called when something was queued. */
   readonly queued: () => void;
-  readonly basePath: string;
   /** Aborts when the server stops: nobody waits any longer. */
   readonly stopping: AbortSignal;
 }
@@ -105,7 +104,7 @@ export class CaptureJobs {
     body: z.output<typeof CaptureJobCreation>,
     { request }: Pick<Exchange<unknown>, "request">,
   ): Promise<Response> {
-    const { sql, newJobId, now, queued, basePath } = this.#services;
+    const { sql, newJobId, now, queued } = this.#services;
     const { projectId } = project;
     const named = body.path === undefined ? body.paths : [body.path];
     const paths = named ?? (await selectPages(this.#services, projectId)).paths;
@@ -119,7 +118,7 @@ export class CaptureJobs {
       ? await this.#wait(jobId, [project.id], seconds, request.signal)
       : await this.#find(jobId, [project.id]);
     return json({ job }, waits && job.status === "done" ? 200 : 202, {
-      "Location": `${basePath}${CAPTURE_JOBS_PATH}/${jobId}`,
+      "Location": `${CAPTURE_JOBS_PATH}/${jobId}`,
       ...(waits ? { "Preference-Applied": `wait=${seconds}` } : {}),
     });
   }
