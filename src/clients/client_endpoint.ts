@@ -123,7 +123,8 @@ export async function takeClientEvents(
   const clientRequest = requestOf(exchange, receivedAtMs);
   const named = basicKey(clientRequest.headers) ?? route.keyOf?.(clientRequest) ?? null;
   const early = named === null ? null : await authenticateClient(services.keys, named);
-  if (services.writer.full) throw Writer.overloaded();
+  const { writer } = services;
+  if (early === null ? writer.full : writer.isFullFor(early.projectId)) throw Writer.overloaded();
 
   const budget = early === null ? services.budget.keyed : services.budget;
   const body = new ClientBody(early !== null);

@@ -232,7 +232,7 @@ export async function importEvents(
 ): Promise<Response> {
   const isDryRun = url.searchParams.get("dryRun") === "true";
   checkContentType(request);
-  if (services.writer.full) throw Writer.overloaded();
+  if (services.writer.isFullFor(project.projectId)) throw Writer.overloaded();
   return await withBody(request, EVENT_BODY_LIMITS, services.budget, () => {}, async (bytes) => {
     await assertStillAllowed(request);
     const lines = linesOf(bytes);

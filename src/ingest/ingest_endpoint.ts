@@ -129,7 +129,8 @@ export async function ingestEvents(
   checkContentType(request);
   const early = await authenticateEarly(services.keys, request, url);
   if (early === null) checkKeyedEncoding(request);
-  if (services.writer.full) throw Writer.overloaded();
+  const { writer } = services;
+  if (early === null ? writer.full : writer.isFullFor(early.projectId)) throw Writer.overloaded();
 
   const limits = early === null ? KEYED_LIMITS : EVENT_BODY_LIMITS;
   const budget = early === null ? services.budget.keyed : services.budget;

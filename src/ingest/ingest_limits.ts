@@ -11,6 +11,9 @@ export const JOURNAL_PURGE_CHUNK_ROWS = 1_000;
  */
 export const EVENT_LEVELS_MAX = 1_000;
 
+/** Of the rows and bytes that may wait, what those of one project may be, before it is refused more. */
+export const QUEUED_BY_ONE_SHARE_MAX = 0.75;
+
 /** Turns of the event loop without another request, after which what waits is stored. */
 export const GATHER_QUIET_TURNS = 3;
 /** Rows with which it is stored without waiting for more: those of a journal block. */

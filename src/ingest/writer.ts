@@ -9,7 +9,11 @@ import {
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { hasEarlierEvents, insertEvents, insertNewEvents, keyOf } from "./event_insert.ts";
-import { FLUSH_BESIDE_MS, FLUSH_BESIDE_ROWS_MIN } from "./ingest_limits.ts";
+import {
+  FLUSH_BESIDE_MS,
+  FLUSH_BESIDE_ROWS_MIN,
+  QUEUED_BY_ONE_SHARE_MAX,
+} from "./ingest_limits.ts";
 import { whenGathered } from "./when_gathered.ts";
 import type { EventRow } from "../store/event_row.ts";
 
@@ -67,6 +71,8 @@ export class Writer {
   /** Rows and bytes that wait or are being written. */
   #rows = 0;
   #bytes = 0;
+  /** Of these, those of the requests of each project that has any. */
+  readonly #held = new Map<number, { rows: number; bytes: number }>();
   #flushing = 0;
   /** How many of the flushes under way take long. */
   #slow = 0;
@@ -94,6 +100,13 @@ export class Writer {
     return this.#rows >= this.#rowsMax || this.#bytes >= this.#bytesMax;
   }
 
+  /** Whether it is full for a project, which leaves a share of it to others. */
+  isFullFor(projectId: number): boolean {
+    const { rows = 0, bytes = 0 } = this.#held.get(projectId) ?? {};
+    return this.full || rows > this.#rowsMax * QUEUED_BY_ONE_SHARE_MAX ||
+      bytes > this.#bytesMax * QUEUED_BY_ONE_SHARE_MAX;
+  }
+
   /** Returns the reply to a request while the queue is full. */
   static overloaded(): Problem {
     return new Problem(
@@ -108,19 +121,29 @@ export class Writer {
   /**
    * Stores the rows of one request: all of them or none. Resolves after the commit.
    * @param bytes about what the rows hold in memory
-   * Throws `overloaded` when the queue is full, DatabaseUnavailable when nothing could be stored
+   * Throws `overloaded` when the queue is full for the first row's project, DatabaseUnavailable when nothing could be stored
    * (or when nobody knows: repeating the request is safe).
    */
   write(rows: readonly EventRow[], bytes: number): Promise<Written> {
-    if (rows.length === 0) return Promise.resolve({ duplicates: 0, refused: NOTHING_REFUSED });
-    if (this.full) return Promise.reject(Writer.overloaded());
-    this.#rows += rows.length;
+    const [first] = rows;
+    if (first === undefined) return Promise.resolve({ duplicates: 0, refused: NOTHING_REFUSED });
+    if (this.isFullFor(first.project_id)) return Promise.reject(Writer.overloaded());
+    this.#hold(first.project_id, rows.length, bytes);
     this.#queuedRows += rows.length;
-    this.#bytes += bytes;
     return new Promise((resolve, reject) => {
       this.#queue.push({ rows, bytes, resolve, reject });
       this.#pumpSoon();
     });
+  }
+
+  /** Counts a request's rows and bytes, or with negative ones that they are settled. */
+  #hold(projectId: number, rows: number, bytes: number): void {
+    this.#rows += rows;
+    this.#bytes += bytes;
+    const held = this.#held.getOrInsertComputed(projectId, () => ({ rows: 0, bytes: 0 }));
+    held.rows += rows;
+    held.bytes += bytes;
+    if (held.rows === 0) this.#held.delete(projectId);
   }
 
   /** Resolves when all requests so far are settled. */
@@ -162,10 +185,7 @@ export class Writer {
       clearTimeout(timer);
       if (isSlow) this.#slow--;
       this.#flushing--;
-      for (const waiting of group) {
-        this.#rows -= waiting.rows.length;
-        this.#bytes -= waiting.bytes;
-      }
+      for (const { rows, bytes } of group) this.#hold(rows[0]!.project_id, -rows.length, -bytes);
       this.#pumpSoon();
       if (this.#flushing === 0) this.#idle.splice(0).forEach((wake) => wake());
     });

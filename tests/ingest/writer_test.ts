@@ -191,6 +191,32 @@ steps.set("another schema refuses no row: all are stored once it is mended", asy
   assert.deepEqual(await writer.write(rows, 1), { duplicates: 0, refused: NOBODY });
 });
 
+steps.set("one project leaves others a share of the queue", async (database) => {
+  for (const bounds of [{ queuedRowsMax: 4 }, { queuedBytesMax: 40 }]) {
+    const gate = gated(database);
+    const { writer } = newWriter(gate.sql, bounds);
+    const write = (project_id: number) => writer.write([newRow({ project_id })], 10);
+    const waiting = [write(1), write(1), write(1)];
+    assert.equal(writer.isFullFor(1), false, "three quarters are allowed");
+    gate.open();
+    await Promise.all(waiting);
+    await writer.drain();
+
+    const again = gated(database);
+    const narrow = newWriter(again.sql, bounds).writer;
+    const large = narrow.write(Array.from({ length: 3 }, () => newRow()), 30);
+    const more = narrow.write([newRow()], 1);
+    assert.equal(narrow.full, "queuedRowsMax" in bounds);
+    assert.equal(narrow.isFullFor(1), true);
+    await assert.rejects(narrow.write([newRow()], 1), { code: "overloaded" });
+    assert.equal(narrow.isFullFor(2), narrow.full);
+    again.open();
+    await Promise.all([large, more]);
+    await narrow.drain();
+    assert.equal(narrow.isFullFor(1), false);
+  }
+});
+
 steps.set("a full queue is overloaded, and takes rows again once it has room", async (database) => {
   for (const bounds of [{ queuedRowsMax: 2 }, { queuedBytesMax: 20 }]) {
     const gate = gated(database);
