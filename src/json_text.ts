@@ -109,3 +109,13 @@ export function isJson(text: string): boolean {
     return false;
   }
 }
+
+/** Whether objects and arrays nest deeper than `levels`; the value itself is the first level. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (isDeeper(member, levels - 1)) return true;
+  }
+  return false;
+}

@@ -1,4 +1,4 @@
-/** Every bound of the product, with its unit in its name; those of captures stand in `captures/capture_limits.ts`. */
+/** Bounds of the product, with their units in their names; those of one part alone stand in its own file of limits. */
 
 const KIBIBYTE = 1024;
 const MEBIBYTE = 1024 * KIBIBYTE;

@@ -82,7 +82,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
     "timelines",
   ],
-  assistants: ["http", "problem", "query", "reports"],
+  assistants: ["http", "json_text", "problem", "query", "reports"],
   notes: ["audit", "auth", "db", "http", "limits", "problem", "query"],
   shares: ["audit", "auth", "db", "http", "limits", "problem", "query", "recent_cache", "seats"],
   told: [

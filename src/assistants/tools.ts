@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Problem } from "../problem.ts";
-import { FILTER_OPS, isDeeper } from "../query/filters.ts";
+import { isDeeper } from "../json_text.ts";
+import { FILTER_OPS } from "../query/filters.ts";
 import { invalidParameter } from "../query/parameters.ts";
 import { ASSISTANT_ARGUMENT_LEVELS_MAX, ASSISTANT_ROWS_MAX } from "./assistant_limits.ts";
 

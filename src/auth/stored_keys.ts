@@ -1,4 +1,5 @@
-import { type Sql, StatementRefused } from "../db/sql.ts";
+import { isRefused, UNIQUE_VIOLATION } from "../db/refusal.ts";
+import type { Sql } from "../db/sql.ts";
 import { API_KEY_LENGTH_MAX, API_KEY_LENGTH_MIN } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { keyHash, type KeyKind } from "./keys.ts";
@@ -43,7 +44,6 @@ const RANDOM_CHARACTERS = 32;
 /** Characters of a key that tell it from others, and of which share of the key at most. */
 const HINT_LENGTH = 4;
 const HINT_SHARE = 4;
-const UNIQUE_VIOLATION = "23505";
 
 function keyRecord(row: KeyRow, nowMs: number): KeyRecord {
   const expired = row.expires_at !== null && nowMs >= row.expires_at.getTime();
@@ -129,7 +129,7 @@ export async function createKey(sql: Sql, wanted: {
     if (row === undefined) throw new Error("The new key was not returned");
     return { ...keyRecord(row, nowMs), key };
   } catch (error) {
-    if (error instanceof StatementRefused && error.sqlState === UNIQUE_VIOLATION) {
+    if (isRefused(error, UNIQUE_VIOLATION)) {
       throw new Problem("conflict", "This key exists already.", { cause: error });
     }
     throw error;

@@ -25,3 +25,11 @@ export function refusal(
       sqlState,
     );
 }
+
+/** A row of the same key is there already. */
+export const UNIQUE_VIOLATION = "23505";
+
+/** Whether PostgreSQL refused a statement with this code. */
+export function isRefused(error: unknown, sqlState: string): boolean {
+  return error instanceof StatementRefused && error.sqlState === sqlState;
+}

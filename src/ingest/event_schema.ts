@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isDeeper } from "../json_text.ts";
 import {
   EVENT_BYTES_MAX,
   IDENTIFIER_LENGTH_MAX,
@@ -150,16 +151,6 @@ function jsonBytes(value: unknown): number {
   return UTF8.encode(JSON.stringify(value)).length;
 }
 
-/** True where objects and arrays nest deeper than `levels`; the value itself is the first level. */
-function nestsDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (nestsDeeper(member, levels - 1)) return true;
-  }
-  return false;
-}
-
 /** Whether PostgreSQL cannot hold a text. */
 function isUnstorable(value: unknown): boolean {
   return typeof value === "string" && (value.includes("\u0000") || !value.isWellFormed());
@@ -196,7 +187,7 @@ function checkNumbers(event: Members): void {
 export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: number): void {
   for (const [key, value] of Object.entries(event)) {
     const levelsMax = key === "properties" ? NESTING_LEVELS_MAX : EVENT_LEVELS_MAX;
-    if (nestsDeeper(value, levelsMax)) throw tooDeep(levelsMax, key.slice(0, NAME_LENGTH_MAX));
+    if (isDeeper(value, levelsMax)) throw tooDeep(levelsMax, key.slice(0, NAME_LENGTH_MAX));
   }
   if (suspicion.text) {
     const place = badPlace(event, "", isUnstorable);

@@ -1,3 +1,4 @@
+import { isRefused, UNIQUE_VIOLATION } from "../db/refusal.ts";
 import { DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
 import {
   FLUSH_BYTES_MAX,
@@ -51,8 +52,6 @@ const UNDEFINED_TABLE = "42P01";
 /** deadlock_detected and serialization_failure, too: the same insert succeeds when run again. */
 const TRANSIENT = new Set([UNDEFINED_TABLE, "40P01", "40001"]);
 const TRANSIENT_TRIES_MAX = 5;
-/** unique_violation: an event of the flush was stored before. */
-const KNOWN_EVENT = "23505";
 
 /** Undoes a trial insert. */
 class Undo extends Error {}
@@ -254,7 +253,7 @@ export class Writer {
         await insertNewEvents(this.#sql, gathered.rows);
         return null;
       } catch (error) {
-        if (!isRefused(error, KNOWN_EVENT)) throw error;
+        if (!isRefused(error, UNIQUE_VIOLATION)) throw error;
       }
     }
     const { rows } = gathered.distinct;
@@ -317,10 +316,6 @@ export class Writer {
     }
     return true;
   }
-}
-
-function isRefused(error: unknown, sqlState: string): boolean {
-  return error instanceof StatementRefused && error.sqlState === sqlState;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Conditions on people: what they did, when they were first seen, which goal they reached. */
 import { z } from "zod";
+import { isDeeper } from "../json_text.ts";
 import { NAME_LENGTH_MAX } from "../limits.ts";
 import {
   CONDITION_DAYS_MAX,
@@ -8,7 +9,7 @@ import {
   CONDITION_LEVELS_MAX,
   CONDITION_TIMES_MAX,
 } from "./actor_condition_limits.ts";
-import { type EventMatch, EventName, isDeeper, MATCH_MEMBERS, pageAsMatch } from "./filters.ts";
+import { type EventMatch, EventName, MATCH_MEMBERS, pageAsMatch } from "./filters.ts";
 import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { BOUND_USAGE, boundOf } from "./range.ts";
 

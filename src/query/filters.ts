@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson } from "../json_text.ts";
+import { isDeeper, parseJson } from "../json_text.ts";
 import {
   FILTER_TEXT_LENGTH_MAX,
   FILTER_VALUES_MAX,
@@ -230,12 +230,6 @@ export function pageAsMatch(value: unknown, context: z.core.ParsePayload): unkno
 }
 
 const MatchOrPage = z.preprocess(pageAsMatch, EventMatch);
-
-/** Whether a value nests deeper than `levels` levels. */
-export function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
-}
 
 /** Describes an error with its place; of a union, the error of the branch that got furthest. */
 function describeIssue(issue: z.core.$ZodIssue, place: string): string {

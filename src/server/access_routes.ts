@@ -40,9 +40,7 @@ import {
   TokenCreation,
   TokensRevoked,
 } from "../auth/session_endpoints.ts";
-import type { DocumentedRoute } from "./documented_route.ts";
-import type { RouteDoc } from "./openapi.ts";
-import type { ProblemCode } from "../problem.ts";
+import { BODY_PROBLEMS, type DocumentedRoute, shown } from "./documented_route.ts";
 
 export type AccessServices =
   & SessionServices
@@ -50,17 +48,6 @@ export type AccessServices =
   & ProjectServices
   & KeyServices
   & ApiTokenServices;
-
-const BODY_PROBLEMS: readonly ProblemCode[] = [
-  "invalid_json",
-  "invalid_body",
-  "body_too_large",
-  "unsupported_media_type",
-];
-
-function shown(description: string, schema: z.ZodType): RouteDoc["success"] {
-  return { status: 200, description, schema };
-}
 
 function tokenRoutes(services: AccessServices): DocumentedRoute[] {
   return [

@@ -8,7 +8,7 @@ import {
   removeNote,
 } from "../notes/note_endpoints.ts";
 import { NoteChange, NoteCreation, NoteShown } from "../notes/notes.ts";
-import type { DocumentedRoute } from "./documented_route.ts";
+import { BODY_PROBLEMS, type DocumentedRoute } from "./documented_route.ts";
 import type { ProblemCode } from "../problem.ts";
 
 const READ_PROBLEMS: readonly ProblemCode[] = [
@@ -16,11 +16,8 @@ const READ_PROBLEMS: readonly ProblemCode[] = [
   "project_required",
   "not_found",
 ];
-const BODY_PROBLEMS: readonly ProblemCode[] = [
-  "invalid_json",
-  "invalid_body",
-  "body_too_large",
-  "unsupported_media_type",
+const WRITE_PROBLEMS: readonly ProblemCode[] = [
+  ...BODY_PROBLEMS,
   "project_required",
   "not_found",
 ];
@@ -64,7 +61,7 @@ export function noteRoutes(services: NoteServices): DocumentedRoute[] {
         query: QUERY,
         body: NoteCreation,
         success: { status: 201, description: "The note", schema: NoteShown },
-        problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS, "conflict"],
+        problems: [...WRITE_PROBLEMS, ...KEY_PROBLEMS, "conflict"],
       },
     },
     {
@@ -77,7 +74,7 @@ export function noteRoutes(services: NoteServices): DocumentedRoute[] {
         query: QUERY,
         body: NoteChange,
         success: { status: 200, description: "The note as it is now", schema: NoteShown },
-        problems: [...BODY_PROBLEMS, ...KEY_PROBLEMS],
+        problems: [...WRITE_PROBLEMS, ...KEY_PROBLEMS],
       },
     },
     {

@@ -44,16 +44,10 @@ import {
   SignedInShown,
   SignInOffer,
 } from "../auth/people/sign_in_endpoints.ts";
-import type { DocumentedRoute } from "./documented_route.ts";
+import { BODY_PROBLEMS, type DocumentedRoute, shown } from "./documented_route.ts";
 import type { RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "../problem.ts";
 
-const BODY_PROBLEMS: readonly ProblemCode[] = [
-  "invalid_json",
-  "invalid_body",
-  "body_too_large",
-  "unsupported_media_type",
-];
 const ENTRY_PROBLEMS: readonly ProblemCode[] = [
   ...BODY_PROBLEMS,
   "foreign_origin",
@@ -61,10 +55,6 @@ const ENTRY_PROBLEMS: readonly ProblemCode[] = [
   "conflict",
 ];
 const LINK_PROBLEMS: readonly ProblemCode[] = ["invalid_link", "used_link", "expired_link"];
-
-function shown(description: string, schema: z.ZodType, status = 200): RouteDoc["success"] {
-  return { status, description, schema };
-}
 
 const nothing = (description: string): RouteDoc["success"] => ({ status: 204, description });
 

@@ -15,24 +15,11 @@ import {
 import type { LiveShares } from "../shares/live_shares.ts";
 import { ShareChange, ShareCreation, ShareShown } from "../shares/shares.ts";
 import type { DashboardPage } from "./dashboard_endpoints.ts";
-import type { DocumentedRoute } from "./documented_route.ts";
-import type { RouteDoc } from "./openapi.ts";
-import type { ProblemCode } from "../problem.ts";
+import { BODY_PROBLEMS, type DocumentedRoute, shown } from "./documented_route.ts";
 
 export interface ShareRouteServices
   extends Omit<ShareServices, "shares">, Omit<ShareEntryServices, "shares"> {
   readonly shares: LiveShares;
-}
-
-const BODY_PROBLEMS: readonly ProblemCode[] = [
-  "invalid_json",
-  "invalid_body",
-  "body_too_large",
-  "unsupported_media_type",
-];
-
-function shown(description: string, schema: z.ZodType, status = 200): RouteDoc["success"] {
-  return { status, description, schema };
 }
 
 /** Returns the routes that list, make, change and revoke shares. */

@@ -14,17 +14,9 @@ import {
   postPasskeySignInOptions,
 } from "../auth/passkeys/passkey_endpoints.ts";
 import { SignedInShown } from "../auth/people/sign_in_endpoints.ts";
-import type { ProblemCode } from "../problem.ts";
-import type { DocumentedRoute } from "./documented_route.ts";
+import { BODY_PROBLEMS, type DocumentedRoute } from "./documented_route.ts";
 
 export type SignInServices = OidcServices & PasskeyServices;
-
-const BODY_PROBLEMS: readonly ProblemCode[] = [
-  "invalid_json",
-  "invalid_body",
-  "body_too_large",
-  "unsupported_media_type",
-];
 
 function oidcRoutes(services: OidcServices): DocumentedRoute[] {
   return [

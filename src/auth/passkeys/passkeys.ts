@@ -1,4 +1,5 @@
-import { arrayLiteral, type Sql, StatementRefused } from "../../db/sql.ts";
+import { isRefused, UNIQUE_VIOLATION } from "../../db/refusal.ts";
+import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import { Problem } from "../../problem.ts";
 import { type Person, PERSON_COLUMNS, personOfRow } from "../people/people.ts";
 import type { StoredPasskey } from "./passkey_ceremony.ts";
@@ -27,7 +28,6 @@ interface StoredRow extends Record<string, unknown> {
   transports: string[];
 }
 
-const UNIQUE_VIOLATION = "23505";
 const iso = (ms: number) => new Date(ms).toISOString();
 
 function passkeyOfRow({ credential_id, name, created_at, last_used_at }: PasskeyRow): Passkey {
@@ -99,7 +99,7 @@ export async function addPasskey(sql: Sql, wanted: {
     );
     if (row !== undefined) return passkeyOfRow(row);
   } catch (cause) {
-    if (!(cause instanceof StatementRefused) || cause.sqlState !== UNIQUE_VIOLATION) throw cause;
+    if (!isRefused(cause, UNIQUE_VIOLATION)) throw cause;
     throw new Problem("conflict", "This passkey is kept already.", { cause });
   }
   throw new Problem("conflict", `You have ${PASSKEYS_MAX} passkeys. Remove one first.`);

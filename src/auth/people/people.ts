@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { arrayLiteral, type Sql, StatementRefused } from "../../db/sql.ts";
+import { isRefused, UNIQUE_VIOLATION } from "../../db/refusal.ts";
+import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import { NAME_LENGTH_MAX, TOKEN_PROJECTS_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { PlainText, ProjectId } from "../projects.ts";
@@ -94,7 +95,6 @@ export function personOfRow(row: Record<string, unknown>): Person {
 }
 
 const PERSON_ID = /^per_[A-Za-z0-9]{1,60}$/;
-const UNIQUE_VIOLATION = "23505";
 
 /** Everybody, in the order in which they came. */
 export async function listPeople(sql: Sql): Promise<Person[]> {
@@ -176,7 +176,7 @@ export async function createPerson(sql: Sql, wanted: NewPerson): Promise<Person>
     }
     return personOfRow(row);
   } catch (error) {
-    if (!(error instanceof StatementRefused) || error.sqlState !== UNIQUE_VIOLATION) throw error;
+    if (!isRefused(error, UNIQUE_VIOLATION)) throw error;
     throw new Problem("conflict", "Somebody has this e-mail address already.", { cause: error });
   }
 }
