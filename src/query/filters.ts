@@ -112,9 +112,14 @@ export function isField(text: string): text is Field {
     : property !== "" && property.length <= NAME_LENGTH_MAX && isStorable(property);
 }
 
+/** Whether a text is a field whose values tell groups apart. */
+export function isGroupingField(text: string): text is Exclude<Field, PersonField> {
+  return isField(text) && !isPersonField(text);
+}
+
 const usageOf = (fields: readonly string[]): string =>
   `Use one of ${fields.join(", ")}, or properties.<key>.`;
-const VALUE_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS]);
+export const GROUPING_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS]);
 const FIELD_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS, ...PERSON_FIELDS]);
 
 const FieldSchema = z.string(FIELD_USAGE).refine(isField, FIELD_USAGE)
@@ -286,7 +291,7 @@ export function readFilters(query: URLSearchParams): Filter[] {
 export function readField(query: URLSearchParams, name: string): Field | null {
   const text = givenText(query, name);
   if (text === null) return null;
-  if (!isField(text) || isPersonField(text)) throw invalidParameter(name, VALUE_USAGE);
+  if (!isGroupingField(text)) throw invalidParameter(name, GROUPING_USAGE);
   return text;
 }
 

@@ -4,7 +4,8 @@ import {
   EventMatch,
   type Field,
   FiltersSchema,
-  isField,
+  GROUPING_USAGE,
+  isGroupingField,
   readField,
   readJson,
 } from "../../query/filters.ts";
@@ -26,7 +27,7 @@ const Exclusions = z.array(EventMatch, "Use a list of events.")
   .meta({ description: "Events that must not happen in between." });
 const Window = z.string(WINDOW_USAGE).refine((text) => windowMs(text) !== null, WINDOW_USAGE)
   .meta({ description: "How long after the entry a step may happen, inclusive.", example: "7d" });
-const By = z.string().refine(isField, "Use a filter field, such as country or properties.plan.")
+const By = z.string().refine(isGroupingField, GROUPING_USAGE)
   .nullable().meta({ description: "Field whose value at the entry tells groups apart." });
 
 const MEMBERS = {

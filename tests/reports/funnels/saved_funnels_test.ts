@@ -100,6 +100,9 @@ onBothEngines("saved funnels: kept, listed, run, replaced, deleted", async (t, d
     const { code, fields } = await refusal(() => put(database, projectId, "b", wrong));
     assert.equal(code, "invalid_body");
     assert.deepEqual(fields.toSorted(), ["by", "more", "order", "steps", "title", "window"]);
+    // A person has several: a filter takes it, a breakdown does not.
+    const byPerson = { title: "B", steps: ["cart"], by: "anonymousId" };
+    assert.deepEqual((await refusal(() => put(database, projectId, "b", byPerson))).fields, ["by"]);
     const slug = await refusal(() => put(database, projectId, "-b", SIGNUP));
     assert.deepEqual(slug, { code: "invalid_parameter", fields: ["slug"] });
   });
