@@ -1,6 +1,6 @@
-import { type Interval, readInterval } from "./buckets.ts";
+import { bucketsOf, type Interval, readInterval } from "./buckets.ts";
 import { readComparison } from "./comparison.ts";
-import { readAll } from "./parameters.ts";
+import { givenText, readAll } from "./parameters.ts";
 import { type Range, readRange } from "./range.ts";
 
 /** The time of a read: its range, the interval of its series, and the range to compare with. */
@@ -12,7 +12,8 @@ interface Times {
 
 /**
  * Reads `from`, `to`, `timezone`, `interval` and `compare`. All bad ones are reported at once: where the
- * range is refused, the others are still checked as far as they can be without it.
+ * range is refused, the others are still checked as far as they can be without it. An `interval` that
+ * is given must fit the range and the one compared with, whether the read has a series or not.
  * @throws Problem `invalid_parameter`, `range_too_large`.
  */
 export function readTimes(
@@ -23,9 +24,13 @@ export function readTimes(
 ): Times {
   let range: Range | null = null;
   // Read in this order: the range comes first.
-  return readAll({
+  const times = readAll({
     range: () => range = readRange(query, projectTimezone, asOfMs),
     interval: () => readInterval(query, range, { allowHour }),
     comparison: () => readComparison(query, range, projectTimezone, asOfMs),
   });
+  if (givenText(query, "interval") === null) return times;
+  bucketsOf(times.range, times.interval);
+  if (times.comparison !== null) bucketsOf(times.comparison, times.interval);
+  return times;
 }

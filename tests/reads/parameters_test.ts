@@ -88,6 +88,15 @@ for (const one of ENDPOINTS) {
     assert.deepEqual(fieldsOf(reply.body).toSorted(), wrong.toSorted());
   });
 
+  Deno.test(`${one.documented}: an interval that is given makes at most 2,000 buckets`, async () => {
+    const interval = one.documented === "/v1/retention" ? "day" : "hour";
+    const long = { from: "2019-01-01", to: "2025-12-31", interval };
+    assertProblem(await ask(one, long), 400, "range_too_large");
+    const compare = JSON.stringify({ from: long.from, to: long.to });
+    const short = { from: "2026-01-01", to: "2026-01-02", interval, compare };
+    assertProblem(await ask(one, short), 400, "range_too_large");
+  });
+
   Deno.test(`${one.documented}: ten years are not too long, a day more is`, async () => {
     const ten = { from: "2016-03-01", to: "2026-02-28", interval: "month" };
     assert.equal((await ask(one, ten)).status, 200);

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { bucketsOf } from "../../query/buckets.ts";
-import type { Read, SharedRead } from "../../scans/read.ts";
+import type { Read } from "../../scans/read.ts";
 import { SegmentShown } from "../saved/segment_definitions.ts";
 
 /**
@@ -11,12 +10,6 @@ export function comparedRead(read: Read): Read | null {
   const { comparison } = read;
   if (comparison === null) return null;
   return read.compared ?? { ...read, range: comparison, comparison: null };
-}
-
-/** Throws `range_too_large` where the series of either range has too many buckets. */
-export function refuseManyBuckets({ range, comparison, interval }: SharedRead): void {
-  bucketsOf(range, interval);
-  if (comparison !== null) bucketsOf(comparison, interval);
 }
 
 /** Members of a reply that describe what it is compared with. */

@@ -5,12 +5,7 @@ import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { namesPerson } from "../../query/filters.ts";
 import type { Read } from "../../scans/read.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
-import {
-  COMPARED_SHOWN,
-  comparedRead,
-  comparedSaid,
-  refuseManyBuckets,
-} from "../answer/compared_read.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
 import {
   type Goal,
   GoalMatchShown,
@@ -192,5 +187,5 @@ export const GOALS: Report = {
     }),
     change: z.array(GoalChange).optional().meta({ description: "In the order of `goals`" }),
   },
-  ask: () => ({ refuse: refuseManyBuckets, answer }),
+  ask: () => ({ answer }),
 };

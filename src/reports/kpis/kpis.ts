@@ -6,12 +6,7 @@ import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { importedSaid } from "../imported/imported_span.ts";
 import { type ImportedBuckets, importedBuckets } from "./imported_kpis.ts";
 import { scanKpis } from "./kpi_scan.ts";
-import {
-  COMPARED_SHOWN,
-  comparedRead,
-  comparedSaid,
-  refuseManyBuckets,
-} from "../answer/compared_read.ts";
+import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
 import { changeOf, pointsOf, PointsShown } from "../answer/changes.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
@@ -85,7 +80,7 @@ export const KPIS: Report = {
       .meta({ description: "Only with `compare`: the range or segment compared with" }),
     change: KpiChange.optional(),
   },
-  ask: () => ({ refuse: refuseManyBuckets, answer }),
+  ask: () => ({ answer }),
 };
 
 /** Where to read, and what is selected there. */
