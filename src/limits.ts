@@ -357,10 +357,9 @@ export const INSIGHT_FALSE_DISCOVERIES = 0.05;
 export const INSIGHT_EXPLAINED_MIN = 0.5;
 /** How much of a change must lie in another one, or be explained by others, to have one cause with them. */
 export const INSIGHT_CAUSE_SHARE = 2 / 3;
-/** Changes that are looked at for what they have in common, causes among them, and findings told unasked. */
+/** Changes that are looked at for what they have in common, and causes among them, which are the findings. */
 export const INSIGHT_GROUPED_MAX = 200;
 export const INSIGHT_CAUSES_MAX = 20;
-export const INSIGHT_FINDINGS_DEFAULT = 10;
 /** Characters of a value in a sentence. */
 export const INSIGHT_SHOWN_LENGTH_MAX = 80;
 

@@ -67,7 +67,7 @@ export function readInsights(
     ? findings.map((finding): Cause => ({ finding, evidence: [] }))
     : foundCauses(findings, cellsOf(world, days, looked, findings), tested);
   return {
-    findings: causes.slice(0, params.limit ?? 10)
+    findings: causes.slice(0, params.limit ?? 100)
       .map(({ finding, evidence }) => ({ ...told(finding), evidence: evidence.map(told) })),
     changes: findings.length,
     tested,

@@ -5,7 +5,6 @@ import {
   INSIGHT_CHANGE_MIN,
   INSIGHT_COUNT_CHANGE_MIN,
   INSIGHT_FALSE_DISCOVERIES,
-  INSIGHT_FINDINGS_DEFAULT,
   INSIGHT_GOALS_MAX,
   INSIGHT_GROUPED_MAX,
   INSIGHT_NOTES_MAX,
@@ -102,7 +101,7 @@ const INSIGHTS: Omit<Report, "ask"> = {
     `Of more than ${INSIGHT_GROUPED_MAX} changes, and more than ${INSIGHT_CAUSES_MAX} causes, the weaker ones are not told.`,
   reply: {
     findings: z.array(Insight).meta({
-      description: `By score, at most \`limit\` (default: ${INSIGHT_FINDINGS_DEFAULT})`,
+      description: `By score, at most \`limit\`, and ${INSIGHT_CAUSES_MAX}`,
     }),
     changes: z.int().meta({
       description: "Changes found, before those with one cause were put together",
@@ -126,7 +125,6 @@ export function createInsights(place: { readonly basePath: string }): Report {
       const parameters: InsightParameters = {
         basePath: place.basePath,
         hasInterval: Boolean(query.get("interval")),
-        limitMax: query.get("limit") ? Infinity : INSIGHT_FINDINGS_DEFAULT,
       };
       return { answer: (read) => answer(read, parameters) };
     },
@@ -136,8 +134,6 @@ export function createInsights(place: { readonly basePath: string }): Report {
 interface InsightParameters {
   readonly basePath: string;
   readonly hasInterval: boolean;
-  /** The most findings where `limit` is not given; else Infinity. */
-  readonly limitMax: number;
 }
 
 /** Reads when the project's first event ever happened; null: there is none. */
@@ -262,8 +258,7 @@ function explainers(findings: readonly Finding[]): (total: Finding) => Finding |
 const NOTHING = { findings: [], changes: 0, tested: 0, weeks: 0, previous: null };
 
 async function answer(read: Read, parameters: InsightParameters): Promise<Answer> {
-  const limit = Math.min(read.limit, parameters.limitMax);
-  const query = { compare: "previous", limit };
+  const query = { compare: "previous" };
   const firstEventMs = await readFirstEventMs(read);
   const calendar = firstEventMs === null ? null : calendarOf(read.range, read.asOfMs, firstEventMs);
   if (calendar === null || calendar.weeks < INSIGHT_WEEKS_MIN) return { query, result: NOTHING };
@@ -287,7 +282,7 @@ async function answer(read: Read, parameters: InsightParameters): Promise<Answer
   const noted = causes.length === 0
     ? []
     : await notesOfRange(read.sql, read.scope.projectId, read.range);
-  const listed = causes.slice(0, limit).map(({ finding, evidence }) => {
+  const listed = causes.slice(0, read.limit).map(({ finding, evidence }) => {
     const explainerOf = explainers([finding, ...evidence]);
     const lead = shown(finding, explainerOf(finding));
     const notes = notesOfChange(noted, finding.excessOfDays);
