@@ -99,7 +99,13 @@ export function readRange(
   const from = first instanceof Date ? first : startOfDay(first, timezone);
   refuseOddYear("to", to);
   refuseOddYear("from", from);
-  if (from >= to) throw invalidParameter("from", "Must lie before `to`.");
+  if (from >= to) {
+    const isDated = !(first instanceof Date) && !(last instanceof Date);
+    // Only dates that the zone skipped have no time between them.
+    const isSkipped = isDated && Temporal.PlainDate.compare(first, last) <= 0;
+    const fault = isSkipped ? `This day never was in ${timezone}.` : "Must lie before `to`.";
+    throw invalidParameter("from", fault);
+  }
   if (yearsMax !== null && isLonger(from, to, timezone, yearsMax)) {
     throw new Problem("range_too_large", `Ask for at most ${yearsMax} years at once.`);
   }
