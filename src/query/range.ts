@@ -57,6 +57,11 @@ export function boundOf(text: string): Temporal.PlainDate | Date | null {
   return null;
 }
 
+/** Whether the caller names a bound of the range. */
+export function namesBound(query: URLSearchParams): boolean {
+  return ["from", "to"].some((name) => givenText(query, name) !== null);
+}
+
 /** Reads one bound; null where it is not given. */
 function bound(query: URLSearchParams, name: "from" | "to"): Temporal.PlainDate | Date | null {
   const value = givenText(query, name);

@@ -4,6 +4,7 @@ import {
   requirePrincipal,
   unauthorized,
 } from "../auth/access.ts";
+import { givenText } from "../query/parameters.ts";
 import type { LiveShares } from "./live_shares.ts";
 import { SHARE_READS } from "./share_views.ts";
 import type { Share } from "./shares.ts";
@@ -28,7 +29,7 @@ export async function shareOfRead(
     throw unauthorized("expired_token", "The password has changed. Open the link again.");
   }
   const isShown = SHARE_READS[path]?.some((view) => share.views.includes(view)) ?? false;
-  const asksGoal = path !== "/v1/goals" && url.searchParams.has("goal");
+  const asksGoal = path !== "/v1/goals" && givenText(url.searchParams, "goal") !== null;
   if (!isShown || asksGoal && !share.views.includes("goals")) {
     throw insufficientScope("This shared dashboard does not show that.");
   }

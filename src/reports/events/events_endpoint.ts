@@ -12,13 +12,14 @@ import {
 } from "../../query/event_cursor.ts";
 import { readFilters } from "../../query/filters.ts";
 import {
+  givenText,
   invalidParameter,
   oneOf,
   pageRows,
   readAll,
   refuseUnknown,
 } from "../../query/parameters.ts";
-import { type Range, readRange } from "../../query/range.ts";
+import { namesBound, type Range, readRange } from "../../query/range.ts";
 import { filtersOfSegment, readSegmentSlug } from "../../query/saved_segment.ts";
 import { BOT_CHOICES } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
@@ -103,7 +104,7 @@ function readQuery(
     rows: () => pageRows(query),
     place: () => readPlace(query, asOf.getTime()),
   });
-  const rowsMax = query.has("limit") ? others.rows : Infinity;
+  const rowsMax = givenText(query, "limit") === null ? Infinity : others.rows;
   return { ...others, rowsMax, ...place };
 }
 
@@ -127,7 +128,7 @@ export async function getEvents(
   const isExport = prefersToJson(request, "application/x-ndjson");
   const asked = readQuery(query, project, asOf, isExport);
   const { range, slug, filters, bots, rows, rowsMax, tail, cursor } = asked;
-  const bounded = tail === null || query.has("from") || query.has("to");
+  const bounded = tail === null || namesBound(query);
   const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
   const selected = { scope, range: bounded ? range : null, tail, asked: range };
   if (isExport) {

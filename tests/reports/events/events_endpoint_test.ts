@@ -246,6 +246,7 @@ Deno.test("GET /v1/events: Accept: application/x-ndjson streams all of the selec
   };
   const all = await lines({});
   assert.deepEqual(all, (await server.read(project)).body.events);
+  assert.deepEqual(await lines({ limit: "" }), all);
   assert.equal((await lines({ limit: "3" })).length, 3);
   assert.deepEqual(await lines({ bots: "only" }), []);
   const page = await server.read(project, { limit: "10" });
