@@ -6,11 +6,11 @@ import { projectOfQuery } from "../auth/project_of_query.ts";
 import { type Project, requireProject } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
+import { readReply } from "../http/read_reply.ts";
 import { json } from "../http/reply.ts";
 import { Problem } from "../problem.ts";
-import { readAll, refuseUnknown } from "../query/parameters.ts";
-import { checkWithoutEffect, WITHOUT_EFFECT } from "../query/without_effect.ts";
-import { type Range, readRange } from "../query/range.ts";
+import { namesBound } from "../query/range.ts";
+import { readOfList, WITHOUT_EFFECT } from "../query/without_effect.ts";
 import {
   assertKeyMayWrite,
   changeNote,
@@ -38,29 +38,25 @@ export const NOTES_QUERY: Readonly<Record<string, string>> = {
   ...WITHOUT_EFFECT,
 };
 
-/** Throws `invalid_parameter`, every bad one told at once. */
-function readNotesRange(
-  query: URLSearchParams,
-  { timezone }: Project,
-  nowMs: number,
-): Range | null {
-  const isNamed = Boolean(query.get("from") || query.get("to"));
-  const { range } = readAll({
-    unknown: () => refuseUnknown(query, Object.keys(NOTES_QUERY)),
-    range: () => readRange(query, timezone, nowMs, null),
-    others: () => checkWithoutEffect(query, timezone, nowMs),
-  });
-  return isNamed ? range : null;
-}
+/** Says in the reply what the list holds. */
+export const NOTES_SEMANTICS =
+  "The project's notes in the order of their times, a day before the instants in it; with `from` or `to` those of a day or an instant in the range. Nothing is counted, so no event is pending.";
 
-/** `GET /v1/notes`: `{ notes }`, in the order of their times. */
+/** `GET /v1/notes`: those of the range where one is named. Throws `invalid_parameter`. */
 export async function getNotes(
   { sql, now }: Pick<NoteServices, "sql" | "now">,
   exchange: ApiExchange,
 ): Promise<Response> {
   const project = await projectOfQuery(sql, exchange);
-  const range = readNotesRange(exchange.url.searchParams, project, now());
-  return json({ notes: await listNotes(sql, project.projectId, range) });
+  const { request, url: { searchParams: query } } = exchange;
+  const asOf = new Date(now());
+  const { range, resolved } = readOfList(query, NOTES_QUERY, project, asOf.getTime());
+  const isNamed = namesBound(query);
+  const told = { ...resolved, ...isNamed ? {} : { from: null, to: null } };
+  const notes = await listNotes(sql, project.projectId, isNamed ? range : null);
+  return readReply(request, { asOf, pending: 0 }, { ...told, semantics: NOTES_SEMANTICS }, {
+    notes,
+  });
 }
 
 /** Whose note it is to be, of which project, and as whom the audit records it. */

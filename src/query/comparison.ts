@@ -100,6 +100,13 @@ function parsed(value: string): unknown {
   }
 }
 
+/** Returns `compare` as replies tell it: as it was given, or its dates as instants. */
+export function shownComparison(query: URLSearchParams, comparison: Range | null): unknown {
+  return comparison === null || comparisonKind(query) !== "dates"
+    ? given(query)
+    : { from: comparison.from.toISOString(), to: comparison.to.toISOString() };
+}
+
 /** Reads the bounds in `compare` like `from` and `to`, in the time zone of the read. */
 function namedRange(
   value: string,

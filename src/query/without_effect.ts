@@ -1,7 +1,13 @@
 import { readInterval } from "./buckets.ts";
-import { type ComparisonKind, readComparison } from "./comparison.ts";
+import {
+  type ComparisonKind,
+  comparisonKind,
+  readComparison,
+  shownComparison,
+} from "./comparison.ts";
 import { readFilters } from "./filters.ts";
-import { oneOf, pageRows, readAll } from "./parameters.ts";
+import { givenText, oneOf, pageRows, readAll, refuseUnknown } from "./parameters.ts";
+import { type Range, readRange } from "./range.ts";
 import { readSegmentSlug } from "./saved_segment.ts";
 import { BOT_CHOICES } from "./selection.ts";
 import type { Warning } from "./warnings.ts";
@@ -36,14 +42,45 @@ export function comparisonWarnings(compares: Compares, asked: ComparisonKind): W
   return [{ code: "without_effect", parameter: "compare", message: UNCOMPARED[compares] }];
 }
 
-/** Checks the values of these parameters. @throws Problem `invalid_parameter` that names every bad one */
-export function checkWithoutEffect(query: URLSearchParams, timezone: string, nowMs: number): void {
-  readAll({
-    interval: () => readInterval(query, null),
-    compare: () => readComparison(query, null, timezone, nowMs),
+/**
+ * Reads the parameters of such a list: its range, of any length, and all of them as its reply tells them.
+ * @param known descriptions of the parameters that it takes
+ * @throws Problem `invalid_parameter` that names every bad one
+ */
+export function readOfList(
+  query: URLSearchParams,
+  known: Readonly<Record<string, string>>,
+  { id, timezone }: { readonly id: string; readonly timezone: string },
+  nowMs: number,
+) {
+  let range: Range | null = null;
+  const comparedBy = comparisonKind(query);
+  // Of the other comparisons only the value is checked: a long range may have no previous one.
+  const compared = () => comparedBy === "dates" ? range : null;
+  const { times, unknown: _, ...others } = readAll({
+    unknown: () => refuseUnknown(query, Object.keys(known)),
+    // Read in this order: the range comes first.
+    times: () =>
+      readAll({
+        range: () => range = readRange(query, timezone, nowMs, null),
+        interval: () => readInterval(query, range),
+        comparison: () => readComparison(query, compared(), timezone, nowMs),
+      }),
     segment: () => readSegmentSlug(query),
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),
     limit: () => pageRows(query),
   });
+  const resolved = {
+    project: id,
+    from: times.range.from.toISOString(),
+    to: times.range.to.toISOString(),
+    timezone: times.range.timezone,
+    interval: times.interval,
+    compare: shownComparison(query, times.comparison),
+    ...others,
+    cursor: givenText(query, "cursor"),
+    warnings: comparisonWarnings("nothing", comparedBy),
+  };
+  return { range: times.range, resolved };
 }

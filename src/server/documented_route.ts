@@ -4,6 +4,9 @@ import type { Route } from "../http/router.ts";
 import type { ProblemCode } from "../problem.ts";
 import type { RouteDoc } from "./openapi.ts";
 
+/** A further successful status, of replies with an ETag. */
+export const KNOWN = { 304: "The caller has it already: `If-None-Match` holds its ETag" };
+
 /** A route, with its description in the OpenAPI document. */
 export type DocumentedRoute = Route<Access, Principal | null> & { readonly doc: RouteDoc };
 

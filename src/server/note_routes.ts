@@ -2,14 +2,16 @@ import { z } from "zod";
 import {
   getNotes,
   NOTES_QUERY,
+  NOTES_SEMANTICS,
   type NoteServices,
   patchNote,
   postNote,
   removeNote,
 } from "../notes/note_endpoints.ts";
 import { NoteChange, NoteCreation, NoteShown } from "../notes/notes.ts";
-import { BODY_PROBLEMS, type DocumentedRoute } from "./documented_route.ts";
+import { BODY_PROBLEMS, type DocumentedRoute, KNOWN } from "./documented_route.ts";
 import type { ProblemCode } from "../problem.ts";
+import { replyShown } from "../query/reply_shown.ts";
 
 const READ_PROBLEMS: readonly ProblemCode[] = [
   "invalid_parameter",
@@ -43,10 +45,12 @@ export function noteRoutes(services: NoteServices): DocumentedRoute[] {
       doc: {
         summary: "Notes of the project, in the order of their times",
         query: NOTES_QUERY,
+        semantics: NOTES_SEMANTICS,
         success: {
           status: 200,
           description: "Notes",
-          schema: z.object({ notes: z.array(NoteShown) }),
+          also: KNOWN,
+          schema: replyShown({ notes: z.array(NoteShown) }),
         },
         problems: READ_PROBLEMS,
       },

@@ -1,9 +1,8 @@
-import { z } from "zod";
 import { type ApiExchange, type Principal, requirePrincipal } from "../auth/access.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { listProjects, type Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
-import type { DocumentedRoute } from "./documented_route.ts";
+import { type DocumentedRoute, KNOWN } from "./documented_route.ts";
 import { PEOPLE, VISITS } from "./listed_reports.ts";
 import type { RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "../problem.ts";
@@ -29,7 +28,6 @@ import { PAGES } from "../reports/pages/pages.ts";
 import { ImportedTold } from "../reports/imported/imported_span.ts";
 import type { Report } from "../reports/answer/report.ts";
 import { getReport, READ_QUERY, type ReportServices } from "../reports/answer/report_endpoint.ts";
-import { PendingShown } from "../reports/answer/read_reply.ts";
 import { PERSON_TIMELINE } from "../reports/visits/person_timeline.ts";
 import { RETENTION } from "../reports/retention/retention.ts";
 import { FunnelBody, FunnelShown } from "../reports/funnels/funnel_definition.ts";
@@ -42,12 +40,13 @@ import {
   getSegments,
   putSegment,
   SEGMENTS_QUERY,
+  SEGMENTS_SEMANTICS,
   SegmentsReply,
 } from "../reports/segments/saved_segments.ts";
 import { TRENDS } from "../reports/trends/trends.ts";
 import { VISIT } from "../reports/visits/visit.ts";
 import { VITALS } from "../reports/vitals/vitals.ts";
-import { Warning } from "../query/warnings.ts";
+import { replyShown } from "../query/reply_shown.ts";
 import { NO_EFFECT } from "../query/without_effect.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareOfRead } from "../shares/share_reading.ts";
@@ -103,8 +102,7 @@ const SAVE_PROBLEMS: readonly ProblemCode[] = [
   "conflict",
 ];
 
-/** Further successful statuses: of replies with an ETag, and of saved definitions. */
-const KNOWN = { 304: "The caller has it already: `If-None-Match` holds its ETag" };
+/** A further successful status of saved definitions. */
 const MADE = { 201: "It is new" };
 
 function docOf(report: Report): RouteDoc {
@@ -120,17 +118,11 @@ function docOf(report: Report): RouteDoc {
       status: 200,
       description: "The result, and the parameters as resolved",
       also: KNOWN,
-      schema: z.object({
-        query: z.looseObject({
-          warnings: z.array(Warning),
-          imported: ImportedTold.optional(),
-          segment: SegmentShown.nullable().meta({
-            description: "As `segment` names it; null: none",
-          }),
+      schema: replyShown(report.reply, {
+        imported: ImportedTold.optional(),
+        segment: SegmentShown.nullable().meta({
+          description: "As `segment` names it; null: none",
         }),
-        asOf: z.iso.datetime(),
-        pending: PendingShown,
-        ...report.reply,
       }),
     },
     problems: PROBLEMS,
@@ -198,12 +190,7 @@ function overviewRoute(services: ReadRouteServices): DocumentedRoute {
         status: 200,
         description: "The projects, and the parameters as resolved",
         also: KNOWN,
-        schema: z.object({
-          query: z.looseObject({ warnings: z.array(Warning) }),
-          asOf: z.iso.datetime(),
-          pending: PendingShown,
-          ...OVERVIEW_REPLY,
-        }),
+        schema: replyShown(OVERVIEW_REPLY),
       },
       problems: [
         "invalid_parameter",
@@ -257,7 +244,8 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
       doc: {
         summary: "The saved segments: people, events and sessions that reads can be asked about",
         query: SEGMENTS_QUERY,
-        success: { status: 200, description: "The segments", schema: SegmentsReply },
+        semantics: SEGMENTS_SEMANTICS,
+        success: { status: 200, description: "The segments", also: KNOWN, schema: SegmentsReply },
         problems: [...problems, "invalid_parameter"],
       },
     },

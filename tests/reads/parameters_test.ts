@@ -134,7 +134,19 @@ Deno.test("segments, notes: shared parameters change nothing, and bad ones are r
   for (const path of ["/v1/segments", "/v1/notes"]) {
     const list = { ...endpoint("/v1/kpis"), path, required: {} };
     const good = { from: "2026-01-01", bots: "only", limit: "1000", interval: "week" };
-    assert.equal((await ask(list, good)).status, 200);
+    const { status, body, headers } = await ask(list, good);
+    assert.equal(status, 200);
+    const { query, asOf, pending } = body;
+    assert.deepEqual([query.project, query.from], [project, "2026-01-01T00:00:00.000Z"]);
+    assert.deepEqual([query.bots, query.limit, query.interval], ["only", 1000, "week"]);
+    assert.ok(query.semantics.length > 20 && Date.parse(asOf) > 0 && pending === 0);
+    const again = await server.fetch(`${path}?${new URLSearchParams({ project, ...good })}`, {
+      headers: {
+        "Authorization": `Bearer ${server.app.controlToken}`,
+        "If-None-Match": headers.get("etag")!,
+      },
+    });
+    assert.equal(again.status, 304);
     const bad = { from: "x", bots: "zz", limit: "1001", filters: "{", bogus: "1" };
     assert.deepEqual(
       fieldsOf((await ask(list, bad)).body).toSorted(),

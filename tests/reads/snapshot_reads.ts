@@ -40,7 +40,7 @@ export const SNAPSHOT_READS: readonly SnapshotRead[] = [
     segment: "back-without-buying",
   }),
 
-  { name: "segments", path: "segments", query: {} },
+  read("segments", "segments"),
   { name: "segment", path: "segments/back-without-buying", query: {} },
 
   read("overview", "overview", { interval: "week" }),

@@ -1,7 +1,8 @@
 import type { Project } from "../../auth/projects.ts";
 import type { Database, Sql } from "../../db/sql.ts";
+import { readReply } from "../../http/read_reply.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
-import { comparedSegment, comparisonKind } from "../../query/comparison.ts";
+import { comparedSegment, comparisonKind, shownComparison } from "../../query/comparison.ts";
 import { type Filter, readFilters } from "../../query/filters.ts";
 import { planJoins } from "../../query/join_plans.ts";
 import {
@@ -33,7 +34,6 @@ import {
 } from "./asked_segment.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
 import { keptShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
-import { readReply } from "./read_reply.ts";
 import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
 
@@ -196,14 +196,6 @@ interface Warned extends Answer {
   readonly comparison: Range | null;
 }
 
-/** Returns `compare` as it was given, or dates as instants. */
-function comparedWith(query: URLSearchParams, comparison: Range | null): unknown {
-  const value = query.get("compare") || "none";
-  return comparison === null || comparisonKind(query) !== "dates"
-    ? value
-    : { from: comparison.from.toISOString(), to: comparison.to.toISOString() };
-}
-
 /** Returns the end of the comparison, where it moves as time passes. */
 function movingEnd(
   { range, comparedBy, asOfMs }: SharedRead,
@@ -228,7 +220,7 @@ function resolvedQuery(
     to: range.to.toISOString(),
     timezone: range.timezone,
     interval,
-    compare: comparedWith(query, comparison),
+    compare: shownComparison(query, comparison),
     segment: own,
     filters: scope.filters,
     bots: scope.bots,

@@ -2,8 +2,9 @@ import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import { prefersToJson } from "../../http/accept.ts";
 import type { Exchange } from "../../http/router.ts";
+import { readReply } from "../../http/read_reply.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
-import { comparisonKind } from "../../query/comparison.ts";
+import { comparisonKind, shownComparison } from "../../query/comparison.ts";
 import {
   encodePageCursor,
   encodeTailCursor,
@@ -20,15 +21,15 @@ import {
   refuseUnknown,
 } from "../../query/parameters.ts";
 import { namesBound, type Range, readRange } from "../../query/range.ts";
+import { replyShown } from "../../query/reply_shown.ts";
 import { filtersOfSegment, readSegmentSlug } from "../../query/saved_segment.ts";
 import { BOT_CHOICES } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
-import { valueWarnings, Warning } from "../../query/warnings.ts";
+import { valueWarnings } from "../../query/warnings.ts";
 import { comparisonWarnings, NO_EFFECT } from "../../query/without_effect.ts";
 import { namedSegment, SEGMENT_SEMANTICS } from "../answer/asked_segment.ts";
 import { lineReply } from "./line_stream.ts";
 import { projectedState } from "../answer/projected_state.ts";
-import { PendingShown, readReply } from "../answer/read_reply.ts";
 import { siteHostOf } from "../answer/report_endpoint.ts";
 import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
@@ -53,10 +54,7 @@ export const EVENT_QUERY: Readonly<Record<string, string>> = {
 };
 
 /** Reply of `GET /v1/events`. */
-export const EventsReply = z.object({
-  query: z.looseObject({ warnings: z.array(Warning) }),
-  asOf: z.iso.datetime(),
-  pending: PendingShown,
+export const EventsReply = replyShown({
   events: z.array(EventShown),
   nextCursor: z.string().nullable(),
   tailCursor: z.string(),
@@ -91,13 +89,17 @@ function readQuery(
   asOf: Date,
   isExport: boolean,
 ) {
-  const { place, ...others } = readAll({
+  const { place, times, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
     // `interval` and `compare` have no effect; bad values are refused as in any other report.
-    range: () =>
+    times: () =>
       isExport
-        ? readRange(query, timezone, asOf.getTime(), null)
-        : readTimes(query, timezone, asOf.getTime()).range,
+        ? {
+          range: readRange(query, timezone, asOf.getTime(), null),
+          interval: null,
+          comparison: null,
+        }
+        : readTimes(query, timezone, asOf.getTime()),
     slug: () => readSegmentSlug(query),
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),
@@ -105,7 +107,7 @@ function readQuery(
     place: () => readPlace(query, asOf.getTime()),
   });
   const rowsMax = givenText(query, "limit") === null ? Infinity : others.rows;
-  return { ...others, rowsMax, ...place };
+  return { ...others, ...times, rowsMax, ...place };
 }
 
 /** Returns the bounds of a list as the reply tells them; null: there are none. */
@@ -169,8 +171,8 @@ export async function getEvents(
     project: project.id,
     ...shownBounds(bounded ? range : null),
     timezone: range.timezone,
-    interval: query.get("interval") || null,
-    compare: query.get("compare") || "none",
+    interval: asked.interval,
+    compare: shownComparison(query, asked.comparison),
     segment,
     filters,
     bots,

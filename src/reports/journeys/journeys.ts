@@ -84,7 +84,7 @@ async function answer(read: Read, parameters: JourneyParameters): Promise<Answer
   const { start, end, by, steps, top, of, window } = parameters;
   const { total, nodes, links } = await scanJourneys(read, parameters);
   return {
-    query: { start, end, by, steps, top, scope: of, window: of === "actor" ? window : null },
+    query: { start, end, by, steps, top, scope: of, window },
     result: {
       total,
       nodes: nodes.flatMap((some, i) => some.map((node) => ({ step: i + 1, ...node }))),

@@ -62,7 +62,6 @@ function seriesOf({ asOfMs, range: { timezone } }: Read, { viewsAt }: LiveCounts
 async function answer(read: Read): Promise<Answer> {
   const counts = await countLive(read);
   return {
-    query: { from: null, to: null, interval: null, compare: "none", limit: null, cursor: null },
     result: {
       visitors: { last5Minutes: counts.lastShort.size, last30Minutes: counts.lastLong.size },
       pages: await pagesOf(read, counts),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
+import { readReply } from "../../http/read_reply.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
 import { BUCKET_SHOWN, shownBucket } from "../../query/buckets.ts";
 import {
@@ -13,7 +14,6 @@ import {
 import type { Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { ReportServices } from "../answer/report_endpoint.ts";
-import { readReply } from "../answer/read_reply.ts";
 import { withinTime } from "../answer/time_limit.ts";
 import { type OverviewDays, readDays } from "./overview_days.ts";
 import {

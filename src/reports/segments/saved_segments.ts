@@ -1,12 +1,13 @@
 import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
+import { readReply } from "../../http/read_reply.ts";
 import { json } from "../../http/reply.ts";
+import type { Exchange } from "../../http/router.ts";
 import { Problem, type ProblemPart } from "../../problem.ts";
-import { readAll, refuseUnknown } from "../../query/parameters.ts";
-import { readRange } from "../../query/range.ts";
+import { replyShown } from "../../query/reply_shown.ts";
 import type { SegmentDefinition } from "../../query/saved_segment.ts";
-import { checkWithoutEffect, NO_EFFECT, WITHOUT_EFFECT } from "../../query/without_effect.ts";
+import { NO_EFFECT, readOfList, WITHOUT_EFFECT } from "../../query/without_effect.ts";
 import { READ_QUERY } from "../answer/report_endpoint.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
 import { deleterOf, noSuchDefinition, putterOf } from "../saved/saved_definitions.ts";
@@ -22,9 +23,13 @@ import {
 type OfProject = Pick<Project, "projectId">;
 
 /** Reply of `GET /v1/segments`. */
-export const SegmentsReply = z.object({
+export const SegmentsReply = replyShown({
   segments: z.array(SegmentShown).meta({ description: "By slug." }),
 });
+
+/** Says in the reply what the list holds. */
+export const SEGMENTS_SEMANTICS =
+  "The project's saved segments, by slug. Nothing is counted, so no event is pending.";
 
 /** Throws `invalid_body` that names every goal that does not exist. */
 async function refuseUnknownGoals(
@@ -57,15 +62,14 @@ export const SEGMENTS_QUERY: Readonly<Record<string, string>> = {
 /** `GET /v1/segments`: the project's segments, by slug. Throws `invalid_parameter`. */
 export async function getSegments(
   { sql, now }: { readonly sql: Sql; readonly now: () => number },
-  { projectId, timezone }: Pick<Project, "projectId" | "timezone">,
-  { url: { searchParams: query } }: { readonly url: URL },
+  project: Pick<Project, "projectId" | "id" | "timezone">,
+  { request, url }: Pick<Exchange<unknown>, "request" | "url">,
 ): Promise<Response> {
-  readAll({
-    unknown: () => refuseUnknown(query, Object.keys(SEGMENTS_QUERY)),
-    range: () => readRange(query, timezone, now(), null),
-    others: () => checkWithoutEffect(query, timezone, now()),
-  });
-  return json({ segments: await listSegments(sql, projectId) });
+  const asOf = new Date(now());
+  const { resolved } = readOfList(url.searchParams, SEGMENTS_QUERY, project, asOf.getTime());
+  const query = { ...resolved, semantics: SEGMENTS_SEMANTICS };
+  const segments = await listSegments(sql, project.projectId);
+  return readReply(request, { asOf, pending: 0 }, query, { segments });
 }
 
 /** `GET /v1/segments/:slug`: one segment. Throws `not_found`. */

@@ -122,7 +122,7 @@ Deno.test("GET /v1/events: the reply says how the query was resolved", async () 
     from: "2025-12-31T23:00:00.000Z",
     to: "2026-01-31T23:00:00.000Z",
     timezone: "Europe/Berlin",
-    interval: null,
+    interval: "day",
     compare: "none",
     segment: null,
     filters: [],

@@ -66,7 +66,7 @@ Deno.test("segments: saved, shown, listed, replaced and deleted", async () => {
   const plain = await put("all", { title: " All " }, own);
   assert.deepEqual(plain.body, { slug: "all", title: "All", filters: [], actors: null });
   const list = await app.admin("GET", `/v1/segments?project=${own.id}`);
-  assert.deepEqual(list.body, { segments: [plain.body, shown] });
+  assert.deepEqual(list.body.segments, [plain.body, shown]);
   const named = await put("buyers", { title: "Who bought", actors: { did: "buy" } }, own);
   assert.equal(named.status, 200);
   assert.deepEqual(named.body.actors, { did: { name: "buy", filters: [] } });

@@ -1,14 +1,6 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
-import { hasCopy } from "../../http/known_copy.ts";
-import { jsonText } from "../../http/reply.ts";
-
-/** The schema of `pending`, the number of events that a reply leaves out. */
-export const PendingShown = z.int().meta({
-  description:
-    "Events that are stored and not counted yet: 0 as a rule. A read waits for them for " +
-    "at most a second",
-});
+import { hasCopy } from "./known_copy.ts";
+import { jsonText } from "./reply.ts";
 
 /** What a reply says of the moment at which it was made, and what changes with it. */
 interface ReplyMoment {

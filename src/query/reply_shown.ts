@@ -1,0 +1,16 @@
+import { z } from "zod";
+import { Warning } from "./warnings.ts";
+
+/** Returns the schema of a read's reply: its members, and in `query` those beside the warnings. */
+export function replyShown<T extends z.ZodRawShape>(members: T, query: z.ZodRawShape = {}) {
+  return z.object({
+    query: z.looseObject({ warnings: z.array(Warning), ...query }),
+    asOf: z.iso.datetime(),
+    pending: z.int().meta({
+      description:
+        "Events that are stored and not counted yet: 0 as a rule. A read waits for them for " +
+        "at most a second",
+    }),
+    ...members,
+  });
+}
