@@ -10,6 +10,8 @@ interface Inputs {
   readonly span: Span;
   readonly names: readonly number[];
   readonly counted: number;
+  /** By path id: 1 where all are counted as the first of them; null: each by itself. */
+  readonly folded: Uint8Array | null;
 }
 
 /** By path id; 0 stands for events without a path. */
@@ -26,6 +28,7 @@ class PathVisitor implements Visitor<PathCounts> {
   /** The actor counted last on each path. */
   readonly #lastActors: Int32Array;
   readonly #test: EventTest;
+  readonly #first: number;
   readonly bits: RunBits;
 
   constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
@@ -34,6 +37,7 @@ class PathVisitor implements Visitor<PathCounts> {
     this.#events = counts();
     this.#lastActors = counts().fill(-1);
     this.#test = new EventTest(inputs.test, words);
+    this.#first = inputs.folded?.indexOf(1) ?? 0;
     const names = inputs.names.reduce((bits, name) => bits | nameBit(name), 0);
     this.bits = { ...ANY_RUN, names };
   }
@@ -48,7 +52,8 @@ class PathVisitor implements Visitor<PathCounts> {
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
     const { times, names: ids, paths, contexts, filterBits } = segment;
-    const { span, names, counted } = this.inputs;
+    const { span, names, counted, folded } = this.inputs;
+    const first = this.#first;
     const test = this.#test;
     const lastActors = this.#lastActors;
     const fromTime = span.fromMs - segment.fromMs;
@@ -57,8 +62,9 @@ class PathVisitor implements Visitor<PathCounts> {
       const name = ids[at]!;
       const time = times[at]!;
       if (time < fromTime || time >= toTime || !names.includes(name)) continue;
-      const path = paths[at]!;
+      let path = paths[at]!;
       if (!test.passes(name, path, contexts[at]!, actor, filterBits[at]!)) continue;
+      if (folded?.[path] === 1) path = first;
       if (name === counted) this.#events[path]!++;
       if (lastActors[path] === actor) continue;
       lastActors[path] = actor;

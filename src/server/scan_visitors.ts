@@ -1,7 +1,6 @@
 import { ASKED_ACTORS } from "../scans/asked_actors.ts";
 import { CROSSING } from "../scans/crossing_visitor.ts";
 import { DONE_COUNTS } from "../scans/done_visitor.ts";
-import { PATH_ACTORS } from "../scans/path_actors_visitor.ts";
 import { PATH_COUNTS } from "../scans/path_visitor.ts";
 import { SESSION_BITS } from "../scans/session_bits.ts";
 import { SESSION_ID_WRITER } from "../scans/session_id_writer.ts";
@@ -56,7 +55,6 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   NEWEST_VISITS,
   PAGE_COUNTS,
   PASSING_IDS,
-  PATH_ACTORS,
   PATH_COUNTS,
   PERSON_EVENTS,
   SESSION_BITS,

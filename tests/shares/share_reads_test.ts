@@ -259,6 +259,7 @@ Deno.test("share reads: heatmaps show cells, elements and depths of enough visit
   await post(app, project, [
     ...people(4).map((who) => ({ who, path: "/" })),
     { who: "p0", path: "/only-p0" },
+    { who: "p0", path: "/his-too" },
     ...people(4).map((who) => clicks(who, 105, "#buy")),
     clicks("p0", 1505, "#secret"),
     ...people(3).map((who) => scroll(who, 950)),
@@ -273,7 +274,10 @@ Deno.test("share reads: heatmaps show cells, elements and depths of enough visit
   assert.deepEqual(depths.at(-1), { depthPx: 900, reached: 4 });
   assert.equal((await read(app, token, "heatmaps", { path: "/only-p0" })).body.sample, null);
   const { body: paths } = await read(app, token, "heatmaps/paths");
-  assert.deepEqual(paths.rows.map(({ path }: Json) => path), ["/"]);
+  assert.deepEqual(
+    paths.rows.map(({ path, visitors, clicks }: Json) => [path, visitors, clicks]),
+    [["/", 4, 5], ["$other", 1, 0]],
+  );
 });
 
 Deno.test("share reads: views that it does not name are refused, and so is all that names people", async () => {

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { DEFINITIONS } from "../definitions.ts";
 import { Segments } from "../field.tsx";
+import { OTHER } from "../filter_fields.ts";
 import { go, type Params, sharedParams, viewParam } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -171,7 +172,8 @@ function HeatmapPanel({ heatmap, run, ...map }: MapProps) {
 export function HeatmapsView() {
   const shared = sharedParams();
   const paths = usePages<PathRow>("/v1/heatmaps/paths", { ...shared, limit: ROWS });
-  const page = viewParam("path") ?? paths.rows[0]?.path ?? null;
+  const [first] = paths.rows;
+  const page = viewParam("path") ?? (first?.path === OTHER ? null : first?.path ?? null);
   const device = readDevice(viewParam("device"));
   const kind = readKind(viewParam("kind"));
   // A path may hold a star too: one that is listed is meant as it stands.

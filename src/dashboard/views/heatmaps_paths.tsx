@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { TextField } from "../field.tsx";
+import { OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
 import { go } from "../location_state.ts";
 import { integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -63,7 +64,7 @@ function PathCount({ row: { path, clicks, visitors }, isClicks }: {
       view="people"
       filters={[{ field: "name", op: "is", values: names }, hasValue("path", path)]}
       of={isClicks ? `People who clicked on ${path}` : `Visitors of ${path}`}
-      isTold={(isClicks ? clicks : visitors) > 0}
+      isTold={path !== OTHER && (isClicks ? clicks : visitors) > 0}
       isTheirs={!isClicks}
     >
       {integer(isClicks ? clicks : visitors)}
@@ -81,7 +82,7 @@ function columns(current: string | null): Column<PathRow>[] {
           class={path === current ? "heatmaps-path heatmaps-path-current" : "heatmaps-path"}
           aria-current={path === current ? "true" : undefined}
         >
-          {path}
+          {path === OTHER ? valueLabel("path", path) : path}
         </span>
       ),
     },
@@ -163,14 +164,14 @@ export function PathsPanel({ paths, page }: PathsProps) {
         )
         : null}
     >
-      <PathForm page={page} known={rows.map(({ path }) => path)} />
+      <PathForm page={page} known={rows.map(({ path }) => path).filter((path) => path !== OTHER)} />
       <DataTable
         caption="Pages with clicks"
         columns={columns(page)}
         rows={rows}
         rowKey={({ path }) => path}
-        onRow={({ path }) => go({ params: { path } })}
-        rowAction={({ path }) => `Show the heatmap of ${path}`}
+        onRow={({ path }) => path !== OTHER && go({ params: { path } })}
+        rowAction={({ path }) => path === OTHER ? OTHER_TEXT : `Show the heatmap of ${path}`}
         onMore={hasMore ? more : undefined}
         isLoadingMore={isLoadingMore}
         csvName="heatmap pages"

@@ -7,23 +7,32 @@ import { countPaths } from "../../scans/path_counts.ts";
 import type { Read } from "../../scans/read.ts";
 import { CaptureShown, captureStatuses } from "./heatmap_capture.ts";
 import { pathsAfter } from "../ranked/path_rows.ts";
+import { smallPaths } from "../answer/small_paths.ts";
 import type { Answer, Report } from "../answer/report.ts";
-import { isSmall } from "../answer/small_groups.ts";
+import { OTHER } from "../answer/small_groups.ts";
 
 async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
   const { sql, project, range, limit } = read;
   const span = spanOf(range);
-  const { visitors, events: clicks } = await countPaths(read, span, [PAGE_VIEW, CLICK], CLICK);
-  const isListed = (path: number) =>
-    visitors[path]! > 0 && !isSmall(visitors[path]!, read.visitorsMin);
+  const names = [PAGE_VIEW, CLICK];
+  const { visitors, events: clicks } = await countPaths(read, span, names, CLICK);
+  const isSeen = (path: number) => visitors[path]! > 0;
+  const small = await smallPaths(read, span, names, visitors, isSeen);
+  const isListed = (path: number) => isSeen(path) && small?.isIn[path] !== 1;
   const { rows, nextCursor } = await pathsAfter(read, [visitors, clicks], isListed, cursor, limit);
   const statusOf = await captureStatuses(sql, project, rows.map(({ path }) => path));
-  const shown = rows.map(({ id, path }) => ({
+  const counted = rows.map(({ id, path }) => ({
     path,
     visitors: visitors[id]!,
     clicks: clicks[id]!,
+  }));
+  if (small !== null && nextCursor === null) {
+    counted.push({ path: OTHER, visitors: small.visitors, clicks: small.sum(clicks) });
+  }
+  const shown = counted.map((row) => ({
+    ...row,
     devices: Object.fromEntries(
-      CAPTURE_DEVICES.map((device) => [device, { status: statusOf(path, device) }]),
+      CAPTURE_DEVICES.map((device) => [device, { status: statusOf(row.path, device) }]),
     ),
   }));
   return { result: { rows: shown, nextCursor } };
@@ -43,7 +52,7 @@ export const HEATMAP_PATHS: Report = {
     "first, then clicks, then by path.",
   reply: {
     rows: z.array(z.object({
-      path: z.string(),
+      path: z.string().meta({ description: "$other: all pages of too few visitors for a share" }),
       visitors: z.int(),
       clicks: z.int(),
       devices: z.object({ desktop: StatusShown, tablet: StatusShown, mobile: StatusShown }),

@@ -3,11 +3,13 @@ import { SESSION_GAP_MS } from "../../limits.ts";
 import { readRowCursor, type RowCursor, type RowPage } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
 import { spanOf } from "../../query/range.ts";
+import { PAGE_VIEW } from "../../query/terms.ts";
 import { Samples } from "../../scans/medians.ts";
 import type { Read } from "../../scans/read.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";
 import { yielding } from "../../store/yielding.ts";
 import { pathsAfter } from "../ranked/path_rows.ts";
+import { smallPaths } from "../answer/small_paths.ts";
 import { importedSaid, type ImportedSpan } from "../imported/imported_span.ts";
 import { pageOfRows } from "../imported/merged_rows.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
@@ -16,7 +18,6 @@ import { PageRow } from "./page_row.ts";
 import { PAGE_COUNTS, type PageCounts } from "./page_visitor.ts";
 import { type Answer, rate, type Report } from "../answer/report.ts";
 import { OTHER } from "../answer/small_groups.ts";
-import { type SmallPages, smallPages } from "./small_pages.ts";
 
 async function countPages(read: Read, span: Span): Promise<PageCounts> {
   // Events from one pause before the span show which sessions began before it: their entries and exits do not
@@ -33,22 +34,6 @@ function secondsOf(ms: number | undefined): number | null {
   return ms === undefined ? null : ms / 1000;
 }
 
-/** Returns the row of all pages of too few visitors: it has no median times and depths. */
-function otherRow(
-  { visitors, pageviews, entries, exits, bounces }: SmallPages,
-): PageRow {
-  return {
-    path: OTHER,
-    visitors,
-    pageviews,
-    entries,
-    exits,
-    bounceRate: rate(bounces, entries),
-    medianSecondsOnPage: null,
-    medianScrollDepth: null,
-  };
-}
-
 /** Returns the pages of own events after the cursor, at most `limit`; the database sorts them. */
 async function ownPage(
   read: Read,
@@ -59,7 +44,7 @@ async function ownPage(
   const counts = await countPages(read, span);
   const { visitors, pageviews, entries, exits, bounces } = counts;
   const isSeen = (path: number) => pageviews[path]! + entries[path]! + exits[path]! > 0;
-  const small = await smallPages(read, span, counts, isSeen);
+  const small = await smallPaths(read, span, [PAGE_VIEW], visitors, isSeen);
   const isShown = (path: number) => isSeen(path) && small?.isIn[path] !== 1;
   const rows = limit ?? visitors.length;
   const page = await pathsAfter(read, [visitors, pageviews], isShown, cursor, rows);
@@ -79,7 +64,18 @@ async function ownPage(
     medianSecondsOnPage: secondsOf(onPageMs.get(id)),
     medianScrollDepth: depths.get(id) ?? null,
   }));
-  if (small !== null && page.nextCursor === null) listed.push(otherRow(small));
+  if (small !== null && page.nextCursor === null) {
+    listed.push({
+      path: OTHER,
+      visitors: small.visitors,
+      pageviews: small.sum(pageviews),
+      entries: small.sum(entries),
+      exits: small.sum(exits),
+      bounceRate: rate(small.sum(bounces), small.sum(entries)),
+      medianSecondsOnPage: null,
+      medianScrollDepth: null,
+    });
+  }
   return { rows: listed, nextCursor: page.nextCursor };
 }
 
