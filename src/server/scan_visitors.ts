@@ -4,8 +4,8 @@ import { DONE_COUNTS } from "../scans/done_visitor.ts";
 import { PATH_COUNTS } from "../scans/path_visitor.ts";
 import { SESSION_BITS } from "../scans/session_bits.ts";
 import { SESSION_ID_WRITER } from "../scans/session_id_writer.ts";
+import { VALUE_COUNTS } from "../scans/value_visitor.ts";
 import type { AnyVisitorKind } from "../scans/visitor.ts";
-import { VIEW_COUNTS } from "../screenshots/queue/view_visitor.ts";
 import { ACQUISITION_COUNTS } from "../reports/acquisition/acquisition_visitor.ts";
 import { NEWEST } from "../reports/newest/newest_events.ts";
 import { PASSING_IDS } from "../reports/events/passing_visitor.ts";
@@ -29,7 +29,6 @@ import { PERSON_EVENTS } from "../reports/visits/person_events_visitor.ts";
 import { TAIL_COUNTS } from "../reports/rollups/tail_visitor.ts";
 import { NEWEST_VISITS } from "../reports/visits/newest_visits_visitor.ts";
 import { WATCHED_COUNTS } from "../reports/visits/watched_visitor.ts";
-import { VALUE_COUNTS } from "../reports/visitors/value_visitor.ts";
 
 /** All kinds of visitors that a worker can run. */
 export const VISITORS: readonly AnyVisitorKind[] = [
@@ -62,6 +61,5 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   SPAN_VISITORS,
   TAIL_COUNTS,
   VALUE_COUNTS,
-  VIEW_COUNTS,
   WATCHED_COUNTS,
 ];

@@ -9,7 +9,7 @@ import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { NO_ID } from "../../scans/value_ids.ts";
 import type { Breakdown } from "./property_figures.ts";
-import { VALUE_COUNTS } from "./value_visitor.ts";
+import { VALUE_COUNTS } from "../../scans/value_visitor.ts";
 
 /** The most frequent values of a field, and the line of each id. */
 interface ValueBreakdown {

@@ -9,6 +9,7 @@ import { countPaths } from "../../scans/path_counts.ts";
 import type { PathCounts } from "../../scans/path_visitor.ts";
 import type { Read } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
+import { VALUE_COUNTS } from "../../scans/value_visitor.ts";
 import {
   CAPTURE_CANDIDATES_MAX,
   CAPTURE_DAILY_PATHS_MAX,
@@ -19,7 +20,6 @@ import {
 import type { CaptureDevice } from "../capture_status.ts";
 import { pathDigest } from "./capture_store.ts";
 import { capturablePath, urlOfPath } from "./path_rules.ts";
-import { VIEW_COUNTS } from "./view_visitor.ts";
 
 /** The pages that are photographed by themselves. */
 export interface Selection {
@@ -124,17 +124,26 @@ JOIN contexts c ON c.project_id = $1::int AND c.context_id = viewed.context_id
 WHERE c.host IS NOT NULL
 GROUP BY c.host ORDER BY sum(viewed.views) DESC, c.host COLLATE "C" LIMIT $4::int`;
 
-/** The views of a page in a span, by their contexts. */
-async function viewsByContext(
+/** Adds the views of a page in a span to those known, by their contexts; returns how many there are. */
+async function addViews(
+  known: Map<number, number>,
   source: Visits,
-  { fromMs, toMs }: Span,
+  span: Span,
   page: Filter,
-): Promise<Map<number, number>> {
+): Promise<number> {
   const { sql, scope } = source;
   const views: EventMatch = { name: "page_view", filters: [page] };
-  const selected = await selectTimelines(source, { fromMs, toMs }, { filters: views.filters });
+  const selected = await selectTimelines(source, span, { filters: views.filters });
   const matches = await matchPasses(sql, scope, [views], selected.timelines.bits);
-  return await selected.scan(VIEW_COUNTS, () => ({ matches, span: { fromMs, toMs } }));
+  const { contextsFrom: idsFrom, contextsTo: idMax } = matches.scope;
+  const ids = { from: "context", idsFrom, idMax, users: null };
+  const counts = await selected.scan(VALUE_COUNTS, () => ({ matches, span, ...ids }));
+  let sum = 0;
+  for (const [i, some] of counts.entries()) {
+    if (some > 0) known.set(idsFrom + i, (known.get(idsFrom + i) ?? 0) + some);
+    sum += some;
+  }
+  return sum;
 }
 
 /**
@@ -155,10 +164,7 @@ export async function trackedHosts(
     for (const days of HOST_DAYS) {
       if (count >= CAPTURE_HOST_VIEWS_ENOUGH) break;
       const { fromMs } = lately(days, nowMs);
-      for (const [context, some] of await viewsByContext(source, { fromMs, toMs }, page)) {
-        views.set(context, (views.get(context) ?? 0) + some);
-        count += some;
-      }
+      count += await addViews(views, source, { fromMs, toMs }, page);
       toMs = fromMs;
     }
     return await source.sql.query<{ host: string }>(HOSTS, [

@@ -1,9 +1,9 @@
-import type { RunBits, Timeline } from "../../timelines/timeline.ts";
-import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import type { Span } from "../../query/selection.ts";
-import { type MatchPasses, MatchTests, UNMATCHED } from "../../scans/match_tests.ts";
-import { idsFrom, type IdsOf, type IdSource, NO_ID } from "../../scans/value_ids.ts";
-import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import type { RunBits, Timeline } from "../timelines/timeline.ts";
+import type { LoadedSegment } from "../timelines/loaded_segment.ts";
+import type { Span } from "../query/selection.ts";
+import { type MatchPasses, MatchTests, UNMATCHED } from "./match_tests.ts";
+import { idsFrom, type IdsOf, type IdSource, NO_ID } from "./value_ids.ts";
+import { addTo, followRuns, type Visitor, type VisitorKind } from "./visitor.ts";
 
 interface Inputs {
   readonly matches: MatchPasses;
