@@ -20,11 +20,9 @@ import {
 import { KPI_COUNTS } from "../reports/kpis/kpi_visitor.ts";
 import { LIVE_COUNTS } from "../reports/live/live_visitor.ts";
 import { MATCH_COUNTS } from "../reports/visitors/match_visitor.ts";
-import { SPAN_VISITORS } from "../reports/overview/overview_visitor.ts";
 import { PAGE_COUNTS } from "../reports/pages/page_visitor.ts";
 import { NEWEST_PEOPLE } from "../reports/newest/newest_people_visitor.ts";
 import { COHORT_COUNTS } from "../reports/retention/cohort_visitor.ts";
-import { HAS_EVENTS } from "../reports/retention/later_visitor.ts";
 import { PERSON_EVENTS } from "../reports/visits/person_events_visitor.ts";
 import { TAIL_COUNTS } from "../reports/rollups/tail_visitor.ts";
 import { NEWEST_VISITS } from "../reports/visits/newest_visits_visitor.ts";
@@ -40,7 +38,6 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   CROSSING,
   DONE_COUNTS,
   FUNNEL,
-  HAS_EVENTS,
   INSIGHT_COUNTS,
   INSIGHT_EVENTS,
   JOURNEY_BEHIND,
@@ -58,7 +55,6 @@ export const VISITORS: readonly AnyVisitorKind[] = [
   PERSON_EVENTS,
   SESSION_BITS,
   SESSION_ID_WRITER,
-  SPAN_VISITORS,
   TAIL_COUNTS,
   VALUE_COUNTS,
   WATCHED_COUNTS,

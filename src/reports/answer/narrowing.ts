@@ -10,10 +10,9 @@ import { invalidParameter } from "../../query/parameters.ts";
 import { type Range, spanOf } from "../../query/range.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
-import { MATCH_COUNTS } from "../visitors/match_visitor.ts";
+import { distinctActors } from "../visitors/distinct_actors.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisitors } from "../rollups/rolled_up.ts";
-import { selectMatches } from "../../scans/selected_events.ts";
 import { tooFewVisitors } from "./small_groups.ts";
 
 /** The limits of reads of a share. */
@@ -75,17 +74,15 @@ interface Counting {
   readonly project: Read["project"];
 }
 
-/** Counts, in one scan, the distinct actors of the events that pass the filters and that each match takes. */
+/** Counts the distinct actors of the events that pass the filters and that each match takes. */
 async function countUnder(
   { sql, scope, timelines }: Counting,
   filters: readonly Filter[],
   span: Span,
   eventMatches: readonly EventMatch[],
-): Promise<number[]> {
+): Promise<Int32Array> {
   const source = { sql, scope: { ...scope, filters }, timelines };
-  const { selected, matches } = await selectMatches(source, span, eventMatches);
-  const { actors } = await selected.scan(MATCH_COUNTS, () => ({ matches, buckets: [span] }));
-  return [...actors];
+  return (await distinctActors(source, [span], eventMatches)).actors;
 }
 
 /** Counts the distinct visitors of a range: from the rollups where possible, else in a scan. */

@@ -7,13 +7,12 @@ import { planJoins } from "../../query/join_plans.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import type { ScanSource } from "../../scans/read.ts";
-import { selectMatches } from "../../scans/selected_events.ts";
 import { pageOfImage } from "../../screenshots/queue/capture_store.ts";
 import { spellings } from "../../screenshots/queue/visited_paths.ts";
 import type { ShareLimits } from "../answer/narrowing.ts";
 import { type ReportServices, siteHostOf } from "../answer/report_endpoint.ts";
 import { withinTime } from "../answer/time_limit.ts";
-import { MATCH_COUNTS } from "../visitors/match_visitor.ts";
+import { distinctActors } from "../visitors/distinct_actors.ts";
 
 /** Days back of which visitors are counted, until there are enough: few pictures need all days. */
 const COUNTED_DAYS = [8, 90, Infinity];
@@ -35,8 +34,7 @@ export async function isPageTold(
       { field: "path", op: "is", values: spellings(page) },
     ],
   };
-  const { selected, matches } = await selectMatches(source, span, [onPage]);
-  const { actors } = await selected.scan(MATCH_COUNTS, () => ({ matches, buckets: [span] }));
+  const { actors } = await distinctActors(source, [span], [onPage]);
   return actors[0]! >= visitorsMin;
 }
 

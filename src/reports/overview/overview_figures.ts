@@ -1,17 +1,17 @@
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import { type ImportedSums, sumsByDay } from "../../imported/imported_reading.ts";
+import { ANY_EVENT } from "../../query/filters.ts";
 import { type Range, spanOf } from "../../query/range.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
-import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { changeOf } from "../answer/changes.ts";
 import { importedSpan, reachesOwn } from "../imported/imported_span.ts";
 import { countTail, readTail } from "../rollups/rolled_tail.ts";
+import { distinctActors } from "../visitors/distinct_actors.ts";
 import type { OverviewDays } from "./overview_days.ts";
 import { NOW_MS } from "./overview_now.ts";
 import type { OwnVisitors, RolledDays } from "./overview_sums.ts";
-import { SPAN_VISITORS } from "./overview_visitor.ts";
 
 /** A project of the list, its days, and how to read it. */
 export interface ListedProject {
@@ -43,18 +43,14 @@ export const scopeOf = ({ projectId }: Project): Scope => ({
 
 /** Counts own visitors, and those of each bucket, by a scan: where the rollups do not hold the days. */
 export async function scanVisitors(
-  { project, days, source }: ListedProject,
+  { days, source: { sql, scope, withTimelines } }: ListedProject,
 ): Promise<{ readonly own: OwnVisitors; readonly series: readonly number[] }> {
-  const { range, buckets } = days;
-  const [whole, before] = [spanOf(range), spanOf(days.before)];
-  const parts = buckets.map(({ fromMs, toMs }) => ({ fromMs, toMs }));
-  const reach = { fromMs: Math.min(before.fromMs, whole.fromMs), toMs: whole.toMs };
-  const technical = await readTechnicalNames(source.sql, project.projectId);
-  const inputs = { spans: [whole, before, ...parts], technical };
-  const counts = await source.withTimelines(async (timelines) =>
-    await (await timelines(reach, [])).scan(SPAN_VISITORS, () => inputs)
-  );
-  return { own: { range: counts[0]!, before: counts[1]! }, series: [...counts.subarray(2)] };
+  return await withTimelines(async (timelines) => {
+    const source = { sql, scope, timelines };
+    const { actors: [range], actorsOf } = await distinctActors(source, days.buckets, [ANY_EVENT]);
+    const { actors: [before] } = await distinctActors(source, [spanOf(days.before)], [ANY_EVENT]);
+    return { own: { range: range!, before: before! }, series: [...actorsOf] };
+  });
 }
 
 /** Counts by a scan what the part of a day that is compared adds to the whole days before it. */

@@ -1,9 +1,9 @@
 import type { Row, Sql } from "../../db/sql.ts";
 import type { Bucket } from "../../query/buckets.ts";
 import { SqlParams } from "../../query/sql_params.ts";
-import { HAS_EVENTS } from "./later_visitor.ts";
 import type { CohortSource, CountedCohort } from "./retention_scan.ts";
 import type { RolledSpan } from "../rollups/rolled_span.ts";
+import { countTail } from "../rollups/rolled_tail.ts";
 
 /** How many actors of a cohort came in a period, and were there last in an earlier one. */
 interface ChainRow extends Row {
@@ -70,19 +70,18 @@ function readChains(
   );
 }
 
-/** Tells whether events lie after `asOfMs`: of clocks that are ahead. */
+/** Tells whether events that the rollups count lie after `asOfMs`: of clocks that are ahead. */
 async function hasLaterEvents(
-  { sql, timelines }: CohortSource,
+  source: CohortSource,
   { projectId, daysAt, endOfDayMs }: RolledSpan,
   asOfMs: number,
 ): Promise<boolean> {
-  const [row] = await sql.query<{ later: boolean }>(
+  const [row] = await source.sql.query<{ later: boolean }>(
     `SELECT EXISTS (
       SELECT FROM day_totals WHERE project_id = $1::int AND day > $2::int AND events > 0) AS later`,
     [projectId, daysAt([asOfMs])[0]!],
   );
   if (row!.later) return true;
   const rest = { fromMs: asOfMs + 1, toMs: endOfDayMs(asOfMs) };
-  const loaded = await timelines(rest, []);
-  return await loaded.scan(HAS_EVENTS, () => rest, { byRun: true });
+  return (await countTail(source, projectId, rest)).events > 0;
 }
