@@ -1,6 +1,7 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import { nameBit } from "../timelines/run_bits.ts";
-import { ANY_RUN, lengthened, type RunBits, type Timeline } from "../timelines/timeline.ts";
+import { GrowingList } from "../timelines/growing_list.ts";
+import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
 import { followRuns, joined, type Visitor, type VisitorKind } from "./visitor.ts";
@@ -54,11 +55,10 @@ class DoneVisitor implements Visitor<DoneRows> {
   readonly bits: RunBits;
   /** The counts of the current run, by the place of the condition. */
   readonly #counted: Int32Array;
-  #segments = new Float64Array(1_024);
-  #identities = new Int32Array(1_024);
-  #places = new Int32Array(1_024);
-  #counts = new Int32Array(1_024);
-  #length = 0;
+  readonly #segments = new GrowingList(new Float64Array(1_024));
+  readonly #identities = new GrowingList(new Int32Array(1_024));
+  readonly #places = new GrowingList(new Int32Array(1_024));
+  readonly #counts = new GrowingList(new Int32Array(1_024));
   /** The number of the current run in its segment. */
   #run = 0;
 
@@ -77,12 +77,11 @@ class DoneVisitor implements Visitor<DoneRows> {
   }
 
   result(): DoneRows {
-    const cut = (column: Int32Array) => column.slice(0, this.#length);
     return {
-      segments: this.#segments.slice(0, this.#length),
-      identities: cut(this.#identities),
-      places: cut(this.#places),
-      counts: cut(this.#counts),
+      segments: this.#segments.all(),
+      identities: this.#identities.all(),
+      places: this.#places.all(),
+      counts: this.#counts.all(),
     };
   }
 
@@ -122,16 +121,10 @@ class DoneVisitor implements Visitor<DoneRows> {
   };
 
   #add({ segmentId, identities }: LoadedSegment, place: number, count: number): void {
-    if (this.#length === this.#places.length) {
-      this.#segments = lengthened(this.#segments);
-      this.#identities = lengthened(this.#identities);
-      this.#places = lengthened(this.#places);
-      this.#counts = lengthened(this.#counts);
-    }
-    this.#segments[this.#length] = segmentId;
-    this.#identities[this.#length] = identities[this.#run]!;
-    this.#places[this.#length] = place;
-    this.#counts[this.#length++] = count;
+    this.#segments.add(segmentId);
+    this.#identities.add(identities[this.#run]!);
+    this.#places.add(place);
+    this.#counts.add(count);
   }
 }
 

@@ -1,5 +1,5 @@
 import { joined } from "../../scans/visitor.ts";
-import { GrowingList } from "../visitors/growing_list.ts";
+import { GrowingList } from "../../timelines/growing_list.ts";
 
 /**
  * The people or visits that a number counts: each actor with a time, the start of the visit or the moment

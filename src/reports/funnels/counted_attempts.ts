@@ -1,6 +1,6 @@
 import { joined } from "../../scans/visitor.ts";
 import { type Behind, joinBehind } from "../behind/behind_tally.ts";
-import { GrowingList } from "../visitors/growing_list.ts";
+import { GrowingList } from "../../timelines/growing_list.ts";
 import type { FoundAttempt } from "./funnel_attempts.ts";
 
 /** The bits of an outcome that hold how many steps were reached. */

@@ -1,5 +1,6 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import { lengthened, type RunBits, type Timeline } from "../../timelines/timeline.ts";
+import { GrowingList } from "../../timelines/growing_list.ts";
+import type { RunBits, Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { CELL_DEVICE, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
@@ -27,39 +28,6 @@ export interface CellEvents {
   readonly elements: Int32Array;
 }
 
-/** Events that are gathered one by one. */
-class GrowingEvents {
-  #actors = new Int32Array(1_024);
-  #cells = new Int32Array(1_024);
-  #elements: Int32Array;
-  #length = 0;
-
-  constructor(readonly hasElements: boolean) {
-    this.#elements = new Int32Array(hasElements ? 1_024 : 0);
-  }
-
-  add(actor: number, cell: number, element: number): void {
-    if (this.#length === this.#actors.length) {
-      this.#actors = lengthened(this.#actors);
-      this.#cells = lengthened(this.#cells);
-      this.#elements = lengthened(this.#elements);
-    }
-    this.#actors[this.#length] = actor;
-    if (this.hasElements) this.#elements[this.#length] = element;
-    this.#cells[this.#length++] = cell;
-  }
-
-  /** Returns them without a copy: nothing can be added after it. */
-  events(): CellEvents {
-    const end = this.#length;
-    return {
-      actors: this.#actors.subarray(0, end),
-      cells: this.#cells.subarray(0, end),
-      elements: this.#elements.subarray(0, end),
-    };
-  }
-}
-
 /**
  * Lists events. Counting distinct visitors on the way would need each visitor's events one after the other,
  * of all segments: few events of a run are of the page, and reaching those runs out of the order in which they
@@ -70,14 +38,15 @@ class CellVisitor implements Visitor<CellEvents> {
   readonly #tests: MatchTests;
   readonly bits: RunBits;
   readonly #elementsOf: IdsOf | null;
-  readonly #events: GrowingEvents;
+  readonly #actors = new GrowingList(new Int32Array(1_024));
+  readonly #cells = new GrowingList(new Int32Array(1_024));
+  readonly #elements = new GrowingList(new Int32Array(1_024));
 
   constructor(inputs: CellInputs, words: readonly Int32Array[]) {
     this.#inputs = inputs;
     this.#tests = new MatchTests(inputs.matches, words);
     this.bits = this.#tests.bits;
     this.#elementsOf = inputs.elements === null ? null : idsFrom(inputs.elements);
-    this.#events = new GrowingEvents(inputs.elements !== null);
   }
 
   visit(actor: number, timeline: Timeline): void {
@@ -99,7 +68,11 @@ class CellVisitor implements Visitor<CellEvents> {
   }
 
   result(): CellEvents {
-    return this.#events.events();
+    return {
+      actors: this.#actors.taken(),
+      cells: this.#cells.taken(),
+      elements: this.#elements.taken(),
+    };
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
@@ -120,7 +93,9 @@ class CellVisitor implements Visitor<CellEvents> {
     if ((cell & CELL_DEVICE) !== device) return;
     const { scope } = this.#tests;
     if (!scope.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) return;
-    this.#events.add(actor, cell, this.#elementsOf?.(segment)?.[at] ?? NO_ID);
+    this.#actors.add(actor);
+    this.#cells.add(cell);
+    if (this.#elementsOf !== null) this.#elements.add(this.#elementsOf(segment)?.[at] ?? NO_ID);
   }
 }
 

@@ -1,4 +1,4 @@
-import { lengthened } from "../../timelines/timeline.ts";
+import { lengthened } from "./timeline.ts";
 
 /** A typed array that grows. */
 export class GrowingList<T extends Int32Array | Float64Array> {
@@ -18,5 +18,10 @@ export class GrowingList<T extends Int32Array | Float64Array> {
   /** Returns a copy of all numbers. */
   all(): T {
     return this.#list.slice(0, this.length) as T;
+  }
+
+  /** Returns all numbers without a copy: none can be added after it. */
+  taken(): T {
+    return this.#list.subarray(0, this.length) as T;
   }
 }
