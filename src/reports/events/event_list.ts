@@ -1,4 +1,3 @@
-import { LISTED_ROWS_AT_ONCE } from "../../limits.ts";
 import type { Sql } from "../../db/sql.ts";
 import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
@@ -8,7 +7,8 @@ import { partsBackwards } from "../newest/backwards.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
 import { journalFromMs, journalRows } from "./journal_list.ts";
 import { JOURNAL_LIST_LIMITS, type JournalListLimits } from "./list_limits.ts";
-import { byPlace, type ListPlace, spanBehind } from "./list_place.ts";
+import { type ListPlace, spanBehind } from "./list_place.ts";
+import { firstInOrder, newestFirst } from "../newest/first_in_order.ts";
 import { NEWEST, NewestEvents } from "../newest/newest_events.ts";
 import { type FoundEvent, wholeRows } from "./whole_rows.ts";
 
@@ -47,21 +47,14 @@ async function inOrder(
   rows: number,
   limits: JournalListLimits,
 ): Promise<EventRow[]> {
-  let listed: EventRow[] = [];
-  const rowsAtOnce = Math.max(rows, LISTED_ROWS_AT_ONCE);
-  for (let from = 0; from < ms.length; from += rowsAtOnce) {
-    const to = Math.min(ms.length, from + rowsAtOnce);
+  return await firstInOrder(ms.length, rows, newestFirst, async (from, to) => {
     const asked: FoundEvent[] = [];
     for (let i = from; i < to; i++) {
       asked.push({ ms: ms[i]!, segmentId: segmentIds[i]!, place: places[i]! });
     }
     const found = await wholeRows(source, asked, limits);
-    const behind = found.filter(({ event_id }, i) =>
-      ms[from + i]! < place.ms || event_id < place.id!
-    );
-    listed = [...listed, ...behind].sort(byPlace).slice(0, rows);
-  }
-  return listed;
+    return found.filter(({ event_id }, i) => ms[from + i]! < place.ms || event_id < place.id!);
+  });
 }
 
 /** Reads the next `rows` selected events behind a place, of those that are projected; fewer where no more follow. */
@@ -113,7 +106,7 @@ async function storedRows(
   const last = projected.length === rows ? Date.parse(projected.at(-1)!.occurred_at) : span.fromMs;
   const recent = { fromMs: Math.max(span.fromMs, last), toMs: span.toMs };
   const waiting = await journalRows(source, recent, from, rows, "waiting");
-  return [...projected, ...waiting ?? []].sort(byPlace).slice(0, rows);
+  return [...projected, ...waiting ?? []].sort(newestFirst).slice(0, rows);
 }
 
 /** Reads the newest events from the journal; null where it is damaged, or where too much would be decoded. */

@@ -15,9 +15,10 @@ import {
 import { STORED_ROW, type StoredJournalRow, storedRow } from "../../store/stored_journal.ts";
 import { yielding } from "../../store/yielding.ts";
 import { PENDING_ROWS } from "../answer/projected_state.ts";
+import { newestFirst } from "../newest/first_in_order.ts";
 import type { Read } from "../../scans/read.ts";
 import { isOfBots } from "../shown/shown_event.ts";
-import { byPlace, type ListPlace, spanBehind } from "./list_place.ts";
+import { type ListPlace, spanBehind } from "./list_place.ts";
 import type { JournalListLimits } from "./list_limits.ts";
 
 /** Whether an event of a span is not projected yet, or is set aside. */
@@ -138,8 +139,8 @@ export async function journalRows(
     listed.push(...wholeEvents(block, projectId, newestPlaces(own, rows)));
     // A page from many small blocks is sorted once it is full, not after each block.
     if (listed.length < rows) continue;
-    listed = listed.sort(byPlace).slice(0, rows);
+    listed = listed.sort(newestFirst).slice(0, rows);
     floorMs = Date.parse(listed.at(-1)!.occurred_at);
   }
-  return listed.sort(byPlace);
+  return listed.sort(newestFirst);
 }

@@ -1,7 +1,6 @@
 import type { PageCursor } from "../../query/event_cursor.ts";
 import { type Range, spanOf } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
-import type { EventRow } from "../../store/event_row.ts";
 
 /** A place in the list of events, which is newest first, ties by id; older events lie behind it. */
 export interface ListPlace {
@@ -23,10 +22,4 @@ export function listedFrom(range: Range, cursor: PageCursor | null) {
 /** Returns the part of a span that may hold events behind a place. */
 export function spanBehind({ fromMs }: Span, { ms, id }: ListPlace): Span {
   return { fromMs, toMs: id === null ? ms : ms + 1 };
-}
-
-/** Compares events for a list that is newest first, ties by id, the greatest first. */
-export function byPlace(a: EventRow, b: EventRow): number {
-  if (a.occurred_at !== b.occurred_at) return a.occurred_at < b.occurred_at ? 1 : -1;
-  return a.event_id < b.event_id ? 1 : -1;
 }

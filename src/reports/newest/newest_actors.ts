@@ -14,12 +14,12 @@ export function joinMoments(some: FoundMoments, more: FoundMoments): FoundMoment
 
 /** Keeps the newest times, such as starts of visits or times of people's last events, with their actors. */
 export class NewestActors extends NewestMoments {
-  readonly actors: number[] = [];
+  readonly actors = this.columns[0]!;
   /** Whether only the last moment of each actor counts. */
   readonly #isOnce: boolean;
 
   constructor(rows: number, edgeMs: number, floorMs: number, { isOnce = false } = {}) {
-    super(rows, edgeMs, floorMs);
+    super(rows, edgeMs, floorMs, 1);
     this.#isOnce = isOnce;
   }
 
@@ -42,17 +42,6 @@ export class NewestActors extends NewestMoments {
   override thin(): void {
     if (this.#isOnce) this.#keepLast();
     super.thin();
-  }
-
-  protected override keepFrom(floorMs: number): void {
-    const { ms, actors } = this;
-    let kept = 0;
-    for (let i = 0; i < ms.length; i++) {
-      if (ms[i]! < floorMs) continue;
-      ms[kept] = ms[i]!;
-      actors[kept++] = actors[i]!;
-    }
-    ms.length = actors.length = kept;
   }
 
   /** Keeps the last moment of each actor. */

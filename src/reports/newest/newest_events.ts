@@ -25,8 +25,12 @@ export interface FoundEvents extends PlacedEvents, Pick<Inputs, "rows" | "edgeMs
 
 /** Keeps the newest of the events that it gets. */
 export class NewestEvents extends NewestMoments {
-  readonly segmentIds: number[] = [];
-  readonly places: number[] = [];
+  readonly segmentIds = this.columns[0]!;
+  readonly places = this.columns[1]!;
+
+  constructor(rows: number, edgeMs: number, floorMs?: number) {
+    super(rows, edgeMs, floorMs, 2);
+  }
 
   /** Returns the newest events so far. */
   found(): FoundEvents {
@@ -68,18 +72,6 @@ export class NewestEvents extends NewestMoments {
     this.segmentIds.push(segmentId);
     this.places.push(place);
     this.met(ms);
-  }
-
-  protected override keepFrom(floorMs: number): void {
-    const { ms, segmentIds, places } = this;
-    let kept = 0;
-    for (let i = 0; i < ms.length; i++) {
-      if (ms[i]! < floorMs) continue;
-      ms[kept] = ms[i]!;
-      segmentIds[kept] = segmentIds[i]!;
-      places[kept++] = places[i]!;
-    }
-    ms.length = segmentIds.length = places.length = kept;
   }
 }
 

@@ -5,21 +5,25 @@ const CROWD_MIN = 100;
 
 /**
  * Keeps the newest moments: at least `rows`, and all of the last one's millisecond. Subclasses keep more
- * about each moment, in arrays of the same length.
+ * about each moment, in columns of the same length.
  */
 export abstract class NewestMoments {
   readonly ms: number[] = [];
+  protected readonly columns: readonly number[][];
   #crowd: number;
 
   /**
    * @param edgeMs all moments of this millisecond, the last that may be added, are wanted beside the `rows`
    * @param floorMs older moments are not wanted
+   * @param columnCount how many columns the subclass has
    */
   constructor(
     readonly rows: number,
     readonly edgeMs: number,
     public floorMs = -Infinity,
+    columnCount: number,
   ) {
+    this.columns = Array.from({ length: columnCount }, () => []);
     this.#crowd = 2 * rows + CROWD_MIN;
   }
 
@@ -37,7 +41,7 @@ export abstract class NewestMoments {
       const ordered = Float64Array.from(ms);
       select(ordered, 0, ordered.length, first);
       this.floorMs = ordered[first]!;
-      this.keepFrom(this.floorMs);
+      this.#keepFrom(this.floorMs);
     }
     this.#crowd = 2 * ms.length + CROWD_MIN;
   }
@@ -47,6 +51,16 @@ export abstract class NewestMoments {
     return Number.isNaN(edgeMs) ? 0 : ms.reduce((n, at) => n + Number(at === edgeMs), 0);
   }
 
-  /** Drops older moments, here and in the arrays of the subclass. */
-  protected abstract keepFrom(floorMs: number): void;
+  /** Drops older moments. */
+  #keepFrom(floorMs: number): void {
+    const { ms, columns } = this;
+    let kept = 0;
+    for (let i = 0; i < ms.length; i++) {
+      if (ms[i]! < floorMs) continue;
+      ms[kept] = ms[i]!;
+      for (const column of columns) column[kept] = column[i]!;
+      kept++;
+    }
+    for (const column of [ms, ...columns]) column.length = kept;
+  }
 }

@@ -3,8 +3,8 @@ import { invalidCursor } from "../../query/parameters.ts";
 import type { Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { rowsAt } from "../../store/rows_by_place.ts";
-import { LISTED_ROWS_AT_ONCE } from "../../limits.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
+import { firstInOrder, newestFirst } from "../newest/first_in_order.ts";
 import { NewestEvents } from "../newest/newest_events.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
 import { selectEvents, selectMatches } from "../../scans/selected_events.ts";
@@ -47,13 +47,6 @@ export function cursorAt({ row }: StoryEvent): PageCursor {
 /** Returns the cursor behind an event as text. */
 export const encodeStoryCursor = (event: StoryEvent): string => encodePageCursor(cursorAt(event));
 
-/** Compares events by time, ties by id. */
-function byTime(a: StoryEvent, b: StoryEvent): number {
-  const [one, other] = [a.row, b.row];
-  if (one.occurred_at !== other.occurred_at) return one.occurred_at < other.occurred_at ? -1 : 1;
-  return one.event_id < other.event_id ? -1 : 1;
-}
-
 /** Returns the part of the span that lies after the cursor in the order of the list. */
 function spanBehind({ span, order, after }: StoryQuestion): Span {
   if (after === null) return span;
@@ -92,17 +85,14 @@ export async function storyEvents(
   newest.add(await selected.scan(PERSON_EVENTS, () => inputs, { byRun: true }));
   newest.thin();
   const { segmentIds, places } = newest;
-  let listed: StoryEvent[] = [];
-  const rowsAtOnce = Math.max(wanted, LISTED_ROWS_AT_ONCE);
-  for (let from = 0; from < places.length; from += rowsAtOnce) {
-    const stored = places.slice(from, from + rowsAtOnce)
+  const compare = (a: StoryEvent, b: StoryEvent) => sign * newestFirst(a.row, b.row);
+  return await firstInOrder(places.length, wanted, compare, async (from, to) => {
+    const stored = places.slice(from, to)
       .map((place, i) => ({ segmentId: segmentIds[from + i]!, place }));
     const found = await rowsAt(sql, scope.projectId, stored, blocks);
-    const behind = found.map((row, i): StoryEvent => ({ row, ...stored[i]! }))
+    return found.map((row, i): StoryEvent => ({ row, ...stored[i]! }))
       .filter((event) => isBehind(event, question));
-    listed = [...listed, ...behind].sort((a, b) => -sign * byTime(a, b)).slice(0, wanted);
-  }
-  return listed;
+  });
 }
 
 /** Returns for each event the slugs of the goals that it reaches, under `bots` and no other filter. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { insertEvents } from "../../../src/ingest/event_insert.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
-import { byPlace, type ListPlace } from "../../../src/reports/events/list_place.ts";
+import type { ListPlace } from "../../../src/reports/events/list_place.ts";
+import { newestFirst } from "../../../src/reports/newest/first_in_order.ts";
 import {
   type NoWindow,
   pageRowsOf,
@@ -114,7 +115,7 @@ onBothEngines(
       await insertEvents(database, mixed.slice(from, from + EVENTS / 3));
       await projection.catchUp(1);
     }
-    const expected = rows.toSorted(byPlace);
+    const expected = rows.toSorted(newestFirst);
     const source = sourceOf(database);
     const small = { ...WINDOW_SIZES, chunkRows: 7, openRows: 11 };
 
