@@ -119,9 +119,14 @@ export class GatheredSums {
     return dimension === "all" ? this.#spansOf("all", "path") : this.#spansOf(dimension);
   }
 
+  /** The days of which anything is told. */
+  get #toldSpans(): DaySpan[] {
+    return this.#spansOf(...this.#values.keys());
+  }
+
   /** The first and the last day; null: there is none. */
   get extent(): { readonly first: string; readonly last: string } | null {
-    const spans = this.#spansOf(...this.#values.keys());
+    const spans = this.#toldSpans;
     const [first, last] = [spans[0]?.first, spans.at(-1)?.last];
     if (first === undefined || last === undefined) return null;
     return { first: dateOfDay(first).toString(), last: dateOfDay(last).toString() };
@@ -130,7 +135,7 @@ export class GatheredSums {
   /** Counts the days of which anything is told, or those of them before a date. */
   countDays(before: string | null = null): number {
     const end = before === null ? Infinity : this.#numberOf(before);
-    return dayCountOf(this.#spansOf(...this.#values.keys()), end);
+    return dayCountOf(this.#toldSpans, end);
   }
 
   /** How many days have custom events and no page views in any file: nothing of them is told. */

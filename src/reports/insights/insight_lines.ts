@@ -3,6 +3,8 @@ import { INSIGHT_VALUES_MAX } from "../../limits.ts";
 import type { CountedKeys } from "../../scans/key_counts.ts";
 import { type CountedIds, mostFrequentOfEach, type TextsOf } from "../../scans/most_frequent.ts";
 import { readTexts } from "../../scans/value_texts.ts";
+import { yielding } from "../../store/yielding.ts";
+import { GrowingList } from "../../timelines/growing_list.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./line_tally.ts";
 import { type NumberedValues, SESSION_IDS } from "../visitors/session_values.ts";
@@ -31,6 +33,9 @@ export interface ValueLines extends Lines {
   readonly dimensions: readonly DimensionLines[];
   readonly lineOf: LineOf;
 }
+
+/** Keys that are looked at before others get a turn. */
+const KEYS_AT_ONCE = 65_536;
 
 const WHOLE: LineTable = { of: WHOLE_ID, idsFrom: 0, width: 1, linesOf: Int32Array.of(0) };
 
@@ -114,18 +119,22 @@ export interface NumberedEvents extends CountedIds {
   readonly dimension: Dimension;
 }
 
-/** Returns the events of the values that have any, of lines of all values. */
-export function eventsByNumber(
+/** Returns the events of the values that have any, of lines of all values. There may be millions of them. */
+export async function eventsByNumber(
   { keys, counts }: CountedKeys,
   { dimensions }: ValueLines,
-): NumberedEvents[] {
-  return dimensions.map(({ dimension, from, size }): NumberedEvents => {
-    const own = Int32Array.from(
-      keys.keys().filter((at) => {
-        const number = keys[at]! - from;
-        return number >= 0 && number < size;
-      }),
-    );
+): Promise<NumberedEvents[]> {
+  const turn = yielding();
+  const places = dimensions.map(() => new GrowingList(new Int32Array(64)));
+  for (let at = 0; at < keys.length; at++) {
+    // The lines of a dimension follow those of the one before it.
+    let i = dimensions.length - 1;
+    while (i >= 0 && keys[at]! < dimensions[i]!.from) i--;
+    places[i]?.add(at);
+    if (at % KEYS_AT_ONCE === 0) await turn();
+  }
+  return dimensions.map(({ dimension, from }, i): NumberedEvents => {
+    const own = places[i]!.taken();
     return {
       dimension,
       counts: own.map((at) => counts[at]!),

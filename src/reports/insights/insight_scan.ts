@@ -194,7 +194,9 @@ async function chooseFirst(
     while (to < lines.length && cellsOf(lines.slice(from, to + 1), places) <= cellsMax) to++;
     const some = withMatches(visited, Array.from({ length: to - from }, (_, i) => from + i));
     const counted = await scanLines(INSIGHT_EVENTS, some, places, lines.slice(from, to), null);
-    for (const [i, own] of counted.entries()) lists.push(eventsByNumber(own, lines[from + i]!));
+    for (const [i, own] of counted.entries()) {
+      lists.push(await eventsByNumber(own, lines[from + i]!));
+    }
     from = to;
   }
   return await chooseValues(sql, timelines.projectId, values, lists);

@@ -93,25 +93,26 @@ export interface PieceTally {
   add(piece: Piece, events: number, pageviews: number): void;
 }
 
-/** Counts the events of each line that has any, at all places together: see `KeyCounts`. */
+/** Counts the events of each line but the total that has any, at all places together: see `KeyCounts`. */
 export class LineEvents implements PieceTally {
   readonly counts = new KeyCounts();
-  readonly #lines: Lines;
+  readonly #tables: readonly LineTable[];
+  readonly #paths: PathLines | null;
 
-  constructor(lines: Lines) {
-    this.#lines = lines;
+  constructor({ tables, paths }: Lines) {
+    this.#tables = tables.filter(({ of }) => of !== WHOLE_ID);
+    this.#paths = paths;
   }
 
   add({ ids, place }: Piece, events: number): void {
     if (place === 0) return;
-    const { tables, paths } = this.#lines;
-    for (const { of, idsFrom, width, linesOf } of tables) {
+    for (const { of, idsFrom, width, linesOf } of this.#tables) {
       const from = (ids[of]! - idsFrom) * width;
       for (let i = from; i < from + width; i++) {
         if (linesOf[i]! >= 0) this.counts.add(linesOf[i]!, events);
       }
     }
-    const line = paths === null ? -1 : lineOfPath(paths, ids[ENTRY_PATH_ID]!);
+    const line = this.#paths === null ? -1 : lineOfPath(this.#paths, ids[ENTRY_PATH_ID]!);
     if (line >= 0) this.counts.add(line, events);
   }
 }

@@ -1,4 +1,4 @@
-import { type CountedKeys, KeyCounts } from "../../scans/key_counts.ts";
+import { addKeys, type CountedKeys, KeyCounts } from "../../scans/key_counts.ts";
 
 /** The most different links that one scan counts: 4 MB. */
 export const LINKS_COUNTED_MAX = 2 ** 18;
@@ -43,10 +43,10 @@ export class LinkCounts {
     this.#counts = hasKeys(space) ? new KeyCounts() : null;
   }
 
-  add(key: number, ways = 1): void {
+  add(key: number): void {
     const counts = this.#counts;
     if (counts === null) return;
-    counts.add(key, ways);
+    counts.add(key);
     if (counts.size > this.#linksMax) this.#counts = null;
   }
 
@@ -58,14 +58,11 @@ export class LinkCounts {
 
 /** Adds up two counts; null where there are too many different links. */
 export function addLinks(
-  space: LinkSpace,
+  { linksMax }: LinkSpace,
   some: CountedKeys | null,
   more: CountedKeys | null,
 ): CountedKeys | null {
   if (some === null || more === null) return null;
-  const all = new LinkCounts(space);
-  for (const { keys, counts } of [some, more]) {
-    for (let i = 0; i < keys.length; i++) all.add(keys[i]!, counts[i]);
-  }
-  return all.result();
+  const all = addKeys(some, more);
+  return all.keys.length > linksMax ? null : all;
 }
