@@ -225,7 +225,7 @@ async function createServices(
     rateLimit: rateLimitOf(config),
     ...reading,
     movePerson: (projectId, id) => movePerson(database, projectId, id),
-    erase: (projectId, actorId, also) => erasePerson(database, projectId, actorId, also),
+    erase: (projectId, actorOf, also) => erasePerson(database, projectId, actorOf, also),
     live: new LiveFeed({
       read: (asked) => getReport({ ...reading, readTimeoutMs, now }, LIVE, asked),
       log,

@@ -1,6 +1,7 @@
 import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
 import { eraseActor } from "../projection/erasure.ts";
 import { deleteEventIds } from "../projection/event_ids.ts";
+import { beginProjection } from "../projection/projected_project.ts";
 import { hasEarlier, lockEarlier, noteLess } from "./earlier_projects.ts";
 import { moveEvents } from "./moved_events.ts";
 import { MOVED_EVENTS, UPGRADE_SCAN_MS_MAX } from "./upgrade_limits.ts";
@@ -113,18 +114,25 @@ function namesOf(erased: ReadonlySet<string>): Names {
  * Erases one actor as `eraseActor` does, and in the same transaction from the earlier events, so that none of
  * the actor's events is moved back later. Call `movePerson` and project first. `also` runs in the same
  * transaction.
+ * @param actorOf finds the actor, once nobody else can change whose an identity is
  * @returns how many events were erased
  */
 export async function erasePerson(
   database: Database,
   projectId: number,
-  actorId: number,
+  actorOf: (tx: Sql) => Promise<number>,
   also: (tx: Sql) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> {
   return await database.transaction(async (tx) => {
     await also(tx);
     const isUpgrading = await lockEarlier(tx, projectId) !== null;
-    const { eventIds, names } = await eraseActor(tx, projectId, actorId, isUpgrading);
+    await beginProjection(tx, projectId);
+    const { eventIds, names } = await eraseActor(
+      tx,
+      projectId,
+      await actorOf(tx),
+      isUpgrading,
+    );
     if (!isUpgrading) return eventIds.length;
     await tx.script(`SET LOCAL statement_timeout = ${UPGRADE_SCAN_MS_MAX}`);
     const gone = await tx.query<{ event_id: string; moved: boolean }>(

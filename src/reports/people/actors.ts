@@ -19,11 +19,12 @@ export interface ActorServices {
   readonly movePerson: (projectId: number, id: string) => Promise<void>;
   /**
    * Erases an actor and everything made of the actor's events, and runs `also` in the same transaction.
+   * `actorOf` finds the actor in it, once nobody else can change whose an identity is.
    * @returns how many events were erased
    */
   readonly erase: (
     projectId: number,
-    actorId: number,
+    actorOf: (inside: Sql) => Promise<number>,
     also: (inside: Sql) => Promise<void>,
   ) => Promise<number>;
 }
@@ -200,10 +201,13 @@ export async function deleteActor(
     also: (inside: Sql) => Promise<void>;
   },
 ): Promise<z.infer<typeof ActorErased>> {
-  const { database, erase } = services;
   const id = params.id ?? "";
   await gather(services, project.projectId, id);
-  const identities = await identitiesOf(database, project.projectId, id);
-  const events = await erase(project.projectId, identities[0]!.actor_id, also);
+  let identities: Identity[] = [];
+  const actorOf = async (inside: Sql) => {
+    identities = await identitiesOf(inside, project.projectId, id);
+    return identities[0]!.actor_id;
+  };
+  const events = await services.erase(project.projectId, actorOf, also);
   return { erased: { events, identities: identities.map(({ value }) => value) } };
 }

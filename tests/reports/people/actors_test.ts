@@ -6,9 +6,11 @@ import { eventsOfIdentities } from "../../../src/store/segments.ts";
 import { fetchHeads } from "../../../src/store/stored_segments.ts";
 import { EXPORT_CHUNK_ROWS } from "../../../src/limits.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
+import { type ActorServices, deleteActor } from "../../../src/reports/people/actors.ts";
+import { erasePerson } from "../../../src/upgrade/earlier_people.ts";
 import { assertProblem, type Json, type Reply, TestApp } from "../../support/app.ts";
 import { onBothEngines, type TestDatabase } from "../../support/databases.ts";
-import { newRow, openWithProjects, storedRows } from "../../support/event_rows.ts";
+import { newRow, openWithProjects, PROJECT_ONE, storedRows } from "../../support/event_rows.ts";
 
 const DAY = "2026-06-01";
 const HASH = "AAECAwQFBgcICQoLDA0ODw";
@@ -295,6 +297,34 @@ async function assertNoTrace(database: Database): Promise<void> {
     assert.equal(rows.length, 0, `${table}: rows of nobody`);
   }
 }
+
+onBothEngines("actors: who is linked to somebody meanwhile is erased as such", async (_t, db) => {
+  const database = await openWithProjects(db);
+  await store(database);
+  const services = {
+    database,
+    projection: createProjection(database),
+    movePerson: () => Promise.resolve(),
+    erase: async (...asked: Parameters<ActorServices["erase"]>) => {
+      // As when the last event that links bob's device to jane is projected just now.
+      await database.query(
+        `UPDATE identities SET actor_id = (
+          SELECT actor_id FROM identities WHERE project_id = 1 AND kind = 'u' AND value = 'jane')
+        WHERE project_id = 1 AND value = 'bob'`,
+      );
+      return await erasePerson(database, ...asked);
+    },
+  };
+  const erase = (id: string) =>
+    deleteActor(services, {
+      project: PROJECT_ONE,
+      params: { id },
+      also: () => Promise.resolve(),
+    });
+  const { erased } = await erase("bob");
+  assert.deepEqual(erased, { events: 4, identities: ["jane", "bob", "laptop", "phone"] });
+  await assert.rejects(erase("bob"), { code: "not_found" });
+});
 
 onBothEngines("actors: one person's data, shown and erased", async (t, db: TestDatabase) => {
   const filled = await openWithProjects(db);
