@@ -1,12 +1,13 @@
 import { type BinaryRow, numberOf } from "../db/binary_rows.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import type { EventRow } from "../store/event_row.ts";
-import { blockSpan, encodeBlock } from "../store/journal_block.ts";
-import { decodeBlock } from "../store/journal_events.ts";
+import { ID_BYTES, uuidOf } from "../store/id_codec.ts";
+import { type BlockColumn, blockSpan, encodeBlock } from "../store/journal_block.ts";
+import { type BlockColumns, decodeColumns, valueAt, wholeEvents } from "../store/journal_events.ts";
 import { STORED_ROW, type StoredJournalRow, storedRow } from "../store/stored_journal.ts";
-import { nameOf } from "./identities.ts";
+import { yielding } from "../store/yielding.ts";
+import { hashText, nameOf } from "./identities.ts";
 import { readable } from "./pending_events.ts";
-import { JOURNAL_ROWS_READ_AT_ONCE } from "./projection_limits.ts";
+import { JOURNAL_ROWS_READ_AT_ONCE, PROJECTION_BLOCK_BYTES_AIM } from "./projection_limits.ts";
 
 interface ErasableRow extends StoredJournalRow {
   /** Whether an upgrade has moved the row's events here. */
@@ -20,11 +21,15 @@ interface ErasableRow extends StoredJournalRow {
 export const MOVED_XID = "3";
 
 const READ = `
-SELECT ${STORED_ROW}, (stored_by = '${MOVED_XID}')::int::int8
-FROM journal j
-WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8
-  AND (projected_count > 0 OR stored_by = '${MOVED_XID}')
-ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}`;
+SELECT ${STORED_ROW}, (j.stored_by = '${MOVED_XID}')::int::int8 FROM (
+  SELECT journal_id, sum(bytes) OVER (ORDER BY journal_id) - bytes AS bytes_before
+  FROM (
+    SELECT journal_id, octet_length(block) AS bytes FROM journal
+    WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8
+      AND (projected_count > 0 OR stored_by = '${MOVED_XID}')
+    ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}) AS next
+) AS o JOIN journal j ON j.project_id = $1::int AND j.journal_id = o.journal_id
+WHERE o.bytes_before < ${PROJECTION_BLOCK_BYTES_AIM} ORDER BY j.journal_id`;
 
 const REWRITE = `
 UPDATE journal SET block = decode($3::text, 'base64'), event_count = $4::int,
@@ -44,7 +49,8 @@ function erasableRow(row: BinaryRow): ErasableRow {
 interface Removal {
   /** Only rows with an event before this are read. */
   readonly beforeMs: number;
-  readonly isRemoved: (event: EventRow) => boolean;
+  /** Returns whether the event at a place of a block is removed; null: none of the block's is. */
+  readonly removedOf: (columns: BlockColumns) => ((place: number) => boolean) | null;
   /** Whether pending events are removed as well where an upgrade has moved them here. */
   readonly takesMoved: boolean;
 }
@@ -54,22 +60,24 @@ async function removeFromRow(
   tx: Sql,
   projectId: number,
   row: ErasableRow,
-  events: readonly EventRow[],
-  { isRemoved, takesMoved }: Removal,
+  columns: BlockColumns,
+  { removedOf, takesMoved }: Removal,
 ): Promise<string[]> {
+  const isRemoved = removedOf(columns);
+  if (isRemoved === null) return [];
+  const ids = Array.from({ length: columns.events }, (_, i) => uuidOf(columns.ids, ID_BYTES * i));
   // Pending events were sent later, and stay, unless an upgrade has moved them here.
-  const projected = events.slice(0, row.projected_count);
-  const candidates = row.is_moved && takesMoved ? events : projected;
-  const removed = new Set(candidates.filter(isRemoved).map(({ event_id }) => event_id));
+  const candidates = row.is_moved && takesMoved ? ids : ids.slice(0, row.projected_count);
+  const removed = new Set(candidates.filter((_, place) => isRemoved(place)));
   if (removed.size === 0) return [];
-  const isKept = ({ event_id }: EventRow) => !removed.has(event_id);
-  const kept = events.filter(isKept);
+  const places = [...ids.keys()].filter((place) => !removed.has(ids[place]!));
   const remaining = (ids: readonly string[] | null) => (ids ?? []).filter((id) => !removed.has(id));
   const known = remaining(row.known_ids);
   const aside = remaining(row.set_aside_ids);
-  if (kept.length === 0) {
+  if (places.length === 0) {
     await tx.query(DELETE, [projectId, row.journal_id]);
   } else {
+    const kept = wholeEvents(columns, projectId, places);
     const { fromMs, toMs } = blockSpan(kept);
     await tx.query(REWRITE, [
       projectId,
@@ -77,7 +85,7 @@ async function removeFromRow(
       encodeBlock(kept).toBase64(),
       kept.length - known.length,
       arrayLiteral(known),
-      projected.filter(isKept).length,
+      places.filter((place) => place < row.projected_count).length,
       arrayLiteral(aside),
       fromMs,
       toMs,
@@ -88,17 +96,46 @@ async function removeFromRow(
 
 /** Removes events from all rows. @returns the ids of the removed events that were set aside */
 async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): Promise<string[]> {
+  const yieldIfDue = yielding();
   const aside: string[] = [];
   for (let after = 0;;) {
     const rows = (await tx.binary(READ, [projectId, after, removal.beforeMs])).map(erasableRow);
+    if (rows.length === 0) return aside;
     for (const row of rows) {
       // A row that cannot be read stays until all of it has expired.
-      const events = readable(() => decodeBlock(row.block, projectId)) ?? [];
-      aside.push(...await removeFromRow(tx, projectId, row, events, removal));
+      const columns = readable(() => decodeColumns(row.block));
+      if (columns !== null) {
+        aside.push(...await removeFromRow(tx, projectId, row, columns, removal));
+      }
+      await yieldIfDue();
     }
-    if (rows.length < JOURNAL_ROWS_READ_AT_ONCE) return aside;
     after = rows.at(-1)!.journal_id;
   }
+}
+
+/** Returns the distinct values, null aside, that events of a block may have in a column. */
+function valuesOf({ same, coded }: BlockColumns, name: BlockColumn): Set<string> {
+  const values = new Set(coded[name]?.values ?? [same[name] ?? null]);
+  values.delete(null);
+  return values as Set<string>;
+}
+
+/** Finds the events of some identities in a block, which mostly has none of them. */
+function eventsOfNames(names: ReadonlySet<string>): Removal["removedOf"] {
+  const isNamed = (name: (value: string) => string, values: Set<string>) =>
+    values.values().some((value) => names.has(name(value)));
+  return (columns) => {
+    const hasAny = isNamed((user) => `u${user}`, valuesOf(columns, "user_id")) ||
+      isNamed((anonymous) => `a${anonymous}`, valuesOf(columns, "anonymous_id")) ||
+      isNamed((hash) => `h${hashText({ visitor_hash: hash })}`, valuesOf(columns, "visitor_hash"));
+    if (!hasAny) return null;
+    return (place) =>
+      names.has(nameOf({
+        user_id: valueAt(columns, "user_id", place) as string | null,
+        anonymous_id: valueAt(columns, "anonymous_id", place) as string | null,
+        visitor_hash: valueAt(columns, "visitor_hash", place) as string,
+      }));
+  };
 }
 
 /**
@@ -113,10 +150,9 @@ export function eraseFromJournal(
   names: ReadonlySet<string>,
   takesMoved = false,
 ): Promise<string[]> {
-  const isRemoved = (event: EventRow) => names.has(nameOf(event));
   return removeFromJournal(tx, projectId, {
     beforeMs: Number.MAX_SAFE_INTEGER,
-    isRemoved,
+    removedOf: eventsOfNames(names),
     takesMoved,
   });
 }
@@ -143,6 +179,7 @@ export async function deleteFromJournalBefore(
       AND projected_at IS NOT NULL AND (set_aside_until IS NULL OR set_aside_ids IS NULL)`,
     [projectId, beforeMs],
   );
-  const isRemoved = ({ occurred_at }: EventRow) => Date.parse(occurred_at) < beforeMs;
-  return await removeFromJournal(tx, projectId, { beforeMs, isRemoved, takesMoved: false });
+  const removedOf = (columns: BlockColumns) => (place: number) =>
+    Date.parse(valueAt(columns, "occurred_at", place) as string) < beforeMs;
+  return await removeFromJournal(tx, projectId, { beforeMs, removedOf, takesMoved: false });
 }
