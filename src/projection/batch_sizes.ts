@@ -56,8 +56,11 @@ export class BatchSizes {
     return failuresAlone;
   }
 
-  /** To be called once the event to blame is set aside. */
+  /**
+   * To be called once the event to blame is set aside. The sizes grow from one event on: where there are more such
+   * events, the next one is among few.
+   */
   setAside(projectId: number): void {
-    this.#sizes.delete(projectId);
+    this.#set(projectId, 1, 0);
   }
 }

@@ -32,7 +32,7 @@ interface TakenRow {
 }
 
 /** Events to project. */
-export interface PendingEvents {
+interface PendingEvents {
   readonly columns: EventColumns;
   readonly first: PlacedEvent | null;
   readonly taken: readonly TakenRow[];
@@ -77,7 +77,8 @@ export async function asideEvent(tx: Sql, projectId: number): Promise<PendingEve
     return nothing;
   }
   const eventId = row.set_aside_ids[0]!;
-  const block = decodeColumns(row.block);
+  const block = readable(() => decodeColumns(row.block));
+  if (block === null) return { ...nothing, unreadable: [row.journal_id] };
   const isIt = (place: number) => uuidOf(block.ids, ID_BYTES * place) === eventId;
   columns.add(block, Int32Array.from(Array(block.events).keys().filter(isIt)));
   const aside = { journalId: row.journal_id, eventId, place: -1, isLast: false };

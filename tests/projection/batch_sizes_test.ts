@@ -31,4 +31,15 @@ Deno.test("batch sizes: as many events as fill the time, twice as many at most",
     sizes.done(1, 10, 1);
     assert.equal(sizes.sizeOf(1), 4_000);
   });
+  await t.step("from one on again where one was set aside: the next one may be near", () => {
+    const sizes = new BatchSizes(MAX, 4_000, AIM_MS);
+    sizes.failedAlone(1);
+    sizes.setAside(1);
+    const taken: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      taken.push(sizes.sizeOf(1));
+      sizes.done(1, sizes.sizeOf(1), 10);
+    }
+    assert.deepEqual(taken, [1, 2, 4, 8]);
+  });
 });

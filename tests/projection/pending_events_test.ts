@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import { pendingEvents } from "../../src/projection/pending_events.ts";
+import {
+  asideEvent,
+  isAsideDue,
+  markProjected,
+  pendingEvents,
+} from "../../src/projection/pending_events.ts";
 import {
   PROJECTION_EVENTS_MAX,
   PROJECTION_TEXT_CHARACTERS_AIM,
@@ -43,4 +48,24 @@ onBothEngines("pending events: no more than their texts leave room for", async (
   // What many events have is held once.
   const title = "t".repeat(CHARACTERS);
   assert.equal(await taken(database, 2, () => ({ title })), ROWS * EVENTS_OF_ROW);
+});
+
+onBothEngines("pending events: a damaged row waits with what it has set aside", async (_t, db) => {
+  const database = await openWithProjects(db);
+  const rows = [newRow(), newRow()].sort((a, b) => a.event_id < b.event_id ? -1 : 1);
+  await insertEvents(database, rows);
+  await database.query(
+    `UPDATE journal SET projected_at = now(), projected_count = 2, set_aside_until = now(),
+      set_aside_ids = ARRAY[$1::text::uuid], block = set_byte(block, 9, 255 - get_byte(block, 9))`,
+    [rows[0]!.event_id],
+  );
+  assert.ok(await isAsideDue(database, 1));
+  await database.transaction(async (tx) => {
+    const taken = await asideEvent(tx, 1);
+    assert.deepEqual([taken.columns.length, taken.unreadable], [0, [1]]);
+    await markProjected(tx, 1, taken);
+  });
+  assert.ok(!await isAsideDue(database, 1));
+  const [kept] = await database.query("SELECT set_aside_ids AS ids FROM journal");
+  assert.deepEqual(kept!.ids, [rows[0]!.event_id]);
 });
