@@ -148,11 +148,16 @@ export class Dictionaries {
 
   constructor(readonly siteHost: string | null) {}
 
+  /** How much is cached, in texts of average length: at `KNOWN_TEXTS_MAX` the cache is full. */
+  get entries(): number {
+    const cached = [this.#terms, this.#referrers, this.#contexts, this.#traffic];
+    const texts = cached.reduce((sum, { numbers }) => sum + numbers.size, 0);
+    return Math.max(texts, this.#characters * KNOWN_TEXTS_MAX / KNOWN_CHARACTERS_MAX);
+  }
+
   /** Whether the cache exceeds its limits. */
   get isFull(): boolean {
-    const cached = [this.#terms, this.#referrers, this.#contexts, this.#traffic];
-    return this.#characters > KNOWN_CHARACTERS_MAX ||
-      cached.reduce((sum, { numbers }) => sum + numbers.size, 0) > KNOWN_TEXTS_MAX;
+    return this.entries > KNOWN_TEXTS_MAX;
   }
 
   /** Returns the numbers of all dictionary columns of the events; new entries are added to the tables. */

@@ -25,7 +25,7 @@ export interface Move {
 }
 
 /** The identities of a batch's events. */
-export interface ResolvedIdentities {
+interface ResolvedIdentities {
   readonly identities: readonly Identity[];
   /** Per event, the place of its identity among them. */
   readonly codes: Int32Array;
@@ -112,9 +112,14 @@ function linksOf(
 export class Identities {
   readonly #known = new Map<string, Identity>();
 
+  /** How many are cached. */
+  get entries(): number {
+    return this.#known.size;
+  }
+
   /** Whether the cache exceeds its limit. */
   get isFull(): boolean {
-    return this.#known.size > KNOWN_TEXTS_MAX;
+    return this.entries > KNOWN_TEXTS_MAX;
   }
 
   /** Finds the identity of each event, adds new ones, and links anonymous ids to users. */

@@ -1,10 +1,9 @@
 import type { Sql } from "../db/sql.ts";
-import { RecentCache } from "../recent_cache.ts";
 import { Dictionaries } from "./dictionaries.ts";
 import { Identities } from "./identities.ts";
 import { LocalDays } from "./local_days.ts";
 import type { ProjectedProject } from "./projected_project.ts";
-import { PROJECTS_KNOWN_MAX } from "./projection_limits.ts";
+import { KNOWN_ENTRIES_MAX } from "./projection_limits.ts";
 import { ValueNumbers } from "./value_numbers.ts";
 
 /** The cached state of a project; all of it can be read again. */
@@ -16,6 +15,8 @@ export interface KnownProject {
   dictionaries: Dictionaries;
   identities: Identities;
   days: LocalDays;
+  /** When a recount may be tried again for which a segment could not be read; by `performance.now()`. */
+  recountAgainAtMs: number;
 }
 
 async function openDictionaries(tx: Sql, projectId: number, siteHost: string | null) {
@@ -39,12 +40,24 @@ export async function openKnownProject(
     dictionaries: await openDictionaries(tx, projectId, site_host),
     identities: new Identities(),
     days: new LocalDays(timezone),
+    recountAgainAtMs: -Infinity,
   };
 }
 
+/** What is cached of any project beside the entries that it has: its local days above all. */
+const ENTRIES_MIN = 1_000;
+/** What takes longest to read again is not forgotten for being large: so many projects of any size are kept. */
+const PROJECTS_KNOWN_MIN = 8;
+
+const entriesOf = ({ values, dictionaries, identities }: KnownProject): number =>
+  ENTRIES_MIN + values.entries + dictionaries.entries + identities.entries;
+
 /** The caches of the projects that were projected lately. */
 export class KnownProjects {
-  readonly #known = new RecentCache<number, KnownProject>(PROJECTS_KNOWN_MAX);
+  /** The one used last is the last. */
+  readonly #known = new Map<number, KnownProject>();
+
+  constructor(readonly entriesMax = KNOWN_ENTRIES_MAX) {}
 
   /** Returns the cache of a project, renewed where it is stale or full. */
   async get(tx: Sql, projectId: number, project: ProjectedProject): Promise<KnownProject> {
@@ -52,14 +65,25 @@ export class KnownProjects {
     let known = this.#known.get(projectId);
     if (known?.siteHost !== site_host || known.linksVersion !== links_version) {
       known = await openKnownProject(tx, projectId, project);
-      this.#known.set(projectId, known);
     }
+    this.#use(projectId, known);
     if (known.days.timezone !== timezone) known.days = new LocalDays(timezone);
     if (known.dictionaries.isFull) {
       known.dictionaries = await openDictionaries(tx, projectId, site_host);
     }
     if (known.identities.isFull) known.identities = new Identities();
     return known;
+  }
+
+  /** Keeps a project, and as many of those used before it as leave room. */
+  #use(projectId: number, known: KnownProject): void {
+    this.#known.delete(projectId);
+    this.#known.set(projectId, known);
+    let entries = 0;
+    for (const [id, kept] of [...this.#known].reverse()) {
+      entries += Math.min(entriesOf(kept), this.entriesMax / PROJECTS_KNOWN_MIN);
+      if (entries > this.entriesMax) this.#known.delete(id);
+    }
   }
 
   /** To be called after a rollback: the cache may hold numbers that were never stored. */

@@ -1,4 +1,6 @@
 /** Limits of the projection. */
+import { RANGE_YEARS_MAX } from "../limits.ts";
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
@@ -52,10 +54,29 @@ export const PROJECTION_CLOSE_MS_MAX = 1 * SECOND_MS;
  */
 export const PROJECTION_SIGN_PAUSE_MS = 10 * SECOND_MS;
 export const PROJECTION_SIGNS_OWED_MAX = 6;
-/** Number of actors whose rollups are recounted in one slice. */
+/**
+ * A recount deletes the rollups by so many rows of a table at once, then counts them anew in slices of so many
+ * actors, or of about so many sessions where these have more.
+ */
+export const ROLLUP_ROWS_DELETED_AT_ONCE = 200_000;
 export const RECOUNT_SLICE_ACTORS = 5_000;
-/** About how many expired events one transaction deletes, and how many ids one statement deletes. */
+export const RECOUNT_SLICE_SESSIONS = 50_000;
+/** After how long a recount is tried again for which a segment could not be read. */
+export const RECOUNT_AGAIN_MS = 10 * MINUTE_MS;
+/**
+ * How far before a day its links in the acquisition rollup tell of. Reads only ask whether a linked day lies
+ * before their first one, which the longest range begins so many days before its last at most: what is longer
+ * ago counts as that long ago, so that events of thousands of years lengthen no row.
+ */
+export const LINK_DAYS_MAX = 366 * RANGE_YEARS_MAX + 2;
+/** Rows of the acquisition rollup that are changed in memory before they are stored: 1 KB each. */
+export const ACQUISITION_ROWS_HELD_MAX = 100_000;
+/**
+ * About how many expired events one transaction deletes, and of how many days where they are few a day; and
+ * how many ids one statement deletes.
+ */
 export const EXPIRED_EVENTS_AIM = 500_000;
+export const EXPIRED_DAYS_AIM = 1_000;
 export const IDS_DELETED_AT_ONCE = 10_000;
 /** Journal rows that one statement reads when events are removed from them. */
 export const JOURNAL_ROWS_READ_AT_ONCE = 100;
@@ -65,8 +86,8 @@ export const JOURNAL_ROWS_READ_AT_ONCE = 100;
  */
 export const NEWEST_VISITS = 64;
 export const NEAR_VISITS = 1_024;
-/** Number of projects whose dictionaries and identities are cached, and the limits of each cache. */
-export const PROJECTS_KNOWN_MAX = 10;
+/** What is cached of all projects together, in rows and texts of 100 to 400 bytes; and the limits of each cache. */
+export const KNOWN_ENTRIES_MAX = 2_000_000;
 export const KNOWN_TEXTS_MAX = 100_000;
 export const KNOWN_CHARACTERS_MAX = 4 * 1024 * 1024;
 /** Number of projects whose batch sizes, and whose growth for ANALYZE, are kept in memory. */

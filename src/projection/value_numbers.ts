@@ -27,6 +27,11 @@ class Dictionary {
   /** The greatest number read so far, without its sign. */
   last = 0;
 
+  /** How many rows it holds, those that are new with a value counted once more for each such value. */
+  get entries(): number {
+    return this.#least.reduce((sum, { size }) => sum + size, this.last);
+  }
+
   /** @param rows selects the rows with numbers above $2 and up to $3, without their signs, in that order */
   constructor(readonly fields: readonly string[], readonly rows: string) {
     this.#least = fields.map(() => new Map());
@@ -97,6 +102,11 @@ interface NumberedVisit {
 export class ValueNumbers {
   #traffic = new Dictionary([...TRAFFIC_DIMENSIONS, "rule"], TRAFFIC_ROWS);
   #contexts = new Dictionary(CONTEXT_DIMENSIONS, CONTEXT_ROWS);
+
+  /** How much is held, in entries of about 100 bytes at most. */
+  get entries(): number {
+    return this.#traffic.entries + this.#contexts.entries;
+  }
 
   /**
    * Reads all rows that are there, as they stand now; to be called once before `readOn`, and again where rows

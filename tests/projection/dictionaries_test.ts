@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Dictionaries, digestOf, rowText } from "../../src/projection/dictionaries.ts";
-import { KnownProjects } from "../../src/projection/known_projects.ts";
+import { type KnownProject, KnownProjects } from "../../src/projection/known_projects.ts";
 import { LocalDays } from "../../src/projection/local_days.ts";
 import {
   KNOWN_CHARACTERS_MAX,
@@ -133,4 +133,16 @@ onBothEngines("known projects: as many as there may be, and as they stand now", 
   const relinked = await projects.get(database, 1, linked);
   assert.notEqual(relinked, known);
   assert.notEqual(await projects.get(database, 1, { ...linked, site_host: "x.test" }), relinked);
+  // As many as leave room, the largest of which count as an eighth of it.
+  const [few, many] = [new KnownProjects(8 * 1_500), new KnownProjects()];
+  const places = Array.from({ length: 20 }, (_, place) => place % 2 + 1 + 2 * place);
+  for (const known of [few, many]) {
+    const first = new Map<number, KnownProject>();
+    for (const place of places) first.set(place, await known.get(database, place, project));
+    const kept = [];
+    for (const place of places.toReversed()) {
+      if (await known.get(database, place, project) === first.get(place)) kept.push(place);
+    }
+    assert.equal(kept.length, known === few ? 11 : places.length);
+  }
 });
