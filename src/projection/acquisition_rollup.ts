@@ -1,9 +1,9 @@
 import { ROLLED_DIMENSIONS } from "../attribution/dimensions.ts";
 import type { Sql } from "../db/sql.ts";
 import { isBounce } from "../store/bounce.ts";
-import { AcquisitionSums, type DaySums } from "./acquisition_sums.ts";
-import { changedVisitors, type Visitor } from "./changed_visitors.ts";
-import { NEVER } from "./local_days.ts";
+import { NEVER } from "../store/no_day.ts";
+import { AcquisitionSums } from "./acquisition_sums.ts";
+import { changedVisitors, type CountedVisit, type Visitor } from "./changed_visitors.ts";
 import type { Changes, Rollups } from "./changes.ts";
 import type { SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
@@ -24,6 +24,7 @@ async function addTotals(
     values.numbersOf(traffic, context, entryPath).forEach((number, dimension) =>
       sums.dayOf(dimension, day, number).addTotal(rule, sign, bounces, sign * views)
     );
+    return sums.isFull ? sums.store() : undefined;
   });
 }
 
@@ -36,16 +37,15 @@ function daysWith(counts: DayCounts, side: 0 | 1): number[] {
     .sort((a, b) => a - b);
 }
 
+/** The link of a day with a value, and whether it is added (1) or subtracted (-1). */
+type LinkChange = readonly [day: number, prevDay: number, firstDay: number, sign: 1 | -1];
+
 /**
- * Subtracts the links between an actor's days with a value before the change, and adds the links after it. The
+ * Yields the links between an actor's days with a value before the change, subtracted, and the links after it. The
  * first day is linked to the actor's first day ever, each other one to the day before it. A link that
  * stays is left alone: somebody's visits may be of a hundred thousand days.
  */
-function addLinks(
-  sumsOf: (day: number) => DaySums,
-  counts: DayCounts,
-  { oldFirst, newFirst }: Visitor,
-): void {
+function* linkChanges(counts: DayCounts, { oldFirst, newFirst }: Visitor): Generator<LinkChange> {
   const [before, after] = [daysWith(counts, 0), daysWith(counts, 1)];
   const linkOf = (days: readonly number[], i: number, first: number): [number, number] =>
     i === 0 ? [NEVER, first] : [days[i - 1]!, NEVER];
@@ -54,41 +54,64 @@ function addLinks(
     const gone = before[b] === day ? linkOf(before, b++, oldFirst) : null;
     const come = after[a] === day ? linkOf(after, a++, newFirst) : null;
     if (gone !== null && come !== null && gone[0] === come[0] && gone[1] === come[1]) continue;
-    if (gone !== null) sumsOf(day).addLink(...gone, -1);
-    if (come !== null) sumsOf(day).addLink(...come, 1);
+    if (gone !== null) yield [day, ...gone, -1];
+    if (come !== null) yield [day, ...come, 1];
   }
 }
 
-function addVisitor(sums: AcquisitionSums, visitor: Visitor, values: ValueNumbers): void {
+interface NumberedVisit {
+  readonly visit: CountedVisit;
+  readonly numbers: readonly number[];
+}
+
+/** Returns by each value of a dimension how many of the visits have it, by day. */
+function countsByValue(visits: readonly NumberedVisit[], dimension: number) {
+  const countsOf = new Map<number, DayCounts>();
+  for (const { visit: { day, before, after }, numbers } of visits) {
+    const number = numbers[dimension]!;
+    let counts = countsOf.get(number);
+    if (counts === undefined) countsOf.set(number, counts = new Map());
+    const count = counts.get(day);
+    if (count === undefined) counts.set(day, [before, after]);
+    else {
+      count[0] += before;
+      count[1] += after;
+    }
+  }
+  return countsOf;
+}
+
+async function addReturning(
+  sums: AcquisitionSums,
+  visitor: Visitor,
+  visits: readonly NumberedVisit[],
+): Promise<void> {
+  for (let dimension = 0; dimension < ROLLED_DIMENSIONS.length; dimension++) {
+    for (const [number, counts] of countsByValue(visits, dimension)) {
+      for (const [day, ...link] of linkChanges(counts, visitor)) {
+        sums.dayOf(dimension, day, number).addLink(...link);
+        if (sums.isFull) await sums.store();
+      }
+    }
+  }
+}
+
+function addVisitor(
+  sums: AcquisitionSums,
+  visitor: Visitor,
+  values: ValueNumbers,
+): Promise<void> | undefined {
   const visits = [...visitor.visits.values()].map((visit) => ({
     visit,
     numbers: values.numbersOf(visit.traffic, visit.context, visit.entryPath),
   }));
   const [first] = visits;
   // Most people come once.
-  if (visits.length === 1 && first!.visit.before === 0) {
-    first!.numbers.forEach((number, dimension) =>
-      sums.dayOf(dimension, first!.visit.day, number).addLink(NEVER, visitor.newFirst, 1)
-    );
-    return;
-  }
-  for (let dimension = 0; dimension < ROLLED_DIMENSIONS.length; dimension++) {
-    const countsOf = new Map<number, DayCounts>();
-    for (const { visit: { day, before, after }, numbers } of visits) {
-      const number = numbers[dimension]!;
-      let counts = countsOf.get(number);
-      if (counts === undefined) countsOf.set(number, counts = new Map());
-      const count = counts.get(day);
-      if (count === undefined) counts.set(day, [before, after]);
-      else {
-        count[0] += before;
-        count[1] += after;
-      }
-    }
-    for (const [number, counts] of countsOf) {
-      addLinks((day) => sums.dayOf(dimension, day, number), counts, visitor);
-    }
-  }
+  if (visits.length !== 1 || first!.visit.before > 0) return addReturning(sums, visitor, visits);
+  first!.numbers.forEach((number, dimension) =>
+    sums.dayOf(dimension, first!.visit.day, number).addLink(NEVER, visitor.newFirst, 1)
+  );
+  return sums.isFull ? sums.store() : undefined;
 }
 
 /** Applies the changes to the acquisition rollup; to be called before the sessions are rewritten. */
@@ -101,9 +124,9 @@ export async function rollUpAcquisition(
   const { gone, came } = changes;
   await values.readOn(tx, projectId, [...gone, ...came]);
   const visitors = await changedVisitors(tx, rollups, changes);
-  const sums = new AcquisitionSums();
+  const sums = new AcquisitionSums(tx, projectId);
   await addTotals(sums, rollups, gone, -1);
   await addTotals(sums, rollups, came, 1);
   await inSlices(visitors.values(), (visitor) => addVisitor(sums, visitor, values));
-  await sums.store(tx, projectId);
+  await sums.store();
 }

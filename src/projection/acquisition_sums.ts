@@ -1,5 +1,7 @@
 import { gatheredRows } from "../db/gathered_rows.ts";
 import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
+import { NEVER } from "../store/no_day.ts";
+import { ACQUISITION_ROWS_HELD_MAX, LINK_DAYS_MAX } from "./projection_limits.ts";
 
 /** The columns of an `acquisition_days` row that change, and its key. */
 interface StoredDay extends Row {
@@ -49,8 +51,22 @@ SET ${LISTS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
 /** Days are integers of 32 bits: a dimension and a day make the key `dimension * DAYS_SPAN + day`. */
 const DAYS_SPAN = 2 ** 32;
 
+/** Row by row, what the lists of a day's sums hold that is not zero. */
+interface Rows {
+  readonly totals: readonly (readonly number[])[];
+  readonly links: readonly (readonly number[])[];
+}
+
+const areZero = ({ totals, links }: Rows): boolean => totals.length === 0 && links.length === 0;
+
+/** Returns the values of a row's `LISTS`, in that order. */
+const listsOf = ({ totals, links }: Rows): string[] => [
+  ...[0, 1, 2, 3].map((i) => arrayLiteral(totals.map((row) => row[i]!))),
+  ...[0, 1, 2].map((i) => arrayLiteral(links.map((row) => row[i]!))),
+];
+
 /** The sums of one value of one dimension on one day: as stored, or to add to the stored sums. */
-export class DaySums {
+class DaySums {
   readonly #totals = new Map<number, [sessions: number, bounces: number, pageviews: number]>();
   /** Numbers of actors, by the previous day with the value, then by the first day. */
   readonly #links = new Map<number, Map<number, number>>();
@@ -68,6 +84,7 @@ export class DaySums {
   }
 
   addLink(prevDay: number, firstDay: number, actors: number): void {
+    [prevDay, firstDay] = [this.#linked(prevDay), this.#linked(firstDay)];
     let actorsByFirstDay = this.#links.get(prevDay);
     if (actorsByFirstDay === undefined) this.#links.set(prevDay, actorsByFirstDay = new Map());
     actorsByFirstDay.set(firstDay, (actorsByFirstDay.get(firstDay) ?? 0) + actors);
@@ -83,66 +100,74 @@ export class DaySums {
     );
   }
 
-  /** Whether all sums are zero. */
-  get isZero(): boolean {
-    return this.#totalRows().length === 0 && this.#linkRows().length === 0;
+  #linked(day: number): number {
+    return day === NEVER ? NEVER : Math.max(day, this.day - LINK_DAYS_MAX);
   }
 
-  /** Returns the values of a row's `LISTS`, in that order. */
-  lists(): string[] {
-    const totals = this.#totalRows();
-    const links = this.#linkRows();
-    return [
-      ...[0, 1, 2, 3].map((i) => arrayLiteral(totals.map((row) => row[i]!))),
-      ...[0, 1, 2].map((i) => arrayLiteral(links.map((row) => row[i]!))),
-    ];
-  }
-
-  #totalRows(): number[][] {
-    return [...this.#totals].filter(([, sums]) => sums.some((sum) => sum !== 0))
+  rows(): Rows {
+    const totals = [...this.#totals].filter(([, sums]) => sums.some((sum) => sum !== 0))
       .map(([rule, sums]) => [rule, ...sums]);
-  }
-
-  #linkRows(): number[][] {
-    return [...this.#links].flatMap(([prevDay, firsts]) =>
+    const links = [...this.#links].flatMap(([prevDay, firsts]) =>
       [...firsts].filter(([, actors]) => actors !== 0)
         .map(([firstDay, actors]) => [prevDay, firstDay, actors])
     );
+    return { totals, links };
   }
 }
 
-/** The sums that a batch adds to `acquisition_days`. */
+/** The sums that a transaction adds to `acquisition_days`. It holds the project's lock. */
 export class AcquisitionSums {
   /** By dimension and day, then by value. */
   readonly #days = new Map<number, Map<number, DaySums>>();
+  readonly #tx: Sql;
+  readonly #projectId: number;
+  #held = 0;
+
+  constructor(tx: Sql, projectId: number) {
+    this.#tx = tx;
+    this.#projectId = projectId;
+  }
 
   dayOf(dimension: number, day: number, valueNumber: number): DaySums {
     const key = dimension * DAYS_SPAN + day;
     let ofDay = this.#days.get(key);
     if (ofDay === undefined) this.#days.set(key, ofDay = new Map());
     let sums = ofDay.get(valueNumber);
-    if (sums === undefined) ofDay.set(valueNumber, sums = new DaySums(dimension, day, valueNumber));
+    if (sums === undefined) {
+      ofDay.set(valueNumber, sums = new DaySums(dimension, day, valueNumber));
+      this.#held++;
+    }
     return sums;
   }
 
-  /** Adds the sums to the table. The caller holds the project's lock. */
-  async store(tx: Sql, projectId: number): Promise<void> {
+  /** Whether so much is held that it is to be stored before more is added. */
+  get isFull(): boolean {
+    return this.#held >= ACQUISITION_ROWS_HELD_MAX;
+  }
+
+  /** Adds the sums to the table, and holds none of them any more. */
+  async store(): Promise<void> {
+    const [tx, projectId] = [this.#tx, this.#projectId];
     const changed = [...this.#days.values()]
-      .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !sums.isZero))
+      .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !areZero(sums.rows())))
       // Ordered by the table's key, so that the pages of its index are written one after the other.
       .sort((a, b) => a.dimension - b.dimension || a.day - b.day || a.valueNumber - b.valueNumber);
-    if (changed.length === 0) return;
-    const keys = [projectId, ...keysOf(changed)];
-    for (const stored of await gatheredRows<StoredDay>(tx, NAMES, READ, keys)) {
-      this.dayOf(stored.dimension, stored.day, stored.value_number).addStored(stored);
+    if (changed.length > 0) {
+      const keys = [projectId, ...keysOf(changed)];
+      for (const stored of await gatheredRows<StoredDay>(tx, NAMES, READ, keys)) {
+        this.dayOf(stored.dimension, stored.day, stored.value_number).addStored(stored);
+      }
     }
-    const emptied = changed.filter((sums) => sums.isZero);
+    this.#days.clear();
+    this.#held = 0;
+    const rows = changed.map((sums) => ({ sums, rows: sums.rows() }));
+    const emptied = rows.filter(({ rows }) => areZero(rows)).map(({ sums }) => sums);
     if (emptied.length > 0) await tx.query(DELETE, [projectId, ...keysOf(emptied)]);
-    const kept = changed.filter((sums) => !sums.isZero);
+    const kept = rows.filter(({ rows }) => !areZero(rows));
     if (kept.length === 0) return;
-    const lists = kept.map((sums) => sums.lists());
+    const lists = kept.map(({ rows }) => listsOf(rows));
     const columns = LISTS.map((_, i) => arrayLiteral(lists.map((row) => row[i]!)));
-    await tx.query(WRITE, [projectId, ...keysOf(kept), ...columns]);
+    await tx.query(WRITE, [projectId, ...keysOf(kept.map(({ sums }) => sums)), ...columns]);
   }
 }
 

@@ -1,7 +1,8 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { packInts, unpackInts } from "../db/packed_ints.ts";
+import { NEVER } from "../store/no_day.ts";
 import type { Changes, Rollups } from "./changes.ts";
-import { type LocalDays, NEVER } from "./local_days.ts";
+import type { LocalDays } from "./local_days.ts";
 import { NEAR_VISITS, NEWEST_VISITS } from "./projection_limits.ts";
 import type { SessionPart } from "./session_parts.ts";
 import { sessionKey } from "./stored_sessions.ts";
@@ -14,10 +15,16 @@ interface Visit {
   readonly entryPath: number;
 }
 
+/** A distinct visit of an actor, with its number before and after the change. */
+export interface CountedVisit extends Visit {
+  before: number;
+  after: number;
+}
+
 /** An actor whose visits or first day change. */
 export class Visitor {
-  /** Each distinct visit, with its number before and after the change. */
-  readonly visits = new Map<string, Visit & { before: number; after: number }>();
+  /** By their properties. */
+  readonly visits = new Map<string, CountedVisit>();
   oldFirst = NEVER;
   newFirst = NEVER;
   /** The earliest and latest start of a changed session. */
@@ -165,8 +172,8 @@ function areEnough(
   const [hasAllBefore, hasAllAfter] = [before.length < limit.before, after.length < limit.after];
   if (hasAllBefore && hasAllAfter) return true;
   if (visitor.oldFirst !== visitor.newFirst) return false;
-  const first = Math.min(...changes.map(({ day }) => day));
-  const last = Math.max(...changes.map(({ day }) => day));
+  let [first, last] = [Infinity, -Infinity];
+  for (const { day } of changes) [first, last] = [Math.min(first, day), Math.max(last, day)];
   const earlier = before.filter(({ day }) => day < first);
   const later = after.filter(({ day }) => day > last);
   return (hasAllBefore || haveValuesOf(rollups, earlier, changes)) &&
@@ -203,8 +210,13 @@ async function storedVisits(
     return before > 0 && areEnough(rollups, visitor, visits, { before, after: Infinity });
   });
   if (undecided.length === 0) return visitsOf;
+  // Of somebody whose first day alone changes there is no bound, and all visits count as of both sides: which
+  // instant parts them is the same.
   const bounds = (boundOf: (visitor: Visitor) => number) =>
-    arrayLiteral(undecided.map((actor) => boundOf(visitors.get(actor)!)));
+    arrayLiteral(undecided.map((actor) => {
+      const ms = boundOf(visitors.get(actor)!);
+      return Number.isFinite(ms) ? ms : 0;
+    }));
   await take(
     NEAR,
     [bounds(({ lowMs }) => lowMs), bounds(({ highMs }) => highMs)],

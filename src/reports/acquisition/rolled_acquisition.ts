@@ -5,8 +5,9 @@ import {
 } from "../../attribution/dimensions.ts";
 import { packInts, unpackInts } from "../../db/packed_ints.ts";
 import type { Sql } from "../../db/sql.ts";
+import { NEVER } from "../../store/no_day.ts";
 import { AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
-import { NEVER, type RolledSpan } from "../rollups/rolled_span.ts";
+import type { RolledSpan } from "../rollups/rolled_span.ts";
 
 const OF_DAYS = "d.project_id = $1::int AND d.day >= $2::int AND d.day < $3::int";
 

@@ -1,5 +1,5 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
-import { NEVER } from "../rollups/rolled_span.ts";
+import { NEVER } from "../../store/no_day.ts";
 import { OVERVIEW_TAIL_SESSIONS_MAX } from "./overview_limits.ts";
 import { sessionlessSince, sessionsIn } from "./overview_sessions.ts";
 import type { Summed } from "./overview_sums.ts";

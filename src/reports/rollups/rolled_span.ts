@@ -3,9 +3,6 @@ import { dateAt, dayAt } from "../../query/local_dates.ts";
 import { type Range, startOfDay } from "../../query/range.ts";
 import { isNarrowed, type Scope, type Span } from "../../query/selection.ts";
 
-/** `prev_day` of a rollup where there was no day before. */
-export const NEVER = -2147483648;
-
 /**
  * A span that rollups can answer: events that are no bots', unfiltered, by whole days in the project's own
  * time zone. Exact like any other read; a part of a day at the end is counted by itself.

@@ -3,7 +3,8 @@ import { TAIL_ACTORS_LOOKED_UP_MAX } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
 import type { TimelineSource } from "../../scans/read.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
-import { NEVER, type RolledSpan } from "./rolled_span.ts";
+import { NEVER } from "../../store/no_day.ts";
+import type { RolledSpan } from "./rolled_span.ts";
 import { TAIL_COUNTS, type TailCounts } from "./tail_visitor.ts";
 
 /** Counts what people did in a part of a day. */
