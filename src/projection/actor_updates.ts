@@ -22,10 +22,8 @@ export class ActorUpdates {
   readonly sightings: Sightings;
   /** Actors all of whose events are added again: their stored rows and sessions are replaced. */
   readonly recut = new Set<number>();
-  /** Stored sessions to delete. */
-  readonly goneSessions: SessionPart[] = [];
-  /** Stored rows of actors; the sightings that are added here replace them. */
-  readonly goneActors = new Map<number, StoredActor>();
+  readonly #goneSessions: SessionPart[] = [];
+  readonly #goneActors = new Map<number, StoredActor>();
   readonly #known: KnownProject;
   readonly #newActors: ReadonlySet<number>;
 
@@ -43,16 +41,26 @@ export class ActorUpdates {
     this.sightings.add(actor, event);
   }
 
+  /** Has stored sessions deleted. */
+  remove(sessions: readonly SessionPart[]): void {
+    for (const session of sessions) this.#goneSessions.push(session);
+  }
+
+  /** Has stored rows of actors replaced by the sightings that are added here. */
+  replace(actors: ReadonlyMap<number, StoredActor>): void {
+    for (const [actor, stored] of actors) this.#goneActors.set(actor, stored);
+  }
+
   /** Cuts all sessions that the changes touch, and stores sessions, actors and, if `rollsUp`, rollups. */
   async store(tx: Sql, projectId: number, rollsUp = true): Promise<void> {
     const { days, values } = this.#known;
     const added = await this.parts.sessions();
     const isStored = (actor: number) => !this.recut.has(actor) && !this.#newActors.has(actor);
-    const goneKeys = new Set(this.goneSessions.map(sessionKey));
+    const goneKeys = new Set(this.#goneSessions.map(sessionKey));
     const near = (await sessionsNear(tx, projectId, added.filter(({ actor }) => isStored(actor))))
       .filter((part) => !goneKeys.has(sessionKey(part)));
     const recut = await sessionsOfActors(tx, projectId, [...this.recut]);
-    const gone = [...this.goneSessions, ...near, ...recut];
+    const gone = [...this.#goneSessions, ...near, ...recut];
     const parts = new PartsOfActors();
     await inSlices([...added, ...near], (part) => parts.add(part));
     const came = await parts.sessions();
@@ -65,7 +73,8 @@ export class ActorUpdates {
 
   /** Reads the stored rows of all touched actors, and returns them with their changes. */
   async #actors(tx: Sql, projectId: number, sessions: readonly SessionPart[]) {
-    const { sightings, recut, goneActors } = this;
+    const { sightings, recut } = this;
+    const goneActors = this.#goneActors;
     const touched = new Set([...sightings.actors(), ...recut, ...goneActors.keys()]);
     for (const { actor } of sessions) touched.add(actor);
     const isUnread = (actor: number) => !this.#newActors.has(actor) && !goneActors.has(actor);

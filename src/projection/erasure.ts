@@ -38,17 +38,17 @@ export async function eraseActor(
     updates.totals.add(event, -1);
     eventIds.push(event.eventId);
   });
-  updates.goneSessions.push(...await sessionsOfActors(tx, projectId, [actorId]));
-  for (const [actor, stored] of await readActors(tx, projectId, [actorId])) {
-    updates.goneActors.set(actor, stored);
-  }
+  updates.remove(await sessionsOfActors(tx, projectId, [actorId]));
+  updates.replace(await readActors(tx, projectId, [actorId]));
   await storeRemoval(tx, projectId, project, updates);
-  const words = await usedWords(tx, projectId, identities);
+  const words = await usedWords(tx, projectId, { identities });
   await eraseFromSegments(tx, projectId, identities);
   const aside = await eraseFromJournal(tx, projectId, new Set(names.keys()), isUpgrading);
-  await deleteEventIds(tx, projectId, [...eventIds, ...aside]);
   await removeIdentities(tx, projectId, actorOf);
   await raiseLinksVersion(tx, projectId);
   await removeUnused(tx, projectId, words, await usedWords(tx, projectId));
-  return { eventIds: [...eventIds, ...aside], names: new Set(names.keys()) };
+  const erased = [...eventIds, ...aside];
+  // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
+  await deleteEventIds(tx, projectId, erased);
+  return { eventIds: erased, names: new Set(names.keys()) };
 }

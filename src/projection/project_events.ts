@@ -60,13 +60,15 @@ async function move(
   const leaving = moves.filter(({ identity, from }) => identity !== from);
   for (const { from } of leaving) updates.recut.add(from);
   const to = new Map(whole.map((move) => [move.identity, move.to]));
-  for (const part of await sessionsOfActors(tx, projectId, [...to.keys()])) {
-    updates.goneSessions.push(part);
+  const parts = await sessionsOfActors(tx, projectId, [...to.keys()]);
+  updates.remove(parts);
+  for (const part of parts) {
     const actor = to.get(part.actor)!;
     if (!updates.recut.has(actor)) updates.parts.add({ ...part, actor });
   }
-  for (const [identity, stored] of await readActors(tx, projectId, [...to.keys()])) {
-    updates.goneActors.set(identity, stored);
+  const moved = await readActors(tx, projectId, [...to.keys()]);
+  updates.replace(moved);
+  for (const [identity, stored] of moved) {
     const actor = to.get(identity)!;
     if (!updates.recut.has(actor)) updates.sightings.addAll(actor, stored.firstMs, stored.days);
   }

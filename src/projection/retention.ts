@@ -1,7 +1,9 @@
 import type { Database, Sql } from "../db/sql.ts";
+import { DAY_MS } from "../limits.ts";
 import { sumOfProjects } from "../store/each_project.ts";
 import { deleteFromSegmentsBefore } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
+import { usedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
 import { deleteEventIds } from "./event_ids.ts";
@@ -10,9 +12,10 @@ import { removeIdentities } from "./identity_removal.ts";
 import { deleteFromJournalBefore } from "./journal_erasure.ts";
 import { openKnownProject } from "./known_projects.ts";
 import { beginProjection, type ProjectedProject } from "./projected_project.ts";
-import { EXPIRED_EVENTS_AIM } from "./projection_limits.ts";
+import { EXPIRED_DAYS_AIM, EXPIRED_EVENTS_AIM } from "./projection_limits.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsBefore } from "./stored_sessions.ts";
+import { removeUnused } from "./unused_words.ts";
 
 /** Returns the instants up to which successive transactions delete; the last one is `beforeMs`. */
 async function stepsBefore(
@@ -21,18 +24,20 @@ async function stepsBefore(
   beforeMs: number,
   eventsAim: number,
 ): Promise<number[]> {
-  const segments = await sql.query<{ to_ms: number; events: number }>(
-    `SELECT to_ms, events FROM segments
+  const segments = await sql.query<{ from_ms: number; to_ms: number; events: number }>(
+    `SELECT from_ms, to_ms, events FROM segments
     WHERE project_id = $1::int AND from_ms < $2::int8 ORDER BY to_ms`,
     [projectId, beforeMs],
   );
   const steps: number[] = [];
-  let events = 0;
-  for (const { to_ms, events: segmentEvents } of segments) {
+  let [events, fromMs] = [0, Infinity];
+  for (const { from_ms, to_ms, events: segmentEvents } of segments) {
     events += segmentEvents;
-    if (events < eventsAim || to_ms >= beforeMs) continue;
+    fromMs = Math.min(fromMs, from_ms);
+    const isEnough = events >= eventsAim || to_ms - fromMs >= EXPIRED_DAYS_AIM * DAY_MS;
+    if (!isEnough || to_ms >= beforeMs) continue;
     steps.push(to_ms + 1);
-    events = 0;
+    [events, fromMs] = [0, Infinity];
   }
   return [...steps, beforeMs];
 }
@@ -49,13 +54,10 @@ async function addRemains(
   beforeMs: number,
 ): Promise<Set<number>> {
   const endOf = new Map<number, number>();
-  for (const session of await sessionsBefore(tx, projectId, beforeMs)) {
-    updates.goneSessions.push(session);
-    if (session.lastMs >= beforeMs) endOf.set(session.actor, session.lastMs);
-  }
-  for (const [actor, stored] of await readActors(tx, projectId, [...actors])) {
-    updates.goneActors.set(actor, stored);
-  }
+  const sessions = await sessionsBefore(tx, projectId, beforeMs);
+  updates.remove(sessions);
+  for (const { actor, lastMs } of sessions) if (lastMs >= beforeMs) endOf.set(actor, lastMs);
+  updates.replace(await readActors(tx, projectId, [...actors]));
   const actorOf = await identitiesOf(tx, projectId, actors);
   const remaining = new Set<number>();
   const identities = new Set(actorOf.keys());
@@ -78,7 +80,6 @@ async function deleteStep(
 ): Promise<number> {
   // The first step clears the journal up to the end; later ones find only what was projected since.
   const aside = await deleteFromJournalBefore(tx, projectId, endMs);
-  await deleteEventIds(tx, projectId, aside);
   const updates = new ActorUpdates(await openKnownProject(tx, projectId, project), new Set());
   const identities = new Set<number>();
   const eventIds: string[] = [];
@@ -87,22 +88,29 @@ async function deleteStep(
     eventIds.push(event.eventId);
     updates.totals.add(event, -1);
   });
-  if (eventIds.length === 0) return aside.length;
+  if (eventIds.length === 0) {
+    await deleteEventIds(tx, projectId, aside);
+    return aside.length;
+  }
+  const words = await usedWords(tx, projectId, { beforeMs });
   await deleteFromSegmentsBefore(tx, projectId, beforeMs);
   const actors = await actorsOf(tx, projectId, identities);
   const remaining = await addRemains(tx, projectId, actors, updates, beforeMs);
   await storeRemoval(tx, projectId, project, updates);
   const expired = await identitiesOf(tx, projectId, actors.difference(remaining));
   await removeIdentities(tx, projectId, expired);
-  await deleteEventIds(tx, projectId, eventIds);
   await raiseLinksVersion(tx, projectId);
+  await removeUnused(tx, projectId, words, await usedWords(tx, projectId));
+  // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
+  await deleteEventIds(tx, projectId, [...eventIds, ...aside]);
   return eventIds.length + aside.length;
 }
 
 /**
  * Deletes all events before an instant from a project, as if they had never been stored: sessions that cross
  * the instant keep their later part, and first sightings are found again. The owner of an anonymous id stays
- * known while that user has events left. Pending events are left alone.
+ * known while that user has events left. Names, paths, titles, referrers, campaign tags and places that no event
+ * has any more go with them. Pending events are left alone.
  * @param eventsAim about how many events one transaction deletes
  * @returns how many events were deleted
  */

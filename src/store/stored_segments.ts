@@ -127,13 +127,17 @@ export async function fetchBlocks(
   );
 }
 
-/** Goes through all blocks of a project, one at a time, and yields to the event loop between them. */
+/**
+ * Goes through all blocks of a project, one at a time, and yields to the event loop between them.
+ * @param beforeMs only those of segments with an event before this
+ */
 export async function* eachStoredBlock(
   sql: Sql,
   projectId: number,
+  beforeMs = Infinity,
 ): AsyncGenerator<WantedBlocks> {
   const yieldIfDue = yielding();
-  for (const stored of await fetchHeads(sql, projectId)) {
+  for (const stored of await fetchHeads(sql, projectId, { fromMs: -Infinity, toMs: beforeMs })) {
     const { end } = allBlocks(stored.head);
     for (let first = 0; first < end; first++) {
       yield { ...stored, blocks: { first, end: first + 1 } };

@@ -1,7 +1,9 @@
 import type { Sql } from "../db/sql.ts";
 import type { IntegerName } from "./segment_columns.ts";
+import { countWhile } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
 import { eachStoredBlock, fetchBlocks } from "./stored_segments.ts";
+import type { EventSelection } from "./timed_events.ts";
 
 /** Dictionary numbers that stored events use. */
 export interface UsedWords {
@@ -24,19 +26,28 @@ const WORDS_OF = {
 const WORD_COLUMNS = Object.keys(WORDS_OF) as (keyof typeof WORDS_OF)[];
 const COLUMNS = ["identities", "runs", ...WORD_COLUMNS] as const;
 
-/** Returns the runs of these identities as ranges of places; without a set, one range over all events. */
-function rangesOf(reader: SegmentReader, identities?: ReadonlySet<number>): [number, number][] {
-  if (identities === undefined) return [[0, reader.events]];
+/** Returns the selected events as ranges of places: of the runs of the identities, or of all. */
+function rangesOf(
+  reader: SegmentReader,
+  { identities, beforeMs = Infinity }: EventSelection,
+): [number, number][] {
+  if (identities === undefined && beforeMs === Infinity) return [[0, reader.events]];
   const runs = reader.runs();
-  return [...runs.identities.entries()].filter(([, identity]) => identities.has(identity))
-    .map(([run]) => [runs.starts[run]!, runs.starts[run + 1]!]);
+  const moments = beforeMs === Infinity ? null : reader.moments();
+  return [...runs.identities.entries()]
+    .filter(([, identity]) => identities === undefined || identities.has(identity))
+    .map(([run]) => {
+      const [from, to] = [runs.starts[run]!, runs.starts[run + 1]!];
+      if (moments === null) return [from, to];
+      return [from, from + countWhile(to - from, (i) => moments[from + i]! < beforeMs)];
+    });
 }
 
-/** Collects the words of the stored events of these identities, or of all. `sql` must read one snapshot. */
+/** Collects the words of the selected stored events. `sql` must read one snapshot. */
 export async function usedWords(
   sql: Sql,
   projectId: number,
-  identities?: ReadonlySet<number>,
+  selection: EventSelection = {},
 ): Promise<UsedWords> {
   const used: UsedWords = {
     terms: new Set(),
@@ -44,9 +55,10 @@ export async function usedWords(
     contexts: new Set(),
     traffic: new Set(),
   };
-  for await (const block of eachStoredBlock(sql, projectId)) {
-    const [reader] = await fetchBlocks(sql, projectId, [block], COLUMNS);
-    const ranges = rangesOf(reader!, identities);
+  const columns = selection.beforeMs === undefined ? COLUMNS : [...COLUMNS, "times"] as const;
+  for await (const block of eachStoredBlock(sql, projectId, selection.beforeMs)) {
+    const [reader] = await fetchBlocks(sql, projectId, [block], columns);
+    const ranges = rangesOf(reader!, selection);
     for (const name of WORD_COLUMNS) {
       const words = used[WORDS_OF[name]];
       const column = ranges.length === 0 ? [] : reader!.integers(name);

@@ -3,6 +3,7 @@ import type { Database, Param, Row } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { NEAR_VISITS, NEWEST_VISITS } from "../../src/projection/projection_limits.ts";
 import { createProjection } from "../../src/projection/projection.ts";
+import { deleteEventsBefore } from "../../src/projection/retention.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
@@ -16,13 +17,18 @@ const MIDDLE = VISITS / 2;
 
 /** Two visits a day of one person, on two pages in turn, but for those that are named. */
 const RARE: Readonly<Record<number, string>> = { 3: "/ever", 990: "/seldom" };
-const visit = (nth: number, path = RARE[nth] ?? `/${nth % 4 < 2 ? "a" : "b"}`): EventRow =>
+const visit = (
+  nth: number,
+  path = RARE[nth] ?? `/${nth % 4 < 2 ? "a" : "b"}`,
+  members: Partial<EventRow> = {},
+): EventRow =>
   newRow({
     anonymous_id: "one",
     name: "page_view",
     path,
     browser: nth % 4 === 0 ? "Firefox" : "Chrome",
     occurred_at: new Date(START_MS + Math.round(nth * 12 * HOUR_MS)).toISOString(),
+    ...members,
   });
 
 /** A database that counts the bytes of packed numbers: of stored visits, mostly. */
@@ -63,6 +69,8 @@ onBothEngines("projection: who comes back after thousands of visits", async (t, 
     ["to a page of which nobody knew", visit(VISITS + 12, "/new"), Infinity],
     ["late, between, to that one", visit(MIDDLE + 40.3, "/new"), Infinity],
     ["before all others", visit(-9), Infinity],
+    ["before that one, as a bot", visit(-19, "/a", { bot: true }), Infinity],
+    ["before that one, of no session", visit(-29, "/a", { in_session: false }), Infinity],
   ];
   for (const [name, row, most] of steps) {
     await t.step(`${name}: about as many are read as are needed`, async () => {
@@ -70,8 +78,12 @@ onBothEngines("projection: who comes back after thousands of visits", async (t, 
       assert.ok(read > 0 && read <= most, `${read} visits`);
     });
   }
-  await t.step("all is as if it had been projected at once", async () => {
-    const rows = stored.map((row) => ({ ...row, project_id: 2 }));
+  await t.step("of whose beginning only what is no visit expires", async () => {
+    const beforeMs = START_MS - 10 * 12 * HOUR_MS;
+    assert.equal(await deleteEventsBefore(database, 1, beforeMs), 2);
+  });
+  await t.step("all is as if the rest had been projected at once", async () => {
+    const rows = stored.slice(0, -2).map((row) => ({ ...row, project_id: 2 }));
     await insertEvents(database, rows.sort((a, b) => a.event_id < b.event_id ? -1 : 1));
     await createProjection(database).catchUp(2);
     assert.deepEqual(await projectedState(database, 1), await projectedState(database, 2));

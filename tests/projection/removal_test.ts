@@ -4,18 +4,21 @@ import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { JOURNAL_ROWS_READ_AT_ONCE } from "../../src/projection/projection_limits.ts";
-import { candidateValues } from "../../src/query/known_values.ts";
 import { createProjection } from "../../src/projection/projection.ts";
-import { eraseActor } from "../../src/projection/erasure.ts";
 import { deleteEventsBefore, deleteExpiredEvents } from "../../src/projection/retention.ts";
-import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects, storedRows } from "../support/event_rows.ts";
 import { projectedState } from "./projected_state.ts";
+import {
+  assertSameWith,
+  BEFORE_MS,
+  erased,
+  projected,
+  rowAt,
+  START_MS,
+  STEP_MS,
+} from "./removal_world.ts";
 
-/** Half a day before segments of another span begin, so that the deleted events lie in several. */
-const START_MS = 826 * SEGMENT_SPAN_MS - 12 * 3_600_000;
-const STEP_MS = 10 * 60_000;
 const STEPS = 200;
 
 const history = fc.array(
@@ -36,47 +39,10 @@ const history = fc.array(
   { minLength: 1, maxLength: 80 },
 );
 
-/** Erases an actor. @returns how many events there were */
-async function erased(database: Database, projectId: number, actorId: number): Promise<number> {
-  return (await database.transaction((tx) => eraseActor(tx, projectId, actorId))).eventIds.length;
-}
-
 const ids = (rows: readonly EventRow[]): string[] => rows.map(({ event_id }) => event_id).sort();
 
 /** Of how many events a transaction is: of each span's by themselves, or as many as it usually is. */
 const aims = fc.constantFrom<[] | [number]>([1], []);
-
-async function projected(database: Database, rows: readonly EventRow[]): Promise<number> {
-  const [project] = await database.query<{ project_id: number }>(
-    `INSERT INTO projects (public_id, name, retention_days)
-    VALUES ($1::text, 'Test', 30) RETURNING project_id`,
-    [`prj_${crypto.randomUUID()}`],
-  );
-  const { project_id } = project!;
-  await insertEvents(
-    database,
-    rows.map((row) => ({ ...row, project_id })).sort((a, b) => a.event_id < b.event_id ? -1 : 1),
-  );
-  await createProjection(database).catchUp(project_id);
-  return project_id;
-}
-
-/** Stores the same later events in both projects, and checks that all of each comes to the same. */
-async function assertSameWith(
-  database: Database,
-  project: number,
-  rest: number,
-  later: readonly EventRow[],
-): Promise<void> {
-  for (const project_id of [project, rest]) {
-    await insertEvents(
-      database,
-      later.map((row) => ({ ...row, project_id })).sort((a, b) => a.event_id < b.event_id ? -1 : 1),
-    );
-    await createProjection(database).catchUp(project_id);
-  }
-  assert.deepEqual(await projectedState(database, project), await projectedState(database, rest));
-}
 
 onBothEngines("retention: what is left is as if the rest had never been stored", async (_t, db) => {
   const database = await db.open();
@@ -96,9 +62,6 @@ onBothEngines("retention: what is left is as if the rest had never been stored",
   );
 });
 
-const BEFORE_MS = START_MS + 100 * STEP_MS;
-const rowAt = (step: number, members: Partial<EventRow> = {}): EventRow =>
-  newRow({ occurred_at: new Date(START_MS + step * STEP_MS).toISOString(), ...members });
 const stored = (database: Database, rows: readonly EventRow[]) =>
   insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
 
@@ -316,42 +279,6 @@ onBothEngines(
       }),
       { numRuns: runs },
     );
-  },
-);
-
-onBothEngines(
-  "erasure: of tags and places stays what others share, and what comes again counts",
-  async (_t, db) => {
-    const database = await openWithProjects(db);
-    const members = { name: "page_view", host: "shop.test", country: "DE", utm_source: "news" };
-    const own = { ...members, city: "Ulm", utm_content: "user-42", browser: "Rare" };
-    // The first row of each value that others share is hers.
-    const hers = [rowAt(1, { ...own, anonymous_id: "u1", utm_medium: "email" })];
-    const kept = [
-      rowAt(2, { ...members, anonymous_id: "a2", utm_medium: "email" }),
-      rowAt(3, { anonymous_id: "a3", name: "page_view" }),
-    ];
-    const project = await projected(database, [...hers, ...kept]);
-    const rest = await projected(database, kept);
-    const valuesOf = async (project: number) =>
-      await Promise.all(
-        ["source", "medium", "content", "country", "city", "browser", "host"].map(async (field) =>
-          (await candidateValues(database, project, field)).toSorted()
-        ),
-      );
-    assert.deepEqual((await valuesOf(project)).slice(2, 5), [["user-42"], ["DE"], ["Ulm"]]);
-    const [who] = await database.query<{ actor_id: number }>(
-      "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = 'u1'",
-      [project],
-    );
-    assert.equal(await erased(database, project, who!.actor_id), 1);
-    assert.deepEqual(await valuesOf(project), await valuesOf(rest));
-    const [row] = await database.query("SELECT count(*) AS n FROM traffic WHERE utm_content <> ''");
-    assert.equal(row!.n, 0);
-    // Somebody else comes with the same values, and somebody without any.
-    const later = [rowAt(20, { ...own, anonymous_id: "a4" }), rowAt(21, { anonymous_id: "a5" })];
-    await assertSameWith(database, project, rest, later);
-    assert.deepEqual(await valuesOf(project), await valuesOf(rest));
   },
 );
 

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import type { Database } from "../../src/db/sql.ts";
+import { deleteEventsBefore } from "../../src/projection/retention.ts";
+import { candidateValues } from "../../src/query/known_values.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { openWithProjects } from "../support/event_rows.ts";
+import { assertSameWith, BEFORE_MS, erased, projected, rowAt } from "./removal_world.ts";
+
+/** The ways to remove all events of one person, who was there before `BEFORE_MS`. */
+const REMOVALS = {
+  erasure: async (database: Database, project: number) => {
+    const [who] = await database.query<{ actor_id: number }>(
+      "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = 'u1'",
+      [project],
+    );
+    return await erased(database, project, who!.actor_id);
+  },
+  retention: (database: Database, project: number) =>
+    deleteEventsBefore(database, project, BEFORE_MS),
+};
+
+for (const [name, remove] of Object.entries(REMOVALS)) {
+  onBothEngines(
+    `${name}: of words, tags and places stays what others share, and what comes again counts`,
+    async (_t, db) => {
+      const database = await openWithProjects(db);
+      const members = { name: "page_view", host: "shop.test", country: "DE", utm_source: "news" };
+      const own = {
+        ...{ ...members, city: "Ulm", utm_content: "user-42", browser: "Rare" },
+        ...{ path: "/user-42", title: "User 42", referrer: "https://mail.test/user-42" },
+      };
+      // The first row of each value that others share is hers.
+      const hers = [rowAt(1, { ...own, anonymous_id: "u1", utm_medium: "email" })];
+      const kept = [
+        rowAt(122, { ...members, anonymous_id: "a2", utm_medium: "email", path: "/" }),
+        rowAt(123, { anonymous_id: "a3", name: "page_view" }),
+      ];
+      const project = await projected(database, [...hers, ...kept]);
+      const rest = await projected(database, kept);
+      const valuesOf = async (project: number) =>
+        await Promise.all(
+          [
+            ...["source", "medium", "content", "country", "city", "browser", "host"],
+            ...["path", "referrer"],
+          ].map(async (field) => (await candidateValues(database, project, field)).toSorted()),
+        );
+      const before = await valuesOf(project);
+      assert.deepEqual(before.slice(2, 5), [["user-42"], ["DE"], ["Ulm"]]);
+      assert.deepEqual(before[7], ["/", "/user-42"]);
+      await database.query(
+        `INSERT INTO capture_pages (attempted_at, project_id, path_digest, device, path, status, message)
+        SELECT now(), $1::int, left(encode(sha256(convert_to(path, 'UTF8')), 'hex'), 32)::uuid,
+          'desktop', path, 'captured', '' FROM unnest('{/,/user-42}'::text[]) AS path`,
+        [project],
+      );
+      assert.equal(await remove(database, project), 1);
+      assert.deepEqual(await valuesOf(project), await valuesOf(rest));
+      const [row] = await database.query(
+        `SELECT (SELECT count(*) FROM traffic WHERE utm_content <> '')
+          + (SELECT count(*) FROM terms WHERE term ~ 'ser.42') AS n`,
+      );
+      assert.equal(row!.n, 0);
+      assert.deepEqual(await database.query("SELECT path FROM capture_pages"), [{ path: "/" }]);
+      // Somebody else comes with the same values, and somebody without any.
+      const later = [
+        rowAt(140, { ...own, anonymous_id: "a4" }),
+        rowAt(141, { anonymous_id: "a5" }),
+      ];
+      await assertSameWith(database, project, rest, later);
+      assert.deepEqual(await valuesOf(project), await valuesOf(rest));
+    },
+  );
+}
