@@ -52,7 +52,7 @@ export class ActorUpdates {
   }
 
   /** Cuts all sessions that the changes touch, and stores sessions, actors and, if `rollsUp`, rollups. */
-  async store(tx: Sql, projectId: number, rollsUp = true): Promise<void> {
+  async store(tx: Sql, projectId: number, rollsUp: boolean): Promise<void> {
     const { days, values } = this.#known;
     const added = await this.parts.sessions();
     const isStored = (actor: number) => !this.recut.has(actor) && !this.#newActors.has(actor);

@@ -17,7 +17,8 @@ export class Attempt {
   /** When it got its connection; null: it waits for one. */
   startedAtMs: number | null = null;
   isElsewhere = false;
-  isSettled = false;
+  /** How far the project is settled; null: it failed before, or while that was done. */
+  settled: Awaited<ReturnType<typeof settle>> | null = null;
   /** How many events it took, and the first of them. */
   events = 0;
   first: PlacedEvent | null = null;
@@ -33,6 +34,11 @@ export class Attempt {
     /** Whether it takes a set-aside event that is due, in place of pending ones. */
     readonly isOfAside = false,
   ) {}
+
+  /** Whether pending events are projected, if only without rollups. */
+  get isSettled(): boolean {
+    return this.settled !== null && this.settled !== "begun";
+  }
 
   get tookMs(): number {
     return this.startedAtMs === null ? 0 : performance.now() - this.startedAtMs;
@@ -81,7 +87,7 @@ async function projectPending(
   attempt.journalRows = pending.taken.length + attempt.unreadable;
   if (pending.columns.length > 0) {
     const known = await projects.get(tx, projectId, project);
-    await projectEvents(tx, projectId, known, pending.columns);
+    await projectEvents(tx, projectId, known, pending.columns, attempt.settled === "settled");
   }
   await markProjected(tx, projectId, pending);
 }
@@ -103,7 +109,7 @@ export async function projectBatch(
     attempt.isElsewhere = true;
     return;
   }
-  attempt.isSettled = await settle({
+  attempt.settled = await settle({
     tx,
     projectId,
     project,

@@ -1,9 +1,6 @@
 import { DAY_MS } from "../limits.ts";
 import { KNOWN_DAYS_MAX } from "./projection_limits.ts";
 
-/** Stands for "no day" in the rollups, as for the day before the first one. */
-export const NEVER = -2147483648;
-
 const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
 
 /** Returns the number of a local date: days since 1970-01-01. */

@@ -81,12 +81,16 @@ async function move(
   });
 }
 
-/** Projects events of one project that have not been projected before. */
+/**
+ * Projects events of one project that have not been projected before.
+ * @param rollsUp whether the rollups are complete, and follow
+ */
 export async function projectEvents(
   tx: Sql,
   projectId: number,
   known: KnownProject,
   columns: EventColumns,
+  rollsUp: boolean,
 ): Promise<void> {
   const { batch, eventIds, actorAt, moves, isLinked, isNamed, newActors } = await resolved(
     tx,
@@ -106,7 +110,7 @@ export async function projectEvents(
     updates.totals.add(event, 1);
     updates.add(event, actorAt(i));
   });
-  await updates.store(tx, projectId);
+  await updates.store(tx, projectId, rollsUp);
   await addEvents(tx, projectId, batch);
   if (sessionlessToMs > -Infinity) {
     await tx.query(

@@ -62,17 +62,17 @@ export function beginUnlessLocked(
   return lockProject(tx, projectId, " SKIP LOCKED");
 }
 
-/** Whether the project's traffic was classified with its present site and the present rules. */
+/** Whether the project's traffic was classified with its present site and the present rules, or later ones. */
 export function hasCurrentRules(
   { site_host, known_host, rules_version }: ProjectedProject,
 ): boolean {
-  return site_host === known_host && rules_version === RULES_VERSION;
+  return site_host === known_host && (rules_version ?? 0) >= RULES_VERSION;
 }
 
-/** Selects projects that were projected with another site, time zone or version of the channel rules. */
+/** Selects projects that were projected with another site, another time zone or earlier channel rules. */
 export const STALE_PROJECTS = `
 SELECT project_id FROM projections j JOIN projects p USING (project_id)
-WHERE (j.site_host IS DISTINCT FROM ${SITE_HOST} OR j.rules_version IS DISTINCT FROM ${RULES_VERSION}
+WHERE (j.site_host IS DISTINCT FROM ${SITE_HOST} OR coalesce(j.rules_version, 0) < ${RULES_VERSION}
   OR j.timezone IS DISTINCT FROM p.timezone)`;
 
 /** Whether the project is one of `STALE_PROJECTS`. */

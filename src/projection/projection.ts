@@ -42,8 +42,11 @@ export interface ProjectionOptions {
   readonly isStopping?: () => boolean;
 }
 
-/** The result of one turn; "blamed": events were found to fail, "elsewhere": another server projects. */
-type Outcome = "projected" | "nothing" | "elsewhere" | "blamed";
+/**
+ * The result of one turn; "blamed": events were found to fail, "elsewhere": another server projects,
+ * "unsettled": nothing was pending, and the project cannot be settled.
+ */
+type Outcome = "projected" | "nothing" | "elsewhere" | "blamed" | "unsettled";
 
 /** SQLSTATEs that the events cannot be to blame for: conflicting transactions, another version's schema. */
 const NOT_THE_EVENTS = /^(40|42|55P03)/;
@@ -170,7 +173,7 @@ class ProjectsProjection implements Projection {
       const outcome = await this.#turn(projectId, true);
       if (outcome === "elsewhere") {
         await pause(LIMITS.PROJECTION_ELSEWHERE_PAUSE_MS, NEVER_ABORTED);
-      }
+      } else if (outcome === "unsettled" && upTo === null) return;
     }
   }
 
@@ -224,8 +227,13 @@ class ProjectsProjection implements Projection {
       this.#merging.note(projectId);
       await this.#note(projectId, attempt.events);
     }
-    const { events, journalRows, isSettled } = attempt;
-    return events > 0 || journalRows > 0 || !isSettled ? "projected" : "nothing";
+    const { events, journalRows, settled } = attempt;
+    if (settled === "damaged") {
+      this.#options.observeFailure?.("unreadable_segment");
+      this.#warn("rollups not recounted, as a segment is unreadable", { projectId });
+    }
+    if (events > 0 || journalRows > 0 || settled === "begun") return "projected";
+    return settled === "settled" ? "nothing" : "unsettled";
   }
 
   /** Ends a turn, and leaves the engine to others for `restMs`, or until it is idle. */

@@ -1,9 +1,10 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { isBounce } from "../store/bounce.ts";
+import { NEVER } from "../store/no_day.ts";
 import { rollUpAcquisition } from "./acquisition_rollup.ts";
 import type { ActorChange, StoredActor } from "./actor_days.ts";
 import type { Changes, Rollups } from "./changes.ts";
-import { NEVER } from "./local_days.ts";
+import { ROLLUP_ROWS_DELETED_AT_ONCE } from "./projection_limits.ts";
 import type { SessionPart } from "./session_parts.ts";
 import { inSlices } from "./slices.ts";
 
@@ -139,9 +140,34 @@ export async function rollUp(tx: Sql, rollups: Rollups, changes: Changes): Promi
   await rollUpAcquisition(tx, rollups, changes);
 }
 
-/** Deletes the rollups of a project. */
-export async function clearRollups(tx: Sql, projectId: number): Promise<void> {
-  for (const table of ["day_totals", "session_durations", "visitor_days", "acquisition_days"]) {
-    await tx.query(`DELETE FROM ${table} WHERE project_id = $1::int`, [projectId]);
+const TABLES = ["day_totals", "session_durations", "visitor_days", "acquisition_days"] as const;
+
+/**
+ * Deletes the rollups of a project, part by part: of a large one that takes longer than a statement, or a
+ * transaction, may.
+ * @param isOver whether the transaction's time is over
+ * @returns whether all are gone; else it is to be called again, in another transaction
+ */
+export async function clearRollups(
+  tx: Sql,
+  projectId: number,
+  isOver: () => boolean,
+  rowsAtOnce = ROLLUP_ROWS_DELETED_AT_ONCE,
+): Promise<boolean> {
+  for (const table of TABLES) {
+    for (;;) {
+      const [gone] = await tx.query<{ rows: number }>(
+        `WITH gone AS (
+          DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM ${table} WHERE project_id = $1::int LIMIT $2::int))
+            AND project_id = $1::int
+          RETURNING 1)
+        SELECT count(*)::int AS rows FROM gone`,
+        [projectId, rowsAtOnce],
+      );
+      if (gone!.rows < rowsAtOnce) break;
+      if (isOver()) return false;
+    }
   }
+  return true;
 }

@@ -1,11 +1,16 @@
 import type { Sql } from "../db/sql.ts";
+import { SegmentUnreadable } from "../store/segment_head.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
 import { type ActorChange, Sightings, writeActors } from "./actor_days.ts";
 import type { ActorUpdates } from "./actor_updates.ts";
 import { reclassifyTraffic, RULES_VERSION } from "./dictionaries.ts";
 import type { KnownProject } from "./known_projects.ts";
 import { hasCurrentRules, type ProjectedProject } from "./projected_project.ts";
-import { RECOUNT_SLICE_ACTORS } from "./projection_limits.ts";
+import {
+  RECOUNT_AGAIN_MS,
+  RECOUNT_SLICE_ACTORS,
+  RECOUNT_SLICE_SESSIONS,
+} from "./projection_limits.ts";
 import { EventTotals } from "./changes.ts";
 import { clearRollups, rollUp } from "./rollups.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
@@ -65,6 +70,18 @@ async function recountSlice(
   await writeActors(tx, projectId, actors);
 }
 
+/** Returns the actor before which a slice that begins with `from` ends: it is bounded by actors and sessions. */
+async function endOfSlice(tx: Sql, projectId: number, from: number): Promise<number> {
+  const end = from + RECOUNT_SLICE_ACTORS;
+  const [beyond] = await tx.query<{ actor_id: number }>(
+    `SELECT actor_id FROM sessions
+    WHERE project_id = $1::int AND actor_id >= $2::int AND actor_id < $3::int
+    ORDER BY actor_id OFFSET ${RECOUNT_SLICE_SESSIONS} LIMIT 1`,
+    [projectId, from, end],
+  );
+  return beyond === undefined ? end : Math.max(beyond.actor_id, from + 1);
+}
+
 /** Recounts all actors from `from` on, slice by slice. @returns where to continue; null: all are done */
 async function bySlices(settling: Settling, from: number): Promise<number | null> {
   const { tx, projectId, isOver } = settling;
@@ -72,41 +89,73 @@ async function bySlices(settling: Settling, from: number): Promise<number | null
     "SELECT max(identity_id) AS id FROM identities WHERE project_id = $1::int",
     [projectId],
   );
-  for (let next = from; next <= (last?.id ?? -1); next += RECOUNT_SLICE_ACTORS) {
+  for (let next = from; next <= (last?.id ?? -1);) {
     if (next > from && isOver()) return next;
-    await recountSlice(settling, next, next + RECOUNT_SLICE_ACTORS);
+    const end = await endOfSlice(tx, projectId, next);
+    await recountSlice(settling, next, end);
+    next = end;
   }
   return null;
+}
+
+/** How far a recount is: where to go on, or `null` from the beginning. */
+interface Progress {
+  readonly state: "settled" | "begun" | "damaged";
+  readonly recountedTo: number | null;
+}
+
+/** Recounts the rollups as far as the transaction may. @param from where to go on; null: at the beginning */
+async function recount(settling: Settling, from: number | null): Promise<Progress> {
+  const { tx, projectId, isOver } = settling;
+  if (from === null && !await clearRollups(tx, projectId, isOver)) {
+    return { state: "begun", recountedTo: null };
+  }
+  try {
+    const recountedTo = await bySlices(settling, from ?? 0);
+    return { state: recountedTo === null ? "settled" : "begun", recountedTo };
+  } catch (error) {
+    if (!(error instanceof SegmentUnreadable)) throw error;
+    return { state: "damaged", recountedTo: null };
+  }
 }
 
 /**
  * Settles a project, as far as one transaction may: after a change of the site, the time zone or the channel
  * rules, it reclassifies and recounts the history. Until all of it is recounted, the rollups have no time
- * zone, and reads do without them.
- * @returns whether everything is settled, so that new events can be projected
+ * zone, and reads do without them. Where a segment cannot be read, that is so for good, and fails only the reads
+ * that need the segment: what comes in is counted all the same, but for the rollups.
+ * @returns "settled": everything is, so that new events can be projected; "begun": there is more to do;
+ * "damaged": a segment was found that cannot be read, "still_damaged": lately, and the recount is not tried again
  */
-export async function settle(settling: Settling): Promise<boolean> {
-  const { tx, projectId, project, known: { values } } = settling;
+export async function settle(settling: Settling): Promise<Progress["state"] | "still_damaged"> {
+  const { tx, projectId, project, known } = settling;
   const { site_host, timezone, known_timezone, recount_timezone, recounted_to } = project;
   const hasRules = hasCurrentRules(project);
-  if (hasRules && timezone === known_timezone) return true;
-  const isBegun = hasRules && recount_timezone === timezone && recounted_to !== null;
-  if (!isBegun) {
-    if (!hasRules) {
-      await reclassifyTraffic(tx, projectId, site_host);
-      await values.open(tx, projectId);
-    }
-    await clearRollups(tx, projectId);
+  if (hasRules && timezone === known_timezone) return "settled";
+  if (hasRules && performance.now() < known.recountAgainAtMs) return "still_damaged";
+  if (!hasRules) {
+    await reclassifyTraffic(tx, projectId, site_host);
+    await known.values.open(tx, projectId);
   }
-  const next = await bySlices(settling, isBegun ? recounted_to : 0);
+  const isBegun = hasRules && recount_timezone === timezone;
+  const { state, recountedTo } = await recount(settling, isBegun ? recounted_to : null);
+  if (state === "damaged") known.recountAgainAtMs = performance.now() + RECOUNT_AGAIN_MS;
   await tx.query(
     `UPDATE projections SET site_host = $2::text, rules_version = $3::int,
       recount_timezone = $4::text, recounted_to = $5::int,
-      timezone = CASE WHEN $5::int IS NULL THEN $4::text END
+      timezone = CASE WHEN $6::bool THEN $4::text END
     WHERE project_id = $1::int`,
-    [projectId, site_host, RULES_VERSION, timezone, next],
+    [
+      projectId,
+      site_host,
+      // While servers are updated one by one, a later one may have classified by later rules.
+      hasRules ? project.rules_version : RULES_VERSION,
+      timezone,
+      recountedTo,
+      state === "settled",
+    ],
   );
-  return next === null;
+  return state;
 }
 
 /**

@@ -62,7 +62,7 @@ export class Metrics {
   readonly #disk: readonly Gauge[];
   readonly #projectionFailures = new Counter(
     "footfall_projection_failures_total",
-    "Transactions of the projection that failed, by SQLSTATE or cause; `set_aside`: events that could not be projected, `worker_ended`, `worker_silent`: its thread was started anew",
+    "Transactions of the projection that failed, by SQLSTATE or cause; `set_aside`: events that could not be projected, `unreadable_segment`: rollups not recounted for a damaged segment, `worker_ended`, `worker_silent`: its thread was started anew",
   );
   readonly #queueDepth: Gauge;
   readonly #bodyBytes: Gauge;
