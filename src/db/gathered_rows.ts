@@ -13,7 +13,7 @@ export async function gatheredRows<R extends Row>(
   select: string,
   params: readonly Param[],
 ): Promise<R[]> {
-  const lists = names.map((name) => `json_agg(gathered.${name})::text AS ${name}`);
+  const lists = names.map((name) => `json_agg(gathered."${name}")::text AS "${name}"`);
   const [gathered] = await sql.query<Record<string, string | null>>(
     `SELECT ${lists.join(", ")} FROM (${select}) AS gathered`,
     params,

@@ -6,7 +6,7 @@ import type { LocalDays } from "./local_days.ts";
 import { deleteNumbered } from "./numbered_rows.ts";
 
 /** When an actor was seen. Technical events do not count; a bot's events count only for `firstMs`. */
-export interface Sighting {
+interface Sighting {
   firstMs: number;
   /** Local days with an event that is not a bot's, ascending. */
   days: number[];

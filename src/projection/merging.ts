@@ -8,7 +8,7 @@ import { beginProjection } from "./projected_project.ts";
 import { MERGING_PAUSE_MS, SEGMENTS_UNMERGED_MAX } from "./projection_limits.ts";
 
 /** The projection, which merging gives way to. */
-export interface MergingHost {
+interface MergingHost {
   /** Runs work that changes a project while nothing else in this thread does. */
   exclusively(projectId: number, work: () => Promise<void>): Promise<void>;
   /** Settles when the turns under way have ended; null: there are none. */

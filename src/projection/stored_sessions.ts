@@ -3,37 +3,40 @@ import { arrayLiteral, arrayLiterals, type Param, type Row, type Sql } from "../
 import { SESSION_GAP_MS } from "../limits.ts";
 import type { SessionPart } from "./session_parts.ts";
 
-/** The columns of `sessions`, their types, and their values of a part. */
-const COLUMNS: readonly [
-  name: string,
-  type: string,
-  valueOf: (part: SessionPart) => string | number | null,
-][] = [
-  ["actor_id", "int", ({ actor }) => actor],
-  ["first_ms", "int8", ({ firstMs }) => firstMs],
-  ["last_ms", "int8", ({ lastMs }) => lastMs],
-  ["first_view_ms", "int8", ({ firstViewMs }) => firstViewMs],
-  ["last_view_ms", "int8", ({ lastViewMs }) => lastViewMs],
-  ["entry_id", "uuid", ({ entryId }) => entryId],
-  ["exit_id", "uuid", ({ exitId }) => exitId],
-  ["entry_path_id", "int", ({ entryPath }) => entryPath || null],
-  ["exit_path_id", "int", ({ exitPath }) => exitPath || null],
-  ["context_id", "int", ({ context }) => context],
-  ["traffic_id", "int", ({ traffic }) => traffic],
-  ["events", "int", ({ events }) => events],
-  ["views", "int", ({ views }) => views],
-  ["customs", "int", ({ customs }) => customs],
-  ["passive_views", "int", ({ passiveViews }) => passiveViews],
-  ["passive_customs", "int", ({ passiveCustoms }) => passiveCustoms],
-  ["humans", "int", ({ humans }) => humans],
+/** The columns of `sessions`, their types, and the members of a part that they hold. */
+const COLUMNS: readonly [name: string, type: string, member: keyof SessionPart][] = [
+  ["actor_id", "int", "actor"],
+  ["first_ms", "int8", "firstMs"],
+  ["last_ms", "int8", "lastMs"],
+  ["first_view_ms", "int8", "firstViewMs"],
+  ["last_view_ms", "int8", "lastViewMs"],
+  ["entry_id", "uuid", "entryId"],
+  ["exit_id", "uuid", "exitId"],
+  ["entry_path_id", "int", "entryPath"],
+  ["exit_path_id", "int", "exitPath"],
+  ["context_id", "int", "context"],
+  ["traffic_id", "int", "traffic"],
+  ["events", "int", "events"],
+  ["views", "int", "views"],
+  ["customs", "int", "customs"],
+  ["passive_views", "int", "passiveViews"],
+  ["passive_customs", "int", "passiveCustoms"],
+  ["humans", "int", "humans"],
 ];
-const COLUMN_NAMES = COLUMNS.map(([name]) => name);
-const NAMES = COLUMN_NAMES.join(", ");
+const NAMES = COLUMNS.map(([name]) => name).join(", ");
+const MEMBERS = COLUMNS.map(([, , member]) => member);
+
+/** A missing path is null in the table, and 0 in a part. */
+const isPath = (name: string): boolean => name.endsWith("_path_id");
+const AS_MEMBERS = COLUMNS.map(([name, , member]) =>
+  `${isPath(name) ? `coalesce(s.${name}, 0)` : `s.${name}`} AS "${member}"`
+).join(", ");
 
 // The sessions that may touch a range: the last one that starts before it, and all that start within it or
 // just after. Each range takes two index lookups, however many sessions the actor has.
 const NEAR = `
-SELECT s.* FROM unnest($2::text::int[], $3::text::int8[], $4::text::int8[])
+SELECT ${AS_MEMBERS}
+FROM unnest($2::text::int[], $3::text::int8[], $4::text::int8[])
   AS r (actor_id, low_ms, high_ms)
 CROSS JOIN LATERAL (
   (SELECT ${NAMES} FROM sessions
@@ -47,7 +50,7 @@ CROSS JOIN LATERAL (
 WHERE s.last_ms >= r.low_ms - ${SESSION_GAP_MS}`;
 
 const OF_ACTORS = `
-SELECT s.* FROM unnest($2::text::int[]) AS k (actor_id)
+SELECT ${AS_MEMBERS} FROM unnest($2::text::int[]) AS k (actor_id)
 CROSS JOIN LATERAL (
   SELECT ${NAMES} FROM sessions WHERE project_id = $1::int AND actor_id = k.actor_id OFFSET 0) s`;
 
@@ -57,41 +60,15 @@ WHERE s.project_id = $1::int AND s.actor_id = k.actor_id AND s.first_ms = k.firs
 
 const WRITE = `
 INSERT INTO sessions (project_id, ${NAMES})
-SELECT $1::int, a.* FROM unnest(${
+SELECT $1::int, ${COLUMNS.map(([name]) => isPath(name) ? `nullif(${name}, 0)` : name).join(", ")}
+FROM unnest(${
   COLUMNS.map(([, type], i) => `$${i + 2}::text::${type}[]`).join(", ")
-}) AS a
+}) AS a (${NAMES})
 ON CONFLICT (project_id, actor_id, first_ms) DO UPDATE
 SET ${COLUMNS.slice(2).map(([name]) => `${name} = excluded.${name}`).join(", ")}`;
 
-function partOfRow(row: Row): SessionPart {
-  return {
-    actor: row.actor_id as number,
-    firstMs: row.first_ms as number,
-    lastMs: row.last_ms as number,
-    firstViewMs: row.first_view_ms as number | null,
-    lastViewMs: row.last_view_ms as number | null,
-    entryId: row.entry_id as string,
-    exitId: row.exit_id as string,
-    entryPath: row.entry_path_id as number | null ?? 0,
-    exitPath: row.exit_path_id as number | null ?? 0,
-    context: row.context_id as number,
-    traffic: row.traffic_id as number,
-    events: row.events as number,
-    views: row.views as number,
-    customs: row.customs as number,
-    passiveViews: row.passive_views as number,
-    passiveCustoms: row.passive_customs as number,
-    humans: row.humans as number,
-  };
-}
-
-async function readParts(
-  tx: Sql,
-  select: string,
-  params: readonly Param[],
-): Promise<SessionPart[]> {
-  return (await gatheredRows(tx, COLUMN_NAMES, select, params)).map(partOfRow);
-}
+const readParts = (tx: Sql, select: string, params: readonly Param[]): Promise<SessionPart[]> =>
+  gatheredRows<SessionPart & Row>(tx, MEMBERS, select, params);
 
 /** Returns the key of a session, unique within the project. */
 export const sessionKey = ({ actor, firstMs }: Pick<SessionPart, "actor" | "firstMs">): string =>
@@ -128,7 +105,7 @@ export async function sessionsBefore(
 ): Promise<SessionPart[]> {
   return await readParts(
     tx,
-    `SELECT ${NAMES} FROM sessions WHERE project_id = $1::int AND first_ms < $2::int8`,
+    `SELECT ${AS_MEMBERS} FROM sessions s WHERE project_id = $1::int AND first_ms < $2::int8`,
     [projectId, beforeMs],
   );
 }
@@ -148,7 +125,7 @@ export async function replaceSessions(
   if (came.length > 0) {
     await tx.query(WRITE, [
       projectId,
-      ...COLUMNS.map(([, , valueOf]) => arrayLiteral(came.map(valueOf))),
+      ...arrayLiterals(MEMBERS, came),
     ]);
   }
 }

@@ -11,7 +11,7 @@ import { TextMap } from "./text_map.ts";
 type Members<T> = { [N in keyof EventRow]: EventRow[N] extends T ? N : never }[keyof EventRow];
 export type TextMember = Exclude<Members<string | null>, "event_id">;
 export type FlagMember = Members<boolean | null>;
-export type NumberMember = Exclude<Members<number | null>, "project_id">;
+type NumberMember = Exclude<Members<number | null>, "project_id">;
 
 /** A column of texts with each distinct text once. */
 export interface CodedTexts {
@@ -21,7 +21,7 @@ export interface CodedTexts {
 }
 
 /** Events grouped by their values in some columns. */
-export interface Tuples {
+interface Tuples {
   /** Per event, the number of its tuple. */
   readonly codes: Int32Array;
   /** Per tuple, the first event that has it. */

@@ -46,7 +46,7 @@ export function placeOf(x: number, y: number): number {
 }
 
 /** The members of an event that its cell follows from. */
-export type PlacedRow = Pick<
+type PlacedRow = Pick<
   EventRow,
   "name" | "pointer_x" | "pointer_y" | "depth_px" | "viewport_width" | "fixed" | "rage" | "dead"
 >;

@@ -84,7 +84,7 @@ export function writeIds(writer: ByteWriter, ids: Uint8Array, ms: Float64Array):
 }
 
 /** Stored ids, decoded when they are asked for: 16 bytes each. */
-export interface StoredIds {
+interface StoredIds {
   /** @param ms the times of all events */
   all(ms: Float64Array): Uint8Array<ArrayBuffer>;
   /** Returns the ids of the events at these places; `ms`: their times. */

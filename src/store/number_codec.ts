@@ -119,7 +119,7 @@ function spread(
 }
 
 /** Stored numbers, decoded when they are asked for; NaN: none. */
-export interface StoredNumbers {
+interface StoredNumbers {
   all(): Float64Array;
   /** Returns the numbers at these places. */
   at(places: Uint32Array): Float64Array;

@@ -31,7 +31,7 @@ export class SegmentUnreadable extends Error {
 }
 
 /** Where the blocks of a column lie in the body. */
-export interface ColumnPlace {
+interface ColumnPlace {
   /** Where each block begins, and where the last one ends. */
   readonly starts: Float64Array;
   /** CRC-32 of each block. */
@@ -59,7 +59,7 @@ export interface SegmentHead {
 }
 
 /** The encoded blocks of each column; a block of no bytes is empty for all of its events. */
-export type EncodedColumns = ReadonlyMap<ColumnName, readonly Uint8Array[]>;
+type EncodedColumns = ReadonlyMap<ColumnName, readonly Uint8Array[]>;
 
 /** Encodes the directory of a segment with these columns. */
 export function encodeHead(head: Omit<SegmentHead, "places">, columns: EncodedColumns): Uint8Array {

@@ -61,7 +61,7 @@ function joinTexts(pieces: readonly TextColumn[]): TextColumn {
 }
 
 /** The texts of events of one block; `at` is the place of its first event. */
-export interface TextBlock {
+interface TextBlock {
   readonly at: number;
   /** The events' places in the block; null: they are all of it. */
   readonly places: Uint32Array | null;

@@ -98,13 +98,13 @@ async function wholeSegments(
   });
 }
 
-/** Rewrites a segment with only the events that are kept. @returns how many events were removed */
+/** Rewrites a segment with only the events that are kept. */
 async function rewrite(
   tx: Sql,
   projectId: number,
   segmentId: number,
   keeps: Keeps,
-): Promise<number> {
+): Promise<void> {
   const [stored] = await tx.query<{ origin_id: number }>(
     `SELECT coalesce(origin_id, segment_id) AS origin_id FROM segments
     WHERE project_id = $1::int AND segment_id = $2::int8`,
@@ -114,7 +114,6 @@ async function rewrite(
   await tx.query(DELETE, [projectId, arrayLiteral([segmentId])]);
   const kept = await rebuilt(tx, projectId, taken, keeps, yielding());
   await insertSegment(tx, projectId, kept, stored?.origin_id ?? null);
-  return taken.reduce((sum, { events }) => sum + events, 0) - (kept?.events ?? 0);
 }
 
 /** Segments to merge into one. */
@@ -194,28 +193,23 @@ export async function addEvents(
   }
 }
 
-/**
- * Deletes all events before an instant from the segments of a project. The caller has locked the project.
- * @returns how many events were deleted
- */
+/** Deletes all events before an instant from the segments of a project. The caller has locked the project. */
 export async function deleteFromSegmentsBefore(
   tx: Sql,
   projectId: number,
   beforeMs: number,
-): Promise<number> {
-  const whole = await tx.query<{ events: number }>(
-    "DELETE FROM segments WHERE project_id = $1::int AND to_ms < $2::int8 RETURNING events",
+): Promise<void> {
+  await tx.query(
+    "DELETE FROM segments WHERE project_id = $1::int AND to_ms < $2::int8",
     [projectId, beforeMs],
   );
   const crossing = await tx.query<{ segment_id: number }>(
     "SELECT segment_id FROM segments WHERE project_id = $1::int AND from_ms < $2::int8",
     [projectId, beforeMs],
   );
-  let deleted = whole.reduce((sum, { events }) => sum + events, 0);
   for (const { segment_id } of crossing) {
-    deleted += await rewrite(tx, projectId, segment_id, (_identity, ms) => ms >= beforeMs);
+    await rewrite(tx, projectId, segment_id, (_identity, ms) => ms >= beforeMs);
   }
-  return deleted;
 }
 
 /** Finds the blocks of all segments that hold events of these identities. */
@@ -235,23 +229,18 @@ async function blocksOfIdentities(
   );
 }
 
-/**
- * Erases all events of these identities from the segments of a project. The caller has locked the project.
- * @returns how many events were erased
- */
+/** Erases all events of these identities from the segments of a project. The caller has locked the project. */
 export async function eraseFromSegments(
   tx: Sql,
   projectId: number,
   identities: ReadonlySet<number>,
-): Promise<number> {
+): Promise<void> {
   const touched = new Set(
     (await blocksOfIdentities(tx, projectId, identities)).map(({ segmentId }) => segmentId),
   );
-  let erased = 0;
   for (const segmentId of touched) {
-    erased += await rewrite(tx, projectId, segmentId, (identity) => !identities.has(identity));
+    await rewrite(tx, projectId, segmentId, (identity) => !identities.has(identity));
   }
-  return erased;
 }
 
 /**

@@ -101,7 +101,7 @@ export function emptyTexts(events: number): TextColumn {
 }
 
 /** A stored text column, decoded when it is asked for. */
-export interface StoredTexts {
+interface StoredTexts {
   /** Returns the texts of all events; `keys`: the same key column as when they were written. */
   all(keys: Int32Array | null): TextColumn;
   /** Returns the texts of the events at these places; `keys`: their part of the key column. */

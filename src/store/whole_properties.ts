@@ -6,7 +6,7 @@ import type { TextColumn } from "./text_codec.ts";
 export const HOLE = "\u0001";
 
 /** Events whose properties lie in templates and slots: see property_split.ts. */
-export interface SlottedEvents {
+interface SlottedEvents {
   /** The property of each slot: see `SegmentHead`. */
   readonly slotKeys: readonly string[];
   texts(name: TextName | SlotName): TextColumn;

@@ -132,14 +132,10 @@ onBothEngines("segments: what is before an instant goes, and what somebody did",
 
   const beforeMs = START_MS + 50_000;
   const left = all.filter(({ ms }) => ms >= beforeMs);
-  const cut = await database.transaction((tx) => deleteFromSegmentsBefore(tx, PROJECT, beforeMs));
-  assert.equal(cut, all.length - left.length);
+  await database.transaction((tx) => deleteFromSegmentsBefore(tx, PROJECT, beforeMs));
   assert.deepEqual(await storedEvents(database), inTime(left));
 
   const others = left.filter(({ identity }) => identity !== 2 && identity !== 5);
-  const gone = await database.transaction((tx) =>
-    eraseFromSegments(tx, PROJECT, new Set([2, 5, 99]))
-  );
-  assert.equal(gone, left.length - others.length);
+  await database.transaction((tx) => eraseFromSegments(tx, PROJECT, new Set([2, 5, 99])));
   assert.deepEqual(await storedEvents(database), inTime(others));
 });
