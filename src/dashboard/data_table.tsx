@@ -53,7 +53,8 @@ export interface DataTableProps<Row> {
 }
 
 export interface Sorting {
-  readonly column: number;
+  /** The column's title: which columns there are changes, as when nothing is compared any more. */
+  readonly column: string;
   readonly isDown: boolean;
 }
 
@@ -64,14 +65,21 @@ function compared(a: CsvCell, b: CsvCell): number {
     : String(a).localeCompare(String(b));
 }
 
-function sorted<Row>(
+/** The column that rows are sorted by; undefined: none, or one that has gone. */
+function sortedBy<Row>(columns: readonly Column<Row>[], sorting: Sorting | null) {
+  return columns.find(({ title }) => title === sorting?.column);
+}
+
+/** The rows in the order of a column; as they came where there is none of its title. */
+export function sorted<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   sorting: Sorting | null,
 ): readonly Row[] {
-  if (sorting === null) return rows;
-  const { value } = columns[sorting.column]!;
-  const sign = sorting.isDown ? -1 : 1;
+  const by = sortedBy(columns, sorting);
+  if (by === undefined) return rows;
+  const { value } = by;
+  const sign = sorting?.isDown ? -1 : 1;
   return rows.toSorted((one, other) => {
     const [a, b] = [value(one) ?? null, value(other) ?? null];
     if (a === null || b === null) return Number(a === null) - Number(b === null);
@@ -93,7 +101,7 @@ const classOf = <Row,>({ isNumber, isMinor }: Column<Row>) =>
 interface HeadProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly sorting: Sorting | null;
-  readonly onSort: ((column: number) => void) | null;
+  readonly onSort: ((column: Column<Row>) => void) | null;
 }
 
 interface ColumnHeadProps<Row> {
@@ -123,12 +131,12 @@ function Head<Row>({ columns, sorting, onSort }: HeadProps<Row>) {
   return (
     <thead>
       <tr>
-        {columns.map((column, i) => (
+        {columns.map((column) => (
           <th
             key={column.title}
             scope="col"
             class={classOf(column)}
-            aria-sort={sorting?.column !== i
+            aria-sort={sorting?.column !== column.title
               ? undefined
               : sorting.isDown
               ? "descending"
@@ -136,8 +144,8 @@ function Head<Row>({ columns, sorting, onSort }: HeadProps<Row>) {
           >
             <ColumnHead
               column={column}
-              isDown={sorting?.column === i ? sorting.isDown : null}
-              onSort={onSort && (() => onSort(i))}
+              isDown={sorting?.column === column.title ? sorting.isDown : null}
+              onSort={onSort && (() => onSort(column))}
             />
           </th>
         ))}
@@ -185,8 +193,7 @@ export function barOf<Row>(
   sorting: Sorting | null,
 ): (row: Row) => number {
   const numbers = columns.filter(({ isNumber }) => isNumber);
-  const sortedBy = sorting === null ? undefined : columns[sorting.column];
-  const column = numbers.find((each) => each === sortedBy) ??
+  const column = sortedBy(numbers, sorting) ??
     numbers.find(({ title }) => title === bars) ?? numbers.find(({ isMinor }) => !isMinor);
   const numberOf = (row: Row) => {
     const value = column?.value(row);
@@ -222,12 +229,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     props;
   const [sorting, setSorting] = useState<Sorting | null>(null);
   const scroll = useScrollFocus();
-  const sort = (column: number) =>
-    setSorting((before) =>
-      before?.column === column
-        ? { column, isDown: !before.isDown }
-        : { column, isDown: columns[column]!.isNumber === true }
-    );
+  const sort = ({ title: column, isNumber = false }: Column<Row>) =>
+    setSorting((before) => ({
+      column,
+      isDown: before?.column === column ? !before.isDown : isNumber,
+    }));
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   const { onRow, rowAction, bars } = props;
   const bar = bars === undefined ? () => null : barOf(bars, columns, rows, sorting);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { barOf, type Column } from "../../src/dashboard/data_table.tsx";
+import { barOf, type Column, sorted } from "../../src/dashboard/data_table.tsx";
 
 interface Row {
   readonly name: string;
@@ -19,8 +19,8 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: "Rate", value: ({ rate }) => rate, isNumber: true },
 ];
 
-function bars(wanted: true | string, column: number | null): number[] {
-  const sorting = column === null ? null : { column, isDown: true };
+function bars(wanted: true | string, at: number | null): number[] {
+  const sorting = at === null ? null : { column: COLUMNS[at]!.title, isDown: true };
   return ROWS.map(barOf(wanted, COLUMNS, ROWS, sorting));
 }
 
@@ -35,4 +35,14 @@ Deno.test("tables: bars of an unsorted table are of its own column, else of the 
   assert.deepEqual(bars(true, null), [1, 0.25, 0]);
   assert.deepEqual(bars(true, 0), [1, 0.25, 0], "a name has no length");
   assert.deepEqual([barOf(true, COLUMNS, [], null)(ROWS[0]!)], [0], "of nothing nothing is long");
+});
+
+Deno.test("tables: rows stay as they came where the column that they were sorted by has gone", () => {
+  const names = (columns: readonly Column<Row>[], isDown: boolean) =>
+    sorted(ROWS, columns, { column: "Rate", isDown }).map(({ name }) => name);
+  assert.deepEqual(names(COLUMNS, true), ["b", "a", "c"]);
+  assert.deepEqual(names(COLUMNS, false), ["c", "a", "b"]);
+  const [, ...others] = COLUMNS;
+  assert.deepEqual(names(others, true), ["b", "a", "c"], "another that goes changes nothing");
+  assert.deepEqual(names(COLUMNS.slice(0, 3), true), ["a", "b", "c"]);
 });
