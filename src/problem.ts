@@ -52,6 +52,7 @@ export const PROBLEMS = {
   mail_not_configured: { status: 409, title: "No mail server is configured" },
   owner_exists: { status: 409, title: "This server has an owner" },
   last_owner: { status: 409, title: "One owner must stay" },
+  already_exists: { status: 412, title: "There is one of this name" },
   body_too_large: { status: 413, title: "The body is too large" },
   too_many_events: { status: 413, title: "The batch holds too many events" },
   unsupported_media_type: { status: 415, title: "This content type is not taken here" },

@@ -8,3 +8,8 @@ export function hasCopy({ headers }: Request, etag: string): boolean {
   const tags = headers.get("if-none-match")?.slice(0, TAGS_LENGTH_MAX).split(",").map(opaque);
   return tags !== undefined && (tags.includes(opaque(etag)) || tags.includes("*"));
 }
+
+/** Whether what is sent may replace nothing: `If-None-Match: *` of a `PUT` (RFC 9110, 13.1.2). */
+export function isForNewOnly({ headers }: Request): boolean {
+  return headers.get("if-none-match") === "*";
+}

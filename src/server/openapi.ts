@@ -12,6 +12,8 @@ export interface RouteDoc {
   /** What the numbers of the reply mean; absent: the summary suffices. */
   readonly semantics?: string;
   readonly query?: Readonly<Record<string, string | { description: string; schema: z.ZodType }>>;
+  /** Headers that change what it does. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: z.ZodType;
   /** Default: `application/json`. */
   readonly bodyTypes?: readonly string[];
@@ -37,6 +39,11 @@ interface Documented {
 }
 
 type Json = Record<string, unknown>;
+
+/** Of a `PUT` that makes something, or replaces it. */
+export const NEW_ONLY: Readonly<Record<string, string>> = {
+  "If-None-Match": "`*`: it is stored where there is none of this name yet, else the reply is 412",
+};
 
 const TOKEN_PROBLEMS: readonly ProblemCode[] = [
   "missing_token",
@@ -102,7 +109,14 @@ function parametersOf({ path, doc }: Documented): Json[] {
     description: typeof about === "string" ? about : about.description,
     schema: typeof about === "string" ? { type: "string" } : schemaOf(about.schema, "input"),
   }));
-  return [...named, ...query];
+  const headers = Object.entries(doc.headers ?? {}).map(([name, description]) => ({
+    name,
+    in: "header",
+    required: false,
+    description,
+    schema: { type: "string" },
+  }));
+  return [...named, ...query, ...headers];
 }
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);

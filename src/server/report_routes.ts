@@ -4,7 +4,7 @@ import { listProjects, type Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import { type DocumentedRoute, KNOWN } from "./documented_route.ts";
 import { PEOPLE, VISITS } from "./listed_reports.ts";
-import type { RouteDoc } from "./openapi.ts";
+import { NEW_ONLY, type RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "../problem.ts";
 import { ACQUISITION } from "../reports/acquisition/acquisition.ts";
 import { FUNNELS, SAVED_FUNNEL } from "../reports/funnels/funnels.ts";
@@ -222,7 +222,14 @@ function savingRoute(
     access: "write",
     handler: async (exchange) =>
       await save({ sql: database }, await projectOfQuery(database, exchange), exchange),
-    doc: { ...doc, query: { project: READ_QUERY.project! }, problems: SAVE_PROBLEMS },
+    doc: {
+      ...doc,
+      query: { project: READ_QUERY.project! },
+      ...method === "DELETE" ? { problems: SAVE_PROBLEMS } : {
+        headers: NEW_ONLY,
+        problems: [...SAVE_PROBLEMS, "already_exists"],
+      },
+    },
   };
 }
 

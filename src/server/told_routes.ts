@@ -23,7 +23,7 @@ import {
 import { WebhookBody, WebhookSaved, WebhookShown } from "../told/webhook_definition.ts";
 import { deleteWebhook, getWebhooks, putWebhook, testWebhook } from "../told/webhook_endpoints.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
-import type { RouteDoc } from "./openapi.ts";
+import { NEW_ONLY, type RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "../problem.ts";
 
 export type ToldRouteServices = ToldServices & UnsubscribeServices;
@@ -37,6 +37,7 @@ const SAVED: readonly ProblemCode[] = [
   "body_too_large",
   "unsupported_media_type",
   "conflict",
+  "already_exists",
   ...ASKED,
 ];
 const READ: readonly ProblemCode[] = [
@@ -139,6 +140,7 @@ function routesOf(services: ToldRouteServices, kind: Kind): DocumentedRoute[] {
     }),
     route("PUT", slugPath, kind.put, {
       summary: `Save ${one === "alert" ? "an" : "a"} ${one}; 201 where it is new`,
+      headers: NEW_ONLY,
       body,
       success: {
         status: 200,

@@ -6,6 +6,7 @@ import { projectOfQuery } from "../auth/project_of_query.ts";
 import { type Project, requireProject } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
+import { isForNewOnly } from "../http/known_copy.ts";
 import type { OwnAddress } from "../http/own_address.ts";
 import { json } from "../http/reply.ts";
 import { AlertBody, type AlertDefinition, type AlertShown, EVERY_MS } from "./alert_definition.ts";
@@ -96,7 +97,8 @@ async function save(
   const { projectId } = project;
   const address = ownAddress(exchange.request, exchange.peer).url;
   const { isNew } = await sql.transaction(async (tx) => {
-    const saving = { projectId, slug, definition, address, dueMs, nowMs: now() };
+    const isNewOnly = isForNewOnly(exchange.request);
+    const saving = { projectId, slug, isNewOnly, definition, address, dueMs, nowMs: now() };
     const saved = await saveTold(tx, kind, saving);
     await recordChange(tx, services, exchange, what, definition.title, project);
     return saved;
@@ -106,7 +108,8 @@ async function save(
 
 /**
  * `PUT /v1/digests/:slug`: 201 where it is new. Throws `invalid_body`, `mail_not_configured`, `conflict`,
- * `insufficient_scope` for a project that is not the token's.
+ * `already_exists` where the request is for a new one alone, `insufficient_scope` for a project that is
+ * not the token's.
  */
 export async function putDigest(services: ToldServices, exchange: ApiExchange): Promise<Response> {
   const { sql, now, hasMail } = services;

@@ -3,18 +3,16 @@
 import type { Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";
 import { invalidParameter } from "../query/parameters.ts";
+import { holdSaved, makeRoom, type SavedKind } from "../reports/saved/saved_room.ts";
 import type { AlertDefinition } from "./alert_definition.ts";
 import type { DigestDefinition } from "./digest_definition.ts";
 import { SLUG } from "./receivers.ts";
 import { ALERTS_MAX, DIGESTS_MAX, LOOK_CLAIM_MS, WEBHOOKS_MAX } from "./told_limits.ts";
 import type { WebhookDefinition } from "./webhook_definition.ts";
 
-/** A kind of what is stored here: where, what people call one and many, and how many a project may have. */
-export interface ToldKind {
+/** A kind of what is stored here. */
+export interface ToldKind extends SavedKind {
   readonly table: "digests" | "alerts" | "webhooks";
-  readonly one: string;
-  readonly many: string;
-  readonly countMax: number;
 }
 
 export const DIGESTS: ToldKind = {
@@ -52,32 +50,12 @@ export function noneOf({ one }: ToldKind): Problem {
   return new Problem("not_found", `There is no ${one} of this name.`);
 }
 
-/**
- * Whether there is none of this slug yet; nobody else changes the project's until the transaction ends.
- * Throws `conflict` where it would be one too many.
- */
-async function makeRoom(tx: Sql, kind: ToldKind, projectId: number, slug: string) {
-  await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [projectId]);
-  const [known] = await tx.query<{ same: number; others: number }>(
-    `SELECT count(*) FILTER (WHERE slug = $2::text) AS same,
-      count(*) FILTER (WHERE slug <> $2::text) AS others
-    FROM ${kind.table} WHERE project_id = $1::int`,
-    [projectId, slug],
-  );
-  const isNew = known!.same === 0;
-  if (isNew && known!.others >= kind.countMax) {
-    throw new Problem(
-      "conflict",
-      `A project has at most ${kind.countMax} ${kind.many}. Delete one that is not needed any more.`,
-    );
-  }
-  return isNew;
-}
-
 /** What is saved of a digest or an alert. */
 export interface Saving {
   readonly projectId: number;
   readonly slug: string;
+  /** Whether it may replace nothing. */
+  readonly isNewOnly: boolean;
   readonly definition: DigestDefinition | AlertDefinition;
   /** Where whoever saves it found the server. */
   readonly address: string;
@@ -93,9 +71,10 @@ const STAYS_DUE = `CASE WHEN stored.problem IS NOT NULL OR stored.due_at <= $7::
 export async function saveTold(
   tx: Sql,
   kind: ToldKind,
-  { projectId, slug, definition: { title, ...definition }, address, dueMs, nowMs }: Saving,
+  { definition: { title, ...definition }, address, dueMs, nowMs, ...place }: Saving,
 ): Promise<{ isNew: boolean }> {
-  const isNew = await makeRoom(tx, kind, projectId, slug);
+  await holdSaved(tx, place.projectId);
+  const isNew = await makeRoom(tx, kind, place);
   const isAlert = kind.table === "alerts";
   const anew = isAlert ? ", firing_since = NULL, told = '{}'" : "";
   await tx.query(
@@ -107,7 +86,7 @@ export async function saveTold(
       isAlert ? "excluded.due_at" : STAYS_DUE
     }, claimed_until = NULL, problem = NULL, updated_at = now()${anew}`,
     [
-      ...[projectId, slug, title, JSON.stringify(definition), address, iso(dueMs)],
+      ...[place.projectId, place.slug, title, JSON.stringify(definition), address, iso(dueMs)],
       ...isAlert ? [] : [iso(nowMs)],
     ],
   );
@@ -344,10 +323,11 @@ export async function findWebhook(
 /** Stores a webhook, or replaces it: then its secret stays. In a transaction of the caller's. */
 export async function saveWebhook(
   tx: Sql,
-  projectId: number,
+  { projectId, isNewOnly }: { readonly projectId: number; readonly isNewOnly: boolean },
   { slug, definition: { title, ...definition }, byOperator, secret }: StoredWebhook,
 ): Promise<{ isNew: boolean }> {
-  const isNew = await makeRoom(tx, WEBHOOKS, projectId, slug);
+  await holdSaved(tx, projectId);
+  const isNew = await makeRoom(tx, WEBHOOKS, { projectId, slug, isNewOnly });
   await tx.query(
     `INSERT INTO webhooks (project_id, slug, title, definition, by_operator, secret)
     VALUES ($1::int, $2::text, $3::text, $4::text::jsonb, $5::boolean, $6::text)

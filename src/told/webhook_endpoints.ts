@@ -6,6 +6,7 @@ import {
 } from "../auth/access.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { readJson } from "../http/json_body.ts";
+import { isForNewOnly } from "../http/known_copy.ts";
 import { json } from "../http/reply.ts";
 import type { Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";
@@ -71,7 +72,8 @@ export async function putWebhook(services: ToldServices, exchange: ApiExchange):
   const secret = newWebhookSecret();
   const { isNew } = await sql.transaction(async (tx) => {
     const webhook = { slug, definition, byOperator, secret };
-    const saved = await saveWebhook(tx, project.projectId, webhook);
+    const isNewOnly = isForNewOnly(exchange.request);
+    const saved = await saveWebhook(tx, { projectId: project.projectId, isNewOnly }, webhook);
     // From here on nobody else saves a digest of the project until this is over.
     await assertMayReceive(tx, principal, project.projectId, slug);
     await recordChange(tx, services, exchange, "webhook.save", definition.title, project);

@@ -51,6 +51,26 @@ Deno.test("webhooks: a test arrives, signed with the secret that was shown once"
   }
 });
 
+Deno.test("webhooks, alerts and digests that are to be new replace none", async () => {
+  const { id } = await people.app.project({ name: "Shop" });
+  const bodies = {
+    webhooks: { title: "A", url: "https://example.com/in" },
+    alerts: { title: "A", on: { kind: "silence", minutes: 5 } },
+    digests: { title: "A", every: "daily" },
+  };
+  const headers = {
+    "Authorization": `Bearer ${people.app.app.controlToken}`,
+    "Content-Type": "application/json",
+    "If-None-Match": "*",
+  };
+  for (const [kind, body] of Object.entries(bodies)) {
+    const init = { method: "PUT", headers, body: JSON.stringify(body) };
+    const put = () => people.app.fetch(`/v1/${kind}/a?project=${id}`, init);
+    assert.equal((await put()).status, 201, kind);
+    assertProblem(await put(), 412, "already_exists");
+  }
+});
+
 /** Makes what waits due now. */
 async function makeDue(): Promise<void> {
   await people.sql.query(

@@ -2,20 +2,19 @@ import type { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Row, Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
+import { isForNewOnly } from "../../http/known_copy.ts";
 import { json } from "../../http/reply.ts";
 import type { Exchange } from "../../http/router.ts";
 import { Problem } from "../../problem.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { isSlug, SLUG_USAGE } from "../../query/slugs.ts";
+import { holdSaved, makeRoom, type SavedKind } from "./saved_room.ts";
 
 /** Definitions (funnels, goals, segments) that people save under a slug, in a table for each kind. */
 
-/** A kind of definition: its table, its name in singular and plural, and how many a project may have. */
-export interface DefinitionKind<D, T> {
+/** A kind of definition. */
+export interface DefinitionKind<D, T> extends SavedKind {
   readonly table: "saved_funnels" | "goals" | "saved_segments";
-  readonly one: string;
-  readonly many: string;
-  readonly countMax: number;
   /**
    * Makes a definition of its row, with its members in the order of the API, which the database does not
    * keep.
@@ -77,35 +76,22 @@ async function inTurn<T>(
   work: (inside: Sql) => Promise<T>,
 ): Promise<T> {
   return await sql.transaction(async (tx) => {
-    await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [
-      projectId,
-    ]);
+    await holdSaved(tx, projectId);
     return await work(tx);
   });
 }
 
-/** Stores or replaces a definition. Throws `conflict` where the project has too many. */
+/** Stores or replaces a definition. Throws as `makeRoom` does. */
 async function save<D>(
   tx: Sql,
-  { table, many, countMax }: DefinitionKind<D, unknown>,
-  projectId: number,
-  { slug, title, definition }: Pick<DefinitionRow<D>, "slug" | "title" | "definition">,
+  kind: DefinitionKind<D, unknown>,
+  { projectId, slug, title, definition, isNewOnly }:
+    & Pick<DefinitionRow<D>, "slug" | "title" | "definition">
+    & { readonly projectId: number; readonly isNewOnly: boolean },
 ): Promise<{ isNew: boolean; row: DefinitionRow<D> }> {
-  const [known] = await tx.query<{ same: number; others: number }>(
-    `SELECT count(*) FILTER (WHERE slug = $2::text) AS same,
-      count(*) FILTER (WHERE slug <> $2::text) AS others
-    FROM ${table} WHERE project_id = $1::int`,
-    [projectId, slug],
-  );
-  const isNew = known!.same === 0;
-  if (isNew && known!.others >= countMax) {
-    throw new Problem(
-      "conflict",
-      `A project has at most ${countMax} ${many}. Delete one that is not needed any more.`,
-    );
-  }
+  const isNew = await makeRoom(tx, kind, { projectId, slug, isNewOnly });
   const [row] = await tx.query<{ updated_at: Date }>(
-    `INSERT INTO ${table} (project_id, slug, title, definition)
+    `INSERT INTO ${kind.table} (project_id, slug, title, definition)
     VALUES ($1::int, $2::text, $3::text, $4::text::jsonb)
     ON CONFLICT (project_id, slug) DO UPDATE
     SET title = excluded.title, definition = excluded.definition, updated_at = now()
@@ -117,7 +103,8 @@ async function save<D>(
 
 /**
  * Makes the handler of a `PUT`: 201 with the definition where it is new, 200 where it replaced one. It
- * throws `invalid_parameter` that names `slug`, `conflict`, what `readJson` throws, and what `check` throws.
+ * throws `invalid_parameter` that names `slug`, `conflict`, `already_exists` where the request is for a new
+ * one alone, what `readJson` throws, and what `check` throws.
  * @param check compares the definition with others in the transaction, in which none of them changes
  */
 export function putterOf<D, T>(
@@ -132,7 +119,8 @@ export function putterOf<D, T>(
     const definition = others as unknown as D;
     const { isNew, row } = await inTurn(sql, projectId, async (tx) => {
       await check(tx, projectId, definition);
-      return await save(tx, kind, projectId, { slug, title, definition });
+      const isNewOnly = isForNewOnly(request);
+      return await save(tx, kind, { projectId, slug, title, definition, isNewOnly });
     });
     return json(shown(kind.read(row)), isNew ? 201 : 200);
   };

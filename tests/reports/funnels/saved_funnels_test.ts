@@ -10,10 +10,10 @@ import { onBothEngines } from "../../support/databases.ts";
 import { openWithProjects } from "../../support/event_rows.ts";
 import { answerOf, queryOf, storeWorld } from "./funnel_world.ts";
 
-function put(database: Database, projectId: number, slug: string, body: unknown) {
+function put(database: Database, projectId: number, slug: string, body: unknown, headers = {}) {
   const request = new Request("http://localhost/", {
     method: "PUT",
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", ...headers },
     body: JSON.stringify(body),
   });
   return putFunnel({ sql: database }, { projectId }, { request, params: { slug } });
@@ -95,6 +95,23 @@ onBothEngines("saved funnels: kept, listed, run, replaced, deleted", async (t, d
     assert.equal((await reply.json()).order, "strict");
     assert.equal((await list(projectId)).length, 2);
   });
+  await t.step(
+    "one that is to be new replaces none, of those who make it at once either",
+    async () => {
+      const isNew = { "If-None-Match": "*" };
+      const other = { ...SIGNUP, title: "Another" };
+      const taken = { code: "already_exists", fields: [] };
+      const made = () => put(database, projectId, "sign-up", other, isNew);
+      assert.deepEqual(await refusal(made), taken);
+      const known = (await list(projectId)).map(({ slug }) => slug);
+      assert.deepEqual(known, ["a", "sign-up"]);
+      const both = await Promise.allSettled(
+        [SIGNUP, other].map((body) => put(database, projectId, "both", body, isNew)),
+      );
+      assert.deepEqual(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
+      assert.equal((await remove(database, projectId, "both")).status, 204);
+    },
+  );
   await t.step("what is wrong in a body is told", async () => {
     const wrong = { title: " ", steps: [], window: "7w", order: "any", by: "colour", more: 1 };
     const { code, fields } = await refusal(() => put(database, projectId, "b", wrong));
