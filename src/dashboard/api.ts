@@ -72,12 +72,14 @@ export async function send<T>(
   path: string,
   body?: unknown,
   params?: Params,
+  headers: Call["headers"] = {},
 ): Promise<T | null> {
   const response = await request(apiUrl(path, params), {
     method,
-    ...(body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+    ...(body === undefined ? {} : {
+      body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json", ...headers },
+    }),
   });
   return await wholeBody(response.text().then((text) => text === "" ? null : JSON.parse(text)));
 }

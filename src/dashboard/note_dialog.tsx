@@ -2,14 +2,15 @@
 import { useId, useState } from "preact/hooks";
 import type { Note } from "../notes/notes.ts";
 import { send } from "./api.ts";
-import { Confirm, Dialog, DialogButtons } from "./dialog.tsx";
+import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import { Icon } from "./icons.tsx";
 import { effectiveTimezone } from "./location_state.ts";
 import { instantOf, isDay, localTime } from "./note_times.ts";
 import { date as dateText, dateTime } from "./number_format.ts";
+import { ConfirmedRequest, FormDialog } from "./request_dialogs.tsx";
+import { useRequest } from "./request_state.tsx";
 import { hasScope } from "./session.ts";
-import { useChange } from "./views/funnels_saving.tsx";
 
 const TEXT_LENGTH_MAX = 500;
 
@@ -36,62 +37,54 @@ function NoteForm({ note, date: day, onSaved, onClose }: FormProps) {
   const [time, setTime] = useState(before.time);
   const [text, setText] = useState(note?.text ?? "");
   const [isTried, setTried] = useState(false);
-  const { isBusy, problem, run } = useChange();
-  const form = useId();
   const isTimeFaulty = time !== "" && !/^([01]\d|2[0-3]):[0-5]\d$/.test(time);
-  const save = async (event: Event) => {
-    event.preventDefault();
-    setTried(true);
-    if (text.trim() === "" || date === "" || isTimeFaulty) return;
+  const request = useRequest(async () => {
     const isSame = note !== null && date === before.date && time === before.time;
     const at = time === "" ? date : instantOf(date, time, effectiveTimezone.value);
     const body = { text, ...isSame ? {} : { at } };
-    await run(async () => {
-      if (note === null) await send("POST", "/v1/notes", body);
-      else await send("PATCH", `/v1/notes/${note.id}`, body);
-      onSaved();
-    });
-  };
+    if (note === null) await send("POST", "/v1/notes", body);
+    else await send("PATCH", `/v1/notes/${note.id}`, body);
+    onSaved();
+  });
   return (
-    <Dialog
+    <FormDialog
       title={note === null ? "Add a note" : "Change the note"}
+      id={useId()}
+      request={request}
+      action={note === null ? "Add" : "Save"}
+      check={() => {
+        setTried(true);
+        return text.trim() !== "" && date !== "" && !isTimeFaulty;
+      }}
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form={form} isDisabled={isBusy}>
-          {note === null ? "Add" : "Save"}
-        </DialogButtons>
-      }
     >
-      <form id={form} class="form" noValidate onSubmit={save}>
+      <TextField
+        label="What happened"
+        value={text}
+        placeholder="Version 2.4 is live"
+        maxLength={TEXT_LENGTH_MAX}
+        error={isTried && text.trim() === "" ? "Write a few words." : null}
+        onChange={setText}
+      />
+      <div class="field-pair">
         <TextField
-          label="What happened"
-          value={text}
-          placeholder="Version 2.4 is live"
-          maxLength={TEXT_LENGTH_MAX}
-          error={isTried && text.trim() === "" ? "Write a few words." : null}
-          onChange={setText}
+          label="Day"
+          type="date"
+          value={date}
+          error={isTried && date === "" ? "Choose a day." : null}
+          onChange={setDate}
         />
-        <div class="field-pair">
-          <TextField
-            label="Day"
-            type="date"
-            value={date}
-            error={isTried && date === "" ? "Choose a day." : null}
-            onChange={setDate}
-          />
-          <TextField
-            label="Time"
-            value={time}
-            placeholder="14:30"
-            maxLength={5}
-            hint="Without a time it is of the whole day."
-            error={isTried && isTimeFaulty ? "Write a time such as 14:30, or none." : null}
-            onChange={setTime}
-          />
-        </div>
-        {problem && <p class="banner" role="alert">{problem.detail}</p>}
-      </form>
-    </Dialog>
+        <TextField
+          label="Time"
+          value={time}
+          placeholder="14:30"
+          maxLength={5}
+          hint="Without a time it is of the whole day."
+          error={isTried && isTimeFaulty ? "Write a time such as 14:30, or none." : null}
+          onChange={setTime}
+        />
+      </div>
+    </FormDialog>
   );
 }
 
@@ -127,22 +120,14 @@ interface DeletionProps {
 }
 
 function Deletion({ note, onDeleted, onClose }: DeletionProps) {
-  const { isBusy, problem, run } = useChange();
+  const remove = async () => {
+    await send("DELETE", `/v1/notes/${note.id}`);
+    onDeleted();
+  };
   return (
-    <Confirm
-      title="Delete this note?"
-      action="Delete"
-      isBusy={isBusy}
-      onClose={onClose}
-      onConfirm={() =>
-        run(async () => {
-          await send("DELETE", `/v1/notes/${note.id}`);
-          onDeleted();
-        })}
-    >
-      <p>“{note.text}” leaves the charts of everybody.</p>
-      {problem && <p class="banner" role="alert">{problem.detail}</p>}
-    </Confirm>
+    <ConfirmedRequest title="Delete this note?" action="Delete" ask={remove} onClose={onClose}>
+      “{note.text}” leaves the charts of everybody.
+    </ConfirmedRequest>
   );
 }
 

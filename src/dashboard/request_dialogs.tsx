@@ -12,6 +12,8 @@ interface FormDialogProps {
   /** The word on the button that sends it. */
   readonly action: string;
   readonly isWide?: boolean;
+  /** Whether it can be sent as it is; what is missing is told from then on. */
+  readonly check?: () => boolean;
   readonly onClose: () => void;
   /** The fields. */
   readonly children: ComponentChildren;
@@ -19,7 +21,7 @@ interface FormDialogProps {
 
 /** A dialog whose form is one request: what is refused is told below the fields. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, id, request, action, isWide = false, onClose, children } = props;
+  const { title, id, request, action, isWide = false, check, onClose, children } = props;
   return (
     <Dialog
       title={title}
@@ -37,7 +39,7 @@ export function FormDialog(props: FormDialogProps) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          void request.run();
+          if (check?.() ?? true) void request.run();
         }}
       >
         {children}

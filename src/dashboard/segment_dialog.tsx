@@ -10,6 +10,7 @@ import type { Filter } from "./location_query.ts";
 import { Refused, useRequest } from "./request_state.tsx";
 import { bodyOf, faultsOf, formOf, type SegmentForm, slugOfForm } from "./segment_form.ts";
 import type { SavedSegment } from "./segments.ts";
+import { sendNew } from "./send_new.ts";
 
 const TITLE_LENGTH_MAX = 200;
 const FIRST: Filter = { field: "country", op: "is", values: [] };
@@ -85,10 +86,12 @@ function DeleteButton({ slug, onDeleted }: { slug: string; onDeleted: () => void
 export function SegmentDialog({ saved, filters, taken, onSaved, onClose }: SegmentDialogProps) {
   const [form, setForm] = useState(() => formOf(saved, filters));
   const [isTried, setTried] = useState(false);
-  const slug = saved?.slug ?? slugOfForm(form, taken);
   const { isBusy, problem, run } = useRequest(async () => {
-    await send("PUT", `/v1/segments/${slug}`, bodyOf(form));
-    onSaved(slug);
+    const body = bodyOf(form);
+    const stored = saved === null
+      ? await sendNew("/v1/segments", body, taken, (all) => slugOfForm(form, all))
+      : await send<SavedSegment>("PUT", `/v1/segments/${saved.slug}`, body);
+    onSaved(stored!.slug);
   });
   const faults = faultsOf(form);
   const shown = isTried ? faults : {};

@@ -212,6 +212,25 @@ test("goals: one is made, changed and deleted with the keyboard alone", async (v
   assert.deepEqual((await goals()).map(({ slug }) => slug), ["purchase"]);
 });
 
+test("goals: a new one replaces none that somebody else has made meanwhile", async (visit) => {
+  visit.expectedFaults.push("412");
+  const page = await visit.open("?view=goals");
+  await visit.sees(page, GOAL.title, "table");
+  await pressByKey(page, "New goal");
+  await page.waitForSelector("dialog[open]");
+  const at = (slug: string) => `/v1/goals/${slug}?project=${DEMO}`;
+  const theirs = { title: "Theirs", match: { name: "purchase" } };
+  assert.equal((await visit.server.admin("PUT", at("cart"), theirs)).status, 201);
+  await fill(page, "Title", "Cart");
+  await fill(page, "Event that counts", "add_to_cart");
+  await page.keyboard.press("Enter");
+  await closed(visit, page);
+  const all: readonly Json[] = (await visit.read("goals")).goals;
+  const titles = all.map(({ slug, title }) => `${slug}: ${title}`);
+  assert.deepEqual(titles, ["cart: Theirs", "cart-2: Cart", `${GOAL.slug}: ${GOAL.title}`]);
+  for (const slug of ["cart", "cart-2"]) await visit.server.admin("DELETE", at(slug));
+});
+
 test("goals: without any, one of the project's own events is the example", async (visit) => {
   visit.intercept = (request) =>
     request.method() === "GET" && new URL(request.url()).pathname === "/v1/goals"

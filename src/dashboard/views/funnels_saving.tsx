@@ -1,10 +1,11 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
-import { ApiProblem } from "../api_problem.ts";
-import { Confirm, Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
+import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { useRequest } from "../request_state.tsx";
+import { sendNew } from "../send_new.ts";
 import { hasScope } from "../session.ts";
 import { type FunnelDefinition, isRunnable, isSame, plain } from "./funnels_definition.ts";
 import { type Draft, showFunnel } from "./funnels_draft.ts";
@@ -12,29 +13,6 @@ import type { FunnelSource } from "./funnels_source.ts";
 import { freeSlugOf } from "./goals_slug.ts";
 
 const TITLE_LENGTH_MAX = 200;
-
-/** One change at a time, with what went wrong. */
-export function useChange(): {
-  readonly isBusy: boolean;
-  readonly problem: ApiProblem | null;
-  readonly run: (work: () => Promise<void>) => Promise<void>;
-} {
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const run = async (work: () => Promise<void>) => {
-    setBusy(true);
-    setProblem(null);
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error;
-      setProblem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { isBusy, problem, run };
-}
 
 async function put(slug: string, title: string, definition: FunnelDefinition): Promise<void> {
   await send("PUT", `/v1/funnels/${slug}`, { title, ...plain(definition) });
@@ -53,38 +31,34 @@ interface TitleDialogProps {
 function TitleDialog({ heading, action, before, onSave, onClose }: TitleDialogProps) {
   const [title, setTitle] = useState(before);
   const [isTried, setTried] = useState(false);
-  const { isBusy, problem, run } = useChange();
-  const missing = isTried && title.trim() === "" ? "Give the funnel a name." : null;
-  const save = async (event: Event) => {
-    event.preventDefault();
-    setTried(true);
-    if (title.trim() === "") return;
-    await run(async () => {
-      await onSave(title.trim());
-      onClose();
-    });
-  };
+  const request = useRequest(async () => {
+    await onSave(title.trim());
+    onClose();
+  });
+  const isMissing = title.trim() === "";
   return (
-    <Dialog
+    <FormDialog
       title={heading}
+      id="funnels-title"
+      request={request}
+      action={action}
+      check={() => {
+        setTried(true);
+        return !isMissing;
+      }}
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form="funnels-title" isDisabled={isBusy}>
-          {action}
-        </DialogButtons>
-      }
     >
-      <form id="funnels-title" class="funnels-form" noValidate onSubmit={save}>
-        <TextField
-          label="Name"
-          value={title}
-          placeholder="Checkout"
-          maxLength={TITLE_LENGTH_MAX}
-          error={missing ?? problem?.messageFor("title") ?? problem?.detail}
-          onChange={setTitle}
-        />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        value={title}
+        placeholder="Checkout"
+        maxLength={TITLE_LENGTH_MAX}
+        error={isTried && isMissing
+          ? "Give the funnel a name."
+          : request.problem?.messageFor("title")}
+        onChange={setTitle}
+      />
+    </FormDialog>
   );
 }
 
@@ -96,28 +70,18 @@ interface SavingProps {
 type SavingDialog = "save as" | "rename" | "delete" | null;
 
 function DeleteDialog({ source, onClose }: { source: FunnelSource; onClose: () => void }) {
-  const { isBusy, problem, run } = useChange();
   const { slug, title } = source.saved!;
+  const remove = async () => {
+    await send("DELETE", `/v1/funnels/${slug}`);
+    onClose();
+    source.changed(slug, true);
+    showFunnel(null, null);
+  };
   return (
-    <Confirm
-      title="Delete this funnel?"
-      action="Delete"
-      isBusy={isBusy}
-      onClose={onClose}
-      onConfirm={() =>
-        run(async () => {
-          await send("DELETE", `/v1/funnels/${slug}`);
-          onClose();
-          source.changed(slug, true);
-          showFunnel(null, null);
-        })}
-    >
-      <p>
-        “{title}” is taken off the list for everyone. No events are deleted, and you can build it
-        again at any time.
-      </p>
-      {problem && <p class="banner" role="alert">{problem.detail}</p>}
-    </Confirm>
+    <ConfirmedRequest title="Delete this funnel?" action="Delete" ask={remove} onClose={onClose}>
+      “{title}” is taken off the list for everyone. No events are deleted, and you can build it
+      again at any time.
+    </ConfirmedRequest>
   );
 }
 
@@ -149,9 +113,14 @@ function SaveDialogs({ source, draft, openDialog, onClose }: SavingProps & {
       before=""
       onClose={onClose}
       onSave={async (title) => {
-        const slug = freeSlugOf(title, "funnel", funnels.map((each) => each.slug));
         const definition = plain(draft.value);
-        await put(slug, title, definition);
+        const body = { title, ...definition };
+        const { slug } = await sendNew(
+          "/v1/funnels",
+          body,
+          funnels.map((each) => each.slug),
+          (taken) => freeSlugOf(title, "funnel", taken),
+        );
         changed(slug);
         // Its steps stay in the address until the list holds them.
         showFunnel(definition, { slug, title, ...definition, steps: [] });
@@ -164,14 +133,12 @@ function Buttons(
   { source, draft, onAsk }: SavingProps & { onAsk: (dialog: SavingDialog) => void },
 ) {
   const { saved, changed } = source;
-  const { isBusy, problem, run } = useChange();
+  const { isBusy, problem, run } = useRequest(async () => {
+    await put(saved!.slug, saved!.title, draft.value);
+    changed(saved!.slug);
+  }, { isOver: false });
   const canSave = isRunnable(draft.value);
   const isEdited = saved !== null && !isSame(draft.value, saved);
-  const save = () =>
-    run(async () => {
-      await put(saved!.slug, saved!.title, draft.value);
-      changed(saved!.slug);
-    });
   return (
     <>
       {isEdited && (
@@ -179,7 +146,7 @@ function Buttons(
           type="button"
           class="button button-primary"
           disabled={isBusy || !canSave}
-          onClick={save}
+          onClick={run}
         >
           Save changes
         </button>

@@ -7,7 +7,6 @@ import { pointsOf } from "../chart_lines.ts";
 import { ComparedNote } from "../compared.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
-import { Confirm } from "../dialog.tsx";
 import { fieldLabel, valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
@@ -23,10 +22,10 @@ import { matchText } from "../match_editor.tsx";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { AcquisitionReply, AcquisitionRow } from "../replies.ts";
+import { ConfirmedRequest } from "../request_dialogs.tsx";
 import { type Resource, usePages } from "../resource.ts";
 import { hasScope } from "../session.ts";
 import { SHARE_ID } from "../share.ts";
-import { useChange } from "./funnels_saving.tsx";
 import {
   type Goal,
   GOAL_WORDS,
@@ -224,30 +223,25 @@ interface GoalDetailProps {
 
 function DeleteButton({ goal: { slug, title }, onDeleted }: GoalDetailProps) {
   const [isAsked, setAsked] = useState(false);
-  const { isBusy, problem, run } = useChange();
+  const remove = async () => {
+    await send("DELETE", `/v1/goals/${slug}`);
+    onDeleted();
+  };
   return (
     <>
       <button type="button" class="button button-quiet" onClick={() => setAsked(true)}>
         <Icon name="trash" /> Delete
       </button>
       {isAsked && (
-        <Confirm
+        <ConfirmedRequest
           title="Delete this goal?"
           action="Delete"
-          isBusy={isBusy}
+          ask={remove}
           onClose={() => setAsked(false)}
-          onConfirm={() =>
-            run(async () => {
-              await send("DELETE", `/v1/goals/${slug}`);
-              onDeleted();
-            })}
         >
-          <p>
-            “{title}” is no longer counted for anyone. No events are deleted: a goal like it shows
-            the same numbers again.
-          </p>
-          {problem && <p class="banner" role="alert">{problem.detail}</p>}
-        </Confirm>
+          “{title}” is no longer counted for anyone. No events are deleted: a goal like it shows the
+          same numbers again.
+        </ConfirmedRequest>
       )}
     </>
   );

@@ -2,14 +2,15 @@
 import { useEffect, useState } from "preact/hooks";
 import { send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
-import { Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, TextField } from "../field.tsx";
 import { sharedParams } from "../location_state.ts";
 import { type EventMatch, matchBody, MatchEditor } from "../match_editor.tsx";
 import { counted } from "../number_format.ts";
+import { FormDialog } from "../request_dialogs.tsx";
+import { useRequest } from "../request_state.tsx";
 import { useRead } from "../resource.ts";
+import { sendNew } from "../send_new.ts";
 import { usePropertyKeys } from "../suggestions.ts";
-import { useChange } from "./funnels_saving.tsx";
 import {
   bodyOf,
   faultsOf,
@@ -18,6 +19,7 @@ import {
   slugOfForm,
   type ValueKind,
 } from "./goals_form.ts";
+import type { Goal } from "./goals_reading.ts";
 
 const TITLE_LENGTH_MAX = 200;
 const SLUG_LENGTH_MAX = 63;
@@ -180,37 +182,32 @@ function GoalFields({ form, faults, onChange, isNew, taken }: PartProps & {
 export function GoalDialog({ start, isNew, taken, onSaved, onClose }: GoalDialogProps) {
   const [form, setForm] = useState(start);
   const [isTried, setTried] = useState(false);
-  const { isBusy, problem, run } = useChange();
   const faults = faultsOf(form, taken);
-  const save = async (event: Event) => {
-    event.preventDefault();
-    setTried(true);
-    if (Object.keys(faults).length > 0) return;
-    const slug = slugOfForm(form, taken);
-    await run(async () => {
-      await send("PUT", `/v1/goals/${slug}`, bodyOf(form));
-      onSaved(slug);
-    });
-  };
+  const request = useRequest(async () => {
+    const body = bodyOf(form);
+    const saved = isNew
+      ? await sendNew("/v1/goals", body, taken, (all) => slugOfForm(form, all))
+      : await send<Goal>("PUT", `/v1/goals/${form.slug}`, body);
+    onSaved(saved!.slug);
+  });
   return (
-    <Dialog
+    <FormDialog
       title={isNew ? "New goal" : "Edit the goal"}
+      id="goals-form"
+      request={request}
+      action={isNew ? "Create goal" : "Save goal"}
+      check={() => {
+        setTried(true);
+        return Object.keys(faults).length === 0;
+      }}
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form="goals-form" isDisabled={isBusy}>
-          {isNew ? "Create goal" : "Save goal"}
-        </DialogButtons>
-      }
     >
-      <form id="goals-form" class="goals-form" noValidate onSubmit={save}>
-        <GoalFields
-          {...{ form, isNew, taken }}
-          faults={faultsWith(isTried ? faults : {}, problem)}
-          onChange={(changes) => setForm({ ...form, ...changes })}
-        />
-        {problem && <p class="banner" role="alert">{problem.detail}</p>}
-        <p class="muted">A goal counts past events too, as soon as it is saved.</p>
-      </form>
-    </Dialog>
+      <GoalFields
+        {...{ form, isNew, taken }}
+        faults={faultsWith(isTried ? faults : {}, request.problem)}
+        onChange={(changes) => setForm({ ...form, ...changes })}
+      />
+      <p class="muted">A goal counts past events too, as soon as it is saved.</p>
+    </FormDialog>
   );
 }

@@ -6,6 +6,7 @@ import type { ApiProblem } from "../api_problem.ts";
 import { TextField } from "../field.tsx";
 import { FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
+import { sendNew } from "../send_new.ts";
 import { freeSlugOf } from "./goals_slug.ts";
 import { faultOf } from "./settings_share_form.ts";
 
@@ -46,8 +47,12 @@ export function ToldDialog<
   const [form, setForm] = useState(start);
   const put = (change: Partial<Form>) => setForm((before) => ({ ...before, ...change }));
   const request = useRequest(async () => {
-    const slug = of?.slug ?? freeSlugOf(form.title, one, taken);
-    props.onDone((await send<Stored>("PUT", `/v1/${one}s/${slug}`, bodyOf(form)))!);
+    const [path, body] = [`/v1/${one}s`, bodyOf(form)];
+    props.onDone(
+      of === null
+        ? await sendNew<Stored>(path, body, taken, (all) => freeSlugOf(form.title, one, all))
+        : (await send<Stored>("PUT", `${path}/${of.slug}`, body))!,
+    );
   });
   const { problem } = request;
   return (
