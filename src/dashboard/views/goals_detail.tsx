@@ -121,6 +121,7 @@ function Chart({ goal, figure, asOf }: { goal: Goal; figure: GoalFigure; asOf: s
       lines={lines}
       interval={effectiveInterval()}
       format={integer}
+      unit="count"
       heightPx={CHART_PX}
       csvName={`${goal.slug} ${from} to ${to}`}
     />

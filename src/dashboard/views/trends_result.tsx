@@ -233,8 +233,10 @@ export function TrendsResult({ reply, isLoading, lines }: TrendsResultProps) {
     const change = reply.change?.[i]?.change;
     return { ...summary, total, line, change, colour: colours.get(line.key) ?? null };
   });
-  const format = COUNTS.includes(kind) ? integer : (value: number | null) => decimal(value, 2);
-  const chart = { title: `${label} over time`, interval, format };
+  const isCount = COUNTS.includes(kind);
+  const format = isCount ? integer : (value: number | null) => decimal(value, 2);
+  const unit = isCount ? { unit: "count" as const } : {};
+  const chart = { title: `${label} over time`, interval, format, ...unit };
   const { from, to } = currentDates();
   const hasOpen = lines.some(({ points }) => points.some(({ complete }) => !complete));
   return (
