@@ -5,8 +5,17 @@ import { until } from "../support/server_process.ts";
 import { enter as pressEnter, fill, press, typeInto } from "./acts.ts";
 import { assertAccessible, assertFits } from "./axe.ts";
 import { dashboardWorld, DEMO, FUNNEL, GOAL, type Visit } from "./page.ts";
+import { bodyOf, NEW_SHARE } from "../../src/dashboard/views/settings_share_form.ts";
+import { FiltersSchema } from "../../src/query/filters.ts";
 
 const test = dashboardWorld();
+
+Deno.test("share form: a condition without a value is sent to be refused, not left out", () => {
+  const filters = [{ field: "country", op: "is", values: [] }];
+  assert.deepEqual(bodyOf({ ...NEW_SHARE, filters }, null).filters, filters);
+  assert.equal(FiltersSchema.safeParse(filters).success, false);
+});
+
 const VIEWS = ["overview", "trends", "funnels", "retention", "goals", "heatmaps"];
 const PATH = `/v1/projects/${DEMO}/shares`;
 const WAIT_MS_MAX = 30_000;

@@ -6,6 +6,12 @@ import { startReceiver } from "../told/receiver.ts";
 import { fill, press } from "./acts.ts";
 import { assertAccessible, assertFits, SIZES } from "./axe.ts";
 import { dashboardWorld, DEMO, OWNER, type Visit } from "./page.ts";
+import {
+  alertBody,
+  type AlertForm,
+  NEW_ALERT,
+} from "../../src/dashboard/views/settings_alert_form.ts";
+import { AlertBody } from "../../src/told/alert_definition.ts";
 
 const mailServer = await startMailServer();
 const receiver = startReceiver();
@@ -22,6 +28,26 @@ const test = dashboardWorld({
       // A digest is many reads: none of them is to end early on a slow machine.
       READ_TIMEOUT_MS: "120000",
     }),
+});
+
+Deno.test("alert form: a condition that is not finished is refused, not left out", () => {
+  const half = { field: "path", op: "is", values: [] };
+  const whole = { ...half, values: ["/"] };
+  const refused = (changes: Partial<AlertForm>) => {
+    const body = alertBody({ ...NEW_ALERT, title: "A", bound: "1", ...changes });
+    return AlertBody.safeParse(body).error?.issues.map(({ path }) => path.join("."));
+  };
+  assert.equal(refused({ filters: [whole] }), undefined);
+  assert.deepEqual(refused({ filters: [half] }), ["on.question.filters.0.values"]);
+  assert.deepEqual(refused({ kind: "finding", filters: [half] }), ["on.filters.0.values"]);
+  const match = { name: "buy", filters: [half] };
+  const field = "match.filters.0.values";
+  assert.deepEqual(refused({ counting: "match", match }), [`on.question.${field}`]);
+  assert.deepEqual(refused({ kind: "silence", match }), [`on.${field}`]);
+  // Of any event there are no conditions: without them it would be told of other events.
+  const anyEvent = { name: null, filters: [whole] };
+  assert.deepEqual(refused({ kind: "silence", match: anyEvent }), ["on.match.name"]);
+  assert.equal(refused({ kind: "silence" }), undefined);
 });
 
 async function looked(visit: Visit, page: Page, name: string): Promise<void> {
@@ -65,6 +91,10 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
 
   await press(page, "Change Few visitors");
   await page.select(".settings-form select", "threshold");
+  await press(page, "Condition");
+  await page.select("select:has(option[value=vital])", "match");
+  await visit.sees(page, "Only what fulfils", ".settings-form");
+  await press(page, "Remove the condition on Page");
   await page.select("select:has(option[value=vital])", "vital");
   await fill(page, "Value", "2500");
   await press(page, "Above");

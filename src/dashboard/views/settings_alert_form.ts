@@ -1,11 +1,10 @@
-import { isWhole } from "../filter_editor.tsx";
-import { matchBody } from "../match_editor.tsx";
 import { typedNumber } from "../typed_number.ts";
 import {
   NEW_QUESTION,
   type QuestionForm,
   questionForm,
   questionOf,
+  typedMatch,
 } from "./settings_question_form.ts";
 import { addressesOf, type ReceiverForm } from "./settings_told_fields.tsx";
 import type { Alert, Cause } from "./settings_told_replies.ts";
@@ -80,14 +79,15 @@ function causeOf(form: AlertForm): unknown {
     case "unusual":
       return { kind, question: questionOf(form), direction: form.direction };
     case "silence": {
-      const { name, filters } = matchBody(form.match);
-      const match = name === null ? null : { name, filters };
+      const { name, filters } = form.match;
+      // Conditions are on events of a name: without one they are refused, not left out.
+      const isAny = name === null && filters.length === 0;
+      const match = isAny ? null : typedMatch(form.match);
       return { kind, minutes: numberOf(form.minutes), match };
     }
     case "finding": {
-      const filters = form.filters.filter(isWhole);
       const segment = form.segment === "" ? null : form.segment;
-      return { kind, score: numberOf(form.score), filters, segment };
+      return { kind, score: numberOf(form.score), filters: form.filters, segment };
     }
   }
 }

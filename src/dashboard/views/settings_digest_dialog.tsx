@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import { CheckField, Segments, TextField } from "../field.tsx";
-import { isWhole } from "../filter_editor.tsx";
 import { Icon } from "../icons.tsx";
 import type { Filter } from "../location_query.ts";
 import { session } from "../session.ts";
@@ -61,10 +60,9 @@ const PERIODS = [
 function bodyOf(form: DigestForm) {
   const { title, every, at, timezone, to, webhooks, projects, filters, segment } = form;
   return {
-    ...{ title, every, at, webhooks, projects },
+    ...{ title, every, at, webhooks, projects, filters },
     timezone: timezone.trim() === "" ? null : timezone.trim(),
     to: addressesOf(to),
-    filters: filters.filter(isWhole),
     segment: segment === "" ? null : segment,
     questions: form.questions.map(questionOf),
   };

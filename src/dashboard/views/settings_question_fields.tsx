@@ -197,7 +197,8 @@ export function QuestionFields({ member, ...part }: PartProps & { readonly membe
         onChange={(counting) => put({ counting: counting as Counting })}
       />
       <Source {...part} />
-      {form.counting !== "match" && (
+      {/* Events have conditions of their own; those that were given before are seen as long as they hold. */}
+      {(form.counting !== "match" || form.filters.length > 0) && (
         <FilterList
           filters={form.filters}
           error={null}

@@ -1,6 +1,5 @@
-import { isWhole } from "../filter_editor.tsx";
 import type { Filter } from "../location_query.ts";
-import { type EventMatch, matchBody } from "../match_editor.tsx";
+import type { EventMatch } from "../match_editor.tsx";
 import type { Question } from "./settings_told_replies.ts";
 import { measureOf, textOfMeasure } from "./trends_question.ts";
 
@@ -63,6 +62,11 @@ export function questionForm(question: Question): QuestionForm {
   return { ...NEW_QUESTION, ...sourceForm(question), filters, segment: segment ?? "" };
 }
 
+/** Events as they are typed: what is unfinished is refused, not left out. */
+export function typedMatch({ name, filters }: EventMatch): NonNullable<Question["match"]> {
+  return { name: name ?? "", filters };
+}
+
 function sourceOf(form: QuestionForm): Partial<Question> {
   switch (form.counting) {
     case "metric":
@@ -74,9 +78,8 @@ function sourceOf(form: QuestionForm): Partial<Question> {
     case "vital":
       return { vital: form.vital, measure: form.vitalMeasure };
     case "match": {
-      const { name, filters } = matchBody(form.match);
       const measure = textOfMeasure(measureOf(form.matchMeasure), form.property.trim());
-      return { match: { name: name ?? "", filters }, measure: measure ?? "total" };
+      return { match: typedMatch(form.match), measure: measure ?? "total" };
     }
   }
 }
@@ -85,7 +88,7 @@ function sourceOf(form: QuestionForm): Partial<Question> {
 export function questionOf(form: QuestionForm): Question {
   return {
     ...sourceOf(form),
-    filters: form.filters.filter(isWhole),
+    filters: form.filters,
     segment: form.segment === "" ? null : form.segment,
   };
 }

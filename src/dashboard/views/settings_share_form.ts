@@ -1,5 +1,4 @@
 import type { ApiProblem } from "../api_problem.ts";
-import { isWhole } from "../filter_editor.tsx";
 import type { Filter } from "../location_query.ts";
 
 /** A share as the API lists it. */
@@ -85,7 +84,8 @@ export function bodyOf(form: ShareForm, before: Share | null): Record<string, un
   return {
     title,
     views,
-    filters: filters.filter(isWhole),
+    // One without a value is sent, too: it is refused, where without it the share would show all.
+    filters,
     expiresAt: isSameEnd ? before.expiresAt : end,
     ...passwordChoice === "keep" ? {} : { password: passwordChoice === "none" ? null : password },
     embedOrigins: origins.split(/[\s,]+/).filter((origin) => origin !== ""),
