@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 
 interface DialogProps {
@@ -9,14 +9,17 @@ interface DialogProps {
   /** Buttons at the end, the main one last. */
   readonly footer?: ComponentChildren;
   readonly isWide?: boolean;
+  /** What it shows is seen this once: its buttons alone close it. */
+  readonly isFirm?: boolean;
   readonly children: ComponentChildren;
 }
 
 /**
- * A modal dialog, open as long as it is rendered: focus stays within, Escape and a click beside it
- * close it, and focus returns to where it was.
+ * A modal dialog, open as long as it is rendered: focus stays within, and returns to where it was.
+ * Escape and a click beside it close it, until something is typed: that is not lost by a slip.
  */
-export function Dialog({ title, onClose, footer, isWide = false, children }: DialogProps) {
+export function Dialog({ title, onClose, footer, isWide = false, ...rest }: DialogProps) {
+  const [isFirm, setFirm] = useState(rest.isFirm);
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   // Not after the page is drawn: what is typed until then would go elsewhere.
@@ -36,11 +39,14 @@ export function Dialog({ title, onClose, footer, isWide = false, children }: Dia
       ref={dialog}
       class={isWide ? "dialog dialog-wide" : "dialog"}
       aria-labelledby={id}
+      // Otherwise Chromium closes it at the second Escape, whatever is done about the event.
+      closedby={isFirm ? "none" : undefined}
+      onInput={() => setFirm(true)}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (!isFirm) onClose();
       }}
-      onPointerDown={(event) => event.target === dialog.current && onClose()}
+      onPointerDown={(event) => event.target === dialog.current && !isFirm && onClose()}
     >
       <div class="dialog-frame">
         <header class="dialog-head">
@@ -49,7 +55,7 @@ export function Dialog({ title, onClose, footer, isWide = false, children }: Dia
             <Icon name="close" />
           </button>
         </header>
-        <div class="dialog-body">{children}</div>
+        <div class="dialog-body">{rest.children}</div>
         {footer && <footer class="dialog-foot">{footer}</footer>}
       </div>
     </dialog>

@@ -193,6 +193,10 @@ test("goals: one is made, changed and deleted with the keyboard alone", async (v
   await fill(page, "Title", "Into the cart");
   await pressByKey(page, "None");
   await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.mouse.click(2, 2);
+  await visit.sees(page, "Edit the goal", "dialog[open]");
+  await pressByKey(page, "Cancel");
   await closed(visit, page);
   await pressByKey(page, "Edit");
   await page.waitForSelector("dialog[open]");

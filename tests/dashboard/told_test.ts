@@ -50,6 +50,13 @@ Deno.test("alert form: a condition that is not finished is refused, not left out
   assert.equal(refused({ kind: "silence" }), undefined);
 });
 
+/** What closes other dialogs. */
+async function slip(page: Page): Promise<void> {
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.mouse.click(2, 2);
+}
+
 async function looked(visit: Visit, page: Page, name: string): Promise<void> {
   await assertFits(visit, page, name);
   await page.setViewport({ width: 1440, height: 900 });
@@ -66,6 +73,7 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await fill(page, "URL", `${receiver.url}/in`);
   await press(page, "Save");
   await visit.sees(page, "The secret of Team chat");
+  await slip(page);
   await visit.sees(page, "whsec_");
   await press(page, "I have copied it");
   await press(page, "Test Team chat");
@@ -77,6 +85,7 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await fill(page, "Value", "none");
   await press(page, "Save");
   await visit.sees(page, "Give a number.");
+  await slip(page);
   await fill(page, "Value", "1,000,000");
   await page.locator(".check ::-p-text(Team chat)").click();
   await assertAccessible(page, "the form of an alert");

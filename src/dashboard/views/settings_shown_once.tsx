@@ -26,6 +26,7 @@ export function ShownOnce({ title, isKept = false, onClose, children }: ShownOnc
   return (
     <Dialog
       title={title}
+      isFirm={!isKept}
       onClose={onClose}
       footer={
         <button type="button" class="button button-primary" onClick={onClose}>
