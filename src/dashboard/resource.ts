@@ -131,7 +131,11 @@ export function useRead<T>(
       setState({ key, place, state: "ready", data, problem: null });
     }, (error) => {
       if (abort.signal.aborted) return;
-      setState({ key, place, state: "error", data: null, problem: problemFrom(error) });
+      const problem = problemFrom(error);
+      // What was read before stays, and with it what is typed there, until the server is back.
+      if (problem.code === "unreachable" && held<T>(key) !== null) {
+        again = setTimeout(reload, PENDING_RELOAD_MS);
+      } else setState({ key, place, state: "error", data: null, problem });
     });
     return () => {
       abort.abort();
