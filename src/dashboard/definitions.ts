@@ -10,13 +10,11 @@ export const DEFINITIONS = {
   bounceRate: "Share of visits with one page view at most and no custom event.",
   sessionDuration:
     "Time from the first to the last event of a visit, on average. Visits of a single event count as zero.",
-  medianDuration: "Half of all visits last longer than this, half shorter.",
   pageviewsPerSession: "Page views in the range, divided by the visits that start in it.",
   change:
     "Difference to the period compared with: of counts in percent, of rates in percentage points. An unfinished period is compared with the equally long part.",
   acquisition:
     "Where visits come from: the source of each visit's first page view. Channels follow the default groups of Google Analytics 4, with AI assistants besides.",
-  channel: "The kind of source that a visit came from, by the first rule that fits.",
   pages: "Visitors and views of each page.",
   entries: "Visits that begin on the page.",
   exits: "Visits that end on the page.",
@@ -35,16 +33,8 @@ export const DEFINITIONS = {
   goalValue: "What all conversions are worth together.",
   funnel:
     "People who did the first step in the range, and how many of them went on to each next step in time.",
-  dropoff: "People lost since the step before.",
   retention:
     "Of the people who began in a period, the share that came back in each period after it.",
-  trends: "The number of events of any kind, or what a property of theirs comes to.",
-  insights:
-    "Changes that are large against the period before and the same weekdays, and unlikely to be chance.",
-  heatmap: "Where visitors clicked on the page, and how far down they scrolled.",
   rageClicks: "Three or more clicks within a second on the same spot.",
   deadClicks: "Clicks after which nothing happened for a second.",
-  incomplete: "Dashed: this period has not ended yet.",
 } as const;
-
-export type Figure = keyof typeof DEFINITIONS;

@@ -124,7 +124,8 @@ export function readRange(query: URLSearchParams): RangeChoice {
   return from === null || to === null || from > to ? RANGE_DEFAULT : { from, to };
 }
 
-function isFilter(value: unknown): value is Filter {
+/** Whether it is a condition as addresses write them. */
+export function isFilter(value: unknown): value is Filter {
   const { field, op, values } = (value ?? {}) as Partial<Filter>;
   return typeof field === "string" && typeof op === "string" && Array.isArray(values);
 }

@@ -2,6 +2,7 @@ import type { Params } from "../location_state.ts";
 import { isWhole } from "../filter_editor.tsx";
 import type { Filter } from "../location_query.ts";
 import { type EventMatch, matchBody } from "../match_editor.tsx";
+import { writtenMatch } from "./trends_match.ts";
 
 export type FunnelOrder = "ordered" | "strict" | "unordered";
 export type FunnelEntry = "any" | "first";
@@ -128,31 +129,11 @@ export function definitionParams(
   };
 }
 
-function isFilter(value: unknown): value is Filter {
-  const { field, op, values } = (value ?? {}) as Partial<Filter>;
-  return typeof field === "string" && typeof op === "string" &&
-    (values === undefined || Array.isArray(values));
-}
-
-/** A match that was written by hand or by `matchesText`; null where it is none. */
-function readMatch(value: unknown): EventMatch | null {
-  if (typeof value === "string" && value !== "") return { name: value, filters: [] };
-  if (typeof value !== "object" || value === null) return null;
-  const { name = null, filters = [], label } = value as Partial<EventMatch>;
-  if (name !== null && typeof name !== "string") return null;
-  if (!Array.isArray(filters) || !filters.every(isFilter)) return null;
-  return {
-    name: name === "" ? null : name,
-    filters: filters.map((filter) => ({ ...filter, values: filter.values ?? [] })),
-    ...(typeof label === "string" && label !== "" ? { label } : {}),
-  };
-}
-
 function readMatches(text: string | null, most: number): EventMatch[] | null {
   try {
     const parsed: unknown = JSON.parse(text ?? "null");
     if (!Array.isArray(parsed)) return null;
-    const matches = parsed.slice(0, most).map(readMatch);
+    const matches = parsed.slice(0, most).map(writtenMatch);
     return matches.every((match) => match !== null) ? matches : null;
   } catch {
     return null;

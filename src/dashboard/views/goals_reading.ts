@@ -5,7 +5,6 @@ import type { Compared } from "../replies.ts";
 export type Goal = GoalResult;
 export type GoalValue = NonNullable<Goal["valueDefinition"]>;
 export type GoalChange = Change;
-export type GoalPoint = Goal["series"][number];
 
 /** `GET /v1/goals`. */
 export interface GoalsReply {

@@ -3,9 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { fetchBlob } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { Icon } from "../icons.tsx";
-import { effectiveTimezone, go, hrefFor } from "../location_state.ts";
+import { effectiveTimezone } from "../location_state.ts";
 import { dateTime, integer } from "../number_format.ts";
 import { hasScope } from "../session.ts";
+import { ViewLink } from "../view_link.tsx";
 import type { JobRun } from "./heatmaps_job.ts";
 import { type Capture, type Device, DEVICE_LABELS, DEVICES } from "./heatmaps_replies.ts";
 
@@ -53,16 +54,9 @@ function nextAttempt({ nextAttemptAt }: Capture): string {
 /** Leads to where the site's address is set. */
 function SettingsLink() {
   return (
-    <a
-      class="button"
-      href={hrefFor({ view: "settings" })}
-      onClick={(event) => {
-        event.preventDefault();
-        go({ view: "settings" });
-      }}
-    >
+    <ViewLink class="button" to={{ view: "settings" }}>
       <Icon name="settings" /> Open the settings
-    </a>
+    </ViewLink>
   );
 }
 

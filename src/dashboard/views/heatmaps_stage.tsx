@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { useWidth } from "../element_width.ts";
 import { counted, integer, percent } from "../number_format.ts";
 import { DensityLayer, DotLayer, type Sheet } from "./heatmaps_canvas.tsx";
 import {
@@ -15,20 +16,6 @@ import type { Device, HeatmapReply, Kind, Point, Reach } from "./heatmaps_replie
 
 /** Clicks this near to the pointer are told, in document pixels. */
 const NEAR_PX = 24;
-
-/** The width that an element has, as it changes. */
-function useWidth<E extends HTMLElement>() {
-  const element = useRef<E>(null);
-  const [widthPx, setWidth] = useState(0);
-  useEffect(() => {
-    const shown = element.current!;
-    const sized = new ResizeObserver(() => setWidth(shown.clientWidth));
-    sized.observe(shown);
-    setWidth(shown.clientWidth);
-    return () => sized.disconnect();
-  }, []);
-  return { element, widthPx };
-}
 
 function Bands({ scroll, sheet }: { scroll: readonly Reach[]; sheet: Sheet }) {
   const bands = useMemo(() => bandsOf(scroll, sheet.heightPx), [scroll, sheet.heightPx]);

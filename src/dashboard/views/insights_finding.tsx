@@ -4,7 +4,7 @@ import { apiUrl } from "../api.ts";
 import { Definition } from "../definition.tsx";
 import { Icon } from "../icons.tsx";
 import { Change } from "../kpi_tile.tsx";
-import { effectiveTimezone, go, hrefFor } from "../location_state.ts";
+import { effectiveTimezone } from "../location_state.ts";
 import { localTime } from "../note_times.ts";
 import { counted } from "../number_format.ts";
 import { ViewLink } from "../view_link.tsx";
@@ -64,19 +64,9 @@ function ShowInOverview({ drilldown, metric, text }: ChangeFound) {
   const changes = destinationOf(drilldown, metric);
   if (changes === null) return null;
   return (
-    <a
-      class="button"
-      href={hrefFor(changes)}
-      aria-label={`Show in Overview: ${text}`}
-      onClick={(event) => {
-        // Another tab is the browser's business.
-        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-        event.preventDefault();
-        go(changes);
-      }}
-    >
+    <ViewLink class="button" to={changes} label={`Show in Overview: ${text}`}>
       <Icon name="expand" /> Show in Overview
-    </a>
+    </ViewLink>
   );
 }
 

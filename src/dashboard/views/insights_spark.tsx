@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
-import { useEffect, useRef, useState } from "preact/hooks";
 import { effectiveInterval } from "../location_state.ts";
+import { useNear } from "../near_window.ts";
 import type { Kpis, KpisReply } from "../replies.ts";
 import { useRead } from "../resource.ts";
 import { readAddress } from "./insights_destination.ts";
@@ -8,20 +8,6 @@ import { readAddress } from "./insights_destination.ts";
 const WIDTH_PX = 180;
 const HEIGHT_PX = 44;
 const EDGE_PX = 3;
-
-/** True from the moment on in which the element comes near the window. */
-function useNear<T extends Element>() {
-  const element = useRef<T>(null);
-  const [isNear, setNear] = useState(false);
-  useEffect(() => {
-    const watch = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
-    }, { rootMargin: "200px" });
-    watch.observe(element.current!);
-    return () => watch.disconnect();
-  }, []);
-  return { element, isNear };
-}
 
 function valueOf(metric: string, kpis: Kpis): number {
   switch (metric) {

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { useWidth } from "../element_width.ts";
 import { integer, percent } from "../number_format.ts";
 import {
   layOut,
@@ -17,20 +18,6 @@ interface SankeyProps {
   readonly way: readonly string[];
   readonly onNode: (key: string) => void;
   readonly onLink: (fromKey: string, toKey: string) => void;
-}
-
-/** The width that there is for the diagram. */
-function useWidth() {
-  const frame = useRef<HTMLDivElement>(null);
-  const [widthPx, setWidth] = useState(0);
-  useEffect(() => {
-    const element = frame.current!;
-    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
-    watch.observe(element);
-    setWidth(element.clientWidth);
-    return () => watch.disconnect();
-  }, []);
-  return { frame, widthPx };
 }
 
 /** The node of the next column that most came from or went to, else the nearest one. */
@@ -157,7 +144,7 @@ function Label(props: LabelProps) {
 
 /** The ways as a Sankey: one stop for Tab, from where the arrow keys lead along them. */
 export function SankeyDiagram({ reply, isBackward, way, onNode, onLink }: SankeyProps) {
-  const { frame, widthPx } = useWidth();
+  const { element: frame, widthPx } = useWidth<HTMLDivElement>();
   const sankey = useMemo(() => layOut(reply, isBackward, widthPx), [reply, isBackward, widthPx]);
   const [focused, setFocused] = useState<string | null>(null);
   const first = sankey.nodes[0]?.key;

@@ -4,12 +4,13 @@ import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { Icon } from "../icons.tsx";
-import { go, hrefFor, sharedParams, viewParam } from "../location_state.ts";
+import { go, sharedParams, viewParam } from "../location_state.ts";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { GoalResult } from "../../reports/goals/goals.ts";
 import { useRead } from "../resource.ts";
 import { showsView } from "../share.ts";
+import { ViewLink } from "../view_link.tsx";
 
 /** Which goal's conversions the other tables show, and the way back. */
 export function ChosenGoal() {
@@ -96,16 +97,9 @@ export function GoalsPanel() {
   const chosen = viewParam("goal");
   const rows = goals.data?.goals ?? [];
   const link = (
-    <a
-      class="button button-quiet"
-      href={hrefFor({ view: "goals" })}
-      onClick={(event) => {
-        event.preventDefault();
-        go({ view: "goals" });
-      }}
-    >
+    <ViewLink class="button button-quiet" to={{ view: "goals" }}>
       <Icon name="goals" /> All goals
-    </a>
+    </ViewLink>
   );
   return (
     <Panel

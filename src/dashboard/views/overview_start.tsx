@@ -9,7 +9,6 @@ import {
   effectiveTimezone,
   filters,
   go,
-  hrefFor,
   inProject,
   project,
   segment,
@@ -20,6 +19,7 @@ import { EmptyNote } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
 import { readAnew, type Resource, useRead } from "../resource.ts";
 import { refreshSession, session } from "../session.ts";
+import { ViewLink } from "../view_link.tsx";
 
 /** Reads reach back ten years at most. */
 const YEARS_BACK_DAYS = 9 * 365;
@@ -82,16 +82,9 @@ function Welcome() {
           numbers come here by themselves.
         </p>
         <p>
-          <a
-            class="button button-primary"
-            href={hrefFor({ view: "settings" })}
-            onClick={(event) => {
-              event.preventDefault();
-              go({ view: "settings" });
-            }}
-          >
+          <ViewLink class="button button-primary" to={{ view: "settings" }}>
             Install the snippet
-          </a>
+          </ViewLink>
         </p>
         <OtherProjects />
       </EmptyNote>

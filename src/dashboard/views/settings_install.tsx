@@ -3,10 +3,11 @@ import { useEffect, useState } from "preact/hooks";
 import { BASE_PATH } from "../base_path.ts";
 import { Segments, SelectField, TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
-import { effectiveTimezone, go, hrefFor } from "../location_state.ts";
+import { effectiveTimezone } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { CopyButton } from "../copy_button.tsx";
+import { ViewLink } from "../view_link.tsx";
 import { useFirstEvent, type Waiting } from "./settings_first_event.ts";
 import type { KeyTask } from "./settings_keys.tsx";
 import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";
@@ -41,15 +42,9 @@ function Received({ waiting }: { waiting: Extract<Waiting, { state: "received" }
         <strong>{event.name}</strong>
         {event.path === null ? "" : ` on ${event.path}`}
         , {dateTime(event.timestamp, effectiveTimezone.value)}.{" "}
-        <a
-          href={hrefFor({ view: "events" })}
-          onClick={(click) => {
-            click.preventDefault();
-            go({ view: "events", bots: "include", filters: [] });
-          }}
-        >
+        <ViewLink to={{ view: "events", bots: "include", filters: [] }}>
           See it among the events
-        </a>
+        </ViewLink>
       </p>
     </>
   );

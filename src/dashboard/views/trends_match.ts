@@ -1,17 +1,22 @@
 import type { EventMatch } from "../match_editor.tsx";
-import type { Filter } from "../location_query.ts";
+import { isFilter } from "../location_query.ts";
 
 const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
-function isFilter(value: unknown): value is Filter {
-  const { field, op, values } = (value ?? {}) as Partial<Filter>;
-  return typeof field === "string" && typeof op === "string" && Array.isArray(values);
-}
-
-function isMatch(value: unknown): value is EventMatch {
-  const { name, filters } = (value ?? {}) as Partial<EventMatch>;
-  return (name === null || typeof name === "string") &&
-    Array.isArray(filters) && filters.every(isFilter);
+/** A match as addresses write it, by hand or not: a bare name, or its members. Null where it is none. */
+export function writtenMatch(value: unknown): EventMatch | null {
+  if (typeof value === "string" && value !== "") return { name: value, filters: [] };
+  if (typeof value !== "object" || value === null) return null;
+  const { name = null, filters: written = [], label } = value as Partial<EventMatch>;
+  if (name !== null && typeof name !== "string") return null;
+  // Those that take no values may leave them out.
+  const filters = Array.isArray(written) ? written.map((each) => ({ values: [], ...each })) : null;
+  if (!filters?.every(isFilter)) return null;
+  return {
+    name: name === "" ? null : name,
+    filters,
+    ...(typeof label === "string" && label !== "" ? { label } : {}),
+  };
 }
 
 function parsed(text: string): unknown {
@@ -23,9 +28,8 @@ function parsed(text: string): unknown {
 }
 
 function matchFrom(value: unknown): EventMatch {
-  if (typeof value === "string" && value !== "") return { name: value, filters: [] };
-  const whole = { filters: [], ...value as Partial<EventMatch> | null };
-  return isMatch(whole) ? { name: whole.name, filters: whole.filters } : ANY_EVENT;
+  const { name, filters } = writtenMatch(value) ?? ANY_EVENT;
+  return { name, filters };
 }
 
 /** An event match as addresses and the API write it: a bare name or JSON. Any event where it is neither. */

@@ -1,9 +1,10 @@
 /// <reference lib="dom" />
 import { createContext } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useState } from "preact/hooks";
 import { fetchBlob, read } from "../api.ts";
 import { dateIn } from "../location_query.ts";
 import { effectiveTimezone, timezone } from "../location_state.ts";
+import { useNear } from "../near_window.ts";
 import type { Device, HeatmapReply } from "./heatmaps_replies.ts";
 
 /** A page as it was photographed: an address that an element can show, and its size in CSS pixels. */
@@ -80,36 +81,20 @@ interface ClickPictureProps {
   readonly y: number;
 }
 
-/** Once an element is about to be seen. */
-function useSeen() {
-  const element = useRef<HTMLSpanElement>(null);
-  const [isSeen, setSeen] = useState(false);
-  useEffect(() => {
-    const observer = new IntersectionObserver((entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      setSeen(true);
-      observer.disconnect();
-    }, { rootMargin: "200px" });
-    observer.observe(element.current!);
-    return () => observer.disconnect();
-  }, []);
-  return { element, isSeen };
-}
-
 /** The page around a click, with its place marked; nothing where there is no picture of it. */
 export function ClickPicture({ path, device, at, x, y }: ClickPictureProps) {
   const pictures = useContext(Pictures);
-  const { element, isSeen } = useSeen();
+  const { element, isNear } = useNear<HTMLSpanElement>();
   const [picture, setPicture] = useState<PagePicture | null>(null);
   useEffect(() => {
-    if (!isSeen || pictures === null) return;
+    if (!isNear || pictures === null) return;
     let isGone = false;
     const date = dateIn(effectiveTimezone.value, Date.parse(at));
     pictures.of(path, device, date).then((found) => isGone || setPicture(found));
     return () => {
       isGone = true;
     };
-  }, [isSeen, pictures, path, device, at]);
+  }, [isNear, pictures, path, device, at]);
   const place = picture === null ? null : placeOnPicture(picture, { x, y });
   return (
     <span ref={element} class="story-picture-place">
