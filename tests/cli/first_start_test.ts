@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { makeDataDir } from "../support/embedded_template.ts";
+import { RUN_PROGRAM } from "../support/program.ts";
 import { until } from "../support/server_process.ts";
 import { run } from "./footfall_process.ts";
 import { launchChromium } from "../support/chromium.ts";
@@ -20,7 +21,7 @@ class Started {
 
   constructor(dataDir: string, env: Record<string, string>) {
     this.#child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", "-P=serve", "main.ts", "serve"],
+      args: [...RUN_PROGRAM, "main.ts", "serve"],
       cwd: ROOT,
       env: {
         DATA_DIR: dataDir,

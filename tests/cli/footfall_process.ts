@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { RUN_PROGRAM } from "../support/program.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const START_MS_MAX = 90_000;
@@ -18,7 +19,7 @@ export function footfall(
 ): Deno.ChildProcess {
   const preloaded = preload === null ? [] : ["--preload", preload];
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "-P=serve", ...preloaded, "main.ts", ...args],
+    args: [...RUN_PROGRAM, ...preloaded, "main.ts", ...args],
     cwd: ROOT,
     env: {
       DATA_DIR: dataDir,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { SignJWT } from "jose";
 import {} from "../../src/config.ts";
 import { CONFIG_VARIABLES } from "../../src/config_variables.ts";
+import { RUN_PROGRAM } from "./program.ts";
 
 export const API_KEY = "pk_reliability_test";
 export const JWT_SECRET = "a secret for tests of 32 bytes or more";
@@ -78,7 +79,7 @@ export class ServerProcess implements AsyncDisposable {
     const unset = Object.fromEntries(CONFIG_VARIABLES.map(({ name }) => [name, ""]));
     const settings = { PORT: "0", HOST: "127.0.0.1", LOG_FORMAT: "json", JWT_SECRET };
     const preloaded = preload === undefined ? [] : ["--preload", preload];
-    const args = ["run", "-P=serve", "--quiet", ...preloaded, "main.ts", "serve"];
+    const args = [...RUN_PROGRAM, ...preloaded, "main.ts", "serve"];
     const limited = ["-c", `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, Deno.execPath(), ...args];
     this.#child = new Deno.Command(descriptorsMax === undefined ? Deno.execPath() : "sh", {
       args: descriptorsMax === undefined ? args : limited,
