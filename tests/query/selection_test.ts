@@ -31,6 +31,7 @@ import { selectTimelines } from "../../src/scans/selected_timelines.ts";
 import { sessionValue as valueOfSession } from "../reference/filters.ts";
 import { type Fact, historyOf, type Session } from "../reference/world.ts";
 import { onBothEngines } from "../support/databases.ts";
+import { casesOn } from "../support/engine_cases.ts";
 import { newRow } from "../support/event_rows.ts";
 import { IN_PLACE } from "../support/in_place.ts";
 import { eventTestOf, visiting } from "../support/read_timelines.ts";
@@ -311,7 +312,7 @@ onBothEngines("selection: a scan finds what each filter means", async (t, db) =>
           assert.equal(totals.sessions, meant.size, told);
         }
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: casesOn(database, 12), endOnFailure: true },
     );
     assert.ok(some > all / 10, `${some} of ${all} select a part`);
   });

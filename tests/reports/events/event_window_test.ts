@@ -20,6 +20,7 @@ import type { Database } from "../../../src/db/sql.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
 import { SegmentCache } from "../../../src/timelines/segment_cache.ts";
 import { onBothEngines } from "../../support/databases.ts";
+import { chosenOn } from "../../support/engine_cases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { IN_PLACE } from "../../support/in_place.ts";
 
@@ -120,14 +121,14 @@ onBothEngines(
     const small = { ...WINDOW_SIZES, chunkRows: 7, openRows: 11 };
 
     await t.step("in windows and chunks of any size", async () => {
-      const cuts = [
-        [6, WINDOW_SIZES],
+      const cuts: readonly (readonly [number, PackedSizes])[] = [
         [64, small],
+        [6, WINDOW_SIZES],
         [5_000, { ...small, openBytes: 1 }],
         [5_000, { ...small, handedBytes: 1 }],
         [5_000, { ...WINDOW_SIZES, handedBytes: 2_000 }],
-      ] as const;
-      for (const [wanted, sizes] of cuts) {
+      ];
+      for (const [wanted, sizes] of chosenOn(database, cuts)) {
         const { read } = await readAll(source, wanted, sizes);
         assert.deepEqual(shown(read), shownRows(expected));
       }

@@ -7,6 +7,7 @@ import { assertHolds, worldOf } from "../../fixtures/read_case.ts";
 import { type FunnelParams, readFunnel } from "../../reference/funnel.ts";
 import type { World } from "../../reference/world.ts";
 import { onBothEngines } from "../../support/databases.ts";
+import { casesOn } from "../../support/engine_cases.ts";
 import { newRow, openWithProjects } from "../../support/event_rows.ts";
 import { answerOf, queryOf, storeWorld } from "./funnel_world.ts";
 
@@ -100,7 +101,7 @@ onBothEngines(
       const projectId = await storeWorld(database, world);
       const seen = new Set<string>();
       await t.step(`${eventCount} events`, async () => {
-        const numRuns = database.engine === "postgres" ? 400 : 60;
+        const numRuns = casesOn(database, 400);
         for (const params of fc.sample(aFunnel, { seed, numRuns })) {
           const expected = readFunnel(world, params);
           const actual = await answerOf(

@@ -18,6 +18,7 @@ import {
   type Span,
 } from "../../../src/query/selection.ts";
 import { onBothEngines } from "../../support/databases.ts";
+import { casesOn } from "../../support/engine_cases.ts";
 import { newRow } from "../../support/event_rows.ts";
 import { timelinesOf } from "../../support/read_timelines.ts";
 import {
@@ -119,7 +120,7 @@ onBothEngines("insights: what the key figures say under a filter", async (_t, db
       }
     },
   );
-  await fc.assert(property, { numRuns: database.engine === "postgres" ? 50 : 15 });
+  await fc.assert(property, { numRuns: casesOn(database, 50) });
   assert.ok(told > 0);
 });
 

@@ -20,6 +20,7 @@ import { propertyValueIds } from "../../../src/scans/property_value_ids.ts";
 import { propertyText } from "../../../src/scans/value_texts.ts";
 import { answerAsked } from "../../support/asked_read.ts";
 import { onBothEngines, type TestDatabase } from "../../support/databases.ts";
+import { casesOn } from "../../support/engine_cases.ts";
 import { openWithProjects } from "../../support/event_rows.ts";
 import { differenceOf } from "../../reads/answers.ts";
 import { readOf } from "../insights/insight_world.ts";
@@ -244,7 +245,7 @@ onBothEngines("trend lines: by every field as the reference has them", async (_t
     assert.equal(differenceOf(series, shown), null);
     if (series.some(({ value }) => value !== null)) told.add(parameters.by);
   });
-  await fc.assert(property, { numRuns: database.engine === "postgres" ? 150 : 30 });
+  await fc.assert(property, { numRuns: casesOn(database, 150) });
   // Many a field may have no value by chance; hardly ever all but one.
   assert.ok(told.size > 1, [...told].join());
 });
