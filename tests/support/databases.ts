@@ -36,7 +36,17 @@ export function onBareEngines(name: string, fn: EngineTest): void {
   register(name, fn, false);
 }
 
+/** Registers `<name> [postgres]` alone, for what another test asserts of the embedded engine. */
+export function onPostgresAlone(name: string, fn: EngineTest): void {
+  registerPostgres(name, fn, true);
+}
+
 function register(name: string, fn: EngineTest, hasSchema: boolean): void {
+  registerEmbedded(name, fn, hasSchema);
+  registerPostgres(name, fn, hasSchema);
+}
+
+function registerEmbedded(name: string, fn: EngineTest, hasSchema: boolean): void {
   Deno.test(`${name} [embedded]`, async (t) => {
     await keepEngine();
     const dataDir = await (hasSchema ? makeDataDir : makeBareDataDir)("footfall-data-");
@@ -46,6 +56,9 @@ function register(name: string, fn: EngineTest, hasSchema: boolean): void {
       await Deno.remove(dataDir, { recursive: true });
     }
   });
+}
+
+function registerPostgres(name: string, fn: EngineTest, hasSchema: boolean): void {
   const available = findPostgresBinaries() !== null;
   const inCi = Deno.env.get("CI") === "true";
   if (available) planCluster();
