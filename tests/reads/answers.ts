@@ -43,9 +43,12 @@ function withoutBeside(items: readonly Answer[], beside: readonly string[]): Ans
   });
 }
 
+/** A change is a quotient less 1: of nearly equal amounts it is the rounding of a number near 1 that is left. */
+const ROUNDED_MAX = 1e-15;
+
 function isClose(a: number, b: number): boolean {
   if (Number.isInteger(a) && Number.isInteger(b)) return a === b;
-  return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
+  return Math.abs(a - b) <= Math.max(ROUNDED_MAX, 1e-9 * Math.max(Math.abs(a), Math.abs(b)));
 }
 
 /**
