@@ -105,13 +105,14 @@ function* testFiles(folder: string): Generator<string> {
   }
 }
 
-/** What is not among the longest, a few of a folder together. */
-function* groupsOf(paths: readonly string[]): Generator<readonly string[]> {
-  for (const ofFolder of Map.groupBy(paths, dirname).values()) {
+/** What is not among the longest, a few of a folder together; those of most files, which take longer, first. */
+function groupsOf(paths: readonly string[]): (readonly string[])[] {
+  const all = [...Map.groupBy(paths, dirname).values()].flatMap((ofFolder) => {
     const groups = Math.ceil(ofFolder.length / FILES_TOGETHER_MAX);
     const at = (group: number) => Math.round(group * ofFolder.length / groups);
-    for (let group = 0; group < groups; group++) yield ofFolder.slice(at(group), at(group + 1));
-  }
+    return Array.from({ length: groups }, (_, group) => ofFolder.slice(at(group), at(group + 1)));
+  });
+  return all.sort((one, other) => other.length - one.length);
 }
 
 /** Makes the file that runs test files. @returns its path */
