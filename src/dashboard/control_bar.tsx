@@ -8,6 +8,9 @@ import {
   automaticInterval,
   comparedSegment,
   type Dates,
+  daysOf,
+  intervalIn,
+  INTERVALS,
   RANGE_PRESETS,
   type RangePreset,
   readInterval,
@@ -29,10 +32,6 @@ import { SHARE_ID } from "./share.ts";
 import type { Control } from "./views.ts";
 
 const CUSTOM = "custom";
-const DAY_MS = 86_400_000;
-/** A series has 2,000 buckets at most. */
-const DAYS_BY_HOUR_MAX = 80;
-const DAYS_BY_DAY_MAX = 1_990;
 
 const PRESET_LABELS: Readonly<Record<RangePreset, string>> = {
   "today": "Today",
@@ -45,10 +44,14 @@ const PRESET_LABELS: Readonly<Record<RangePreset, string>> = {
   "12m": "Last 12 months",
 };
 
-function RangeControl() {
+interface DatesProps {
+  /** Of the range. They change with the day, and a control without them is not rendered for that. */
+  readonly dates: Dates;
+}
+
+function RangeControl({ dates }: DatesProps) {
   const [isOpen, setOpen] = useState(false);
   const choice = range.value;
-  const dates = currentDates();
   const span = dateSpan(dates.from, dates.to);
   const custom = { value: CUSTOM, label: "preset" in choice ? "Custom…" : span };
   // The chosen entry alone would not open the dialog again.
@@ -86,17 +89,17 @@ const COMPARE_CHOICES: readonly Choice[] = [
   { value: "none", label: "No comparison" },
 ];
 
-function comparedDates(text: string, { from, to }: Dates): Dates {
+function comparedDates(text: string, dates: Dates): Dates {
   if (text.startsWith("{")) return JSON.parse(text);
-  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
-  return { from: addDays(from, -days), to: addDays(from, -1) };
+  const { from } = dates;
+  return { from: addDays(from, -daysOf(dates)), to: addDays(from, -1) };
 }
 
-function CompareControl({ segments }: { segments: readonly Segment[] }) {
+function CompareControl({ dates, segments }: DatesProps & { segments: readonly Segment[] }) {
   const [isOpen, setOpen] = useState(false);
   const text = compare.value;
   const isCustom = text.startsWith("{");
-  const chosen = comparedDates(text, currentDates());
+  const chosen = comparedDates(text, dates);
   const custom = {
     value: CUSTOM,
     label: isCustom ? `vs. ${dateSpan(chosen.from, chosen.to)}` : "vs. custom range…",
@@ -124,21 +127,17 @@ function CompareControl({ segments }: { segments: readonly Segment[] }) {
   );
 }
 
-function IntervalControl() {
-  const dates = currentDates();
-  const days = (Date.parse(dates.to) - Date.parse(dates.from)) / DAY_MS + 1;
+function IntervalControl({ dates }: DatesProps) {
   const choices = [
     { value: "", label: `By ${automaticInterval(dates)} (automatic)` },
-    ...days <= DAYS_BY_HOUR_MAX ? [{ value: "hour", label: "By hour" }] : [],
-    ...days <= DAYS_BY_DAY_MAX ? [{ value: "day", label: "By day" }] : [],
-    { value: "week", label: "By week" },
-    { value: "month", label: "By month" },
+    ...INTERVALS.filter((each) => intervalIn(dates, each) !== null)
+      .map((value) => ({ value, label: `By ${value}` })),
   ];
   return (
     <SelectField
       label="Interval"
       isLabelHidden
-      value={interval.value ?? ""}
+      value={intervalIn(dates, interval.value) ?? ""}
       choices={choices}
       onChange={(value) => go({ interval: readInterval(value) })}
     />
@@ -147,16 +146,18 @@ function IntervalControl() {
 
 const BOT_WORDS = { exclude: "", include: " · with bots", only: " · only bots" };
 
-function OptionsControl() {
+function OptionsControl({ hasBots }: { hasBots: boolean }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <button type="button" class="button" onClick={() => setOpen(true)}>
         <Icon name="settings" />
-        <span class="bar-zone">{effectiveTimezone.value}{BOT_WORDS[bots.value]}</span>
-        <span class="visually-hidden">: change the time zone and what is done about bots</span>
+        <span class="bar-zone">{effectiveTimezone.value}{hasBots && BOT_WORDS[bots.value]}</span>
+        <span class="visually-hidden">
+          : change the time zone{hasBots && " and what is done about bots"}
+        </span>
       </button>
-      {isOpen && <OptionsDialog onClose={() => setOpen(false)} />}
+      {isOpen && <OptionsDialog hasBots={hasBots} onClose={() => setOpen(false)} />}
     </>
   );
 }
@@ -179,21 +180,22 @@ export function ControlBar({ controls }: { controls: readonly Control[] }) {
 }
 
 function Bar({ controls }: { controls: readonly Control[] }) {
-  // A segment is of one project: what can be filtered, can be asked of one.
-  const hasSegments = SHARE_ID === null && controls.includes("filters");
+  const isFiltered = controls.includes("filters");
   const segments = useSegments();
+  const dates = currentDates();
   return (
     <div class="bar" role="group" aria-label="What is shown">
       <div class="bar-controls">
-        {controls.includes("range") && <RangeControl />}
-        {controls.includes("compare") && <CompareControl segments={segments} />}
-        {controls.includes("interval") && <IntervalControl />}
-        {hasSegments && <SegmentControl segments={segments} />}
-        <OptionsControl />
-        {controls.includes("filters") && <AddFilter />}
+        {controls.includes("range") && <RangeControl dates={dates} />}
+        {controls.includes("compare") && <CompareControl dates={dates} segments={segments} />}
+        {controls.includes("interval") && <IntervalControl dates={dates} />}
+        {/* A segment is of one project: what can be filtered, can be asked of one. */}
+        {SHARE_ID === null && isFiltered && <SegmentControl segments={segments} />}
+        <OptionsControl hasBots={isFiltered} />
+        {isFiltered && <AddFilter />}
       </div>
-      {controls.includes("filters") && <FilterChips />}
-      {controls.includes("filters") && <FilterHints />}
+      {isFiltered && <FilterChips />}
+      {isFiltered && <FilterHints />}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { apiUrl, read, request } from "./api.ts";
 import { ApiProblem } from "./api_problem.ts";
-import { bots, filters, type Params, project, timezone } from "./location_state.ts";
+import { type Params, project, sharedParams } from "./location_state.ts";
 import { pause } from "./pause.ts";
 import type { LiveReply } from "./replies.ts";
 import { eventsOf } from "./sse.ts";
@@ -90,12 +90,8 @@ async function run(
 /** Who is there now, kept up to date while the page is in sight. */
 export function useLive(): Live {
   const [live, setLive] = useState<Live>({ data: null, problem: null });
-  const params = {
-    project: project.value,
-    timezone: timezone.value,
-    filters: filters.value.length === 0 ? null : JSON.stringify(filters.value),
-    bots: bots.value === "exclude" ? null : bots.value,
-  };
+  // Whoever is there now is there whatever the range.
+  const params = { ...sharedParams(), from: null, to: null, project: project.value };
   useEffect(() => {
     let abort = new AbortController();
     const start = () => {

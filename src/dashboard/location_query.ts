@@ -34,10 +34,12 @@ export interface Dates {
   readonly to: string;
 }
 
-const INTERVALS: readonly string[] = ["hour", "day", "week", "month"];
+export const INTERVALS: readonly Interval[] = ["hour", "day", "week", "month"];
 const BOTS: readonly string[] = ["exclude", "include", "only"];
 const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
+/** A series has 2,000 buckets at most: the most days that are drawn by the hour, and by the day. */
+const DAYS_BY: Readonly<Partial<Record<Interval, number>>> = { hour: 80, day: 1_990 };
 /** More days than these are drawn by week, or by month. */
 const DAYS_BY_DAY_MAX = 92;
 const DAYS_BY_WEEK_MAX = 330;
@@ -100,9 +102,19 @@ export function datesOf(choice: RangeChoice, today: string): Dates {
   }
 }
 
+/** How many days there are from one date to another, both included. */
+export function daysOf({ from, to }: Dates): number {
+  return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+}
+
+/** A chosen interval; null where none is chosen, and where it would draw too many buckets of the range. */
+export function intervalIn(dates: Dates, chosen: Interval | null): Interval | null {
+  return chosen === null || daysOf(dates) > (DAYS_BY[chosen] ?? Infinity) ? null : chosen;
+}
+
 /** The interval that draws a range with a readable number of buckets. */
-export function automaticInterval({ from, to }: Dates): Interval {
-  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+export function automaticInterval(dates: Dates): Interval {
+  const days = daysOf(dates);
   if (days <= 2) return "hour";
   if (days <= DAYS_BY_DAY_MAX) return "day";
   return days <= DAYS_BY_WEEK_MAX ? "week" : "month";
@@ -170,7 +182,7 @@ export function readCompare(text: string | null, fallback = COMPARE_DEFAULT): st
 
 /** `interval`; null: automatic. */
 export function readInterval(text: string | null): Interval | null {
-  return text !== null && INTERVALS.includes(text) ? text as Interval : null;
+  return INTERVALS.find((each) => each === text) ?? null;
 }
 
 export function readBots(text: string | null): Bots {

@@ -13,6 +13,7 @@ import {
   type Filter,
   type FilterValue,
   type Interval,
+  intervalIn,
   type RangeChoice,
   readBots,
   readCompare,
@@ -137,9 +138,9 @@ export function currentDates(): Dates {
   return datesOf(range.value, dateIn(effectiveTimezone.value, Date.now()));
 }
 
-/** The interval that is drawn: the chosen one, else what suits the range. */
+/** The interval that is drawn: the chosen one where the range is not too long for it, else what suits that. */
 export function effectiveInterval(): Interval {
-  return interval.value ?? automaticInterval(currentDates());
+  return intervalIn(currentDates(), interval.value) ?? automaticInterval(currentDates());
 }
 
 /** The bar as parameters of a read: range, time zone, segment, filters and bots. */

@@ -19,8 +19,14 @@ function isTimezone(name: string): boolean {
   }
 }
 
+interface OptionsProps {
+  /** Sums of all projects leave bots out, whatever is chosen. */
+  readonly hasBots: boolean;
+  readonly onClose: () => void;
+}
+
 /** The time zone of dates and buckets, and what is done about bots. */
-export function OptionsDialog({ onClose }: { onClose: () => void }) {
+export function OptionsDialog({ hasBots, onClose }: OptionsProps) {
   const own = currentProject.value?.timezone ?? "UTC";
   const [zone, setZone] = useState(effectiveTimezone.value ?? own);
   const [choice, setChoice] = useState<string>(bots.value);
@@ -31,7 +37,7 @@ export function OptionsDialog({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog
-      title="Time zone and bots"
+      title={hasBots ? "Time zone and bots" : "Time zone"}
       onClose={onClose}
       footer={
         <DialogButtons onCancel={onClose} isDisabled={error !== null} onDo={save}>
@@ -47,13 +53,15 @@ export function OptionsDialog({ onClose }: { onClose: () => void }) {
         suggestions={Intl.supportedValuesOf("timeZone")}
         onChange={setZone}
       />
-      <SelectField
-        label="Bots"
-        hint="Crawlers and scripts that give themselves away."
-        value={choice}
-        choices={BOT_CHOICES}
-        onChange={setChoice}
-      />
+      {hasBots && (
+        <SelectField
+          label="Bots"
+          hint="Crawlers and scripts that give themselves away."
+          value={choice}
+          choices={BOT_CHOICES}
+          onChange={setChoice}
+        />
+      )}
     </Dialog>
   );
 }

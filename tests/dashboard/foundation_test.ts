@@ -12,6 +12,8 @@ import {
   dateIn,
   datesOf,
   type Filter,
+  intervalIn,
+  INTERVALS,
   RANGE_PRESETS,
   readBots,
   readCompare,
@@ -182,6 +184,18 @@ Deno.test("numbers: a typed comma groups thousands or is the point, and never cu
   for (const text of ["", "x", "1,00,0", "1.000,50", "1 000", "0x10", "Infinity", "1e999", "."]) {
     assert.equal(typedNumber(text), null, text);
   }
+});
+
+Deno.test("interval: one that would draw too many buckets of the range is not taken", () => {
+  const offered = (days: number) => {
+    const to = new Date(Date.UTC(2020, 0, days)).toISOString().slice(0, 10);
+    return INTERVALS.filter((each) => intervalIn({ from: "2020-01-01", to }, each) === each);
+  };
+  assert.deepEqual(offered(80), ["hour", "day", "week", "month"]);
+  assert.deepEqual(offered(81), ["day", "week", "month"]);
+  assert.deepEqual(offered(1_990), ["day", "week", "month"]);
+  assert.deepEqual(offered(1_991), ["week", "month"]);
+  assert.equal(intervalIn({ from: "2020-01-01", to: "2020-01-01" }, null), null);
 });
 
 Deno.test("range: presets move with the day, months with the calendar", () => {

@@ -234,7 +234,13 @@ test("overview: nothing of a segment, or of bots, is not told as nothing in the 
   const event = { eventId: crypto.randomUUID(), name: "page_view", url: "https://shop.example/" };
   assert.equal((await visit.server.post(project, [event])).status, 200);
   const asked: string[] = [];
-  visit.intercept = (request) => void asked.push(new URL(request.url()).pathname);
+  const live = new Set<string>();
+  visit.intercept = (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    asked.push(pathname);
+    if (pathname === "/v1/live") live.add(searchParams.get("segment") ?? "everybody");
+    return undefined;
+  };
   for (const [query, of] of [["segment=nobody", DEMO], ["bots=only", project.id]]) {
     const page = await visit.open(query, { project: of! });
     await visit.settled(page);
@@ -243,6 +249,11 @@ test("overview: nothing of a segment, or of bots, is not told as nothing in the 
     await page.close();
   }
   assert.ok(!asked.includes("/v1/events"), "the latest event is not looked for");
+  assert.deepEqual(
+    [...live],
+    ["nobody", "everybody"],
+    "who is there now is asked of the segment, too",
+  );
   await visit.server.admin("DELETE", segment);
 });
 
