@@ -59,10 +59,13 @@ export const interval = computed<Interval | null>(() => readInterval(query.value
 export const filters = computed<readonly Filter[]>(() => readFilters(filtersText.value));
 export const bots = computed<Bots>(() => readBots(query.value.get("bots")));
 
-/** The chosen project, else the first that the token may read; null where it may read none. */
+/**
+ * The project that the address names, where it names none the first that may be seen. Null where that
+ * is none: another one would stand under its question, with numbers that look like its own.
+ */
 export const currentProject = computed<SessionProject | null>(() => {
-  const projects = session.value?.projects ?? [];
-  return projects.find(({ id }) => id === projectText.value) ?? projects[0] ?? null;
+  const named = SHARE_ID === null ? projectText.value : null;
+  return session.value?.projects.find(({ id }) => named === null || id === named) ?? null;
 });
 /** The current project's id. */
 export const project = computed<string | null>(() => currentProject.value?.id ?? null);
@@ -79,10 +82,10 @@ export function viewParam(name: string): string | null {
 /** An address of a view says of which project it is, where there are several. */
 function whole(changes: Changes): Changes {
   const { view, project: named } = changes;
-  if (view === undefined || view === "sites" || named !== undefined || !hasSeveral.value) {
-    return changes;
-  }
-  return { ...changes, project: project.value };
+  if (view === undefined || view === "sites" || named !== undefined) return changes;
+  return hasSeveral.value && project.value !== null
+    ? { ...changes, project: project.value }
+    : changes;
 }
 
 /** What views name that one project alone has. */

@@ -5,7 +5,7 @@ import { currentProject, view } from "./location_state.ts";
 import { PendingNote } from "./pending.tsx";
 import { isFramed, type SharedDashboard } from "./share.ts";
 import { ThemeSwitch } from "./theme_switch.tsx";
-import { useViewFocus } from "./view_focus.ts";
+import { UNOPENED, useViewFocus } from "./view_focus.ts";
 import { ViewLink } from "./view_link.tsx";
 import { type View, VIEWS } from "./views.ts";
 
@@ -31,7 +31,12 @@ function Head({ share, views, current }: {
       {views.length > 1 && (
         <nav class="shared-nav" aria-label="Views">
           {views.map(({ id, title, icon }) => (
-            <ViewLink key={id} class="nav-link" to={{ view: id }} isCurrent={id === current.id}>
+            <ViewLink
+              key={id}
+              class="nav-link"
+              to={{ view: id, params: UNOPENED }}
+              isCurrent={id === current.id}
+            >
               <Icon name={icon} size={18} /> {title}
             </ViewLink>
           ))}

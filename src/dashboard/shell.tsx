@@ -11,7 +11,7 @@ import { PendingNote } from "./pending.tsx";
 import { account, hasAccount, hasScope, session } from "./session.ts";
 import { SignOutButton } from "./sign_out.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
-import { useViewFocus } from "./view_focus.ts";
+import { UNOPENED, useViewFocus } from "./view_focus.ts";
 import { ViewLink } from "./view_link.tsx";
 import { FIRST_VIEW, SITES, type View, VIEWS } from "./views.ts";
 
@@ -29,7 +29,11 @@ function currentView(): View {
 
 function NavLink({ id, title, icon, isCurrent }: View & { isCurrent: boolean }) {
   return (
-    <ViewLink class="nav-link" to={{ view: id, params: { section: null } }} isCurrent={isCurrent}>
+    <ViewLink
+      class="nav-link"
+      to={{ view: id, params: { ...UNOPENED, section: null } }}
+      isCurrent={isCurrent}
+    >
       <Icon name={icon} size={18} /> {title}
     </ViewLink>
   );
@@ -95,7 +99,8 @@ function SideBar({ current }: { current: View }) {
         </button>
       </div>
       <div id="side-menu" class={isOpen ? "side-menu side-menu-open" : "side-menu"}>
-        <nav class="nav" aria-label="Views">
+        {/* The view that is shown is chosen, too, by who wants to see the whole of it. */}
+        <nav class="nav" aria-label="Views" onClick={() => setOpen(false)}>
           {shownViews().map((each) => (
             <NavLink key={each.id} {...each} isCurrent={each.id === current.id} />
           ))}
@@ -107,6 +112,30 @@ function SideBar({ current }: { current: View }) {
         </div>
       </div>
     </header>
+  );
+}
+
+/** There is none that the person may see, or the address names another. */
+function NoProject() {
+  const first = session.value?.projects[0];
+  return (
+    <EmptyNote title="There is no project to show">
+      {first !== undefined
+        ? (
+          <>
+            <p>You may not see the project of this address, or it is gone.</p>
+            <ViewLink
+              class="button"
+              to={hasSeveral.value ? { view: SITES, project: null } : inProject(first.id)}
+            >
+              {hasSeveral.value ? "All sites" : first.name}
+            </ViewLink>
+          </>
+        )
+        : hasAccount.value
+        ? "Your account may see no project. Ask an owner to let you into one."
+        : `Your token may read no project. Make another: ${commandText("token --link")}`}
+    </EmptyNote>
   );
 }
 
@@ -128,15 +157,9 @@ export function Shell() {
         </div>
         <DiskWarning />
         <PasskeyHint />
-        {hasProject || current.id === "settings"
+        {hasProject || current.isOfAll || current.id === "settings"
           ? <Content key={`${current.id} ${currentProject.value?.id}`} />
-          : (
-            <EmptyNote title="There is no project to show">
-              {hasAccount.value
-                ? "Your account may see no project. Ask an owner to let you into one."
-                : `Your token may read no project. Make another: ${commandText("token --link")}`}
-            </EmptyNote>
-          )}
+          : <NoProject />}
       </main>
     </div>
   );

@@ -87,4 +87,10 @@ test("roles: a person of several projects changes between them, and sees no othe
   await page.waitForSelector(".project-switch");
   const names = await visit.text(page, ".project-switch");
   assert.ok(names.includes("The third") && !names.includes("Nothing yet"), names);
+  // Nor does the address of another show the first of them under its question.
+  const other = await visit.open("view=trends", { token: null, project: EMPTY });
+  await visit.sees(other, "You may not see the project of this address", "main");
+  assert.equal(new URL(other.url()).searchParams.get("project"), EMPTY);
+  await other.locator("main ::-p-text(All sites)").click();
+  await other.waitForSelector(".sites-name");
 });
