@@ -63,6 +63,7 @@ test("roles: a viewer of one project sees that one, and nothing with which to ch
     const buttons = await buttonsOf(visit, page);
     // One's own API tokens and account are one's own to change, in sections of their own.
     assert.doesNotMatch(buttons, changing, view);
+    if (view === "Goals") await visit.sees(page, "Ask an owner for the role of an editor.", "main");
   }
   // The other project is not there, by whatever address; nor does the server take what the page hides.
   const token = await page.evaluate(`fetch("/v1/auth/token", { method: "POST" })

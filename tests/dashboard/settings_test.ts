@@ -251,7 +251,12 @@ test("A person is looked up and erased after a question", async (visit) => {
   await fill(page, "User id, anonymous id or visitor hash", "ada/lovelace");
   await page.keyboard.press("Enter");
   await visit.sees(page, "2 events, 1 visit", ".settings-found");
+  // Once another id stands there, whoever was found is not who would be erased.
+  await fill(page, "User id, anonymous id or visitor hash", "other");
+  assert.equal(await page.$(".settings-found"), null);
+  await fill(page, "User id, anonymous id or visitor hash", "ada/lovelace");
   await press(page, "Erase this person");
+  await visit.sees(page, "Erase ada/lovelace?", ".dialog");
   await visit.sees(page, "it cannot be undone", ".dialog");
   assert.equal((await visit.server.stored(project)).length, 3);
   await press(page, "Erase for good", ".dialog");
@@ -362,10 +367,16 @@ test("settings: whole addresses are told of, and shortened in one click", async 
   const project = await ownProject(visit);
   const page = await opened(visit, project);
   await visit.sees(page, "whole IP addresses are stored beside the visitor hash");
+  await fill(page, "Name", "Not saved yet");
   await press(page, "Store shortened addresses from now on");
   await visit.sees(page, "Saved");
   assert.equal((await stored(visit, project)).ipStorage, "truncated");
   await visit.until(page, `document.querySelector(".settings-privacy") === null`);
+  // What was edited beside it is neither saved nor lost.
+  assert.notEqual((await stored(visit, project)).name, "Not saved yet");
+  await press(page, "Save changes");
+  await visit.until(page, `document.querySelector(".settings-actions button").disabled`);
+  assert.equal((await stored(visit, project)).name, "Not saved yet");
 });
 
 test("the shell: little space on the disk is told of on every view, plenty is not", async (visit) => {

@@ -4,7 +4,7 @@ import { Icon } from "../icons.tsx";
 import { EmptyNote, Skeleton } from "../panel.tsx";
 import { currentDates, timezone } from "../location_state.ts";
 import { useRead } from "../resource.ts";
-import { hasScope } from "../session.ts";
+import { hasAccount, hasScope } from "../session.ts";
 import { SHARE_ID } from "../share.ts";
 import { type GoalForm, newForm } from "./goals_form.ts";
 
@@ -107,8 +107,14 @@ export function NoWriting() {
   if (SHARE_ID !== null) return null;
   return (
     <p class="muted">
-      Your link may only read, so goals cannot be changed. Ask for a link with the scope{" "}
-      <code>write</code>.
+      {hasAccount.value
+        ? "You may only look, so goals cannot be changed. Ask an owner for the role of an editor."
+        : (
+          <>
+            Your link may only read, so goals cannot be changed. Ask for a link with the scope{" "}
+            <code>write</code>.
+          </>
+        )}
     </p>
   );
 }

@@ -75,7 +75,13 @@ interface ProjectsFieldProps {
 
 /** Which projects it tells of, where there are several. */
 function ProjectsField({ chosen, onChange }: ProjectsFieldProps) {
-  const projects = session.value?.projects ?? [];
+  const known = session.value?.projects ?? [];
+  const others = chosen.filter((id) => !known.some((each) => each.id === id));
+  // One that the person may not see leaves by a click on its own box alone.
+  const projects = [
+    ...known,
+    ...others.map((id) => ({ id, name: `${id}, which you may not see` })),
+  ];
   if (projects.length < 2) return null;
   return (
     <fieldset class="choice-list">

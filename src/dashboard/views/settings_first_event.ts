@@ -36,24 +36,30 @@ async function before(signal: AbortSignal): Promise<EventsReply> {
   return await read<EventsReply>(PATH, { from, bots: "include", limit: 1 }, signal);
 }
 
-/** The next event that is stored; null where the wait was ended. */
+/** The next event that is stored; null where the wait was ended. Nothing is asked while nobody looks. */
 async function nextEvent(
-  start: string,
+  { start, isFirst }: { readonly start: string; readonly isFirst: boolean },
   signal: AbortSignal,
   onPoll: () => void,
 ): Promise<ReceivedEvent | null> {
-  let after = start;
+  /** Null: the place was waited at for so long that nobody knows it any more. */
+  let after: string | null = start;
   let pauseMs = POLL_MS;
   while (!signal.aborted) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     if (signal.aborted) return null;
+    if (document.hidden) continue;
     onPoll();
     try {
-      const reply = await read<EventsReply>(PATH, { after, bots: "include", limit: 1 }, signal);
-      if (reply.events.length > 0) return reply.events[0]!;
+      const reply: EventsReply = after === null
+        ? await before(signal)
+        : await read<EventsReply>(PATH, { after, bots: "include", limit: 1 }, signal);
+      // Of a project that had none before, whichever is there came meanwhile.
+      if (reply.events.length > 0 && (after !== null || isFirst)) return reply.events[0]!;
       after = reply.tailCursor;
       pauseMs = POLL_MS;
-    } catch {
+    } catch (error) {
+      if (error instanceof ApiProblem && error.code === "cursor_expired") after = null;
       // A server that is away for a moment does not end the wait.
       pauseMs = Math.min(2 * pauseMs, POLL_MS_MAX);
     }
@@ -80,7 +86,7 @@ export function useFirstEvent() {
       const told = () =>
         setWaiting({ state: "waiting", isFirst, isLong: Date.now() - sinceMs > HINT_MS });
       told();
-      const event = await nextEvent(tailCursor, signal, told);
+      const event = await nextEvent({ start: tailCursor, isFirst }, signal, told);
       if (event !== null) setWaiting({ state: "received", isFirst, event });
     } catch (error) {
       if (signal.aborted || !(error instanceof ApiProblem)) return;

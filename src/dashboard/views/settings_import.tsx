@@ -99,18 +99,25 @@ function ProductChoice({ wanted, onChange }: ChoiceProps) {
 interface StepProps {
   readonly projectId: string;
   readonly wanted: Wanted;
+  /** Whether the file is being stored. */
+  readonly onStoring: (isStoring: boolean) => void;
   readonly onOver: () => void;
 }
 
 /** A look first; then, if it is wanted, the import. */
-function Steps({ projectId, wanted, onOver }: StepProps) {
+function Steps({ projectId, wanted, onStoring, onOver }: StepProps) {
   const [found, setFound] = useState<FileImport | null>(null);
   const looking = useRequest(async () => setFound(await ask(projectId, wanted, true)), {
     isOver: false,
   });
-  const storing = useRequest(async () => setFound(await ask(projectId, wanted, false)), {
-    isOver: false,
-  });
+  const storing = useRequest(async () => {
+    onStoring(true);
+    try {
+      setFound(await ask(projectId, wanted, false));
+    } finally {
+      onStoring(false);
+    }
+  }, { isOver: false });
   const isBusy = looking.isBusy || storing.isBusy;
   const problem = storing.problem ?? looking.problem;
   const isDone = found !== null && !found.dryRun;
@@ -150,12 +157,16 @@ function Steps({ projectId, wanted, onOver }: StepProps) {
 function ImportPanel({ projectId }: { projectId: string }) {
   const [file, setFile] = useState<File | null>(null);
   const [choice, setChoice] = useState({ from: RECOGNISED, timeZone: "" });
+  const [isStoring, setStoring] = useState(false);
   const change = (changed: Partial<Wanted>) => setChoice({ ...choice, ...changed });
   return (
     <Panel title="Import from another product" definition={DEFINITION}>
       <div class="settings-form">
         {file === null && <FileDrop onFile={setFile} />}
-        <ProductChoice wanted={choice} onChange={change} />
+        {/* Another product begins anew, which a file that is being stored does not. */}
+        <fieldset style={{ display: "contents" }} disabled={isStoring}>
+          <ProductChoice wanted={choice} onChange={change} />
+        </fieldset>
         {file !== null && file.size > FILE_BYTES_MAX && (
           <>
             <TooLarge projectId={projectId} file={file} from={choice.from} />
@@ -171,6 +182,7 @@ function ImportPanel({ projectId }: { projectId: string }) {
             key={`${choice.from} ${choice.timeZone}`}
             projectId={projectId}
             wanted={{ file, ...choice }}
+            onStoring={setStoring}
             onOver={() => setFile(null)}
           />
         )}

@@ -41,7 +41,7 @@ function when(instant: string | null): string {
 
 /** Finding a person, and erasing who was found. */
 function usePerson() {
-  const [found, setFound] = useState<PersonReply | null>(null);
+  const [found, setFound] = useState<{ by: string; person: PersonReply } | null>(null);
   const [note, setNote] = useState<{ text: string; isBad: boolean } | null>(null);
   const [isBusy, setBusy] = useState(false);
   const run = async (work: () => Promise<void>) => {
@@ -62,7 +62,7 @@ function usePerson() {
   const find = (id: string) =>
     run(async () => {
       setFound(null);
-      setFound(await read<PersonReply>(pathOf(id)));
+      setFound({ by: id, person: await read<PersonReply>(pathOf(id)) });
     });
   const erase = (id: string) =>
     run(async () => {
@@ -119,6 +119,8 @@ export function PersonPanel() {
   const [id, setId] = useState("");
   const [isAsked, setAsked] = useState(false);
   const { found, note, isBusy, find, erase } = usePerson();
+  // Whoever was found by another id than the one that stands there is not who is meant.
+  const person = found?.by === id.trim() ? found.person : null;
   return (
     <Panel title="Data requests (GDPR)" definition={DEFINITION}>
       <form
@@ -143,20 +145,20 @@ export function PersonPanel() {
           {isBusy ? "One moment…" : note?.text ?? ""}
         </p>
       </form>
-      {found !== null && <Found person={found} isBusy={isBusy} onErase={() => setAsked(true)} />}
-      {isAsked && found !== null && (
+      {person !== null && <Found person={person} isBusy={isBusy} onErase={() => setAsked(true)} />}
+      {isAsked && person !== null && (
         <Confirm
-          title={`Erase ${found.actor.userId ?? "this person"}?`}
+          title={`Erase ${person.actor.userId ?? id.trim()}?`}
           action="Erase for good"
           isBusy={isBusy}
           onClose={() => setAsked(false)}
           onConfirm={() => {
             setAsked(false);
-            void erase(found.actor.id);
+            void erase(person.actor.id);
           }}
         >
           <p>
-            {counted(found.events.length, "event", "events")}{" "}
+            {counted(person.events.length, "event", "events")}{" "}
             and everything counted from them will be deleted. All numbers of the past change
             accordingly, and it cannot be undone.
           </p>

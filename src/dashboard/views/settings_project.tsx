@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { Confirm } from "../dialog.tsx";
@@ -7,7 +7,7 @@ import { LinesField, SelectField, TextField } from "../field.tsx";
 import { integer } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
-import { refreshSession, type SessionProject } from "../session.ts";
+import { hasAccount, refreshSession, type SessionProject } from "../session.ts";
 import { type IpStorage, knownTimezones, type Project } from "./settings_replies.ts";
 
 const DEFINITION = "What the project is called, where its site is, and how its events are kept.";
@@ -179,7 +179,13 @@ function useSaving(project: Project, onSaved: () => void) {
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [note, setNote] = useState("");
   const [isBusy, setBusy] = useState(false);
-  useEffect(() => setDraft(draftOf(project)), [JSON.stringify(project)]);
+  const stored = useRef(project);
+  useEffect(() => {
+    // What was edited and is not saved stays.
+    const edits = changeOf(draft, stored.current);
+    stored.current = project;
+    setDraft(draftOf({ ...project, ...edits }));
+  }, [JSON.stringify(project)]);
   const change = changeOf(draft, project);
   const edit = (next: Draft) => {
     setDraft(next);
@@ -189,7 +195,11 @@ function useSaving(project: Project, onSaved: () => void) {
     setBusy(true);
     setProblem(null);
     try {
-      await send<Project>("PATCH", `/v1/projects/${project.id}`, wanted);
+      const saved = (await send<Project>("PATCH", `/v1/projects/${project.id}`, wanted))!;
+      // As it is stored, with what else was edited.
+      const others = wanted === change ? {} : { ...change, ...wanted };
+      stored.current = saved;
+      setDraft(draftOf({ ...saved, ...others }));
       await refreshSession();
       setNote("Saved");
       onSaved();
@@ -251,7 +261,7 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
   );
 }
 
-/** What a token without the scope `admin` sees. */
+/** What whoever is no admin sees. */
 function ReadOnly({ project }: { project: SessionProject }) {
   return (
     <Panel title="Project" definition={DEFINITION}>
@@ -268,8 +278,14 @@ function ReadOnly({ project }: { project: SessionProject }) {
         <dd>{project.timezone}</dd>
       </dl>
       <p class="muted settings-why">
-        Your token may look but not change anything here. For that it needs the scope{" "}
-        <code>admin</code>.
+        {hasAccount.value
+          ? "You may look but not change anything here. Ask an owner for the role of an admin."
+          : (
+            <>
+              Your token may look but not change anything here. For that it needs the scope{" "}
+              <code>admin</code>.
+            </>
+          )}
       </p>
     </Panel>
   );
