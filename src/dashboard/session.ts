@@ -72,6 +72,7 @@ function leave(message: string | null): void {
   identity.value = "";
   session.value = null;
   signedOutMessage.value = message;
+  outage.value = null;
 }
 
 /** The session of a token. Throws ApiProblem where it is refused or the server is out of reach. */

@@ -29,7 +29,7 @@ function PasswordGate() {
           autocomplete="off"
           isFirst
           value={text}
-          error={error ?? passwordFault.value}
+          error={error ?? passwordFault.value ?? outage.value?.detail}
           hint="Whoever sent you the link knows it."
           onChange={setText}
         />

@@ -107,8 +107,8 @@ test("shares: its filters stand there and cannot be taken off; others can be add
   await visit.sees(page, totals.visitors.toLocaleString("en"), ".overview-tiles");
 });
 
-test("shares: the password opens it by keyboard alone, and a wrong one says so", async (visit) => {
-  visit.expectedFaults.push("status of 401");
+test("shares: the password opens it by keyboard alone; a wrong one and an outage are told", async (visit) => {
+  visit.expectedFaults.push("status of 401", "503");
   const { path } = await share(visit, { views: ["overview"], password: "open sesame" });
   const page = await visit.openAt(at(visit, path));
   await visit.sees(page, "This dashboard has a password", "h1");
@@ -116,6 +116,17 @@ test("shares: the password opens it by keyboard alone, and a wrong one says so",
   await typeInto(page, "Password", "open barley");
   await page.keyboard.press("Enter");
   await visit.sees(page, "This is not the password of this dashboard.");
+  const detail = "The database cannot be reached.";
+  const problem = { status: 503, code: "database_unavailable", detail };
+  visit.intercept = (request) =>
+    !request.url().endsWith("/token") ? undefined : {
+      status: 503,
+      contentType: "application/problem+json",
+      body: JSON.stringify(problem),
+    };
+  await page.keyboard.press("Enter");
+  await visit.sees(page, detail);
+  visit.intercept = () => undefined;
   await fill(page, "Password", "open sesame");
   await page.keyboard.press("Enter");
   await visit.sees(page, "For our investors", "header");
