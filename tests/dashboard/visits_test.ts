@@ -80,10 +80,17 @@ test("Who is behind a number: from a tile to people, to one of them, to a visit 
     (all) => all.map((each) => each.getAttribute("datetime")),
   );
   assert.deepEqual(times, events.map(({ timestamp }: Json) => timestamp));
-  await visit.sees(page, GOAL.slug, ".story-goal");
+  await visit.sees(page, GOAL.title, ".story-goal");
+  await visit.until(page, `document.activeElement?.matches("h1")`);
   await press(page, "Show all details of page_view");
   await page.waitForSelector(".story .events-detail");
   await visit.picture(page, "visit");
+
+  // The menu leads from one of them to all.
+  await page.locator(".nav ::-p-text(Visits)").click();
+  await visit.sees(page, "Visits, newest first", "main");
+  await page.goBack();
+  await page.waitForSelector(".story");
 
   // A click leads to the heat map of its page.
   const clicked = events.find(({ name }: Json) => name === "click");
@@ -117,7 +124,7 @@ test("Visits: those behind a channel's number, and one person's by the list of e
   await visit.until(page, `!location.search.includes("of=")`);
   await visit.settled(page);
   await page.goto(`${visit.world.url}/?project=prj_demo&view=visits&goal=${GOAL.slug}`);
-  await visit.sees(page, `Reached the goal ${GOAL.slug}`);
+  await visit.sees(page, `Reached the goal ${GOAL.title}`);
   await press(page, "Remove: Reached the goal");
   await visit.until(page, `!location.search.includes("goal=")`);
 
@@ -381,9 +388,10 @@ Deno.test("Visits in words: places, conversions and what they are worth", () => 
   assert.equal(placeText({ country: "DE", region: "Berlin", city: "Berlin" }), "Berlin, Germany");
   assert.equal(placeText({ country: null }), "–");
   const value = { amount: 12.5, currency: "EUR" };
-  assert.equal(conversionText({ slug: "buy", totalConversions: 2, value }), "buy × 2, €12.50");
+  const buy = { slug: "buy", title: "Buy it" };
+  assert.equal(conversionText({ ...buy, totalConversions: 2, value }), "Buy it × 2, €12.50");
   const none = { amount: null, currency: null };
-  assert.equal(conversionText({ slug: "buy", totalConversions: 1, value: none }), "buy");
+  assert.equal(conversionText({ ...buy, totalConversions: 1, value: none }), "Buy it");
   assert.equal(worthText([value, { amount: 3, currency: "USD" }]), "€12.50 + $3.00");
   assert.equal(worthText([]), "–");
 });

@@ -85,7 +85,8 @@ function conversionsOf(
       passesBots(fact, bots) && matches(fact, goal.match, world)
     );
     if (own.length === 0) return [];
-    return [{ slug: goal.slug, totalConversions: own.length, value: worthOf(goal, own) }];
+    const { slug, title } = goal;
+    return [{ slug, title, totalConversions: own.length, value: worthOf(goal, own) }];
   });
 }
 

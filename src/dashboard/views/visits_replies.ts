@@ -89,9 +89,9 @@ export function worthText(
 
 /** What one goal was reached for. */
 export function conversionText(
-  { slug, totalConversions, value }: VisitRow["conversions"][number],
+  { title, totalConversions, value }: VisitRow["conversions"][number],
 ): string {
   const times = totalConversions === 1 ? "" : ` × ${totalConversions}`;
   const worth = value.currency === null ? "" : `, ${money(value.amount, value.currency)}`;
-  return `${slug}${times}${worth}`;
+  return `${title}${times}${worth}`;
 }

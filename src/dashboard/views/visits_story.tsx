@@ -58,7 +58,8 @@ function VisitFacts({ visit }: { visit: WholeVisit }) {
 /** What else the person did: the visits around this one. */
 function OtherVisits({ visit: { id, actor, userId } }: { visit: WholeVisit }) {
   const visits = usePages<VisitRow>("/v1/visits", { ...sharedParams(), filters: null, actor });
-  const rows = visits.rows.filter((row) => row.id !== id);
+  const without = (rows: readonly VisitRow[]) => rows.filter((row) => row.id !== id);
+  const rows = without(visits.rows);
   const isKnown = visits.data !== null;
   return (
     <Panel
@@ -73,7 +74,7 @@ function OtherVisits({ visit: { id, actor, userId } }: { visit: WholeVisit }) {
       empty={isKnown && rows.length === 0 ? <p class="muted">None in this range.</p> : null}
     >
       <VisitsTable
-        of={{ ...visits, rows }}
+        of={{ ...visits, rows, all: async (progress) => without(await visits.all(progress)) }}
         caption="Other visits of this person"
         hasPerson={false}
       />
@@ -85,6 +86,7 @@ function Story({ reply, onMore }: { reply: VisitReply; onMore: (() => void) | nu
   const { events, visit } = reply;
   const pictures = useMemo(() => new PagePictures(), [visit.id]);
   useEffect(() => () => pictures.close(), [pictures]);
+  const goalTitles = new Map(visit.conversions.map(({ slug, title }) => [slug, title]));
   return (
     <Pictures.Provider value={pictures}>
       <ol class="story">
@@ -92,6 +94,7 @@ function Story({ reply, onMore }: { reply: VisitReply; onMore: (() => void) | nu
           <StoryLine
             key={event.eventId}
             event={event}
+            goalTitles={goalTitles}
             secondsSince={i === 0 ? null : events[i - 1]!.secondsToNext}
           />
         ))}

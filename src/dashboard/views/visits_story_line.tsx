@@ -109,12 +109,14 @@ function What({ event }: { event: StoryEvent }) {
 
 interface StoryLineProps {
   readonly event: StoryEvent;
+  /** The titles of the goals that the visit reached, by their slugs. */
+  readonly goalTitles: ReadonlyMap<string, string>;
   /** Since the event before; null: it is the first. */
   readonly secondsSince: number | null;
 }
 
 /** One event of a story: when, after how long, what, and what was reached by it. */
-export function StoryLine({ event, secondsSince }: StoryLineProps) {
+export function StoryLine({ event, goalTitles, secondsSince }: StoryLineProps) {
   const [isOpen, setOpen] = useState(false);
   const { eventId, name, timestamp, goals } = event;
   const isView = name === "page_view";
@@ -133,7 +135,7 @@ export function StoryLine({ event, secondsSince }: StoryLineProps) {
           <What event={event} />
           {goals.map((slug) => (
             <span key={slug} class="tag story-goal">
-              <Icon name="goals" size={12} /> {slug}
+              <Icon name="goals" size={12} /> {goalTitles.get(slug) ?? slug}
             </span>
           ))}
         </div>

@@ -34,6 +34,7 @@ export interface StoredVisit extends Row {
 /** The conversions of one goal in a visit. */
 export const VisitConversion = z.object({
   slug: z.string().meta({ description: "The goal's" }),
+  title: z.string().meta({ description: "The goal's" }),
   totalConversions: z.int(),
   value: WorthShown.meta({
     description: "Of these conversions together; nulls where the goal has no value",

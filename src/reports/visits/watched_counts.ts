@@ -85,12 +85,13 @@ class WatchedTotals {
     };
   }
 
-  #reached({ slug, value }: Goal, i: number, match: number): VisitConversion[] {
+  #reached({ slug, title, value }: Goal, i: number, match: number): VisitConversion[] {
     const place = i * this.goals.length + match;
     const totalConversions = this.#counts?.totals[place] ?? 0;
     if (totalConversions === 0) return [];
     const amount = this.#sums.at(place);
-    return [{ slug, totalConversions, value: worthOf(value, { totalConversions, amount }) }];
+    const worth = worthOf(value, { totalConversions, amount });
+    return [{ slug, title, totalConversions, value: worth }];
   }
 }
 
