@@ -339,4 +339,13 @@ test("An error is told in the panel and can be tried again; nothing there says w
   await page.waitForSelector(ROW);
   const empty = await visit.open("view=events", { project: EMPTY });
   await visit.sees(empty, "No events in this range");
+  await empty.close();
+  const segment = `/v1/segments/nobody?project=prj_demo`;
+  const filters = [{ field: "path", op: "is", values: ["/nowhere"] }];
+  await visit.server.admin("PUT", segment, { title: "Nobody", filters });
+  const nobody = await visit.open("view=events&segment=nobody");
+  await visit.sees(nobody, "No event fits the segment and the filters");
+  await press(nobody, "Take the segment and the filters away");
+  await nobody.waitForSelector(ROW);
+  await visit.server.admin("DELETE", segment);
 });

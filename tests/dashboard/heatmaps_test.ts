@@ -267,6 +267,12 @@ test("A new picture is taken on request, with its progress and its result", asyn
   assert.deepEqual(asked, [{ project: "prj_demo", path: "/", devices }]);
   await visit.until(page, `document.querySelector(".heatmaps-recapture button:disabled") === null`);
   assert.ok(reads > readsBefore, "the heatmap is read anew");
+  await page.click(".heatmaps-paths tbody tr:last-child .row-button");
+  await visit.until(page, `new URLSearchParams(location.search).get("path") !== "/"`);
+  await visit.until(
+    page,
+    `document.querySelector(".heatmaps-progress-text")?.textContent.trim() === ""`,
+  );
 });
 
 test("Who may not have pictures taken sees no button for it", async (visit) => {

@@ -1,18 +1,13 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
+import { EmptyList } from "../empty_list.tsx";
 import { CheckField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { dateIn } from "../location_query.ts";
-import {
-  bots,
-  currentDates,
-  effectiveTimezone,
-  filters,
-  go,
-  sharedParams,
-} from "../location_state.ts";
+import { bots, currentDates, effectiveTimezone, go, sharedParams } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
-import { EmptyNote, Panel } from "../panel.tsx";
+import { Panel } from "../panel.tsx";
+import { Refused } from "../request_state.tsx";
 import { ExportButton } from "./events_export.tsx";
 import { EventsTable } from "./events_table.tsx";
 import { type Tail, useTail } from "./events_tail.ts";
@@ -75,20 +70,10 @@ function NewEvents({ tail, onShow }: { tail: Tail; onShow: () => void }) {
 }
 
 function NoEvents() {
-  const isFiltered = filters.value.length > 0;
   return (
-    <EmptyNote
-      title={isFiltered ? "No event fits these filters" : "No events in this range"}
-      icon="events"
-    >
-      {isFiltered
-        ? (
-          <button type="button" class="button" onClick={() => go({ filters: [] })}>
-            Take the filters away
-          </button>
-        )
-        : "Choose a longer range, or send the first event: the settings have the snippet."}
-    </EmptyNote>
+    <EmptyList icon="events" none="No events" noneFits="No event fits">
+      Choose a longer range, or send the first event: the settings have the snippet.
+    </EmptyList>
   );
 }
 
@@ -99,7 +84,7 @@ export function EventsView() {
   const { mark, isAtTop } = useAtTop();
   const isLive = currentDates().to >= dateIn(effectiveTimezone.value, Date.now());
   const tail = useTail(sharedParams(), { isHeld: isPaused || !isAtTop || isAnyOpen, isLive });
-  const { first, events, hasMore, isLoadingMore } = tail;
+  const { first, events, hasMore, isLoadingMore, moreProblem } = tail;
   const show = () => {
     tail.show();
     if (!isAtTop) mark.current?.scrollIntoView({ block: "center" });
@@ -139,6 +124,7 @@ export function EventsView() {
               {isLoadingMore ? "Loading…" : "Show older events"}
             </button>
             <span class="muted">{counted(events.length, "event")} shown</span>
+            <Refused problem={moreProblem} />
           </div>
         )}
       </Panel>

@@ -43,6 +43,8 @@ export interface Tail {
   readonly show: () => void;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
+  /** Why the older ones did not come; null: they did, or were not asked for. */
+  readonly moreProblem: ApiProblem | null;
   readonly more: () => void;
   /** Why nothing new is heard of just now; null: all is well. */
   readonly problem: ApiProblem | null;
@@ -106,6 +108,7 @@ export function useTail(
   const [stored, setLater] = useState<Later>(nothingYet(null));
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [isLoadingMore, setLoadingMore] = useState(false);
+  const [moreProblem, setMoreProblem] = useState<ApiProblem | null>(null);
   const held = useRef(isHeld);
   held.current = isHeld;
   const { data } = first;
@@ -142,10 +145,13 @@ export function useTail(
   const more = async () => {
     if (cursor === null || isLoadingMore) return;
     setLoadingMore(true);
+    setMoreProblem(null);
     try {
       const page = await read<EventsReply>(PATH, { ...params, limit: PAGE_ROWS, cursor });
       change((before) => ({ ...before, older: [...before.older, page] }));
-    } catch { /* the button stays: pressing it again is the retry */ }
+    } catch (error) {
+      if (error instanceof ApiProblem) setMoreProblem(error);
+    }
     setLoadingMore(false);
   };
   const pages = [...data === null ? [] : [data], ...later.older];
@@ -157,6 +163,7 @@ export function useTail(
     show,
     hasMore: cursor !== null,
     isLoadingMore,
+    moreProblem,
     more,
     problem,
   };

@@ -180,7 +180,7 @@ function SourcesPanel({ slug }: { slug: string }) {
     by,
     goal: slug,
   });
-  const { rows, hasMore, more, isLoadingMore, all } = sources;
+  const { rows, hasMore, more, isLoadingMore, moreProblem, all } = sources;
   const { from, to } = currentDates();
   const name = fieldLabel(by).toLowerCase();
   return (
@@ -205,7 +205,7 @@ function SourcesPanel({ slug }: { slug: string }) {
         csvName={`${slug} by ${name} ${from} to ${to}`}
         allRows={all}
         onMore={hasMore ? more : undefined}
-        isLoadingMore={isLoadingMore}
+        {...{ isLoadingMore, moreProblem }}
         isSortable
       />
     </Panel>

@@ -130,6 +130,7 @@ interface RecaptureProps {
 export function Recapture({ run, path, device }: RecaptureProps) {
   if (!hasScope("jobs")) return null;
   const { job, isRunning } = run;
+  const isOwn = run.path === path;
   const done = job?.captures.filter(({ status }) => status !== "pending").length ?? 0;
   return (
     <div class="heatmaps-recapture">
@@ -149,7 +150,7 @@ export function Recapture({ run, path, device }: RecaptureProps) {
       >
         On all devices
       </button>
-      {isRunning && (
+      {isOwn && isRunning && (
         <progress
           class="heatmaps-progress"
           aria-label="Pictures taken"
@@ -157,7 +158,9 @@ export function Recapture({ run, path, device }: RecaptureProps) {
           max={job?.captures.length ?? 1}
         />
       )}
-      <span role="status" class="heatmaps-progress-text">{progressText(run)}</span>
+      <span role="status" class="heatmaps-progress-text">
+        {isOwn ? progressText(run) : isRunning ? `Pictures of ${run.path} are taken…` : ""}
+      </span>
     </div>
   );
 }

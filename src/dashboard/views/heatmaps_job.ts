@@ -26,6 +26,8 @@ export interface CaptureJob {
 }
 
 export interface JobRun {
+  /** The page that the pictures are of; null: none was asked for. */
+  readonly path: string | null;
   readonly job: CaptureJob | null;
   /** Why it could not be started or followed; null: it could. */
   readonly problem: ApiProblem | null;
@@ -63,6 +65,7 @@ async function follow(
 
 /** Has pictures taken, and tells how far that is. It goes on at the server when the view is left. */
 export function useCaptureJob(onDone: () => void): JobRun {
+  const [path, setPath] = useState<string | null>(null);
   const [job, setJob] = useState<CaptureJob | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [isRunning, setRunning] = useState(false);
@@ -72,6 +75,7 @@ export function useCaptureJob(onDone: () => void): JobRun {
     abort.current.abort();
     abort.current = new AbortController();
     const { signal } = abort.current;
+    setPath(path);
     setRunning(true);
     setProblem(null);
     setJob(null);
@@ -87,5 +91,5 @@ export function useCaptureJob(onDone: () => void): JobRun {
     }
     if (!signal.aborted) setRunning(false);
   };
-  return { job, problem, isRunning, start };
+  return { path, job, problem, isRunning, start };
 }

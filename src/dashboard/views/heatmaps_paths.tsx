@@ -148,7 +148,7 @@ interface PathsProps {
 
 /** The pages that there are heatmaps of, most visited first. */
 export function PathsPanel({ paths, page }: PathsProps) {
-  const { rows, hasMore, more, isLoadingMore, all } = paths;
+  const { rows, hasMore, more, isLoadingMore, moreProblem, all } = paths;
   return (
     <Panel
       title="Pages"
@@ -174,6 +174,7 @@ export function PathsPanel({ paths, page }: PathsProps) {
         rowAction={({ path }) => path === OTHER ? OTHER_TEXT : `Show the heatmap of ${path}`}
         onMore={hasMore ? more : undefined}
         isLoadingMore={isLoadingMore}
+        moreProblem={moreProblem}
         csvName="heatmap pages"
         allRows={all}
       />

@@ -1,15 +1,9 @@
 /// <reference lib="dom" />
 import { type Column, DataTable } from "../data_table.tsx";
-import {
-  currentDates,
-  effectiveTimezone,
-  filters,
-  go,
-  sharedParams,
-  viewParam,
-} from "../location_state.ts";
+import { EmptyList } from "../empty_list.tsx";
+import { currentDates, effectiveTimezone, go, sharedParams, viewParam } from "../location_state.ts";
 import { dateTime, integer, NOTHING } from "../number_format.ts";
-import { EmptyNote, Panel } from "../panel.tsx";
+import { Panel } from "../panel.tsx";
 import { personName } from "../person_link.tsx";
 import { usePages } from "../resource.ts";
 import { minuteLabel } from "./events_record.ts";
@@ -79,28 +73,6 @@ const COUNTED: Column<PersonRow> = {
   show: ({ countedAt }) => at(countedAt ?? null),
 };
 
-function NoPeople({ isNarrowed }: { isNarrowed: boolean }) {
-  const isFiltered = filters.value.length > 0 || isNarrowed;
-  return (
-    <EmptyNote
-      title={isFiltered ? "Nobody fits these filters" : "Nobody was here in this range"}
-      icon="people"
-    >
-      {isFiltered
-        ? (
-          <button
-            type="button"
-            class="button"
-            onClick={() => go({ filters: [], params: { of: null } })}
-          >
-            Take the filters away
-          </button>
-        )
-        : "Choose a longer range."}
-    </EmptyNote>
-  );
-}
-
 /** People, who was here last first. */
 export function PeopleList() {
   const of = viewParam("of");
@@ -131,7 +103,16 @@ export function PeopleList() {
         state={people}
         skeletonRows={16}
         empty={people.data !== null && rows.length === 0
-          ? <NoPeople isNarrowed={of !== null} />
+          ? (
+            <EmptyList
+              icon="people"
+              none="Nobody was here"
+              noneFits="Nobody fits"
+              narrowing={{ of }}
+            >
+              Choose a longer range.
+            </EmptyList>
+          )
           : null}
       >
         <DataTable

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
-import { filters, go, sharedParams, viewParam } from "../location_state.ts";
-import { EmptyNote, Panel } from "../panel.tsx";
+import { EmptyList } from "../empty_list.tsx";
+import { sharedParams, viewParam } from "../location_state.ts";
+import { Panel } from "../panel.tsx";
 import { usePages } from "../resource.ts";
 import { CountedChip, Narrowed } from "./visits_narrowed.tsx";
 import type { VisitRow, VisitsReply } from "./visits_replies.ts";
@@ -10,28 +11,6 @@ import { VisitsTable } from "./visits_table.tsx";
 const DEFINITION =
   "Visits that started in the range and hold an event that fits the filters, the newest first. A visit ends where 30 minutes pass without an event.";
 
-function NoVisits({ isNarrowed }: { isNarrowed: boolean }) {
-  const isFiltered = filters.value.length > 0 || isNarrowed;
-  return (
-    <EmptyNote
-      title={isFiltered ? "No visit fits these filters" : "No visits in this range"}
-      icon="log"
-    >
-      {isFiltered
-        ? (
-          <button
-            type="button"
-            class="button"
-            onClick={() => go({ filters: [], params: { goal: null, actor: null, of: null } })}
-          >
-            Take the filters away
-          </button>
-        )
-        : "Choose a longer range."}
-    </EmptyNote>
-  );
-}
-
 function VisitList() {
   const [goal, actor, of] = [viewParam("goal"), viewParam("actor"), viewParam("of")];
   const visits = usePages<VisitRow, VisitsReply>("/v1/visits", {
@@ -39,12 +18,13 @@ function VisitList() {
     ...{ goal, actor, of },
     limit: 50,
   });
-  const isNarrowed = goal !== null || actor !== null || of !== null;
+  // Whichever visit is listed has reached it.
+  const goalTitle = visits.rows[0]?.conversions.find(({ slug }) => slug === goal)?.title ?? goal;
   return (
     <>
-      {isNarrowed && (
+      {(goal ?? actor ?? of) !== null && (
         <div class="chips">
-          {goal !== null && <Narrowed name="goal" text={`Reached the goal ${goal}`} />}
+          {goal !== null && <Narrowed name="goal" text={`Reached the goal ${goalTitle}`} />}
           {actor !== null && <Narrowed name="actor" text={`Visits of ${actor}`} />}
           {of !== null && <CountedChip of={of} total={visits.data?.total} listed="visits" />}
         </div>
@@ -55,7 +35,16 @@ function VisitList() {
         state={visits}
         skeletonRows={16}
         empty={visits.data !== null && visits.rows.length === 0
-          ? <NoVisits isNarrowed={isNarrowed} />
+          ? (
+            <EmptyList
+              icon="log"
+              none="No visits"
+              noneFits="No visit fits"
+              narrowing={{ goal, actor, of }}
+            >
+              Choose a longer range.
+            </EmptyList>
+          )
           : null}
       >
         <VisitsTable of={visits} caption="Visits, newest first" />
