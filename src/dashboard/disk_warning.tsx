@@ -28,7 +28,7 @@ export function DiskWarning() {
   useEffect(() => {
     const closed = new AbortController();
     const look = () => void readDisk(closed.signal).then(setDisk);
-    const timer = setInterval(look, LOOK_AGAIN_MS);
+    const timer = setInterval(() => document.hidden || look(), LOOK_AGAIN_MS);
     look();
     return () => {
       clearInterval(timer);

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { Definition } from "./definition.tsx";
 import { Icon } from "./icons.tsx";
-import { change as changeText, points } from "./number_format.ts";
+import { change as changeText, NOTHING, points } from "./number_format.ts";
 
 interface ChangeProps {
   /** A fraction of what it was, or of a rate the difference; null: there is nothing to compare with. */
@@ -32,7 +32,7 @@ interface KpiTileProps {
   readonly definition: string;
   /** As it is shown; null: not known yet. */
   readonly value: ComponentChildren;
-  /** Undefined: nothing is compared; null: there was nothing before. */
+  /** Undefined: nothing is compared; null: there was nothing before, or 0. */
   readonly change?: number | null | undefined;
   /** What it was before, as it is shown. */
   readonly previous?: string | undefined;
@@ -59,7 +59,7 @@ function Figures(props: KpiTileProps) {
         )}
         {previous !== undefined && (
           <span class="tile-previous">
-            {change === null ? "no earlier data" : `from ${previous}`}
+            {previous === NOTHING ? "no earlier data" : `from ${previous}`}
           </span>
         )}
       </span>

@@ -6,7 +6,8 @@ import type { Interval } from "./location_query.ts";
 export const NOTHING = "–";
 
 let locale = globalThis.navigator?.language || "en";
-let formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>();
+/** Each is made once: making one takes far longer than formatting by it. */
+let formats = new Map<string, unknown>();
 
 /** Another language than the browser's, for tests. */
 export function setLocale(wanted: string): void {
@@ -19,21 +20,20 @@ export function currentLocale(): string {
   return locale;
 }
 
-function numbers(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+function made<Options, Format>(
+  Kind: new (locale: string, options: Options) => Format,
+  options: Options,
+): Format {
   const key = JSON.stringify(options);
-  const known = formats.get(key) as Intl.NumberFormat | undefined;
-  const format = known ?? new Intl.NumberFormat(locale, options);
+  const format = formats.get(key) as Format | undefined ?? new Kind(locale, options);
   formats.set(key, format);
   return format;
 }
 
-function dates(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = JSON.stringify(options);
-  const known = formats.get(key) as Intl.DateTimeFormat | undefined;
-  const format = known ?? new Intl.DateTimeFormat(locale, options);
-  formats.set(key, format);
-  return format;
-}
+const numbers = (options: Intl.NumberFormatOptions) => made(Intl.NumberFormat, options);
+/** How instants are told. */
+export const dates = (options: Intl.DateTimeFormatOptions) => made(Intl.DateTimeFormat, options);
+const REGIONS: Intl.DisplayNamesOptions = { type: "region" };
 
 /** A count, with its digits grouped. */
 export function integer(value: number | null | undefined): string {
@@ -162,7 +162,7 @@ export function bucketLabel(label: string, interval: Interval, style: "axis" | "
 /** A country's name by its two letters; the letters where nobody knows it. */
 export function countryName(code: string): string {
   try {
-    return new Intl.DisplayNames(locale, { type: "region" }).of(code) ?? code;
+    return made(Intl.DisplayNames, REGIONS).of(code) ?? code;
   } catch {
     return code;
   }

@@ -88,7 +88,7 @@ export function Panel(props: PanelProps) {
         <h2 id={id} class="panel-title">{title}</h2>
         {definition && <Definition of={title} text={definition} />}
         <span class="panel-state visually-hidden" role="status">
-          {isLoading ? `Loading ${title}` : ""}
+          {isLoading && state?.data === null ? `Loading ${title}` : ""}
         </span>
         {actions && <div class="panel-actions">{actions}</div>}
       </header>

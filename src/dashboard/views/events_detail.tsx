@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { fieldLabel, valueLabel } from "../filter_fields.ts";
 import { addFilter, effectiveTimezone } from "../location_state.ts";
-import { currentLocale } from "../number_format.ts";
+import { dates } from "../number_format.ts";
 import { CopyButton } from "../copy_button.tsx";
 import { type ExportedEvent, ownProperties } from "../../event_file/exported_event.ts";
 import { flattened, readableJson, sizeText } from "./events_record.ts";
@@ -31,7 +31,7 @@ const FILTER_LENGTH_MAX = 200;
 
 function exactTime(instant: string): string {
   const timezone = effectiveTimezone.value;
-  return new Intl.DateTimeFormat(currentLocale(), {
+  return dates({
     dateStyle: "medium",
     timeStyle: "long",
     ...(timezone === null ? {} : { timeZone: timezone }),

@@ -1,5 +1,5 @@
 import type { Size } from "../../event_file/exported_event.ts";
-import { currentLocale } from "../number_format.ts";
+import { dates } from "../number_format.ts";
 
 /** Width and height as people write them; null where neither is known. */
 export function sizeText(size: Size | null): string | null {
@@ -44,9 +44,7 @@ function formatted(
   options: Intl.DateTimeFormatOptions,
 ): string {
   const zone = timezone === null ? {} : { timeZone: timezone };
-  return new Intl.DateTimeFormat(currentLocale(), { ...options, ...zone }).format(
-    new Date(instant),
-  );
+  return dates({ ...options, ...zone }).format(new Date(instant));
 }
 
 /** The time of an event to the second. */

@@ -151,7 +151,7 @@ function useSites(sort: string) {
   }, { isFollowed: true });
   const { reload } = sites;
   useEffect(() => {
-    const timer = setInterval(reload, FRESH_MS);
+    const timer = setInterval(() => document.hidden || reload(), FRESH_MS);
     return () => clearInterval(timer);
   }, [reload]);
   return sites;
