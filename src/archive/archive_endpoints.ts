@@ -86,7 +86,13 @@ export const RestorationPlanned = z.object({
   })),
 }).meta({ id: "RestorationPlanned" });
 
-/** Reply of `POST /v1/restorations/frames`. */
+/** Body of `POST /v1/restorations/frames`. */
+export const FrameBytes = z.string().meta({
+  format: "binary",
+  description: "As the archive has it",
+});
+
+/** Its reply. */
 export const FrameRestored = z.union([
   z.object({ stored: z.int(), known: z.int() }),
   z.object({

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { Problem } from "../problem.ts";
 import { isDeeper } from "../json_text.ts";
 import { FILTER_OPS } from "../query/filters.ts";
@@ -16,9 +15,7 @@ export interface ToldRead {
   readonly semantics: string | null;
   /** How the lists of people and visits are asked for those whom a number counts; null: it counts nobody. */
   readonly behind: string | null;
-  readonly parameters: Readonly<
-    Record<string, string | { readonly description: string; readonly schema: z.ZodType }>
-  >;
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 /** A read as an assistant is offered it. */
@@ -78,12 +75,8 @@ function pathNames(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 }
 
-function propertyOf(name: string, about: ToldRead["parameters"][string]): Json {
-  const told = typeof about === "string"
-    ? { type: "string", description: about }
-    : { ...z.toJSONSchema(about.schema, { io: "input", unrepresentable: "any" }), ...about };
-  const { schema: _, $schema: __, ...plain } = told as Record<string, unknown>;
-  return { ...plain, ...SHAPES[name] };
+function propertyOf(name: string, description: string): Json {
+  return { type: "string", description, ...SHAPES[name] };
 }
 
 /** The tool that asks a read. */

@@ -81,9 +81,10 @@ interface ClientRow {
   readonly path: string;
   /** A Problem in the client's shape, where the client reads it; absent: problem+json. */
   readonly refuse?: (problem: Problem) => Response;
-  /** For the OpenAPI document; `status`: of a success, where it is not 200. */
+  /** For the OpenAPI document; status and type of a success, where these are not 200 and JSON. */
   readonly summary: string;
   readonly status?: number;
+  readonly contentType?: string;
 }
 
 /** A route that takes events: body → batch, outcome → reply. */

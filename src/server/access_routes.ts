@@ -40,7 +40,7 @@ import {
   TokenCreation,
   TokensRevoked,
 } from "../auth/session_endpoints.ts";
-import { BODY_PROBLEMS, type DocumentedRoute, shown } from "./documented_route.ts";
+import { type DocumentedRoute, type RouteDoc, shown } from "./documented_route.ts";
 
 export type AccessServices =
   & SessionServices
@@ -48,6 +48,10 @@ export type AccessServices =
   & ProjectServices
   & KeyServices
   & ApiTokenServices;
+
+function made(description: string, schema: z.ZodType): RouteDoc["success"] {
+  return { ...shown(description, schema, 201), hasLocation: true };
+}
 
 function tokenRoutes(services: AccessServices): DocumentedRoute[] {
   return [
@@ -71,7 +75,7 @@ function tokenRoutes(services: AccessServices): DocumentedRoute[] {
         summary: "Issue a token (where no identity provider is configured)",
         body: TokenCreation,
         success: { status: 201, description: "The token", schema: TokenCreated },
-        problems: [...BODY_PROBLEMS, "conflict"],
+        problems: ["conflict"],
       },
     },
     {
@@ -110,8 +114,8 @@ function apiTokenRoutes(services: ApiTokenServices): DocumentedRoute[] {
       doc: {
         summary: "Create an API token, which may do no more than you; it is shown once",
         body: ApiTokenCreation,
-        success: { status: 201, description: "The new token", schema: ApiTokenCreated },
-        problems: [...BODY_PROBLEMS, "conflict"],
+        success: made("The new token", ApiTokenCreated),
+        problems: ["conflict"],
       },
     },
     {
@@ -149,8 +153,8 @@ function projectRoutes(services: AccessServices): DocumentedRoute[] {
       doc: {
         summary: "Create a project (token for every project)",
         body: ProjectCreation,
-        success: { status: 201, description: "The new project", schema: ProjectShown },
-        problems: [...BODY_PROBLEMS, "conflict"],
+        success: made("The new project", ProjectShown),
+        problems: ["conflict"],
       },
     },
     {
@@ -173,7 +177,7 @@ function projectRoutes(services: AccessServices): DocumentedRoute[] {
         summary: "Change a project; members left out stay as they are",
         body: ProjectChange,
         success: shown("The project as it is now", ProjectShown),
-        problems: [...BODY_PROBLEMS, "not_found", "conflict"],
+        problems: ["not_found", "conflict"],
       },
     },
   ];
@@ -200,8 +204,8 @@ function keyRoutes(services: AccessServices): DocumentedRoute[] {
       doc: {
         summary: "Create an API key, or adopt one of another system; a secret one is shown once",
         body: KeyCreation,
-        success: { status: 201, description: "The new key", schema: KeyCreated },
-        problems: [...BODY_PROBLEMS, "not_found", "conflict"],
+        success: made("The new key", KeyCreated),
+        problems: ["not_found", "conflict"],
       },
     },
     {
@@ -223,8 +227,8 @@ function keyRoutes(services: AccessServices): DocumentedRoute[] {
       doc: {
         summary: "Replace a key; the old one keeps working for `overlapSeconds`",
         body: KeyRotation,
-        success: { status: 201, description: "The new key", schema: KeyCreated },
-        problems: [...BODY_PROBLEMS, "not_found", "conflict"],
+        success: made("The new key", KeyCreated),
+        problems: ["not_found", "conflict"],
       },
     },
   ];

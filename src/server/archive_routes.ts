@@ -3,6 +3,7 @@ import {
   type ArchiveServices,
   FIGURES_QUERY,
   FRAME_QUERY,
+  FrameBytes,
   FrameRestored,
   getArchive,
   getFigures,
@@ -20,7 +21,18 @@ import {
   MoveWanted,
   postMove,
 } from "../archive/move_endpoints.ts";
+import type { ProblemCode } from "../problem.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
+
+const FRAME_PROBLEMS: readonly ProblemCode[] = [
+  "invalid_encoding",
+  "invalid_body",
+  "body_timeout",
+  "body_too_large",
+  "unsupported_encoding",
+  "not_found",
+  "overloaded",
+];
 
 /** Returns the routes by which a command moves the embedded database to PostgreSQL. */
 export function moveRoutes(services: MoveServices): DocumentedRoute[] {
@@ -46,7 +58,7 @@ export function moveRoutes(services: MoveServices): DocumentedRoute[] {
           "15 seconds (token with every scope, for every project)",
         body: MoveWanted,
         success: { status: 200, description: "The move", schema: MoveShown },
-        problems: ["invalid_json", "invalid_body", "body_too_large", "conflict", "moving", "moved"],
+        problems: ["conflict"],
       },
     },
     {
@@ -113,12 +125,8 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
         summary: "Begin to restore an archive, or say what that would do " +
           "(token with every scope, for every project)",
         body: RestorationWanted,
-        success: {
-          status: 200,
-          description: "What is restored as what",
-          schema: RestorationPlanned,
-        },
-        problems: ["invalid_json", "invalid_body", "body_too_large", "conflict"],
+        success: { status: 200, description: "What becomes what", schema: RestorationPlanned },
+        problems: ["conflict"],
       },
     },
     {
@@ -130,8 +138,11 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
         summary: "Store one frame of an archive that is being restored; again, it changes " +
           "nothing (token with every scope, for every project)",
         query: FRAME_QUERY,
+        requiredQuery: ["archive", "kind"],
+        body: FrameBytes,
+        bodyTypes: ["application/octet-stream"],
         success: { status: 200, description: "What came of it", schema: FrameRestored },
-        problems: ["invalid_body", "body_too_large", "not_found", "overloaded"],
+        problems: FRAME_PROBLEMS,
       },
     },
   ];

@@ -84,14 +84,16 @@ export function assistantRoute(
     doc: {
       summary: "The reads for assistants: Model Context Protocol, streamable HTTP, no sessions",
       body: McpMessage,
-      success: { status: 200, description: "The answer to a message; 202 where it needs none" },
-      problems: [
-        "foreign_origin",
-        "invalid_json",
-        "invalid_body",
-        "body_too_large",
-        "unsupported_media_type",
-      ],
+      success: {
+        status: 200,
+        description: "The answer to a message",
+        also: {
+          202: { description: "The message needs no answer", contentType: null },
+          400: "An error of the protocol, for what is no message of it.",
+          406: "An error of the protocol, for callers who do not accept its two media types.",
+        },
+      },
+      problems: ["foreign_origin"],
     },
   };
 }

@@ -63,17 +63,10 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
           status: 202,
           description: "The queued job",
           schema: CaptureJobReply,
+          hasLocation: true,
           also: { 200: "The job, done while `Prefer: wait` waited" },
         },
-        problems: [
-          "invalid_json",
-          "invalid_body",
-          "body_too_large",
-          "unsupported_media_type",
-          "project_required",
-          "not_found",
-          "overloaded",
-        ],
+        problems: ["project_required", "not_found"],
       },
     },
     {
@@ -108,7 +101,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
           otherTypes: ["image/webp"],
           also: { 304: "The caller has it already" },
         },
-        problems: ["project_required", "not_found", "read_timeout", "damaged_events"],
+        problems: ["project_required", "not_found", "read_timeout", "damaged_events", "overloaded"],
       },
     },
   ];

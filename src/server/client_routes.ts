@@ -41,7 +41,7 @@ const BODY_TYPES = [
 type ClientServices = IngestServices & ReplyServices;
 
 function documented(services: ClientServices, route: ClientRoute | ClientReply): DocumentedRoute {
-  const { method, path, refuse, summary, status = 200 } = route;
+  const { method, path, refuse, summary, status = 200, contentType } = route;
   const takes = route.kind === "events";
   return {
     method,
@@ -59,6 +59,7 @@ function documented(services: ClientServices, route: ClientRoute | ClientReply):
       success: {
         status,
         description: takes ? "The events are committed" : "As the client expects it",
+        ...(contentType === undefined ? {} : { contentType }),
       },
       problems: takes ? EVENT_PROBLEMS : KEY_PROBLEMS,
     },

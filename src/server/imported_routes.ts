@@ -37,13 +37,7 @@ export function importedRoutes(services: ImportedServices): DocumentedRoute[] {
           "what was imported of it before; the same again changes nothing (4 MiB at most)",
         body: ImportedDays,
         success: { status: 200, description: "What was stored", schema: ImportedDaysStored },
-        problems: [
-          "invalid_json",
-          "invalid_body",
-          "body_too_large",
-          "unsupported_media_type",
-          "not_found",
-        ],
+        problems: ["not_found"],
       },
     },
     {

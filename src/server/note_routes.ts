@@ -9,7 +9,7 @@ import {
   removeNote,
 } from "../notes/note_endpoints.ts";
 import { NoteChange, NoteCreation, NoteShown } from "../notes/notes.ts";
-import { BODY_PROBLEMS, type DocumentedRoute, KNOWN } from "./documented_route.ts";
+import { type DocumentedRoute, KNOWN } from "./documented_route.ts";
 import type { ProblemCode } from "../problem.ts";
 import { replyShown } from "../query/reply_shown.ts";
 
@@ -18,12 +18,9 @@ const READ_PROBLEMS: readonly ProblemCode[] = [
   "project_required",
   "not_found",
 ];
-const WRITE_PROBLEMS: readonly ProblemCode[] = [
-  ...BODY_PROBLEMS,
+const CHANGE_PROBLEMS: readonly ProblemCode[] = [
   "project_required",
   "not_found",
-];
-const KEY_PROBLEMS: readonly ProblemCode[] = [
   "missing_api_key",
   "invalid_api_key",
   "revoked_api_key",
@@ -65,7 +62,7 @@ export function noteRoutes(services: NoteServices): DocumentedRoute[] {
         query: QUERY,
         body: NoteCreation,
         success: { status: 201, description: "The note", schema: NoteShown },
-        problems: [...WRITE_PROBLEMS, ...KEY_PROBLEMS, "conflict"],
+        problems: [...CHANGE_PROBLEMS, "conflict"],
       },
     },
     {
@@ -78,7 +75,7 @@ export function noteRoutes(services: NoteServices): DocumentedRoute[] {
         query: QUERY,
         body: NoteChange,
         success: { status: 200, description: "The note as it is now", schema: NoteShown },
-        problems: [...WRITE_PROBLEMS, ...KEY_PROBLEMS],
+        problems: CHANGE_PROBLEMS,
       },
     },
     {
@@ -90,7 +87,7 @@ export function noteRoutes(services: NoteServices): DocumentedRoute[] {
         summary: "Delete a note",
         query: QUERY,
         success: { status: 204, description: "Deleted" },
-        problems: ["project_required", "not_found", ...KEY_PROBLEMS],
+        problems: CHANGE_PROBLEMS,
       },
     },
   ];

@@ -1,94 +1,20 @@
-import { z } from "zod";
 import version from "../../deno.json" with { type: "json" };
-import { type Access, SCOPES } from "../auth/access.ts";
+import { SCOPES } from "../auth/access.ts";
 import { json } from "../http/reply.ts";
 import { REJECTION_CODES } from "../ingest/event_schema.ts";
 import { ClickProperties, ScrollProperties } from "../ingest/sdk_events.ts";
-import { type ProblemCode, PROBLEMS } from "../problem.ts";
+import { PROBLEMS } from "../problem.ts";
+import type { RouteDoc } from "./documented_route.ts";
+import {
+  type Documented,
+  type Json,
+  repliesOf,
+  REPLY_HEADERS,
+  schemaOf,
+} from "./openapi_replies.ts";
 
-/** The documentation of one route. Path parameters are taken from the path itself. */
-export interface RouteDoc {
-  readonly summary: string;
-  /** What the numbers of the reply mean; absent: the summary suffices. */
-  readonly semantics?: string;
-  readonly query?: Readonly<Record<string, string | { description: string; schema: z.ZodType }>>;
-  /** Headers that change what it does. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: z.ZodType;
-  /** Default: `application/json`. */
-  readonly bodyTypes?: readonly string[];
-  readonly success: {
-    readonly status: number;
-    readonly description: string;
-    readonly schema?: z.ZodType;
-    readonly contentType?: string;
-    /** Descriptions of other statuses with the same body; a 304 has none. */
-    readonly also?: Readonly<Record<number, string>>;
-    /** Other media types that the body may have, for callers who accept them. */
-    readonly otherTypes?: readonly string[];
-  };
-  /** The problems besides those that the route's access implies. */
-  readonly problems: readonly ProblemCode[];
-}
-
-interface Documented {
-  readonly method: string;
-  readonly path: string;
-  readonly access: Access;
-  readonly doc: RouteDoc;
-}
-
-type Json = Record<string, unknown>;
-
-/** Of a `PUT` that makes something, or replaces it. */
-export const NEW_ONLY: Readonly<Record<string, string>> = {
-  "If-None-Match": "`*`: it is stored where there is none of this name yet, else the reply is 412",
-};
-
-const TOKEN_PROBLEMS: readonly ProblemCode[] = [
-  "missing_token",
-  "invalid_token",
-  "expired_token",
-  "insufficient_scope",
-  "token_keys_unavailable",
-];
-/** The problems that each access implies, where they differ from the usual ones. */
-const ACCESS_PROBLEMS: Partial<Record<Access, readonly ProblemCode[]>> = {
-  key: [],
-  anyone: [],
-  person: ["no_session", "foreign_origin"],
-};
-/** Problems of the request's head, which every route may reply with. */
-const HEAD_PROBLEMS: readonly ProblemCode[] = ["invalid_host"];
-const SERVER_PROBLEMS: readonly ProblemCode[] = [
-  "internal_error",
-  "database_unavailable",
-  "shutting_down",
-];
-
-function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
-  const { $schema: _, ...plain } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json;
-  return plain;
-}
-
-/** Returns one response for each status of the problems; its description lists their codes. */
-function problemResponses(codes: readonly ProblemCode[]): Record<string, Json> {
-  const byStatus = Map.groupBy(new Set(codes), (code) => PROBLEMS[code].status);
-  return Object.fromEntries(
-    [...byStatus].toSorted(([a], [b]) => a - b).map(([status, group]) => [String(status), {
-      description: group.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(" "),
-      content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
-    }]),
-  );
-}
-
-function problemsOf({ access, doc }: Documented): ProblemCode[] {
-  const known = [...HEAD_PROBLEMS, ...doc.problems];
-  if (access === "open") return known;
-  return [...known, ...ACCESS_PROBLEMS[access] ?? TOKEN_PROBLEMS, ...SERVER_PROBLEMS];
-}
-
-function securityOf(access: Access): Json[] {
+function securityOf({ access, doc }: Documented): Json[] {
+  if (doc.takesMetricsToken) return [{}, { metricsToken: [] }];
   if (access === "open" || access === "anyone") return [];
   if (access === "person") return [{ cookie: [] }];
   if (access === "write or key") return [{ bearer: [] }, { apiKey: [] }];
@@ -102,12 +28,12 @@ function parametersOf({ path, doc }: Documented): Json[] {
     required: true,
     schema: { type: "string" },
   }));
-  const query = Object.entries(doc.query ?? {}).map(([name, about]) => ({
+  const query = Object.entries(doc.query ?? {}).map(([name, description]) => ({
     name,
     in: "query",
-    required: false,
-    description: typeof about === "string" ? about : about.description,
-    schema: typeof about === "string" ? { type: "string" } : schemaOf(about.schema, "input"),
+    required: doc.requiredQuery?.includes(name) ?? false,
+    description,
+    schema: { type: "string" },
   }));
   const headers = Object.entries(doc.headers ?? {}).map(([name, description]) => ({
     name,
@@ -117,24 +43,6 @@ function parametersOf({ path, doc }: Documented): Json[] {
     schema: { type: "string" },
   }));
   return [...named, ...query, ...headers];
-}
-
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
-
-/** Returns the successful responses, by status. */
-function successesOf({ success }: RouteDoc): Json {
-  const { schema, contentType = "application/json", otherTypes = [], also = {} } = success;
-  const content = {
-    [contentType]: schema === undefined ? {} : { schema: schemaOf(schema, "output") },
-    ...Object.fromEntries(otherTypes.map((type) => [type, {}])),
-  };
-  const told: Readonly<Record<number, string>> = { [success.status]: success.description, ...also };
-  return Object.fromEntries(
-    Object.entries(told).map(([status, description]) => [
-      status,
-      WITHOUT_BODY.has(Number(status)) ? { description } : { description, content },
-    ]),
-  );
 }
 
 function bodyOf(doc: RouteDoc): Json {
@@ -164,13 +72,10 @@ function operationOf(route: Documented): Json {
     operationId: operationIdOf(route),
     summary: route.doc.summary,
     ...(description === "" ? {} : { description }),
-    security: securityOf(route.access),
+    security: securityOf(route),
     parameters: parametersOf(route),
     ...bodyOf(route.doc),
-    responses: {
-      ...successesOf(route.doc),
-      ...problemResponses(problemsOf(route)),
-    },
+    responses: repliesOf(route),
   };
 }
 
@@ -284,9 +189,15 @@ export function openApiDocument(routes: readonly Documented[], basePath: string)
     paths: hoistedPaths,
     components: {
       schemas,
+      headers: REPLY_HEADERS,
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
         bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+        metricsToken: {
+          type: "http",
+          scheme: "bearer",
+          description: "METRICS_TOKEN, from anywhere but this machine and TRUSTED_PROXIES",
+        },
         cookie: {
           type: "apiKey",
           in: "cookie",

@@ -44,14 +44,11 @@ import {
   SignedInShown,
   SignInOffer,
 } from "../auth/people/sign_in_endpoints.ts";
-import { BODY_PROBLEMS, type DocumentedRoute, shown } from "./documented_route.ts";
-import type { RouteDoc } from "./openapi.ts";
+import { type DocumentedRoute, type RouteDoc, shown } from "./documented_route.ts";
 import type { ProblemCode } from "../problem.ts";
 
 const ENTRY_PROBLEMS: readonly ProblemCode[] = [
-  ...BODY_PROBLEMS,
   "foreign_origin",
-  "overloaded",
   "conflict",
 ];
 const LINK_PROBLEMS: readonly ProblemCode[] = ["invalid_link", "used_link", "expired_link"];
@@ -111,7 +108,7 @@ function entryRoutes(services: PeopleServices): DocumentedRoute[] {
       summary: "Whom an invitation, or a link for a new password, is for",
       body: LinkLook,
       success: shown("The link, which can still be used", LinkShown),
-      problems: [...BODY_PROBLEMS, ...LINK_PROBLEMS, "not_found"],
+      problems: [...LINK_PROBLEMS, "not_found"],
     }),
     row(services, ["POST", "/v1/auth/reset", "anyone"], postReset, {
       summary: "Choose another password by a link: every earlier session ends",
@@ -139,7 +136,7 @@ function accountRoutes(services: PeopleServices): DocumentedRoute[] {
       summary: "Change one's own name",
       body: AccountChange,
       success: shown("The person as they are now", z.object({ person: PersonShown })),
-      problems: BODY_PROBLEMS,
+      problems: [],
     }),
     row(services, ["GET", "/v1/auth/sessions", "person"], getSessions, {
       summary: "One's own sessions: device, place and last use",
@@ -160,7 +157,7 @@ function accountRoutes(services: PeopleServices): DocumentedRoute[] {
       summary: "Change one's own password: the other sessions end",
       body: PasswordChange,
       success: nothing("Changed"),
-      problems: [...BODY_PROBLEMS, "invalid_credentials", "too_many_attempts", "overloaded"],
+      problems: ["invalid_credentials", "too_many_attempts"],
     }),
   ];
 }
@@ -176,14 +173,17 @@ function ownerRoutes(services: PeopleServices): DocumentedRoute[] {
     row(services, ["POST", "/v1/people", "people"], postPerson, {
       summary: "Invite somebody (token for every project)",
       body: PersonCreation,
-      success: shown("The person, and the link that lets them in", PersonInvited, 201),
-      problems: [...BODY_PROBLEMS, "conflict", "overloaded"],
+      success: {
+        ...shown("The person, and the link that lets them in", PersonInvited, 201),
+        hasLocation: true,
+      },
+      problems: ["conflict"],
     }),
     row(services, ["PATCH", "/v1/people/:id", "people"], patchPerson, {
       summary: "Change a person's name, role or projects; the last two end their tokens",
       body: PersonChange,
       success: shown("The person as they are now", z.object({ person: PersonShown })),
-      problems: [...BODY_PROBLEMS, "not_found", "last_owner"],
+      problems: ["not_found", "last_owner"],
     }),
     row(services, ["DELETE", "/v1/people/:id", "people"], deletePerson, {
       summary: "Remove a person, on every server within a second",

@@ -2,9 +2,8 @@ import { type ApiExchange, type Principal, requirePrincipal } from "../auth/acce
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { listProjects, type Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
-import { type DocumentedRoute, KNOWN } from "./documented_route.ts";
+import { type DocumentedRoute, KNOWN, NEW_ONLY, type RouteDoc } from "./documented_route.ts";
 import { PEOPLE, VISITS } from "./listed_reports.ts";
-import { NEW_ONLY, type RouteDoc } from "./openapi.ts";
 import type { ProblemCode } from "../problem.ts";
 import { ACQUISITION } from "../reports/acquisition/acquisition.ts";
 import { FUNNELS, SAVED_FUNNEL } from "../reports/funnels/funnels.ts";
@@ -82,24 +81,16 @@ const reportsOf = ({ captureReading }: ReadRouteServices): readonly Report[] => 
   HEATMAP_PATHS,
 ];
 
-const PROBLEMS: readonly ProblemCode[] = [
+/** The problems of every read of a project's events. */
+export const READ_PROBLEMS: readonly ProblemCode[] = [
   "invalid_parameter",
   "project_required",
   "range_too_large",
-  "too_few_visitors",
-  "not_found",
-  "read_timeout",
-  "damaged_events",
-];
-const SAVE_PROBLEMS: readonly ProblemCode[] = [
-  "invalid_json",
-  "invalid_body",
-  "invalid_parameter",
-  "body_too_large",
-  "unsupported_media_type",
-  "project_required",
   "not_found",
   "conflict",
+  "read_timeout",
+  "damaged_events",
+  "overloaded",
 ];
 
 /** A further successful status of saved definitions. */
@@ -125,7 +116,7 @@ function docOf(report: Report): RouteDoc {
         }),
       }),
     },
-    problems: PROBLEMS,
+    problems: [...READ_PROBLEMS, "too_few_visitors"],
   };
 }
 
@@ -160,7 +151,7 @@ function liveRoute({ reads, live, assertHolds }: ReadRouteServices): DocumentedR
     doc: {
       ...doc,
       success: { ...doc.success, otherTypes: ["text/event-stream"] },
-      problems: [...doc.problems, "too_many_streams", "overloaded"],
+      problems: [...doc.problems, "too_many_streams"],
     },
   };
 }
@@ -197,6 +188,7 @@ function overviewRoute(services: ReadRouteServices): DocumentedRoute {
         "range_too_large",
         "read_timeout",
         "damaged_events",
+        "overloaded",
         "not_found",
       ],
     },
@@ -216,6 +208,7 @@ function savingRoute(
   save: Save,
   doc: Omit<RouteDoc, "problems" | "query">,
 ): DocumentedRoute {
+  const ofSlug: readonly ProblemCode[] = method === "PUT" ? ["invalid_parameter"] : [];
   return {
     method,
     path,
@@ -225,10 +218,12 @@ function savingRoute(
     doc: {
       ...doc,
       query: { project: READ_QUERY.project! },
-      ...method === "DELETE" ? { problems: SAVE_PROBLEMS } : {
-        headers: NEW_ONLY,
-        problems: [...SAVE_PROBLEMS, "already_exists"],
-      },
+      ...method === "PUT" && { headers: NEW_ONLY },
+      problems: [
+        ...["project_required", "not_found", "conflict"] as const,
+        ...method === "PUT" ? ["already_exists"] as const : [],
+        ...ofSlug,
+      ],
     },
   };
 }

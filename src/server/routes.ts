@@ -23,7 +23,7 @@ import { clientRoutes } from "./client_routes.ts";
 import type { Config } from "../config.ts";
 import { createDashboard, type DashboardAsset } from "./dashboard_endpoints.ts";
 import type { Database } from "../db/sql.ts";
-import type { DocumentedRoute } from "./documented_route.ts";
+import type { DocumentedRoute, RouteDoc } from "./documented_route.ts";
 import { getHealth, getMetrics, getReadiness } from "./health_endpoints.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
 import type { BodyBudget } from "../http/body_budget.ts";
@@ -39,10 +39,10 @@ import type { Metrics } from "./metrics.ts";
 import { importRoutes } from "./import_routes.ts";
 import { importedRoutes } from "./imported_routes.ts";
 import { noteRoutes } from "./note_routes.ts";
-import { createOpenApi, type RouteDoc } from "./openapi.ts";
+import { createOpenApi } from "./openapi.ts";
 import { peopleRoutes } from "./people_routes.ts";
 import type { ProblemCode } from "../problem.ts";
-import { reportRoutes } from "./report_routes.ts";
+import { READ_PROBLEMS, reportRoutes } from "./report_routes.ts";
 import type { ScanPool } from "../scans/scan_pool.ts";
 import {
   EVENT_QUERY,
@@ -136,14 +136,6 @@ const INGEST_PROBLEMS: readonly ProblemCode[] = [
   "rate_limited",
   "overloaded",
 ];
-const READ_PROBLEMS: readonly ProblemCode[] = [
-  "invalid_parameter",
-  "project_required",
-  "range_too_large",
-  "not_found",
-  "read_timeout",
-  "damaged_events",
-];
 
 /** Returns the services of `POST /v1/events` and of the routes for clients of other products. */
 function ingestServicesOf(services: Services) {
@@ -187,7 +179,10 @@ function publicRoutes(services: Services): DocumentedRoute[] {
       handler: () => getReadiness(health),
       doc: {
         summary: "Whether to send traffic here; 503 while not",
-        success: page("application/json"),
+        success: {
+          ...page("application/json"),
+          also: { 503: "Not now; `checks` says why" },
+        },
         problems: [],
       },
     },
@@ -200,6 +195,7 @@ function publicRoutes(services: Services): DocumentedRoute[] {
         summary: "Prometheus metrics, for this machine, TRUSTED_PROXIES and METRICS_TOKEN",
         success: page("text/plain"),
         problems: ["address_not_allowed"],
+        takesMetricsToken: true,
       },
     },
   ];
@@ -337,7 +333,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
           otherTypes: ["application/x-ndjson"],
           also: { 304: "The caller has it already" },
         },
-        problems: [...READ_PROBLEMS, "overloaded"],
+        problems: [...READ_PROBLEMS, "cursor_expired"],
       },
     },
     ...reportRoutes(reports),

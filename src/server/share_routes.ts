@@ -15,7 +15,7 @@ import {
 import type { LiveShares } from "../shares/live_shares.ts";
 import { ShareChange, ShareCreation, ShareShown } from "../shares/shares.ts";
 import type { DashboardPage } from "./dashboard_endpoints.ts";
-import { BODY_PROBLEMS, type DocumentedRoute, shown } from "./documented_route.ts";
+import { type DocumentedRoute, shown } from "./documented_route.ts";
 
 export interface ShareRouteServices
   extends Omit<ShareServices, "shares">, Omit<ShareEntryServices, "shares"> {
@@ -46,7 +46,7 @@ function settingRoutes(services: ShareRouteServices): DocumentedRoute[] {
         summary: "Share a dashboard: some views, without anything that names a person",
         body: ShareCreation,
         success: shown("The share and its link", ShareShown, 201),
-        problems: [...BODY_PROBLEMS, "not_found", "conflict", "overloaded"],
+        problems: ["not_found", "conflict"],
       },
     },
     {
@@ -58,7 +58,7 @@ function settingRoutes(services: ShareRouteServices): DocumentedRoute[] {
         summary: "Change a share, on every server within a second; members left out stay",
         body: ShareChange,
         success: shown("The share as it is now", ShareShown),
-        problems: [...BODY_PROBLEMS, "not_found", "overloaded"],
+        problems: ["not_found"],
       },
     },
     {
@@ -95,13 +95,11 @@ export function shareRoutes(
         body: ShareEntry,
         success: shown("The token, and what the share shows", ShareEntered),
         problems: [
-          ...BODY_PROBLEMS,
           "password_required",
           "invalid_password",
           "not_found",
           "conflict",
           "too_many_attempts",
-          "overloaded",
         ],
       },
     },
@@ -115,7 +113,12 @@ export function shareRoutes(
       },
       doc: {
         summary: "A shared dashboard, in a frame of the origins that the share names; 404 if ended",
-        success: { status: 200, description: "The page", contentType: "text/html" },
+        success: {
+          status: 200,
+          description: "The page",
+          contentType: "text/html",
+          also: { 404: { description: "A page that says so", contentType: "text/html" } },
+        },
         problems: ["not_found"],
       },
     },

@@ -14,7 +14,7 @@ import {
   postPasskeySignInOptions,
 } from "../auth/passkeys/passkey_endpoints.ts";
 import { SignedInShown } from "../auth/people/sign_in_endpoints.ts";
-import { BODY_PROBLEMS, type DocumentedRoute } from "./documented_route.ts";
+import type { DocumentedRoute } from "./documented_route.ts";
 
 export type SignInServices = OidcServices & PasskeyServices;
 
@@ -32,7 +32,11 @@ function oidcRoutes(services: OidcServices): DocumentedRoute[] {
           setup: "The secret of the set-up link that was followed",
           invitation: "The secret of the invitation that was followed",
         },
-        success: { status: 303, description: "To the provider", contentType: "text/plain" },
+        success: {
+          status: 303,
+          description: "To the provider",
+          hasLocation: true,
+        },
         problems: ["conflict"],
       },
     },
@@ -47,7 +51,7 @@ function oidcRoutes(services: OidcServices): DocumentedRoute[] {
           status: 303,
           description:
             "To the dashboard, with the session's cookie or `#provider=…` that says why not",
-          contentType: "text/plain",
+          hasLocation: true,
         },
         problems: ["conflict"],
       },
@@ -88,7 +92,7 @@ function ownPasskeyRoutes(services: PasskeyServices): DocumentedRoute[] {
         summary: "Keep a passkey that a device has made",
         body: PasskeyCreation,
         success: { status: 201, description: "The passkey", schema: PasskeyShown },
-        problems: [...BODY_PROBLEMS, "passkey_refused", "conflict"],
+        problems: ["passkey_refused", "conflict"],
       },
     },
     {
@@ -127,7 +131,7 @@ function passkeySignInRoutes(services: PasskeyServices): DocumentedRoute[] {
         summary: "Sign in with a passkey",
         body: PasskeySignIn,
         success: { status: 200, description: "Signed in, with a cookie", schema: SignedInShown },
-        problems: [...BODY_PROBLEMS, "passkey_refused", "conflict", "foreign_origin"],
+        problems: ["passkey_refused", "conflict", "foreign_origin"],
       },
     },
   ];

@@ -22,31 +22,15 @@ import {
 } from "../told/unsubscribe_endpoints.ts";
 import { WebhookBody, WebhookSaved, WebhookShown } from "../told/webhook_definition.ts";
 import { deleteWebhook, getWebhooks, putWebhook, testWebhook } from "../told/webhook_endpoints.ts";
-import type { DocumentedRoute } from "./documented_route.ts";
-import { NEW_ONLY, type RouteDoc } from "./openapi.ts";
+import { type DocumentedRoute, NEW_ONLY, type RouteDoc } from "./documented_route.ts";
 import type { ProblemCode } from "../problem.ts";
+import { READ_PROBLEMS } from "./report_routes.ts";
 
 export type ToldRouteServices = ToldServices & UnsubscribeServices;
 
 const PROJECT = { project: "Project id. Default: the token's only project" };
 const ASKED: readonly ProblemCode[] = ["project_required", "not_found"];
-const SAVED: readonly ProblemCode[] = [
-  "invalid_json",
-  "invalid_body",
-  "invalid_parameter",
-  "body_too_large",
-  "unsupported_media_type",
-  "conflict",
-  "already_exists",
-  ...ASKED,
-];
-const READ: readonly ProblemCode[] = [
-  "invalid_parameter",
-  "range_too_large",
-  "read_timeout",
-  "damaged_events",
-  ...ASKED,
-];
+const SAVED: readonly ProblemCode[] = ["invalid_parameter", "conflict", "already_exists", ...ASKED];
 const Sent = z.object({ deliveries: z.array(DeliveryShown) });
 
 type Handle = (services: ToldRouteServices, exchange: ApiExchange) => Promise<Response>;
@@ -158,7 +142,7 @@ function routesOf(services: ToldRouteServices, kind: Kind): DocumentedRoute[] {
     route("POST", `${slugPath}/test`, kind.test, {
       summary: kind.testSummary,
       success: { status: 200, description: "What became of each message", schema: Sent },
-      problems: READ,
+      problems: READ_PROBLEMS,
     }),
   ];
 }
@@ -198,6 +182,7 @@ export function toldRoutes(services: ToldRouteServices): DocumentedRoute[] {
       doc: {
         summary: "Asks whether the reader of a mail wants no more of these",
         query: token,
+        requiredQuery: ["token"],
         success: page,
         problems: ["invalid_link"],
       },
@@ -210,6 +195,7 @@ export function toldRoutes(services: ToldRouteServices): DocumentedRoute[] {
       doc: {
         summary: "Ends one person's mails of one digest or alert (one click, RFC 8058)",
         query: token,
+        requiredQuery: ["token"],
         success: page,
         problems: ["invalid_link"],
       },

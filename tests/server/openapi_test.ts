@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PROBLEMS } from "../../src/problem.ts";
-import { assertProblem, type Json, newEvent, sharedApp } from "../support/app.ts";
+import { assertProblem, type Json, newEvent, type Reply, sharedApp } from "../support/app.ts";
 
 const server = sharedApp({ BASE_PATH: "/analytics" });
 
@@ -8,8 +8,8 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly security: Json[];
-  readonly parameters: { name: string; in: string }[];
-  readonly responses: Record<string, { description: string; content?: Json }>;
+  readonly parameters: { name: string; in: string; required: boolean }[];
+  readonly responses: Record<string, { description: string; content?: Json; headers: Json }>;
   readonly requestBody?: { content: Json };
 }
 
@@ -161,6 +161,112 @@ Deno.test("OpenAPI: every code is listed, and the replies name theirs by status"
   ]);
 });
 
+const DOCUMENTED_HEADERS = ["x-request-id", "retry-after", "etag", "location"];
+
+/** Asserts that an operation documents a reply: status, code of a problem, media type and headers. */
+function assertDocumented({ responses }: Operation, reply: Reply, of: string): void {
+  const told = responses[reply.status];
+  assert.ok(told !== undefined, `${of} ${reply.status} ${JSON.stringify(reply.body)}`);
+  const { code } = reply.body ?? {};
+  if (reply.status >= 400 && typeof code === "string") {
+    assert.ok(told.description.includes(`\`${code}\``), `${of} ${reply.status} ${code}`);
+  }
+  const type = reply.headers.get("content-type")?.split(";")[0];
+  assert.ok(type === undefined || type in (told.content ?? {}), `${of} ${reply.status} ${type}`);
+  const headers = Object.keys(told.headers).map((name) => name.toLowerCase());
+  for (const name of DOCUMENTED_HEADERS) {
+    assert.ok(!reply.headers.has(name) || headers.includes(name), `${of} ${reply.status} ${name}`);
+  }
+}
+
+Deno.test("OpenAPI: what a JSON body may be refused with is documented, and where none is read is not", async () => {
+  const bodies: [HeadersInit, string][] = [
+    [{ "Content-Type": "application/json" }, "{"],
+    [{ "Content-Type": "application/json" }, '"no object"'],
+    [{ "Content-Type": "text/csv" }, "a,b"],
+    [{ "Content-Type": "application/json", "Content-Encoding": "br" }, "{}"],
+    [{ "Content-Type": "application/json", "Content-Encoding": "gzip" }, "not gzip"],
+  ];
+  const seen = new Set<string>();
+  for (const [path, method, operation] of await operations()) {
+    if (operation.requestBody === undefined) {
+      const named = Object.values(operation.responses).map((one) => one.description).join();
+      assert.doesNotMatch(named, /invalid_json|body_too_large|unsupported_/, `${method} ${path}`);
+      continue;
+    }
+    for (const [headers, body] of bodies) {
+      const address = path.replace(/\{\w+\}/g, "x");
+      const all = new Headers(headers);
+      all.set("Authorization", `Bearer ${server.app.controlToken}`);
+      const reply = await server.fetch(address, {
+        method: method.toUpperCase(),
+        headers: all,
+        body,
+      });
+      assertDocumented(operation, reply, `${method} ${path}`);
+      seen.add(reply.body.code);
+    }
+  }
+  for (
+    const code of ["invalid_json", "invalid_encoding", "invalid_body", "unsupported_media_type"]
+  ) assert.ok(seen.has(code), code);
+});
+
+Deno.test("OpenAPI: what a server that moves, or has more to do than it can, replies is documented", async () => {
+  const all = await operations();
+  const responses = (path: string) =>
+    all.find(([at, by]) => at === path && by === "get")![2].responses;
+  for (const path of ["/v1/kpis", "/v1/events", "/v1/funnels/{slug}"]) {
+    const { description, headers } = responses(path)["503"]!;
+    for (const code of ["moving", "moved", "overloaded"]) {
+      assert.ok(description.includes(`\`${code}\``), `${path} ${code}`);
+    }
+    assert.deepEqual(headers["Retry-After"], { $ref: "#/components/headers/Retry-After" });
+    assert.match(responses(path)["409"]!.description, /`conflict`/);
+  }
+  assert.match(responses("/v1/events")["400"]!.description, /`cursor_expired`/);
+  assert.doesNotMatch(responses("/share/{shareId}")["503"]!.description, /`overloaded`/);
+});
+
+Deno.test("OpenAPI: replies in another shape are documented", async () => {
+  const { id, publicKey } = await server.project({ name: "Shapes" });
+  const visit = { n: "pageview", u: "https://shop.example/", d: publicKey };
+  const told = { jsonrpc: "2.0", method: "notifications/initialized" };
+  const json = { "Content-Type": "application/json" };
+  const access = { Authorization: `Bearer ${server.app.controlToken}` };
+  const mcp = { ...json, ...access, Accept: "application/json, text/event-stream" };
+  const project = { method: "POST", headers: { ...json, ...access }, body: '{"name":"New"}' };
+  const asked: [string, string, number, RequestInit?][] = [
+    ["/share/{shareId}", "/share/none", 404],
+    ["/readyz", "/readyz", 200],
+    ["/api/event", "/api/event", 202, { method: "POST", body: JSON.stringify(visit) }],
+    ["/api/event", "/api/event", 400, { method: "POST", body: "{" }],
+    ["/array/{key}/config.js", "/array/x/config.js", 200],
+    ["/mcp", "/mcp", 202, { method: "POST", headers: mcp, body: JSON.stringify(told) }],
+    ["/v1/projects", "/v1/projects", 201, project],
+    ["/v1/kpis", `/v1/kpis?project=${id}`, 200, { headers: access }],
+    ["/metrics", "/metrics", 403],
+  ];
+  const all = await operations();
+  for (const [path, address, status, init = {}] of asked) {
+    const method = init.method?.toLowerCase() ?? "get";
+    const operation = all.find(([at, by]) => at === path && by === method)![2];
+    const reply = await server.fetch(address, init);
+    assert.equal(reply.status, status, `${address} ${JSON.stringify(reply.body)}`);
+    assertDocumented(operation, reply, `${method} ${path}`);
+  }
+  const of = (path: string, method: string) =>
+    all.find(([at, by]) => at === path && by === method)![2];
+  assert.ok("application/json" in of("/readyz", "get").responses["503"]!.content!);
+  assert.deepEqual(of("/metrics", "get").security, [{}, { metricsToken: [] }]);
+  const frames = of("/v1/restorations/frames", "post");
+  assert.deepEqual(Object.keys(frames.requestBody!.content), ["application/octet-stream"]);
+  assert.deepEqual(
+    frames.parameters.map(({ name, required }) => [name, required]),
+    [["archive", true], ["kind", true], ["project", false]],
+  );
+});
+
 Deno.test("OpenAPI: what else succeeds is documented: new things, what is known, other types", async () => {
   const { id } = await server.project({ name: "Documented" });
   const all = await operations();
@@ -182,14 +288,8 @@ Deno.test("OpenAPI: what else succeeds is documented: new things, what is known,
     const access = { Authorization: `Bearer ${server.app.controlToken}` };
     const headers = { ...access, "Content-Type": "application/json", ...init?.headers };
     const reply = await server.fetch(address, { ...init, method: method.toUpperCase(), headers });
-    const documented = all.find(([at, by]) => at === path && by === method)![2].responses;
-    const told = documented[reply.status];
-    assert.ok(
-      told !== undefined,
-      `${method} ${path} ${reply.status} ${JSON.stringify(reply.body)}`,
-    );
-    const type = reply.headers.get("content-type")?.split(";")[0];
-    assert.ok(type === undefined || type in told.content!, `${path} ${type}`);
+    const documented = all.find(([at, by]) => at === path && by === method)![2];
+    assertDocumented(documented, reply, `${method} ${path}`);
     seen.add(reply.status);
   }
   assert.deepEqual([...seen].sort(), [200, 201, 304]);

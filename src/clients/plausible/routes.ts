@@ -11,5 +11,6 @@ export const PLAUSIBLE_ROUTES: readonly ClientRoute[] = [{
   answer: taken,
   refuse: refused,
   status: ACCEPTED,
+  contentType: "text/plain",
   summary: "An event of Plausible's clients; `domain` is a key, or the host of a project's siteUrl",
 }];

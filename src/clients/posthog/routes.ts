@@ -70,6 +70,7 @@ function replyRoutes(): ClientReply[] {
     method: "GET",
     path: "/array/:key/config.js",
     summary: "The same as a script",
+    contentType: "text/javascript",
     reply: ({ params }) => remoteConfigScript(params.key ?? ""),
   }];
 }
