@@ -1,4 +1,4 @@
-/** Bounds of the product, with their units in their names; those of one part alone stand in its own file of limits. */
+/** Bounds that several parts share, with their units in their names; one part's own stand in its `*_limits.ts`. */
 
 const KIBIBYTE = 1024;
 const MEBIBYTE = 1024 * KIBIBYTE;

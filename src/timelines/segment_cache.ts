@@ -261,7 +261,7 @@ export class SegmentCache {
     );
     for (const id of segmentIds) {
       const segment = fetched.get(id);
-      if (segment === undefined) throw new Error(`Segment ${id} of a history is gone`);
+      if (segment === undefined) throw new Error(`Segment ${id} of a timeline is gone`);
       // A segment that is too large to be kept is freed once the reads under way have ended.
       const isKept = this.#segments.set(segment.segmentId, segment);
       if (!isKept) this.memory.retire(segment.times);

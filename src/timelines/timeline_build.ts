@@ -17,7 +17,7 @@ export interface RunTable extends Omit<TimelineColumns, "cuts"> {
   readonly end: number;
 }
 
-/** Counts the runs of each actor and sums them up; a part of a history has runs of only some actors. */
+/** Counts the runs of each actor and sums them up; a part of the timelines has runs of only some actors. */
 async function offsetsOf(
   segments: Segments,
   actorOf: Int32Array,

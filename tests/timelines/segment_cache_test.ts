@@ -145,7 +145,7 @@ Deno.test("SegmentCache: a segment that its fetch did not bring is a failure", a
   const cache = new SegmentCache(10 * BYTES);
   await assert.rejects(
     cache.load([1, 2], () => Promise.resolve([weighing(1, BYTES)])),
-    /Segment 2 of a history is gone/,
+    /Segment 2 of a timeline is gone/,
   );
 });
 
