@@ -105,6 +105,7 @@ export interface Substitutes {
   readonly pageCamera?: PageCamera;
   /** The database to write to, if its opening has already begun. */
   readonly opening?: Promise<Database>;
+  readonly now?: () => number;
 }
 
 interface State {
@@ -172,10 +173,9 @@ async function createServices(
   log: Log,
   state: State,
   controlToken: string,
-  opening: Promise<Database> | undefined,
+  { opening, now = Date.now }: Substitutes,
 ): Promise<Made> {
   const [geo, database] = await openBoth(config, opening);
-  const now = Date.now;
   const salts = createSalts(database, now, randomBytes);
   const budget = new BodyBudget(BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
   const writer: Writer = new Writer(database, {
@@ -326,8 +326,7 @@ export async function createApp(
   const controlToken = `control_${randomText(40)}`;
   const state: State = { prepared: false, draining: false };
   const jobs = new AbortController();
-  const { opening } = substitutes;
-  const made = await createServices(config, log, state, controlToken, opening);
+  const made = await createServices(config, log, state, controlToken, substitutes);
   const { services, captures } = withCaptures(
     { ...made, notifications: toldOf(made, jobs.signal) },
     createCaptureSchedule(config.captureSchedule),

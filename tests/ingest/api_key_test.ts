@@ -2,13 +2,10 @@ import assert from "node:assert/strict";
 import { assertProblem, newEvent, sharedApp, type TestProject } from "../support/app.ts";
 
 const HOUR_MS = 3_600_000;
-const realNow = Date.now;
-/** How far the clock is set forward, which the server takes as it finds it at its start. */
+/** How far the server's clock is set forward. */
 let offsetMs = 0;
-Date.now = () => realNow() + offsetMs;
-Deno.test.afterAll(() => void (Date.now = realNow));
 
-const server = sharedApp();
+const server = sharedApp({}, { now: () => Date.now() + offsetMs });
 let project: TestProject;
 Deno.test.beforeAll(async () => void (project = await server.project()));
 

@@ -212,8 +212,11 @@ export class TestApp {
 }
 
 /** One server for all tests of a file: starting its database takes some tenths of a second of a processor. */
-export function sharedApp(env: Record<string, string> = {}): TestApp {
-  const app = new TestApp(env);
+export function sharedApp(
+  env: Record<string, string> = {},
+  substitutes: Substitutes = {},
+): TestApp {
+  const app = new TestApp(env, substitutes);
   Deno.test.beforeAll(async () => void await app.start());
   Deno.test.afterAll(() => app.stop());
   return app;
