@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { parquetWriteBuffer } from "hyparquet-writer";
+import { ALLOWED_BODY_MS_MAX } from "../../src/http/still_allowed.ts";
 import { UPLOAD_BYTES_MAX } from "../../src/importers/importer_limits.ts";
 import { loadSource, SOURCE_NAMES } from "../../src/importers/sources.ts";
 import { assertProblem, type Json, sharedApp, type TestProject } from "../support/app.ts";
+import { HeldBody } from "../support/held_body.ts";
+import { pause } from "../support/server_process.ts";
 import { SHOP, shopExport } from "./shop_exports.ts";
 
 const app = sharedApp();
@@ -190,30 +193,20 @@ Deno.test("a file at the limit is taken, a larger one is not; who may not is tol
 Deno.test("imports that are held until their token is revoked store nothing, and are none of the audit's", async () => {
   const project = await app.project();
   const token = await app.token([project.id], "admin");
-  const { promise: over, resolve: end } = Promise.withResolvers<void>();
-  const held = (path: string, bytes: Uint8Array) =>
+  const line = { eventId: crypto.randomUUID(), name: "x" };
+  const file = new HeldBody(shopExport("posthog").bytes);
+  const lines = new HeldBody(new TextEncoder().encode(`${JSON.stringify(line)}\n`));
+  const held = (path: string, { stream }: HeldBody) =>
     app.fetch(`/v1/projects/${project.id}/${path}`, {
       method: "POST",
       headers: { "Authorization": `Bearer ${token}` },
-      body: new ReadableStream<Uint8Array>({
-        async start(controller) {
-          controller.enqueue(bytes.subarray(0, -1));
-          await over;
-          controller.enqueue(bytes.subarray(-1));
-          controller.close();
-        },
-      }),
+      body: stream,
     });
-  const line = { eventId: crypto.randomUUID(), name: "x" };
-  const replies = Promise.all([
-    held("import/file", shopExport("posthog").bytes),
-    held("import", new TextEncoder().encode(`${JSON.stringify(line)}\n`)),
-  ]);
-  // In which it is allowed; then every server knows within a second.
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  const replies = Promise.all([held("import/file", file), held("import", lines)]);
+  await Promise.all([file.begun, lines.begun]);
   await app.admin("DELETE", "/v1/internal/tokens");
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  end();
+  await pause(ALLOWED_BODY_MS_MAX);
+  for (const body of [file, lines]) body.end();
   for (const reply of await replies) assertProblem(reply, 401, "invalid_token");
   assert.deepEqual(await app.stored(project), []);
   const { body: { rows } } = await app.admin("GET", "/v1/audit?limit=1000");
