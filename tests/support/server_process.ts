@@ -49,6 +49,8 @@ export interface ServerOptions {
   readonly preload?: string;
   /** Whether what it prints is kept; else nobody reads it. */
   readonly keepsOutput?: boolean;
+  /** Another program than the repository's, and where it runs. */
+  readonly program?: { readonly args: readonly string[]; readonly cwd: string };
 }
 
 /** A token for every project, signed with JWT_SECRET. */
@@ -75,15 +77,16 @@ export class ServerProcess implements AsyncDisposable {
 
   /** Starts it on a free port of the loopback, with `env` and nothing else of the product's settings. */
   constructor(env: Readonly<Record<string, string>>, options: ServerOptions = {}) {
-    const { descriptorsMax, preload, keepsOutput = false } = options;
+    const { descriptorsMax, preload, keepsOutput = false, program } = options;
     const unset = Object.fromEntries(CONFIG_VARIABLES.map(({ name }) => [name, ""]));
     const settings = { PORT: "0", HOST: "127.0.0.1", LOG_FORMAT: "json", JWT_SECRET };
     const preloaded = preload === undefined ? [] : ["--preload", preload];
-    const args = [...RUN_PROGRAM, ...preloaded, "main.ts", "serve"];
+    const own = [...RUN_PROGRAM, ...preloaded, "main.ts", "serve"];
+    const { args, cwd } = program ?? { args: own, cwd: REPOSITORY };
     const limited = ["-c", `ulimit -n ${descriptorsMax}; exec "$0" "$@"`, Deno.execPath(), ...args];
     this.#child = new Deno.Command(descriptorsMax === undefined ? Deno.execPath() : "sh", {
-      args: descriptorsMax === undefined ? args : limited,
-      cwd: REPOSITORY,
+      args: descriptorsMax === undefined ? [...args] : limited,
+      cwd,
       env: { ...unset, ...settings, DEFAULT_API_KEY: API_KEY, NO_COLOR: "1", ...env },
       stdin: "null",
       stdout: keepsOutput ? "piped" : "null",
