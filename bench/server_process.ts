@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { mainThreadCpuSeconds, processCpuSeconds, treeCpuSeconds } from "./process_figures.ts";
 import type { LoadOrder, LoadResult } from "./load_worker.ts";
 
@@ -125,7 +126,7 @@ export async function measureLoad(
   const whole: LoadOrder = { ...order, port: server.port, apiKey: API_KEY };
   const [serverBefore, answeringBefore, databaseBefore] = cpu();
   const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", new URL("./load_worker.ts", import.meta.url).pathname]
+    args: ["run", "-A", "--quiet", fileURLToPath(new URL("./load_worker.ts", import.meta.url))]
       .concat(JSON.stringify(whole)),
     stdin: "null",
     stdout: "piped",

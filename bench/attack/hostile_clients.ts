@@ -1,8 +1,9 @@
+import { fileURLToPath } from "node:url";
 import { API_KEY } from "../../tests/support/server_process.ts";
 import type { BodiesOrder, BodiesResult } from "./bodies_worker.ts";
 import type { Attack } from "./ground.ts";
 
-const WORKER = new URL("./bodies_worker.ts", import.meta.url).pathname;
+const WORKER = fileURLToPath(new URL("./bodies_worker.ts", import.meta.url));
 
 /** Starts the clients in a process of their own. Resolves once they begin; `end` is what they got. */
 export async function startBodies(

@@ -1,10 +1,11 @@
 /** Programs that hold a real published client, and what must have arrived of their events. */
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { type FaultyOptions, FaultyProxy } from "../support/faulty_proxy.ts";
 import type { Json, TestApp, TestProject } from "../support/app.ts";
 
 /** Their packages are told and locked by themselves: they are nothing that Footfall needs. */
-export const CONFIG = new URL("./published/deno.json", import.meta.url).pathname;
+export const CONFIG = fileURLToPath(new URL("./published/deno.json", import.meta.url));
 const PROGRAMS = new URL("./published/programs/", import.meta.url);
 
 /** A proxy in front of the server whose socket peer is the client's. */

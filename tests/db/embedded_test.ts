@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { openEmbedded } from "../../src/db/embedded.ts";
 import { FolderInUse, lockFolder } from "../../src/db/folder_lock.ts";
 import { makeDataDir } from "../support/embedded_template.ts";
@@ -17,7 +18,7 @@ const SECOND = `
   import { openEmbedded } from ${JSON.stringify(import.meta.resolve("../../src/db/embedded.ts"))};
   await openEmbedded(Deno.args[0]).catch((error) => console.log(error.name + ": " + error.message));
 `;
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
 
 async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await Deno.makeTempDir({ prefix: "footfall-data-" });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { openEmbedded } from "../../src/db/embedded.ts";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
 import { Writer } from "../../src/ingest/writer.ts";
@@ -9,7 +10,7 @@ const ENDLESS =
   "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
 /** The one thing that the engine does without looking up: it waits for a signal. */
 const DEAF = "SELECT pg_sleep(20)";
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
 
 async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await makeDataDir("footfall-held-");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Page } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
 import type { CaptureBrowser } from "../../src/screenshots/browser/browser.ts";
 import { findBrowser } from "../../src/screenshots/browser/browser_finder.ts";
@@ -248,7 +249,7 @@ Deno.test("browser: a killed owner leaves no process, and its folder is swept", 
       });`;
     const path = join(folder, "owner.ts");
     await Deno.writeTextFile(path, script);
-    const config = new URL("../../deno.json", import.meta.url).pathname;
+    const config = fileURLToPath(new URL("../../deno.json", import.meta.url));
     const owner = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", "--frozen", "--config", config, path],
       stdout: "piped",

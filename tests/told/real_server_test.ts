@@ -1,10 +1,11 @@
 /** A server as people run it: its own job tells what is due, by its own clock. */
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { makeDataDir } from "../support/embedded_template.ts";
 import { operatorToken, ServerProcess, until } from "../support/server_process.ts";
 import { isSigned, startReceiver } from "./receiver.ts";
 
-const MOVED_CLOCK = new URL("../support/moved_clock.ts", import.meta.url).pathname;
+const MOVED_CLOCK = fileURLToPath(new URL("../support/moved_clock.ts", import.meta.url));
 /** The job runs every minute; a slow machine may need some of them. */
 const TOLD_MS_MAX = 300_000;
 

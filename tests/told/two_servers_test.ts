@@ -3,6 +3,7 @@
  * the same id.
  */
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { TestApp } from "../support/app.ts";
 import {
   findPostgresBinaries,
@@ -21,7 +22,7 @@ if (!ignore) {
   Deno.test.afterAll(() => cluster.remove());
 }
 
-const TELLING = new URL("./telling_process.ts", import.meta.url).pathname;
+const TELLING = fileURLToPath(new URL("./telling_process.ts", import.meta.url));
 
 /** A server in a process of its own that looks once at what is due, and ends. */
 function telling(env: Record<string, string>): Deno.ChildProcess {
