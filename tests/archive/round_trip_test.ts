@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Json, TestApp } from "../support/app.ts";
-import { onBothEngines, onPostgresAlone } from "../support/databases.ts";
+import { onBothEngines, onPostgres } from "../support/databases.ts";
 import { demoProjectOf, fillDemoProject } from "../reads/demo_project.ts";
 import { firstDifference, kept } from "../reads/snapshot_file.ts";
 import { SNAPSHOT_READS } from "../reads/snapshot_reads.ts";
@@ -91,7 +91,7 @@ onBothEngines(
 );
 
 // From the embedded engine into the embedded engine is the first step above.
-onPostgresAlone("restore: from the embedded engine, as the backup of a server", async (_t, db) => {
+onPostgres("restore: from the embedded engine, as the backup of a server", async (_t, db) => {
   await withFile((file) =>
     withEmbedded(async (embedded) => {
       const expected = await withApp(embedded, async (app) => {

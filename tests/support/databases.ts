@@ -31,14 +31,17 @@ export function onBothEngines(name: string, fn: EngineTest): void {
   register(name, fn, true);
 }
 
-/** The same on a database without any table, as before the first start. */
-export function onBareEngines(name: string, fn: EngineTest): void {
-  register(name, fn, false);
+/**
+ * Registers `<name> [postgres]` alone, for what one session cannot do, such as to read beside a transaction, or what
+ * another test asserts of the embedded engine.
+ */
+export function onPostgres(name: string, fn: EngineTest): void {
+  registerPostgres(name, fn, true);
 }
 
-/** Registers `<name> [postgres]` alone, for what another test asserts of the embedded engine. */
-export function onPostgresAlone(name: string, fn: EngineTest): void {
-  registerPostgres(name, fn, true);
+/** The same as `onBothEngines` on a database without any table, as before the first start. */
+export function onBareEngines(name: string, fn: EngineTest): void {
+  register(name, fn, false);
 }
 
 function register(name: string, fn: EngineTest, hasSchema: boolean): void {
