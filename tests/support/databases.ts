@@ -45,11 +45,6 @@ export function onBareEngines(name: string, fn: EngineTest): void {
 }
 
 function register(name: string, fn: EngineTest, hasSchema: boolean): void {
-  registerEmbedded(name, fn, hasSchema);
-  registerPostgres(name, fn, hasSchema);
-}
-
-function registerEmbedded(name: string, fn: EngineTest, hasSchema: boolean): void {
   Deno.test(`${name} [embedded]`, async (t) => {
     await keepEngine();
     const dataDir = await (hasSchema ? makeDataDir : makeBareDataDir)("footfall-data-");
@@ -59,6 +54,7 @@ function registerEmbedded(name: string, fn: EngineTest, hasSchema: boolean): voi
       await Deno.remove(dataDir, { recursive: true });
     }
   });
+  registerPostgres(name, fn, hasSchema);
 }
 
 function registerPostgres(name: string, fn: EngineTest, hasSchema: boolean): void {
