@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { z } from "zod";
+import { EventsReply } from "../../src/reports/events/events_endpoint.ts";
 import { type ReadRouteServices, reportRoutes } from "../../src/server/report_routes.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { type DemoProject, startDemoProject } from "./demo_project.ts";
@@ -19,6 +21,19 @@ const UPDATE = Deno.env.get("UPDATE_SNAPSHOTS") === "1";
 const HOW_TO_UPDATE =
   "If it is meant: UPDATE_SNAPSHOTS=1 deno test -A --frozen tests/reads/snapshots_test.ts";
 
+/** The routes of the reads, which are only looked at: none of their handlers is called. */
+const ROUTES = reportRoutes({} as ReadRouteServices).filter(({ method }) => method === "GET");
+
+/** Asserts that a reply has the shape that the OpenAPI document tells of the read, and no member more. */
+function assertDocumented(path: string, reply: unknown): void {
+  const isAsked = (of: string) =>
+    new URLPattern({ pathname: of }).test({ pathname: `/v1/${path}` });
+  const route = ROUTES.find((one) => isAsked(one.path));
+  const schema: z.ZodType | undefined = path === "events" ? EventsReply : route?.doc.success.schema;
+  assert.ok(schema !== undefined, `${path} has no schema`);
+  assert.equal(firstDifference(schema.parse(reply), reply), null, path);
+}
+
 /** Compares with the snapshot; the embedded engine, which comes first, may write it anew. */
 async function assertSnapshot(name: string, reply: unknown, update: boolean): Promise<void> {
   const found = kept(reply);
@@ -30,7 +45,9 @@ async function assertSnapshot(name: string, reply: unknown, update: boolean): Pr
 async function assertAllReads(t: Deno.TestContext, demo: DemoProject, update: boolean) {
   for (const { name, path, query } of SNAPSHOT_READS) {
     await t.step(`${path}: ${name}`, async () => {
-      await assertSnapshot(name, await demo.read(path, query), update);
+      const reply = await demo.read(path, query);
+      assertDocumented(path, reply);
+      await assertSnapshot(name, reply, update);
     });
   }
 }
@@ -49,14 +66,12 @@ onBothEngines("snapshots of the demo project", async (t, db) => {
 });
 
 Deno.test("snapshots: every report has one, and each belongs to a read", () => {
-  // The routes are only looked at: none of their handlers is called.
-  const routes = reportRoutes({} as ReadRouteServices).filter(({ method }) => method === "GET");
   const asked = SNAPSHOT_READS.map(({ path }) => `/v1/${path}`);
-  const missing = routes.map(({ path }) => path).filter((path) => {
+  const missing = ROUTES.map(({ path }) => path).filter((path) => {
     const pattern = new URLPattern({ pathname: path });
     return !asked.some((one) => pattern.test({ pathname: one })) && !NEVER_THE_SAME.includes(path);
   });
-  assert.ok(routes.length >= 10);
+  assert.ok(ROUTES.length >= 10);
   assert.deepEqual(missing, []);
   assert.deepEqual(snapshotNames(), SNAPSHOT_READS.map(({ name }) => name).sort());
 });
