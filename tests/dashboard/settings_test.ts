@@ -16,10 +16,7 @@ async function ownProject(visit: Visit): Promise<TestProject> {
 }
 
 async function opened(visit: Visit, project: TestProject, token?: string): Promise<Page> {
-  const page = await visit.open("view=settings", {
-    project: project.id,
-    ...(token === undefined ? {} : { token }),
-  });
+  const page = await visit.open("view=settings", { project: project.id, ...token && { token } });
   await page.waitForSelector(".settings-install");
   await visit.settled(page);
   return page;
