@@ -12,23 +12,30 @@ import { openKnownProject } from "./known_projects.ts";
 import { beginProjection } from "./projected_project.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
-import { removeUnused } from "./unused_words.ts";
+import { removeUnused, unusedTexts } from "./unused_words.ts";
+
+interface ErasedActor {
+  readonly eventIds: readonly string[];
+  readonly names: ReadonlySet<string>;
+  readonly texts: readonly string[];
+}
 
 /**
  * Erases one actor in the caller's transaction: all stored events, sessions and identities, and the names,
  * paths, titles, referrers, campaign tags and places that only this actor's events had, since they may identify
  * a person. Project the pending events first, so that no event of the actor is left in the journal.
  * @param isUpgrading whether to erase also events that an upgrade has moved into the journal, even pending ones
- * @returns the ids of the erased events, and the names of the identities: their kind, then their value
+ * @returns the ids of the erased events, the names of the identities (their kind, then their value), and the
+ * names, paths and titles that only these events had
  */
 export async function eraseActor(
   tx: Sql,
   projectId: number,
   actorId: number,
   isUpgrading = false,
-): Promise<{ eventIds: readonly string[]; names: ReadonlySet<string> }> {
+): Promise<ErasedActor> {
   const project = await beginProjection(tx, projectId);
-  if (project === null) return { eventIds: [], names: new Set() };
+  if (project === null) return { eventIds: [], names: new Set(), texts: [] };
   const actorOf = await identitiesOf(tx, projectId, [actorId]);
   const identities = new Set(actorOf.keys());
   const names = await namesOf(tx, projectId, identities);
@@ -46,9 +53,11 @@ export async function eraseActor(
   const aside = await eraseFromJournal(tx, projectId, new Set(names.keys()), isUpgrading);
   await removeIdentities(tx, projectId, actorOf);
   await raiseLinksVersion(tx, projectId);
-  await removeUnused(tx, projectId, words, await usedWords(tx, projectId));
+  const used = await usedWords(tx, projectId);
+  const texts = await unusedTexts(tx, projectId, words, used);
+  await removeUnused(tx, projectId, words, used);
   const erased = [...eventIds, ...aside];
   // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
   await deleteEventIds(tx, projectId, erased);
-  return { eventIds: erased, names: new Set(names.keys()) };
+  return { eventIds: erased, names: new Set(names.keys()), texts };
 }

@@ -3,7 +3,8 @@ import { DAY_MS } from "../limits.ts";
 import { sumOfProjects } from "../store/each_project.ts";
 import { deleteFromSegmentsBefore } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
-import { usedWords } from "../store/used_words.ts";
+import { SegmentUnreadable } from "../store/segment_head.ts";
+import { addUsedWords, noWords, type UsedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
 import { deleteEventIds } from "./event_ids.ts";
@@ -70,14 +71,16 @@ async function addRemains(
   return remaining;
 }
 
-/** Deletes events before `beforeMs`, from the journal before `endMs`. @returns how many were deleted */
+/**
+ * Deletes events before `beforeMs`, from the journal before `endMs`, and adds their words to `words`.
+ * @returns the ids of the deleted events, which are still known
+ */
 async function deleteStep(
   tx: Sql,
   projectId: number,
   project: ProjectedProject,
-  beforeMs: number,
-  endMs: number,
-): Promise<number> {
+  { beforeMs, endMs, words }: { beforeMs: number; endMs: number; words: UsedWords },
+): Promise<string[]> {
   // The first step clears the journal up to the end; later ones find only what was projected since.
   const aside = await deleteFromJournalBefore(tx, projectId, endMs);
   const updates = new ActorUpdates(await openKnownProject(tx, projectId, project), new Set());
@@ -88,11 +91,8 @@ async function deleteStep(
     eventIds.push(event.eventId);
     updates.totals.add(event, -1);
   });
-  if (eventIds.length === 0) {
-    await deleteEventIds(tx, projectId, aside);
-    return aside.length;
-  }
-  const words = await usedWords(tx, projectId, { beforeMs });
+  if (eventIds.length === 0) return aside;
+  await addUsedWords(tx, projectId, words, { beforeMs });
   await deleteFromSegmentsBefore(tx, projectId, beforeMs);
   const actors = await actorsOf(tx, projectId, identities);
   const remaining = await addRemains(tx, projectId, actors, updates, beforeMs);
@@ -100,10 +100,20 @@ async function deleteStep(
   const expired = await identitiesOf(tx, projectId, actors.difference(remaining));
   await removeIdentities(tx, projectId, expired);
   await raiseLinksVersion(tx, projectId);
-  await removeUnused(tx, projectId, words, await usedWords(tx, projectId));
-  // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
-  await deleteEventIds(tx, projectId, [...eventIds, ...aside]);
-  return eventIds.length + aside.length;
+  return [...eventIds, ...aside];
+}
+
+/** Removes the words that no event has any more. What a damaged segment has is not known: all of them stay. */
+async function removeWords(tx: Sql, projectId: number, words: UsedWords): Promise<void> {
+  const used = noWords();
+  try {
+    await addUsedWords(tx, projectId, used);
+  } catch (error) {
+    if (error instanceof SegmentUnreadable) return;
+    throw error;
+  }
+  await removeUnused(tx, projectId, words, used);
+  await raiseLinksVersion(tx, projectId);
 }
 
 /**
@@ -121,10 +131,20 @@ export async function deleteEventsBefore(
   eventsAim = EXPIRED_EVENTS_AIM,
 ): Promise<number> {
   let events = 0;
-  for (const step of await stepsBefore(database, projectId, beforeMs, eventsAim)) {
+  const words = noWords();
+  for (const stepMs of await stepsBefore(database, projectId, beforeMs, eventsAim)) {
     events += await database.transaction(async (tx) => {
       const project = await beginProjection(tx, projectId);
-      return project === null ? 0 : await deleteStep(tx, projectId, project, step, beforeMs);
+      if (project === null) return 0;
+      const step = { beforeMs: stepMs, endMs: beforeMs, words };
+      const eventIds = await deleteStep(tx, projectId, project, step);
+      // Once, since what is left has to be gone through for it.
+      if (stepMs === beforeMs && events + eventIds.length > 0) {
+        await removeWords(tx, projectId, words);
+      }
+      // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
+      await deleteEventIds(tx, projectId, eventIds);
+      return eventIds.length;
     });
   }
   return events;

@@ -52,12 +52,27 @@ async function blankUnused(
   if (unused.size > 0) await tx.query(blank(dictionary), [projectId, arrayLiteral([...unused])]);
 }
 
-/** What there is of pages, by the digest of their path, which is that of `terms`. */
-const OF_PAGES = ["captures", "capture_pages", "capture_tasks"] as const;
+/** Returns the terms of `candidates` that no stored event uses any more. */
+const unusedTerms = (candidates: UsedWords, used: UsedWords): number[] =>
+  [...candidates.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
+
+/** Returns the names, paths and titles that `removeUnused` would remove. */
+export async function unusedTexts(
+  tx: Sql,
+  projectId: number,
+  candidates: UsedWords,
+  used: UsedWords,
+): Promise<string[]> {
+  const rows = await tx.query<{ term: string }>(
+    "SELECT term FROM terms WHERE project_id = $1::int AND term_id = ANY ($2::text::int[])",
+    [projectId, arrayLiteral(unusedTerms(candidates, used))],
+  );
+  return rows.map(({ term }) => term);
+}
 
 /**
- * Removes what no stored event uses any more of these words: terms and referrers with their rows, and the
- * pictures of such pages, which may show a person; of contexts and traffic, the values that no other row has.
+ * Removes what no stored event uses any more of these words: terms and referrers with their rows; of contexts
+ * and traffic, the values that no other row has.
  * @param used the words of all stored events
  */
 export async function removeUnused(
@@ -66,15 +81,7 @@ export async function removeUnused(
   candidates: UsedWords,
   used: UsedWords,
 ): Promise<void> {
-  const terms = [...candidates.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
-  for (const table of terms.length > 0 ? OF_PAGES : []) {
-    await tx.query(
-      `DELETE FROM ${table} p USING terms t
-      WHERE p.project_id = $1::int AND t.project_id = $1::int AND t.term_id = ANY ($2::text::int[])
-        AND p.path_digest = t.digest`,
-      [projectId, arrayLiteral(terms)],
-    );
-  }
+  const terms = unusedTerms(candidates, used);
   await deleteNumbered(tx, projectId, "terms", "term_id", terms);
   // The numbers of deleted terms are given out again, to words that may be no technical names.
   await deleteNumbered(tx, projectId, "technical_names", "term_id", terms);

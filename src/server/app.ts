@@ -225,7 +225,7 @@ async function createServices(
     rateLimit: rateLimitOf(config),
     ...reading,
     movePerson: (projectId, id) => movePerson(database, projectId, id),
-    erase: (projectId, actorOf, also) => erasePerson(database, projectId, actorOf, also),
+    erase: (...asked) => erasePerson(database, ...asked),
     live: new LiveFeed({
       read: (asked) => getReport({ ...reading, readTimeoutMs, now }, LIVE, asked),
       log,

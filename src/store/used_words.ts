@@ -43,18 +43,20 @@ function rangesOf(
     });
 }
 
-/** Collects the words of the selected stored events. `sql` must read one snapshot. */
-export async function usedWords(
+export const noWords = (): UsedWords => ({
+  terms: new Set(),
+  referrers: new Set(),
+  contexts: new Set(),
+  traffic: new Set(),
+});
+
+/** Adds the words of the selected stored events to `used`. `sql` must read one snapshot. */
+export async function addUsedWords(
   sql: Sql,
   projectId: number,
+  used: UsedWords,
   selection: EventSelection = {},
-): Promise<UsedWords> {
-  const used: UsedWords = {
-    terms: new Set(),
-    referrers: new Set(),
-    contexts: new Set(),
-    traffic: new Set(),
-  };
+): Promise<void> {
   const columns = selection.beforeMs === undefined ? COLUMNS : [...COLUMNS, "times"] as const;
   for await (const block of eachStoredBlock(sql, projectId, selection.beforeMs)) {
     const [reader] = await fetchBlocks(sql, projectId, [block], columns);
@@ -65,5 +67,15 @@ export async function usedWords(
       for (const [from, to] of ranges) for (let at = from; at < to; at++) words.add(column[at]!);
     }
   }
+}
+
+/** Returns the words of the selected stored events. `sql` must read one snapshot. */
+export async function usedWords(
+  sql: Sql,
+  projectId: number,
+  selection: EventSelection = {},
+): Promise<UsedWords> {
+  const used = noWords();
+  await addUsedWords(sql, projectId, used, selection);
   return used;
 }

@@ -112,9 +112,10 @@ function namesOf(erased: ReadonlySet<string>): Names {
 
 /**
  * Erases one actor as `eraseActor` does, and in the same transaction from the earlier events, so that none of
- * the actor's events is moved back later. Call `movePerson` and project first. `also` runs in the same
- * transaction.
+ * the actor's events is moved back later. Call `movePerson` and project first.
  * @param actorOf finds the actor, once nobody else can change whose an identity is
+ * @param also runs first, in the same transaction
+ * @param forget is told there, once they are gone, the names, paths and titles that only this actor's events had
  * @returns how many events were erased
  */
 export async function erasePerson(
@@ -122,17 +123,15 @@ export async function erasePerson(
   projectId: number,
   actorOf: (tx: Sql) => Promise<number>,
   also: (tx: Sql) => Promise<void> = () => Promise.resolve(),
+  forget: (tx: Sql, texts: readonly string[]) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> {
   return await database.transaction(async (tx) => {
     await also(tx);
     const isUpgrading = await lockEarlier(tx, projectId) !== null;
     await beginProjection(tx, projectId);
-    const { eventIds, names } = await eraseActor(
-      tx,
-      projectId,
-      await actorOf(tx),
-      isUpgrading,
-    );
+    const actor = await actorOf(tx);
+    const { eventIds, names, texts } = await eraseActor(tx, projectId, actor, isUpgrading);
+    await forget(tx, texts);
     if (!isUpgrading) return eventIds.length;
     await tx.script(`SET LOCAL statement_timeout = ${UPGRADE_SCAN_MS_MAX}`);
     const gone = await tx.query<{ event_id: string; moved: boolean }>(

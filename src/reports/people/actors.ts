@@ -7,6 +7,7 @@ import { Problem } from "../../problem.ts";
 import { isStorable } from "../../query/parameters.ts";
 import { ACTOR_OF_ID, type KnownPerson } from "../../query/person_id.ts";
 import { eventsOfIdentities, momentsOfIdentities } from "../../store/segments.ts";
+import { removePictures } from "../../screenshots/queue/removed_pictures.ts";
 import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { atOneMoment } from "../answer/time_limit.ts";
@@ -18,14 +19,16 @@ export interface ActorServices {
   /** Moves the events of the person that `id` names which a running upgrade has not moved yet. */
   readonly movePerson: (projectId: number, id: string) => Promise<void>;
   /**
-   * Erases an actor and everything made of the actor's events, and runs `also` in the same transaction.
-   * `actorOf` finds the actor in it, once nobody else can change whose an identity is.
+   * Erases an actor and everything made of the actor's events. In the same transaction `also` runs first,
+   * `actorOf` finds the actor, once nobody else can change whose an identity is, and `forget` is told the
+   * names, paths and titles that only the actor's events had.
    * @returns how many events were erased
    */
   readonly erase: (
     projectId: number,
     actorOf: (inside: Sql) => Promise<number>,
     also: (inside: Sql) => Promise<void>,
+    forget: (inside: Sql, texts: readonly string[]) => Promise<void>,
   ) => Promise<number>;
 }
 
@@ -201,13 +204,16 @@ export async function deleteActor(
     also: (inside: Sql) => Promise<void>;
   },
 ): Promise<z.infer<typeof ActorErased>> {
+  const { projectId } = project;
   const id = params.id ?? "";
-  await gather(services, project.projectId, id);
+  await gather(services, projectId, id);
   let identities: Identity[] = [];
   const actorOf = async (inside: Sql) => {
-    identities = await identitiesOf(inside, project.projectId, id);
+    identities = await identitiesOf(inside, projectId, id);
     return identities[0]!.actor_id;
   };
-  const events = await services.erase(project.projectId, actorOf, also);
+  const forget = (inside: Sql, texts: readonly string[]) =>
+    removePictures(inside, projectId, texts);
+  const events = await services.erase(projectId, actorOf, also, forget);
   return { erased: { events, identities: identities.map(({ value }) => value) } };
 }

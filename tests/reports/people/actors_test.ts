@@ -11,6 +11,7 @@ import { erasePerson } from "../../../src/upgrade/earlier_people.ts";
 import { assertProblem, type Json, type Reply, TestApp } from "../../support/app.ts";
 import { onBothEngines, type TestDatabase } from "../../support/databases.ts";
 import { newRow, openWithProjects, PROJECT_ONE, storedRows } from "../../support/event_rows.ts";
+import { storePicturesOf } from "../../screenshots/stored_pictures.ts";
 
 const DAY = "2026-06-01";
 const HASH = "AAECAwQFBgcICQoLDA0ODw";
@@ -289,6 +290,7 @@ async function assertNoTrace(database: Database): Promise<void> {
   );
   const others = ["/hello", "/start", "Start", "https://shop.test/", "login", "tick"];
   assert.deepEqual(told.map(({ word }) => word).sort(), others);
+  assert.deepEqual(await database.query("SELECT path FROM capture_pages"), [{ path: "/start" }]);
   for (const table of ["sessions", "actors"]) {
     const rows = await database.query(
       `SELECT FROM ${table} AS t WHERE project_id = 1 AND NOT EXISTS (
@@ -329,6 +331,7 @@ onBothEngines("actors: who is linked to somebody meanwhile is erased as such", a
 onBothEngines("actors: one person's data, shown and erased", async (t, db: TestDatabase) => {
   const filled = await openWithProjects(db);
   await store(filled);
+  await storePicturesOf(filled, 1, ["/start", "/jane's%20page"]);
   await filled.close();
   const server = await new TestApp(db.env).start();
   try {
