@@ -58,10 +58,14 @@ export class BodyBudget {
     return this.whole?.closing ?? this.#closing.signal;
   }
 
-  /** Takes bytes for a body, which then has `held`; large bodies leave a share to small ones. Throws `overloaded`. */
+  /**
+   * Takes bytes for a body, which then has `held`. Large bodies leave a share to small ones: nobody is given up for
+   * more than that, as slow bodies are many before they make room for a large one. Throws `overloaded`.
+   */
   take(bytes: number, held: number): void {
-    const share = held > SMALL_BODY_BYTES ? 1 - SMALL_BODIES_SHARE : 1;
-    while (this.#bytes + bytes > this.bytesMax * share) {
+    const largeMax = this.bytesMax * (1 - SMALL_BODIES_SHARE);
+    if (held > SMALL_BODY_BYTES && this.#bytes + bytes > largeMax) throw this.overloaded();
+    while (this.#bytes + bytes > this.bytesMax) {
       if (!this.#crowdOut()) throw this.overloaded();
     }
     this.whole?.take(bytes, held);

@@ -203,6 +203,19 @@ Deno.test("BodyBudget: where unknown senders are slow, the slowest makes room fo
   assert.equal(keyed.bytes, 0);
 });
 
+Deno.test("BodyBudget: nobody is given up for a large body beyond the share of large ones", async () => {
+  const { keyed } = new BodyBudget(2 * KEYED_BODIES_IN_FLIGHT_BYTES_MAX, 1);
+  const ending = Promise.withResolvers<void>();
+  const limits = { ...LIMITS, idleMsMax: NEVER_MS, totalMsMax: NEVER_MS };
+  const slow = read(request((send) => (send("{}"), ending.promise)), keyed, limits);
+  await until(5_000, () => Promise.resolve(keyed.bytes === 2), "it has begun");
+  keyed.take(keyed.bytesMax * (1 - SMALL_BODIES_SHARE), SMALL_BODY_BYTES);
+  await wait(SLOW_BODY_MS_MIN);
+  assert.throws(() => keyed.take(1, SMALL_BODY_BYTES + 1), Problem);
+  ending.resolve();
+  assert.equal(await slow, "{}");
+});
+
 Deno.test("BodyBudget: one beside another has bytes of its own, and closes with it", () => {
   const budget = new BodyBudget(10, 1);
   const beside = budget.beside(20);
