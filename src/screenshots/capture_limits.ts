@@ -9,7 +9,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** The queue of captures: paths of one job, and of the daily one, the most viewed of so many days. */
 export const CAPTURE_PATHS_MAX = 100;
 export const CAPTURE_DAILY_PATHS_MAX = 50;
-/** What a project may have waiting and under way before its people queue more: twice the largest job. */
+/** What a project's people may have waiting and under way before they queue more: twice the largest job. */
 export const CAPTURE_TASKS_MAX = 600;
 /** `Retry-After` of a job beyond that: some pictures are taken by then. */
 export const CAPTURE_RETRY_AFTER_S = 60;

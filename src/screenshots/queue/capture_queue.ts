@@ -80,17 +80,20 @@ INSERT INTO capture_job_tasks (project_id, job_id, task_id, position, failures_b
 SELECT $1::int, $2::text, t.task_id, w.position, t.failures
 FROM wanted w JOIN tasks t ON t.path_digest = w.digest AND t.device = w.device`;
 
-/** Throws `overloaded` where a project has more unfinished tasks than it may. */
+/**
+ * Throws `overloaded` where a project has more unfinished tasks that were asked for than it may. The schedule's do
+ * not count: nobody asked for them, and they are bounded by themselves.
+ */
 async function assertRoom(tx: Sql, projectId: number): Promise<void> {
   const [row] = await tx.query<{ tasks: number }>(
     `SELECT count(*)::int AS tasks FROM capture_tasks
-    WHERE state <> 'done' AND project_id = $1::int`,
-    [projectId],
+    WHERE state <> 'done' AND project_id = $1::int AND priority = $2::int`,
+    [projectId, OPERATOR_PRIORITY],
   );
   if (row!.tasks <= CAPTURE_TASKS_MAX) return;
   throw new Problem(
     "overloaded",
-    `At most ${CAPTURE_TASKS_MAX} pictures of a project may wait. Queue more once some are taken.`,
+    `At most ${CAPTURE_TASKS_MAX} pictures that were asked for may wait in a project. Queue more once some are taken.`,
     { headers: { "Retry-After": String(CAPTURE_RETRY_AFTER_S) } },
   );
 }
