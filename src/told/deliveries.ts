@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
 import { pageRows, readAll, refuseUnknown } from "../query/parameters.ts";
 import { encodeRowCursor, readRowCursor } from "../query/row_cursor.ts";
+import { ServedProjects } from "../served_projects.ts";
 import type { Message } from "./message.ts";
 import type { Receivers } from "./receivers.ts";
 import { DELIVERY_KEPT_MS, RETRY_AFTER_MS, SEND_CLAIM_MS } from "./told_limits.ts";
@@ -120,12 +121,14 @@ const SENT_NOW_OF_PROJECT = `cardinality(array_positions(ARRAY(
 
 /**
  * Takes the message that has waited longest, for SEND_CLAIM_MS: no other server takes it meanwhile. A project
- * of which fewer are being sent goes first, so that receivers of one that do not answer keep no other waiting.
- * One that tells an end waits until what it ends is told. `id`: this one alone. Null: none is due.
+ * of which fewer are being sent goes first, then the one that was `served` longest ago, so that receivers of some
+ * that do not answer keep no other waiting. One that tells an end waits until what it ends is told. `id`: this one
+ * alone. Null: none is due.
  */
 export async function claimDelivery(
   sql: Sql,
   nowMs: number,
+  served = new ServedProjects(),
   id: string | null = null,
 ): Promise<DueDelivery | null> {
   const [row] = await sql.query<DueRow>(
@@ -138,11 +141,14 @@ export async function claimDelivery(
           SELECT FROM deliveries raised
           WHERE raised.delivery_id = left(deliveries.delivery_id, ${ID_LENGTH})
             AND raised.delivery_no < deliveries.delivery_no AND raised.due_at IS NOT NULL)
-      ORDER BY ${SENT_NOW_OF_PROJECT}, due_at, delivery_no LIMIT 1 FOR UPDATE SKIP LOCKED)
+      ORDER BY ${SENT_NOW_OF_PROJECT}, ${ServedProjects.turn("$4")}, due_at, delivery_no
+      LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING delivery_id, project_id, source, slug, channel, receiver, message, tries, created_at`,
-    [iso(nowMs), SEND_CLAIM_MS, id],
+    [iso(nowMs), SEND_CLAIM_MS, id, served.literal],
   );
-  return row === undefined ? null : {
+  if (row === undefined) return null;
+  served.note(row.project_id);
+  return {
     id: row.delivery_id,
     projectId: row.project_id,
     source: row.source,

@@ -17,6 +17,7 @@ import {
 } from "./deliveries.ts";
 import { digestMessage } from "./digest_message.ts";
 import type { Message } from "./message.ts";
+import { ServedProjects } from "../served_projects.ts";
 import type { Receivers } from "./receivers.ts";
 import { sendDelivery, type SendingServices } from "./sending.ts";
 import { lastSlot, nextSlot } from "./slots.ts";
@@ -79,6 +80,7 @@ export class ToldRunner {
   readonly #services: RunnerServices;
   /** Messages that are on their way. */
   readonly #sending = new Set<Promise<boolean>>();
+  readonly #served = new ServedProjects();
 
   constructor(services: RunnerServices) {
     this.#services = services;
@@ -265,7 +267,7 @@ export class ToldRunner {
 
   async #sendOne(id: string | null, signal: AbortSignal): Promise<boolean> {
     const { sql, now } = this.#services;
-    const delivery = await claimDelivery(sql, now(), id);
+    const delivery = await claimDelivery(sql, now(), this.#served, id);
     if (delivery === null) return false;
     const outcome = await sendDelivery(this.#services, delivery, signal);
     // A server that stops breaks off what it sends: that is no try.

@@ -15,6 +15,7 @@ import {
 import { CAPTURE_TASKS_MAX } from "../../src/screenshots/capture_limits.ts";
 import { CAPTURE_DEVICES, transient, verdict } from "../../src/screenshots/capture_status.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { ServedProjects } from "../../src/served_projects.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 
@@ -65,10 +66,14 @@ async function claim(database: Database, nowMs = NOON, owner = "one"): Promise<T
 }
 
 /** Takes and ends everything that is due, in order. @returns its pages */
-async function workOff(database: Database, nowMs = NOON): Promise<string[]> {
+async function workOff(
+  database: Database,
+  nowMs = NOON,
+  served = new ServedProjects(),
+): Promise<string[]> {
   const pages: string[] = [];
   for (;;) {
-    const task = await claimTask(database, "one", nowMs);
+    const task = await claimTask(database, "one", nowMs, served);
     if (task === null) return pages;
     pages.push(`${task.projectId} ${task.path} ${task.device}`);
     assert.ok(await endTask(database, task, CAPTURED, nowMs));
@@ -202,6 +207,14 @@ steps.set("of two projects none takes all turns, however much it has queued", as
   assert.equal((await claim(database, nowMs)).projectId, 2);
   assert.equal((await claim(database, nowMs)).projectId, 1, "it has as many as the other");
   await endTask(database, first, CAPTURED, nowMs);
+});
+
+steps.set("a project that came later need not wait until the others are done", async (database) => {
+  await queue(database, { paths: ["/1", "/2", "/3", "/4"] });
+  const later = { projectId: 2, nowMs: NOON + SECOND };
+  await queue(database, { ...later, paths: ["/a", "/b"] });
+  const pages = await workOff(database, NOON + SECOND);
+  assert.deepEqual(pages.map(([project]) => project).join(""), "121211");
 });
 
 steps.set("what may wait of a project is bounded, but for the schedule's", async (database) => {

@@ -4,10 +4,16 @@ import { createSealer } from "../../src/auth/sealed_value.ts";
 import { listProjects } from "../../src/auth/projects.ts";
 import { AlertBody } from "../../src/told/alert_definition.ts";
 import { questionName } from "../../src/told/alert_question.ts";
-import { claimDelivery, deleteOldDeliveries, storeDeliveries } from "../../src/told/deliveries.ts";
+import {
+  claimDelivery,
+  deleteOldDeliveries,
+  noteOutcome,
+  storeDeliveries,
+} from "../../src/told/deliveries.ts";
 import { DigestBody } from "../../src/told/digest_definition.ts";
 import { digestMessage } from "../../src/told/digest_message.ts";
 import { type Message, plainLine } from "../../src/told/message.ts";
+import { ServedProjects } from "../../src/served_projects.ts";
 import * as limits from "../../src/told/told_limits.ts";
 import type { ToldReads } from "../../src/told/told_reads.ts";
 import { ToldRunner } from "../../src/told/told_runner.ts";
@@ -196,6 +202,16 @@ Deno.test("limits: messages of one project wait for no receivers of another that
   const taken: string[] = [];
   for (let i = 0; i < 6; i++) taken.push((await claimDelivery(sql, nowMs + 1))!.receiver);
   assert.deepEqual(taken, ["a", "e", "b", "f", "c", "d"]);
+  // With one at a time, both have their turns, too.
+  await sql.query("UPDATE deliveries SET claimed_until = NULL");
+  const served = new ServedProjects();
+  const turns: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    const delivery = (await claimDelivery(sql, nowMs + 1, served))!;
+    turns.push(delivery.receiver);
+    await noteOutcome(sql, delivery, { status: "sent", words: "Sent." }, nowMs);
+  }
+  assert.deepEqual(turns, taken);
   await sql.query("DELETE FROM deliveries");
 });
 

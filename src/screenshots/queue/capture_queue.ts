@@ -8,6 +8,7 @@ import {
 } from "../capture_limits.ts";
 import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
+import { ServedProjects } from "../../served_projects.ts";
 import { holdsLease } from "./capture_lease.ts";
 import type { CaptureDevice, CaptureStatus, Verdict } from "../capture_status.ts";
 import { pathDigest } from "./capture_store.ts";
@@ -198,10 +199,16 @@ const RUNNING_OF_PROJECT = `cardinality(array_positions(ARRAY(
   SELECT r.project_id FROM capture_tasks r WHERE r.state <> 'done' AND r.state = 'running'), project_id))`;
 
 /**
- * Takes the task that is due and first in line: of a project of which fewer run before one of which more do, so
- * that none takes all turns. Null: there is none, or the lease is another's.
+ * Takes the task that is due and first in line: of a project of which fewer run before one of which more do, and
+ * then of the one that was `served` longest ago, so that none takes all turns. Null: there is none, or the lease is
+ * another's.
  */
-export async function claimTask(sql: Sql, owner: string, nowMs: number): Promise<Task | null> {
+export async function claimTask(
+  sql: Sql,
+  owner: string,
+  nowMs: number,
+  served = new ServedProjects(),
+): Promise<Task | null> {
   const [row] = await sql.query<{
     project_id: number;
     task_id: number;
@@ -218,14 +225,16 @@ export async function claimTask(sql: Sql, owner: string, nowMs: number): Promise
       SELECT project_id, task_id FROM capture_tasks
       WHERE state <> 'done' AND state = 'queued' AND not_before <= $2::text::timestamptz
         AND ${holdsLease("$1::text")}
-      ORDER BY ${RUNNING_OF_PROJECT}, priority, not_before, task_id
+      ORDER BY ${RUNNING_OF_PROJECT}, priority, ${ServedProjects.turn("$3")}, not_before, task_id
       LIMIT 1 FOR UPDATE SKIP LOCKED)
     AND p.project_id = t.project_id
     RETURNING t.project_id, t.task_id, t.claims, t.path, t.device, p.site_url,
       p.site_url_by_operator, t.failures`,
-    [owner, instant(nowMs)],
+    [owner, instant(nowMs), served.literal],
   );
-  return row === undefined ? null : {
+  if (row === undefined) return null;
+  served.note(row.project_id);
+  return {
     projectId: row.project_id,
     taskId: row.task_id,
     claim: row.claims,

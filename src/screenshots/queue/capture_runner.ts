@@ -15,6 +15,7 @@ import {
   sweepTasks,
   type Task,
 } from "./capture_queue.ts";
+import { ServedProjects } from "../../served_projects.ts";
 import { type CaptureStatus, verdict } from "../capture_status.ts";
 import { storeAttempt } from "./capture_store.ts";
 import { logReason } from "../log_reason.ts";
@@ -58,6 +59,7 @@ const WENT_WRONG = verdict(
 export class CaptureRunner {
   readonly #services: RunnerServices;
   readonly #owner: string;
+  readonly #served = new ServedProjects();
   readonly #sleepers = new Set<() => void>();
   #isWoken = false;
   #underWay = 0;
@@ -149,7 +151,7 @@ export class CaptureRunner {
     const { sql, now, pollMs = CAPTURE_POLL_MS } = this.#services;
     let ended = 0;
     while (!signal.aborted) {
-      const task = await claimTask(sql, this.#owner, now());
+      const task = await claimTask(sql, this.#owner, now(), this.#served);
       if (task !== null) {
         this.#underWay++;
         try {
