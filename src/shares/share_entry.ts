@@ -62,10 +62,16 @@ async function assertOpened(
     boundOfAll(`share ${id}`, SHARE_ATTEMPTS_OF_ALL_MAX),
   ];
   await takeWithin(sql, bounds, nowMs);
-  if (!await hashingFor(projectId, () => isPassword(password, passwordHash, null))) {
+  let isWrong = false;
+  try {
+    isWrong = !await hashingFor(projectId, () => isPassword(password, passwordHash, null));
+  } finally {
+    // What could not be judged, as there was no room for it, has not failed.
+    if (!isWrong) await forgiveWithin(sql, bounds, nowMs);
+  }
+  if (isWrong) {
     throw new Problem("invalid_password", "This is not the password of this dashboard.");
   }
-  await forgiveWithin(sql, bounds, nowMs);
 }
 
 /** Shares are read by tokens of our own. Throws `conflict` where an identity provider issues all of them. */

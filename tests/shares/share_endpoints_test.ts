@@ -3,9 +3,11 @@ import {
   MINIMUM_VISITORS_MAX,
   SHARE_ATTEMPTS_MAX,
   SHARE_FILTERS_MAX,
+  SHARE_HASHES_PER_PROJECT_MAX,
   SHARE_ORIGINS_MAX,
   SHARES_MAX,
 } from "../../src/shares/share_limits.ts";
+import { hashingFor } from "../../src/shares/share_hashes.ts";
 import { assertProblem, BASE, type Json, PUBLIC_PEER, sharedApp } from "../support/app.ts";
 import { ask, enter, people, post, read, share, tokenOf } from "./shared_shop.ts";
 
@@ -227,6 +229,22 @@ Deno.test(`share: from one network ${SHARE_ATTEMPTS_MAX} passwords may fail, and
   assertProblem(refused, 429, "too_many_attempts");
   assert.ok(Number(refused.headers.get("retry-after")) > 0);
   assert.equal((await enter(app, id, "open sesame", ELSEWHERE)).status, 200);
+});
+
+Deno.test("share: a password that there was no room to check is no failed one", async () => {
+  const { id } = await share(app, await app.project(), { password: "open sesame" });
+  const room = Promise.withResolvers<void>();
+  // Whatever number the project has.
+  const others = Array.from(
+    { length: 100 * SHARE_HASHES_PER_PROJECT_MAX },
+    (_, i) => hashingFor(i % 100, () => room.promise),
+  );
+  for (let i = 0; i < SHARE_ATTEMPTS_MAX; i++) {
+    assertProblem(await enter(app, id, "open sesame", PUBLIC_PEER), 503, "overloaded");
+  }
+  room.resolve();
+  await Promise.all(others);
+  assert.equal((await enter(app, id, "open sesame", PUBLIC_PEER)).status, 200);
 });
 
 Deno.test("share: its page may stand in frames of its origins alone, and no other page in any", async () => {
