@@ -89,13 +89,13 @@ async function sendAll(call: Call, { file, word, progress }: Running): Promise<R
       ? null
       : await ImportPlace.find(connection, { path: word, project });
     const before = place?.begun?.before ?? NOTHING_IMPORTED;
-    using rejected = new RejectedFile(rejectedPath(call, word), place?.begun?.rejectedBytes ?? 0);
+    using rejected = new RejectedFile(rejectedPath(call, word), place?.begun?.refusals);
     const { shown, refused } = refusals(rejected);
     let told = before;
     const settled = async (sum: ImportSum) => {
       told = sum;
       assertNotInVain(sum, file.name, shown);
-      await place?.note(sum, rejected.bytes, call.now());
+      await place?.note(sum, rejected.written, call.now());
       progress.update(file.bytesRead, sum.lines - before.lines);
     };
     const { signal } = call;
@@ -112,7 +112,7 @@ async function sendAll(call: Call, { file, word, progress }: Running): Promise<R
       const wentOnBehind = before.number === 0 ? null : before.number;
       return { ...sum, refusals: shown, isDryRun: false, wentOnBehind };
     } catch (error) {
-      await place?.write(told, rejected.bytes);
+      await place?.write(told, rejected.written);
       progress.end();
       saySum(call, told);
       throw error;

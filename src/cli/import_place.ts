@@ -6,6 +6,7 @@
 import type { Connection } from "./connection.ts";
 import { callApi, type ShownProject } from "./connection.ts";
 import type { ImportSum } from "./import_lines.ts";
+import type { WrittenRefusals } from "./rejected_file.ts";
 
 /** The time between two notes; after a kill, little more than this is sent again. */
 const NOTE_MS = 1_000;
@@ -26,13 +27,14 @@ interface Note {
   readonly end: number;
   readonly eventId: string;
   readonly rejectedBytes: number;
+  readonly rejectedFile?: string | null;
 }
 
 /** An import that an earlier run began. */
 export interface BegunImport {
   readonly name: string;
   readonly before: ImportSum;
-  readonly rejectedBytes: number;
+  readonly refusals: WrittenRefusals;
 }
 
 /** A file, and the project that it is imported into. */
@@ -108,21 +110,22 @@ export class ImportPlace {
     if (!isSame || !await isStored(connection, file.project, note.eventId)) {
       return new ImportPlace(crypto.randomUUID(), file.path, facts, null, "");
     }
-    const { lines, accepted, duplicates, rejected, number, end, eventId, rejectedBytes } = note;
+    const { lines, accepted, duplicates, rejected, number, end, eventId } = note;
     const before = { lines, accepted, duplicates, rejected, number, end, stored: null };
-    const begun = { name: note.import, before, rejectedBytes };
+    const refusals = { bytes: note.rejectedBytes, file: note.rejectedFile ?? null };
+    const begun = { name: note.import, before, refusals };
     return new ImportPlace(note.import, file.path, facts, begun, eventId);
   }
 
   /** Notes from time to time up to where all is stored. If no note can be written, a new run starts over. */
-  async note(sum: ImportSum, rejectedBytes: number, nowMs: number): Promise<void> {
+  async note(sum: ImportSum, refusals: WrittenRefusals, nowMs: number): Promise<void> {
     if (nowMs - this.#writtenAt < NOTE_MS) return;
     this.#writtenAt = nowMs;
-    await this.write(sum, rejectedBytes);
+    await this.write(sum, refusals);
   }
 
   /** Writes the note now. */
-  async write(sum: ImportSum, rejectedBytes: number): Promise<void> {
+  async write(sum: ImportSum, refusals: WrittenRefusals): Promise<void> {
     const { stored, lines, accepted, duplicates, rejected, number, end } = sum;
     if (stored !== null) this.#eventId = eventIdOf(stored.bytes) ?? this.#eventId;
     if (this.#eventId === "") return;
@@ -130,7 +133,8 @@ export class ImportPlace {
       version: 1,
       import: this.name,
       ...this.facts,
-      ...{ lines, accepted, duplicates, rejected, number, end, rejectedBytes },
+      ...{ lines, accepted, duplicates, rejected, number, end },
+      ...{ rejectedBytes: refusals.bytes, rejectedFile: refusals.file },
       eventId: this.#eventId,
     };
     const fresh = `${notePath(this.path)}.new`;

@@ -62,20 +62,24 @@ export async function assertNoInput(path: string, words: readonly string[]): Pro
   }
 }
 
+/** What an import has written so far. */
+export interface WrittenRefusals {
+  /** The length of the file; 0: there is none yet. */
+  readonly bytes: number;
+  /** Which file it is, as `identityOf` tells it; null: none yet, or an earlier version did not note it. */
+  readonly file: string | null;
+}
+
 /**
  * The file of refused lines, each with the reason: `{ line, code, message, text }`. It is made with the first
- * refused line, and what an earlier import left there is kept beside it. An import that goes on truncates it to
+ * refused line, and what another import left there is kept beside it. An import that goes on truncates its own to
  * the noted length, and reports the lines behind again.
  */
 export class RejectedFile {
   #file: Deno.FsFile | null = null;
-  /** The length of the file. */
-  bytes: number;
 
-  /** @param bytes how much of the file is kept if an import goes on; 0: none */
-  constructor(readonly path: string, bytes = 0) {
-    this.bytes = bytes;
-  }
+  /** @param written what is kept of the file if an import goes on */
+  constructor(readonly path: string, public written: WrittenRefusals = { bytes: 0, file: null }) {}
 
   /** Adds a line. @param file the name of its file, if an import has several */
   async add(
@@ -94,16 +98,19 @@ export class RejectedFile {
     } catch (error) {
       throw unwritable(this.path, error);
     }
-    this.bytes += line.length;
+    this.written = { ...this.written, bytes: this.written.bytes + line.length };
   }
 
   // Lines may hold addresses of people, so only the owner may read the file.
   async #open(): Promise<Deno.FsFile> {
-    if (this.bytes === 0) await keepEarlier(this.path);
+    const { bytes: kept, file: own } = this.written;
+    const isOwn = own !== null && await identityOf(this.path) === own;
+    if (!isOwn) await keepEarlier(this.path);
     const file = await Deno.open(this.path, { create: true, write: true, mode: 0o600 });
-    this.bytes = Math.min(this.bytes, (await file.stat()).size);
-    await file.truncate(this.bytes);
-    await file.seek(this.bytes, Deno.SeekMode.Start);
+    const bytes = isOwn ? Math.min(kept, (await file.stat()).size) : 0;
+    await file.truncate(bytes);
+    await file.seek(bytes, Deno.SeekMode.Start);
+    this.written = { bytes, file: await identityOf(this.path) };
     return file;
   }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { RejectedFile } from "../../src/cli/rejected_file.ts";
+import { RejectedFile, type WrittenRefusals } from "../../src/cli/rejected_file.ts";
 import { WholeFile } from "../../src/cli/whole_file.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -77,18 +77,19 @@ Deno.test("a file that cannot be written is told in a sentence", () =>
     });
   }));
 
+const refusal = (number: number) => ({
+  line: { number, end: number, bytes: bytes("{") },
+  ...{ code: "invalid_json", message: "No." },
+});
+
 Deno.test("refused lines go on behind what is kept of their file", () =>
   inFolder(async (folder) => {
     const path = join(folder, "rejected.ndjson");
-    const refusal = (number: number) => ({
-      line: { number, end: number, bytes: bytes("{") },
-      ...{ code: "invalid_json", message: "No." },
-    });
-    let kept = 0;
+    let kept: WrittenRefusals | undefined;
     {
       using rejected = new RejectedFile(path);
       await rejected.add(refusal(1));
-      kept = rejected.bytes;
+      kept = rejected.written;
       await rejected.add(refusal(2));
     }
     {
@@ -102,8 +103,32 @@ Deno.test("refused lines go on behind what is kept of their file", () =>
     {
       // The file was removed meanwhile: no other file takes its name.
       await Deno.remove(path);
-      using rejected = new RejectedFile(path, 1_000);
+      using rejected = new RejectedFile(path, { ...kept!, bytes: 1_000 });
       await rejected.add(refusal(4));
     }
     assert.equal(JSON.parse(await Deno.readTextFile(path)).line, 4);
+  }));
+
+Deno.test("an import that goes on leaves the refused lines of another one alone", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "rejected.ndjson");
+    const refuse = async (number: number, kept?: WrittenRefusals) => {
+      using rejected = new RejectedFile(path, kept);
+      await rejected.add(refusal(number));
+      return rejected.written;
+    };
+    const stopped = await refuse(1);
+    await refuse(2);
+    const { bytes } = await refuse(3, stopped);
+    await refuse(4, { bytes, file: null });
+    const line = async (name: string) =>
+      JSON.parse(await Deno.readTextFile(join(folder, name))).line;
+    const files = [
+      "rejected.ndjson.1",
+      "rejected.ndjson.2",
+      "rejected.ndjson.3",
+      "rejected.ndjson",
+    ];
+    assert.deepEqual(names(folder), files.toSorted());
+    assert.deepEqual(await Promise.all(files.map(line)), [1, 2, 3, 4]);
   }));
