@@ -87,7 +87,8 @@ export async function getProject(
 /**
  * Captures fetch pages of the site, so a URL of the server's own network is for who runs the server.
  * So is the host of another project's site: pages that name a domain in place of a key would be refused
- * where it means two projects. Sending the one that is there already changes nothing.
+ * where it means two projects. Sending the one that is there already changes nothing. Nothing else may change the
+ * sites until the transaction ends.
  */
 async function assertMaySetSite(
   sql: Sql,
@@ -116,11 +117,15 @@ export async function patchProjectById(
   exchange: ApiExchange,
 ): Promise<Response> {
   const { sql, keys } = services;
-  const stored = await projectOfPath(sql, exchange);
+  await projectOfPath(sql, exchange);
   const patch = await readJson(exchange.request, ProjectChange);
   const isOperator = requirePrincipal(exchange.who).projects === "*";
-  if (!isOperator) await assertMaySetSite(sql, stored, patch);
+  const needsCheck = !isOperator && typeof patch.siteUrl === "string";
   const project = await sql.transaction(async (inside) => {
+    // One at a time: of two projects that are given one site at once, one gets it.
+    if (needsCheck) await inside.query("LOCK TABLE projects IN SHARE ROW EXCLUSIVE MODE");
+    const stored = await projectOfPath(inside, exchange);
+    if (needsCheck) await assertMaySetSite(inside, stored, patch);
     const changed = await patchProject(inside, stored.id, patch, isOperator);
     const { projectId } = changed;
     const subject = changeOfProject(stored, changed);

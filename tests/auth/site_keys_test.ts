@@ -139,6 +139,25 @@ onBothEngines("site key: only the operator gives two projects one site", async (
 });
 
 onBothEngines(
+  "site key: of projects that are given one site at once, one gets it",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    const server = authServer(sql);
+    const ids = ["prj_a", "prj_b", "prj_c", "prj_d"];
+    const changes = [];
+    for (const id of ids) {
+      await project(sql, id, null);
+      const token = await server.grant({ projects: [id] });
+      const body = { siteUrl: "https://shop.example" };
+      changes.push(() => server.call("PATCH", `/v1/projects/${id}`, token, body));
+    }
+    const replies = await Promise.all(changes.map((change) => change()));
+    const statuses = replies.map(({ status }) => status).toSorted();
+    assert.deepEqual(statuses, [200, 409, 409, 409]);
+  },
+);
+
+onBothEngines(
   "site key: one in use is refreshed in the background, and a failure is none of its own",
   async (_, db) => {
     const sql = await openMigrated(db);
