@@ -32,7 +32,7 @@ interface Job {
   readonly name: string;
   /** A cron expression, in UTC. */
   readonly schedule: string;
-  /** Asked for every hour, and done once a day: by night, or later where nobody was there by night. */
+  /** Asked for every hour, and done once a day by night, and within an hour of each start. */
   readonly isNightly?: true;
   readonly run: (services: JobServices) => Promise<void>;
 }
@@ -146,24 +146,34 @@ export function isNightlyDue(doneMs: number, nowMs: number): boolean {
 }
 
 /**
- * Schedules the jobs until `signal` aborts. A failed run is logged, and the next run is as scheduled, of a nightly
+ * Runs a job where it is due. A failure is logged.
+ * @param doneMs when this process did it last
+ * @returns the same after this run: what failed, or was left while the database moves, is not done
+ */
+export async function runJob(job: Job, services: JobServices, doneMs: number): Promise<number> {
+  const nowMs = services.now();
+  if (job.isNightly && !isNightlyDue(doneMs, nowMs)) return doneMs;
+  try {
+    await job.run(services);
+    return isMoving(services) ? doneMs : nowMs;
+  } catch (error) {
+    services.log.error("job failed", {
+      job: job.name,
+      reason: error instanceof Error ? error.message : String(error),
+    });
+    return doneMs;
+  }
+}
+
+/**
+ * Schedules the jobs until `signal` aborts. What is not done is done by the next run as scheduled, of a nightly
  * job in the next hour.
  */
 export function scheduleJobs(services: JobServices, signal: AbortSignal): void {
   for (const job of JOBS) {
     let doneMs = -Infinity;
     Deno.cron(job.name, job.schedule, { signal }, async () => {
-      const nowMs = services.now();
-      if (job.isNightly && !isNightlyDue(doneMs, nowMs)) return;
-      try {
-        await job.run(services);
-        doneMs = nowMs;
-      } catch (error) {
-        services.log.error("job failed", {
-          job: job.name,
-          reason: error instanceof Error ? error.message : String(error),
-        });
-      }
+      doneMs = await runJob(job, services, doneMs);
     }).catch((error) => {
       if (!signal.aborted) services.log.error("job not scheduled", { reason: String(error) });
     });

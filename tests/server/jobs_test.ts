@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createLog } from "../../src/http/log.ts";
 import { createSalts } from "../../src/ingest/salts.ts";
-import { isNightlyDue, JOBS, type JobServices } from "../../src/server/jobs.ts";
+import { isNightlyDue, JOBS, type JobServices, runJob } from "../../src/server/jobs.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import type { Database } from "../../src/db/sql.ts";
@@ -75,6 +75,20 @@ Deno.test("JOBS: what is done by night is done by day where nobody was there by 
     nightly.map(({ schedule }) => /^\d+ \* \* \* \*$/.test(schedule)),
     Array(6).fill(true),
   );
+});
+
+Deno.test("JOBS: what fails, or is left while the database moves, is not done", async () => {
+  let runs = 0;
+  const job = (run = () => Promise.resolve(void runs++)) =>
+    ({ name: "a job", schedule: "0 * * * *", isNightly: true, run }) as const;
+  const services = (status: "none" | "copying") =>
+    ({ now: () => NOON, move: { status }, log: { error() {} } }) as unknown as JobServices;
+  const failing = job(() => Promise.reject(new Error("it fails")));
+  assert.equal(await runJob(failing, services("none"), -Infinity), -Infinity);
+  assert.equal(await runJob(job(), services("copying"), -Infinity), -Infinity);
+  assert.equal(await runJob(job(), services("none"), -Infinity), NOON);
+  assert.equal(await runJob(job(), services("none"), NOON - DAY / 2), NOON - DAY / 2);
+  assert.equal(runs, 2, "it is done already");
 });
 
 steps.set("salts older than yesterday's are deleted and today's is made", async (database) => {
