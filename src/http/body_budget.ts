@@ -27,6 +27,7 @@ export class BodyBudget {
   /** Lets one body above LARGE_BODY_BYTES through at a time, until it is answered. */
   readonly large = new Lane();
   #keyed: BodyBudget | null = null;
+  readonly #beside: BodyBudget[] = [];
 
   constructor(
     readonly bytesMax: number,
@@ -44,6 +45,7 @@ export class BodyBudget {
   beside(bytesMax: number): BodyBudget {
     const budget = new BodyBudget(bytesMax, this.retryAfterS);
     this.closing.addEventListener("abort", () => budget.close(), { once: true });
+    this.#beside.push(budget);
     return budget;
   }
 
@@ -95,5 +97,10 @@ export class BodyBudget {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** The bytes of this budget and of those beside it. */
+  get bytesInAll(): number {
+    return this.#beside.reduce((sum, { bytes }) => sum + bytes, this.#bytes);
   }
 }

@@ -186,7 +186,7 @@ async function createServices(
   });
   const metrics = new Metrics({
     queueDepth: () => writer.depth,
-    bodyBytes: () => budget.bytes,
+    bodyBytes: () => budget.bytesInAll,
     ...watchDisk(database.disk, log),
   });
   const clientAddress = createClientAddress(config.trustedProxies);

@@ -87,7 +87,7 @@ export class Metrics {
     );
     this.#bodyBytes = new Gauge(
       "footfall_body_bytes_in_flight",
-      "Bytes of request bodies held in memory",
+      "Bytes held in memory of the bodies of events, imports and uploaded files",
       gauges.bodyBytes,
     );
     // Counted from zero, so that a first event shows as an increase.

@@ -221,6 +221,7 @@ Deno.test("BodyBudget: one beside another has bytes of its own, and closes with 
   const beside = budget.beside(20);
   beside.take(20, 20);
   budget.take(7, 7);
+  assert.deepEqual([budget.bytes, budget.bytesInAll], [7, 27]);
   budget.close();
   assert.ok(beside.closing.aborted);
 });
