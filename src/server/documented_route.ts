@@ -49,7 +49,9 @@ export type DocumentedRoute = Route<Access, Principal | null> & { readonly doc: 
 
 /** Of a `PUT` that makes something, or replaces it. */
 export const NEW_ONLY: Readonly<Record<string, string>> = {
-  "If-None-Match": "`*`: it is stored where there is none of this name yet, else the reply is 412",
+  "If-None-Match":
+    "`*`: it is stored where there is none of this name yet, else the reply is 412. Pages of other origins " +
+    "cannot send it",
 };
 
 /** A success whose reply has a shape. */
