@@ -227,6 +227,12 @@ test("goals: a new one replaces none that somebody else has made meanwhile", asy
   assert.equal((await visit.server.admin("PUT", at("cart"), theirs)).status, 201);
   await fill(page, "Title", "Cart");
   await fill(page, "Event that counts", "add_to_cart");
+  // Theirs is not taken for what got no answer.
+  await page.evaluate(`const original = fetch; globalThis.fetch = (url, call) =>
+    call?.method === "PUT" ? Promise.reject(new TypeError("Failed to fetch")) : original(url, call)`);
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "The server cannot be reached.", "dialog");
+  await page.evaluate("globalThis.fetch = original");
   await page.keyboard.press("Enter");
   await closed(visit, page);
   const all: readonly Json[] = (await visit.read("goals")).goals;

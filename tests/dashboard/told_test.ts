@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
+import type { Json } from "../support/app.ts";
 import { startMailServer } from "../mail/mail_server.ts";
 import { parsedMail } from "../told/parsed_mail.ts";
 import { startReceiver } from "../told/receiver.ts";
 import { fill, press } from "./acts.ts";
 import { assertAccessible, assertFits, SIZES } from "./axe.ts";
-import { dashboardWorld, DEMO, OWNER, type Visit } from "./page.ts";
+import { dashboardWorld, DEMO, EMPTY, OWNER, type Visit } from "./page.ts";
 import {
   alertBody,
   type AlertForm,
@@ -61,6 +62,29 @@ async function looked(visit: Visit, page: Page, name: string): Promise<void> {
   await assertFits(visit, page, name);
   await page.setViewport({ width: 1440, height: 900 });
 }
+
+test("A webhook whose first answer was lost is saved once, and its secret is shown", async (visit) => {
+  visit.expectedFaults.push("412");
+  const page = await visit.open("view=settings&section=told", { project: EMPTY });
+  await visit.sees(page, "No digest is sent");
+  await press(page, "New webhook");
+  await fill(page, "Title", "Hooks");
+  await fill(page, "URL", `${receiver.url}/in`);
+  await page.evaluate(`const original = fetch; globalThis.fetch = async (url, call) => {
+    const reply = await original(url, call);
+    if (call?.method === "PUT") throw new TypeError("Failed to fetch");
+    return reply;
+  }`);
+  await press(page, "Save");
+  await visit.sees(page, "The server cannot be reached.", "dialog");
+  await page.evaluate("globalThis.fetch = original");
+  await press(page, "Save");
+  await visit.sees(page, "whsec_");
+  const slugs = async () =>
+    (await visit.read("webhooks", { project: EMPTY })).webhooks.map(({ slug }: Json) => slug);
+  assert.deepEqual(await slugs(), ["hooks"]);
+  await visit.server.admin("DELETE", `/v1/webhooks/hooks?project=${EMPTY}`);
+});
 
 test("A webhook, an alert and a digest are made, tried, changed and deleted", async (visit) => {
   visit.expectedFaults.push("400", "409");
