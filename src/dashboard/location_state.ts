@@ -112,18 +112,27 @@ export function hrefFor(changes: Changes): string {
   return address(changed(query.value, whole(changes)));
 }
 
+/** Whether the address was come back to: the browser scrolls to where it was left. */
+export let isReturned = false;
+
 /** Changes the address, and with it what is shown. Without `replace`, "back" undoes it. */
 export function go(changes: Changes, { replace = false } = {}): void {
   const next = changed(query.peek(), whole(changes));
   if (next.toString() === query.peek().toString()) return;
   if (replace) history.replaceState(null, "", address(next));
-  else history.pushState(null, "", address(next));
+  else {
+    history.pushState(null, "", address(next));
+    isReturned = false;
+  }
   search.value = location.search;
 }
 
 /** Follows the back and forward buttons. Called once. */
 export function followHistory(): void {
-  addEventListener("popstate", () => search.value = location.search);
+  addEventListener("popstate", () => {
+    isReturned = true;
+    search.value = location.search;
+  });
 }
 
 /** Shows only what has this value; null: what has none. */

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useRef } from "preact/hooks";
-import { viewParam } from "./location_state.ts";
+import { isReturned, viewParam } from "./location_state.ts";
 
 /** What leads from one visit, person or goal to the whole view. */
 export const UNOPENED = { visit: null, person: null, goal: null };
@@ -21,7 +21,7 @@ export function useViewFocus(current: Titled, of: string | undefined) {
     (current.id === "goals" ? viewParam("goal") : null);
   useEffect(() => {
     if (!isFirst.current) heading.current?.focus({ preventScroll: true });
-    if (!isFirst.current) scrollTo({ top: 0 });
+    if (!isFirst.current && !isReturned) scrollTo({ top: 0 });
     isFirst.current = false;
   }, [current.id, opened]);
   useEffect(() => {
