@@ -1,9 +1,17 @@
 /** What stays as it was: what is shown and typed while requests fail or run, and where one was. */
 import assert from "node:assert/strict";
-import { press } from "./acts.ts";
-import { dashboardWorld } from "./page.ts";
+import type { Page } from "puppeteer-core";
+import { fill, press } from "./acts.ts";
+import { dashboardWorld, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
+
+async function opened(visit: Visit, project: string): Promise<Page> {
+  const page = await visit.open("view=settings", { project });
+  await page.waitForSelector(".settings-install");
+  await visit.settled(page);
+  return page;
+}
 
 test("A view that cannot be loaded says so, and is there when it is tried again", async (visit) => {
   visit.expectedFaults.push("Failed to load resource");
@@ -16,6 +24,67 @@ test("A view that cannot be loaded says so, and is there when it is tried again"
   await press(page, "Try again");
   await page.waitForSelector(".settings-install");
   await visit.settled(page);
+});
+
+test("What is typed stays while the server cannot be reached", async (visit) => {
+  const project = await visit.server.project({ name: "Own" });
+  const page = await opened(visit, project.id);
+  await fill(page, "Name", "Tea and");
+  // The person comes back after ten minutes, and the connection does not.
+  await page.evaluate(`{
+    globalThis.failed = 0;
+    const [{ now }, original] = [Date, fetch];
+    globalThis.fetch = (url, call) => {
+      if (!String(url).includes("/v1/projects/")) return original(url, call);
+      failed += String(url).includes("/keys");
+      return Promise.reject(new TypeError("Failed to fetch"));
+    };
+    for (const [state, passedMs] of [["hidden", 0], ["visible", 600_000]]) {
+      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+      Date.now = () => now() + passedMs;
+      document.dispatchEvent(new Event("visibilitychange"));
+    }
+    Date.now = now;
+    globalThis.connect = () => globalThis.fetch = original;
+  }`);
+  await visit.until(page, "failed > 1", "it is tried again");
+  assert.equal(await page.$(".note-error"), null);
+  const typed = `[...document.querySelectorAll("input")].some(({ value }) => value === "Tea and")`;
+  assert.ok(await page.evaluate(typed));
+  await page.evaluate("connect()");
+  await visit.settled(page);
+});
+
+test("What is typed while the settings are being saved stays", async (visit) => {
+  const project = await visit.server.project({ name: "Own" });
+  const page = await opened(visit, project.id);
+  await page.evaluate(`{
+    const original = fetch;
+    globalThis.fetch = async (url, call) => {
+      if (call?.method === "PATCH") {
+        await new Promise((go) => globalThis.answer = go);
+        globalThis.fetch = original;
+      }
+      return original(url, call);
+    };
+  }`);
+  await fill(page, "Name", "Teapots");
+  await press(page, "Save changes");
+  await visit.until(page, `"answer" in globalThis`);
+  await fill(page, "Site URL", "https://teapots.example");
+  await page.evaluate("answer()");
+  await visit.sees(page, "Saved");
+  await visit.settled(page);
+  const stored = async () => {
+    const { body } = await visit.server.admin("GET", `/v1/projects/${project.id}`);
+    return [body.name, body.siteUrl];
+  };
+  assert.deepEqual(await stored(), ["Teapots", null]);
+  await press(page, "Save changes");
+  const saved = `[...document.querySelectorAll(".settings-actions button")].some((each) =>
+    each.textContent === "Save changes" && each.disabled)`;
+  await visit.until(page, saved);
+  assert.deepEqual(await stored(), ["Teapots", "https://teapots.example"]);
 });
 
 test("Visits: who goes back from one is where the list was left", async (visit) => {

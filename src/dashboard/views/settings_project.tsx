@@ -192,14 +192,14 @@ function useSaving(project: Project, onSaved: () => void) {
     setNote("");
   };
   const save = async (wanted: Change = change) => {
+    const sent = { ...project, ...wanted };
     setBusy(true);
     setProblem(null);
     try {
       const saved = (await send<Project>("PATCH", `/v1/projects/${project.id}`, wanted))!;
-      // As it is stored, with what else was edited.
-      const others = wanted === change ? {} : { ...change, ...wanted };
       stored.current = saved;
-      setDraft(draftOf({ ...saved, ...others }));
+      // As it is stored, with what else was edited before and meanwhile.
+      setDraft((now) => draftOf({ ...saved, ...changeOf(now, sent) }));
       await refreshSession();
       setNote("Saved");
       onSaved();
@@ -232,7 +232,10 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
       <AddressNote
         project={project}
         isBusy={isBusy}
-        onShorten={() => void save({ ipStorage: "truncated" })}
+        onShorten={() => {
+          edit({ ...draft, ipStorage: "truncated" });
+          void save({ ipStorage: "truncated" });
+        }}
       />
       <div class="settings-actions">
         <button type="submit" class="button button-primary" disabled={!isChanged || isBusy}>
