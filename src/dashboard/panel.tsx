@@ -23,6 +23,11 @@ export function ErrorNote(
   );
 }
 
+/** Why what is shown below is of before; nothing where it is not. */
+export function OldNote({ problem }: { problem: ApiProblem | null | undefined }) {
+  return problem && <p class="banner" role="status">{problem.detail}</p>;
+}
+
 interface EmptyNoteProps {
   readonly title: string;
   readonly icon?: IconName;
@@ -69,7 +74,12 @@ function PanelBody({ state, empty, skeletonRows = 6, children }: PanelProps) {
     return <ErrorNote problem={state.problem} onRetry={state.reload} />;
   }
   if (state !== undefined && state.data === null) return <Skeleton rows={skeletonRows} />;
-  return <>{empty ?? children}</>;
+  return (
+    <>
+      <OldNote problem={state?.problem} />
+      {empty ?? children}
+    </>
+  );
 }
 
 /** A titled part of a view with its own loading, empty and error states. */

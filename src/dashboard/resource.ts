@@ -12,7 +12,7 @@ import { identity } from "./session.ts";
 export interface Resource<T> {
   readonly state: "loading" | "ready" | "error";
   readonly data: T | null;
-  /** Null unless `state` is `error`. */
+  /** Why nothing came; where `state` is `ready`, `data` is of before, and is read again until it comes. */
   readonly problem: ApiProblem | null;
   readonly reload: () => void;
 }
@@ -117,29 +117,33 @@ export function useRead<T>(
   useTimely(() => {
     if (path === null) return;
     const abort = new AbortController();
-    let again: ReturnType<typeof setTimeout> | undefined;
-    setState((before) => ({
-      ...NOTHING,
-      key,
-      place,
-      data: held<T>(key) ?? (before.place === place ? before.data : null),
-    }));
+    let again: ReturnType<typeof setInterval> | undefined;
+    // Nobody waits for what a hidden tab shows.
+    const readSoon = () => {
+      again = setInterval(() => document.hidden || reload(), PENDING_RELOAD_MS);
+    };
+    setState((before) => {
+      // That the server is away is told until it is back, not anew each time.
+      if (before.key === key && before.problem && before.data) return before;
+      const data = held<T>(key) ?? (before.place === place ? before.data : null);
+      return { ...NOTHING, key, place, data };
+    });
     read<T>(path, params, abort.signal).then((data) => {
       if (abort.signal.aborted) return;
       hold(key, data);
-      if (!isFollowed && notePending(key, data)) again = setTimeout(reload, PENDING_RELOAD_MS);
+      if (!isFollowed && notePending(key, data)) readSoon();
       setState({ key, place, state: "ready", data, problem: null });
     }, (error) => {
       if (abort.signal.aborted) return;
       const problem = problemFrom(error);
       // What was read before stays, and with it what is typed there, until the server is back.
-      if (problem.code === "unreachable" && held<T>(key) !== null) {
-        again = setTimeout(reload, PENDING_RELOAD_MS);
-      } else setState({ key, place, state: "error", data: null, problem });
+      const data = problem.code === "unreachable" ? held<T>(key) : null;
+      if (data !== null) readSoon();
+      setState({ key, place, state: data === null ? "error" : "ready", data, problem });
     });
     return () => {
       abort.abort();
-      clearTimeout(again);
+      clearInterval(again);
     };
   }, [key, turn, returns.value]);
   useEffect(() => () => clearPending(key), [key]);

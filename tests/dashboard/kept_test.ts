@@ -48,10 +48,22 @@ test("What is typed stays while the server cannot be reached", async (visit) => 
     globalThis.connect = () => globalThis.fetch = original;
   }`);
   await visit.until(page, "failed > 1", "it is tried again");
-  assert.equal(await page.$(".note-error"), null);
+  await visit.sees(page, "The server cannot be reached.", ".panel .banner");
+  assert.equal(await page.$(".note-error, .panel[aria-busy=true]"), null);
   const typed = `[...document.querySelectorAll("input")].some(({ value }) => value === "Tea and")`;
   assert.ok(await page.evaluate(typed));
-  await page.evaluate("connect()");
+  // In a tab that nobody sees it is not tried.
+  const looked = `new Promise((done) => {
+    const look = () => (setTimeout(done, 200), true);
+    Object.defineProperty(document, "hidden", { get: look, configurable: true });
+  })`;
+  await page.evaluate(looked);
+  await page.evaluate("failed = 0");
+  await page.evaluate(looked);
+  assert.equal(await page.evaluate("failed"), 0);
+  await page.evaluate("delete document.hidden, connect()");
+  await visit.until(page, `document.querySelector(".panel .banner") === null`);
+  assert.ok(await page.evaluate(typed));
   await visit.settled(page);
 });
 

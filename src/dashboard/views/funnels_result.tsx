@@ -21,7 +21,8 @@ type RunState = "unfinished" | "waiting" | "running" | "ready" | "error";
 function runState(draft: Draft, run: Resource<FunnelReply>): RunState {
   if (!isRunnable(draft.value)) return "unfinished";
   if (draft.isWaiting) return "waiting";
-  return run.state === "loading" ? "running" : run.state;
+  if (run.state === "loading") return "running";
+  return run.problem === null ? "ready" : "error";
 }
 
 function stateText(state: RunState, draft: Draft, data: FunnelReply | null): string {

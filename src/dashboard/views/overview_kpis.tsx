@@ -8,7 +8,7 @@ import { Icon } from "../icons.tsx";
 import { ImportedNote } from "../imported_days.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
 import { currentDates, go, viewParam } from "../location_state.ts";
-import { ErrorNote, Skeleton } from "../panel.tsx";
+import { ErrorNote, OldNote, Skeleton } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
 import type { Resource } from "../resource.ts";
 import { SHARE_ID } from "../share.ts";
@@ -121,6 +121,7 @@ export function KeyFigures({ kpis }: { kpis: Resource<KpisReply> }) {
         <>
           <Tiles data={data} chosen={chosen} />
           <div class="panel-body tiles-chart">
+            <OldNote problem={problem} />
             {data === null ? <Skeleton rows={8} /> : <Chart data={data} figure={chosen} />}
           </div>
           {data !== null && <ImportedNote query={data.query} />}

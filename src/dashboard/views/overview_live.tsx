@@ -7,7 +7,7 @@ import { type Column, DataTable } from "../data_table.tsx";
 import type { Live } from "../live_stream.ts";
 import { addFilter } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
-import { EmptyNote, ErrorNote, Panel, Skeleton } from "../panel.tsx";
+import { EmptyNote, ErrorNote, OldNote, Panel, Skeleton } from "../panel.tsx";
 import type { LiveReply } from "../replies.ts";
 
 interface PresentProps {
@@ -116,7 +116,7 @@ export function LivePanel({ live: { data, problem } }: { live: Live }) {
       {data === null && (problem === null ? <Skeleton /> : <ErrorNote problem={problem} />)}
       {data !== null && (
         <>
-          {problem !== null && <p class="banner" role="status">{problem.detail}</p>}
+          <OldNote problem={problem} />
           <Minutes series={data.series} />
           <DataTable
             caption="Pages that visitors are on"
