@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
 import { pageRows, readAll, refuseUnknown } from "../query/parameters.ts";
 import { encodeRowCursor, readRowCursor } from "../query/row_cursor.ts";
-import { ServedProjects } from "../served_projects.ts";
+import { ServedProjects } from "../db/served_projects.ts";
 import type { Message } from "./message.ts";
 import type { Receivers } from "./receivers.ts";
 import { DELIVERY_KEPT_MS, RETRY_AFTER_MS, SEND_CLAIM_MS } from "./told_limits.ts";

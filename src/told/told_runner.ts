@@ -17,7 +17,7 @@ import {
 } from "./deliveries.ts";
 import { digestMessage } from "./digest_message.ts";
 import type { Message } from "./message.ts";
-import { ServedProjects } from "../served_projects.ts";
+import { ServedProjects } from "../db/served_projects.ts";
 import type { Receivers } from "./receivers.ts";
 import { sendDelivery, type SendingServices } from "./sending.ts";
 import { lastSlot, nextSlot } from "./slots.ts";

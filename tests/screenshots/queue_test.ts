@@ -15,7 +15,7 @@ import {
 import { CAPTURE_TASKS_MAX } from "../../src/screenshots/capture_limits.ts";
 import { CAPTURE_DEVICES, transient, verdict } from "../../src/screenshots/capture_status.ts";
 import type { Database } from "../../src/db/sql.ts";
-import { ServedProjects } from "../../src/served_projects.ts";
+import { ServedProjects } from "../../src/db/served_projects.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 

@@ -13,7 +13,7 @@ import {
 import { DigestBody } from "../../src/told/digest_definition.ts";
 import { digestMessage } from "../../src/told/digest_message.ts";
 import { type Message, plainLine } from "../../src/told/message.ts";
-import { ServedProjects } from "../../src/served_projects.ts";
+import { ServedProjects } from "../../src/db/served_projects.ts";
 import * as limits from "../../src/told/told_limits.ts";
 import type { ToldReads } from "../../src/told/told_reads.ts";
 import { ToldRunner } from "../../src/told/told_runner.ts";

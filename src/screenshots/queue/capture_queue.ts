@@ -8,7 +8,7 @@ import {
 } from "../capture_limits.ts";
 import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import { ServedProjects } from "../../served_projects.ts";
+import { ServedProjects } from "../../db/served_projects.ts";
 import { holdsLease } from "./capture_lease.ts";
 import type { CaptureDevice, CaptureStatus, Verdict } from "../capture_status.ts";
 import { pathDigest } from "./capture_store.ts";

@@ -15,7 +15,7 @@ import {
   sweepTasks,
   type Task,
 } from "./capture_queue.ts";
-import { ServedProjects } from "../../served_projects.ts";
+import { ServedProjects } from "../../db/served_projects.ts";
 import { type CaptureStatus, verdict } from "../capture_status.ts";
 import { storeAttempt } from "./capture_store.ts";
 import { logReason } from "../log_reason.ts";

@@ -1,4 +1,4 @@
-import { arrayLiteral } from "./db/sql.ts";
+import { arrayLiteral } from "./sql.ts";
 
 /** The most projects that are remembered. */
 const PROJECTS_MAX = 1_000;
