@@ -9,6 +9,7 @@ import {
   tilePixels,
 } from "../../src/dashboard/views/heatmaps_density.ts";
 import type { Json } from "../support/app.ts";
+import { until } from "../support/server_process.ts";
 import { dashboardWorld, EMPTY, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -266,7 +267,7 @@ test("A new picture is taken on request, with its progress and its result", asyn
   const devices = ["desktop", "tablet", "mobile"];
   assert.deepEqual(asked, [{ project: "prj_demo", path: "/", devices }]);
   await visit.until(page, `document.querySelector(".heatmaps-recapture button:disabled") === null`);
-  assert.ok(reads > readsBefore, "the heatmap is read anew");
+  await until(10_000, () => Promise.resolve(reads > readsBefore), "the heatmap is read anew");
   await page.click(".heatmaps-paths tbody tr:last-child .row-button");
   await visit.until(page, `new URLSearchParams(location.search).get("path") !== "/"`);
   await visit.until(
