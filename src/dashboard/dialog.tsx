@@ -19,7 +19,8 @@ interface DialogProps {
  * Escape and a click beside it close it, until something is typed: that is not lost by a slip.
  */
 export function Dialog({ title, onClose, footer, isWide = false, ...rest }: DialogProps) {
-  const [isFirm, setFirm] = useState(rest.isFirm);
+  const [isTyped, setTyped] = useState(false);
+  const isFirm = rest.isFirm || isTyped;
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   // Not after the page is drawn: what is typed until then would go elsewhere.
@@ -41,7 +42,7 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
       aria-labelledby={id}
       // Otherwise Chromium closes it at the second Escape, whatever is done about the event.
       closedby={isFirm ? "none" : undefined}
-      onInput={() => setFirm(true)}
+      onInput={() => setTyped(true)}
       onCancel={(event) => {
         event.preventDefault();
         if (!isFirm) onClose();

@@ -39,7 +39,9 @@ export async function sendNew<T extends { readonly slug: string }>(
   const slug = slugOf(taken);
   const at = `${path}/${slug}`;
   try {
-    return (await send<T>("PUT", at, body, {}, { "If-None-Match": "*" }))!;
+    const stored = (await send<T>("PUT", at, body, {}, { "If-None-Match": "*" }))!;
+    if (unanswered?.url === apiUrl(at)) unanswered = null;
+    return stored;
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
     // A proxy may say, too, that no answer came.

@@ -24,7 +24,7 @@ async function addTotals(
     values.numbersOf(traffic, context, entryPath).forEach((number, dimension) =>
       sums.dayOf(dimension, day, number).addTotal(rule, sign, bounces, sign * views)
     );
-    return sums.isFull ? sums.store() : undefined;
+    return sums.storeIfFull();
   });
 }
 
@@ -90,7 +90,8 @@ async function addReturning(
     for (const [number, counts] of countsByValue(visits, dimension)) {
       for (const [day, ...link] of linkChanges(counts, visitor)) {
         sums.dayOf(dimension, day, number).addLink(...link);
-        if (sums.isFull) await sums.store();
+        const storing = sums.storeIfFull();
+        if (storing !== undefined) await storing;
       }
     }
   }
@@ -111,7 +112,7 @@ function addVisitor(
   first!.numbers.forEach((number, dimension) =>
     sums.dayOf(dimension, first!.visit.day, number).addLink(NEVER, visitor.newFirst, 1)
   );
-  return sums.isFull ? sums.store() : undefined;
+  return sums.storeIfFull();
 }
 
 /** Applies the changes to the acquisition rollup; to be called before the sessions are rewritten. */

@@ -57,8 +57,6 @@ interface Rows {
   readonly links: readonly (readonly number[])[];
 }
 
-const areZero = ({ totals, links }: Rows): boolean => totals.length === 0 && links.length === 0;
-
 /** Returns the values of a row's `LISTS`, in that order. */
 const listsOf = ({ totals, links }: Rows): string[] => [
   ...[0, 1, 2, 3].map((i) => arrayLiteral(totals.map((row) => row[i]!))),
@@ -104,6 +102,12 @@ class DaySums {
     return day === NEVER ? NEVER : Math.max(day, this.day - LINK_DAYS_MAX);
   }
 
+  /** Whether all sums are zero. */
+  get isZero(): boolean {
+    return this.#totals.values().every((sums) => sums.every((sum) => sum === 0)) &&
+      this.#links.values().every((firsts) => firsts.values().every((actors) => actors === 0));
+  }
+
   rows(): Rows {
     const totals = [...this.#totals].filter(([, sums]) => sums.some((sum) => sum !== 0))
       .map(([rule, sums]) => [rule, ...sums]);
@@ -140,16 +144,16 @@ export class AcquisitionSums {
     return sums;
   }
 
-  /** Whether so much is held that it is to be stored before more is added. */
-  get isFull(): boolean {
-    return this.#held >= ACQUISITION_ROWS_HELD_MAX;
+  /** Stores what is held where that is so much that no more is to be added; else it returns undefined. */
+  storeIfFull(): Promise<void> | undefined {
+    return this.#held >= ACQUISITION_ROWS_HELD_MAX ? this.store() : undefined;
   }
 
   /** Adds the sums to the table, and holds none of them any more. */
   async store(): Promise<void> {
     const [tx, projectId] = [this.#tx, this.#projectId];
     const changed = [...this.#days.values()]
-      .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !areZero(sums.rows())))
+      .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !sums.isZero))
       // Ordered by the table's key, so that the pages of its index are written one after the other.
       .sort((a, b) => a.dimension - b.dimension || a.day - b.day || a.valueNumber - b.valueNumber);
     if (changed.length > 0) {
@@ -160,14 +164,13 @@ export class AcquisitionSums {
     }
     this.#days.clear();
     this.#held = 0;
-    const rows = changed.map((sums) => ({ sums, rows: sums.rows() }));
-    const emptied = rows.filter(({ rows }) => areZero(rows)).map(({ sums }) => sums);
+    const emptied = changed.filter((sums) => sums.isZero);
     if (emptied.length > 0) await tx.query(DELETE, [projectId, ...keysOf(emptied)]);
-    const kept = rows.filter(({ rows }) => !areZero(rows));
+    const kept = changed.filter((sums) => !sums.isZero);
     if (kept.length === 0) return;
-    const lists = kept.map(({ rows }) => listsOf(rows));
+    const lists = kept.map((sums) => listsOf(sums.rows()));
     const columns = LISTS.map((_, i) => arrayLiteral(lists.map((row) => row[i]!)));
-    await tx.query(WRITE, [projectId, ...keysOf(kept.map(({ sums }) => sums)), ...columns]);
+    await tx.query(WRITE, [projectId, ...keysOf(kept), ...columns]);
   }
 }
 

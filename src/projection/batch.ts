@@ -1,11 +1,11 @@
 import { ALL_ROWS_FETCHED } from "../db/binary_rows.ts";
 import type { Sql } from "../db/sql.ts";
-import { beginUnlessLocked, type ProjectedProject } from "./projected_project.ts";
+import { beginUnlessLocked } from "./projected_project.ts";
 import { projectEvents } from "./project_events.ts";
-import type { KnownProjects } from "./known_projects.ts";
+import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { asideEvent, markProjected, pendingEvents, type PlacedEvent } from "./pending_events.ts";
 import { SETTLING_STATEMENT_MS_MAX } from "./projection_limits.ts";
-import { settle } from "./settling.ts";
+import { settle, type Settled } from "./settling.ts";
 
 /** Thrown where a transaction of the projection has used up its time. */
 export class ProjectionTooLong extends Error {
@@ -17,8 +17,8 @@ export class Attempt {
   /** When it got its connection; null: it waits for one. */
   startedAtMs: number | null = null;
   isElsewhere = false;
-  /** How far the project is settled; null: it failed before, or while that was done. */
-  settled: Awaited<ReturnType<typeof settle>> | null = null;
+  /** Null: it was not, or that failed. */
+  settled: Settled | null = null;
   /** How many events it took, and the first of them. */
   events = 0;
   first: PlacedEvent | null = null;
@@ -74,8 +74,7 @@ async function limited(tx: Sql, msMax: number): Promise<Sql> {
 async function projectPending(
   tx: Sql,
   attempt: Attempt,
-  project: ProjectedProject,
-  projects: KnownProjects,
+  known: KnownProject,
 ): Promise<void> {
   const { projectId, eventsMax } = attempt;
   const pending = attempt.isOfAside
@@ -86,7 +85,6 @@ async function projectPending(
   attempt.unreadable = pending.unreadable.length;
   attempt.journalRows = pending.taken.length + attempt.unreadable;
   if (pending.columns.length > 0) {
-    const known = await projects.get(tx, projectId, project);
     await projectEvents(tx, projectId, known, pending.columns, attempt.settled === "settled");
   }
   await markProjected(tx, projectId, pending);
@@ -109,12 +107,8 @@ export async function projectBatch(
     attempt.isElsewhere = true;
     return;
   }
-  attempt.settled = await settle({
-    tx,
-    projectId,
-    project,
-    known: await projects.get(tx, projectId, project),
-    isOver: () => attempt.tookMs > aimMs,
-  });
-  if (attempt.isSettled) await projectPending(await limited(tx, msMax), attempt, project, projects);
+  const known = await projects.get(tx, projectId, project);
+  const isOver = () => attempt.tookMs > aimMs;
+  attempt.settled = await settle({ tx, projectId, project, known, isOver });
+  if (attempt.isSettled) await projectPending(await limited(tx, msMax), attempt, known);
 }

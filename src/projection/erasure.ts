@@ -12,7 +12,7 @@ import { openKnownProject } from "./known_projects.ts";
 import { beginProjection } from "./projected_project.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
-import { removeUnused, unusedTexts } from "./unused_words.ts";
+import { removeUnused, textsOf, unusedOf } from "./unused_words.ts";
 
 interface ErasedActor {
   readonly eventIds: readonly string[];
@@ -53,9 +53,9 @@ export async function eraseActor(
   const aside = await eraseFromJournal(tx, projectId, new Set(names.keys()), isUpgrading);
   await removeIdentities(tx, projectId, actorOf);
   await raiseLinksVersion(tx, projectId);
-  const used = await usedWords(tx, projectId);
-  const texts = await unusedTexts(tx, projectId, words, used);
-  await removeUnused(tx, projectId, words, used);
+  const unused = unusedOf(words, await usedWords(tx, projectId));
+  const texts = await textsOf(tx, projectId, unused);
+  await removeUnused(tx, projectId, unused);
   const erased = [...eventIds, ...aside];
   // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
   await deleteEventIds(tx, projectId, erased);

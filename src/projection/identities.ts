@@ -73,7 +73,8 @@ export function hashText({ visitor_hash }: Pick<EventRow, "visitor_hash">): stri
     .toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-const NAME_COLUMNS = ["user_id", "anonymous_id", "visitor_hash"] as const;
+/** What tells whose an event is. */
+export const NAME_COLUMNS = ["user_id", "anonymous_id", "visitor_hash"] as const;
 
 /** Returns the name of an event's identity: the kind, then the value. */
 export function nameOf(row: Pick<EventRow, (typeof NAME_COLUMNS)[number]>): string {

@@ -5,7 +5,7 @@ import { type BlockColumn, blockSpan, encodeBlock } from "../store/journal_block
 import { type BlockColumns, decodeColumns, valueAt, wholeEvents } from "../store/journal_events.ts";
 import { STORED_ROW, type StoredJournalRow, storedRow } from "../store/stored_journal.ts";
 import { yielding } from "../store/yielding.ts";
-import { hashText, nameOf } from "./identities.ts";
+import { NAME_COLUMNS, nameOf } from "./identities.ts";
 import { readable } from "./pending_events.ts";
 import { JOURNAL_ROWS_READ_AT_ONCE, PROJECTION_BLOCK_BYTES_AIM } from "./projection_limits.ts";
 
@@ -122,12 +122,12 @@ function valuesOf({ same, coded }: BlockColumns, name: BlockColumn): Set<string>
 
 /** Finds the events of some identities in a block, which mostly has none of them. */
 function eventsOfNames(names: ReadonlySet<string>): Removal["removedOf"] {
-  const isNamed = (name: (value: string) => string, values: Set<string>) =>
-    values.values().some((value) => names.has(name(value)));
+  const nobody = { user_id: null, anonymous_id: null, visitor_hash: "" };
   return (columns) => {
-    const hasAny = isNamed((user) => `u${user}`, valuesOf(columns, "user_id")) ||
-      isNamed((anonymous) => `a${anonymous}`, valuesOf(columns, "anonymous_id")) ||
-      isNamed((hash) => `h${hashText({ visitor_hash: hash })}`, valuesOf(columns, "visitor_hash"));
+    const hasAny = NAME_COLUMNS.some((column) =>
+      valuesOf(columns, column).values()
+        .some((value) => names.has(nameOf({ ...nobody, [column]: value })))
+    );
     if (!hasAny) return null;
     return (place) =>
       names.has(nameOf({

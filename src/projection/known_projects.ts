@@ -79,10 +79,13 @@ export class KnownProjects {
   #use(projectId: number, known: KnownProject): void {
     this.#known.delete(projectId);
     this.#known.set(projectId, known);
-    let entries = 0;
-    for (const [id, kept] of [...this.#known].reverse()) {
-      entries += Math.min(entriesOf(kept), this.entriesMax / PROJECTS_KNOWN_MIN);
-      if (entries > this.entriesMax) this.#known.delete(id);
+    const shareOf = (kept: KnownProject) =>
+      Math.min(entriesOf(kept), this.entriesMax / PROJECTS_KNOWN_MIN);
+    let entries = this.#known.values().reduce((sum, kept) => sum + shareOf(kept), 0);
+    for (const [id, kept] of this.#known) {
+      if (entries <= this.entriesMax) return;
+      entries -= shareOf(kept);
+      this.#known.delete(id);
     }
   }
 

@@ -4,7 +4,7 @@ import { sumOfProjects } from "../store/each_project.ts";
 import { deleteFromSegmentsBefore } from "../store/segments.ts";
 import { visitTimedEvents } from "../store/timed_events.ts";
 import { SegmentUnreadable } from "../store/segment_head.ts";
-import { addUsedWords, noWords, type UsedWords } from "../store/used_words.ts";
+import { addUsedWords, noWords, type UsedWords, usedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
 import { deleteEventIds } from "./event_ids.ts";
@@ -16,7 +16,7 @@ import { beginProjection, type ProjectedProject } from "./projected_project.ts";
 import { EXPIRED_DAYS_AIM, EXPIRED_EVENTS_AIM } from "./projection_limits.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsBefore } from "./stored_sessions.ts";
-import { removeUnused } from "./unused_words.ts";
+import { removeUnused, unusedOf } from "./unused_words.ts";
 
 /** Returns the instants up to which successive transactions delete; the last one is `beforeMs`. */
 async function stepsBefore(
@@ -99,21 +99,16 @@ async function deleteStep(
   await storeRemoval(tx, projectId, project, updates);
   const expired = await identitiesOf(tx, projectId, actors.difference(remaining));
   await removeIdentities(tx, projectId, expired);
-  await raiseLinksVersion(tx, projectId);
   return [...eventIds, ...aside];
 }
 
 /** Removes the words that no event has any more. What a damaged segment has is not known: all of them stay. */
 async function removeWords(tx: Sql, projectId: number, words: UsedWords): Promise<void> {
-  const used = noWords();
   try {
-    await addUsedWords(tx, projectId, used);
+    await removeUnused(tx, projectId, unusedOf(words, await usedWords(tx, projectId)));
   } catch (error) {
-    if (error instanceof SegmentUnreadable) return;
-    throw error;
+    if (!(error instanceof SegmentUnreadable)) throw error;
   }
-  await removeUnused(tx, projectId, words, used);
-  await raiseLinksVersion(tx, projectId);
 }
 
 /**
@@ -138,10 +133,10 @@ export async function deleteEventsBefore(
       if (project === null) return 0;
       const step = { beforeMs: stepMs, endMs: beforeMs, words };
       const eventIds = await deleteStep(tx, projectId, project, step);
+      if (events + eventIds.length === 0) return 0;
       // Once, since what is left has to be gone through for it.
-      if (stepMs === beforeMs && events + eventIds.length > 0) {
-        await removeWords(tx, projectId, words);
-      }
+      if (stepMs === beforeMs) await removeWords(tx, projectId, words);
+      await raiseLinksVersion(tx, projectId);
       // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
       await deleteEventIds(tx, projectId, eventIds);
       return eventIds.length;

@@ -98,9 +98,15 @@ async function bySlices(settling: Settling, from: number): Promise<number | null
   return null;
 }
 
+/**
+ * How far a project is settled. "settled": it is, so that new events can be projected; "begun": there is more to do;
+ * "damaged": a segment cannot be read; "still_damaged": one could not be lately, so that it is not tried yet.
+ */
+export type Settled = "settled" | "begun" | "damaged" | "still_damaged";
+
 /** How far a recount is: where to go on, or `null` from the beginning. */
 interface Progress {
-  readonly state: "settled" | "begun" | "damaged";
+  readonly state: Settled;
   readonly recountedTo: number | null;
 }
 
@@ -124,10 +130,8 @@ async function recount(settling: Settling, from: number | null): Promise<Progres
  * rules, it reclassifies and recounts the history. Until all of it is recounted, the rollups have no time
  * zone, and reads do without them. Where a segment cannot be read, that is so for good, and fails only the reads
  * that need the segment: what comes in is counted all the same, but for the rollups.
- * @returns "settled": everything is, so that new events can be projected; "begun": there is more to do;
- * "damaged": a segment was found that cannot be read, "still_damaged": lately, and the recount is not tried again
  */
-export async function settle(settling: Settling): Promise<Progress["state"] | "still_damaged"> {
+export async function settle(settling: Settling): Promise<Settled> {
   const { tx, projectId, project, known } = settling;
   const { site_host, timezone, known_timezone, recount_timezone, recounted_to } = project;
   const hasRules = hasCurrentRules(project);

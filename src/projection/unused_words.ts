@@ -52,41 +52,39 @@ async function blankUnused(
   if (unused.size > 0) await tx.query(blank(dictionary), [projectId, arrayLiteral([...unused])]);
 }
 
-/** Returns the terms of `candidates` that no stored event uses any more. */
-const unusedTerms = (candidates: UsedWords, used: UsedWords): number[] =>
-  [...candidates.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
+/**
+ * Returns the words of `candidates` that no stored event uses any more.
+ * @param used the words of all stored events
+ */
+export function unusedOf(candidates: UsedWords, used: UsedWords): UsedWords {
+  const terms = [...candidates.terms.difference(used.terms)].filter((id) => id > RESERVED_MAX);
+  return {
+    terms: new Set(terms),
+    referrers: candidates.referrers.difference(used.referrers),
+    contexts: candidates.contexts.difference(used.contexts),
+    traffic: candidates.traffic.difference(used.traffic),
+  };
+}
 
-/** Returns the names, paths and titles that `removeUnused` would remove. */
-export async function unusedTexts(
-  tx: Sql,
-  projectId: number,
-  candidates: UsedWords,
-  used: UsedWords,
-): Promise<string[]> {
+/** Returns the names, paths and titles among words. */
+export async function textsOf(tx: Sql, projectId: number, { terms }: UsedWords): Promise<string[]> {
   const rows = await tx.query<{ term: string }>(
     "SELECT term FROM terms WHERE project_id = $1::int AND term_id = ANY ($2::text::int[])",
-    [projectId, arrayLiteral(unusedTerms(candidates, used))],
+    [projectId, arrayLiteral([...terms])],
   );
   return rows.map(({ term }) => term);
 }
 
 /**
- * Removes what no stored event uses any more of these words: terms and referrers with their rows; of contexts
- * and traffic, the values that no other row has.
- * @param used the words of all stored events
+ * Removes words that no stored event uses any more: terms and referrers with their rows; of contexts and traffic,
+ * the values that no other row has.
  */
-export async function removeUnused(
-  tx: Sql,
-  projectId: number,
-  candidates: UsedWords,
-  used: UsedWords,
-): Promise<void> {
-  const terms = unusedTerms(candidates, used);
+export async function removeUnused(tx: Sql, projectId: number, unused: UsedWords): Promise<void> {
+  const terms = [...unused.terms];
   await deleteNumbered(tx, projectId, "terms", "term_id", terms);
   // The numbers of deleted terms are given out again, to words that may be no technical names.
   await deleteNumbered(tx, projectId, "technical_names", "term_id", terms);
-  const referrers = [...candidates.referrers.difference(used.referrers)];
-  await deleteNumbered(tx, projectId, "referrers", "referrer_id", referrers);
-  await blankUnused(tx, projectId, CONTEXTS, candidates.contexts.difference(used.contexts));
-  await blankUnused(tx, projectId, TRAFFIC, candidates.traffic.difference(used.traffic));
+  await deleteNumbered(tx, projectId, "referrers", "referrer_id", [...unused.referrers]);
+  await blankUnused(tx, projectId, CONTEXTS, unused.contexts);
+  await blankUnused(tx, projectId, TRAFFIC, unused.traffic);
 }

@@ -82,7 +82,7 @@ function columns(current: string | null): Column<PathRow>[] {
           class={path === current ? "heatmaps-path heatmaps-path-current" : "heatmaps-path"}
           aria-current={path === current ? "true" : undefined}
         >
-          {path === OTHER ? valueLabel("path", path) : path}
+          {valueLabel("path", path)}
         </span>
       ),
     },

@@ -186,13 +186,13 @@ function useSaving(project: Project, onSaved: () => void) {
     stored.current = project;
     setDraft(draftOf({ ...project, ...edits }));
   }, [JSON.stringify(project)]);
-  const change = changeOf(draft, project);
+  const change = changeOf(draft, stored.current);
   const edit = (next: Draft) => {
     setDraft(next);
     setNote("");
   };
   const save = async (wanted: Change = change) => {
-    const sent = { ...project, ...wanted };
+    const sent = { ...stored.current, ...wanted };
     setBusy(true);
     setProblem(null);
     try {
@@ -208,11 +208,11 @@ function useSaving(project: Project, onSaved: () => void) {
     }
     setBusy(false);
   };
-  return { draft, edit, change, problem, note, isBusy, save };
+  return { draft, edit, change, stored: stored.current, problem, note, isBusy, save };
 }
 
 function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => void }) {
-  const { draft, edit, change, problem, note, isBusy, save } = useSaving(project, onSaved);
+  const { draft, edit, change, stored, problem, note, isBusy, save } = useSaving(project, onSaved);
   const [isAsked, setAsked] = useState(false);
   const isChanged = Object.keys(change).length > 0;
   const fields = { draft, problem, onChange: edit };
@@ -223,14 +223,14 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
       onSubmit={(event) => {
         event.preventDefault();
         if (!isChanged || isBusy) return;
-        if (isShorter(change, project)) setAsked(true);
+        if (isShorter(change, stored)) setAsked(true);
         else void save();
       }}
     >
       <SiteFields {...fields} />
       <StorageFields {...fields} />
       <AddressNote
-        project={project}
+        project={stored}
         isBusy={isBusy}
         onShorten={() => {
           edit({ ...draft, ipStorage: "truncated" });

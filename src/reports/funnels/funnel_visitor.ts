@@ -216,13 +216,14 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     const { reach } = this;
     const search = this.#first;
     const values = this.idsOf?.(segment) ?? null;
+    const mayFail = hasBots || this.masks.isNarrowed;
     for (let at = start; at < end && !search.isOver; at++) {
       let mask = possible[names[at]!]! & search.wanted;
       if (mask === 0) continue;
       const ms = fromMs + times[at]!;
       if (ms < reach.fromMs) continue;
       if (ms >= reach.toMs) return;
-      if (hasBots || this.masks.isNarrowed) {
+      if (mayFail) {
         mask = this.#narrowed(actor, segment, at, hasBots) & search.wanted;
         if (mask === 0) continue;
       }

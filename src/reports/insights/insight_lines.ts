@@ -21,11 +21,10 @@ export interface ChosenValues {
 /** Returns the line of a dimension's value by the value's number; -1: it has none. */
 type LineOf = (dimension: Dimension, number: number) => number;
 
-/** The first line of a dimension, and how many it has. */
+/** The first line of a dimension. */
 interface DimensionLines {
   readonly dimension: Dimension;
   readonly from: number;
-  readonly size: number;
 }
 
 /** The line of the total, then the lines of each dimension's values. */
@@ -81,7 +80,7 @@ function linesBy(
   const dimensions = sizes.map(([dimension, size]): DimensionLines => {
     const from = count;
     count += size;
-    return { dimension, from, size };
+    return { dimension, from };
   });
   const firsts = new Map(dimensions.map(({ dimension, from }) => [dimension, from]));
   const lineOf: LineOf = (dimension, number) => {

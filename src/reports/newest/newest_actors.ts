@@ -19,7 +19,7 @@ export class NewestActors extends NewestMoments {
   readonly #isOnce: boolean;
 
   constructor(rows: number, edgeMs: number, floorMs: number, { isOnce = false } = {}) {
-    super(rows, edgeMs, floorMs, 1);
+    super(1, rows, edgeMs, floorMs);
     this.#isOnce = isOnce;
   }
 

@@ -29,7 +29,7 @@ export class NewestEvents extends NewestMoments {
   readonly places = this.columns[1]!;
 
   constructor(rows: number, edgeMs: number, floorMs?: number) {
-    super(rows, edgeMs, floorMs, 2);
+    super(2, rows, edgeMs, floorMs);
   }
 
   /** Returns the newest events so far. */

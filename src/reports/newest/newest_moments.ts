@@ -13,15 +13,15 @@ export abstract class NewestMoments {
   #crowd: number;
 
   /**
+   * @param columnCount how many columns the subclass has
    * @param edgeMs all moments of this millisecond, the last that may be added, are wanted beside the `rows`
    * @param floorMs older moments are not wanted
-   * @param columnCount how many columns the subclass has
    */
   constructor(
+    columnCount: number,
     readonly rows: number,
     readonly edgeMs: number,
     public floorMs = -Infinity,
-    columnCount: number,
   ) {
     this.columns = Array.from({ length: columnCount }, () => []);
     this.#crowd = 2 * rows + CROWD_MIN;
