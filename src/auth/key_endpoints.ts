@@ -104,7 +104,8 @@ export async function postKey(services: KeyServices, exchange: ApiExchange): Pro
   const { sql, now, keys } = services;
   const { projectId } = await projectOfPath(sql, exchange);
   const { kind, label, expiresAt, value } = await readJson(exchange.request, KeyCreation);
-  // A key comes before a host: it would take what the other project's pages send by their domain.
+  // A key comes before a host: it would take what the other project's pages send by their domain. Not in the
+  // transaction: a site that is set afterwards finds the key there all the same.
   const mayTakeOver = requirePrincipal(exchange.who).projects === "*";
   if (value !== null && !mayTakeOver && await isSiteOfAnother(sql, value, projectId)) {
     throw new Problem(

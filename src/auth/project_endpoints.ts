@@ -21,7 +21,6 @@ import {
   ProjectChange,
   ProjectCreation,
   projectName,
-  type ProjectPatch,
   requireProject,
 } from "./projects.ts";
 import { isPublicSite } from "./site_address.ts";
@@ -87,15 +86,15 @@ export async function getProject(
 /**
  * Captures fetch pages of the site, so a URL of the server's own network is for who runs the server.
  * So is the host of another project's site: pages that name a domain in place of a key would be refused
- * where it means two projects. Sending the one that is there already changes nothing. Nothing else may change the
- * sites until the transaction ends.
+ * where it means two projects. Sending the one that is there already changes nothing. Call it once the table is
+ * locked.
  */
 async function assertMaySetSite(
   sql: Sql,
   stored: Project,
-  { siteUrl }: ProjectPatch,
+  siteUrl: string,
 ): Promise<void> {
-  if (typeof siteUrl !== "string" || siteUrl === stored.siteUrl) return;
+  if (siteUrl === stored.siteUrl) return;
   if (!isPublicSite(siteUrl)) {
     throw insufficientScope(
       "This site URL is an address of the server's own machine or network. Give a public one, or let " +
@@ -117,15 +116,16 @@ export async function patchProjectById(
   exchange: ApiExchange,
 ): Promise<Response> {
   const { sql, keys } = services;
+  // 404 before the body is read.
   await projectOfPath(sql, exchange);
   const patch = await readJson(exchange.request, ProjectChange);
   const isOperator = requirePrincipal(exchange.who).projects === "*";
-  const needsCheck = !isOperator && typeof patch.siteUrl === "string";
+  const checked = isOperator ? null : patch.siteUrl ?? null;
   const project = await sql.transaction(async (inside) => {
     // One at a time: of two projects that are given one site at once, one gets it.
-    if (needsCheck) await inside.query("LOCK TABLE projects IN SHARE ROW EXCLUSIVE MODE");
+    if (checked !== null) await inside.query("LOCK TABLE projects IN SHARE ROW EXCLUSIVE MODE");
     const stored = await projectOfPath(inside, exchange);
-    if (needsCheck) await assertMaySetSite(inside, stored, patch);
+    if (checked !== null) await assertMaySetSite(inside, stored, checked);
     const changed = await patchProject(inside, stored.id, patch, isOperator);
     const { projectId } = changed;
     const subject = changeOfProject(stored, changed);

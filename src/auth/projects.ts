@@ -31,10 +31,11 @@ export function isTimezone(name: string): boolean {
   }
 }
 
+/** Without a backslash, which URLs read as a slash and the look-up of sites as a part of the host. */
 function isSiteUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === "" &&
-    url.password === "";
+    url.password === "" && !text.includes("\\");
 }
 
 /** An origin as browsers send it, `*.` kept; null where the text is none. */

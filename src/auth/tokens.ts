@@ -205,7 +205,7 @@ function epochOf(claims: JWTPayload, { number, begunAtMs }: TokenEpoch): number 
   const { iat } = claims;
   const own = claims[EPOCH_CLAIM];
   if (typeof own === "number") assertOfEpoch({ epoch: own }, number);
-  else if (begunAtMs !== null && !(iat !== undefined && iat * 1000 > begunAtMs)) throw revoked();
+  else if (begunAtMs !== null && (iat ?? 0) * 1000 <= begunAtMs) throw revoked();
   return typeof own === "number" ? own : number;
 }
 

@@ -16,6 +16,11 @@ export class ServedProjects {
     if (this.#ids.size > PROJECTS_MAX) this.#ids.delete(this.#ids.values().next().value!);
   }
 
+  /** What to order by: how many of the projects that a query returns are the row's `project_id`. */
+  static underWay(query: string): string {
+    return `cardinality(array_positions(ARRAY(${query}), project_id))`;
+  }
+
   /** What to order by: `project_id` by its turn. `param`: the parameter that is `literal`, such as `$1`. */
   static turn(param: string): string {
     return `coalesce(array_position(${param}::text::int[], project_id), 0)`;

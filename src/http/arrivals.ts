@@ -9,10 +9,8 @@ export class Arrival {
   readonly #limits: ArrivalLimits;
   readonly startedAtMs = performance.now();
   #lastByteAtMs = this.startedAtMs;
-  /** Whether the body was given up because it took too long. */
-  isOverdue = false;
-  /** Whether it was given up to make room for others. */
-  isCrowdedOut = false;
+  /** What it was given up for: it took too long, or others need its room. Null: it was not. */
+  givenUpFor: "time" | "room" | null = null;
 
   constructor(limits: ArrivalLimits, readonly giveUp: () => void) {
     this.#limits = limits;
@@ -60,7 +58,7 @@ export class Arrivals {
   crowdOut(msMin: number): boolean {
     const [oldest] = this.#arriving;
     if (oldest === undefined || performance.now() - oldest.startedAtMs < msMin) return false;
-    oldest.isCrowdedOut = true;
+    oldest.givenUpFor = "room";
     this.#arriving.delete(oldest);
     oldest.giveUp();
     return true;
@@ -82,7 +80,7 @@ export class Arrivals {
     for (const arrival of this.#arriving) {
       if (arrival.dueAtMs > nowMs) nextAtMs = Math.min(nextAtMs, arrival.dueAtMs);
       else {
-        arrival.isOverdue = true;
+        arrival.givenUpFor = "time";
         this.#arriving.delete(arrival);
         arrival.giveUp();
       }

@@ -66,8 +66,7 @@ async function readWire(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (arrival.isOverdue) throw timeout(limits);
-      if (arrival.isCrowdedOut) throw held.budget.overloaded();
+      if (arrival.givenUpFor !== null) throw givenUp(arrival.givenUpFor, limits, held.budget);
       if (done && closing.aborted) throw stopping(held.budget);
       if (done) break;
       arrival.hasCome();
@@ -82,8 +81,7 @@ async function readWire(
       giveUp();
       throw error;
     }
-    if (arrival.isOverdue) throw timeout(limits);
-    if (arrival.isCrowdedOut) throw held.budget.overloaded();
+    if (arrival.givenUpFor !== null) throw givenUp(arrival.givenUpFor, limits, held.budget);
     if (closing.aborted) throw stopping(held.budget);
     throw new ClientGone("The client closed the connection mid-body", { cause: error });
   } finally {
@@ -98,7 +96,8 @@ function stopping(budget: BodyBudget): Problem {
   });
 }
 
-function timeout(limits: BodyLimits): Problem {
+function givenUp(reason: "time" | "room", limits: BodyLimits, budget: BodyBudget): Problem {
+  if (reason === "room") return budget.overloaded();
   return new Problem(
     "body_timeout",
     `The body must keep coming (at most ${limits.idleMsMax / 1000} s of silence) and be complete ` +

@@ -61,8 +61,8 @@ export class BodyBudget {
   }
 
   /**
-   * Takes bytes for a body, which then has `held`. Large bodies leave a share to small ones: nobody is given up for
-   * more than that, as slow bodies are many before they make room for a large one. Throws `overloaded`.
+   * Takes bytes for a body, which then has `held`. Large bodies leave a share to small ones, and crowd nobody out to
+   * get more than theirs. Throws `overloaded`.
    */
   take(bytes: number, held: number): void {
     const largeMax = this.bytesMax * (1 - SMALL_BODIES_SHARE);
@@ -75,8 +75,8 @@ export class BodyBudget {
   }
 
   /**
-   * Gives up the slowest body of senders whom nobody knows yet: some that hold theirs open would keep all
-   * others out. @returns false if there is none
+   * Gives up the body that has been arriving for longest, of senders whom nobody knows yet: some that hold
+   * theirs open would keep all others out. @returns false if there is none
    */
   #crowdOut(): boolean {
     return this.whole !== null && this.arrivals.crowdOut(SLOW_BODY_MS_MIN);

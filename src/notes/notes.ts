@@ -1,3 +1,4 @@
+import { holdProject } from "../db/held_project.ts";
 import { z } from "zod";
 import { recentActions } from "../audit/audit.ts";
 import { PlainText } from "../auth/projects.ts";
@@ -126,14 +127,9 @@ export interface NoteAuthor {
   readonly keyId: string | null;
 }
 
-/** Has the writers of a project's notes take turns, so that their numbers hold; events are stored meanwhile. */
-async function takeTurn(tx: Sql, projectId: number): Promise<void> {
-  await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [projectId]);
-}
-
 /** Throws `conflict` where the project has too many notes. */
 async function assertRoom(tx: Sql, projectId: number): Promise<void> {
-  await takeTurn(tx, projectId);
+  await holdProject(tx, projectId);
   const [known] = await tx.query<{ notes: number }>(
     "SELECT count(*)::int AS notes FROM notes WHERE project_id = $1::int",
     [projectId],
@@ -158,7 +154,7 @@ export async function assertKeyMayWrite(
   { by: who, keyId }: NoteAuthor,
 ): Promise<void> {
   if (keyId === null) return;
-  await takeTurn(tx, projectId);
+  await holdProject(tx, projectId);
   const wanted = { who, whats: WRITES, projectId };
   const { count, firstAgoS } = await recentActions(tx, wanted, HOUR_S, NOTES_PER_KEY_AND_HOUR_MAX);
   if (count < NOTES_PER_KEY_AND_HOUR_MAX) return;

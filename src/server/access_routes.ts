@@ -40,7 +40,7 @@ import {
   TokenCreation,
   TokensRevoked,
 } from "../auth/session_endpoints.ts";
-import { type DocumentedRoute, type RouteDoc, shown } from "./documented_route.ts";
+import { type DocumentedRoute, made, shown } from "./documented_route.ts";
 
 export type AccessServices =
   & SessionServices
@@ -48,10 +48,6 @@ export type AccessServices =
   & ProjectServices
   & KeyServices
   & ApiTokenServices;
-
-function made(description: string, schema: z.ZodType): RouteDoc["success"] {
-  return { ...shown(description, schema, 201), hasLocation: true };
-}
 
 function tokenRoutes(services: AccessServices): DocumentedRoute[] {
   return [

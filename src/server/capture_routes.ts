@@ -15,7 +15,7 @@ import {
   type CaptureJobs,
 } from "../screenshots/queue/capture_job_endpoints.ts";
 import type { Sql } from "../db/sql.ts";
-import type { DocumentedRoute } from "./documented_route.ts";
+import { type DocumentedRoute, KNOWN } from "./documented_route.ts";
 import { readJson } from "../http/json_body.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareOfRead } from "../shares/share_reading.ts";
@@ -99,7 +99,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
           description: "The picture",
           contentType: "image/jpeg",
           otherTypes: ["image/webp"],
-          also: { 304: "The caller has it already" },
+          also: KNOWN,
         },
         problems: ["project_required", "not_found", "read_timeout", "damaged_events", "overloaded"],
       },

@@ -58,3 +58,8 @@ export const NEW_ONLY: Readonly<Record<string, string>> = {
 export function shown(description: string, schema: z.ZodType, status = 200): RouteDoc["success"] {
   return { status, description, schema };
 }
+
+/** A success whose reply is what was made, and says where it is. */
+export function made(description: string, schema: z.ZodType): RouteDoc["success"] {
+  return { ...shown(description, schema, 201), hasLocation: true };
+}

@@ -148,20 +148,20 @@ export function isNightlyDue(doneMs: number, nowMs: number): boolean {
 /**
  * Runs a job where it is due. A failure is logged.
  * @param doneMs when this process did it last
- * @returns the same after this run: what failed, or was left while the database moves, is not done
+ * @returns the same after this run; -Infinity: it failed, or was left while the database moves, and is due again
  */
 export async function runJob(job: Job, services: JobServices, doneMs: number): Promise<number> {
   const nowMs = services.now();
   if (job.isNightly && !isNightlyDue(doneMs, nowMs)) return doneMs;
   try {
     await job.run(services);
-    return isMoving(services) ? doneMs : nowMs;
+    return isMoving(services) ? -Infinity : nowMs;
   } catch (error) {
     services.log.error("job failed", {
       job: job.name,
       reason: error instanceof Error ? error.message : String(error),
     });
-    return doneMs;
+    return -Infinity;
   }
 }
 

@@ -44,7 +44,7 @@ import {
   SignedInShown,
   SignInOffer,
 } from "../auth/people/sign_in_endpoints.ts";
-import { type DocumentedRoute, type RouteDoc, shown } from "./documented_route.ts";
+import { type DocumentedRoute, made, type RouteDoc, shown } from "./documented_route.ts";
 import type { ProblemCode } from "../problem.ts";
 
 const ENTRY_PROBLEMS: readonly ProblemCode[] = [
@@ -173,10 +173,7 @@ function ownerRoutes(services: PeopleServices): DocumentedRoute[] {
     row(services, ["POST", "/v1/people", "people"], postPerson, {
       summary: "Invite somebody (token for every project)",
       body: PersonCreation,
-      success: {
-        ...shown("The person, and the link that lets them in", PersonInvited, 201),
-        hasLocation: true,
-      },
+      success: made("The person, and the link that lets them in", PersonInvited),
       problems: ["conflict"],
     }),
     row(services, ["PATCH", "/v1/people/:id", "people"], patchPerson, {

@@ -208,7 +208,8 @@ function savingRoute(
   save: Save,
   doc: Omit<RouteDoc, "problems" | "query">,
 ): DocumentedRoute {
-  const ofSlug: readonly ProblemCode[] = method === "PUT" ? ["invalid_parameter"] : [];
+  const isPut = method === "PUT";
+  const ofPut: readonly ProblemCode[] = isPut ? ["already_exists", "invalid_parameter"] : [];
   return {
     method,
     path,
@@ -218,12 +219,8 @@ function savingRoute(
     doc: {
       ...doc,
       query: { project: READ_QUERY.project! },
-      ...method === "PUT" && { headers: NEW_ONLY },
-      problems: [
-        ...["project_required", "not_found", "conflict"] as const,
-        ...method === "PUT" ? ["already_exists"] as const : [],
-        ...ofSlug,
-      ],
+      ...isPut && { headers: NEW_ONLY },
+      problems: ["project_required", "not_found", "conflict", ...ofPut],
     },
   };
 }

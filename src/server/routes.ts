@@ -23,7 +23,7 @@ import { clientRoutes } from "./client_routes.ts";
 import type { Config } from "../config.ts";
 import { createDashboard, type DashboardAsset } from "./dashboard_endpoints.ts";
 import type { Database } from "../db/sql.ts";
-import type { DocumentedRoute, RouteDoc } from "./documented_route.ts";
+import { type DocumentedRoute, KNOWN, type RouteDoc } from "./documented_route.ts";
 import { getHealth, getMetrics, getReadiness } from "./health_endpoints.ts";
 import type { SegmentCache } from "../timelines/segment_cache.ts";
 import type { BodyBudget } from "../http/body_budget.ts";
@@ -331,7 +331,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
           description: "A page of events",
           schema: EventsReply,
           otherTypes: ["application/x-ndjson"],
-          also: { 304: "The caller has it already" },
+          also: KNOWN,
         },
         problems: [...READ_PROBLEMS, "cursor_expired"],
       },

@@ -1,3 +1,4 @@
+import { holdProject } from "../db/held_project.ts";
 import { z } from "zod";
 import { PASSWORD_LENGTH_MAX } from "../auth/people/people_limits.ts";
 import { PlainText } from "../auth/projects.ts";
@@ -233,8 +234,7 @@ export async function createShare(
   passwordHash: string | null,
   nowMs: number,
 ): Promise<Share> {
-  // One at a time in a project, so that the number of shares holds; events are stored meanwhile.
-  await sql.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [projectId]);
+  await holdProject(sql, projectId);
   const [known] = await sql.query<{ shares: number }>(
     "SELECT count(*)::int AS shares FROM shares WHERE project_id = $1::int",
     [projectId],

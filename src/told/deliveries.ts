@@ -115,9 +115,9 @@ interface DueRow extends Record<string, unknown> {
   created_at: Date;
 }
 
-const SENT_NOW_OF_PROJECT = `cardinality(array_positions(ARRAY(
-  SELECT s.project_id FROM deliveries s WHERE s.due_at IS NOT NULL AND s.claimed_until > now()),
-  project_id))`;
+const SENT_NOW_OF_PROJECT = ServedProjects.underWay(
+  "SELECT s.project_id FROM deliveries s WHERE s.due_at IS NOT NULL AND s.claimed_until > now()",
+);
 
 /**
  * Takes the message that has waited longest, for SEND_CLAIM_MS: no other server takes it meanwhile. A project

@@ -1,9 +1,10 @@
 /** Digests, alerts and webhooks in their tables. */
 
+import { holdProject } from "../db/held_project.ts";
 import type { Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";
 import { invalidParameter } from "../query/parameters.ts";
-import { holdSaved, makeRoom, type SavedKind } from "../reports/saved/saved_room.ts";
+import { makeRoom, type SavedKind } from "../reports/saved/saved_room.ts";
 import type { AlertDefinition } from "./alert_definition.ts";
 import type { DigestDefinition } from "./digest_definition.ts";
 import { SLUG } from "./receivers.ts";
@@ -73,7 +74,7 @@ export async function saveTold(
   kind: ToldKind,
   { definition: { title, ...definition }, address, dueMs, nowMs, ...place }: Saving,
 ): Promise<{ isNew: boolean }> {
-  await holdSaved(tx, place.projectId);
+  await holdProject(tx, place.projectId);
   const isNew = await makeRoom(tx, kind, place);
   const isAlert = kind.table === "alerts";
   const anew = isAlert ? ", firing_since = NULL, told = '{}'" : "";
@@ -326,7 +327,7 @@ export async function saveWebhook(
   { projectId, isNewOnly }: { readonly projectId: number; readonly isNewOnly: boolean },
   { slug, definition: { title, ...definition }, byOperator, secret }: StoredWebhook,
 ): Promise<{ isNew: boolean }> {
-  await holdSaved(tx, projectId);
+  await holdProject(tx, projectId);
   const isNew = await makeRoom(tx, WEBHOOKS, { projectId, slug, isNewOnly });
   await tx.query(
     `INSERT INTO webhooks (project_id, slug, title, definition, by_operator, secret)

@@ -130,6 +130,7 @@ onBothEngines("site key: only the operator gives two projects one site", async (
   for (const taken of ["https://blog.example", "http://WWW.Blog.example:8443/x"]) {
     assert.equal(await change(admin, taken), "conflict", taken);
   }
+  assert.equal(await change(admin, "https://evil.example\\@blog.example"), "invalid_body");
   assert.equal((await directory(sql, () => NOW_MS).authenticate("site:blog.example")).projectId, 2);
   assert.equal(await change(admin, "https://other.example"), 200);
   assert.equal(await change(operator, "https://blog.example"), 200);

@@ -60,7 +60,7 @@ Deno.test("arrivals: silence and length are bounded, each body by its own limits
   clock.pass(30);
   dripping.hasCome();
   clock.pass(40);
-  assert.deepEqual([silent.isOverdue, dripping.isOverdue], [true, false]);
+  assert.deepEqual([silent.givenUpFor, dripping.givenUpFor], ["time", null]);
   for (let at = 100; at < 240; at += 20) {
     clock.pass(20);
     dripping.hasCome();

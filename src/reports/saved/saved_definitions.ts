@@ -1,3 +1,4 @@
+import { holdProject } from "../../db/held_project.ts";
 import type { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import type { Row, Sql } from "../../db/sql.ts";
@@ -8,7 +9,7 @@ import type { Exchange } from "../../http/router.ts";
 import { Problem } from "../../problem.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { isSlug, SLUG_USAGE } from "../../query/slugs.ts";
-import { holdSaved, makeRoom, type SavedKind } from "./saved_room.ts";
+import { makeRoom, type SavedKind } from "./saved_room.ts";
 
 /** Definitions (funnels, goals, segments) that people save under a slug, in a table for each kind. */
 
@@ -76,7 +77,7 @@ async function inTurn<T>(
   work: (inside: Sql) => Promise<T>,
 ): Promise<T> {
   return await sql.transaction(async (tx) => {
-    await holdSaved(tx, projectId);
+    await holdProject(tx, projectId);
     return await work(tx);
   });
 }

@@ -9,13 +9,8 @@ export interface SavedKind {
   readonly countMax: number;
 }
 
-/** From here on nobody else saves anything of the project until the transaction ends, so that checks hold. */
-export async function holdSaved(tx: Sql, projectId: number): Promise<void> {
-  await tx.query("SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE", [projectId]);
-}
-
 /**
- * Whether there is none of this slug yet; after `holdSaved`. Throws `conflict` where it would be one too
+ * Whether there is none of this slug yet; after `holdProject`. Throws `conflict` where it would be one too
  * many, and `already_exists` where there is one and the request is for a new one alone: two people who
  * choose the same name at the same time do not replace each other's.
  */

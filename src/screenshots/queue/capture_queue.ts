@@ -1,3 +1,4 @@
+import { holdProject } from "../../db/held_project.ts";
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import {
   CAPTURE_JOBS_KEPT_DAYS,
@@ -53,8 +54,6 @@ export interface Task {
   /** Earlier tries in this job that failed in passing. */
   readonly failures: number;
 }
-
-const LOCK_PROJECT = "SELECT FROM projects WHERE project_id = $1::int FOR NO KEY UPDATE";
 
 const instant = (ms: number): string => new Date(ms).toISOString();
 
@@ -112,7 +111,7 @@ export async function queueJob(sql: Sql, job: NewJob): Promise<boolean> {
   const isAsked = dueMs === null;
   return await sql.transaction(async (tx) => {
     // Jobs that a project's people queue at once are counted one after the other.
-    if (isAsked) await tx.query(LOCK_PROJECT, [projectId]);
+    if (isAsked) await holdProject(tx, projectId);
     const added = await tx.query(
       `INSERT INTO capture_jobs (created_at, due_at, project_id, job_id)
       VALUES ($1::text::timestamptz, $2::text::timestamptz, $3::int, $4::text)
@@ -195,8 +194,9 @@ export async function isAnythingDue(sql: Sql, nowMs: number): Promise<boolean> {
   return due.length > 0;
 }
 
-const RUNNING_OF_PROJECT = `cardinality(array_positions(ARRAY(
-  SELECT r.project_id FROM capture_tasks r WHERE r.state <> 'done' AND r.state = 'running'), project_id))`;
+const RUNNING_OF_PROJECT = ServedProjects.underWay(
+  "SELECT r.project_id FROM capture_tasks r WHERE r.state <> 'done' AND r.state = 'running'",
+);
 
 /**
  * Takes the task that is due and first in line: of a project of which fewer run before one of which more do, and
