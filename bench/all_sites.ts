@@ -94,7 +94,7 @@ try {
   ];
   const server = await ReadServer.start(
     fileURLToPath(new URL("..", import.meta.url)),
-    database.url,
+    database,
   );
   try {
     const queries = Array.from(

@@ -23,24 +23,31 @@ const REFUSALS_MAX = 3;
 /** For every server that the benchmark starts: they inherit it. */
 const JWT_SECRET = "a secret of the read benchmark, 32 bytes or more";
 
-/** A server on `databaseUrl`, and a token for all that the benchmark does. */
+/** Where a history lies: in PostgreSQL, or in an embedded database. */
+export type HistoryPlace = { readonly url: string } | { readonly dataDir: string };
+
+/** A server on a history, and a token for all that the benchmark does. */
 export class ReadServer {
   private constructor(
     readonly server: ServerProcess,
-    readonly dataDir: string,
+    /** What goes with it. */
+    readonly temporary: string | null,
     readonly token: string,
   ) {}
 
-  static async start(folder: string, databaseUrl: string): Promise<ReadServer> {
+  static async start(folder: string, place: HistoryPlace): Promise<ReadServer> {
     Deno.env.set("JWT_SECRET", JWT_SECRET);
     const token = await new SignJWT({ projects: ["*"], scope: "read write" })
       .setProtectedHeader({ alg: "HS256" }).setSubject("bench").setIssuedAt()
       .setExpirationTime("12h").sign(new TextEncoder().encode(JWT_SECRET));
-    const dataDir = await Deno.makeTempDir({ prefix: "footfall-bench-" });
+    if ("dataDir" in place) {
+      return new ReadServer(await startServer(folder, null, place.dataDir), null, token);
+    }
+    const temporary = await Deno.makeTempDir({ prefix: "footfall-bench-" });
     try {
-      return new ReadServer(await startServer(folder, databaseUrl, dataDir), dataDir, token);
+      return new ReadServer(await startServer(folder, place.url, temporary), temporary, token);
     } catch (error) {
-      await Deno.remove(dataDir, { recursive: true });
+      await Deno.remove(temporary, { recursive: true });
       throw error;
     }
   }
@@ -81,7 +88,7 @@ export class ReadServer {
 
   async stop(): Promise<void> {
     await this.server.stop();
-    await Deno.remove(this.dataDir, { recursive: true });
+    if (this.temporary !== null) await Deno.remove(this.temporary, { recursive: true });
   }
 
   #send(target: string, method: string, body: string | null): Promise<Response> {

@@ -1,12 +1,13 @@
 /**
  * `deno task bench:reads [--events=N,N] [--days=N,N] [--requests=N] [--only=kpis,funnels] [--explain]
- * [--json] [--keep] [--database=URL] [--first] [--against=COMMIT|FOLDER --against-database=URL]`
+ * [--json] [--keep] [--database=URL|--data-dir=FOLDER] [--first]
+ * [--against=COMMIT|FOLDER --against-database=URL]`
  *
  * What reads take on long histories: PostgreSQL makes a history of --events events over --days days
  * (lists pair up; a single value holds for all), the server's projection takes it in, and the real server
  * answers varied requests, one at a time. `--explain` then asks each kind once more and shows the
  * plans. `--keep` leaves the cluster running, and `--database` reads a history that was kept like this
- * again. `--first` asks each request of a server that was just started. `--against` asks another
+ * again, or `--data-dir` one that was restored into an embedded database. `--first` asks each request of a server that was just started. `--against` asks another
  * version the same in turns, of the history that its own `bench:reads --keep` has made.
  *
  * `deno task bench:reads --projection [--rate=N] [--seconds=N]`: whether the projection keeps up while events
@@ -16,6 +17,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { DAY_MS } from "../src/limits.ts";
 import { provisionDefaultProject } from "../src/auth/default_project.ts";
+import { openEmbedded } from "../src/db/embedded.ts";
 import type { Database } from "../src/db/sql.ts";
 import { openCheckout } from "./checkout.ts";
 import {
@@ -36,7 +38,7 @@ import {
   readReportText,
 } from "./read_report.ts";
 import { ENDPOINTS, nameOfSet, PREPARATIONS, type ReadSet, readSets } from "./read_requests.ts";
-import { type MeasuredSet, ReadServer } from "./read_server.ts";
+import { type HistoryPlace, type MeasuredSet, ReadServer } from "./read_server.ts";
 import { printAgainst } from "./reads_against.ts";
 import { readSizes } from "./read_sizes.ts";
 
@@ -142,8 +144,8 @@ interface MeasuredSets {
 }
 
 /** Asks all of one server. */
-async function measureOnOne(url: string, sets: readonly ReadSet[]): Promise<MeasuredSets> {
-  const server = await ReadServer.start(repository, url);
+async function measureOnOne(place: HistoryPlace, sets: readonly ReadSet[]): Promise<MeasuredSets> {
+  const server = await ReadServer.start(repository, place);
   try {
     const result = await measureSets(server, sets);
     return { ...result, peakBytes: peakMemoryBytes(server.server.pid) };
@@ -153,14 +155,14 @@ async function measureOnOne(url: string, sets: readonly ReadSet[]): Promise<Meas
 }
 
 /** Asks each request of a server of its own. */
-async function measureFirst(url: string, sets: readonly ReadSet[]): Promise<MeasuredSets> {
+async function measureFirst(place: HistoryPlace, sets: readonly ReadSet[]): Promise<MeasuredSets> {
   const notes: string[] = [];
   const measured: MeasuredSet[] = [];
   let peakBytes = 0;
   for (const set of sets) {
     const reads: MeasuredSet["reads"][number][] = [];
     for (const query of set.queries) {
-      const one = await measureOnOne(url, [{ ...set, queries: [query] }]);
+      const one = await measureOnOne(place, [{ ...set, queries: [query] }]);
       notes.push(...one.notes);
       reads.push(...one.measured.flatMap((of) => of.reads));
       peakBytes = Math.max(peakBytes, one.peakBytes);
@@ -177,7 +179,7 @@ async function explainSets(
   measured: readonly MeasuredSet[],
 ): Promise<ExplainedSet[]> {
   await explainSessions(database.sql, database.name);
-  const server = await ReadServer.start(repository, database.url);
+  const server = await ReadServer.start(repository, database);
   const log = new PlanLog(cluster);
   const explained: ExplainedSet[] = [];
   try {
@@ -206,46 +208,48 @@ async function keptHistory(sql: Database): Promise<History> {
     `SELECT project_id, sum(events)::int AS events, min(from_ms)::int8 AS from, max(to_ms)::int8 AS to
     FROM segments GROUP BY project_id ORDER BY 2 DESC LIMIT 1`,
   );
-  if (row === undefined) fail("--database: there are no events in it");
+  if (row === undefined) fail("There are no events in this database.");
   const { project_id: projectId, events, from, to: endMs } = row;
   return { projectId, events, days: Math.round((endMs - from) / DAY_MS), endMs };
 }
 
-async function measureHistory(
-  configured: ConfiguredCluster | null,
-  database: Pick<SchemaDatabase, "url" | "sql" | "name">,
-  history: History,
-  { requests, only, explain, first }: Options,
-): Promise<HistoryReport> {
-  const { sql, url } = database;
-  const { projectId, days, endMs } = history;
-  const isKept = configured === null;
-  const stored = isKept ? null : await storeHistory(sql, history);
-  const projected = isKept ? null : await projectHistory(sql, projectId);
-  const merged = await mergeHistory(sql, projectId, history.events);
+/** Merges what is stored, and returns what is told of it besides the reads. */
+async function preparedHistory(sql: Database, { projectId, events, days }: History) {
+  const merged = await mergeHistory(sql, projectId, events);
   await sql.query("VACUUM ANALYZE");
   await sql.query("CHECKPOINT");
   const sizes = await readSizes(sql);
   const [{ actors }] = await sql.query("SELECT count(*)::int AS actors FROM actors") as [
     { actors: number },
   ];
+  return { events, days, actors, merged, sizes };
+}
+
+async function measureReads(
+  place: HistoryPlace,
+  { days, endMs }: History,
+  { requests, only, first }: Options,
+) {
   const sets = readSets({ projectPublicId: PROJECT, days, endMs, requests }, only);
-  const result = await (first ? measureFirst(url, sets) : measureOnOne(url, sets));
-  return {
-    events: stored?.events ?? history.events,
-    actors,
-    days,
-    stored,
-    projected,
-    merged,
-    sizes,
-    sets: result.measured,
-    explained: explain && configured !== null
-      ? await explainSets(configured, database, result.measured)
-      : [],
-    notes: result.notes,
-    serverPeakMemoryBytes: result.peakBytes,
-  };
+  const result = await (first ? measureFirst : measureOnOne)(place, sets);
+  const { measured, notes, peakBytes: serverPeakMemoryBytes } = result;
+  return { sets: measured, notes, serverPeakMemoryBytes };
+}
+
+async function measureNew(
+  configured: ConfiguredCluster,
+  database: SchemaDatabase,
+  size: Size,
+  options: Options,
+): Promise<HistoryReport> {
+  const { sql } = database;
+  const history = await newHistory(sql, size);
+  const stored = await storeHistory(sql, history);
+  const projected = await projectHistory(sql, history.projectId);
+  const prepared = await preparedHistory(sql, history);
+  const measured = await measureReads(database, history, options);
+  const explained = options.explain ? await explainSets(configured, database, measured.sets) : [];
+  return { ...prepared, events: stored.events, stored, projected, ...measured, explained };
 }
 
 async function measureAll(
@@ -258,8 +262,7 @@ async function measureAll(
   const histories: HistoryReport[] = [];
   for (const size of sizes) {
     const database = await createSchemaDatabase(configured.cluster);
-    const history = await newHistory(database.sql, size);
-    histories.push(await measureHistory(configured, database, history, options));
+    histories.push(await measureNew(configured, database, size, options));
     if (keep) console.error(`Kept: ${database.url}`);
     await (keep ? database.sql.close() : database.drop());
   }
@@ -272,24 +275,29 @@ async function measureAll(
 }
 
 /** Reads a history of an earlier run once more, and leaves it where it is. */
-async function measureKept(url: string, options: Options): Promise<ReadReport> {
+async function measureKept(place: HistoryPlace, options: Options): Promise<ReadReport> {
   const before = loadLastMinute();
-  const sql = openBench(url);
+  const sql = "url" in place ? openBench(place.url) : await openEmbedded(place.dataDir);
+  let history: History;
+  let prepared;
+  let version: string;
   try {
-    const kept = { url, sql, name: "" };
-    const histories = [await measureHistory(null, kept, await keptHistory(sql), options)];
-    const [{ server_version: version }] = await sql.query("SHOW server_version") as [
+    history = await keptHistory(sql);
+    prepared = await preparedHistory(sql, history);
+    [{ server_version: version }] = await sql.query("SHOW server_version") as [
       { server_version: string },
     ];
-    return {
-      machine: machineLine(version.split(" ")[0]!),
-      settings: {},
-      histories,
-      loadAverage: [before, loadLastMinute()],
-    };
   } finally {
+    // One process alone may have an embedded database open.
     await sql.close();
   }
+  const measured = await measureReads(place, history, options);
+  return {
+    machine: machineLine(version.split(" ")[0]!),
+    settings: {},
+    histories: [{ ...prepared, stored: null, projected: null, explained: [], ...measured }],
+    loadAverage: [before, loadLastMinute()],
+  };
 }
 
 const { values: given } = parseArgs({
@@ -306,6 +314,7 @@ const { values: given } = parseArgs({
     against: { type: "string" },
     "against-database": { type: "string" },
     database: { type: "string" },
+    "data-dir": { type: "string" },
     projection: { type: "boolean", default: false },
     rate: { type: "string", default: "15000" },
     seconds: { type: "string", default: "20" },
@@ -346,8 +355,10 @@ if (against !== undefined) {
   }
   Deno.exit(0);
 }
-if (given.database !== undefined) {
-  print(await measureKept(given.database, options), readReportText);
+const keptDataDir = given["data-dir"];
+if (keptUrl !== undefined || keptDataDir !== undefined) {
+  const place = keptUrl === undefined ? { dataDir: keptDataDir! } : { url: keptUrl };
+  print(await measureKept(place, options), readReportText);
   Deno.exit(0);
 }
 const configured = await startConfigured({

@@ -38,7 +38,7 @@ async function openVersion(
     const [{ text }] = await sql.query(LAST_EVENT) as [{ text: string }];
     const [{ ms }] = await sql.query(text) as [{ ms: number }];
     const asking = { projectPublicId: project, days, endMs: Math.floor(ms), requests };
-    const server = await ReadServer.start(folder, url);
+    const server = await ReadServer.start(folder, { url });
     await server.prepare(PREPARATIONS, project);
     return { server, sets: readSets(asking, only) };
   } finally {
