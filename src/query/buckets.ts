@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { BUCKETS_MAX } from "../limits.ts";
-import { Problem } from "../problem.ts";
 import { dateAt, localTime } from "./local_dates.ts";
-import { oneOf } from "./parameters.ts";
+import { oneOf, rangeTooLarge } from "./parameters.ts";
 import { type Range, refuseOddYear, startOfDay } from "./range.ts";
 
 export type Interval = "hour" | "day" | "week" | "month";
@@ -108,8 +107,8 @@ function periodsOf(range: Range, interval: Interval): Period[] | null {
 function boundedPeriodsOf(range: Range, interval: Interval): Period[] {
   const periods = periodsOf(range, interval);
   if (periods !== null) return periods;
-  throw new Problem(
-    "range_too_large",
+  throw rangeTooLarge(
+    "interval",
     `Ask for at most ${BUCKETS_MAX} buckets at once: take a coarser interval than ${interval}, or a shorter range.`,
   );
 }

@@ -22,6 +22,12 @@ export function invalidParameter(field: string, ...messages: readonly string[]):
   return invalidParameters(messages.map((message) => ({ field, message })));
 }
 
+/** Makes a 400 for a range that is too long, or has too many buckets; `field` is what to change. */
+export function rangeTooLarge(field: string, message: string): Problem {
+  const errors = [{ field, code: "range_too_large", message }];
+  return new Problem("range_too_large", message, { errors });
+}
+
 /** Makes a 400 for a `cursor` that no page gave out. */
 export function invalidCursor(): Problem {
   return invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
@@ -117,7 +123,7 @@ type Readers = Readonly<Record<string, () => unknown>>;
 
 /**
  * Calls every reader, and returns what they read, by name. Where several throw a Problem, throws one
- * `invalid_parameter` that lists the errors of all of them.
+ * that lists the errors of all of them: of their code where they share one, else `invalid_parameter`.
  */
 export function readAll<T extends Readers>(readers: T): { [K in keyof T]: ReturnType<T[K]> } {
   const read: Record<string, unknown> = {};
@@ -130,10 +136,14 @@ export function readAll<T extends Readers>(readers: T): { [K in keyof T]: Return
       faults.push(error);
     }
   }
+  const [first] = faults;
+  if (first === undefined) return read as { [K in keyof T]: ReturnType<T[K]> };
   const other = faults.find(({ code }) => code !== "invalid_parameter");
-  const only = faults.length === 1 ? faults[0] : undefined;
+  const only = faults.length === 1 ? first : undefined;
   const errors = faults.flatMap((fault) => fault.options.errors ?? []);
-  if (faults.length === 0) return read as { [K in keyof T]: ReturnType<T[K]> };
+  const code = faults.every((fault) => fault.code === first.code)
+    ? first.code
+    : "invalid_parameter";
   throw only ?? (errors.length === 0 ? other : undefined) ??
-    new Problem("invalid_parameter", faults.map(({ detail }) => detail).join(" "), { errors });
+    new Problem(code, faults.map(({ detail }) => detail).join(" "), { errors });
 }

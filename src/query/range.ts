@@ -1,7 +1,6 @@
 import { RANGE_DAYS_DEFAULT, RANGE_YEARS_MAX, TIMESTAMP_MS_MIN } from "../limits.ts";
-import { Problem } from "../problem.ts";
 import { dateAt, localTime } from "./local_dates.ts";
-import { givenText, invalidParameter, readAll } from "./parameters.ts";
+import { givenText, invalidParameter, rangeTooLarge, readAll } from "./parameters.ts";
 import type { Span } from "./selection.ts";
 
 /** A half-open span of time `[from, to)`, and the time zone of its days. */
@@ -112,7 +111,7 @@ export function readRange(
     throw invalidParameter("from", fault);
   }
   if (yearsMax !== null && isLonger(from, to, timezone, yearsMax)) {
-    throw new Problem("range_too_large", `Ask for at most ${yearsMax} years at once.`);
+    throw rangeTooLarge("from", `Ask for at most ${yearsMax} years at once.`);
   }
   return {
     from,

@@ -74,12 +74,15 @@ Deno.test("bucketsOf: 2,000 buckets are made, 2,001 are range_too_large", () => 
   assert.equal(BUCKETS_MAX, 2000);
   // 2020-01-01 is day 1; day 2,000 is 2025-06-22.
   assert.equal(count("2020-01-01", "2025-06-22", "day"), 2000);
-  assert.throws(() => count("2020-01-01", "2025-06-23", "day"), problem("range_too_large"));
+  assert.throws(
+    () => count("2020-01-01", "2025-06-23", "day"),
+    problem("range_too_large", "interval"),
+  );
   // 2,000 hours are 83 days and 8 hours; clipped ones count too.
   assert.equal(count("2026-01-01T00:00:00Z", "2026-03-25T08:00:00Z", "hour"), 2000);
   for (const [from, to] of [["00:00:00Z", "08:00:00.001Z"], ["00:30:00Z", "08:30:00Z"]]) {
     const beyond = () => count(`2026-01-01T${from}`, `2026-03-25T${to}`, "hour");
-    assert.throws(beyond, problem("range_too_large"));
+    assert.throws(beyond, problem("range_too_large", "interval"));
   }
 });
 
@@ -233,7 +236,7 @@ Deno.test("wholePeriods: the range is widened, and more periods follow on reques
 
 Deno.test("wholePeriods: bounded like buckets, and within the years that can be asked for", () => {
   const decade = rangeOf("2016-01-01", "2025-12-31");
-  assert.throws(() => wholePeriods(decade, "day"), problem("range_too_large"));
+  assert.throws(() => wholePeriods(decade, "day"), problem("range_too_large", "interval"));
   const first = rangeOf("0001-01-01T00:00:00Z", "0001-01-01T01:00:00Z", "America/New_York");
   assert.throws(() => wholePeriods(first, "week"), problem("invalid_parameter", "from"));
   const last = rangeOf("9999-12-30", "9999-12-30");

@@ -104,6 +104,20 @@ for (const one of ENDPOINTS) {
     const instants = { ...ten, from: "2016-03-01T00:00:00Z", to: "2026-03-01T00:00:00.001Z" };
     assertProblem(await ask(one, instants), 400, "range_too_large");
   });
+
+  Deno.test(`${one.documented}: a range that is too large is named among all that is wrong`, async () => {
+    const decades = { from: "1990-01-01", to: "2026-01-01" };
+    const both = await ask(one, { ...decades, compare: JSON.stringify(decades) });
+    assertProblem(both, 400, "range_too_large");
+    assert.deepEqual(fieldsOf(both.body), ["from", "compare"]);
+    const mixed = await ask(one, { ...decades, bots: "maybe" });
+    assertProblem(mixed, 400, "invalid_parameter");
+    assert.deepEqual(fieldsOf(mixed.body), ["from", "bots"]);
+    const buckets = { from: "2019-01-01", to: "2025-12-31", interval: "day", limit: "0" };
+    const days = await ask(one, buckets);
+    assertProblem(days, 400, "invalid_parameter");
+    assert.deepEqual(fieldsOf(days.body), ["interval", "limit"]);
+  });
 }
 
 Deno.test("reads: a parameter given twice is refused by its name", async () => {
