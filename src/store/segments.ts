@@ -263,13 +263,39 @@ export async function eventsOfIdentities(
   return events.sort((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
 }
 
-/** Finds the times of the first and last event of these identities; null: none. `sql` must read one snapshot. */
+/** When events happened. */
+export interface Moments {
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** In order, none overlaps another, and together they hold all of the events. */
+  readonly spans: readonly MsSpan[];
+}
+
+/** Covers spans, which are ordered by their beginnings, with others of `lengthMs`, and no time that none of them has. */
+function covered(spans: readonly MsSpan[], lengthMs: number): MsSpan[] {
+  const covering: MsSpan[] = [];
+  let coveredMs = -Infinity;
+  for (const span of spans) {
+    let fromMs = Math.max(span.fromMs, coveredMs);
+    for (; fromMs < span.toMs; fromMs = coveredMs) {
+      coveredMs = fromMs + lengthMs;
+      covering.push({ fromMs, toMs: coveredMs });
+    }
+  }
+  return covering;
+}
+
+/**
+ * Finds the times of the events of these identities; null: there is none. `sql` must read one snapshot.
+ * @param spanMs the length of each span: they are as many as the events need, however far these lie apart
+ */
 export async function momentsOfIdentities(
   sql: Sql,
   projectId: number,
   identities: ReadonlySet<number>,
-): Promise<{ readonly firstMs: number; readonly lastMs: number } | null> {
-  let [firstMs, lastMs] = [Infinity, -Infinity];
+  spanMs: number,
+): Promise<Moments | null> {
+  const found: MsSpan[] = [];
   for (const wanted of await blocksOfIdentities(sql, projectId, identities)) {
     const columns = ["identities", "runs", "times"] as const;
     const [reader] = await fetchBlocks(sql, projectId, [wanted], columns);
@@ -277,9 +303,12 @@ export async function momentsOfIdentities(
     const moments = reader!.moments();
     for (const [run, identity] of runs.identities.entries()) {
       if (!identities.has(identity)) continue;
-      firstMs = Math.min(firstMs, moments[runs.starts[run]!]!);
-      lastMs = Math.max(lastMs, moments[runs.starts[run + 1]! - 1]!);
+      const fromMs = moments[runs.starts[run]!]!;
+      found.push({ fromMs, toMs: moments[runs.starts[run + 1]! - 1]! + 1 });
     }
   }
-  return firstMs === Infinity ? null : { firstMs, lastMs };
+  if (found.length === 0) return null;
+  found.sort((a, b) => a.fromMs - b.fromMs);
+  const lastMs = found.reduce((last, { toMs }) => Math.max(last, toMs), -Infinity) - 1;
+  return { firstMs: found[0]!.fromMs, lastMs, spans: covered(found, spanMs) };
 }

@@ -6,7 +6,7 @@ import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { isStorable } from "../../query/parameters.ts";
 import { ACTOR_OF_ID, type KnownPerson } from "../../query/person_id.ts";
-import { eventsOfIdentities, momentsOfIdentities } from "../../store/segments.ts";
+import { eventsOfIdentities, type Moments, momentsOfIdentities } from "../../store/segments.ts";
 import { removePictures } from "../../screenshots/queue/removed_pictures.ts";
 import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
@@ -96,9 +96,18 @@ async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Id
   return rows;
 }
 
-async function actorHead(sql: Sql, projectId: number, identities: readonly Identity[]) {
-  const ids = new Set(identities.map(({ identity_id }) => identity_id));
-  const seen = await momentsOfIdentities(sql, projectId, ids);
+/** The length of what is read of a person's time at once. */
+const TIMELINE_STEP_MS = 30 * DAY_MS;
+
+function numbersOf(identities: readonly Identity[]): Set<number> {
+  return new Set(identities.map(({ identity_id }) => identity_id));
+}
+
+async function momentsOf(sql: Sql, projectId: number, identities: readonly Identity[]) {
+  return await momentsOfIdentities(sql, projectId, numbersOf(identities), TIMELINE_STEP_MS);
+}
+
+function actorHead(identities: readonly Identity[], seen: Moments | null) {
   const valuesOf = (kind: string) =>
     identities.filter((identity) => identity.kind === kind).map(({ value }) => value);
   const instant = (ms?: number) => ms === undefined ? null : new Date(ms).toISOString();
@@ -142,22 +151,16 @@ async function gather(
   await projection.catchUp(projectId);
 }
 
-/** How much of a person's time is read at once. */
-const TIMELINE_STEP_MS = 30 * DAY_MS;
-
 /** Yields a person's events, oldest first, as the JSON members of a list: some days at a time. */
 async function* eventTexts(
   database: Database,
   projectId: number,
   identities: readonly Identity[],
-  { firstSeenAt, lastSeenAt }: { firstSeenAt: string | null; lastSeenAt: string | null },
+  seen: Moments | null,
 ): AsyncGenerator<string> {
-  if (firstSeenAt === null || lastSeenAt === null) return;
-  const ids = new Set(identities.map(({ identity_id }) => identity_id));
+  const ids = numbersOf(identities);
   let separator = "";
-  const endMs = Date.parse(lastSeenAt);
-  for (let fromMs = Date.parse(firstSeenAt); fromMs <= endMs; fromMs += TIMELINE_STEP_MS) {
-    const span = { fromMs, toMs: fromMs + TIMELINE_STEP_MS };
+  for (const span of seen?.spans ?? []) {
     const events = await atOneMoment(
       database,
       (sql) => eventsOfIdentities(sql, projectId, ids, span),
@@ -181,11 +184,12 @@ export async function getActor(
   const id = params.id ?? "";
   await gather(services, projectId, id);
   const identities = await identitiesOf(database, projectId, id);
-  const actor = await atOneMoment(database, (sql) => actorHead(sql, projectId, identities));
+  const seen = await atOneMoment(database, (sql) => momentsOf(sql, projectId, identities));
+  const actor = actorHead(identities, seen);
   const sessions = await sessionsOf(database, projectId, identities[0]!.actor_id);
   const texts = async function* () {
     yield JSON.stringify({ actor, sessions }).slice(0, -1) + ',"events":[';
-    yield* eventTexts(database, projectId, identities, actor);
+    yield* eventTexts(database, projectId, identities, seen);
     yield "]}";
   };
   const body = ReadableStream.from(texts()).pipeThrough(new TextEncoderStream());

@@ -6,11 +6,12 @@ import { eventsOfIdentities } from "../../../src/store/segments.ts";
 import { fetchHeads } from "../../../src/store/stored_segments.ts";
 import { EXPORT_CHUNK_ROWS } from "../../../src/limits.ts";
 import { createProjection } from "../../../src/projection/projection.ts";
-import { type ActorServices, deleteActor } from "../../../src/reports/people/actors.ts";
+import { type ActorServices, deleteActor, getActor } from "../../../src/reports/people/actors.ts";
 import { erasePerson } from "../../../src/upgrade/earlier_people.ts";
 import { assertProblem, type Json, type Reply, TestApp } from "../../support/app.ts";
 import { onBothEngines, type TestDatabase } from "../../support/databases.ts";
 import { newRow, openWithProjects, PROJECT_ONE, storedRows } from "../../support/event_rows.ts";
+import { withMembers } from "../../support/fake_sql.ts";
 import { storePicturesOf } from "../../screenshots/stored_pictures.ts";
 
 const DAY = "2026-06-01";
@@ -327,6 +328,37 @@ onBothEngines("actors: who is linked to somebody meanwhile is erased as such", a
   assert.deepEqual(erased, { events: 4, identities: ["jane", "bob", "laptop", "phone"] });
   await assert.rejects(erase("bob"), { code: "not_found" });
 });
+
+onBothEngines(
+  "actors: who has events 2,000 years apart is read as fast as others",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const times = ["0001-01-01T00:00", "1970-01-01T00:00", "1970-01-30T23:59", "1970-01-31T00:00"]
+      .concat("1970-03-02T00:00", `${DAY}T08:00`, `${DAY}T09:00`).map((time) => `${time}:00.000Z`);
+    const rows = times.map((occurred_at) => newRow({ occurred_at, anonymous_id: "clockless" }));
+    await insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
+    const projection = createProjection(database);
+    await projection.catchUp(1);
+    let transactions = 0;
+    const counted = withMembers(database, {
+      transaction: async (work) => {
+        transactions++;
+        return await database.transaction(work);
+      },
+    });
+    const services = {
+      database: counted,
+      projection: { catchUp: () => Promise.resolve() },
+      movePerson: () => Promise.resolve(),
+      erase: () => Promise.reject(new Error("Nothing is erased")),
+    };
+    const asked = { project: PROJECT_ONE, params: { id: "clockless" } };
+    const { actor, events } = await (await getActor(services, asked)).json();
+    assert.deepEqual(events.map(({ timestamp }: Json) => timestamp), times);
+    assert.deepEqual([actor.firstSeenAt, actor.lastSeenAt], [times[0], times.at(-1)]);
+    assert.ok(transactions <= 1 + times.length, `${transactions} transactions`);
+  },
+);
 
 onBothEngines("actors: one person's data, shown and erased", async (t, db: TestDatabase) => {
   const filled = await openWithProjects(db);
