@@ -120,10 +120,15 @@ export function projectName(value: string): string {
   return value;
 }
 
+/** What requests may give a project as its site, too. */
 export function siteUrl(value: string): string {
   const url = URL.parse(value);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "") {
     throw new Error("must be an http or https URL without a user name");
+  }
+  // deno-lint-ignore no-control-regex
+  if (/[\\\u0000-\u001f\u007f]/.test(value)) {
+    throw new Error("must be an address without a backslash and control characters");
   }
   if (value.length > LOCATION_LENGTH_MAX) {
     throw new Error(`must have at most ${LOCATION_LENGTH_MAX} characters`);
@@ -131,11 +136,13 @@ export function siteUrl(value: string): string {
   return value;
 }
 
+/** What requests may give a project as its time zone, too. */
 export function timezone(value: string): string {
   try {
-    // Offsets such as +02:00 are zones to Intl, yet PostgreSQL reads their sign the other way.
+    // Offsets such as +02:00 are zones to Temporal, yet PostgreSQL reads their sign the other way.
     if (!/^[A-Za-z]/.test(value)) throw new RangeError(value);
-    new Intl.DateTimeFormat("en", { timeZone: value });
+    // Intl takes abbreviations such as PST, too, that no calendar can be made of.
+    new Temporal.ZonedDateTime(0n, value);
   } catch {
     throw new Error("must be an IANA time zone such as Europe/Berlin");
   }
@@ -162,8 +169,12 @@ export function metricsToken(value: string): string {
   return value;
 }
 
+/** Five fields, or a word such as `@daily`: the parser also takes a date, on which pictures are made once. */
+const CRON = /^(?:@[a-z]+|\S+(?:\s+\S+){4})$/i;
+
 export function cronSchedule(value: string): string {
   try {
+    if (!CRON.test(value)) throw new RangeError(value);
     new Cron(value, { timezone: "UTC", mode: "5-part", paused: true });
   } catch (cause) {
     throw new Error("must be a cron schedule of five fields, such as 0 3 * * *", { cause });

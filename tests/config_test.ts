@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ProjectChange } from "../src/auth/projects.ts";
 import { isGivenKey } from "../src/auth/stored_keys.ts";
 import { ConfigMistakes, readConfig, readEnvironment } from "../src/config.ts";
 import { CONFIG_VARIABLES } from "../src/config_variables.ts";
@@ -87,15 +88,21 @@ Deno.test("readConfig: values that cannot be right are mistakes", () => {
     ["IP_STORAGE", ["yes"]],
     ["CORS_ALLOWED_ORIGINS", ["example.com", "https://a.example/path", "https://a.example,x"]],
     ["RATE_LIMIT_EVENTS_PER_SECOND", ["0", "-5", "ten", "1.5"]],
-    ["CAPTURE_SCHEDULE", ["daily", "0 3 * *", "99 3 * * *", "0 3 * * mo"]],
+    ["CAPTURE_SCHEDULE", [
+      ...["daily", "0 3 * *", "99 3 * * *", "0 3 * * mo"],
+      ...["2026-01-01T03:00:00", "9999-01-01T03:00:00"],
+    ]],
     ["READ_TIMEOUT_MS", ["0", "99", "x"]],
     ["READ_CACHE_MIB", ["15", "65537", "1.5"]],
     ["LOG_FORMAT", ["xml"]],
     ["CHROME_NO_SANDBOX", ["maybe"]],
     ["DEFAULT_PROJECT_ID", ["default", "prj_", "prj_a b", `prj_${"x".repeat(61)}`]],
     ["DEFAULT_PROJECT_NAME", ["x".repeat(201), "a\u0000b", "a\nb"]],
-    ["DEFAULT_SITE_URL", ["shop.example", "ftp://shop.example", "https://user:pw@shop.example"]],
-    ["DEFAULT_TIMEZONE", ["Mars/Base", "+02:00"]],
+    ["DEFAULT_SITE_URL", [
+      ...["shop.example", "ftp://shop.example", "https://user:pw@shop.example"],
+      ...["https:\\\\shop.example", "https://shop.example/a\tb"],
+    ]],
+    ["DEFAULT_TIMEZONE", ["Mars/Base", "+02:00", "PST", "IST"]],
     ["DEFAULT_API_KEY", ["sk_secretsecret", "short", "has a blank", "x".repeat(201)]],
     ["DEFAULT_API_KEY", ["site:x12345678", "site:shop.example"]],
   ];
@@ -136,6 +143,32 @@ Deno.test("readConfig: values are read as they are meant", () => {
   for (const [value, flag] of [["1", true], ["true", true], ["0", false], ["false", false]]) {
     const config = readConfig({ CHROME_NO_SANDBOX: String(value) });
     assert.equal(config.chromeNoSandbox, flag);
+  }
+});
+
+Deno.test("readConfig: the default project's site and time zone are such as requests may give", () => {
+  const given: [string, keyof typeof ProjectChange.shape, string[]][] = [
+    ["DEFAULT_SITE_URL", "siteUrl", [
+      ...["https://shop.example", "http://127.0.0.1:3000/a?b#c", "HTTPS://Shop.Example."],
+      ...["https:\\\\shop.example", "https://shop.example\\@x", "https://shop.example/a\tb"],
+      ...[
+        "https://shop.example/\u007f",
+        "https://u@shop.example",
+        "ftp://shop.example",
+        "https://",
+      ],
+      ...[`https://${"x".repeat(2040)}`, `https://${"x".repeat(2041)}`],
+    ]],
+    ["DEFAULT_TIMEZONE", "timezone", [
+      ...["Europe/Berlin", "europe/berlin", "UTC", "GMT", "EST", "Etc/GMT+5", "Asia/Calcutta"],
+      ...["PST", "IST", "CST", "US/Pacific-New", "Factory", "+02:00", "Z", "Mars/Base"],
+    ]],
+  ];
+  for (const [variable, member, values] of given) {
+    for (const value of values) {
+      const { success } = ProjectChange.safeParse({ [member]: value });
+      assert.deepEqual(mistakes({ [variable]: value }), success ? [] : [variable], value);
+    }
   }
 });
 
