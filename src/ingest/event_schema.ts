@@ -208,10 +208,14 @@ export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: numb
   }
 }
 
-/** Returns Zod's first issue as a rejection with a code of the API. */
-function rejectionOf(error: z.ZodError, event: Members): RejectedEvent {
+/**
+ * Returns Zod's first issue as a rejection with a code of the API.
+ * @param nameMember the member that the name was taken from
+ */
+function rejectionOf(error: z.ZodError, event: Members, nameMember = "name"): RejectedEvent {
   const issue = error.issues[0]!;
-  const field = issue.path.join(".");
+  const place = issue.path.join(".");
+  const field = place === "name" ? nameMember : place;
   if (field === "eventId") {
     return event.eventId === undefined || event.eventId === null
       ? new RejectedEvent("missing_event_id", "Every event needs an eventId (a UUID).", field)
@@ -285,7 +289,7 @@ export function readBySchema(
     ? value
     : { ...value, name: value[nameMember] };
   const parsed = EventSchema.safeParse(named, WITH_ADVICE);
-  if (!parsed.success) throw rejectionOf(parsed.error, value);
+  if (!parsed.success) throw rejectionOf(parsed.error, value, nameMember);
   const event = parsed.data;
   const sentAt = event.timestamp ?? null;
   const timestampMs = sentAt === null ? null : parseTimestamp(sentAt);

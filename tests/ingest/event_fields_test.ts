@@ -118,7 +118,8 @@ Deno.test("event: an alias obeys the rules of the name", async () => {
       newEvent({ [alias]: "x".repeat(200) }),
     ]);
     assert.equal(body.accepted, 1);
-    assert.deepEqual(body.rejected.map((one: Json) => one.code), ["too_long", "invalid_type"]);
+    const told = body.rejected.map(({ code, field }: Json) => [code, field]);
+    assert.deepEqual(told, [["too_long", alias], ["invalid_type", alias]]);
   }
 });
 
