@@ -80,9 +80,10 @@ function suggestionsFor({ field, value }: WantedValue, known: readonly string[])
   return [{ value: code, name: countryName(code) ?? code }];
 }
 
-function warningOf(wanted: WantedValue, known: readonly string[]): Warning {
+function warningOf(wanted: WantedValue, candidates: readonly string[]): Warning {
   const { parameter, field, value } = wanted;
-  const near = suggestionsFor(wanted, known);
+  // Reserved names are candidates though the project never had them.
+  const near = suggestionsFor(wanted, candidates.filter((each) => each !== value));
   const shown = near.map(({ value, name }) =>
     name === undefined || name === value ? quoted(value) : `${value} (${name})`
   );

@@ -27,6 +27,7 @@ const EVENTS = ["page_view", "page_view", "purchase"].map((name) =>
 const FIELDS: readonly [string, string, string, string[]][] = [
   ["name", "purchase", "purchse", ["purchase"]],
   ["name", "page_view", "pageview", ["page_view"]],
+  ["name", "page_view", "click", []],
   ["path", "/pricing", "/Pricing", ["/pricing"]],
   ["entryPath", "/pricing", "/pricin", ["/pricing"]],
   ["exitPath", "/pricing", "/basket", []],
