@@ -46,6 +46,16 @@ export function hiddenPlaces(
   return new Set([...small, ...leastOther(visitors.entries(), visitorsMin)]);
 }
 
+/** Returns the hidden places and the one of the smallest other group, if there is one. */
+export function withLeastOther(
+  hidden: ReadonlySet<number>,
+  visitors: readonly number[],
+  visitorsMin: number,
+): ReadonlySet<number> {
+  const others = [...visitors.entries()].filter(([place]) => !hidden.has(place));
+  return new Set([...hidden, ...leastOther(others, visitorsMin)]);
+}
+
 type Places = Iterable<readonly [place: number, visitors: number]>;
 
 /** Returns the places of groups of too few visitors: as rows they become one, `$other`; as points, null. */

@@ -28,6 +28,16 @@ export interface CohortInputs extends CohortRules {
   readonly periods: readonly Span[];
   /** The cohort or cell whose members are listed; null: none. */
   readonly listed: ListedCohort | null;
+  /** The cohorts that are counted as one, too; null: none. */
+  readonly united: UnitedCohorts | null;
+}
+
+/** Cohorts that are counted as one: an actor of several of them is one of its actors. */
+export interface UnitedCohorts {
+  /** By cohort: 1 for those that belong to it. */
+  readonly isUnited: Uint8Array;
+  /** Cells in later periods do not count. */
+  readonly periodCount: number;
 }
 
 /** A cell of a cohort, both counted from 0; period null: the whole cohort. */
@@ -43,6 +53,8 @@ export interface CohortCounts {
   readonly cells: Int32Array;
   /** The listed members, and when they began. */
   readonly members: Behind;
+  /** The actors of the united cohorts; by cell those whose cell counts, then those who returned in it. */
+  readonly united: Int32Array;
 }
 
 /** Bits of an event: whether it is a start event, and a return. */
@@ -102,6 +114,9 @@ class CohortVisitor implements Visitor<CohortCounts> {
   /** The cells of all cohorts, one after the other. */
   readonly #cells: Int32Array;
   readonly #members = new BehindTally();
+  readonly #united: Int32Array;
+  /** By period: whether the actor returned in it. */
+  readonly #isReturn: Uint8Array;
 
   /** The actor's periods with a start event, and with a return, in order. */
   readonly #starts: Int32Array;
@@ -127,10 +142,13 @@ class CohortVisitor implements Visitor<CohortCounts> {
     this.#starts = new Int32Array(cohortCount);
     this.#startsMs = new Float64Array(cohortCount);
     this.#returns = new Int32Array(periods.length + 1);
+    this.#united = new Int32Array(inputs.united === null ? 0 : 1 + 2 * cellCount);
+    this.#isReturn = new Uint8Array(inputs.united === null ? 0 : periods.length);
   }
 
   result(): CohortCounts {
-    return { sizes: this.#sizes, cells: this.#cells, members: this.#members.all() };
+    const members = this.#members.all();
+    return { sizes: this.#sizes, cells: this.#cells, members, united: this.#united };
   }
 
   visit(actor: number, timeline: Timeline): void {
@@ -143,8 +161,9 @@ class CohortVisitor implements Visitor<CohortCounts> {
     followRuns(actor, timeline, this.#follow);
     if (this.#startCount === 0) return;
     this.#count();
-    const { listed } = this.#inputs;
+    const { listed, united } = this.#inputs;
     if (listed !== null) this.#list(actor, listed);
+    if (united !== null) this.#unite(united);
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
@@ -227,6 +246,28 @@ class CohortVisitor implements Visitor<CohortCounts> {
     }
   }
 
+  /** Counts the actor once for all united cohorts that it is in. */
+  #unite({ isUnited, periodCount }: UnitedCohorts): void {
+    const { criterion, cellCount } = this.#inputs;
+    const starts = this.#starts.subarray(0, this.#startCount)
+      .filter((cohort) => isUnited[cohort] === 1);
+    if (starts.length === 0) return;
+    const returns = this.#returns.subarray(0, this.#returnCount);
+    const last = returns.at(-1) ?? -1;
+    const isReturn = this.#isReturn.fill(0);
+    for (const period of returns) isReturn[period] = 1;
+    this.#united[0]!++;
+    for (let k = 0; k < cellCount; k++) {
+      const counting = starts.filter((cohort) => cohort + k < periodCount);
+      if (counting.length === 0) return;
+      this.#united[1 + k]!++;
+      const isBack = criterion === "on"
+        ? counting.some((cohort) => isReturn[cohort + k] === 1)
+        : last >= counting[0]! + k;
+      if (isBack) this.#united[1 + cellCount + k]!++;
+    }
+  }
+
   /** Lists the actor if it is a member of the listed cohort or cell. */
   #list(actor: number, { cohort, period }: ListedCohort): void {
     const { criterion } = this.#inputs;
@@ -248,5 +289,6 @@ export const COHORT_COUNTS: VisitorKind<CohortInputs, CohortCounts> = {
     sizes: addTo(counts.sizes, more.sizes),
     cells: addTo(counts.cells, more.cells),
     members: joinBehind(counts.members, more.members),
+    united: addTo(counts.united, more.united),
   }),
 };

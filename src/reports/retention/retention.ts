@@ -10,11 +10,17 @@ import { pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
 import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
 import { Cohort } from "./cohort.ts";
-import { type CohortQuestion, type CountedCohort, scanCohorts } from "./retention_scan.ts";
+import {
+  type CohortQuestion,
+  type CountedCohort,
+  scanCohorts,
+  scanUnited,
+  type UnitedCounts,
+} from "./retention_scan.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { isSmall } from "../answer/small_groups.ts";
-import { withoutSmallCohorts } from "./small_cohorts.ts";
+import { addCohorts, withoutSmallCohorts } from "./small_cohorts.ts";
 
 const FIGURES = {
   cohorts: z.array(Cohort),
@@ -190,27 +196,58 @@ function shownCohorts(
   });
 }
 
-/** Returns the average rate of each period over all actors of the cohorts whose cell is complete. */
+/**
+ * Returns the average rate of each period over all actors of the cohorts whose cell is complete.
+ * @param people how many different actors came back, by period; null: as many as are added up
+ */
 function averageOf(
   cohorts: ReturnType<typeof shownCohorts>,
   cellCount: number,
   visitorsMin: number,
+  people: readonly number[] | null,
 ) {
   return Array.from({ length: cellCount }, (_, period) => {
     const complete = cohorts.map(({ cells }) => cells[period]!).filter((cell) => cell.complete);
     const sum = (count: "numerator" | "denominator") =>
       complete.reduce((total, cell) => total + cell.rate[count], 0);
     const returned = sum("numerator");
-    const isShown = !isSmall(returned, visitorsMin);
+    const isShown = !isSmall(people?.[period] ?? returned, visitorsMin);
     return { period, rate: isShown ? rate(returned, sum("denominator")) : rate(0, 0) };
   });
 }
 
+/** Counts cohorts as one, with their cells in the first `periodCount` periods: each actor once. */
+async function uniteCohorts(
+  read: Read,
+  question: RetentionQuestion,
+  places: ReadonlySet<number>,
+  periodCount: number,
+): Promise<UnitedCounts> {
+  const isUnited = new Uint8Array(question.cohortCount);
+  for (const place of places) isUnited[place] = 1;
+  return await scanUnited(read, question, { isUnited, periodCount });
+}
+
 async function figuresOf(read: Read, question: RetentionQuestion) {
-  const cohorts = shownCohorts(question, await countCohorts(read, question), read.asOfMs);
+  const { visitorsMin, asOfMs } = read;
+  const { cohort, periods, cellCount } = question;
+  const cohorts = shownCohorts(question, await countCohorts(read, question), asOfMs);
+  const recur = cohort === "recurring" && visitorsMin > 1;
+  const begun = periods.filter(({ startMs }) => startMs <= asOfMs).length;
+  const over = periods.filter(({ endMs }) => endMs <= asOfMs).length;
+  const returned = recur
+    ? (await uniteCohorts(read, question, new Set(cohorts.keys()), over)).actors
+    : null;
   return {
-    cohorts: withoutSmallCohorts(cohorts, read.visitorsMin),
-    average: averageOf(cohorts, question.cellCount, read.visitorsMin),
+    cohorts: await withoutSmallCohorts(
+      cohorts,
+      visitorsMin,
+      async (places) =>
+        recur
+          ? await uniteCohorts(read, question, places, begun)
+          : addCohorts(cohorts.filter((_, place) => places.has(place))),
+    ),
+    average: averageOf(cohorts, cellCount, visitorsMin, returned),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type CohortInputs,
   type CohortRules,
   type ListedCohort,
+  type UnitedCohorts,
 } from "./cohort_visitor.ts";
 
 /** The cohorts to count. Times are epoch milliseconds. */
@@ -57,7 +58,7 @@ export async function scanCohorts(
   source: CohortSource,
   question: CohortQuestion,
 ): Promise<CountedCohort[]> {
-  return countedCohorts(await scan(source, question, null), question);
+  return countedCohorts(await scan(source, question, {}), question);
 }
 
 /** Lists the actors of a cohort or cell, and when they began, by the same scan. */
@@ -66,13 +67,39 @@ export async function findMembers(
   question: CohortQuestion,
   listed: ListedCohort,
 ): Promise<Behind> {
-  return (await scan(source, question, listed)).members;
+  return (await scan(source, question, { listed })).members;
 }
 
+/** What cohorts have together: each actor is counted once. */
+export interface UnitedCounts {
+  readonly size: number;
+  /** By cell: the actors of cohorts whose cell counts. */
+  readonly counted: readonly number[];
+  /** By cell: how many of these came back. */
+  readonly actors: readonly number[];
+}
+
+/** Counts cohorts as one by the same scan: in cohorts that recur, an actor may be in several. */
+export async function scanUnited(
+  source: CohortSource,
+  question: CohortQuestion,
+  united: UnitedCohorts,
+): Promise<UnitedCounts> {
+  const { cellCount } = question;
+  const [size, ...counts] = (await scan(source, question, { united })).united;
+  return { size: size!, counted: counts.slice(0, cellCount), actors: counts.slice(cellCount) };
+}
+
+interface Told {
+  readonly listed?: ListedCohort;
+  readonly united?: UnitedCohorts;
+}
+
+/** Scans the timelines of a question. `told` is what is told beside the sizes and cells. */
 async function scan(
   { sql, timelines }: CohortSource,
   question: CohortQuestion,
-  listed: ListedCohort | null,
+  told: Told,
 ): Promise<CohortCounts> {
   const { scope, start, back, cohort, fromMs, returnsToMs } = question;
   const selected = await selectTimelines({ sql, scope, timelines }, {
@@ -92,7 +119,7 @@ async function scan(
     ...{ scope: ofScope!, start: ofStart!, back: ofReturn! },
     ...{ cohort, criterion, cellCount, cohortCount, fromMs, returnsToMs },
     periods: question.periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
-    listed,
+    ...{ listed: told.listed ?? null, united: told.united ?? null },
   };
   return await selected.scan(COHORT_COUNTS, () => inputs, { askedEvents: inputs.scope });
 }

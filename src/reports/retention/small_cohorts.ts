@@ -1,20 +1,40 @@
-import { hiddenPlaces, isSmall, OTHER } from "../answer/small_groups.ts";
+import { hiddenPlaces, isSmall, OTHER, withLeastOther } from "../answer/small_groups.ts";
 import { rate } from "../answer/report.ts";
 import type { Cohort } from "./cohort.ts";
+import type { UnitedCounts } from "./retention_scan.ts";
 
 type Cell = Cohort["cells"][number];
 
-/** Adds up the cells of a period, leaving out cohorts for which it has not begun. */
-function unitedCell(cells: readonly Cell[], period: number): Cell {
-  const begun = cells.filter(({ actors }) => actors !== null);
-  const sum = (count: (cell: Cell) => number) => begun.reduce((all, cell) => all + count(cell), 0);
-  const returned = sum(({ actors }) => actors!);
+/** Counts the cohorts of these places as one. */
+export type UniteCohorts = (places: ReadonlySet<number>) => Promise<UnitedCounts>;
+
+/** Adds up cohorts that share no actor, leaving out cells that have not begun. */
+export function addCohorts(cohorts: readonly Cohort[]): UnitedCounts {
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0);
+  const begun = (cohorts[0]?.cells ?? []).map((_, k) =>
+    cohorts.map(({ cells }) => cells[k]!).filter(({ actors }) => actors !== null)
+  );
   return {
-    period,
-    actors: begun.length === 0 ? null : returned,
-    rate: rate(returned, sum(({ rate }) => rate.denominator)),
-    complete: begun.length > 0 && begun.every(({ complete }) => complete),
+    size: sum(cohorts.map(({ size }) => size)),
+    counted: begun.map((cells) => sum(cells.map(({ rate }) => rate.denominator))),
+    actors: begun.map((cells) => sum(cells.map(({ actors }) => actors!))),
   };
+}
+
+/** Returns the cohort that stands for several. */
+function unitedCohort(cohorts: readonly Cohort[], { size, counted, actors }: UnitedCounts): Cohort {
+  const cells = cohorts[0]!.cells.map((_, period) => {
+    const begun = cohorts.map(({ cells }) => cells[period]!).filter(({ actors }) =>
+      actors !== null
+    );
+    return {
+      period,
+      actors: begun.length === 0 ? null : actors[period]!,
+      rate: rate(actors[period]!, counted[period]!),
+      complete: begun.length > 0 && begun.every(({ complete }) => complete),
+    };
+  });
+  return { start: cohorts[0]!.start, label: OTHER, size, cells };
 }
 
 /** Returns a cell as a share shows it: without the returns if too few people, or none, came back. */
@@ -25,20 +45,26 @@ function shownCell(cell: Cell, visitorsMin: number): Cell {
 
 /**
  * Returns the cohorts that a share shows. Those of too few people, empty ones included, are merged
- * into `$other` at the end, which is left out where it has too few people itself.
+ * into `$other` at the end, with the smallest other one where they are too few people together;
+ * it is left out where it still has too few.
  */
-export function withoutSmallCohorts(cohorts: readonly Cohort[], visitorsMin: number): Cohort[] {
+export async function withoutSmallCohorts(
+  cohorts: readonly Cohort[],
+  visitorsMin: number,
+  unite: UniteCohorts,
+): Promise<Cohort[]> {
   if (visitorsMin === 1) return [...cohorts];
-  const merged = hiddenPlaces(cohorts.map(({ size }) => size), visitorsMin);
+  const sizes = cohorts.map(({ size }) => size);
+  let merged = hiddenPlaces(sizes, visitorsMin);
+  let united = await unite(merged);
+  // Cohorts that recur may be of fewer people than their sizes add up to.
+  if (united.size > 0 && isSmall(united.size, visitorsMin)) {
+    merged = withLeastOther(merged, sizes, visitorsMin);
+    united = await unite(merged);
+  }
   const kept = cohorts.filter((_, place) => !merged.has(place));
   const small = cohorts.filter((_, place) => merged.has(place));
-  const size = small.reduce((sum, cohort) => sum + cohort.size, 0);
-  const others: Cohort[] = isSmall(size, visitorsMin) ? [] : [{
-    start: small[0]!.start,
-    label: OTHER,
-    size,
-    cells: small[0]!.cells.map((_, k) => unitedCell(small.map(({ cells }) => cells[k]!), k)),
-  }];
+  const others = isSmall(united.size, visitorsMin) ? [] : [unitedCohort(small, united)];
   return [...kept, ...others].map((cohort) => ({
     ...cohort,
     cells: cohort.cells.map((cell) => shownCell(cell, visitorsMin)),
