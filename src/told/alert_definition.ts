@@ -8,6 +8,7 @@ import {
   FINDING_EVERY_MS,
   FINDING_SCORE_MAX,
   FINDING_SCORE_MIN,
+  LOOKS_RUN_EVERY_MS,
   SILENCE_EVERY_MS,
   SILENCE_MINUTES_MAX,
   SILENCE_MINUTES_MIN,
@@ -89,6 +90,14 @@ export const EVERY_MS: Readonly<Record<AlertCause["kind"], number>> = {
   silence: SILENCE_EVERY_MS,
   finding: FINDING_EVERY_MS,
 };
+
+/**
+ * When what is looked at now is due again. The job that looks runs as each minute begins, and the look comes
+ * a little later: counted from the look itself, the next would be due just after the run that should take it.
+ */
+export function nextLookMs(nowMs: number, everyMs: number): number {
+  return nowMs - nowMs % LOOKS_RUN_EVERY_MS + everyMs;
+}
 
 /** An alert as replies show it. */
 export const AlertShown = z.object({

@@ -9,7 +9,13 @@ import { readJson } from "../http/json_body.ts";
 import { isForNewOnly } from "../http/known_copy.ts";
 import type { OwnAddress } from "../http/own_address.ts";
 import { json } from "../http/reply.ts";
-import { AlertBody, type AlertDefinition, type AlertShown, EVERY_MS } from "./alert_definition.ts";
+import {
+  AlertBody,
+  type AlertDefinition,
+  type AlertShown,
+  EVERY_MS,
+  nextLookMs,
+} from "./alert_definition.ts";
 import { assertNamed, namedByAlert, namedByDigest } from "./asked_definitions.ts";
 import { DigestBody, type DigestDefinition, type DigestShown } from "./digest_definition.ts";
 import { listDeliveries } from "./deliveries.ts";
@@ -138,7 +144,7 @@ export async function putAlert(services: ToldServices, exchange: ApiExchange): P
   const { projectId } = project;
   await assertReceivers(sql, definition, { projectId, projects: [project.id], hasMail });
   await assertNamed(sql, namedByAlert(definition), [project.id]);
-  const dueMs = now() + Math.min(EVERY_MS[definition.on.kind], EVERY_MS.silence);
+  const dueMs = nextLookMs(now(), EVERY_MS.silence);
   const saving = { project, definition, dueMs, what: "alert.save" } as const;
   const { isNew, slug } = await save(services, exchange, ALERTS, saving);
   const stored = await requireTold<AlertDefinition>(sql, ALERTS, projectId, slug);

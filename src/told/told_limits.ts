@@ -27,7 +27,10 @@ export const SILENCE_REMEMBERED_MS = 30 * DAY_MS;
 export const FINDING_SCORE_MIN = 0;
 export const FINDING_SCORE_MAX = 1000;
 
-/** How often each kind of alert is looked at. */
+/** How often the job runs that looks at what is due. */
+export const LOOKS_RUN_EVERY_MS = MINUTE_MS;
+
+/** How often each kind of alert is looked at: no more often than that. */
 export const THRESHOLD_EVERY_MS = 5 * MINUTE_MS;
 export const SILENCE_EVERY_MS = MINUTE_MS;
 export const UNUSUAL_EVERY_MS = HOUR_MS;

@@ -3,7 +3,7 @@ import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { Problem } from "../problem.ts";
 import { type Look, look, type Noticed } from "./alert_check.ts";
-import { EVERY_MS } from "./alert_definition.ts";
+import { EVERY_MS, nextLookMs } from "./alert_definition.ts";
 import { alertMessage, recoveryMessage } from "./alert_message.ts";
 import {
   claimDelivery,
@@ -170,7 +170,7 @@ export class ToldRunner {
     const isFiring = found.noticed.length > 0;
     const isOver = firingSinceMs !== null && found.isKnown && !isFiring;
     const isNoted = await noteLook(tx, ALERTS, alert, {
-      nextMs: nowMs + EVERY_MS[on.kind],
+      nextMs: nextLookMs(nowMs, EVERY_MS[on.kind]),
       problem: null,
       firingSinceMs: isFiring ? firingSinceMs ?? nowMs : isOver ? null : firingSinceMs,
       told: arrayLiteral(found.isKnown ? found.noticed.map(({ key }) => key) : [...alert.told]),

@@ -5,7 +5,8 @@ import { sharedPeopleApp } from "../support/people_database.ts";
 import { type Received, type Receiver, startReceiver } from "./receiver.ts";
 
 const people = sharedPeopleApp({ READ_TIMEOUT_MS: "120000" });
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 interface World {
@@ -153,6 +154,28 @@ Deno.test("alerts: silence is told where something came before, until it comes a
     assert.deepEqual(await look(), [], "there never was a purchase");
     await post(project, [{ name: "purchase", anonymousId: "a", timestamp: Date.now() - DAY_MS }]);
     assert.deepEqual(await look(), ["0 events purchase in the last 60 minutes."]);
+  }));
+
+Deno.test("alerts: each is looked at by the run of the minute that is named, not by the one after it", () =>
+  withWorld(async ({ project, put, look }) => {
+    const minute = () => Math.floor(Date.now() / MINUTE_MS);
+    const kinds = [
+      { on: { kind: "silence", minutes: 60 }, minutes: 1 },
+      { on: { kind: "threshold", question: { metric: "visitors" }, above: 1 }, minutes: 5 },
+    ];
+    const dueMinute = async () => {
+      const [row] = await people.sql.query<{ due: number }>(
+        "SELECT extract(epoch FROM due_at)::float8 / 60 AS due FROM alerts",
+      );
+      return row!.due;
+    };
+    await post(project, [{ name: "page_view", anonymousId: "a" }]);
+    for (const { on, minutes } of kinds) {
+      await put(on);
+      assert.ok(await dueMinute() <= minute() + 1, `${on.kind}: first within a minute`);
+      await look();
+      assert.ok(await dueMinute() <= minute() + minutes, `${on.kind}: then every ${minutes}`);
+    }
   }));
 
 Deno.test("alerts: what was set aside keeps no alert from firing, what waits keeps each fall", () =>
