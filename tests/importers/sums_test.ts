@@ -48,6 +48,10 @@ const PLAUSIBLE_FILES = [
     ["2024-03-01", "shop.test", "/", 9, 8, 20, 5],
     ["2024-03-01", "www.shop.test", "/", 1, 1, 2, 5],
     ["2024-03-01", "shop.test", '/a,"b"', 3, 3, 8, 5],
+    ["2024-03-01", "shop.test", "/ü b", 2, 2, 4, 5],
+    ["2024-03-01", "www.shop.test", "/%C3%BC%20b", 1, 1, 1, 5],
+    ["2024-03-01", "shop.test", "/100%", 1, 1, 1, 5],
+    ["2024-03-01", "shop.test", "/app#/ü", 1, 1, 1, 5],
   ]),
   csvFile(NAME("entry_pages"), [
     ["date", "entry_page", "visitors", "entrances", "visit_duration", "bounces", "pageviews"],
@@ -126,7 +130,10 @@ Deno.test("sums of Plausible: every table, from the zip as from its files", asyn
   assert.deepEqual(brief(on("channel", "2024-03-03")), { Direct: 2 });
   assert.deepEqual(on("path"), {
     "/": { visitors: 9, pageviews: 22 },
-    '/a,"b"': { visitors: 3, pageviews: 8 },
+    "/a,%22b%22": { visitors: 3, pageviews: 8 },
+    "/%C3%BC%20b": { visitors: 3, pageviews: 5 },
+    "/100%25": { visitors: 1, pageviews: 1 },
+    "/app#/ü": { visitors: 1, pageviews: 1 },
   });
   assert.deepEqual(on("entryPath"), {
     "/": { visitors: 9, visits: 11, bounces: 6, seconds: 500, pageviews: 28 },

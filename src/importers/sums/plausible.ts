@@ -2,6 +2,7 @@ import { browserName, deviceClass, systemName } from "../agent_names.ts";
 import { readCsvFile } from "../csv_rows.ts";
 import { FileProblem } from "../file_problem.ts";
 import type { Members } from "../json_rows.ts";
+import { LOCATION_LENGTH_MAX } from "../../limits.ts";
 import { countryCode } from "../places.ts";
 import type { MappingNote } from "../source.ts";
 import type { PlainFile } from "../unpacked.ts";
@@ -19,6 +20,24 @@ import {
   valueOf,
 } from "./sum_source.ts";
 import { trafficValues } from "./traffic_values.ts";
+
+/** A `%` that begins no escape. */
+const LONE_PERCENT = /%(?![0-9A-Fa-f]{2})/g;
+
+/**
+ * A path as own page views have it: Plausible decodes what it stores, and an own path is percent-encoded, as
+ * URL writes it. Otherwise `/ü` before the move and `/%C3%BC` after it were two pages.
+ */
+function pathOf(value: unknown): string | null {
+  const path = valueOf(value);
+  if (path === null || !path.startsWith("/")) return path;
+  // With hash-based routing, Plausible's page ends with the fragment.
+  const [, before = "", fragment = ""] = /^([^#]*)(.*)$/s.exec(path) ?? [];
+  const url = new URL("https://relative.invalid");
+  url.pathname = before.replaceAll(LONE_PERCENT, "%25");
+  const encoded = url.pathname + fragment;
+  return encoded.length > LOCATION_LENGTH_MAX ? path : encoded;
+}
 
 type Take = (file: string, row: Members, context: SumContext) => void;
 
@@ -79,21 +98,21 @@ const TABLES: Readonly<Record<string, Table>> = {
     of: ["path"],
     take: (file, row, context) => {
       const figures = { visitors: countOf(row, "visitors"), pageviews: countOf(row, "pageviews") };
-      addAll(context, file, dateOf(row.date), [["path", valueOf(row.page)]], figures);
+      addAll(context, file, dateOf(row.date), [["path", pathOf(row.page)]], figures);
     },
   },
   entry_pages: {
     of: ["entryPath"],
     take: (file, row, context) => {
       const figures = visitFigures(row, "entrances");
-      addAll(context, file, dateOf(row.date), [["entryPath", valueOf(row.entry_page)]], figures);
+      addAll(context, file, dateOf(row.date), [["entryPath", pathOf(row.entry_page)]], figures);
     },
   },
   exit_pages: {
     of: ["exitPath"],
     take: (file, row, context) => {
       const figures = { visitors: countOf(row, "visitors"), visits: countOf(row, "exits") };
-      addAll(context, file, dateOf(row.date), [["exitPath", valueOf(row.exit_page)]], figures);
+      addAll(context, file, dateOf(row.date), [["exitPath", pathOf(row.exit_page)]], figures);
     },
   },
   locations: {
@@ -159,7 +178,11 @@ const NOTES: readonly MappingNote[] = [
     ours: "`channel source medium campaign term content referrer`",
     how: "by Footfall's own rules; who came twice in a day from two sources counts in both",
   },
-  { theirs: "`imported_pages`", ours: "pages", how: "of all host names together" },
+  {
+    theirs: "`imported_pages`",
+    ours: "pages",
+    how: "of all host names together, percent-encoded as own paths are",
+  },
   { theirs: "`imported_entry_pages`, `imported_exit_pages`", ours: "entries, exits, `entryPath`" },
   {
     theirs: "`imported_locations`",
