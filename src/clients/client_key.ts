@@ -21,7 +21,10 @@ export function basicKey(headers: Headers): ClientKey | null {
   } catch {
     return null;
   }
-  const [user = ""] = credentials.split(":", 1);
+  // These clients have no password, so that all before the last colon is the key: one may hold a colon.
+  const [user = ""] = credentials.endsWith(":")
+    ? [credentials.slice(0, -1)]
+    : credentials.split(":", 1);
   return user === "" ? null : { value: user, from: "basic" };
 }
 

@@ -143,6 +143,16 @@ Deno.test("clients: a secret key is taken as Basic user alone", async () => {
   assertProblem(await send(server, settings), 403, "key_not_allowed_here");
 });
 
+Deno.test("clients: an adopted key with colons is taken as Basic user", async () => {
+  const adopted = { kind: "secret", value: `old:key:${project.id}` };
+  const { key } = await server.key(project.id, adopted);
+  assert.equal((await postBatch(server, project, [message()], { key })).status, 200);
+  const credentials = btoa(`${project.publicKey}:pass:word`);
+  const headers = { Authorization: `Basic ${credentials}` };
+  const sent = { path: "/v1/batch", body: bodyOf(message()), headers };
+  assert.equal((await send(server, sent)).status, 200, "a password is not looked at");
+});
+
 Deno.test("clients: revoked keys are refused by name", async () => {
   const { id, key } = await server.key(project.id, { kind: "public" });
   await server.admin("DELETE", `/v1/projects/${project.id}/keys/${id}`);
