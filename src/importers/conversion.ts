@@ -3,6 +3,7 @@ import { EventIds } from "./event_id.ts";
 import { FileProblem } from "./file_problem.ts";
 import { ROWS_LOOKED_AT } from "./importer_limits.ts";
 import type { InputFile } from "./input_file.ts";
+import { CUT_OFF, NOT_JSON } from "./json_rows.ts";
 import type { ImportSource, MapContext, SourceRow } from "./source.ts";
 import { otherSource } from "./sources.ts";
 import type { RowRefusal } from "./text_lines.ts";
@@ -26,11 +27,14 @@ export interface Conversion {
   readonly context: MapContext;
 }
 
-/** Checks, once a file, whether its rows are of the product that was named. */
+/** Checks, once a file, whether its rows are of the product that was named, and that none is cut off. */
 class Recognition {
   #file: string | null = null;
   #looked = 0;
   #known = false;
+  /** The first row, as long as no row of any file is JSON. */
+  #noJson: Extract<SourceRow, { refused: unknown }> | null = null;
+  #anyJson = false;
 
   constructor(readonly source: ImportSource) {}
 
@@ -41,6 +45,11 @@ class Recognition {
       this.#looked = 0;
       this.#known = false;
     }
+    if ("refused" in row && row.refused.code === CUT_OFF) {
+      throw new FileProblem(row.file, "it ends before its array does: it is cut off.", row.line);
+    }
+    if ("refused" in row && row.refused.code === NOT_JSON.code) this.#noJson ??= row;
+    else this.#anyJson = true;
     if (this.#known) return;
     if ("value" in row) {
       this.#known = this.source.recognises(row.value);
@@ -57,12 +66,23 @@ class Recognition {
       );
     }
     if (++this.#looked === ROWS_LOOKED_AT) {
-      throw new FileProblem(
-        row.file,
-        `none of its first ${ROWS_LOOKED_AT} rows can be read (${row.refused.message}) ` +
-          `${this.source.title} takes ${this.source.takes}.`,
-      );
+      throw this.#unreadable(row, `none of its first ${ROWS_LOOKED_AT} rows`);
     }
+  }
+
+  /** Throws FileProblem where there were rows, and none of them was JSON: these are no files of such. */
+  end(): void {
+    if (!this.#anyJson && this.#noJson !== null) {
+      throw this.#unreadable(this.#noJson, "none of its rows");
+    }
+  }
+
+  #unreadable(row: Extract<SourceRow, { refused: unknown }>, which: string): FileProblem {
+    return new FileProblem(
+      row.file,
+      `${which} can be read (${row.refused.message}) ` +
+        `${this.source.title} takes ${this.source.takes}.`,
+    );
   }
 }
 
@@ -110,4 +130,5 @@ export async function* converted(
     for (const row of batch) await recognition.look(row);
     yield batch.flatMap((row) => convert(source, row, context));
   }
+  recognition.end();
 }

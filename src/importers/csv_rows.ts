@@ -185,3 +185,20 @@ export async function readCsv(
 export function readCsvFile(plain: PlainFile): Promise<CsvTable> {
   return readCsv(plain.name, utf8Bytes(plain.name, plain.bytes()), ROW_BYTES_MAX);
 }
+
+/**
+ * The rows of a file whose header is not the product's: where none of them can be read, nothing else says
+ * whose file it is. Throws FileProblem then, at the end.
+ */
+export async function* strangeRows(
+  name: string,
+  rows: AsyncIterable<Row[]>,
+  title: string,
+): AsyncGenerator<Row[]> {
+  let anyRead = false;
+  for await (const batch of rows) {
+    anyRead ||= batch.some((row) => "value" in row);
+    yield batch;
+  }
+  if (!anyRead) throw new FileProblem(name, `its header is none of ${title}'s.`, 1);
+}

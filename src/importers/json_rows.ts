@@ -19,7 +19,8 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-const NOT_JSON: RowRefusal = { code: "invalid_json", message: "The row is not valid JSON." };
+/** Why a row that is no JSON is refused. */
+export const NOT_JSON: RowRefusal = { code: "invalid_json", message: "The row is not valid JSON." };
 const NOT_AN_OBJECT: RowRefusal = {
   code: "invalid_row",
   message: "The row must hold one JSON object.",
@@ -133,8 +134,11 @@ class ArrayElements {
   }
 }
 
-const CUT_OFF: RowRefusal = {
-  code: "cut_off",
+/** The code of what stands where an array of a file does not end. */
+export const CUT_OFF = "cut_off";
+
+const ARRAY_CUT_OFF: RowRefusal = {
+  code: CUT_OFF,
   message: "The file ends before its array does: what comes after this row is missing.",
 };
 
@@ -143,7 +147,7 @@ async function* elementRows(source: ByteSource, bytesMax: number): AsyncGenerato
   for await (const chunk of source) yield elements.take(chunk);
   if (!elements.open) return;
   const row = elements.finish();
-  yield [{ line: row?.line ?? 1, refused: CUT_OFF }];
+  yield [{ line: row?.line ?? 1, refused: ARRAY_CUT_OFF }];
 }
 
 const BLANK = /^[\t\n\r ]*$/;

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { AMPLITUDE } from "../../src/importers/amplitude/source.ts";
 import { GA4 } from "../../src/importers/ga4/source.ts";
+import { GOATCOUNTER } from "../../src/importers/goatcounter/source.ts";
 import { MATOMO } from "../../src/importers/matomo/source.ts";
 import { MIXPANEL } from "../../src/importers/mixpanel/source.ts";
 import { POSTHOG } from "../../src/importers/posthog/source.ts";
 import type { ImportSource } from "../../src/importers/source.ts";
+import { UMAMI } from "../../src/importers/umami/source.ts";
 import { gzipSync } from "node:zlib";
 import { EventIds } from "../../src/importers/event_id.ts";
 import { memoryFile } from "../../src/importers/input_file.ts";
@@ -355,4 +357,22 @@ Deno.test("a file of another product is recognised and said", async () => {
   for (const [source, row, message] of cases) {
     await assert.rejects(mapped(source, row), message);
   }
+});
+
+Deno.test("a short file of another kind, and an array that is cut off, stop the import", async () => {
+  const matomo = JSON.stringify([matomoVisit(), matomoVisit()]);
+  const cases: [ImportSource, string, RegExp][] = [
+    [GA4, "a,b\n1,2\n", /^f: none of its rows can be read \(The row is not valid JSON\.\)/],
+    [UMAMI, matomo, /^f, line 1: its header is none of Umami's/],
+    [GOATCOUNTER, matomo, /^f, line 1: its header is none of GoatCounter's/],
+    [MATOMO, matomo.slice(0, -30), /^f, line 1: it ends before its array does: it is cut off/],
+  ];
+  for (const [source, text, message] of cases) {
+    await assert.rejects(convertedFiles(source, [textFile("f", text)]), ({ message: said }) => {
+      assert.match(said, message);
+      return true;
+    });
+  }
+  const mended = `no JSON\n${JSON.stringify(ga4Event())}\n`;
+  assert.equal(eventsOf(await convertedFiles(GA4, [textFile("f", mended)])).length, 1);
 });

@@ -1,4 +1,4 @@
-import { readCsvFile } from "../csv_rows.ts";
+import { readCsvFile, strangeRows } from "../csv_rows.ts";
 import { FileProblem } from "../file_problem.ts";
 import { eachFile } from "../file_rows.ts";
 import type { Row } from "../json_rows.ts";
@@ -11,6 +11,7 @@ const VERSIONS: ReadonlySet<string> = new Set(["1", "2"]);
 /** Reads the rows of the CSV export, gzipped as it is sent or plain. */
 export const rows = eachFile(async function* (plain) {
   const { columns: [first = ""], rows } = await readCsvFile(plain);
+  const isKnown = first === "Path" || VERSIONED.test(first);
   const [, version] = VERSIONED.exec(first) ?? [];
   if (version !== undefined && !VERSIONS.has(version)) {
     throw new FileProblem(
@@ -24,5 +25,6 @@ export const rows = eachFile(async function* (plain) {
     const { [first]: path, ...rest } = row.value;
     return { ...row, file: plain.name, value: { Path: path, ...rest } };
   };
-  for await (const batch of rows) yield batch.map(named);
+  const told = isKnown ? rows : strangeRows(plain.name, rows, "GoatCounter");
+  for await (const batch of told) yield batch.map(named);
 });

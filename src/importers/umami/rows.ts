@@ -1,4 +1,4 @@
-import { readCsvFile } from "../csv_rows.ts";
+import { readCsvFile, strangeRows } from "../csv_rows.ts";
 import { FileProblem } from "../file_problem.ts";
 import { textOf } from "../fields.ts";
 import { JOINED_BYTES_MAX } from "../importer_limits.ts";
@@ -109,9 +109,12 @@ export async function* rows(
   const shares = await sharesOf(properties);
   for (let share = 0; share < shares; share++) {
     const held = await propertiesOf(properties, share, shares);
-    for (const { plain } of events) {
+    for (const table of events) {
+      const { plain } = table;
       fileBegins();
-      for await (const batch of (await readCsvFile(plain)).rows) {
+      const { rows } = await readCsvFile(plain);
+      const told = table === strange ? strangeRows(plain.name, rows, "Umami") : rows;
+      for await (const batch of told) {
         const mine = shares === 1
           ? batch
           : batch.filter((row) =>
