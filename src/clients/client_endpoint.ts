@@ -44,14 +44,18 @@ async function isAnyGood(keys: KeyDirectory, tried: readonly ClientKey[]): Promi
 }
 
 /** Of a body whose key is not known before it is read. */
-function unknownLimits({ keys, budget }: IngestServices, body: ClientBody): BodyLimits {
+function unknownLimits(
+  { keys, budget }: IngestServices,
+  body: ClientBody,
+  protocol: ProtocolName,
+): BodyLimits {
   return {
     ...EVENT_BODY_LIMITS,
     wireBytesMax: UNKNOWN_BODY_BYTES_MAX,
     inflatedBytesMax: UNKNOWN_BODY_BYTES_MAX,
     advice: "A larger one needs its key in front of its events, or outside the body.",
     async beyond(begin) {
-      if (!await isAnyGood(keys, keysWithin(begin))) return null;
+      if (!await isAnyGood(keys, keysWithin(begin, protocol))) return null;
       body.trust();
       return { inflatedBytesMax: EVENT_BODY_LIMITS.inflatedBytesMax, budget };
     },
@@ -128,7 +132,7 @@ export async function takeClientEvents(
 
   const budget = early === null ? services.budget.keyed : services.budget;
   const body = new ClientBody(early !== null);
-  const limits = early === null ? unknownLimits(services, body) : EVENT_BODY_LIMITS;
+  const limits = early === null ? unknownLimits(services, body, route.protocol) : EVENT_BODY_LIMITS;
   const look = (part: Uint8Array) => body.push(part);
   const reply = withUnlabelledBody(exchange.request, limits, budget, look, async (bytes) => {
     const { value, isSuspect } = await body.read(bytes, clientRequest.url.search, budget.turns);

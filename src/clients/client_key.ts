@@ -1,7 +1,7 @@
 import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
 import { API_KEY_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import type { ClientKey } from "./client_event.ts";
+import type { ClientKey, ProtocolName } from "./client_event.ts";
 import { KEYS_TRIED_MAX } from "./client_limits.ts";
 
 const LATIN1 = new TextDecoder("latin1");
@@ -30,14 +30,17 @@ export function basicKey(headers: Headers): ClientKey | null {
 
 /** A member that may be a key, as these clients write it. Escapes in a key are none of theirs. */
 const KEY_MEMBER = /"(?:writeKey|api_key|\$?token)"\s*:\s*"([^"\\]+)"/g;
+/** Umami's: the word may stand for anything in events of the others. */
+const WEBSITE_MEMBER = /"website"\s*:\s*"([^"\\]+)"/g;
 
 /**
  * What may be a key in the beginning of a body that is not read to its end: the first few of these members,
  * at any depth, since nothing is parsed yet.
  */
-export function keysWithin(begin: Uint8Array): ClientKey[] {
+export function keysWithin(begin: Uint8Array, protocol: ProtocolName): ClientKey[] {
+  const member = protocol === "umami" ? WEBSITE_MEMBER : KEY_MEMBER;
   const values = new Set<string>();
-  for (const [, value = ""] of LATIN1.decode(begin).matchAll(KEY_MEMBER)) {
+  for (const [, value = ""] of LATIN1.decode(begin).matchAll(member)) {
     if (value.length <= API_KEY_LENGTH_MAX) values.add(value);
     if (values.size === KEYS_TRIED_MAX) break;
   }

@@ -83,6 +83,18 @@ Deno.test("clients: a key in front of the events is known before they are, one b
   assert.match(metrics, /^footfall_body_bytes_in_flight 0$/m);
 });
 
+Deno.test("clients: Umami's website in front of a large batch is known before its events are", async () => {
+  const count = Math.ceil(2 * UNKNOWN_BODY_BYTES_MAX / 30_000);
+  const sent = async (website: string) => {
+    const payload = { website, url: "/", name: "a", data: { text: "x".repeat(30_000) } };
+    const items = Array.from({ length: count }, () => ({ type: "event", payload }));
+    return await send(server, { path: "/api/batch", body: await gzip(JSON.stringify(items)) });
+  };
+  const { status, body } = await sent(project.publicKey);
+  assert.deepEqual([status, body.processed], [200, count], JSON.stringify(body).slice(0, 300));
+  assert.equal((await sent("unknown")).status, 413);
+});
+
 /** A batch of one event with so many commas and opening brackets, and so many of the latter. */
 function counted(values: number, containers: number): string {
   const [before, rest] = [4, values - containers];
