@@ -38,6 +38,19 @@ function isSiteUrl(text: string): boolean {
     url.password === "" && !text.includes("\\");
 }
 
+/** The host of a URL as the look-ups of sites read it. */
+const WRITTEN_HOST = /^[A-Za-z]+:\/\/([^/?#:]+)/;
+
+/**
+ * A site's URL whose host is written as URLs of events have it: `https://müller.example` is
+ * `https://xn--mller-kva.example/`. One that is so already stays as it was sent.
+ */
+function normalSiteUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || url.hostname.startsWith("[")) return text;
+  return WRITTEN_HOST.exec(text)?.[1]?.toLowerCase() === url.hostname ? text : url.href;
+}
+
 /** An origin as browsers send it, `*.` kept; null where the text is none. */
 function normalOrigin(text: string): string | null {
   const wildcard = text.includes("://*.");
@@ -64,6 +77,7 @@ const name = PlainText.trim()
 const siteUrl = PlainText
   .max(LOCATION_LENGTH_MAX, `Use at most ${LOCATION_LENGTH_MAX} characters.`)
   .refine(isSiteUrl, "Give an http or https URL without a user name, such as https://example.com.")
+  .overwrite(normalSiteUrl)
   .nullable()
   .meta({ description: "Where the site is; heat maps need it.", example: "https://example.com" });
 const timezone = z.string()

@@ -50,9 +50,14 @@ const LOOK_UP = `
 
 const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,9}$/;
 
+/** A name with letters that no stored host has. */
+const INTERNATIONAL = /^[a-z0-9.\u0080-\uffff-]*[\u0080-\uffff][a-z0-9.\u0080-\uffff-]*$/;
+
 /** The host that a name stands for, as `LOOK_UP` finds it; null: it cannot be one. */
 function hostOf(name: string): string | null {
-  const host = name.trim().toLowerCase().replace(/\.$/, "").replace(/^www\./, "");
+  const written = name.trim().toLowerCase();
+  const ascii = INTERNATIONAL.test(written) ? URL.parse(`https://${written}`)?.hostname : written;
+  const host = ascii?.replace(/\.$/, "").replace(/^www\./, "") ?? "";
   return HOST.test(host) ? host : null;
 }
 

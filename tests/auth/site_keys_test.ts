@@ -140,6 +140,37 @@ onBothEngines("site key: only the operator gives two projects one site", async (
 });
 
 onBothEngines(
+  "site key: a host with letters beyond ASCII, however it is written",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    const server = authServer(sql);
+    const operator = await server.grant();
+    const admin = await server.grant({ projects: ["prj_blog"] });
+    const shop = await project(sql, "prj_shop", null);
+    await project(sql, "prj_blog", null);
+    const change = async (token: string, id: string, siteUrl: string) => {
+      const { status, body } = await server.call("PATCH", `/v1/projects/${id}`, token, { siteUrl });
+      return [status, body.siteUrl ?? body.code];
+    };
+    const site = "https://xn--mller-kva.example/de";
+    assert.deepEqual(await change(operator, "prj_shop", "https://www.Müller.example/de"), [
+      200,
+      "https://www.xn--mller-kva.example/de",
+    ]);
+    const keys = directory(sql, () => NOW_MS);
+    for (const name of ["müller.example", "WWW.MÜLLER.example", "xn--mller-kva.example"]) {
+      assert.equal((await keys.authenticate(`site:${name}`)).projectId, shop.projectId, name);
+    }
+    await assert.rejects(keys.authenticate("site:müller.example/x"), refused("invalid_api_key"));
+    assert.deepEqual(await change(admin, "prj_blog", "https://müller.example"), [409, "conflict"]);
+    assert.deepEqual(await change(admin, "prj_blog", site), [409, "conflict"]);
+    for (const kept of ["https://Blog.example:8443/a?b#c", "https://blog.example"]) {
+      assert.deepEqual(await change(admin, "prj_blog", kept), [200, kept]);
+    }
+  },
+);
+
+onBothEngines(
   "site key: of projects that are given one site at once, one gets it",
   async (_, db) => {
     const sql = await openMigrated(db);
