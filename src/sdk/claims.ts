@@ -49,7 +49,7 @@ function leaseClaims(store: Store): Claims {
 
   setInterval(() => {
     [...leases.keys()].filter(holds).forEach(renew);
-    store.keys().filter((name) => name.startsWith("lease|") && isFree(name)).forEach(store.remove);
+    store.keys().filter((name) => /^lease/.test(name) && isFree(name)).forEach(store.remove);
   }, RENEWAL_MS);
 
   return {

@@ -135,7 +135,7 @@ export class Delivery {
         body,
         keepalive,
         credentials: "omit",
-        signal: AbortSignal.timeout?.(this.#options.timeoutMs ?? 15_000) ?? null,
+        signal: AbortSignal.timeout?.(this.#options.timeoutMs ?? 15_000),
         headers: inBackground
           ? { "Content-Type": "text/plain" }
           : { "Content-Type": "application/json", "X-API-Key": apiKey },
@@ -145,10 +145,10 @@ export class Delivery {
       return this.#settle(batch, response, text);
     } catch (error) {
       log(error);
-      return this.#putOff(null);
+      return this.#putOff();
     } finally {
       this.#keepaliveBytes -= bytes;
-      for (const entry of batch) entry.busy = false;
+      batch.forEach((entry) => entry.busy = false);
     }
   }
 
@@ -178,7 +178,7 @@ export class Delivery {
   }
 
   /** Tries again later: after the time that the server asks for, else after a growing, random one. */
-  #putOff(retryAfter: string | null): Next {
+  #putOff(retryAfter?: string | null): Next {
     const ceilingMs = Math.min(BACKOFF_MS_MIN * 2 ** this.#failures++, BACKOFF_MS_MAX);
     this.#backoffUntilMs = Date.now() + ceilingMs * (0.5 + Math.random() / 2);
     if (retryAfter) {

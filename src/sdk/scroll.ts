@@ -22,7 +22,7 @@ export function createScroll(record: Record): Scroll {
     if (view) view.depth = Math.max(view.depth, scrollY + innerHeight);
   };
 
-  addEventListener("scroll", look, { passive: true });
+  addEventListener("scroll", look);
   return {
     begin(isWithin) {
       view = { id: eventId(), depth: innerHeight, page: pageNow() };

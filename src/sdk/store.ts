@@ -18,34 +18,30 @@ export interface Store {
 /** @param inPage servers have no visitor whose storage it could be */
 export function openStore(inPage: boolean): Store {
   const memory = new Map<string, string>();
-  let storage: Storage | undefined;
-  try {
-    if (inPage) {
-      localStorage.setItem(PREFIX, "");
-      localStorage.removeItem(PREFIX);
-      storage = localStorage;
+  /** Browsers refuse storage, or run out of it, also while a page is open; the page never sees that. */
+  const attempt = <T>(work: (storage: Storage) => T): T | undefined => {
+    try {
+      return work((inPage && localStorage) as Storage);
+    } catch {
+      // Memory it is.
     }
-  } catch {
-    // Refused: memory it is.
-  }
+  };
   return {
-    shared: !!storage,
-    get: (name) => memory.get(name) ?? storage?.getItem(PREFIX + name) ?? null,
+    shared: !!attempt((storage) => storage),
+    get: (name) => memory.get(name) ?? attempt((storage) => storage.getItem(PREFIX + name)) ?? null,
     set(name, value) {
       memory.set(name, value);
-      try {
-        storage!.setItem(PREFIX + name, value);
+      return !!attempt((storage) => {
+        storage.setItem(PREFIX + name, value);
         return memory.delete(name);
-      } catch {
-        return false;
-      }
+      });
     },
     remove(name) {
       memory.delete(name);
-      storage?.removeItem(PREFIX + name);
+      attempt((storage) => storage.removeItem(PREFIX + name));
     },
     keys: () =>
       // Of other names this makes nonsense, which names nothing.
-      Object.keys(storage ?? {}).map((name) => name.slice(PREFIX.length)),
+      (attempt(Object.keys) ?? []).map((name) => name.slice(PREFIX.length)),
   };
 }

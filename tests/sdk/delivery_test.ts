@@ -171,6 +171,75 @@ browserTest(
   },
 );
 
+browserTest("storage that is refused while a page is open: no call throws", async (visit) => {
+  const page = await visit.client({ flushIntervalMs: 60_000 });
+  const thrown = await page.evaluate(async () => {
+    const { footfall } = window;
+    footfall.track("one");
+    for (const name of ["getItem", "setItem", "removeItem"] as const) {
+      Storage.prototype[name] = () => {
+        throw new DOMException("Access is denied for this document.", "SecurityError");
+      };
+    }
+    const messages: string[] = [];
+    const calls = [
+      () => footfall.identify("someone"),
+      () => footfall.track("two"),
+      () => footfall.flush(),
+      () => footfall.reset(),
+      () => footfall.optOut(),
+      () => footfall.track("three"),
+      () => footfall.optIn(),
+      () => footfall.track("four"),
+      () => footfall.flush(),
+    ];
+    for (const call of calls) {
+      try {
+        await call();
+      } catch (error) {
+        messages.push(`${call}: ${error}`);
+      }
+    }
+    return messages;
+  });
+  assert.deepEqual(thrown, []);
+  await visit.arrived("one", "two", "four");
+  assert.deepEqual(visit.messages, []);
+});
+
+browserTest(
+  "storage that is full: who opted out stays so, and who came is known",
+  async (visit) => {
+    const page = await visit.client();
+    const fillAndTrack = async () => {
+      await page.evaluate(() => {
+        for (let text = "x".repeat(2 ** 23), i = 0; text; i++) {
+          try {
+            localStorage.setItem(`${i}`, text);
+          } catch {
+            text = text.slice(0, text.length / 2);
+          }
+        }
+      });
+      await visit.open("/", page);
+      await page.evaluate(async () => {
+        footfall.track("full");
+        await footfall.flush();
+      });
+    };
+    await page.evaluate(async () => {
+      footfall.track("first");
+      await footfall.flush();
+    });
+    await fillAndTrack();
+    const [first, full] = await visit.arrived("first", "full");
+    assert.equal(full.anonymousId, first.anonymousId);
+    await page.evaluate(() => footfall.optOut());
+    await fillAndTrack();
+    await visit.arrived("first", "full");
+  },
+);
+
 browserTest("413: the batch is split, and an event too large alone is dropped", async (visit) => {
   const page = await visit.client({ flushIntervalMs: 60_000, flushAt: 100 });
   visit.gate.fault = ({ events }) =>
