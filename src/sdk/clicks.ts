@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { Record } from "./record.ts";
-import { layout, pageNow, scroller } from "./page.ts";
+import { cut, layout, pageNow, scroller } from "./page.ts";
 import { selectorOf } from "./selector.ts";
 
 /** Bundled as plain numbers, which is shorter. */
@@ -33,9 +33,7 @@ function positionOf(event: MouseEvent, path: readonly Element[], documentWidth: 
     x = box.x + box.width / 2;
     y = box.y + box.height / 2;
   }
-  const fixed = path.some((node) =>
-    node.matches?.("*") && getComputedStyle(node).position === "fixed"
-  );
+  const fixed = path.some((node) => node.localName && getComputedStyle(node).position === "fixed");
   if (!fixed) {
     x += scrollX;
     y += scrollY;
@@ -80,6 +78,7 @@ export function watchClicks(record: Record): Clicks {
       settle() {
         if (!held.delete(click)) return;
         if (!held.size) observer.disconnect();
+        properties.dead &&= details.url === cut(location.href);
         record("click", properties, details);
       },
     };

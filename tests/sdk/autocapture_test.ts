@@ -204,6 +204,22 @@ browserTest("click: dead where nothing changes for a second, and only there", as
   assert.equal(dead["html > body > ul > li:nth-of-type(2) > i"], true);
 });
 
+browserTest("click: an address that changes without a page view is a change", async (visit) => {
+  const changes = ["replaceState({}, '', '?filter=1')", "pushState({}, '', '#step')"];
+  const page = await open(
+    visit,
+    changes.map((change, i) => `<button id="b${i}" onclick="history.${change}">b</button>`).join(
+      "",
+    ),
+  );
+  for (const i of changes.keys()) {
+    await click(page, `#b${i}`);
+    await pause(1_200);
+  }
+  const clicks = await named(visit, page, "click", changes.length);
+  assert.deepEqual(clicks.map(({ properties }) => properties.dead), [false, false]);
+});
+
 browserTest("click: three within a second and 30 px are rage, each of them", async (visit) => {
   const page = await open(visit);
   const [x, y] = await middleOf(page, "#dead");
