@@ -135,10 +135,11 @@ export function createAnalytics(options: Options): Analytics {
     if (apiKey && endpoint) {
       // The clients of this page or process, whichever copy of the SDK made them: none counts a
       // visit twice.
+      const to = endpoint.replace(/\/+$/, "");
       const known = (globalThis as { _footfall?: Map<string, Client> })._footfall ??= new Map();
-      const name = `${apiKey} ${endpoint}`;
+      const name = `${apiKey} ${to}`;
       const client = known.get(name) ??
-        createClient(apiKey, endpoint.replace(/\/+$/, ""), options);
+        createClient(apiKey, to, options);
       known.set(name, client);
       client.capture(options.autocapture);
       return client;
