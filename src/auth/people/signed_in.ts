@@ -152,8 +152,8 @@ export function assertOwnOrigin(
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
 /**
- * A function that says who is signed in where a request comes from. What changes something must come
- * from a page of ours. Throws `no_session` (401), `foreign_origin` (403).
+ * A function that says who is signed in where a request comes from. What changes something by cookie
+ * must come from a page of ours. Throws `no_session` (401), `foreign_origin` (403).
  */
 export function createSignedIn(
   sql: Sql,
@@ -161,8 +161,11 @@ export function createSignedIn(
   now: () => number,
 ): (request: Request, peer: string | null) => Promise<SignedIn> {
   return async (request, peer) => {
-    if (!SAFE_METHODS.has(request.method)) assertOwnOrigin({ request, peer }, facts, true);
     const secret = cookieSecretOf({ request, peer }, facts);
+    // Without the cookie nothing is changed by it, wherever that comes from.
+    if (secret !== null && !SAFE_METHODS.has(request.method)) {
+      assertOwnOrigin({ request, peer }, facts, true);
+    }
     const found = secret === null ? null : await sessionOf(sql, secret, now());
     if (secret === null || found === null) {
       throw new Problem("no_session", "You are signed out here. Sign in.");
