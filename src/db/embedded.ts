@@ -21,7 +21,7 @@ import {
   type Row,
   type Sql,
 } from "./sql.ts";
-import { runTransaction } from "./transaction.ts";
+import { runTransaction, type Session } from "./transaction.ts";
 
 export interface EmbeddedDatabase extends Database {
   readonly engine: "embedded";
@@ -134,7 +134,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
       const cancel = () => thread.cancel();
       signal?.addEventListener("abort", cancel);
       try {
-        return await runTransaction(thread, work);
+        return await runTransaction(this.#session(thread), work);
       } finally {
         signal?.removeEventListener("abort", cancel);
       }
@@ -204,13 +204,29 @@ class SingleSessionDatabase implements EmbeddedDatabase {
       return await run(this.thread);
     } catch (error) {
       if (error instanceof DiskFull) await this.disk.look();
-      if (
-        this.#isReadOnly && error instanceof DatabaseUnavailable && !(error instanceof DiskFull)
-      ) {
-        throw new DiskFull("The disk of the embedded database is full", { cause: error });
-      }
-      throw error;
+      throw this.#meant(error);
     }
+  }
+
+  #meant(error: unknown): unknown {
+    return this.#isReadOnly && error instanceof DatabaseUnavailable && !(error instanceof DiskFull)
+      ? new DiskFull("The disk of the embedded database is full", { cause: error })
+      : error;
+  }
+
+  /**
+   * The session of a transaction. Its work sees DiskFull as well: a thread that was lent the transaction
+   * is told of the statement's failure, and not of the turn's.
+   */
+  #session(thread: EngineThread): Session {
+    const meant = (error: unknown) => {
+      throw this.#meant(error);
+    };
+    return {
+      query: (text, params) => thread.query<never>(text, params).catch(meant),
+      binary: (text, params) => thread.binary(text, params).catch(meant),
+      script: (text) => thread.script(text).catch(meant),
+    };
   }
 
   /** Makes sure that the engine can be used, and is read-only exactly while the disk is full. */

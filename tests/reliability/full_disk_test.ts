@@ -72,6 +72,12 @@ Deno.test("a disk without room: writes fail with the reason, reads go on, and wr
       await tx.query("INSERT INTO kept VALUES (3)");
     });
     await assert.rejects(both, { name: "DiskFull" });
+    let seen: unknown = null;
+    await sql.transaction((tx) =>
+      tx.query("DELETE FROM kept").catch((error) => void (seen = error))
+    )
+      .catch(() => {});
+    assert.equal((seen as Error | null)?.name, "DiskFull", "in the transaction, too");
     assert.deepEqual(await sql.query("SELECT n FROM kept"), [{ n: 1 }]);
     await assert.rejects(sql.query("SELECT nonsense"), { name: "StatementRefused" });
     freeBytes = PLENTY.freeBytes;
@@ -150,6 +156,41 @@ Deno.test({
       await until("stored", async () => (await server.post(project, [newEvent()])).status === 200);
       assert.equal((await server.stored(project)).length, before + 1);
       assert.equal((await server.fetch("/readyz")).body.status, "ready");
+    } finally {
+      await server.stop();
+    }
+  },
+});
+
+Deno.test({
+  name:
+    "a full disk: events that are not counted yet are exported; what must count them says why not",
+  ignore: !canMount && !isInCi,
+  fn: async () => {
+    await using disk = await mountSmallDisk(360);
+    await makeCluster(disk.folder);
+    const server = await new TestApp({ DATA_DIR: disk.folder }).start();
+    try {
+      const project = await server.project();
+      const event = newEvent({ anonymousId: "device-1" });
+      assert.equal((await server.post(project, [event])).body.accepted, 1);
+      await disk.fill();
+      await until("refused", async () => (await server.post(project, [newEvent()])).status === 503);
+      const bots = { bots: "include" };
+      const lines = { Accept: "application/x-ndjson" };
+      const all = await server.read(project, bots, lines);
+      assert.equal(all.status, 200, JSON.stringify(all.body));
+      assert.ok(all.body.includes(event.eventId));
+      const filters = JSON.stringify([{ field: "path", op: "exists" }]);
+      for (
+        const reply of [
+          await server.read(project, { ...bots, filters }, lines),
+          await server.admin("GET", `/v1/actors/device-1?project=${project.id}`),
+        ]
+      ) {
+        assertProblem(reply, 503, "database_unavailable");
+        assert.match(reply.body.detail, /disk of the database is full/);
+      }
     } finally {
       await server.stop();
     }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import { prefersToJson } from "../../http/accept.ts";
+import { DiskFull } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
 import { readReply } from "../../http/read_reply.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
@@ -22,8 +23,8 @@ import {
 } from "../../query/parameters.ts";
 import { namesBound, type Range, readRange } from "../../query/range.ts";
 import { replyShown } from "../../query/reply_shown.ts";
-import { filtersOfSegment, readSegmentSlug } from "../../query/saved_segment.ts";
-import { BOT_CHOICES } from "../../query/selection.ts";
+import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
+import { BOT_CHOICES, isNarrowed, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings } from "../../query/warnings.ts";
 import { comparisonWarnings, NO_EFFECT } from "../../query/without_effect.ts";
@@ -110,6 +111,23 @@ function readQuery(
   return { ...others, ...times, rowsMax, ...place };
 }
 
+/**
+ * Waits until no event is pending, as an export cannot say that some are. On a full disk nothing more is
+ * counted: an export of all events, which lists pending ones too, goes on then, so that they can be saved.
+ */
+async function caughtUp(
+  projection: EventsContext["projection"],
+  scope: Scope,
+  segment: SavedSegment | null,
+  projectId: number,
+): Promise<void> {
+  try {
+    await projection.catchUp(projectId);
+  } catch (error) {
+    if (!(error instanceof DiskFull) || segment !== null || isNarrowed(scope)) throw error;
+  }
+}
+
 /** Returns the bounds of a list as the reply tells them; null: there are none. */
 function shownBounds(range: Range | null) {
   return { from: range?.from.toISOString() ?? null, to: range?.to.toISOString() ?? null };
@@ -135,8 +153,7 @@ export async function getEvents(
   const selected = { scope, range: bounded ? range : null, tail, asked: range };
   if (isExport) {
     const segment = await namedSegment(context.reads, project.projectId, "segment", slug);
-    // An export cannot say that events are pending, so it waits until none is.
-    await projection.catchUp(project.projectId);
+    await caughtUp(projection, scope, segment, project.projectId);
     const exporting = { ...context, gone: request.signal };
     const lines = exportedLines(exporting, { ...selected, segment }, cursor, rowsMax, asOf);
     return await lineReply(lines, requestId, readFailure);
