@@ -55,11 +55,28 @@ async function makeCluster(folder: string): Promise<void> {
   await made.close();
 }
 
-/** Starts PGlite (PostgreSQL as WebAssembly) on `folder`: durable, in memory that other threads can reach. */
+/**
+ * Makes the decoders of this thread keep a byte order mark (U+FEFF) that a text begins with. PGlite decodes
+ * each value with a default one, which drops it: two ids, names or titles would then read alike.
+ */
+function keepByteOrderMarks(): void {
+  const Default = globalThis.TextDecoder;
+  globalThis.TextDecoder = class extends Default {
+    constructor(label?: string, options?: TextDecoderOptions) {
+      super(label, { ignoreBOM: true, ...options });
+    }
+  };
+}
+
+/**
+ * Starts PGlite (PostgreSQL as WebAssembly) on `folder`: durable, in memory that other threads can reach.
+ * The thread has to be the engine's own.
+ */
 export async function startEngine(
   folder: EngineFolder,
   statementTimeoutMs: number,
 ): Promise<PGlite> {
+  keepByteOrderMarks();
   const asSent = (value: string) => value;
   const compiled = parts(compileEngine());
   // The engine keeps its own copy; this one, of 9 MB, is freed at once.

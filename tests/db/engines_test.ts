@@ -27,6 +27,7 @@ const VALUES: readonly [expression: string, params: Param[], expected: unknown][
   ["$1::text", [""], ""],
   ["$1::text", ["'; DROP TABLE x; -- \\ \" {}"], "'; DROP TABLE x; -- \\ \" {}"],
   ["$1::text", ["Zażółć 🦶 \u0001\u202e\n"], "Zażółć 🦶 \u0001\u202e\n"],
+  ["$1::text", ["\ufeffbegins with a byte order mark"], "\ufeffbegins with a byte order mark"],
   ['$1::text::"char"', ["x"], "x"],
   ["$1::uuid", ["00000000-0000-7000-8000-00000000ABCD"], "00000000-0000-7000-8000-00000000abcd"],
   ["$1::inet", ["203.0.113.9"], "203.0.113.9"],
