@@ -12,7 +12,7 @@ import { openKnownProject } from "./known_projects.ts";
 import { beginProjection } from "./projected_project.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
-import { removeUnused, textsOf, unusedOf } from "./unused_words.ts";
+import { type EarlierLook, lookEarlier, removeUnused, textsOf, unusedOf } from "./unused_words.ts";
 
 interface ErasedActor {
   readonly eventIds: readonly string[];
@@ -20,11 +20,22 @@ interface ErasedActor {
   readonly texts: readonly string[];
 }
 
+/** Looks which words only this actor's events have, before `eraseActor` locks the project. */
+export async function lookBeforeErasing(
+  sql: Sql,
+  projectId: number,
+  actorId: number,
+): Promise<EarlierLook | null> {
+  const actorOf = await identitiesOf(sql, projectId, [actorId]);
+  return await lookEarlier(sql, projectId, { identities: new Set(actorOf.keys()) });
+}
+
 /**
  * Erases one actor in the caller's transaction: all stored events, sessions and identities, and the names,
  * paths, titles, referrers, campaign tags and places that only this actor's events had, since they may identify
  * a person. Project the pending events first, so that no event of the actor is left in the journal.
  * @param isUpgrading whether to erase also events that an upgrade has moved into the journal, even pending ones
+ * @param earlier what `lookBeforeErasing` has found; null: everything is looked for here
  * @returns the ids of the erased events, the names of the identities (their kind, then their value), and the
  * names, paths and titles that only these events had
  */
@@ -33,6 +44,7 @@ export async function eraseActor(
   projectId: number,
   actorId: number,
   isUpgrading = false,
+  earlier: EarlierLook | null = null,
 ): Promise<ErasedActor> {
   const project = await beginProjection(tx, projectId);
   if (project === null) return { eventIds: [], names: new Set(), texts: [] };
@@ -41,19 +53,27 @@ export async function eraseActor(
   const names = await namesOf(tx, projectId, identities);
   const updates = new ActorUpdates(await openKnownProject(tx, projectId, project), new Set());
   const eventIds: string[] = [];
+  const moments: number[] = [];
   await visitTimedEvents(tx, projectId, { identities }, (event) => {
     updates.totals.add(event, -1);
     eventIds.push(event.eventId);
+    moments.push(event.ms);
   });
   updates.remove(await sessionsOfActors(tx, projectId, [actorId]));
   updates.replace(await readActors(tx, projectId, [actorId]));
   await storeRemoval(tx, projectId, project, updates);
   const words = await usedWords(tx, projectId, { identities });
   await eraseFromSegments(tx, projectId, identities);
-  const aside = await eraseFromJournal(tx, projectId, new Set(names.keys()), isUpgrading);
+  const aside = await eraseFromJournal(
+    tx,
+    projectId,
+    new Set(names.keys()),
+    moments,
+    isUpgrading,
+  );
   await removeIdentities(tx, projectId, actorOf);
   await raiseLinksVersion(tx, projectId);
-  const unused = unusedOf(words, await usedWords(tx, projectId));
+  const unused = await unusedOf(tx, projectId, words, { identities }, earlier);
   const texts = await textsOf(tx, projectId, unused);
   await removeUnused(tx, projectId, unused);
   const erased = [...eventIds, ...aside];

@@ -27,6 +27,8 @@ SELECT ${STORED_ROW}, (j.stored_by = '${MOVED_XID}')::int::int8 FROM (
     SELECT journal_id, octet_length(block) AS bytes FROM journal
     WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8
       AND (projected_count > 0 OR stored_by = '${MOVED_XID}')
+      AND (int8range(from_ms, to_ms, '[]') && $4::text::int8multirange OR known_ids IS NOT NULL
+        OR set_aside_ids IS NOT NULL OR stored_by = '${MOVED_XID}')
     ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}) AS next
 ) AS o JOIN journal j ON j.project_id = $1::int AND j.journal_id = o.journal_id
 WHERE o.bytes_before < ${PROJECTION_BLOCK_BYTES_AIM} ORDER BY j.journal_id`;
@@ -49,6 +51,11 @@ function erasableRow(row: BinaryRow): ErasableRow {
 interface Removal {
   /** Only rows with an event before this are read. */
   readonly beforeMs: number;
+  /**
+   * Only rows with an event in these spans are read, and those that may hold another event than the segments
+   * do: a known one as it was sent again, one that was set aside, a moved one.
+   */
+  readonly spans: string;
   /** Returns whether the event at a place of a block is removed; null: none of the block's is. */
   readonly removedOf: (columns: BlockColumns) => ((place: number) => boolean) | null;
   /** Whether pending events are removed as well where an upgrade has moved them here. */
@@ -98,8 +105,9 @@ async function removeFromRow(
 async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): Promise<string[]> {
   const yieldIfDue = yielding();
   const aside: string[] = [];
+  const { beforeMs, spans } = removal;
   for (let after = 0;;) {
-    const rows = (await tx.binary(READ, [projectId, after, removal.beforeMs])).map(erasableRow);
+    const rows = (await tx.binary(READ, [projectId, after, beforeMs, spans])).map(erasableRow);
     if (rows.length === 0) return aside;
     for (const row of rows) {
       // A row that cannot be read stays until all of it has expired.
@@ -138,20 +146,41 @@ function eventsOfNames(names: ReadonlySet<string>): Removal["removedOf"] {
   };
 }
 
+const ALWAYS = "{(,)}";
+/** The most spans that rows are looked for in, and how wide they are where these suffice. */
+const SPANS_MAX = 1_000;
+const SPAN_MS_MIN = 60_000;
+
+/**
+ * Returns spans that hold all of these times, as PostgreSQL's multirange: minutes, or longer ones where there would
+ * be too many. Of a day's journal of a busy site, a visitor's minutes are in some rows of thousands.
+ * @param spansMax at least 2
+ */
+export function spansAround(moments: readonly number[], spansMax = SPANS_MAX): string {
+  for (let widthMs = SPAN_MS_MIN;; widthMs *= 2) {
+    const spans = new Set(moments.map((ms) => Math.floor(ms / widthMs)));
+    if (spans.size > spansMax) continue;
+    return `{${[...spans].map((n) => `[${n * widthMs},${(n + 1) * widthMs})`).join(",")}}`;
+  }
+}
+
 /**
  * Erases the projected and the set-aside events of some identities from the journal; during an upgrade
  * (`takesMoved`) also pending events that it has moved here.
  * @param names the identities' names: their kind, then their value
+ * @param moments the times of all their events in the segments
  * @returns the ids of the erased events that were set aside; the segments do not have these
  */
 export function eraseFromJournal(
   tx: Sql,
   projectId: number,
   names: ReadonlySet<string>,
+  moments: readonly number[],
   takesMoved = false,
 ): Promise<string[]> {
   return removeFromJournal(tx, projectId, {
     beforeMs: Number.MAX_SAFE_INTEGER,
+    spans: spansAround(moments),
     removedOf: eventsOfNames(names),
     takesMoved,
   });
@@ -181,5 +210,10 @@ export async function deleteFromJournalBefore(
   );
   const removedOf = (columns: BlockColumns) => (place: number) =>
     Date.parse(valueAt(columns, "occurred_at", place) as string) < beforeMs;
-  return await removeFromJournal(tx, projectId, { beforeMs, removedOf, takesMoved: false });
+  return await removeFromJournal(tx, projectId, {
+    beforeMs,
+    spans: ALWAYS,
+    removedOf,
+    takesMoved: false,
+  });
 }

@@ -2,9 +2,9 @@ import type { Database, Sql } from "../db/sql.ts";
 import { DAY_MS } from "../limits.ts";
 import { sumOfProjects } from "../store/each_project.ts";
 import { deleteFromSegmentsBefore } from "../store/segments.ts";
-import { visitTimedEvents } from "../store/timed_events.ts";
+import { type EventSelection, visitTimedEvents } from "../store/timed_events.ts";
 import { SegmentUnreadable } from "../store/segment_head.ts";
-import { addUsedWords, noWords, type UsedWords, usedWords } from "../store/used_words.ts";
+import { addUsedWords, noWords, type UsedWords } from "../store/used_words.ts";
 import { readActors } from "./actor_days.ts";
 import { ActorUpdates } from "./actor_updates.ts";
 import { deleteEventIds } from "./event_ids.ts";
@@ -16,7 +16,7 @@ import { beginProjection, type ProjectedProject } from "./projected_project.ts";
 import { EXPIRED_DAYS_AIM, EXPIRED_EVENTS_AIM } from "./projection_limits.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsBefore } from "./stored_sessions.ts";
-import { removeUnused, unusedOf } from "./unused_words.ts";
+import { type EarlierLook, lookEarlier, removeUnused, unusedOf } from "./unused_words.ts";
 
 /** Returns the instants up to which successive transactions delete; the last one is `beforeMs`. */
 async function stepsBefore(
@@ -103,9 +103,15 @@ async function deleteStep(
 }
 
 /** Removes the words that no event has any more. What a damaged segment has is not known: all of them stay. */
-async function removeWords(tx: Sql, projectId: number, words: UsedWords): Promise<void> {
+async function removeWords(
+  tx: Sql,
+  projectId: number,
+  words: UsedWords,
+  leaving: EventSelection,
+  earlier: EarlierLook | null,
+): Promise<void> {
   try {
-    await removeUnused(tx, projectId, unusedOf(words, await usedWords(tx, projectId)));
+    await removeUnused(tx, projectId, await unusedOf(tx, projectId, words, leaving, earlier));
   } catch (error) {
     if (!(error instanceof SegmentUnreadable)) throw error;
   }
@@ -128,14 +134,16 @@ export async function deleteEventsBefore(
   let events = 0;
   const words = noWords();
   for (const stepMs of await stepsBefore(database, projectId, beforeMs, eventsAim)) {
+    // Once, since what is left has to be gone through for it.
+    const isLast = stepMs === beforeMs;
+    const earlier = isLast ? await lookEarlier(database, projectId, { beforeMs }, words) : null;
     events += await database.transaction(async (tx) => {
       const project = await beginProjection(tx, projectId);
       if (project === null) return 0;
       const step = { beforeMs: stepMs, endMs: beforeMs, words };
       const eventIds = await deleteStep(tx, projectId, project, step);
       if (events + eventIds.length === 0) return 0;
-      // Once, since what is left has to be gone through for it.
-      if (stepMs === beforeMs) await removeWords(tx, projectId, words);
+      if (isLast) await removeWords(tx, projectId, words, { beforeMs }, earlier);
       await raiseLinksVersion(tx, projectId);
       // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
       await deleteEventIds(tx, projectId, eventIds);

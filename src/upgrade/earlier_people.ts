@@ -1,5 +1,5 @@
 import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
-import { eraseActor } from "../projection/erasure.ts";
+import { eraseActor, lookBeforeErasing } from "../projection/erasure.ts";
 import { deleteEventIds } from "../projection/event_ids.ts";
 import { beginProjection } from "../projection/projected_project.ts";
 import { hasEarlier, lockEarlier, noteLess } from "./earlier_projects.ts";
@@ -113,7 +113,7 @@ function namesOf(erased: ReadonlySet<string>): Names {
 /**
  * Erases one actor as `eraseActor` does, and in the same transaction from the earlier events, so that none of
  * the actor's events is moved back later. Call `movePerson` and project first.
- * @param actorOf finds the actor, once nobody else can change whose an identity is
+ * @param actorOf finds the actor: once before, and once nobody else can change whose an identity is
  * @param also runs first, in the same transaction
  * @param forget is told there, once they are gone, the names, paths and titles that only this actor's events had
  * @returns how many events were erased
@@ -125,12 +125,21 @@ export async function erasePerson(
   also: (tx: Sql) => Promise<void> = () => Promise.resolve(),
   forget: (tx: Sql, texts: readonly string[]) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> {
+  // Whoever is not found here may be linked meanwhile: that is decided below.
+  const seen = await actorOf(database).catch(() => null);
+  const earlier = seen === null ? null : await lookBeforeErasing(database, projectId, seen);
   return await database.transaction(async (tx) => {
     await also(tx);
     const isUpgrading = await lockEarlier(tx, projectId) !== null;
     await beginProjection(tx, projectId);
     const actor = await actorOf(tx);
-    const { eventIds, names, texts } = await eraseActor(tx, projectId, actor, isUpgrading);
+    const { eventIds, names, texts } = await eraseActor(
+      tx,
+      projectId,
+      actor,
+      isUpgrading,
+      earlier,
+    );
     await forget(tx, texts);
     if (!isUpgrading) return eventIds.length;
     await tx.script(`SET LOCAL statement_timeout = ${UPGRADE_SCAN_MS_MAX}`);
