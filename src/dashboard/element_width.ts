@@ -1,15 +1,21 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** The width that an element has, as it changes. */
+/** The width that an element has within its padding. */
+function innerWidthOf(element: HTMLElement): number {
+  const { paddingLeft, paddingRight } = getComputedStyle(element);
+  return element.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+}
+
+/** The width that an element has for what stands in it, as it changes. */
 export function useWidth<E extends HTMLElement>() {
   const element = useRef<E>(null);
   const [widthPx, setWidth] = useState(0);
   useEffect(() => {
     const shown = element.current!;
-    const sized = new ResizeObserver(() => setWidth(shown.clientWidth));
+    const sized = new ResizeObserver(() => setWidth(innerWidthOf(shown)));
     sized.observe(shown);
-    setWidth(shown.clientWidth);
+    setWidth(innerWidthOf(shown));
     return () => sized.disconnect();
   }, []);
   return { element, widthPx };

@@ -316,3 +316,19 @@ test("overview: another project is one choice away, and in the address", async (
   await visit.settled(page);
   assert.notEqual(await tile(page, "Visitors"), "0");
 });
+
+test("tables and the diagram of ways do not scroll sideways where there is room for them", async (visit) => {
+  for (const view of ["overview", "trends", "goals", "journeys", "people", "vitals"]) {
+    const page = await visit.open(`view=${view}`);
+    await page.waitForSelector(".table tbody tr");
+    await visit.settled(page);
+    const wide = await page.$$eval(
+      ".table-scroll, .sankey",
+      (all) =>
+        all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map(({ className, scrollWidth, clientWidth }) => [className, scrollWidth - clientWidth]),
+    );
+    assert.deepEqual(wide, [], view);
+    await page.close();
+  }
+});
