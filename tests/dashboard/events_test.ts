@@ -262,6 +262,17 @@ test("Text of events is shown as text", async (visit) => {
   assert.notEqual(await page.title(), "owned");
 });
 
+test("On a phone the time of an event is whole", async (visit) => {
+  const project = await projectWith(visit, [{ name: "seen" }]);
+  const page = await visit.open("view=events", { project: project.id, widthPx: 390 });
+  await page.waitForSelector(ROW);
+  const past = await page.evaluate(`(() => {
+    const time = document.querySelector(".events-time time").getBoundingClientRect();
+    return time.right - document.querySelector(".events-time").getBoundingClientRect().right;
+  })()`);
+  assert.ok(Number(past) <= 0, `${past} px are cut`);
+});
+
 test("Bots are shown on request", async (visit) => {
   const project = await projectWith(visit, [{ name: "human" }]);
   const bot = { headers: { "User-Agent": "Googlebot/2.1 (+http://www.google.com/bot.html)" } };

@@ -288,7 +288,7 @@ for (const scheme of ["light", "dark"] as const) {
       const title = `A funnel with quite a long title: ${name}`;
       await visit.server.admin("PUT", `/v1/funnels/${name}?project=${DEMO}`, {
         title,
-        steps: ["page_view", { name: "purchase", label: title }],
+        steps: ["page_view", { name: "purchase", label: title }, "w".repeat(120)],
       });
     }
     const wide = await visit.open("?view=funnels&funnel=b", { scheme });

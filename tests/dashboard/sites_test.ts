@@ -131,6 +131,19 @@ test("sites: searched and ordered, by keyboard, and the address says how", async
   await visit.sees(page, "No site is called that", "main");
 });
 
+test("sites: a name that is too long ends with dots, and not beside its cell", async (visit) => {
+  const name = "A site with a name ".repeat(5).trim();
+  await visit.server.project({ id: "prj_longname", name });
+  const page = await opened(visit, "?view=sites&q=with+a+name", { widthPx: 390 });
+  const [shown] = await page.$$eval(".sites-name > :first-child", (all) =>
+    all.map((each) => ({
+      text: each.textContent,
+      isCut: each.scrollWidth > each.clientWidth,
+      past: each.getBoundingClientRect().right - each.closest("th")!.getBoundingClientRect().right,
+    })));
+  assert.deepEqual([shown!.text, shown!.isCut, shown!.past <= 0], [name, true, true]);
+});
+
 test("sites: who sees one project alone never meets them", async (visit) => {
   const token = await visit.token(ALL_SCOPES, [DEMO]);
   const page = await visit.openAt(`${visit.world.url}/#token=${token}`);

@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Site>[] = [
     value: ({ name }) => name,
     show: (site) => (
       <span class="sites-name">
-        {site.name}
+        <span>{site.name}</span>
         <span class="muted">{hostOf(site)}</span>
       </span>
     ),
