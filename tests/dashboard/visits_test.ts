@@ -336,12 +336,15 @@ for (const scheme of ["light", "dark"] as const) {
     for (const query of ["visits", `visits&visit=${id}`, "people", `people&person=${actor}`]) {
       await page.goto(`${visit.world.url}/?project=prj_demo&view=${query}`);
       await assertFits(visit, page, `${query.replace(/=.*/, "").replace("&", "-")}-${scheme}`);
-      await page.setViewport({ width: 1440, height: 900 });
-      const scrolls = await page.$$eval(
-        ".visits-table .table-scroll",
-        (all) => all.some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth),
-      );
-      assert.equal(scrolls, false, `${query}: the visits fit`);
+      for (const [width, widest] of [[1440, "110px"], [1700, "130px"]] as const) {
+        await page.setViewport({ width, height: 900 });
+        const tables = await page.evaluate(
+          `[...document.querySelectorAll(".visits-table .table-scroll")]
+          .map((each) => [each.scrollWidth > each.clientWidth, getComputedStyle(each.querySelector("td")).maxWidth])`,
+        );
+        const fits = (tables as unknown[]).map(() => [false, widest]);
+        assert.deepEqual(tables, fits, `${query}: the visits fit ${width} px`);
+      }
     }
   });
 }
