@@ -337,6 +337,21 @@ test("goals: hours that have not begun are no zeros", async (visit) => {
   assert.deepEqual(hours.slice(14).map(([, count]) => count), Array(10).fill("–"));
 });
 
+test("goals: a title of one long word stays within its panel on a phone", async (visit) => {
+  const title = "w".repeat(80);
+  await visit.server.admin("PUT", `/v1/goals/word?project=${DEMO}`, {
+    ...GOAL,
+    slug: undefined,
+    title,
+  });
+  const page = await visit.open("?view=goals&goal=word", { widthPx: 390 });
+  await visit.sees(page, title, ".panel-title");
+  await visit.settled(page);
+  const overflow = await page.evaluate(`document.documentElement.scrollWidth - innerWidth`);
+  assert.equal(overflow, 0);
+  await visit.server.admin("DELETE", `/v1/goals/word?project=${DEMO}`);
+});
+
 for (const scheme of ["light", "dark"] as const) {
   test(`goals: in a picture, ${scheme}, wide and narrow`, async (visit) => {
     for (const widthPx of [1440, 390]) {
