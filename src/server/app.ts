@@ -69,6 +69,7 @@ import { EarlierEvents } from "../upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../upgrade/earlier_people.ts";
 import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
 import { createProjectionThread, type ProjectionThread } from "../projection/projection_thread.ts";
+import { createReplica } from "../reports/answer/replica.ts";
 
 export interface App {
   /** Answers one request. `peer` is the address of the socket's peer. */
@@ -202,7 +203,8 @@ async function createServices(
   const { readTimeoutMs } = config;
   const segments = new SegmentCache(config.readCacheBytes);
   const pool = createScanPool(config.scanWorkers);
-  const reading = { reads, projection, segments, pool };
+  const replica = config.databaseReadUrl === null ? null : createReplica(database, reads);
+  const reading = { reads, replica, projection, segments, pool };
   return {
     config,
     log,

@@ -86,7 +86,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
       path: IMAGE_PATH,
       access: "aggregates",
       handler: async (exchange) => {
-        const project = await projectOfQuery(services.reads, exchange);
+        const project = await projectOfQuery(services.database, exchange);
         const share = await shareOfRead(services.shares, exchange, IMAGE_PATH);
         if (share !== null) await assertTold(services, project, share, exchange);
         return await getCaptureImage(services.reads, project, exchange);

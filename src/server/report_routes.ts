@@ -52,7 +52,7 @@ import { shareOfRead } from "../shares/share_reading.ts";
 import { SHARE_READS } from "../shares/share_views.ts";
 
 export interface ReadRouteServices extends ReportServices {
-  /** The database that saved reports are written to. */
+  /** The database that is written to, which knows of every project and saved report at once. */
   readonly database: Sql;
   readonly live: LiveFeed;
   readonly assertHolds: (principal: Principal) => Promise<void>;
@@ -126,7 +126,7 @@ function routeOf(services: ReadRouteServices, report: Report): DocumentedRoute {
     path: report.path,
     access: report.path in SHARE_READS ? "aggregates" : "read",
     handler: async (exchange) => {
-      const project = await projectOfQuery(services.reads, exchange);
+      const project = await projectOfQuery(services.database, exchange);
       const share = await shareOfRead(services.shares, exchange, report.path);
       const limits = share && { filters: share.filters, visitorsMin: share.minimumVisitors };
       return await getReport(services, report, { ...exchange, project, share: limits });
@@ -135,14 +135,14 @@ function routeOf(services: ReadRouteServices, report: Report): DocumentedRoute {
   };
 }
 
-function liveRoute({ reads, live, assertHolds }: ReadRouteServices): DocumentedRoute {
+function liveRoute({ database, live, assertHolds }: ReadRouteServices): DocumentedRoute {
   const doc = docOf(LIVE);
   return {
     method: "GET",
     path: LIVE.path,
     access: "read",
     handler: async (exchange) => {
-      const project = await projectOfQuery(reads, exchange);
+      const project = await projectOfQuery(database, exchange);
       const principal = requirePrincipal(exchange.who);
       const { expiresAtMs } = principal;
       const terms = { expiresAtMs, assertHolds: () => assertHolds(principal) };
@@ -169,8 +169,8 @@ function overviewRoute(services: ReadRouteServices): DocumentedRoute {
         exchange.request,
         async (id) =>
           id === null
-            ? await listProjects(services.reads, projects)
-            : [await projectOfQuery(services.reads, exchange)],
+            ? await listProjects(services.database, projects)
+            : [await projectOfQuery(services.database, exchange)],
       );
     },
     doc: {
@@ -229,7 +229,7 @@ const GONE = { status: 204, description: "Deleted" };
 
 /** Returns the routes of saved segments, which the parameter `segment` of every read names. */
 function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
-  const { reads, database, now } = services;
+  const { database, now } = services;
   const problems: readonly ProblemCode[] = ["project_required", "not_found"];
   const query = { project: READ_QUERY.project! };
   const path = "/v1/segments/:slug";
@@ -239,7 +239,11 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
       path: "/v1/segments",
       access: "read",
       handler: async (exchange) =>
-        await getSegments({ sql: database, now }, await projectOfQuery(reads, exchange), exchange),
+        await getSegments(
+          { sql: database, now },
+          await projectOfQuery(database, exchange),
+          exchange,
+        ),
       doc: {
         summary: "The saved segments: people, events and sessions that reads can be asked about",
         query: SEGMENTS_QUERY,
@@ -253,7 +257,7 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
       path,
       access: "read",
       handler: async (exchange) =>
-        await getSegment(database, await projectOfQuery(reads, exchange), exchange.params),
+        await getSegment(database, await projectOfQuery(database, exchange), exchange.params),
       doc: {
         summary: "A saved segment",
         query,

@@ -61,6 +61,7 @@ import { shareRoutes } from "./share_routes.ts";
 import type { Notifications } from "../told/told.ts";
 import { toldRoutes } from "./told_routes.ts";
 import type { Projection } from "../projection/projection.ts";
+import type { Replica } from "../reports/answer/replica.ts";
 
 /** The services of all handlers, made once by the composition root. */
 export interface Services {
@@ -69,6 +70,8 @@ export interface Services {
   readonly database: Database;
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Database;
+  /** Null: none is configured. */
+  readonly replica: Replica | null;
   readonly state: { readonly prepared: boolean; readonly draining: boolean };
   /** Whether the embedded database is being moved; null: on PostgreSQL. */
   readonly move: MoveState | null;
@@ -311,7 +314,7 @@ function readRoutes(services: Services): DocumentedRoute[] {
       path: "/v1/events",
       access: "read",
       handler: async (exchange) => {
-        const project = await projectOfQuery(services.reads, exchange);
+        const project = await projectOfQuery(services.database, exchange);
         const reply = await getEvents({ ...reports, project, exports }, exchange);
         if (!reply.headers.get("content-type")?.includes("ndjson")) return reply;
         await recordAnyway({ sql: services.database, log: services.log }, {

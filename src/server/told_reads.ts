@@ -6,6 +6,7 @@ import { PROJECTION_JOB_WAIT_MS_MAX } from "../limits.ts";
 import { KPIS } from "../reports/kpis/kpis.ts";
 import { PAGES } from "../reports/pages/pages.ts";
 import type { Report } from "../reports/answer/report.ts";
+import { countedWithin } from "../reports/answer/counted.ts";
 import { getReport, type ReportServices } from "../reports/answer/report_endpoint.ts";
 import { TRENDS } from "../reports/trends/trends.ts";
 import { VITALS } from "../reports/vitals/vitals.ts";
@@ -35,9 +36,12 @@ export function createToldReads(
     async isBehind({ projectId }, span) {
       // Where many events come, some always wait: what counts is whether those of now still do.
       const last = await lastWaitingOfSpan(database, projectId, span);
-      if (last === null) return false;
-      await services.projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
-      return await isSpanWaiting(database, projectId, span, last);
+      if (last !== null) {
+        await services.projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
+      }
+      const lacked = await services.replica?.lagging([projectId], PROJECTION_JOB_WAIT_MS_MAX);
+      if (typeof lacked === "number") return true;
+      return last !== null && await isSpanWaiting(database, projectId, span, last);
     },
 
     async read(project, report, params, named = {}) {
@@ -45,7 +49,7 @@ export function createToldReads(
       const url = new URL(`http://footfall${path}?${new URLSearchParams(params)}`);
       const request = new Request(url, { signal: stopping });
       // No caller waits, so there is time to project all events stored so far.
-      await services.projection.catchUpWithin(project.projectId, PROJECTION_JOB_WAIT_MS_MAX);
+      await countedWithin(services, project.projectId, PROJECTION_JOB_WAIT_MS_MAX);
       const asked = { project, request, url, params: named };
       const reply = await getReport(services, REPORTS[report], asked);
       return await reply.json();

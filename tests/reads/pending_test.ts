@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Database } from "../../src/db/sql.ts";
+import { type Database, DatabaseUnavailable } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
@@ -8,6 +8,7 @@ import { snapshotBefore } from "../../src/reports/events/projected_place.ts";
 import { createInsights } from "../../src/reports/insights/insights.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { getReport } from "../../src/reports/answer/report_endpoint.ts";
+import { createToldReads } from "../../src/server/told_reads.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { Json } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
@@ -43,6 +44,7 @@ function stopped(database: Database, timezone = "UTC") {
     return { request: new Request(url, { headers }), url, params: {} };
   };
   return {
+    services,
     kpis: (query: Record<string, string> = {}, headers: HeadersInit = {}) =>
       getReport(services, KPIS, { ...asked(query, headers), project }),
     insights: () =>
@@ -133,6 +135,26 @@ onBothEngines("pending: a read waits for the projection, but not for long", asyn
   const { pending, totals } = await (await getReport(services, KPIS, asked)).json();
   assert.deepEqual([pending, totals.visitors], [3, 0]);
 });
+
+onBothEngines(
+  "pending: what a replica lacks is told, and nothing is made of it",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const replica = { lagging: () => Promise.resolve(3) };
+    const services = { ...stopped(database).services, replica, database };
+    const url = new URL("http://x/v1/events");
+    const headers = { Accept: "application/x-ndjson" };
+    const exchange = { request: new Request(url, { headers }), url, params: {}, requestId: "r" };
+    const context = { ...services, project: PROJECT_ONE, exports: new ExportSeats() };
+    const exported = getEvents(context, { ...exchange, peer: null, who: null });
+    await assert.rejects(exported, DatabaseUnavailable);
+
+    const told = createToldReads(services, new AbortController().signal);
+    const span = { fromMs: 0, toMs: Date.parse(NOW), timezone: "UTC" };
+    assert.equal(await told.isBehind(PROJECT_ONE, span), true);
+    assert.equal((await told.read(PROJECT_ONE, "kpis", {})).pending, 3);
+  },
+);
 
 onBothEngines(
   "pending: while history is counted by other days, reads do without the rollups",

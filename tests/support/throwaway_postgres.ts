@@ -64,6 +64,19 @@ export async function startPostgres(options: ClusterOptions = {}): Promise<Throw
   }
 }
 
+/** Starts a replica of the cluster that follows it. Remove it before the cluster. */
+export async function startReplica(primary: ThrowawayPostgres): Promise<ThrowawayPostgres> {
+  const replica = await newCluster(undefined, false);
+  try {
+    await replica.copy(primary);
+    await replica.start();
+  } catch (error) {
+    await replica.remove();
+    throw error;
+  }
+  return replica;
+}
+
 async function startCluster({ parent, fsync = true }: ClusterOptions): Promise<ThrowawayPostgres> {
   const cluster = await newCluster(parent, fsync);
   try {
@@ -183,6 +196,15 @@ class Cluster implements ThrowawayPostgres {
       ...["-D", this.dataDir],
     ]).output();
     if (!success) throw new Error(`initdb failed: ${new TextDecoder().decode(stderr)}`);
+  }
+
+  /** Makes this the replica of a cluster that runs. */
+  async copy(primary: ThrowawayPostgres): Promise<void> {
+    const { success, stderr } = await this.#command("pg_basebackup", [
+      ...["-d", primary.url, "-D", this.dataDir],
+      ...["--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync"],
+    ]).output();
+    if (!success) throw new Error(`pg_basebackup failed: ${new TextDecoder().decode(stderr)}`);
   }
 
   async start(): Promise<void> {

@@ -32,19 +32,15 @@ import {
   SEGMENT_SEMANTICS,
   type SegmentLoading,
 } from "./asked_segment.ts";
+import { countedWithin, type Counting } from "./counted.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
 import { keptShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
 import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
 
-export interface ReportServices extends ScanServices {
+export interface ReportServices extends ScanServices, Counting {
   /** The database that answers reads: a replica where one is configured. */
   readonly reads: Database;
-  /** Projects what is pending: all of it, or as much as `msMax` milliseconds allow. */
-  readonly projection: {
-    catchUp(projectId: number): Promise<void>;
-    catchUpWithin(projectId: number, msMax: number): Promise<void>;
-  };
   readonly readTimeoutMs: number;
   readonly now: () => number;
 }
@@ -234,12 +230,12 @@ function resolvedQuery(
 }
 
 /**
- * Answers `GET <report.path>`: reads the parameters, waits a moment for pending events to be projected,
+ * Answers `GET <report.path>`: reads the parameters, waits a moment for pending events to be counted,
  * and lets the report answer from one snapshot of the database.
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`, and what the report throws.
  */
 export async function getReport(
-  { reads, projection, readTimeoutMs, now, ...services }: ReportServices,
+  { reads, readTimeoutMs, now, ...services }: ReportServices,
   report: Report,
   readRequest: ReadRequest,
 ): Promise<Response> {
@@ -247,7 +243,7 @@ export async function getReport(
   const asOfMs = now();
   const { shared, slugs, question, own } = readParameters(readRequest, report, asOfMs);
   const { project, scope, comparedBy } = shared;
-  await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
+  const lacked = await countedWithin(services, project.projectId, PROJECTION_WAIT_MS_MAX);
   const answered: Warned = await withinTime(
     reads,
     readTimeoutMs,
@@ -280,7 +276,7 @@ export async function getReport(
         ...sharedFilters(scope.filters, segments),
         ...answer.parameterFilters ?? [],
       ];
-      const { pending } = projected;
+      const pending = projected.pending + lacked;
       // None for shares: a suggestion may be the value of a single person.
       const ofValues = share ? [] : await valueWarnings(sql, project.projectId, parameterFilters);
       const ofPending = report.warnsOfPending ? pendingWarnings(pending) : [];

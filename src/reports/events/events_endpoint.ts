@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import { prefersToJson } from "../../http/accept.ts";
-import { DiskFull } from "../../db/sql.ts";
+import { DatabaseUnavailable, DiskFull } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
 import { readReply } from "../../http/read_reply.ts";
-import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import { PROJECTION_JOB_WAIT_MS_MAX, PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
 import { comparisonKind, shownComparison } from "../../query/comparison.ts";
 import {
   encodePageCursor,
@@ -30,6 +30,7 @@ import { valueWarnings } from "../../query/warnings.ts";
 import { comparisonWarnings, NO_EFFECT } from "../../query/without_effect.ts";
 import { namedSegment, SEGMENT_SEMANTICS } from "../answer/asked_segment.ts";
 import { lineReply } from "./line_stream.ts";
+import { countedWithin } from "../answer/counted.ts";
 import { projectedState } from "../answer/projected_state.ts";
 import { siteHostOf } from "../answer/report_endpoint.ts";
 import { EventShown } from "../shown/exported_event_schema.ts";
@@ -112,11 +113,12 @@ function readQuery(
 }
 
 /**
- * Waits until no event is pending, as an export cannot say that some are. On a full disk nothing more is
+ * Waits until no event is pending, as an export cannot say that some are; where a replica that answers reads
+ * stays behind, there is no export. On a full disk nothing more is
  * counted: an export of all events, which lists pending ones too, goes on then, so that they can be saved.
  */
 async function caughtUp(
-  projection: EventsContext["projection"],
+  { projection, replica }: EventsContext,
   scope: Scope,
   segment: SavedSegment | null,
   projectId: number,
@@ -126,6 +128,9 @@ async function caughtUp(
   } catch (error) {
     if (!(error instanceof DiskFull) || segment !== null || isNarrowed(scope)) throw error;
   }
+  const lacked = await replica?.lagging([projectId], PROJECTION_JOB_WAIT_MS_MAX) ?? null;
+  if (lacked === null) return;
+  throw new DatabaseUnavailable("The replica that answers reads is behind");
 }
 
 /** Returns the bounds of a list as the reply tells them; null: there are none. */
@@ -136,13 +141,13 @@ function shownBounds(range: Range | null) {
 /**
  * `GET /v1/events`: a page of stored events, or all selected events as NDJSON where the caller
  * accepts `application/x-ndjson`. A list is read from segments and the journal, a tail from the journal.
- * @throws Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`, `damaged_events`.
+ * @throws DatabaseUnavailable; Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`, `damaged_events`.
  */
 export async function getEvents(
   context: EventsContext,
   { request, url, requestId }: Exchange<unknown>,
 ): Promise<Response> {
-  const { projection, project } = context;
+  const { project } = context;
   const query = url.searchParams;
   const asOf = new Date(context.now());
   const isExport = prefersToJson(request, "application/x-ndjson");
@@ -153,21 +158,22 @@ export async function getEvents(
   const selected = { scope, range: bounded ? range : null, tail, asked: range };
   if (isExport) {
     const segment = await namedSegment(context.reads, project.projectId, "segment", slug);
-    await caughtUp(projection, scope, segment, project.projectId);
+    await caughtUp(context, scope, segment, project.projectId);
     const exporting = { ...context, gone: request.signal };
     const lines = exportedLines(exporting, { ...selected, segment }, cursor, rowsMax, asOf);
     return await lineReply(lines, requestId, readFailure);
   }
-  if (tail === null || filters.length > 0 || slug !== null) {
-    await projection.catchUpWithin(project.projectId, PROJECTION_WAIT_MS_MAX);
-  }
+  const isOfCounted = tail === null || filters.length > 0 || slug !== null;
+  const lacked = isOfCounted
+    ? await countedWithin(context, project.projectId, PROJECTION_WAIT_MS_MAX)
+    : await context.replica?.lagging([project.projectId], 0) ?? 0;
   const { page, warnings, pending, segment } = await withinTime(
     context.reads,
     context.readTimeoutMs,
     async (sql, signal) => {
       const state = projectedState(sql, project.projectId);
       const named = namedSegment(sql, project.projectId, "segment", slug);
-      const [{ pending }, segment] = await Promise.all([state, named]);
+      const [{ pending: waiting }, segment] = await Promise.all([state, named]);
       const selection = { ...selected, segment };
       const page = await onSnapshot(
         context,
@@ -179,7 +185,7 @@ export async function getEvents(
         { parameter: "filters", filters },
         { parameter: "segment", filters: segment === null ? [] : filtersOfSegment(segment) },
       ]);
-      return { page, pending, warnings, segment };
+      return { page, pending: waiting + lacked, warnings, segment };
     },
     request.signal,
   );

@@ -236,18 +236,26 @@ async function shown(sql: Sql, found: readonly FoundProject[], asOfMs: number) {
   }));
 }
 
-/** Waits a moment for the pending events of some of the projects. */
+/**
+ * Waits a moment for the pending events of some of the projects.
+ * @returns how many stored events the database that answers reads lacks
+ */
 async function catchUp(
-  { reads, projection }: ReportServices,
+  { reads, projection, replica }: ReportServices,
   projects: readonly Project[],
-): Promise<void> {
-  const states = await readStates(reads, projects.map(({ projectId }) => projectId));
+): Promise<number> {
+  const endsAtMs = performance.now() + PROJECTION_WAIT_MS_MAX;
+  const ids = projects.map(({ projectId }) => projectId);
+  const lacked = await replica?.lagging(ids, PROJECTION_WAIT_MS_MAX) ?? 0;
+  const states = await readStates(reads, ids);
   const waiting = [...states.values()].filter(({ pending }) => pending > 0);
   await Promise.all(
     waiting.slice(0, OVERVIEW_AWAITED_MAX).map(({ projectId }) =>
-      projection.catchUpWithin(projectId, PROJECTION_WAIT_MS_MAX)
+      projection.catchUpWithin(projectId, endsAtMs - performance.now())
     ),
   );
+  if (!replica || waiting.length === 0) return lacked;
+  return await replica.lagging(ids, endsAtMs - performance.now()) ?? 0;
 }
 
 /**
@@ -269,7 +277,7 @@ export async function getOverview(
   const all = (await projectsOf(question.project)).filter((project) => matches(project, question));
   const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
   const daysOf = daysByZone(query, asOfMs);
-  await catchUp(services, projects);
+  const lacked = await catchUp(services, projects);
   const { pending, rows, warnings } = await withinTime(
     reads,
     readTimeoutMs,
@@ -288,7 +296,7 @@ export async function getOverview(
       });
       const read = await readProjects(sql, listed, states, asOfMs, scannedEventsMax);
       const found = inOrder(read, question.sort);
-      const pending = states.values().reduce((sum, state) => sum + state.pending, 0);
+      const pending = states.values().reduce((sum, state) => sum + state.pending, lacked);
       const rows = await shown(sql, found.slice(0, question.limit), asOfMs);
       return { pending, rows, warnings: leftOutWarnings(found) };
     },

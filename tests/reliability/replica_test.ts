@@ -1,0 +1,83 @@
+/** Reads of a replica: what was stored before they were asked is in them, or is told as pending. */
+import assert from "node:assert/strict";
+import { openPostgres } from "../../src/db/postgres.ts";
+import { API_KEY, operatorToken, ServerProcess, until } from "../support/server_process.ts";
+import { startReplica } from "../support/throwaway_postgres.ts";
+import { onPostgres } from "./on_postgres.ts";
+
+const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+const VIEWS = 4;
+
+async function postViews(url: string, key: string): Promise<void> {
+  const events = Array.from({ length: VIEWS }, () => ({
+    eventId: crypto.randomUUID(),
+    anonymousId: crypto.randomUUID(),
+    name: "page_view",
+    path: "/",
+  }));
+  const headers = { "X-API-Key": key, "User-Agent": BROWSER };
+  const body = JSON.stringify({ events });
+  const reply = await fetch(`${url}/v1/events`, { method: "POST", headers, body });
+  assert.equal((await reply.json()).accepted, VIEWS);
+}
+
+// Tests look into replies of every shape.
+// deno-lint-ignore no-explicit-any
+async function ask(url: string, path: string, posted?: unknown): Promise<any> {
+  const reply = await fetch(url + path, {
+    headers: {
+      "Authorization": `Bearer ${await operatorToken()}`,
+      "Content-Type": "application/json",
+    },
+    ...(posted === undefined ? {} : { method: "POST", body: JSON.stringify(posted) }),
+  });
+  const body = await reply.json();
+  assert(reply.ok, JSON.stringify(body));
+  return body;
+}
+
+async function newProject(url: string): Promise<{ id: string; key: string }> {
+  const { id } = await ask(url, "/v1/projects", { name: "Shop" });
+  return { id, key: (await ask(url, `/v1/projects/${id}/keys`, { kind: "public" })).key };
+}
+
+onPostgres("replica: reads wait for it, and tell what it lacks as pending", async (postgres) => {
+  const replica = await startReplica(postgres.cluster);
+  const readUrl = new URL(postgres.env.DATABASE_URL!);
+  readUrl.port = String(replica.port);
+  const options = { connectionsMax: 1, statementTimeoutMs: 15_000, applicationName: "tests" };
+  const sql = openPostgres(readUrl.href, options);
+  try {
+    await using server = new ServerProcess({ ...postgres.env, DATABASE_READ_URL: readUrl.href });
+    await server.ready();
+    for (let times = 1; times <= 5; times++) {
+      await postViews(server.url, API_KEY);
+      await until(20_000, async () => {
+        // A slow machine may not have counted all of it within the second.
+        const { totals, pending } = await ask(server.url, "/v1/kpis?project=prj_default");
+        assert.equal(totals.pageviews + pending, times * VIEWS);
+        return pending === 0;
+      }, "all is counted");
+    }
+    const made = await newProject(server.url);
+    assert.equal((await ask(server.url, `/v1/kpis?project=${made.id}`)).pending, 0);
+
+    await sql.query("SELECT pg_wal_replay_pause()");
+    const later = await newProject(server.url);
+    for (const { key } of [made, later]) await postViews(server.url, key);
+    const reads = ["kpis?", "overview?", "events?", "events?after=2026-01-01T00:00:00Z&"];
+    for (const read of reads.map((path) => `/v1/${path}project=${later.id}`)) {
+      assert.equal((await ask(server.url, read)).pending, VIEWS, read);
+    }
+    assert.equal((await ask(server.url, `/v1/kpis?project=${made.id}`)).pending, VIEWS);
+    await sql.query("SELECT pg_wal_replay_resume()");
+    await until(20_000, async () => {
+      const { totals } = await ask(server.url, `/v1/kpis?project=${later.id}`);
+      return totals.pageviews === VIEWS;
+    }, "the replica has all of it");
+    assert.equal(await server.stop(), 0);
+  } finally {
+    await sql.close();
+    await replica.remove();
+  }
+});
