@@ -1,7 +1,8 @@
 /** Reads of a replica: what was stored before they were asked is in them, or is told as pending. */
 import assert from "node:assert/strict";
 import { openPostgres } from "../../src/db/postgres.ts";
-import { API_KEY, operatorToken, ServerProcess, until } from "../support/server_process.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import { API_KEY, operatorToken, pause, ServerProcess, until } from "../support/server_process.ts";
 import { startReplica } from "../support/throwaway_postgres.ts";
 import { onPostgres } from "./on_postgres.ts";
 
@@ -34,6 +35,26 @@ async function ask(url: string, path: string, posted?: unknown): Promise<any> {
   const body = await reply.json();
   assert(reply.ok, JSON.stringify(body));
   return body;
+}
+
+/** Saves a segment that the replica does not have yet as an export by it begins. */
+async function exportBySegment(url: string, project: string, sql: Sql): Promise<void> {
+  const headers = {
+    "Authorization": `Bearer ${await operatorToken()}`,
+    "Content-Type": "application/json",
+    "Accept": "application/x-ndjson",
+  };
+  const body = JSON.stringify({ title: "All", filters: [] });
+  await sql.query("SELECT pg_wal_replay_pause()");
+  const saved = `${url}/v1/segments/all?project=${project}`;
+  const { status } = await fetch(saved, { method: "PUT", headers, body });
+  assert.equal(status, 201);
+  const exporting = fetch(`${url}/v1/events?project=${project}&segment=all`, { headers });
+  await pause(300);
+  await sql.query("SELECT pg_wal_replay_resume()");
+  const reply = await exporting;
+  const text = await reply.text();
+  assert.deepEqual([reply.status, text.trim().split("\n").length], [200, VIEWS], text);
 }
 
 async function newProject(url: string): Promise<{ id: string; key: string }> {
@@ -75,6 +96,7 @@ onPostgres("replica: reads wait for it, and tell what it lacks as pending", asyn
       const { totals } = await ask(server.url, `/v1/kpis?project=${later.id}`);
       return totals.pageviews === VIEWS;
     }, "the replica has all of it");
+    await exportBySegment(server.url, later.id, sql);
     assert.equal(await server.stop(), 0);
   } finally {
     await sql.close();

@@ -23,7 +23,7 @@ import {
 } from "../../query/parameters.ts";
 import { namesBound, type Range, readRange } from "../../query/range.ts";
 import { replyShown } from "../../query/reply_shown.ts";
-import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
+import { filtersOfSegment, readSegmentSlug } from "../../query/saved_segment.ts";
 import { BOT_CHOICES, isNarrowed, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import { valueWarnings } from "../../query/warnings.ts";
@@ -114,19 +114,20 @@ function readQuery(
 
 /**
  * Waits until no event is pending, as an export cannot say that some are; where a replica that answers reads
- * stays behind, there is no export. On a full disk nothing more is
- * counted: an export of all events, which lists pending ones too, goes on then, so that they can be saved.
+ * stays behind, there is no export. The segment is looked up afterwards, as the replica may lack that as well.
+ * On a full disk nothing more is counted: an export of all events, which lists pending ones too, goes on then,
+ * so that they can be saved.
  */
 async function caughtUp(
   { projection, replica }: EventsContext,
   scope: Scope,
-  segment: SavedSegment | null,
+  hasSegment: boolean,
   projectId: number,
 ): Promise<void> {
   try {
     await projection.catchUp(projectId);
   } catch (error) {
-    if (!(error instanceof DiskFull) || segment !== null || isNarrowed(scope)) throw error;
+    if (!(error instanceof DiskFull) || hasSegment || isNarrowed(scope)) throw error;
   }
   const lacked = await replica?.lagging([projectId], PROJECTION_JOB_WAIT_MS_MAX) ?? null;
   if (lacked === null) return;
@@ -157,8 +158,8 @@ export async function getEvents(
   const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
   const selected = { scope, range: bounded ? range : null, tail, asked: range };
   if (isExport) {
+    await caughtUp(context, scope, slug !== null, project.projectId);
     const segment = await namedSegment(context.reads, project.projectId, "segment", slug);
-    await caughtUp(context, scope, segment, project.projectId);
     const exporting = { ...context, gone: request.signal };
     const lines = exportedLines(exporting, { ...selected, segment }, cursor, rowsMax, asOf);
     return await lineReply(lines, requestId, readFailure);
