@@ -10,6 +10,7 @@ import {
   type TextName,
 } from "../src/store/segment_columns.ts";
 import type { IntegerName } from "../src/store/segment_columns.ts";
+import { BatchColumns } from "../src/store/batch_columns.ts";
 import { NewEvents } from "../src/store/event_source.ts";
 import type { EventRow } from "../src/store/event_row.ts";
 import type { SegmentEvent } from "../src/store/segment_event.ts";
@@ -105,8 +106,9 @@ async function timed<T>(label: string, events: number, work: () => T | Promise<T
 
 async function build(events: SegmentEvent[]): Promise<EncodedSegment> {
   const batch = batchOf(events);
+  const columns = new BatchColumns(batch);
   const sources = partsOf(batch).map(({ order, textBytes }) =>
-    new NewEvents(batch, order, textBytes)
+    new NewEvents(columns, order, textBytes)
   );
   return (await buildSegment(sources, () => true, async () => {}, slotRules()))!;
 }

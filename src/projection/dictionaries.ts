@@ -4,7 +4,7 @@ import { foreignHost, hostOfAddress } from "../attribution/host.ts";
 import { arrayLiteral, type Param, type Row, type Sql } from "../db/sql.ts";
 import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
-import type { EventBatch } from "../store/event_source.ts";
+import type { EventBatch } from "../store/batch_columns.ts";
 import {
   DICTIONARY_ROWS_AT_ONCE,
   KNOWN_CHARACTERS_MAX,

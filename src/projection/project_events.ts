@@ -1,6 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import type { EventColumns } from "../store/event_columns.ts";
-import type { EventBatch } from "../store/event_source.ts";
+import type { EventBatch } from "../store/batch_columns.ts";
 import { FLAG_CODES } from "../store/segment_columns.ts";
 import { addEvents } from "../store/segments.ts";
 import { type TimedEvent, visitTimedEvents } from "../store/timed_events.ts";

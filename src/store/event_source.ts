@@ -1,17 +1,7 @@
-import type { CodedTexts, EventColumns } from "./event_columns.ts";
+import type { BatchColumns, EventBatch } from "./batch_columns.ts";
 import { ID_BYTES } from "./id_codec.ts";
-import { instantReader } from "./instant_text.ts";
 import type { IntegerColumn } from "./integer_codec.ts";
-import { cellOf } from "./heatmap_cell.ts";
-import {
-  FLAG_CODES,
-  FLAG_COLUMNS,
-  type FlagName,
-  type IntegerName,
-  type NumberName,
-  type SlotName,
-  type TextName,
-} from "./segment_columns.ts";
+import type { IntegerName, NumberName, SlotName, TextName } from "./segment_columns.ts";
 import type { Runs } from "./segment_reader.ts";
 import type { TextColumn } from "./text_codec.ts";
 
@@ -29,20 +19,6 @@ export interface EventSource {
   integers(name: IntegerName): IntegerColumn;
   numbers(name: NumberName): Float64Array;
   texts(name: TextName | SlotName): TextColumn;
-}
-
-/** The columns that hold numbers of the project's dictionaries. */
-type NumberedColumn = "names" | "paths" | "contexts" | "traffics" | "titles" | "referrers";
-
-/** Events that are not stored in segments yet, in any order. */
-export interface EventBatch {
-  readonly columns: EventColumns;
-  /** The identity of each event. */
-  readonly identities: Int32Array;
-  readonly moments: Float64Array;
-  /** 16 bytes each. */
-  readonly ids: Uint8Array;
-  readonly numbers: Readonly<Record<NumberedColumn, Int32Array>>;
 }
 
 const UTF8 = new TextEncoder();
@@ -68,14 +44,16 @@ export class NewEvents implements EventSource {
   readonly textBytes: number;
   readonly slotKeys = [];
   readonly #batch: EventBatch;
+  readonly #columns: BatchColumns;
   readonly #order: Uint32Array;
 
   /**
    * @param order the places of the events in the batch, in the order of the segment
    * @param textBytes about how many bytes their texts take, each once
    */
-  constructor(batch: EventBatch, order: Uint32Array, textBytes: number) {
-    this.#batch = batch;
+  constructor(columns: BatchColumns, order: Uint32Array, textBytes: number) {
+    this.#batch = columns.batch;
+    this.#columns = columns;
     this.#order = order;
     this.events = order.length;
     this.textBytes = textBytes;
@@ -112,26 +90,26 @@ export class NewEvents implements EventSource {
   }
 
   integers(name: IntegerName): IntegerColumn {
-    const { columns, numbers } = this.#batch;
-    const column = name === "cells"
-      ? this.#cells()
-      : (FLAG_COLUMNS as readonly string[]).includes(name)
-      ? columns.flags(name as FlagName)
-      : numbers[name as keyof EventBatch["numbers"]];
-    return this.#ordered(column, new Int32Array(this.events));
+    return this.#ordered(this.#columns.integers(name), new Int32Array(this.events));
   }
 
   numbers(name: NumberName): Float64Array {
-    const { columns } = this.#batch;
-    const column = name === "received_at" || name === "sent_at"
-      ? this.#delays(name)
-      : columns.numbers(name);
-    return this.#ordered(column, new Float64Array(this.events));
+    return this.#ordered(this.#columns.numbers(name), new Float64Array(this.events));
   }
 
   texts(name: TextName | SlotName): TextColumn {
     const { codes, values } = this.#batch.columns.texts(name as TextName);
-    return { ...encodedTexts(values), codes: this.#ordered(codes, new Int32Array(this.events)) };
+    const own = this.#ordered(codes, new Int32Array(this.events));
+    if (this.events === codes.length) return { ...encodedTexts(values), codes: own };
+    // Texts that only other segments' events have are not encoded for this one.
+    const ownCodes = new Map<number, number>();
+    const ownValues: string[] = [];
+    for (let at = 0; at < own.length; at++) {
+      const code = own[at]!;
+      if (code === 0) continue;
+      own[at] = ownCodes.getOrInsertComputed(code, () => ownValues.push(values[code - 1]!));
+    }
+    return { ...encodedTexts(ownValues), codes: own };
   }
 
   #ordered<A extends Int32Array | Float64Array>(all: A, into: A): A {
@@ -139,38 +117,4 @@ export class NewEvents implements EventSource {
     for (let at = 0; at < order.length; at++) into[at] = all[order[at]!]!;
     return into;
   }
-
-  /** Returns milliseconds from each event to another of its times; NaN where it has no such time. */
-  #delays(name: "received_at" | "sent_at"): Float64Array {
-    const { columns, moments } = this.#batch;
-    const { codes, values }: CodedTexts = columns.texts(name);
-    const instants = [NaN, ...values.map(instantReader())];
-    const delays = new Float64Array(codes.length);
-    for (let i = 0; i < codes.length; i++) delays[i] = instants[codes[i]!]! - moments[i]!;
-    return delays;
-  }
-
-  #cells(): Int32Array {
-    const { columns } = this.#batch;
-    const { codes, values } = columns.texts("name");
-    const isPlaced = values.map((name) => name === "click" || name === "scroll");
-    const numbers = PLACE_NUMBERS.map((name) => columns.numbers(name));
-    const flags = PLACE_FLAGS.map((name) => columns.flags(name));
-    const orNull = (value: number) => Number.isNaN(value) ? null : value;
-    const cells = new Int32Array(codes.length);
-    for (let i = 0; i < codes.length; i++) {
-      if (!isPlaced[codes[i]! - 1]) continue;
-      const [x, y, depth, width] = numbers.map((column) => orNull(column[i]!));
-      const [fixed, rage, dead] = flags.map((column) => column[i] === FLAG_CODES.yes);
-      cells[i] = cellOf({
-        name: values[codes[i]! - 1]!,
-        ...{ pointer_x: x!, pointer_y: y!, depth_px: depth!, viewport_width: width! },
-        ...{ fixed: fixed!, rage: rage!, dead: dead! },
-      });
-    }
-    return cells;
-  }
 }
-
-const PLACE_NUMBERS = ["pointer_x", "pointer_y", "depth_px", "viewport_width"] as const;
-const PLACE_FLAGS = ["fixed", "rage", "dead"] as const;

@@ -1,5 +1,5 @@
 import type { Row } from "../db/sql.ts";
-import type { EventBatch } from "./event_source.ts";
+import type { EventBatch } from "./batch_columns.ts";
 import { timeOrder } from "./id_codec.ts";
 import {
   SEGMENT_EVENTS_MAX,
@@ -84,12 +84,10 @@ export function partsOf(batch: EventBatch): BatchPart[] {
   const parts: BatchPart[] = [];
   const { columns, moments } = batch;
   const order = sortedPlaces(batch);
-  const spans = new Set(moments.map(spanNumber));
+  const spans = Map.groupBy(order, (place) => spanNumber(moments[place]!));
   const texts = columns.textCount();
-  for (const span of spans) {
-    const places = spans.size === 1
-      ? order
-      : order.filter((place) => spanNumber(moments[place]!) === span);
+  for (const inSpan of spans.values()) {
+    const places = spans.size === 1 ? order : Uint32Array.from(inSpan);
     let [start, textBytes] = [0, 0];
     texts.clear();
     for (let at = 0; at < places.length; at++) {

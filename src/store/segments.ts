@@ -1,6 +1,7 @@
 import { numberOf } from "../db/binary_rows.ts";
-import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { type EventBatch, type EventSource, NewEvents } from "./event_source.ts";
+import { arrayLiteral, arrayLiterals, type Sql } from "../db/sql.ts";
+import { BatchColumns, type EventBatch } from "./batch_columns.ts";
+import { type EventSource, NewEvents } from "./event_source.ts";
 import { compareIds } from "./id_codec.ts";
 import { type SlotRules, slotRules } from "./property_keys.ts";
 import { mayHaveSlots } from "./property_split.ts";
@@ -10,7 +11,7 @@ import type { SegmentEvent } from "./segment_event.ts";
 import { allBlocks, blocksWithAny, decodeHead, SEGMENT_VERSION, spanOf } from "./segment_head.ts";
 import { SegmentReader } from "./segment_reader.ts";
 import { mergeable, partsOf, type SizedSegment } from "./segment_tiers.ts";
-import { PROPERTY_SLOTS_MAX, SLOTTED_EVENTS_MIN } from "./store_limits.ts";
+import { INSERT_BYTES_AIM, PROPERTY_SLOTS_MAX, SLOTTED_EVENTS_MIN } from "./store_limits.ts";
 import {
   ALWAYS,
   fetchBlocks,
@@ -24,25 +25,29 @@ import { type Yield, yielding } from "./yielding.ts";
 const INSERT = `
 INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, head, body, origin_id,
   slot_keys)
-VALUES ($1::int, $2::int8, $3::int8, $4::int, $5::int8, $6::int, decode($7::text, 'base64'),
-  decode($8::text, 'base64'), $9::int8, $10::text::text[])`;
+SELECT $1::int, s.from_ms, s.to_ms, s.events, s.text_bytes, $2::int, decode(s.head, 'base64'),
+  decode(s.body, 'base64'), $3::int8, s.slot_keys::text[]
+FROM unnest($4::text::int8[], $5::text::int8[], $6::text::int[], $7::text::int8[], $8::text::text[],
+  $9::text::text[], $10::text::text[]) WITH ORDINALITY
+  AS s (from_ms, to_ms, events, text_bytes, head, body, slot_keys, number)
+ORDER BY s.number`;
 
-/** @param originId the segment that it replaces a part of; null: none */
-async function insertSegment(
+/** @param originId the segment that they replace a part of; null: none */
+async function insertSegments(
   tx: Sql,
   projectId: number,
-  segment: EncodedSegment | null,
+  segments: readonly EncodedSegment[],
   originId: number | null = null,
 ): Promise<void> {
-  if (segment === null) return;
-  const { fromMs, toMs, events, textBytes, head, body, slotKeys } = segment;
-  await tx.query(INSERT, [
-    ...[projectId, fromMs, toMs, events, textBytes, SEGMENT_VERSION],
-    head.toBase64(),
-    body.toBase64(),
-    originId,
-    arrayLiteral(slotKeys),
-  ]);
+  if (segments.length === 0) return;
+  const rows = segments.map(({ head, body, slotKeys, ...figures }) => ({
+    ...figures,
+    head: head.toBase64(),
+    body: body.toBase64(),
+    slotKeys: arrayLiteral(slotKeys),
+  }));
+  const names = ["fromMs", "toMs", "events", "textBytes", "head", "body", "slotKeys"] as const;
+  await tx.query(INSERT, [projectId, SEGMENT_VERSION, originId, ...arrayLiterals(names, rows)]);
 }
 
 /** Returns the properties, as JSON, that segments of a project have slots for. */
@@ -113,7 +118,7 @@ async function rewrite(
   const taken = await wholeSegments(tx, projectId, [segmentId]);
   await tx.query(DELETE, [projectId, arrayLiteral([segmentId])]);
   const kept = await rebuilt(tx, projectId, taken, keeps, yielding());
-  await insertSegment(tx, projectId, kept, stored?.origin_id ?? null);
+  await insertSegments(tx, projectId, kept === null ? [] : [kept], stored?.origin_id ?? null);
 }
 
 /** Segments to merge into one. */
@@ -176,7 +181,7 @@ export async function replaceSegments(
   const added = merged.slotKeys.filter((key) => !known.has(key)).length;
   if (added > 0 && known.size + added > PROPERTY_SLOTS_MAX) return;
   await tx.query(DELETE, params);
-  await insertSegment(tx, projectId, merged);
+  await insertSegments(tx, projectId, [merged]);
 }
 
 /** Adds events to the segments of a project. The caller has locked the project. */
@@ -185,12 +190,22 @@ export async function addEvents(
   projectId: number,
   batch: EventBatch,
 ): Promise<void> {
+  const columns = new BatchColumns(batch);
+  const yieldIfDue = yielding();
+  let segments: EncodedSegment[] = [];
+  let bytes = 0;
   for (const { order, textBytes } of partsOf(batch)) {
-    const source = new NewEvents(batch, order, textBytes);
+    const source = new NewEvents(columns, order, textBytes);
     const rules = await rulesOf(tx, projectId, [source]);
-    const segment = await buildSegment([source], () => true, yielding(), rules);
-    await insertSegment(tx, projectId, segment);
+    const segment = await buildSegment([source], () => true, yieldIfDue, rules);
+    if (segment === null) continue;
+    segments.push(segment);
+    bytes += segment.head.length + segment.body.length;
+    if (bytes < INSERT_BYTES_AIM) continue;
+    await insertSegments(tx, projectId, segments);
+    [segments, bytes] = [[], 0];
   }
+  await insertSegments(tx, projectId, segments);
 }
 
 /** Deletes all events before an instant from the segments of a project. The caller has locked the project. */

@@ -25,3 +25,5 @@ export const YIELD_MS = 3;
 export const SEGMENT_SPAN_MS = 2 ** 31;
 /** Bytes of segments that one statement fetches; a single column may exceed this. */
 export const FETCH_BYTES_AIM = 16 * MEBIBYTE;
+/** About how many bytes of new segments one statement stores; a single segment may exceed this. */
+export const INSERT_BYTES_AIM = 4 * MEBIBYTE;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
+import { BatchColumns } from "../../src/store/batch_columns.ts";
 import { NewEvents } from "../../src/store/event_source.ts";
 import { buildSegment, type EncodedSegment } from "../../src/store/segment_builder.ts";
 import { type SlotRules, slotRules } from "../../src/store/property_keys.ts";
@@ -111,8 +112,9 @@ export async function segmentOf(
   rules = slotRules(),
 ): Promise<EncodedSegment> {
   const batch = batchOf(events);
+  const columns = new BatchColumns(batch);
   const parts = partsOf(batch).map(({ order, textBytes }) =>
-    new NewEvents(batch, order, textBytes)
+    new NewEvents(columns, order, textBytes)
   );
   const segment = await buildSegment(parts, () => true, async () => {}, rules);
   return segment!;

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
+import { BatchColumns } from "../../src/store/batch_columns.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
+import { NewEvents } from "../../src/store/event_source.ts";
 import { compareIds } from "../../src/store/id_codec.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
+import { partsOf } from "../../src/store/segment_tiers.ts";
 import {
   addEvents,
   deleteFromSegmentsBefore,
@@ -19,7 +22,7 @@ import { mergeOnce } from "../../src/projection/merging.ts";
 import { batchOf } from "../support/event_batch.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
-import { withMembers } from "../support/fake_sql.ts";
+import { withMembers, withMembersInside } from "../support/fake_sql.ts";
 
 const PROJECT = 1;
 const START_MS = 1_750_000_000_000;
@@ -139,3 +142,43 @@ onBothEngines("segments: what is before an instant goes, and what somebody did",
   await database.transaction((tx) => eraseFromSegments(tx, PROJECT, new Set([2, 5, 99])));
   assert.deepEqual(await storedEvents(database), inTime(others));
 });
+
+onBothEngines(
+  "segments: a batch of many spans of time takes what its events do",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const spans = 300;
+    const events = numbered(0, spans).map((event, i): SegmentEvent => {
+      const ms = START_MS - i * SEGMENT_SPAN_MS;
+      return { ...event, ms, row: { ...event.row, occurred_at: new Date(ms).toISOString() } };
+    });
+    const batch = batchOf(events);
+    const made = new Map<string, number>();
+    for (const kind of ["numbers", "flags"] as const) {
+      const make = batch.columns[kind].bind(batch.columns) as (name: string) => never;
+      batch.columns[kind] = (name: string) => {
+        made.set(name, (made.get(name) ?? 0) + 1);
+        return make(name);
+      };
+    }
+    let statements = 0;
+    const counted = withMembersInside(database, (sql) => ({
+      query: async (text, params) => {
+        statements++;
+        return await sql.query(text, params);
+      },
+    }));
+    await counted.transaction((tx) => addEvents(tx, PROJECT, batch));
+    assert.equal(statements, 1);
+    // Places are in a column of their own, too.
+    assert.ok(Math.max(...made.values()) <= 2, "no column is made for each segment");
+    assert.equal((await fetchHeads(database, PROJECT)).length, spans);
+    assert.deepEqual(await storedEvents(database), inTime(events));
+
+    const columns = new BatchColumns(batch);
+    for (const { order, textBytes } of partsOf(batch)) {
+      const { ends, codes } = new NewEvents(columns, order, textBytes).texts("properties");
+      assert.deepEqual([ends.length, ...codes], [1, 1], "no text of another segment is encoded");
+    }
+  },
+);

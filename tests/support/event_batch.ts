@@ -1,5 +1,5 @@
 import { EventColumns } from "../../src/store/event_columns.ts";
-import type { EventBatch } from "../../src/store/event_source.ts";
+import type { EventBatch } from "../../src/store/batch_columns.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { compareIds } from "../../src/store/id_codec.ts";
 import type { BlockColumns } from "../../src/store/journal_events.ts";
