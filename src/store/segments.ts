@@ -1,53 +1,48 @@
 import { numberOf } from "../db/binary_rows.ts";
-import { arrayLiteral, arrayLiterals, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import { BatchColumns, type EventBatch } from "./batch_columns.ts";
 import { type EventSource, NewEvents } from "./event_source.ts";
-import { compareIds } from "./id_codec.ts";
+import { blocksOfIdentities } from "./identity_events.ts";
 import { type SlotRules, slotRules } from "./property_keys.ts";
 import { mayHaveSlots } from "./property_split.ts";
 import { buildSegment, type EncodedSegment, type Keeps } from "./segment_builder.ts";
-import { type ColumnName, COLUMNS } from "./segment_columns.ts";
-import type { SegmentEvent } from "./segment_event.ts";
-import { allBlocks, blocksWithAny, decodeHead, SEGMENT_VERSION, spanOf } from "./segment_head.ts";
+import type { ColumnName } from "./segment_columns.ts";
+import { allBlocks, decodeHead, SEGMENT_VERSION, spanOf } from "./segment_head.ts";
 import { SegmentReader } from "./segment_reader.ts";
 import { mergeable, partsOf, type SizedSegment } from "./segment_tiers.ts";
-import { INSERT_BYTES_AIM, PROPERTY_SLOTS_MAX, SLOTTED_EVENTS_MIN } from "./store_limits.ts";
-import {
-  ALWAYS,
-  fetchBlocks,
-  fetchHeads,
-  type MsSpan,
-  type WantedBlocks,
-} from "./stored_segments.ts";
-import { readEvents } from "./whole_events.ts";
+import { PROPERTY_SLOTS_MAX, SLOTTED_EVENTS_MIN, SMALL_BYTES_AIM } from "./store_limits.ts";
 import { type Yield, yielding } from "./yielding.ts";
 
 const INSERT = `
 INSERT INTO segments (project_id, from_ms, to_ms, events, text_bytes, version, head, body, origin_id,
   slot_keys)
 SELECT $1::int, s.from_ms, s.to_ms, s.events, s.text_bytes, $2::int, decode(s.head, 'base64'),
-  decode(s.body, 'base64'), $3::int8, s.slot_keys::text[]
-FROM unnest($4::text::int8[], $5::text::int8[], $6::text::int[], $7::text::int8[], $8::text::text[],
-  $9::text::text[], $10::text::text[]) WITH ORDINALITY
-  AS s (from_ms, to_ms, events, text_bytes, head, body, slot_keys, number)
+  decode(s.body, 'base64'), s.origin_id, s.slot_keys::text[]
+FROM unnest($3::text::int8[], $4::text::int8[], $5::text::int[], $6::text::int8[], $7::text::text[],
+  $8::text::text[], $9::text::text[], $10::text::int8[]) WITH ORDINALITY
+  AS s (from_ms, to_ms, events, text_bytes, head, body, slot_keys, origin_id, number)
 ORDER BY s.number`;
 
-/** @param originId the segment that they replace a part of; null: none */
+const NAMES = [
+  ...["fromMs", "toMs", "events", "textBytes", "head", "body", "slotKeys", "originId"] as const,
+];
+
+/** @param origins for each of them the segment that it replaces a part of; absent: none does */
 async function insertSegments(
   tx: Sql,
   projectId: number,
   segments: readonly EncodedSegment[],
-  originId: number | null = null,
+  origins: readonly number[] = [],
 ): Promise<void> {
   if (segments.length === 0) return;
-  const rows = segments.map(({ head, body, slotKeys, ...figures }) => ({
+  const rows = segments.map(({ head, body, slotKeys, ...figures }, i) => ({
     ...figures,
     head: head.toBase64(),
     body: body.toBase64(),
     slotKeys: arrayLiteral(slotKeys),
+    originId: origins[i] ?? null,
   }));
-  const names = ["fromMs", "toMs", "events", "textBytes", "head", "body", "slotKeys"] as const;
-  await tx.query(INSERT, [projectId, SEGMENT_VERSION, originId, ...arrayLiterals(names, rows)]);
+  await tx.query(INSERT, [projectId, SEGMENT_VERSION, ...arrayLiterals(NAMES, rows)]);
 }
 
 /** Returns the properties, as JSON, that segments of a project have slots for. */
@@ -84,14 +79,14 @@ const WITH_IDS = "project_id = $1::int AND segment_id = ANY ($2::text::int8[])";
 const READ = `SELECT segment_id::int8, head, body FROM segments WHERE ${WITH_IDS}`;
 const DELETE = `DELETE FROM segments WHERE ${WITH_IDS}`;
 
-/** Reads whole segments with their bodies. */
+/** Reads whole segments with their bodies, by their ids. */
 async function wholeSegments(
   sql: Sql,
   projectId: number,
   segmentIds: readonly number[],
-): Promise<SegmentReader[]> {
+): Promise<Map<number, SegmentReader>> {
   const rows = await sql.binary(READ, [projectId, arrayLiteral(segmentIds)]);
-  return rows.map(([id, headBytes, body]) => {
+  return new Map(rows.map(([id, headBytes, body]) => {
     const segmentId = numberOf(id!);
     const head = decodeHead(headBytes!, segmentId);
     const blocks = allBlocks(head);
@@ -99,26 +94,68 @@ async function wholeSegments(
       const { from, bytes } = spanOf(head, column, blocks);
       return body!.subarray(from, from + bytes);
     };
-    return new SegmentReader(head, blocks, bytesOf, segmentId);
-  });
+    return [segmentId, new SegmentReader(head, blocks, bytesOf, segmentId)];
+  }));
 }
 
-/** Rewrites a segment with only the events that are kept. */
+/** The row of a segment to be rewritten. */
+interface RewrittenSegment extends Row {
+  readonly segment_id: number;
+  readonly origin_id: number;
+  readonly events: number;
+  readonly bytes: number;
+  readonly has_slots: boolean;
+}
+
+/**
+ * Groups segments that are rewritten together: small ones. One with slots is alone, as it gets those that the
+ * others leave, and so is one that may get some.
+ */
+function rewrittenTogether(segments: readonly RewrittenSegment[]): RewrittenSegment[][] {
+  const groups: RewrittenSegment[][] = [];
+  let [bytesLeft, eventsLeft] = [0, 0];
+  for (const segment of segments) {
+    const { bytes, events, has_slots } = segment;
+    if (has_slots || bytes > bytesLeft || events >= eventsLeft) {
+      groups.push([]);
+      [bytesLeft, eventsLeft] = has_slots ? [0, 0] : [SMALL_BYTES_AIM, SLOTTED_EVENTS_MIN];
+    }
+    bytesLeft -= bytes;
+    eventsLeft -= events;
+    groups.at(-1)!.push(segment);
+  }
+  return groups;
+}
+
+/** Rewrites segments with only the events that are kept. */
 async function rewrite(
   tx: Sql,
   projectId: number,
-  segmentId: number,
+  segmentIds: readonly number[],
   keeps: Keeps,
 ): Promise<void> {
-  const [stored] = await tx.query<{ origin_id: number }>(
-    `SELECT coalesce(origin_id, segment_id) AS origin_id FROM segments
-    WHERE project_id = $1::int AND segment_id = $2::int8`,
-    [projectId, segmentId],
+  const stored = await tx.query<RewrittenSegment>(
+    `SELECT segment_id, coalesce(origin_id, segment_id) AS origin_id, events,
+      octet_length(head) + octet_length(body) AS bytes, slot_keys <> '{}' AS has_slots
+    FROM segments WHERE ${WITH_IDS} ORDER BY segment_id`,
+    [projectId, arrayLiteral(segmentIds)],
   );
-  const taken = await wholeSegments(tx, projectId, [segmentId]);
-  await tx.query(DELETE, [projectId, arrayLiteral([segmentId])]);
-  const kept = await rebuilt(tx, projectId, taken, keeps, yielding());
-  await insertSegments(tx, projectId, kept === null ? [] : [kept], stored?.origin_id ?? null);
+  const originOf = new Map(stored.map(({ segment_id, origin_id }) => [segment_id, origin_id]));
+  const yieldIfDue = yielding();
+  for (const together of rewrittenTogether(stored)) {
+    const ids = together.map(({ segment_id }) => segment_id);
+    const taken = await wholeSegments(tx, projectId, ids);
+    await tx.query(DELETE, [projectId, arrayLiteral(ids)]);
+    const kept: EncodedSegment[] = [];
+    const origins: number[] = [];
+    for (const [id, reader] of taken) {
+      const segment = await rebuilt(tx, projectId, [reader], keeps, yieldIfDue);
+      if (segment === null) continue;
+      kept.push(segment);
+      origins.push(originOf.get(id)!);
+    }
+    await insertSegments(tx, projectId, kept, origins);
+  }
 }
 
 /** Segments to merge into one. */
@@ -159,8 +196,8 @@ export async function mergedSegment(
   yieldIfDue: Yield,
 ): Promise<EncodedSegment | null> {
   const sources = await wholeSegments(sql, projectId, segmentIds);
-  if (sources.length < segmentIds.length) return null;
-  return await rebuilt(sql, projectId, sources, () => true, yieldIfDue);
+  if (sources.size < segmentIds.length) return null;
+  return await rebuilt(sql, projectId, [...sources.values()], () => true, yieldIfDue);
 }
 
 /**
@@ -201,7 +238,7 @@ export async function addEvents(
     if (segment === null) continue;
     segments.push(segment);
     bytes += segment.head.length + segment.body.length;
-    if (bytes < INSERT_BYTES_AIM) continue;
+    if (bytes < SMALL_BYTES_AIM) continue;
     await insertSegments(tx, projectId, segments);
     [segments, bytes] = [[], 0];
   }
@@ -222,26 +259,8 @@ export async function deleteFromSegmentsBefore(
     "SELECT segment_id FROM segments WHERE project_id = $1::int AND from_ms < $2::int8",
     [projectId, beforeMs],
   );
-  for (const { segment_id } of crossing) {
-    await rewrite(tx, projectId, segment_id, (_identity, ms) => ms >= beforeMs);
-  }
-}
-
-/** Finds the blocks of all segments that hold events of these identities. */
-async function blocksOfIdentities(
-  sql: Sql,
-  projectId: number,
-  identities: ReadonlySet<number>,
-  span?: MsSpan,
-): Promise<WantedBlocks[]> {
-  const sorted = Int32Array.from(identities).sort();
-  const candidates = (await fetchHeads(sql, projectId, span)).flatMap((stored) =>
-    blocksWithAny(stored.head, sorted).map((blocks) => ({ ...stored, blocks }))
-  );
-  const readers = await fetchBlocks(sql, projectId, candidates, ["identities"]);
-  return candidates.filter((_, i) =>
-    readers[i]!.integers("identities").some((identity: number) => identities.has(identity))
-  );
+  const ids = crossing.map(({ segment_id }) => segment_id);
+  await rewrite(tx, projectId, ids, (_identity, ms) => ms >= beforeMs);
 }
 
 /** Erases all events of these identities from the segments of a project. The caller has locked the project. */
@@ -253,77 +272,5 @@ export async function eraseFromSegments(
   const touched = new Set(
     (await blocksOfIdentities(tx, projectId, identities)).map(({ segmentId }) => segmentId),
   );
-  for (const segmentId of touched) {
-    await rewrite(tx, projectId, segmentId, (identity) => !identities.has(identity));
-  }
-}
-
-/**
- * Returns all events of these identities in [fromMs, toMs), ordered by time and id. `sql` must read one
- * snapshot.
- */
-export async function eventsOfIdentities(
-  sql: Sql,
-  projectId: number,
-  identities: ReadonlySet<number>,
-  span: MsSpan = ALWAYS,
-): Promise<SegmentEvent[]> {
-  const events: SegmentEvent[] = [];
-  for (const wanted of await blocksOfIdentities(sql, projectId, identities, span)) {
-    const [reader] = await fetchBlocks(sql, projectId, [wanted], COLUMNS);
-    for (const event of readEvents(reader!, projectId, identities)) {
-      if (event.ms >= span.fromMs && event.ms < span.toMs) events.push(event);
-    }
-  }
-  return events.sort((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
-}
-
-/** When events happened. */
-export interface Moments {
-  readonly firstMs: number;
-  readonly lastMs: number;
-  /** In order, none overlaps another, and together they hold all of the events. */
-  readonly spans: readonly MsSpan[];
-}
-
-/** Covers spans, which are ordered by their beginnings, with others of `lengthMs`, and no time that none of them has. */
-function covered(spans: readonly MsSpan[], lengthMs: number): MsSpan[] {
-  const covering: MsSpan[] = [];
-  let coveredMs = -Infinity;
-  for (const span of spans) {
-    let fromMs = Math.max(span.fromMs, coveredMs);
-    for (; fromMs < span.toMs; fromMs = coveredMs) {
-      coveredMs = fromMs + lengthMs;
-      covering.push({ fromMs, toMs: coveredMs });
-    }
-  }
-  return covering;
-}
-
-/**
- * Finds the times of the events of these identities; null: there is none. `sql` must read one snapshot.
- * @param spanMs the length of each span: they are as many as the events need, however far these lie apart
- */
-export async function momentsOfIdentities(
-  sql: Sql,
-  projectId: number,
-  identities: ReadonlySet<number>,
-  spanMs: number,
-): Promise<Moments | null> {
-  const found: MsSpan[] = [];
-  for (const wanted of await blocksOfIdentities(sql, projectId, identities)) {
-    const columns = ["identities", "runs", "times"] as const;
-    const [reader] = await fetchBlocks(sql, projectId, [wanted], columns);
-    const runs = reader!.runs();
-    const moments = reader!.moments();
-    for (const [run, identity] of runs.identities.entries()) {
-      if (!identities.has(identity)) continue;
-      const fromMs = moments[runs.starts[run]!]!;
-      found.push({ fromMs, toMs: moments[runs.starts[run + 1]! - 1]! + 1 });
-    }
-  }
-  if (found.length === 0) return null;
-  found.sort((a, b) => a.fromMs - b.fromMs);
-  const lastMs = found.reduce((last, { toMs }) => Math.max(last, toMs), -Infinity) - 1;
-  return { firstMs: found[0]!.fromMs, lastMs, spans: covered(found, spanMs) };
+  await rewrite(tx, projectId, [...touched], (identity) => !identities.has(identity));
 }

@@ -25,5 +25,7 @@ export const YIELD_MS = 3;
 export const SEGMENT_SPAN_MS = 2 ** 31;
 /** Bytes of segments that one statement fetches; a single column may exceed this. */
 export const FETCH_BYTES_AIM = 16 * MEBIBYTE;
-/** About how many bytes of new segments one statement stores; a single segment may exceed this. */
-export const INSERT_BYTES_AIM = 4 * MEBIBYTE;
+/** About how many bytes of small segments, or blocks of them, one statement stores or reads whole. */
+export const SMALL_BYTES_AIM = 4 * MEBIBYTE;
+/** About how many of somebody's events that lie far apart are read at once: each may take 64 KiB. */
+export const SPAN_EVENTS_AIM = 250;

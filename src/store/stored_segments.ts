@@ -3,7 +3,7 @@ import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
 import type { ColumnName } from "./segment_columns.ts";
 import { allBlocks, type Blocks, decodeHead, type SegmentHead, spanOf } from "./segment_head.ts";
 import { SegmentReader } from "./segment_reader.ts";
-import { FETCH_BYTES_AIM } from "./store_limits.ts";
+import { FETCH_BYTES_AIM, SMALL_BYTES_AIM } from "./store_limits.ts";
 import { yielding } from "./yielding.ts";
 
 /** A segment of a project with its head. */
@@ -125,6 +125,38 @@ export async function fetchBlocks(
       return bytes;
     }, segmentId)
   );
+}
+
+/**
+ * Fetches these columns of these blocks, and yields a reader of each entry of `wanted`, in its order. Small ones
+ * are fetched together, and no more is held than a few mebibytes, or what a single entry takes. See `fetchBlocks`.
+ * It yields to the event loop between two entries.
+ */
+export async function* eachFetched(
+  sql: Sql,
+  projectId: number,
+  wanted: Iterable<WantedBlocks> | AsyncIterable<WantedBlocks>,
+  columns: readonly ColumnName[],
+): AsyncGenerator<SegmentReader> {
+  const yieldIfDue = yielding();
+  let together: WantedBlocks[] = [];
+  let left = SMALL_BYTES_AIM;
+  const readers = async function* () {
+    for (const reader of await fetchBlocks(sql, projectId, together, columns)) {
+      yield reader;
+      await yieldIfDue();
+    }
+  };
+  for await (const one of wanted) {
+    const bytes = columns.reduce((sum, name) => sum + spanOf(one.head, name, one.blocks).bytes, 0);
+    if (bytes > left && together.length > 0) {
+      yield* readers();
+      [together, left] = [[], SMALL_BYTES_AIM];
+    }
+    together.push(one);
+    left -= bytes;
+  }
+  yield* readers();
 }
 
 /**

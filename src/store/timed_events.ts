@@ -2,9 +2,8 @@ import type { Sql } from "../db/sql.ts";
 import { FLAG_CODES, HOT_COLUMNS } from "./segment_columns.ts";
 import { allBlocks, blocksWithAny } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { fetchBlocks, fetchHeads } from "./stored_segments.ts";
+import { eachFetched, fetchHeads } from "./stored_segments.ts";
 import { ID_BYTES, uuidOf } from "./id_codec.ts";
-import { yielding } from "./yielding.ts";
 
 /** An event, reduced to what sessions and rollups are made of. */
 export interface TimedEvent {
@@ -64,17 +63,14 @@ export async function visitTimedEvents(
   selection: EventSelection,
   visit: (event: TimedEvent) => void,
 ): Promise<void> {
-  const yieldIfDue = yielding();
   const { identities, beforeMs = Infinity } = selection;
   const sorted = identities === undefined ? null : Int32Array.from(identities).sort();
-  const span = { fromMs: -Infinity, toMs: beforeMs };
-  for (const stored of await fetchHeads(sql, projectId, span)) {
-    const { head } = stored;
-    for (const blocks of sorted === null ? [allBlocks(head)] : blocksWithAny(head, sorted)) {
-      const columns = [...HOT_COLUMNS, "ids"] as const;
-      const [reader] = await fetchBlocks(sql, projectId, [{ ...stored, blocks }], columns);
-      visitBlocks(reader!, selection, visit);
-      await yieldIfDue();
-    }
+  const heads = await fetchHeads(sql, projectId, { fromMs: -Infinity, toMs: beforeMs });
+  const wanted = heads.flatMap((stored) =>
+    (sorted === null ? [allBlocks(stored.head)] : blocksWithAny(stored.head, sorted))
+      .map((blocks) => ({ ...stored, blocks }))
+  );
+  for await (const reader of eachFetched(sql, projectId, wanted, [...HOT_COLUMNS, "ids"])) {
+    visitBlocks(reader, selection, visit);
   }
 }

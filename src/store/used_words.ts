@@ -2,9 +2,8 @@ import type { Sql } from "../db/sql.ts";
 import type { IntegerName } from "./segment_columns.ts";
 import { allBlocks, countWhile } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { eachStoredBlock, fetchBlocks, fetchHeads, type StoredHead } from "./stored_segments.ts";
+import { eachFetched, eachStoredBlock, fetchHeads } from "./stored_segments.ts";
 import type { EventSelection } from "./timed_events.ts";
-import { yielding } from "./yielding.ts";
 
 /** Dictionary numbers that stored events use. */
 export interface UsedWords {
@@ -25,7 +24,10 @@ const WORDS_OF = {
   traffics: "traffic",
 } as const satisfies Partial<Record<IntegerName, keyof UsedWords>>;
 const WORD_COLUMNS = Object.keys(WORDS_OF) as (keyof typeof WORDS_OF)[];
-const RUN_COLUMNS = ["identities", "runs", "times"] as const;
+
+/** Returns the columns that tell which events are selected. */
+const columnsOf = ({ beforeMs }: EventSelection) =>
+  ["identities", "runs", ...beforeMs === undefined ? [] : ["times"] as const] as const;
 
 /** The events from one place of a block to before another. */
 type Range = readonly [from: number, to: number];
@@ -66,13 +68,13 @@ export async function addUsedWords(
   used: UsedWords,
   selection: EventSelection,
 ): Promise<void> {
-  const columns = [...RUN_COLUMNS, ...WORD_COLUMNS];
-  for await (const block of eachStoredBlock(sql, projectId, selection.beforeMs)) {
-    const [reader] = await fetchBlocks(sql, projectId, [block], columns);
-    const { selected } = rangesOf(reader!, selection);
+  const columns = [...columnsOf(selection), ...WORD_COLUMNS];
+  const blocks = eachStoredBlock(sql, projectId, selection.beforeMs);
+  for await (const reader of eachFetched(sql, projectId, blocks, columns)) {
+    const { selected } = rangesOf(reader, selection);
     for (const name of WORD_COLUMNS) {
       const words = used[WORDS_OF[name]];
-      const column = selected.length === 0 ? [] : reader!.integers(name);
+      const column = selected.length === 0 ? [] : reader.integers(name);
       for (const [from, to] of selected) for (let at = from; at < to; at++) words.add(column[at]!);
     }
   }
@@ -89,34 +91,11 @@ export async function usedWords(
   return used;
 }
 
-/** Takes the words that a block's events use from `words`; `leaving`: but for those of these events; null: of all. */
-async function takeUsed(
-  sql: Sql,
-  projectId: number,
-  stored: StoredHead,
-  block: number,
-  { words, leaving }: { readonly words: UsedWords; readonly leaving: EventSelection | null },
-): Promise<void> {
-  const wanted = WORD_COLUMNS.filter((name) => words[WORDS_OF[name]].size > 0);
-  if (wanted.length === 0) return;
-  const blocks = { first: block, end: block + 1 };
-  const columns = leaving === null ? wanted : [...RUN_COLUMNS, ...wanted];
-  const [reader] = await fetchBlocks(sql, projectId, [{ ...stored, blocks }], columns);
-  const ranges = leaving === null
-    ? [[0, reader!.events] as const]
-    : rangesOf(reader!, leaving).others;
-  for (const name of wanted) {
-    const left = words[WORDS_OF[name]];
-    const column = reader!.integers(name);
-    for (const [from, to] of ranges) for (let at = from; at < to; at++) left.delete(column[at]!);
-  }
-}
-
 /**
  * Takes the words that stored events use from `words`, and ends once none is left.
  * @param leaving events that are not looked at, since they are to go; null: all are
  * @param known segments that were gone through before, and are passed over
- * @returns the segments that were gone through. Fails where one is deleted meanwhile
+ * @returns the segments that need not be gone through again. Fails where one is deleted meanwhile
  */
 export async function takeUsedWords(
   sql: Sql,
@@ -125,18 +104,28 @@ export async function takeUsedWords(
   leaving: EventSelection | null,
   known: ReadonlySet<number> = new Set(),
 ): Promise<Set<number>> {
-  const yieldIfDue = yielding();
-  const passed = new Set<number>();
   const isDone = () => Object.values(words).every(({ size }) => size === 0);
-  for (const stored of isDone() ? [] : await fetchHeads(sql, projectId)) {
-    if (isDone()) break;
-    if (known.has(stored.segmentId)) continue;
-    const { end } = allBlocks(stored.head);
-    for (let block = 0; block < end; block++) {
-      await takeUsed(sql, projectId, stored, block, { words, leaving });
-      await yieldIfDue();
+  if (isDone()) return new Set();
+  const asked = WORD_COLUMNS.filter((name) => words[WORDS_OF[name]].size > 0);
+  const columns = leaving === null ? asked : [...columnsOf(leaving), ...asked];
+  const heads = (await fetchHeads(sql, projectId)).filter((one) => !known.has(one.segmentId));
+  const blocks = heads.flatMap((stored) =>
+    Array.from(
+      { length: allBlocks(stored.head).end },
+      (_, first) => ({ ...stored, blocks: { first, end: first + 1 } }),
+    )
+  );
+  for await (const reader of eachFetched(sql, projectId, blocks, columns)) {
+    const ranges = leaving === null
+      ? [[0, reader.events] as const]
+      : rangesOf(reader, leaving).others;
+    for (const name of asked) {
+      const left = words[WORDS_OF[name]];
+      if (left.size === 0) continue;
+      const column = reader.integers(name);
+      for (const [from, to] of ranges) for (let at = from; at < to; at++) left.delete(column[at]!);
     }
-    passed.add(stored.segmentId);
+    if (isDone()) break;
   }
-  return passed;
+  return new Set(heads.map(({ segmentId }) => segmentId));
 }

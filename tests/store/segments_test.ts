@@ -11,8 +11,8 @@ import {
   addEvents,
   deleteFromSegmentsBefore,
   eraseFromSegments,
-  eventsOfIdentities,
 } from "../../src/store/segments.ts";
+import { eventsOfIdentities } from "../../src/store/identity_events.ts";
 import { type KeptBlock, rowsAt } from "../../src/store/rows_by_place.ts";
 import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
 import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";

@@ -6,7 +6,11 @@ import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { isStorable } from "../../query/parameters.ts";
 import { ACTOR_OF_ID, type KnownPerson } from "../../query/person_id.ts";
-import { eventsOfIdentities, type Moments, momentsOfIdentities } from "../../store/segments.ts";
+import {
+  eventsOfIdentities,
+  type Moments,
+  momentsOfIdentities,
+} from "../../store/identity_events.ts";
 import { removePictures } from "../../screenshots/queue/removed_pictures.ts";
 import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";

@@ -1,0 +1,118 @@
+import type { Sql } from "../db/sql.ts";
+import { compareIds } from "./id_codec.ts";
+import { COLUMNS } from "./segment_columns.ts";
+import type { SegmentEvent } from "./segment_event.ts";
+import { blocksWithAny } from "./segment_head.ts";
+import { SPAN_EVENTS_AIM } from "./store_limits.ts";
+import {
+  ALWAYS,
+  eachFetched,
+  fetchBlocks,
+  fetchHeads,
+  type MsSpan,
+  type WantedBlocks,
+} from "./stored_segments.ts";
+import { readEvents } from "./whole_events.ts";
+
+/** Finds the blocks of all segments that hold events of these identities. */
+export async function blocksOfIdentities(
+  sql: Sql,
+  projectId: number,
+  identities: ReadonlySet<number>,
+  span?: MsSpan,
+): Promise<WantedBlocks[]> {
+  const sorted = Int32Array.from(identities).sort();
+  const candidates = (await fetchHeads(sql, projectId, span)).flatMap((stored) =>
+    blocksWithAny(stored.head, sorted).map((blocks) => ({ ...stored, blocks }))
+  );
+  const readers = await fetchBlocks(sql, projectId, candidates, ["identities"]);
+  return candidates.filter((_, i) =>
+    readers[i]!.integers("identities").some((identity: number) => identities.has(identity))
+  );
+}
+
+/**
+ * Returns all events of these identities in [fromMs, toMs), ordered by time and id. `sql` must read one
+ * snapshot.
+ */
+export async function eventsOfIdentities(
+  sql: Sql,
+  projectId: number,
+  identities: ReadonlySet<number>,
+  span: MsSpan = ALWAYS,
+): Promise<SegmentEvent[]> {
+  const events: SegmentEvent[] = [];
+  const wanted = await blocksOfIdentities(sql, projectId, identities, span);
+  for await (const reader of eachFetched(sql, projectId, wanted, COLUMNS)) {
+    for (const event of readEvents(reader, projectId, identities)) {
+      if (event.ms >= span.fromMs && event.ms < span.toMs) events.push(event);
+    }
+  }
+  return events.sort((a, b) => a.ms - b.ms || compareIds(a.id, 0, b.id, 0));
+}
+
+/** When events happened. */
+export interface Moments {
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** In order, none overlaps another, and together they hold all of the events. */
+  readonly spans: readonly MsSpan[];
+}
+
+/** A span with the number of events that begin in it. */
+interface CountedSpan extends MsSpan {
+  readonly events: number;
+}
+
+/**
+ * Covers spans, which are ordered by their beginnings, with others of `lengthMs`, and no time that none of them
+ * has. Those of few events together become one, however far apart they lie.
+ */
+function covered(spans: readonly CountedSpan[], lengthMs: number): MsSpan[] {
+  const covering: { fromMs: number; toMs: number; events: number }[] = [];
+  let coveredMs = -Infinity;
+  for (const span of spans) {
+    let { events } = span;
+    let fromMs = Math.max(span.fromMs, coveredMs);
+    if (fromMs >= span.toMs) covering.at(-1)!.events += events;
+    for (; fromMs < span.toMs; fromMs = coveredMs) {
+      coveredMs = fromMs + lengthMs;
+      const last = covering.at(-1);
+      if (last !== undefined && last.events + events <= SPAN_EVENTS_AIM) {
+        last.toMs = coveredMs;
+        last.events += events;
+      } else covering.push({ fromMs, toMs: coveredMs, events });
+      events = 0;
+    }
+  }
+  return covering.map(({ fromMs, toMs }) => ({ fromMs, toMs }));
+}
+
+/**
+ * Finds the times of the events of these identities; null: there is none. `sql` must read one snapshot.
+ * @param spanMs the length of each span of many events: they are as many as the events need, however far these
+ * lie apart
+ */
+export async function momentsOfIdentities(
+  sql: Sql,
+  projectId: number,
+  identities: ReadonlySet<number>,
+  spanMs: number,
+): Promise<Moments | null> {
+  const found: CountedSpan[] = [];
+  const wanted = await blocksOfIdentities(sql, projectId, identities);
+  const columns = ["identities", "runs", "times"] as const;
+  for await (const reader of eachFetched(sql, projectId, wanted, columns)) {
+    const runs = reader.runs();
+    const moments = reader.moments();
+    for (const [run, identity] of runs.identities.entries()) {
+      if (!identities.has(identity)) continue;
+      const [start, end] = [runs.starts[run]!, runs.starts[run + 1]!];
+      found.push({ fromMs: moments[start]!, toMs: moments[end - 1]! + 1, events: end - start });
+    }
+  }
+  if (found.length === 0) return null;
+  found.sort((a, b) => a.fromMs - b.fromMs);
+  const lastMs = found.reduce((last, { toMs }) => Math.max(last, toMs), -Infinity) - 1;
+  return { firstMs: found[0]!.fromMs, lastMs, spans: covered(found, spanMs) };
+}
