@@ -27,8 +27,8 @@ async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
 }
 
 /**
- * Merges some segments of a project into one, if there are enough to merge, or writes one of an earlier
- * version anew. The new segment is built outside of any transaction; the transaction that replaces the old
+ * Merges segments of a project, those of each of some spans of time into one, if there are enough to merge, or
+ * writes one of an earlier version anew. A new segment is built outside of any transaction; the transaction that replaces the old
  * ones takes milliseconds, and reads see either them or the new one. Throws SegmentUnreadable.
  * @param pauseOf returns how building pauses, given the number of the project's segments
  * @param unreadable segments that are passed over, as they could not be read; where one cannot, it is added
@@ -41,24 +41,26 @@ export async function mergeOnce(
   exclusively: MergingHost["exclusively"] = (_projectId, work) => work(),
   unreadable = new Set<number>(),
 ): Promise<boolean> {
-  const merge = await nextMerge(database, projectId, unreadable);
-  if (merge === null) return false;
-  const { segmentIds, stored } = merge;
-  const merged = await mergedSegment(database, projectId, segmentIds, pauseOf(stored)).catch(
-    (error) => {
-      if (error instanceof SegmentUnreadable) unreadable.add(error.segmentId!);
-      throw error;
-    },
-  );
-  if (merged === null) return true;
-  await exclusively(projectId, () =>
-    database.transaction(async (tx) => {
-      // An archive that holds merging has waited for this lock, or reads the segments written here.
-      if (await beginProjection(tx, projectId) === null || await isHeld(tx, projectId)) return;
-      // Where erasure or retention has replaced one of the segments, nothing is replaced here: the project
-      // is merged again later.
-      await replaceSegments(tx, projectId, segmentIds, merged);
-    }));
+  const next = await nextMerge(database, projectId, unreadable);
+  if (next === null) return false;
+  const pauseIfDue = pauseOf(next.stored);
+  for (const segmentIds of next.merges) {
+    const merged = await mergedSegment(database, projectId, segmentIds, pauseIfDue).catch(
+      (error) => {
+        if (error instanceof SegmentUnreadable) unreadable.add(error.segmentId!);
+        throw error;
+      },
+    );
+    if (merged === null) continue;
+    await exclusively(projectId, () =>
+      database.transaction(async (tx) => {
+        // An archive that holds merging has waited for this lock, or reads the segments written here.
+        if (await beginProjection(tx, projectId) === null || await isHeld(tx, projectId)) return;
+        // Where erasure or retention has replaced one of the segments, nothing is replaced here: the project
+        // is merged again later.
+        await replaceSegments(tx, projectId, segmentIds, merged);
+      }));
+  }
   return true;
 }
 

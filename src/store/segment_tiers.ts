@@ -2,6 +2,7 @@ import type { Row } from "../db/sql.ts";
 import type { EventBatch } from "./batch_columns.ts";
 import { timeOrder } from "./id_codec.ts";
 import {
+  MERGES_AT_ONCE_MAX,
   SEGMENT_EVENTS_MAX,
   SEGMENT_SPAN_MS,
   SEGMENT_TEXT_BYTES_MAX,
@@ -37,24 +38,42 @@ function fullTier(segments: readonly SizedSegment[]): number {
 }
 
 /**
- * Returns the ids of segments of one span of time to merge: those of the greatest full tier and of all
- * tiers below, oldest first, as long as they fit into one segment. Null where no tier is full.
+ * Returns the segments of one span of time to merge: those of the greatest full tier and of all tiers below,
+ * oldest first, as long as they fit into one segment. Null where no tier is full.
  */
-export function mergeable(stored: readonly SizedSegment[]): number[] | null {
+function mergedInSpan(span: readonly SizedSegment[]): SizedSegment[] | null {
+  const tier = fullTier(span);
+  if (tier < 0) return null;
+  let [events, textBytes] = [0, 0];
+  return span.filter((segment) => {
+    if (tierOf(segment) > tier) return false;
+    events += segment.events;
+    textBytes += segment.text_bytes;
+    return events <= SEGMENT_EVENTS_MAX && textBytes <= SEGMENT_TEXT_BYTES_MAX;
+  });
+}
+
+/**
+ * Returns the ids of segments to merge, those of each of some spans of time into one. Small merges are many, so
+ * that not all segments of a project are listed for each; together they are not larger than one may be.
+ */
+export function mergeable(stored: readonly SizedSegment[]): number[][] {
   const bySpan = Map.groupBy(stored.filter(hasRoom), ({ from_ms }) => spanNumber(from_ms));
+  const merges: number[][] = [];
+  let [events, textBytes] = [0, 0];
   for (const span of bySpan.values()) {
-    const tier = fullTier(span);
-    if (tier < 0) continue;
-    let [events, textBytes] = [0, 0];
-    const taken = span.filter((segment) => {
-      if (tierOf(segment) > tier) return false;
+    const merged = mergedInSpan(span);
+    if (merged === null) continue;
+    for (const segment of merged) {
       events += segment.events;
       textBytes += segment.text_bytes;
-      return events <= SEGMENT_EVENTS_MAX && textBytes <= SEGMENT_TEXT_BYTES_MAX;
-    });
-    return taken.map(({ segment_id }) => segment_id);
+    }
+    const isTooMuch = events > SEGMENT_EVENTS_MAX || textBytes > SEGMENT_TEXT_BYTES_MAX;
+    if (isTooMuch && merges.length > 0) break;
+    merges.push(merged.map(({ segment_id }) => segment_id));
+    if (isTooMuch || merges.length === MERGES_AT_ONCE_MAX) break;
   }
-  return null;
+  return merges;
 }
 
 /** Returns the places of a batch's events, sorted by identity, then by time and id. */

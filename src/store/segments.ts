@@ -158,9 +158,10 @@ async function rewrite(
   }
 }
 
-/** Segments to merge into one. */
-interface Merge {
-  readonly segmentIds: readonly number[];
+/** Segments to merge. */
+interface Merges {
+  /** The ids of those that become one. */
+  readonly merges: readonly (readonly number[])[];
   /** How many segments the project has. */
   readonly stored: number;
 }
@@ -175,17 +176,17 @@ export async function nextMerge(
   sql: Sql,
   projectId: number,
   unreadable: ReadonlySet<number>,
-): Promise<Merge | null> {
+): Promise<Merges | null> {
   const stored = await sql.query<SizedSegment & { readonly version: number }>(
     `SELECT segment_id, from_ms, events, text_bytes, version FROM segments
     WHERE project_id = $1::int ORDER BY segment_id`,
     [projectId],
   );
   const readable = stored.filter(({ segment_id }) => !unreadable.has(segment_id));
-  const merged = mergeable(readable);
-  if (merged !== null) return { segmentIds: merged, stored: stored.length };
+  const merges = mergeable(readable);
+  if (merges.length > 0) return { merges, stored: stored.length };
   const earlier = readable.find(({ version }) => version < SEGMENT_VERSION);
-  return earlier === undefined ? null : { segmentIds: [earlier.segment_id], stored: stored.length };
+  return earlier === undefined ? null : { merges: [[earlier.segment_id]], stored: stored.length };
 }
 
 /** Merges segments; null where one of them has been deleted meanwhile. Throws SegmentUnreadable. */

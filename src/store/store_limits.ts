@@ -3,6 +3,8 @@ const MEBIBYTE = 1024 * 1024;
 
 /** At least this many segments of about one size are merged, into one of at most `SEGMENT_EVENTS_MAX` events. */
 export const SEGMENTS_MERGED = 8;
+/** Spans of time of which segments are merged before those of the project are listed anew. */
+export const MERGES_AT_ONCE_MAX = 100;
 export const SEGMENT_EVENTS_MAX = 262_144;
 /** A segment whose distinct texts take more bytes than this is not merged. */
 export const SEGMENT_TEXT_BYTES_MAX = 64 * MEBIBYTE;

@@ -3,11 +3,12 @@ import type { SegmentEvent } from "../../src/store/segment_event.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import {
   type BatchPart,
-  mergeable,
+  mergeable as allMergeable,
   partsOf,
   type SizedSegment,
 } from "../../src/store/segment_tiers.ts";
 import {
+  MERGES_AT_ONCE_MAX,
   SEGMENT_EVENTS_MAX,
   SEGMENT_SPAN_MS,
   SEGMENT_TEXT_BYTES_MAX,
@@ -23,6 +24,13 @@ function sized(...sizes: [events: number, text_bytes?: number, from_ms?: number]
   return sizes.map(([events, text_bytes = 0, from_ms = 0], i): SizedSegment => ({
     ...{ segment_id: i + 1, events, text_bytes, from_ms },
   }));
+}
+
+/** The only merge, or null. */
+function mergeable(stored: readonly SizedSegment[]): number[] | null {
+  const merges = allMergeable(stored);
+  assert.ok(merges.length <= 1);
+  return merges[0] ?? null;
 }
 
 const times = <T>(count: number, one: T): T[] => Array<T>(count).fill(one);
@@ -59,6 +67,18 @@ function eventOf(ms: number, members: Partial<EventRow> = {}): SegmentEvent {
   const numbers = { identity: 1, name: 1, path: 0, context: 1, traffic: 1, title: 0, referrer: 0 };
   return { ...numbers, ms, id: new Uint8Array(16), row: newRow(members) };
 }
+
+Deno.test("tiers: small segments of many spans of time are merged before all are listed anew", () => {
+  const ofSpans = (count: number, events: number) =>
+    Array.from({ length: count }, (_, i) => {
+      const one: [number, number, number] = [events, 0, i * SEGMENT_SPAN_MS];
+      return sized(...times(8, one));
+    }).flat().map((segment, i) => ({ ...segment, segment_id: i + 1 }));
+  const some = allMergeable(ofSpans(3, 1));
+  assert.deepEqual(some, [0, 1, 2].map((span) => times(8, 0).map((_, i) => span * 8 + i + 1)));
+  assert.equal(allMergeable(ofSpans(500, 1)).length, MERGES_AT_ONCE_MAX);
+  assert.equal(allMergeable(ofSpans(5, SEGMENT_EVENTS_MAX / 16)).length, 2, "one of the largest");
+});
 
 Deno.test("parts: of one span of time each, on both sides of its ends", () => {
   const events = [-1, 0, SEGMENT_SPAN_MS - 1, SEGMENT_SPAN_MS].map((ms) => eventOf(ms));
