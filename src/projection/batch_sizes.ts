@@ -1,5 +1,9 @@
 import { RecentCache } from "../recent_cache.ts";
-import { BATCH_SIZES_KNOWN_MAX, PROJECTION_AIM_EVENTS_MIN } from "./projection_limits.ts";
+import {
+  BATCH_SIZES_KNOWN_MAX,
+  PROJECTION_AIM_EVENTS_MIN,
+  PROJECTION_MS_MAX,
+} from "./projection_limits.ts";
 
 /** At most so many times as many events as in the last transaction. */
 const GROWTH_MAX = 2;
@@ -38,10 +42,18 @@ export class BatchSizes {
     else if (ms > this.aimMs && events > PROJECTION_AIM_EVENTS_MIN) {
       const aimed = Math.floor(events * this.aimMs / ms);
       this.#set(projectId, Math.max(PROJECTION_AIM_EVENTS_MIN, Math.min(size, aimed)), 0);
-    } else if (ms < this.aimMs && events >= size) {
-      const aimed = Math.floor(size * Math.min(GROWTH_MAX, this.aimMs / ms));
-      this.#set(projectId, Math.min(this.eventsMax, aimed), 0);
+    } else if (events >= size && (ms < this.aimMs || this.#isBelowAim(size, ms))) {
+      const growth = ms < this.aimMs ? Math.min(GROWTH_MAX, this.aimMs / ms) : GROWTH_MAX;
+      this.#set(projectId, Math.min(this.eventsMax, Math.floor(size * growth)), 0);
     }
+  }
+
+  /**
+   * Whether a size that a failure has left grows although the transaction took longer than it aims at: what few
+   * events take is mostly to read the block that they are in, as often as it has to be read for them.
+   */
+  #isBelowAim(size: number, ms: number): boolean {
+    return size < PROJECTION_AIM_EVENTS_MIN && 2 * GROWTH_MAX * ms < PROJECTION_MS_MAX;
   }
 
   /** To be called where `events` could not be projected together: the next size is half of them. */

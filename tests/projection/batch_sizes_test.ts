@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { BatchSizes } from "../../src/projection/batch_sizes.ts";
-import { PROJECTION_AIM_EVENTS_MIN } from "../../src/projection/projection_limits.ts";
+import {
+  PROJECTION_AIM_EVENTS_MIN,
+  PROJECTION_MS_MAX,
+} from "../../src/projection/projection_limits.ts";
 
 const AIM_MS = 500;
 const MAX = 16_000;
@@ -41,5 +44,14 @@ Deno.test("batch sizes: as many events as fill the time, twice as many at most",
       sizes.done(1, sizes.sizeOf(1), 10);
     }
     assert.deepEqual(taken, [1, 2, 4, 8]);
+  });
+  await t.step("from few on, also where these take longer than is aimed at", () => {
+    const sizes = new BatchSizes(MAX, 4_000, AIM_MS);
+    sizes.setAside(1);
+    for (let i = 0; i < 12; i++) sizes.done(1, sizes.sizeOf(1), 2 * AIM_MS);
+    assert.equal(sizes.sizeOf(1), 1_000, "they are not taken one by one for ever");
+    sizes.setAside(1);
+    sizes.done(1, 1, PROJECTION_MS_MAX / 2);
+    assert.equal(sizes.sizeOf(1), 1, "twice as many could take too long");
   });
 });
