@@ -2,7 +2,7 @@ import type { Sql } from "../db/sql.ts";
 import { FLAG_CODES, HOT_COLUMNS } from "./segment_columns.ts";
 import { allBlocks, blocksWithAny } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { eachFetched, fetchHeads } from "./stored_segments.ts";
+import { eachFetched, fetchHeads, type WantedBlocks } from "./stored_segments.ts";
 import { ID_BYTES, uuidOf } from "./id_codec.ts";
 
 /** An event, reduced to what sessions and rollups are made of. */
@@ -56,6 +56,20 @@ function visitBlocks(
   }
 }
 
+/** Returns the blocks that may hold selected events. */
+export async function selectedBlocks(
+  sql: Sql,
+  projectId: number,
+  { identities, beforeMs = Infinity }: EventSelection,
+): Promise<WantedBlocks[]> {
+  const sorted = identities === undefined ? null : Int32Array.from(identities).sort();
+  const heads = await fetchHeads(sql, projectId, { fromMs: -Infinity, toMs: beforeMs });
+  return heads.flatMap((stored) =>
+    (sorted === null ? [allBlocks(stored.head)] : blocksWithAny(stored.head, sorted))
+      .map((blocks) => ({ ...stored, blocks }))
+  );
+}
+
 /** Visits the selected stored events of a project, in no order. `sql` must read one snapshot. */
 export async function visitTimedEvents(
   sql: Sql,
@@ -63,13 +77,7 @@ export async function visitTimedEvents(
   selection: EventSelection,
   visit: (event: TimedEvent) => void,
 ): Promise<void> {
-  const { identities, beforeMs = Infinity } = selection;
-  const sorted = identities === undefined ? null : Int32Array.from(identities).sort();
-  const heads = await fetchHeads(sql, projectId, { fromMs: -Infinity, toMs: beforeMs });
-  const wanted = heads.flatMap((stored) =>
-    (sorted === null ? [allBlocks(stored.head)] : blocksWithAny(stored.head, sorted))
-      .map((blocks) => ({ ...stored, blocks }))
-  );
+  const wanted = await selectedBlocks(sql, projectId, selection);
   for await (const reader of eachFetched(sql, projectId, wanted, [...HOT_COLUMNS, "ids"])) {
     visitBlocks(reader, selection, visit);
   }

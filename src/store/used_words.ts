@@ -2,8 +2,8 @@ import type { Sql } from "../db/sql.ts";
 import type { IntegerName } from "./segment_columns.ts";
 import { allBlocks, countWhile } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { eachFetched, eachStoredBlock, fetchHeads } from "./stored_segments.ts";
-import type { EventSelection } from "./timed_events.ts";
+import { eachFetched, fetchHeads } from "./stored_segments.ts";
+import { type EventSelection, selectedBlocks } from "./timed_events.ts";
 
 /** Dictionary numbers that stored events use. */
 export interface UsedWords {
@@ -69,7 +69,7 @@ export async function addUsedWords(
   selection: EventSelection,
 ): Promise<void> {
   const columns = [...columnsOf(selection), ...WORD_COLUMNS];
-  const blocks = eachStoredBlock(sql, projectId, selection.beforeMs);
+  const blocks = await selectedBlocks(sql, projectId, selection);
   for await (const reader of eachFetched(sql, projectId, blocks, columns)) {
     const { selected } = rangesOf(reader, selection);
     for (const name of WORD_COLUMNS) {
