@@ -43,7 +43,9 @@ export class BatchSizes {
       const aimed = Math.floor(events * this.aimMs / ms);
       this.#set(projectId, Math.max(PROJECTION_AIM_EVENTS_MIN, Math.min(size, aimed)), 0);
     } else if (events >= size && (ms < this.aimMs || this.#isBelowAim(size, ms))) {
-      const growth = ms < this.aimMs ? Math.min(GROWTH_MAX, this.aimMs / ms) : GROWTH_MAX;
+      const growth = this.#isBelowAim(size, ms)
+        ? GROWTH_MAX
+        : Math.min(GROWTH_MAX, this.aimMs / ms);
       this.#set(projectId, Math.min(this.eventsMax, Math.floor(size * growth)), 0);
     }
   }

@@ -27,7 +27,7 @@ SELECT ${STORED_ROW}, (j.stored_by = '${MOVED_XID}')::int::int8 FROM (
     SELECT journal_id, octet_length(block) AS bytes FROM journal
     WHERE project_id = $1::int AND journal_id > $2::int8 AND from_ms < $3::int8
       AND (projected_count > 0 OR stored_by = '${MOVED_XID}')
-      AND (int8range(from_ms, to_ms, '[]') && $4::text::int8multirange OR known_ids IS NOT NULL
+      AND (int8range(from_ms, to_ms, '[]') && (SELECT $4::text::int8multirange) OR known_ids IS NOT NULL
         OR set_aside_ids IS NOT NULL OR stored_by = '${MOVED_XID}')
     ORDER BY journal_id LIMIT ${JOURNAL_ROWS_READ_AT_ONCE}) AS next
 ) AS o JOIN journal j ON j.project_id = $1::int AND j.journal_id = o.journal_id
@@ -156,12 +156,13 @@ const SPAN_MS_MIN = 60_000;
  * be too many. Of a day's journal of a busy site, a visitor's minutes are in some rows of thousands.
  * @param spansMax at least 2
  */
-export function spansAround(moments: readonly number[], spansMax = SPANS_MAX): string {
-  for (let widthMs = SPAN_MS_MIN;; widthMs *= 2) {
-    const spans = new Set(moments.map((ms) => Math.floor(ms / widthMs)));
-    if (spans.size > spansMax) continue;
-    return `{${[...spans].map((n) => `[${n * widthMs},${(n + 1) * widthMs})`).join(",")}}`;
+export function spansAround(moments: Iterable<number>, spansMax = SPANS_MAX): string {
+  let widthMs = SPAN_MS_MIN;
+  let spans = new Set(Iterator.from(moments).map((ms) => Math.floor(ms / SPAN_MS_MIN)));
+  for (; spans.size > spansMax; widthMs *= 2) {
+    spans = new Set(spans.values().map((n) => Math.floor(n / 2)));
   }
+  return `{${[...spans].map((n) => `[${n * widthMs},${(n + 1) * widthMs})`).join(",")}}`;
 }
 
 /**

@@ -28,8 +28,8 @@ async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
 
 /**
  * Merges segments of a project, those of each of some spans of time into one, if there are enough to merge, or
- * writes one of an earlier version anew. A new segment is built outside of any transaction; the transaction that replaces the old
- * ones takes milliseconds, and reads see either them or the new one. Throws SegmentUnreadable.
+ * writes one of an earlier version anew. A new segment is built outside of any transaction; the transaction that
+ * replaces the old ones takes milliseconds, and reads see either them or the new one. Throws SegmentUnreadable.
  * @param pauseOf returns how building pauses, given the number of the project's segments
  * @param unreadable segments that are passed over, as they could not be read; where one cannot, it is added
  * @returns whether there was something to do
@@ -44,7 +44,9 @@ export async function mergeOnce(
   const next = await nextMerge(database, projectId, unreadable);
   if (next === null) return false;
   const pauseIfDue = pauseOf(next.stored);
+  let isOver = false;
   for (const segmentIds of next.merges) {
+    if (isOver) break;
     const merged = await mergedSegment(database, projectId, segmentIds, pauseIfDue).catch(
       (error) => {
         if (error instanceof SegmentUnreadable) unreadable.add(error.segmentId!);
@@ -55,7 +57,8 @@ export async function mergeOnce(
     await exclusively(projectId, () =>
       database.transaction(async (tx) => {
         // An archive that holds merging has waited for this lock, or reads the segments written here.
-        if (await beginProjection(tx, projectId) === null || await isHeld(tx, projectId)) return;
+        isOver = await beginProjection(tx, projectId) === null || await isHeld(tx, projectId);
+        if (isOver) return;
         // Where erasure or retention has replaced one of the segments, nothing is replaced here: the project
         // is merged again later.
         await replaceSegments(tx, projectId, segmentIds, merged);

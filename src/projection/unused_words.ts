@@ -1,6 +1,14 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventSelection } from "../store/timed_events.ts";
-import { takeUsedWords, type UsedWords, usedWords } from "../store/used_words.ts";
+import { SegmentUnreadable } from "../store/segment_head.ts";
+import { SegmentsGone } from "../store/stored_segments.ts";
+import {
+  noWords,
+  takeUsedWords,
+  type UsedWords,
+  usedWords,
+  type WordUses,
+} from "../store/used_words.ts";
 import { deleteNumbered } from "./numbered_rows.ts";
 
 /** The terms up to this number are page_view, click and scroll, which stay. */
@@ -72,8 +80,8 @@ export interface EarlierLook {
   /** Words that were looked for among all other events, in these segments. */
   readonly words: UsedWords;
   readonly segments: ReadonlySet<number>;
-  /** Those that none of these events has. */
-  readonly unused: UsedWords;
+  /** Those that some of these events have. */
+  readonly uses: WordUses;
 }
 
 /** Whether the same events are selected of what was stored at the earlier of two times. */
@@ -84,7 +92,7 @@ function isSame(one: EventSelection, other: EventSelection): boolean {
 
 /**
  * Looks which words will be without an event once those that are `leaving` have gone. It goes through all
- * segments, 0.4 s for a million events, so that little is left to do while the project is locked.
+ * segments, up to 0.4 s for a million events, so that little is left to do while the project is locked.
  * @param more words of events that have gone
  * @returns null: a segment went meanwhile, or cannot be read; everything is to be looked for later
  */
@@ -97,12 +105,38 @@ export async function lookEarlier(
   try {
     const words = await usedWords(sql, projectId, leaving);
     for (const kind of KINDS) for (const id of more?.[kind] ?? []) words[kind].add(id);
-    const unused = removable(words);
-    const segments = await takeUsedWords(sql, projectId, unused, leaving);
-    return { leaving, words, segments, unused };
-  } catch {
-    return null;
+    return { leaving, words, ...await takeUsedWords(sql, projectId, removable(words), leaving) };
+  } catch (error) {
+    if (error instanceof SegmentsGone || error instanceof SegmentUnreadable) return null;
+    throw error;
   }
+}
+
+/**
+ * Divides words by what an earlier look found of them. Where a word was used counts only as long as that segment is
+ * there: segments never change, and the events of one that is gone may have gone, too.
+ * @returns words to look for in the segments that have come since, and words to look for in all
+ */
+async function leftToLookFor(
+  tx: Sql,
+  projectId: number,
+  words: UsedWords,
+  { uses }: EarlierLook,
+): Promise<{ readonly inNew: UsedWords; readonly inAll: UsedWords }> {
+  const rows = await tx.query<{ segment_id: number }>(
+    "SELECT segment_id::int8 FROM segments WHERE project_id = $1::int",
+    [projectId],
+  );
+  const present = new Set(rows.map(({ segment_id }) => segment_id));
+  const [inNew, inAll] = [noWords(), noWords()];
+  for (const kind of KINDS) {
+    for (const id of words[kind]) {
+      const segmentId = uses[kind].get(id);
+      if (segmentId === undefined) inNew[kind].add(id);
+      else if (!present.has(segmentId)) inAll[kind].add(id);
+    }
+  }
+  return { inNew, inAll };
 }
 
 /**
@@ -116,16 +150,18 @@ export async function unusedOf(
   leaving: EventSelection,
   earlier: EarlierLook | null,
 ): Promise<UsedWords> {
-  const unused = removable(words);
+  const candidates = removable(words);
   const holds = earlier !== null && isSame(earlier.leaving, leaving) &&
     isWithin(words, earlier.words);
-  if (holds) {
-    for (const kind of KINDS) {
-      for (const id of unused[kind]) if (!earlier.unused[kind].has(id)) unused[kind].delete(id);
-    }
+  if (!holds) {
+    await takeUsedWords(tx, projectId, candidates, null);
+    return candidates;
   }
-  await takeUsedWords(tx, projectId, unused, null, holds ? earlier.segments : undefined);
-  return unused;
+  const { inNew, inAll } = await leftToLookFor(tx, projectId, candidates, earlier);
+  await takeUsedWords(tx, projectId, inNew, null, earlier.segments);
+  await takeUsedWords(tx, projectId, inAll, null);
+  for (const kind of KINDS) for (const id of inAll[kind]) inNew[kind].add(id);
+  return inNew;
 }
 
 /** Returns the names, paths and titles among words. */

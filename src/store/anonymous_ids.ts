@@ -2,8 +2,9 @@ import { Buffer } from "node:buffer";
 import type { Sql } from "../db/sql.ts";
 import { ID_BYTES, uuidOf } from "./id_codec.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { eachStoredBlock, fetchBlocks } from "./stored_segments.ts";
+import { eachFetched, fetchBlocks } from "./stored_segments.ts";
 import type { TextColumn } from "./text_codec.ts";
+import { selectedBlocks } from "./timed_events.ts";
 import { textAt } from "./whole_properties.ts";
 
 /** An event that carries an anonymous id, and the event's identity. */
@@ -69,9 +70,11 @@ export async function earliestCarriers(
 ): Promise<Map<string, Carrier>> {
   const earliest = new Map<string, Carrier>();
   if (anonymousIds.size === 0) return earliest;
-  for await (const block of eachStoredBlock(sql, projectId)) {
-    const [texts] = await fetchBlocks(sql, projectId, [block], ["anonymous_id"]);
-    const column = texts!.texts("anonymous_id");
+  const blocks = await selectedBlocks(sql, projectId, {});
+  let next = 0;
+  for await (const texts of eachFetched(sql, projectId, blocks, ["anonymous_id"])) {
+    const block = blocks[next++]!;
+    const column = texts.texts("anonymous_id");
     const values = wantedValues(column, anonymousIds);
     if (values.size === 0) continue;
     const [reader] = await fetchBlocks(sql, projectId, [block], CARRIER_COLUMNS);

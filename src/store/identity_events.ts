@@ -7,7 +7,6 @@ import { SPAN_EVENTS_AIM } from "./store_limits.ts";
 import {
   ALWAYS,
   eachFetched,
-  fetchBlocks,
   fetchHeads,
   type MsSpan,
   type WantedBlocks,
@@ -25,10 +24,14 @@ export async function blocksOfIdentities(
   const candidates = (await fetchHeads(sql, projectId, span)).flatMap((stored) =>
     blocksWithAny(stored.head, sorted).map((blocks) => ({ ...stored, blocks }))
   );
-  const readers = await fetchBlocks(sql, projectId, candidates, ["identities"]);
-  return candidates.filter((_, i) =>
-    readers[i]!.integers("identities").some((identity: number) => identities.has(identity))
-  );
+  const found: WantedBlocks[] = [];
+  let next = 0;
+  for await (const reader of eachFetched(sql, projectId, candidates, ["identities"])) {
+    const candidate = candidates[next++]!;
+    const isHeld = (identity: number) => identities.has(identity);
+    if (reader.integers("identities").some(isHeld)) found.push(candidate);
+  }
+  return found;
 }
 
 /**
@@ -66,13 +69,14 @@ interface CountedSpan extends MsSpan {
 
 /**
  * Covers spans, which are ordered by their beginnings, with others of `lengthMs`, and no time that none of them
- * has. Those of few events together become one, however far apart they lie.
+ * has. Those of few events together become one, however far apart they lie; each part of a longer one counts as
+ * all of its events.
  */
 function covered(spans: readonly CountedSpan[], lengthMs: number): MsSpan[] {
   const covering: { fromMs: number; toMs: number; events: number }[] = [];
   let coveredMs = -Infinity;
   for (const span of spans) {
-    let { events } = span;
+    const { events } = span;
     let fromMs = Math.max(span.fromMs, coveredMs);
     if (fromMs >= span.toMs) covering.at(-1)!.events += events;
     for (; fromMs < span.toMs; fromMs = coveredMs) {
@@ -82,7 +86,6 @@ function covered(spans: readonly CountedSpan[], lengthMs: number): MsSpan[] {
         last.toMs = coveredMs;
         last.events += events;
       } else covering.push({ fromMs, toMs: coveredMs, events });
-      events = 0;
     }
   }
   return covering.map(({ fromMs, toMs }) => ({ fromMs, toMs }));

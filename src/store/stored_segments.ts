@@ -20,6 +20,11 @@ export interface MsSpan {
 
 export const ALWAYS: MsSpan = { fromMs: -Infinity, toMs: Infinity };
 
+/** A segment was replaced or deleted since its head was fetched. */
+export class SegmentsGone extends Error {
+  override name = "SegmentsGone";
+}
+
 const HEADS = `
 SELECT segment_id::int8, head FROM segments WHERE project_id = $1::int`;
 
@@ -92,7 +97,7 @@ JOIN segments s ON s.project_id = $1::int AND s.segment_id = w.segment_id`;
 /**
  * Fetches these columns of these blocks, and returns a reader of each entry of `wanted`, in its order.
  * The readers hold the bytes and can read no other column. `sql` must read the snapshot that the heads
- * were fetched from. Throws where a segment is gone.
+ * were fetched from. Throws SegmentsGone.
  */
 export async function fetchBlocks(
   sql: Sql,
@@ -112,7 +117,7 @@ export async function fetchBlocks(
       arrayLiteral(batch.map(({ from }) => from)),
       arrayLiteral(batch.map(({ bytes }) => bytes)),
     ]);
-    if (rows.length < batch.length) throw new Error("Segments are gone");
+    if (rows.length < batch.length) throw new SegmentsGone("Segments are gone");
     for (const [number, bytes] of rows) {
       const { segment, column } = batch[numberOf(number!) - 1]!;
       fetched[segment]!.set(column, bytes!);
@@ -135,7 +140,7 @@ export async function fetchBlocks(
 export async function* eachFetched(
   sql: Sql,
   projectId: number,
-  wanted: Iterable<WantedBlocks> | AsyncIterable<WantedBlocks>,
+  wanted: Iterable<WantedBlocks>,
   columns: readonly ColumnName[],
 ): AsyncGenerator<SegmentReader> {
   const yieldIfDue = yielding();
@@ -147,7 +152,7 @@ export async function* eachFetched(
       await yieldIfDue();
     }
   };
-  for await (const one of wanted) {
+  for (const one of wanted) {
     const bytes = columns.reduce((sum, name) => sum + spanOf(one.head, name, one.blocks).bytes, 0);
     if (bytes > left && together.length > 0) {
       yield* readers();
@@ -157,23 +162,4 @@ export async function* eachFetched(
     left -= bytes;
   }
   yield* readers();
-}
-
-/**
- * Goes through all blocks of a project, one at a time, and yields to the event loop between them.
- * @param beforeMs only those of segments with an event before this
- */
-export async function* eachStoredBlock(
-  sql: Sql,
-  projectId: number,
-  beforeMs = Infinity,
-): AsyncGenerator<WantedBlocks> {
-  const yieldIfDue = yielding();
-  for (const stored of await fetchHeads(sql, projectId, { fromMs: -Infinity, toMs: beforeMs })) {
-    const { end } = allBlocks(stored.head);
-    for (let first = 0; first < end; first++) {
-      yield { ...stored, blocks: { first, end: first + 1 } };
-      await yieldIfDue();
-    }
-  }
 }

@@ -1,6 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import { FLAG_CODES, HOT_COLUMNS } from "./segment_columns.ts";
-import { allBlocks, blocksWithAny } from "./segment_head.ts";
+import { allBlocks, type Blocks, blocksWithAny } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
 import { eachFetched, fetchHeads, type WantedBlocks } from "./stored_segments.ts";
 import { ID_BYTES, uuidOf } from "./id_codec.ts";
@@ -56,7 +56,7 @@ function visitBlocks(
   }
 }
 
-/** Returns the blocks that may hold selected events. */
+/** Returns the blocks that may hold selected events, one by one where there is no identity to go by. */
 export async function selectedBlocks(
   sql: Sql,
   projectId: number,
@@ -64,8 +64,10 @@ export async function selectedBlocks(
 ): Promise<WantedBlocks[]> {
   const sorted = identities === undefined ? null : Int32Array.from(identities).sort();
   const heads = await fetchHeads(sql, projectId, { fromMs: -Infinity, toMs: beforeMs });
+  const each = ({ first, end }: Blocks) =>
+    Array.from({ length: end - first }, (_, i) => ({ first: first + i, end: first + i + 1 }));
   return heads.flatMap((stored) =>
-    (sorted === null ? [allBlocks(stored.head)] : blocksWithAny(stored.head, sorted))
+    (sorted === null ? each(allBlocks(stored.head)) : blocksWithAny(stored.head, sorted))
       .map((blocks) => ({ ...stored, blocks }))
   );
 }

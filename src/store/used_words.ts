@@ -1,8 +1,8 @@
 import type { Sql } from "../db/sql.ts";
 import type { IntegerName } from "./segment_columns.ts";
-import { allBlocks, countWhile } from "./segment_head.ts";
+import { countWhile } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
-import { eachFetched, fetchHeads } from "./stored_segments.ts";
+import { eachFetched } from "./stored_segments.ts";
 import { type EventSelection, selectedBlocks } from "./timed_events.ts";
 
 /** Dictionary numbers that stored events use. */
@@ -91,11 +91,15 @@ export async function usedWords(
   return used;
 }
 
+/** Words that are used, each with a segment that has an event with it. */
+export type WordUses = Readonly<Record<keyof UsedWords, ReadonlyMap<number, number>>>;
+
 /**
  * Takes the words that stored events use from `words`, and ends once none is left.
  * @param leaving events that are not looked at, since they are to go; null: all are
  * @param known segments that were gone through before, and are passed over
- * @returns the segments that need not be gone through again. Fails where one is deleted meanwhile
+ * @returns the segments that need not be gone through again, and where the words that were taken are used
+ * @throws SegmentsGone, SegmentUnreadable
  */
 export async function takeUsedWords(
   sql: Sql,
@@ -103,29 +107,32 @@ export async function takeUsedWords(
   words: UsedWords,
   leaving: EventSelection | null,
   known: ReadonlySet<number> = new Set(),
-): Promise<Set<number>> {
+): Promise<{ readonly segments: ReadonlySet<number>; readonly uses: WordUses }> {
+  const uses = { terms: new Map(), referrers: new Map(), contexts: new Map(), traffic: new Map() };
   const isDone = () => Object.values(words).every(({ size }) => size === 0);
-  if (isDone()) return new Set();
+  if (isDone()) return { segments: new Set(), uses };
   const asked = WORD_COLUMNS.filter((name) => words[WORDS_OF[name]].size > 0);
   const columns = leaving === null ? asked : [...columnsOf(leaving), ...asked];
-  const heads = (await fetchHeads(sql, projectId)).filter((one) => !known.has(one.segmentId));
-  const blocks = heads.flatMap((stored) =>
-    Array.from(
-      { length: allBlocks(stored.head).end },
-      (_, first) => ({ ...stored, blocks: { first, end: first + 1 } }),
-    )
+  const blocks = (await selectedBlocks(sql, projectId, {})).filter(({ segmentId }) =>
+    !known.has(segmentId)
   );
+  let next = 0;
   for await (const reader of eachFetched(sql, projectId, blocks, columns)) {
+    const { segmentId } = blocks[next++]!;
     const ranges = leaving === null
       ? [[0, reader.events] as const]
       : rangesOf(reader, leaving).others;
     for (const name of asked) {
-      const left = words[WORDS_OF[name]];
-      if (left.size === 0) continue;
+      const kind = WORDS_OF[name];
+      if (words[kind].size === 0) continue;
       const column = reader.integers(name);
-      for (const [from, to] of ranges) for (let at = from; at < to; at++) left.delete(column[at]!);
+      for (const [from, to] of ranges) {
+        for (let at = from; at < to; at++) {
+          if (words[kind].delete(column[at]!)) uses[kind].set(column[at]!, segmentId);
+        }
+      }
     }
     if (isDone()) break;
   }
-  return new Set(heads.map(({ segmentId }) => segmentId));
+  return { segments: new Set(blocks.map(({ segmentId }) => segmentId)), uses };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { eraseActor, lookBeforeErasing } from "../../src/projection/erasure.ts";
+import { deleteEventsBefore } from "../../src/projection/retention.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { candidateValues } from "../../src/query/known_values.ts";
@@ -10,7 +11,7 @@ import { SEGMENTS_MERGED } from "../../src/store/store_limits.ts";
 import { takeUsedWords, usedWords } from "../../src/store/used_words.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
-import { projected, rowAt } from "./removal_world.ts";
+import { projected, rowAt, START_MS, STEP_MS } from "./removal_world.ts";
 
 type Change = (database: Database, project: number) => Promise<unknown>;
 
@@ -19,10 +20,18 @@ const arrive = (...rows: readonly EventRow[]): Change => async (database, projec
   await createProjection(database).catchUp(project_id);
 };
 
+const eraseActorOf = (value: string): Change => async (database, project) => {
+  const [who] = await database.query<{ actor_id: number }>(
+    "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = $2::text",
+    [project, value],
+  );
+  await database.transaction((tx) => eraseActor(tx, project, who!.actor_id));
+};
+
 const visit = (step: number, path: string, members: Partial<EventRow>) =>
   rowAt(step, { name: "page_view", path, ...members });
 
-/** Two visits of u1 and two of others; all pages are one person's but the first. */
+/** Visits of u1 and of others; two of the pages are of several people. */
 const VISITS = [
   visit(1, "/", { user_id: "u1" }),
   visit(2, "/hers", { user_id: "u1" }),
@@ -30,18 +39,20 @@ const VISITS = [
   visit(10, "/signs-in", { user_id: "u1", anonymous_id: "a1" }),
   visit(4, "/", { anonymous_id: "a2" }),
   visit(5, "/a2", { anonymous_id: "a2" }),
+  visit(12, "/both", { user_id: "u1" }),
+  visit(7, "/both", { anonymous_id: "a4" }),
 ];
 
 /** What may happen between the look and the lock, and the paths that stay after it. */
 const BETWEEN: Readonly<Record<string, { readonly change: Change; readonly left: string[] }>> = {
-  nothing: { change: () => Promise.resolve(), left: ["/", "/a2"] },
+  nothing: { change: () => Promise.resolve(), left: ["/", "/a2", "/both"] },
   "somebody else sees one of the pages": {
     change: arrive(visit(20, "/hers", { anonymous_id: "a3" })),
-    left: ["/", "/a2", "/hers"],
+    left: ["/", "/a2", "/both", "/hers"],
   },
   "she sees another page": {
     change: arrive(visit(20, "/late", { user_id: "u1" })),
-    left: ["/", "/a2"],
+    left: ["/", "/a2", "/both"],
   },
   "segments are merged": {
     change: async (database, project) => {
@@ -50,15 +61,23 @@ const BETWEEN: Readonly<Record<string, { readonly change: Change; readonly left:
       }
       assert.ok(await mergeOnce(database, project), "there is nothing to merge");
     },
-    left: ["/", "/a2"],
+    left: ["/", "/a2", "/both"],
   },
   "a device turns out to be hers": {
     change: arrive(visit(20, "/", { user_id: "u1", anonymous_id: "a2" })),
-    left: [],
+    left: ["/both"],
   },
   "a device turns out to be somebody else's": {
     change: arrive(visit(0, "/", { user_id: "u2", anonymous_id: "a1" })),
-    left: ["/", "/a2", "/hers-before"],
+    left: ["/", "/a2", "/both", "/hers-before"],
+  },
+  "the other one who saw a page is erased": {
+    change: eraseActorOf("a4"),
+    left: ["/", "/a2"],
+  },
+  "the other one's visit expires": {
+    change: (database, project) => deleteEventsBefore(database, project, START_MS + 7.5 * STEP_MS),
+    left: [],
   },
 };
 
@@ -85,10 +104,10 @@ onBothEngines(
     const project = await projected(database, VISITS);
     const all = () => usedWords(database, project, { beforeMs: Infinity });
     const words = await all();
-    const passed = await takeUsedWords(database, project, words, null);
-    assert.deepEqual([words.terms.size, passed.size > 0], [0, true]);
+    const { segments } = await takeUsedWords(database, project, words, null);
+    assert.deepEqual([words.terms.size, segments.size > 0], [0, true]);
     const again = await all();
-    assert.equal((await takeUsedWords(database, project, again, null, passed)).size, 0);
+    assert.equal((await takeUsedWords(database, project, again, null, segments)).segments.size, 0);
     assert.deepEqual(again, await all());
   },
 );

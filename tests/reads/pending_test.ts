@@ -140,7 +140,7 @@ onBothEngines(
   "pending: what a replica lacks is told, and nothing is made of it",
   async (_t, db) => {
     const database = await openWithProjects(db);
-    const replica = { lagging: () => Promise.resolve(3) };
+    const replica = { lagging: () => Promise.resolve(() => Promise.resolve(3)) };
     const services = { ...stopped(database).services, replica, database };
     const url = new URL("http://x/v1/events");
     const headers = { Accept: "application/x-ndjson" };

@@ -1,4 +1,4 @@
-import type { Replica } from "./replica.ts";
+import type { CountLacked, Replica } from "./replica.ts";
 
 /** What makes the events that are stored by now countable. */
 export interface Counting {
@@ -11,17 +11,20 @@ export interface Counting {
   readonly replica?: Replica | null;
 }
 
+export const NOTHING_LACKED: CountLacked = () => Promise.resolve(0);
+
 /**
  * Waits at most `msMax` until what is stored by now is projected, and until the database that answers reads
  * has that.
- * @returns how many stored events that database lacks: they are pending, and it does not know of them
+ * @returns what counts the stored events that a snapshot of that database lacks: they are pending, and it does not
+ * know of them
  */
 export async function countedWithin(
   { projection, replica }: Counting,
   projectId: number,
   msMax: number,
-): Promise<number> {
+): Promise<CountLacked> {
   const endsAtMs = performance.now() + msMax;
   await projection.catchUpWithin(projectId, msMax);
-  return await replica?.lagging([projectId], endsAtMs - performance.now()) ?? 0;
+  return await replica?.lagging(endsAtMs - performance.now()) ?? NOTHING_LACKED;
 }

@@ -1,13 +1,22 @@
-import { arrayLiteral, type Param, type Sql, StatementRefused } from "../../db/sql.ts";
+import {
+  arrayLiteral,
+  DatabaseUnavailable,
+  type Param,
+  type Sql,
+  StatementRefused,
+} from "../../db/sql.ts";
 import { pause } from "../../pause.ts";
+
+/** Counts the stored events of projects that a snapshot of the replica lacks. */
+export type CountLacked = (snapshot: Sql, projectIds: readonly number[]) => Promise<number>;
 
 /** The database that answers reads, where it is a replica of the one that is written to. */
 export interface Replica {
   /**
    * Waits until the replica has what the primary has committed by now, at most `msMax`.
-   * @returns null once it has; else how many stored events of these projects it lacks
+   * @returns null once it has; else what counts the events that it lacks
    */
-  lagging(projectIds: readonly number[], msMax: number): Promise<number | null>;
+  lagging(msMax: number): Promise<CountLacked | null>;
 }
 
 /** How long the replica is left before it is asked again. */
@@ -27,6 +36,9 @@ SELECT coalesce(sum(event_count), 0)::int8 AS events
 FROM unnest($1::text::int[], $2::text::int8[]) AS k (project_id, last)
 JOIN journal j ON j.project_id = k.project_id AND j.journal_id > k.last`;
 
+/** undefined_function, object_not_in_prerequisite_state, feature_not_supported: a server without such positions. */
+const WITHOUT_POSITIONS = new Set(["42883", "55000", "0A000"]);
+
 /** Returns the first row; null where the server does not know the functions that are asked. */
 async function rowOf<R extends Record<string, unknown>>(
   sql: Sql,
@@ -36,23 +48,24 @@ async function rowOf<R extends Record<string, unknown>>(
   try {
     return (await sql.query<R>(text, params))[0]!;
   } catch (error) {
-    if (error instanceof StatementRefused) return null;
-    throw error;
+    if (!(error instanceof StatementRefused)) throw error;
+    if (WITHOUT_POSITIONS.has(error.sqlState)) return null;
+    throw new DatabaseUnavailable("A replica does not tell its position", { cause: error });
   }
 }
 
 /** Compares the replica's positions in the write-ahead log, and rows of its journal, with the primary's. */
 export function createReplica(primary: Sql, replica: Sql): Replica {
-  async function countLacked(projectIds: readonly number[]): Promise<number> {
+  const countLacked: CountLacked = async (snapshot, projectIds) => {
     const ids = arrayLiteral(projectIds);
-    const known = await replica.query<{ last: number }>(LAST_ROWS, [ids]);
+    const known = await snapshot.query<{ last: number }>(LAST_ROWS, [ids]);
     const lasts = arrayLiteral(known.map(({ last }) => last));
     const [lacked] = await primary.query<{ events: number }>(LACKED, [ids, lasts]);
     return lacked!.events;
-  }
+  };
 
   return {
-    async lagging(projectIds, msMax) {
+    async lagging(msMax) {
       const endsAtMs = performance.now() + msMax;
       const written = await rowOf<{ position: string }>(
         primary,
@@ -62,7 +75,7 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
       for (;;) {
         const replayed = await rowOf<{ has: boolean }>(replica, HAS_REPLAYED, [written.position]);
         if (replayed?.has !== false) return null;
-        if (performance.now() >= endsAtMs) return await countLacked(projectIds);
+        if (performance.now() >= endsAtMs) return countLacked;
         await pause(LOOK_PAUSE_MS);
       }
     },

@@ -243,7 +243,11 @@ export async function getReport(
   const asOfMs = now();
   const { shared, slugs, question, own } = readParameters(readRequest, report, asOfMs);
   const { project, scope, comparedBy } = shared;
-  const lacked = await countedWithin(services, project.projectId, PROJECTION_WAIT_MS_MAX);
+  const countLacked = await countedWithin(
+    services,
+    project.projectId,
+    PROJECTION_WAIT_MS_MAX,
+  );
   const answered: Warned = await withinTime(
     reads,
     readTimeoutMs,
@@ -276,7 +280,7 @@ export async function getReport(
         ...sharedFilters(scope.filters, segments),
         ...answer.parameterFilters ?? [],
       ];
-      const pending = projected.pending + lacked;
+      const pending = projected.pending + await countLacked(sql, [project.projectId]);
       // None for shares: a suggestion may be the value of a single person.
       const ofValues = share ? [] : await valueWarnings(sql, project.projectId, parameterFilters);
       const ofPending = report.warnsOfPending ? pendingWarnings(pending) : [];

@@ -30,7 +30,7 @@ import { valueWarnings } from "../../query/warnings.ts";
 import { comparisonWarnings, NO_EFFECT } from "../../query/without_effect.ts";
 import { namedSegment, SEGMENT_SEMANTICS } from "../answer/asked_segment.ts";
 import { lineReply } from "./line_stream.ts";
-import { countedWithin } from "../answer/counted.ts";
+import { countedWithin, NOTHING_LACKED } from "../answer/counted.ts";
 import { projectedState } from "../answer/projected_state.ts";
 import { siteHostOf } from "../answer/report_endpoint.ts";
 import { EventShown } from "../shown/exported_event_schema.ts";
@@ -129,9 +129,9 @@ async function caughtUp(
   } catch (error) {
     if (!(error instanceof DiskFull) || hasSegment || isNarrowed(scope)) throw error;
   }
-  const lacked = await replica?.lagging([projectId], PROJECTION_JOB_WAIT_MS_MAX) ?? null;
-  if (lacked === null) return;
-  throw new DatabaseUnavailable("The replica that answers reads is behind");
+  if (await replica?.lagging(PROJECTION_JOB_WAIT_MS_MAX)) {
+    throw new DatabaseUnavailable("The replica that answers reads is behind");
+  }
 }
 
 /** Returns the bounds of a list as the reply tells them; null: there are none. */
@@ -142,7 +142,8 @@ function shownBounds(range: Range | null) {
 /**
  * `GET /v1/events`: a page of stored events, or all selected events as NDJSON where the caller
  * accepts `application/x-ndjson`. A list is read from segments and the journal, a tail from the journal.
- * @throws DatabaseUnavailable; Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`, `damaged_events`.
+ * @throws DatabaseUnavailable; Problem `invalid_parameter`, `cursor_expired`, `range_too_large`, `read_timeout`,
+ * `damaged_events`.
  */
 export async function getEvents(
   context: EventsContext,
@@ -165,9 +166,9 @@ export async function getEvents(
     return await lineReply(lines, requestId, readFailure);
   }
   const isOfCounted = tail === null || filters.length > 0 || slug !== null;
-  const lacked = isOfCounted
+  const countLacked = isOfCounted
     ? await countedWithin(context, project.projectId, PROJECTION_WAIT_MS_MAX)
-    : await context.replica?.lagging([project.projectId], 0) ?? 0;
+    : await context.replica?.lagging(0) ?? NOTHING_LACKED;
   const { page, warnings, pending, segment } = await withinTime(
     context.reads,
     context.readTimeoutMs,
@@ -186,7 +187,8 @@ export async function getEvents(
         { parameter: "filters", filters },
         { parameter: "segment", filters: segment === null ? [] : filtersOfSegment(segment) },
       ]);
-      return { page, pending: waiting + lacked, warnings, segment };
+      const pending = waiting + await countLacked(sql, [project.projectId]);
+      return { page, pending, warnings, segment };
     },
     request.signal,
   );

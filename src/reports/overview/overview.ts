@@ -13,6 +13,8 @@ import {
 } from "../../query/parameters.ts";
 import type { Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
+import { NOTHING_LACKED } from "../answer/counted.ts";
+import type { CountLacked } from "../answer/replica.ts";
 import type { ReportServices } from "../answer/report_endpoint.ts";
 import { withinTime } from "../answer/time_limit.ts";
 import { type OverviewDays, readDays } from "./overview_days.ts";
@@ -238,15 +240,15 @@ async function shown(sql: Sql, found: readonly FoundProject[], asOfMs: number) {
 
 /**
  * Waits a moment for the pending events of some of the projects.
- * @returns how many stored events the database that answers reads lacks
+ * @returns what counts the stored events that a snapshot of the database that answers reads lacks
  */
 async function catchUp(
   { reads, projection, replica }: ReportServices,
   projects: readonly Project[],
-): Promise<number> {
+): Promise<CountLacked> {
   const endsAtMs = performance.now() + PROJECTION_WAIT_MS_MAX;
   const ids = projects.map(({ projectId }) => projectId);
-  const lacked = await replica?.lagging(ids, PROJECTION_WAIT_MS_MAX) ?? 0;
+  const countLacked = await replica?.lagging(PROJECTION_WAIT_MS_MAX) ?? NOTHING_LACKED;
   const states = await readStates(reads, ids);
   const waiting = [...states.values()].filter(({ pending }) => pending > 0);
   await Promise.all(
@@ -254,8 +256,8 @@ async function catchUp(
       projection.catchUpWithin(projectId, endsAtMs - performance.now())
     ),
   );
-  if (!replica || waiting.length === 0) return lacked;
-  return await replica.lagging(ids, endsAtMs - performance.now()) ?? 0;
+  if (!replica || waiting.length === 0) return countLacked;
+  return await replica.lagging(endsAtMs - performance.now()) ?? NOTHING_LACKED;
 }
 
 /**
@@ -277,12 +279,14 @@ export async function getOverview(
   const all = (await projectsOf(question.project)).filter((project) => matches(project, question));
   const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
   const daysOf = daysByZone(query, asOfMs);
-  const lacked = await catchUp(services, projects);
+  const countLacked = await catchUp(services, projects);
   const { pending, rows, warnings } = await withinTime(
     reads,
     readTimeoutMs,
     async (sql, signal) => {
-      const states = await readStates(sql, projects.map(({ projectId }) => projectId));
+      const ids = projects.map(({ projectId }) => projectId);
+      const states = await readStates(sql, ids);
+      const lacked = await countLacked(sql, ids);
       const listed = projects.map((project): ListedProject => {
         const scope = scopeOf(project);
         return {
