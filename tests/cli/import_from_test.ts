@@ -227,12 +227,16 @@ Deno.test("import --from: one that is killed is completed by the next, each even
 Deno.test("import --from: a file without any row says what is taken", async () => {
   const dataDir = await makeDataDir("footfall-import-empty-");
   try {
-    const file = join(dataDir, "garbage.csv");
-    await Deno.writeTextFile(file, "garbage");
+    const file = join(dataDir, "website_event.csv");
+    await Deno.writeTextFile(file, "event_id,event_type,url_path,created_at,session_id\n");
     const { code, out, errors } = await run(dataDir, ["import", "--from", "umami", file]);
     assert.equal(code, 1, errors);
     assert.match(out, /There is no row of Umami's in it: Umami takes its export \(a zip/);
     assert.match(out, /There is nothing to import\./);
+    await Deno.writeTextFile(file, "garbage");
+    const garbage = await run(dataDir, ["import", "--from", "umami", file]);
+    assert.equal(garbage.code, 1);
+    assert.match(garbage.errors, /its header is none of Umami's/);
   } finally {
     await Deno.remove(dataDir, { recursive: true });
   }
