@@ -338,12 +338,12 @@ for (const scheme of ["light", "dark"] as const) {
       await assertFits(visit, page, `${query.replace(/=.*/, "").replace("&", "-")}-${scheme}`);
       for (const [width, widest] of [[1440, "110px"], [1700, "130px"]] as const) {
         await page.setViewport({ width, height: 900 });
-        const tables = await page.evaluate(
-          `[...document.querySelectorAll(".visits-table .table-scroll")]
+        const found = await page.waitForFunction(
+          `innerWidth === ${width} && [...document.querySelectorAll(".visits-table .table-scroll")]
           .map((each) => [each.scrollWidth > each.clientWidth, getComputedStyle(each.querySelector("td")).maxWidth])`,
         );
-        const fits = (tables as unknown[]).map(() => [false, widest]);
-        assert.deepEqual(tables, fits, `${query}: the visits fit ${width} px`);
+        const tables = await found.jsonValue() as unknown[];
+        assert.deepEqual(tables, tables.map(() => [false, widest]), `${query} at ${width} px`);
       }
     }
   });
