@@ -1,7 +1,7 @@
 import { numberOf } from "../db/binary_rows.ts";
 import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
 import type { ColumnName } from "./segment_columns.ts";
-import { allBlocks, type Blocks, decodeHead, type SegmentHead, spanOf } from "./segment_head.ts";
+import { type Blocks, decodeHead, type SegmentHead, spanOf } from "./segment_head.ts";
 import { SegmentReader } from "./segment_reader.ts";
 import { FETCH_BYTES_AIM, SMALL_BYTES_AIM } from "./store_limits.ts";
 import { yielding } from "./yielding.ts";

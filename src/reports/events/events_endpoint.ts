@@ -149,9 +149,8 @@ export async function getEvents(
   context: EventsContext,
   { request, url, requestId }: Exchange<unknown>,
 ): Promise<Response> {
-  const { project } = context;
-  const query = url.searchParams;
-  const asOf = new Date(context.now());
+  const { project, replica } = context;
+  const [query, asOf] = [url.searchParams, new Date(context.now())];
   const isExport = prefersToJson(request, "application/x-ndjson");
   const asked = readQuery(query, project, asOf, isExport);
   const { range, slug, filters, bots, rows, rowsMax, tail, cursor } = asked;
@@ -168,7 +167,7 @@ export async function getEvents(
   const isOfCounted = tail === null || filters.length > 0 || slug !== null;
   const countLacked = isOfCounted
     ? await countedWithin(context, project.projectId, PROJECTION_WAIT_MS_MAX)
-    : await context.replica?.lagging(0) ?? NOTHING_LACKED;
+    : await replica?.lagging(0) ?? NOTHING_LACKED;
   const { page, warnings, pending, segment } = await withinTime(
     context.reads,
     context.readTimeoutMs,
@@ -187,8 +186,8 @@ export async function getEvents(
         { parameter: "filters", filters },
         { parameter: "segment", filters: segment === null ? [] : filtersOfSegment(segment) },
       ]);
-      const pending = waiting + await countLacked(sql, [project.projectId]);
-      return { page, pending, warnings, segment };
+      const lacked = await countLacked(sql, [project.projectId]);
+      return { page, pending: waiting + lacked, warnings, segment };
     },
     request.signal,
   );
