@@ -49,7 +49,7 @@ export const LOOK_CLAIM_MS = 5 * MINUTE_MS;
 export const SEND_CLAIM_MS = MINUTE_MS;
 /** Messages that one server sends at once. */
 export const SENDS_AT_ONCE = 5;
-/** How long one run goes on: another one begins a minute after the last. */
+/** How long one run goes on: another one begins with the next minute, or as soon as this one has ended. */
 export const TOLD_RUN_MS_MAX = 50 * SECOND_MS;
 
 /** How long a server that stops waits for what it is sending. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { JOBS, type JobServices } from "../../src/server/jobs.ts";
 import { ALERTS_MAX } from "../../src/told/told_limits.ts";
 import { assertProblem, newEvent, type TestProject } from "../support/app.ts";
 import { sharedPeopleApp } from "../support/people_database.ts";
@@ -254,6 +255,40 @@ Deno.test("alerts: findings above a score, each once", () =>
     const [lead] = await look();
     assert.match(lead!, /rose/);
     assert.deepEqual(await look(), []);
+  }));
+
+Deno.test("alerts: what is due while a receiver is waited for past the minute is looked at after it", () =>
+  withWorld(async ({ project, put, receiver }) => {
+    await post(project, [{ name: "page_view", path: "/", anonymousId: "a" }]);
+    await people.app.admin("GET", `/v1/kpis?project=${project.id}`);
+    for (const slug of ["a", "b"]) {
+      await put({ kind: "threshold", question: { metric: "visitors" }, below: 5 }, slug);
+    }
+    const makeDue = async (slug: string) => {
+      const due = "CASE slug WHEN $1::text THEN now() - interval '1 second' ELSE 'infinity' END";
+      await people.sql.query(`UPDATE alerts SET due_at = ${due}`, [slug]);
+    };
+    const came: string[] = [];
+    let onCame = () => Promise.resolve();
+    receiver.answer = async ({ body }) => {
+      came.push(JSON.parse(body).data.slug);
+      await onCame();
+      return new Response(null, { status: 204 });
+    };
+    let nowMs = 0;
+    const services = {
+      ...{ now: () => nowMs, move: null },
+      notifications: { runDue: () => people.app.app.tellDue() },
+    } as unknown as JobServices;
+    const job = JOBS.find(({ name }) => name === "tell what is due")!;
+    await makeDue("a");
+    onCame = async () => {
+      onCame = () => Promise.resolve();
+      await makeDue("b");
+      nowMs += MINUTE_MS;
+    };
+    await job.run(services);
+    assert.deepEqual(came, ["a", "b"]);
   }));
 
 Deno.test("alerts: what makes no sense is refused with its place, bounds on both sides", async () => {
