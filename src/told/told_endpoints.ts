@@ -13,7 +13,6 @@ import {
   AlertBody,
   type AlertDefinition,
   type AlertShown,
-  EVERY_MS,
   nextLookMs,
 } from "./alert_definition.ts";
 import { assertNamed, namedByAlert, namedByDigest } from "./asked_definitions.ts";
@@ -22,6 +21,7 @@ import { listDeliveries } from "./deliveries.ts";
 import { assertReceivers } from "./receivers.ts";
 import { nextSlot } from "./slots.ts";
 import type { Notifications } from "./told.ts";
+import { LOOKS_RUN_EVERY_MS } from "./told_limits.ts";
 import {
   ALERTS,
   deleteTold,
@@ -144,7 +144,7 @@ export async function putAlert(services: ToldServices, exchange: ApiExchange): P
   const { projectId } = project;
   await assertReceivers(sql, definition, { projectId, projects: [project.id], hasMail });
   await assertNamed(sql, namedByAlert(definition), [project.id]);
-  const dueMs = nextLookMs(now(), EVERY_MS.silence);
+  const dueMs = nextLookMs(now(), LOOKS_RUN_EVERY_MS);
   const saving = { project, definition, dueMs, what: "alert.save" } as const;
   const { isNew, slug } = await save(services, exchange, ALERTS, saving);
   const stored = await requireTold<AlertDefinition>(sql, ALERTS, projectId, slug);

@@ -30,7 +30,7 @@ export const FINDING_SCORE_MAX = 1000;
 /** How often the job runs that looks at what is due. */
 export const LOOKS_RUN_EVERY_MS = MINUTE_MS;
 
-/** How often each kind of alert is looked at: no more often than that. */
+/** How often each kind of alert is looked at, counted from the beginning of the minute of its last look. */
 export const THRESHOLD_EVERY_MS = 5 * MINUTE_MS;
 export const SILENCE_EVERY_MS = MINUTE_MS;
 export const UNUSUAL_EVERY_MS = HOUR_MS;

@@ -245,7 +245,7 @@ export class ToldRunner {
       const reason = error instanceof Error ? error.message : String(error);
       log.warn(`${kind.one} not looked at`, { projectId, slug, reason });
       await noteLook(sql, kind, told, {
-        nextMs: now() + FAILED_LOOK_AGAIN_MS,
+        nextMs: nextLookMs(now(), FAILED_LOOK_AGAIN_MS),
         problem: sentenceOf(error),
         firingSinceMs: told.firingSinceMs,
         told: arrayLiteral([...told.told]),

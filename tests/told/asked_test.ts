@@ -182,6 +182,9 @@ Deno.test("alerts: what is deleted under an alert is told in the list, and nothi
   assert.deepEqual(await shop.told(), []);
   const { alerts } = (await people.app.admin("GET", `/v1/alerts?project=${shop.id}`)).body;
   assert.equal(alerts[0].problem, 'There is no goal "buy" any more.');
+  // Runs begin with the minute: a look that is due after its beginning would wait for the next one.
+  const due = "SELECT due_at = date_trunc('minute', due_at) AS whole FROM alerts";
+  assert.deepEqual(await people.sql.query(due), [{ whole: true }]);
   await people.sql.query("DELETE FROM alerts");
 });
 
