@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { BUCKETS_MAX } from "../limits.ts";
 import { dateAt, localTime } from "./local_dates.ts";
-import { oneOf, rangeTooLarge } from "./parameters.ts";
+import { ofCompare, oneOf, rangeTooLarge } from "./parameters.ts";
 import { type Range, refuseOddYear, startOfDay } from "./range.ts";
 
 export type Interval = "hour" | "day" | "week" | "month";
@@ -107,10 +107,11 @@ function periodsOf(range: Range, interval: Interval): Period[] | null {
 function boundedPeriodsOf(range: Range, interval: Interval): Period[] {
   const periods = periodsOf(range, interval);
   if (periods !== null) return periods;
-  throw rangeTooLarge(
+  const problem = rangeTooLarge(
     "interval",
     `Ask for at most ${BUCKETS_MAX} buckets at once: take a coarser interval than ${interval}, or a shorter range.`,
   );
+  throw range.namedBy === "compare" ? ofCompare(problem) : problem;
 }
 
 /**
@@ -138,8 +139,8 @@ export function wholePeriods(range: Range, interval: CalendarInterval, following
   const periods = boundedPeriodsOf(range, interval);
   const first = periods[0]!;
   const last = periods.at(-1)!;
-  refuseOddYear("from", new Date(first.startMs));
-  refuseOddYear("to", new Date(last.endMs));
+  refuseOddYear(range.namedBy ?? "from", new Date(first.startMs));
+  refuseOddYear(range.namedBy ?? "to", new Date(last.endMs));
   const more = periodsFrom(last.endMs, interval, range.timezone);
   for (let i = 0; i < following; i++) periods.push(more.next().value);
   return periods.map((period) => ({ ...period, fromMs: period.startMs, toMs: period.endMs }));

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { TIMESTAMP_MS_MIN } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { localTime } from "./local_dates.ts";
-import { invalidParameter } from "./parameters.ts";
+import { invalidParameter, ofCompare } from "./parameters.ts";
 import { type Range, readRange, startOfDay } from "./range.ts";
 import { isSlug } from "./slugs.ts";
 
@@ -118,15 +118,10 @@ function namedRange(
   if (!bounds.success) throw invalidParameter("compare", USAGE);
   const timezone = query.get("timezone") ?? "";
   try {
-    return readRange(
-      new URLSearchParams({ ...bounds.data, timezone }),
-      projectTimezone,
-      asOfMs,
-    );
+    const dates = new URLSearchParams({ ...bounds.data, timezone });
+    return { ...readRange(dates, projectTimezone, asOfMs), namedBy: "compare" };
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const errors = [{ field: "compare", code: error.code, message: error.detail }];
-    throw new Problem(error.code, `compare: ${error.detail}`, { errors });
+    throw error instanceof Problem ? ofCompare(error) : error;
   }
 }
 

@@ -28,6 +28,12 @@ export function rangeTooLarge(field: string, message: string): Problem {
   return new Problem("range_too_large", message, { errors });
 }
 
+/** Tells a mistake in a range of the dates that `compare` names, under the same code. */
+export function ofCompare({ code, detail }: Problem): Problem {
+  const errors = [{ field: "compare", code, message: detail }];
+  return new Problem(code, `compare: ${detail}`, { errors });
+}
+
 /** Makes a 400 for a `cursor` that no page gave out. */
 export function invalidCursor(): Problem {
   return invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");

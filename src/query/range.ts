@@ -11,6 +11,8 @@ export interface Range {
   /** The first and the last local date, both inclusive; null where that bound is an instant. */
   readonly fromDate: Temporal.PlainDate | null;
   readonly toDate: Temporal.PlainDate | null;
+  /** Absent: `from` and `to` name the bounds, or they are made from such. */
+  readonly namedBy?: "compare";
 }
 
 /** Returns a range in epoch milliseconds. */
@@ -71,7 +73,7 @@ function bound(query: URLSearchParams, name: "from" | "to"): Temporal.PlainDate 
 }
 
 /** Refuses years before 1 and after 9999, which PostgreSQL and ISO 8601 write differently. */
-export function refuseOddYear(name: "from" | "to", at: Date): void {
+export function refuseOddYear(name: "from" | "to" | "compare", at: Date): void {
   if (at.getTime() >= TIMESTAMP_MS_MIN && at.getUTCFullYear() <= 9999) return;
   throw invalidParameter(name, "Use a time in the years 0001 to 9999.");
 }

@@ -241,5 +241,10 @@ Deno.test("wholePeriods: bounded like buckets, and within the years that can be 
   assert.throws(() => wholePeriods(first, "week"), problem("invalid_parameter", "from"));
   const last = rangeOf("9999-12-30", "9999-12-30");
   assert.throws(() => wholePeriods(last, "month"), problem("invalid_parameter", "to"));
+  const named = { namedBy: "compare" } as const;
+  const told = (code: string) => problem(code, "compare");
+  assert.throws(() => wholePeriods({ ...decade, ...named }, "day"), told("range_too_large"));
+  assert.throws(() => wholePeriods({ ...first, ...named }, "week"), told("invalid_parameter"));
+  assert.throws(() => wholePeriods({ ...last, ...named }, "month"), told("invalid_parameter"));
   assert.equal(wholePeriods(last, "day").length, 1);
 });

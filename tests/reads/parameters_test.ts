@@ -94,7 +94,19 @@ for (const one of ENDPOINTS) {
     assertProblem(await ask(one, long), 400, "range_too_large");
     const compare = JSON.stringify({ from: long.from, to: long.to });
     const short = { from: "2026-01-01", to: "2026-01-02", interval, compare };
-    assertProblem(await ask(one, short), 400, "range_too_large");
+    const reply = await ask(one, short);
+    assertProblem(reply, 400, "range_too_large");
+    assert.deepEqual(fieldsOf(reply.body), ["compare"]);
+    assert.match(reply.body.detail, /^compare: Ask for at most 2000 buckets/);
+  });
+
+  Deno.test(`${one.documented}: dates of compare with too many days are named, also without an interval`, async () => {
+    const compare = JSON.stringify({ from: "2017-01-01", to: "2025-01-01" });
+    const reply = await ask(one, { from: "2026-01-01", to: "2026-01-31", compare });
+    // Without a series there are no buckets.
+    if (reply.status === 200) return;
+    assertProblem(reply, 400, "range_too_large");
+    assert.deepEqual(fieldsOf(reply.body), ["compare"]);
   });
 
   Deno.test(`${one.documented}: ten years are not too long, a day more is`, async () => {
