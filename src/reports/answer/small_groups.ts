@@ -42,18 +42,19 @@ export function hiddenPlaces(
 ): ReadonlySet<number> {
   const small = smallPlaces(visitors.entries(), visitorsMin);
   const left = small.reduce((sum, place) => sum + visitors[place]!, 0);
-  if (left === 0 || !isSmall(left, visitorsMin)) return new Set(small);
-  return new Set([...small, ...leastOther(visitors.entries(), visitorsMin)]);
+  const hidden = new Set(small);
+  return left === 0 || !isSmall(left, visitorsMin) ? hidden : withLeastOther(hidden, visitors);
 }
 
 /** Returns the hidden places and the one of the smallest other group, if there is one. */
 export function withLeastOther(
   hidden: ReadonlySet<number>,
   visitors: readonly number[],
-  visitorsMin: number,
 ): ReadonlySet<number> {
   const others = [...visitors.entries()].filter(([place]) => !hidden.has(place));
-  return new Set([...hidden, ...leastOther(others, visitorsMin)]);
+  const least = others.reduce((min, [, n]) => Math.min(min, n), Infinity);
+  const first = others.filter(([, n]) => n === least).slice(0, 1);
+  return new Set([...hidden, ...first.map(([place]) => place)]);
 }
 
 type Places = Iterable<readonly [place: number, visitors: number]>;
@@ -61,11 +62,4 @@ type Places = Iterable<readonly [place: number, visitors: number]>;
 /** Returns the places of groups of too few visitors: as rows they become one, `$other`; as points, null. */
 export function smallPlaces(groups: Places, visitorsMin: number): number[] {
   return [...groups].flatMap(([place, n]) => isSmall(n, visitorsMin) ? [place] : []);
-}
-
-/** Returns the place of the smallest group that is not too small, if there is one. */
-function leastOther(groups: Places, visitorsMin: number): number[] {
-  const others = [...groups].filter(([, n]) => !isSmall(n, visitorsMin));
-  const least = others.reduce((min, [, n]) => Math.min(min, n), Infinity);
-  return others.filter(([, n]) => n === least).slice(0, 1).map(([place]) => place);
 }

@@ -10,9 +10,11 @@ import { pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
 import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
 import { Cohort } from "./cohort.ts";
+import type { UnitedCohorts } from "./cohort_visitor.ts";
 import {
   type CohortQuestion,
   type CountedCohort,
+  type CountedCohorts,
   scanCohorts,
   scanUnited,
   type UnitedCounts,
@@ -153,8 +155,15 @@ export function questionOf(parameters: RetentionParameters, read: Read): Retenti
   };
 }
 
-/** Counts from the rollups where any event makes a cohort and is a return, else in a scan. */
-async function countCohorts(read: Read, question: RetentionQuestion): Promise<CountedCohort[]> {
+/**
+ * Counts from the rollups where any event makes a cohort and is a return, else in a scan.
+ * @param united cohorts that recur, which are counted as one, too, in the same scan; null: none are
+ */
+async function countCohorts(
+  read: Read,
+  question: RetentionQuestion,
+  united: UnitedCohorts | null,
+): Promise<CountedCohorts> {
   const { start, back, cohort, criterion, cellCount, periods, fromMs, toMs } = question;
   const isAny = [start, back].every(({ name, filters }) => name === null && filters.length === 0);
   const range = { ...read.range, from: new Date(fromMs), to: new Date(toMs) };
@@ -162,7 +171,9 @@ async function countCohorts(read: Read, question: RetentionQuestion): Promise<Co
   const isLasting = criterion === "on_or_after";
   const rules = { cellCount, isLasting, asOfMs: read.asOfMs };
   const counted = rolled && await readRolledCohorts(read, rolled, periods, rules);
-  return counted ?? await scanCohorts(read, question);
+  return counted === null
+    ? await scanCohorts(read, question, united)
+    : { cohorts: counted, united: null };
 }
 
 function cellOf(
@@ -231,13 +242,12 @@ async function uniteCohorts(
 async function figuresOf(read: Read, question: RetentionQuestion) {
   const { visitorsMin, asOfMs } = read;
   const { cohort, periods, cellCount } = question;
-  const cohorts = shownCohorts(question, await countCohorts(read, question), asOfMs);
   const recur = cohort === "recurring" && visitorsMin > 1;
   const begun = periods.filter(({ startMs }) => startMs <= asOfMs).length;
   const over = periods.filter(({ endMs }) => endMs <= asOfMs).length;
-  const returned = recur
-    ? (await uniteCohorts(read, question, new Set(cohorts.keys()), over)).actors
-    : null;
+  const all = { isUnited: new Uint8Array(question.cohortCount).fill(1), periodCount: over };
+  const counted = await countCohorts(read, question, recur ? all : null);
+  const cohorts = shownCohorts(question, counted.cohorts, asOfMs);
   return {
     cohorts: await withoutSmallCohorts(
       cohorts,
@@ -247,7 +257,7 @@ async function figuresOf(read: Read, question: RetentionQuestion) {
           ? await uniteCohorts(read, question, places, begun)
           : addCohorts(cohorts.filter((_, place) => places.has(place))),
     ),
-    average: averageOf(cohorts, cellCount, visitorsMin, returned),
+    average: averageOf(cohorts, cellCount, visitorsMin, counted.united?.actors ?? null),
   };
 }
 

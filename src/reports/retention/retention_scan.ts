@@ -51,14 +51,39 @@ function countedCohorts(
   return cohorts;
 }
 
+/** What cohorts have together: each actor is counted once. */
+export interface UnitedCounts {
+  readonly size: number;
+  /** By cell: the actors of cohorts whose cell counts. */
+  readonly counted: readonly number[];
+  /** By cell: how many of these came back. */
+  readonly actors: readonly number[];
+}
+
+function unitedCounts({ united }: CohortCounts, { cellCount }: CohortQuestion): UnitedCounts {
+  const [size, ...counts] = united;
+  return { size: size!, counted: counts.slice(0, cellCount), actors: counts.slice(cellCount) };
+}
+
 export type CohortSource = Pick<Read, "sql" | "timelines">;
 
-/** Counts cohorts and who of them came back in one scan. */
+export interface CountedCohorts {
+  readonly cohorts: readonly CountedCohort[];
+  /** Of those that were to be counted as one; null: none were. */
+  readonly united: UnitedCounts | null;
+}
+
+/** Counts cohorts and who of them came back in one scan. `united`: also counted as one; null: none are. */
 export async function scanCohorts(
   source: CohortSource,
   question: CohortQuestion,
-): Promise<CountedCohort[]> {
-  return countedCohorts(await scan(source, question, {}), question);
+  united: UnitedCohorts | null,
+): Promise<CountedCohorts> {
+  const counts = await scan(source, question, united === null ? {} : { united });
+  return {
+    cohorts: countedCohorts(counts, question),
+    united: united === null ? null : unitedCounts(counts, question),
+  };
 }
 
 /** Lists the actors of a cohort or cell, and when they began, by the same scan. */
@@ -70,24 +95,13 @@ export async function findMembers(
   return (await scan(source, question, { listed })).members;
 }
 
-/** What cohorts have together: each actor is counted once. */
-export interface UnitedCounts {
-  readonly size: number;
-  /** By cell: the actors of cohorts whose cell counts. */
-  readonly counted: readonly number[];
-  /** By cell: how many of these came back. */
-  readonly actors: readonly number[];
-}
-
 /** Counts cohorts as one by the same scan: in cohorts that recur, an actor may be in several. */
 export async function scanUnited(
   source: CohortSource,
   question: CohortQuestion,
   united: UnitedCohorts,
 ): Promise<UnitedCounts> {
-  const { cellCount } = question;
-  const [size, ...counts] = (await scan(source, question, { united })).united;
-  return { size: size!, counted: counts.slice(0, cellCount), actors: counts.slice(cellCount) };
+  return unitedCounts(await scan(source, question, { united }), question);
 }
 
 interface Told {

@@ -56,15 +56,20 @@ export async function withoutSmallCohorts(
   if (visitorsMin === 1) return [...cohorts];
   const sizes = cohorts.map(({ size }) => size);
   let merged = hiddenPlaces(sizes, visitorsMin);
-  let united = await unite(merged);
+  // Counting them may take a scan, which tells nothing new of cohorts without anybody.
+  const isNobody = [...merged].every((place) => sizes[place] === 0);
+  let united = isNobody ? null : await unite(merged);
   // Cohorts that recur may be of fewer people than their sizes add up to.
-  if (united.size > 0 && isSmall(united.size, visitorsMin)) {
-    merged = withLeastOther(merged, sizes, visitorsMin);
+  const isMoreLeft = merged.size < cohorts.length;
+  if (united !== null && isMoreLeft && isSmall(united.size, visitorsMin)) {
+    merged = withLeastOther(merged, sizes);
     united = await unite(merged);
   }
   const kept = cohorts.filter((_, place) => !merged.has(place));
   const small = cohorts.filter((_, place) => merged.has(place));
-  const others = isSmall(united.size, visitorsMin) ? [] : [unitedCohort(small, united)];
+  const others = united === null || isSmall(united.size, visitorsMin)
+    ? []
+    : [unitedCohort(small, united)];
   return [...kept, ...others].map((cohort) => ({
     ...cohort,
     cells: cohort.cells.map((cell) => shownCell(cell, visitorsMin)),
