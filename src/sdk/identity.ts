@@ -13,10 +13,7 @@ export interface Identity {
 }
 
 export function openIdentity(store: Store): Identity {
-  function reset() {
-    store.remove("userId");
-    store.remove("anonymousId");
-  }
+  const reset = () => ["userId", "anonymousId"].forEach(store.remove);
   return {
     get() {
       let anonymousId = store.get("anonymousId");

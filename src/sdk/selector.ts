@@ -3,7 +3,7 @@
 const STEPS_MAX = 5;
 const LENGTH_MAX = 200;
 /** Written by a person: frameworks number theirs. */
-const STABLE_ID = /^(?!.*\d{3})[A-Za-z][\w-]*$/;
+const STABLE_ID = /^(?!.*\d{3})[a-z][\w-]*$/i;
 
 /** A selector that survives changes elsewhere: up to the next stable id, without a text or value. */
 export function selectorOf(element: Element): string {

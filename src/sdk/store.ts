@@ -8,7 +8,7 @@ export interface Store {
   /** Whether other pages of the origin, later ones too, see the same texts. */
   readonly shared: boolean;
   get(name: string): string | null;
-  /** @returns whether others see it */
+  /** Others see it, or nothing. @returns whether they see it */
   set(name: string, value: string): boolean;
   remove(name: string): void;
   /** The shared texts. */
@@ -31,10 +31,11 @@ export function openStore(inPage: boolean): Store {
     get: (name) => memory.get(name) ?? attempt((storage) => storage.getItem(PREFIX + name)) ?? null,
     set(name, value) {
       memory.set(name, value);
-      return !!attempt((storage) => {
+      // Where it fails, what stood there before goes: the next page would take it for the latest.
+      return !!(attempt((storage) => {
         storage.setItem(PREFIX + name, value);
         return memory.delete(name);
-      });
+      }) ?? attempt((storage) => storage.removeItem(PREFIX + name)));
     },
     remove(name) {
       memory.delete(name);

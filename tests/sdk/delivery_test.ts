@@ -207,20 +207,23 @@ browserTest("storage that is refused while a page is open: no call throws", asyn
   assert.deepEqual(visit.messages, []);
 });
 
+/** Leaves no room in localStorage. */
+function fillStorage() {
+  for (let text = "x".repeat(2 ** 23), i = 0; text; i++) {
+    try {
+      localStorage.setItem(`${i}`, text);
+    } catch {
+      text = text.slice(0, text.length / 2);
+    }
+  }
+}
+
 browserTest(
   "storage that is full: who opted out stays so, and who came is known",
   async (visit) => {
     const page = await visit.client();
     const fillAndTrack = async () => {
-      await page.evaluate(() => {
-        for (let text = "x".repeat(2 ** 23), i = 0; text; i++) {
-          try {
-            localStorage.setItem(`${i}`, text);
-          } catch {
-            text = text.slice(0, text.length / 2);
-          }
-        }
-      });
+      await page.evaluate(fillStorage);
       await visit.open("/", page);
       await page.evaluate(async () => {
         footfall.track("full");
@@ -237,6 +240,27 @@ browserTest(
     await page.evaluate(() => footfall.optOut());
     await fillAndTrack();
     await visit.arrived("first", "full");
+  },
+);
+
+browserTest(
+  "storage that is full: who was there before somebody else does not come back",
+  async (visit) => {
+    const page = await visit.client();
+    await page.evaluate(() => footfall.identify("ann"));
+    await page.evaluate(fillStorage);
+    await page.evaluate(async () => {
+      footfall.identify("bartholomew");
+      footfall.track("same page");
+      await footfall.flush();
+    });
+    await visit.open("/", page);
+    await page.evaluate(async () => {
+      footfall.track("next page");
+      await footfall.flush();
+    });
+    const events = await visit.arrived("same page", "next page");
+    assert.deepEqual(events.map(({ userId }) => userId), ["bartholomew", null]);
   },
 );
 
