@@ -13,6 +13,7 @@ import {
   LOCATION_LENGTH_MAX,
   NAME_LENGTH_MAX,
 } from "./limits.ts";
+import { isSiteUrl, isTimezone, normalSiteUrl } from "./project_values.ts";
 
 export function trustedProxies(value: string): TrustedProxies {
   const parsed = parseTrustedProxies(value);
@@ -122,15 +123,13 @@ export function projectName(value: string): string {
 
 /** What requests may give a project as its site, too. */
 export function siteUrl(value: string): string {
-  const url = URL.parse(value);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "") {
-    throw new Error("must be an http or https URL without a user name");
-  }
   // deno-lint-ignore no-control-regex
-  if (/[\\\u0000-\u001f\u007f]/.test(value)) {
-    throw new Error("must be an address without a backslash and control characters");
+  if (!isSiteUrl(value) || /[\u0000-\u001f\u007f]/.test(value)) {
+    throw new Error(
+      "must be an http or https URL without user name, backslash and control characters",
+    );
   }
-  if (value.length > LOCATION_LENGTH_MAX) {
+  if (normalSiteUrl(value).length > LOCATION_LENGTH_MAX) {
     throw new Error(`must have at most ${LOCATION_LENGTH_MAX} characters`);
   }
   return value;
@@ -138,14 +137,7 @@ export function siteUrl(value: string): string {
 
 /** What requests may give a project as its time zone, too. */
 export function timezone(value: string): string {
-  try {
-    // Offsets such as +02:00 are zones to Temporal, yet PostgreSQL reads their sign the other way.
-    if (!/^[A-Za-z]/.test(value)) throw new RangeError(value);
-    // Intl takes abbreviations such as PST, too, that no calendar can be made of.
-    new Temporal.ZonedDateTime(0n, value);
-  } catch {
-    throw new Error("must be an IANA time zone such as Europe/Berlin");
-  }
+  if (!isTimezone(value)) throw new Error("must be an IANA time zone such as Europe/Berlin");
   return value;
 }
 

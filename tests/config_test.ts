@@ -158,6 +158,7 @@ Deno.test("readConfig: the default project's site and time zone are such as requ
         "https://",
       ],
       ...[`https://${"x".repeat(2040)}`, `https://${"x".repeat(2041)}`],
+      ...[`https://müller.example/${"ü".repeat(700)}`, `https://${"ü.".repeat(600)}example`],
     ]],
     ["DEFAULT_TIMEZONE", "timezone", [
       ...["Europe/Berlin", "europe/berlin", "UTC", "GMT", "EST", "Etc/GMT+5", "Asia/Calcutta"],

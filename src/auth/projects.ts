@@ -7,6 +7,7 @@ import {
   RETENTION_DAYS_MAX,
 } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { isSiteUrl, isTimezone, normalSiteUrl } from "../project_values.ts";
 import { randomText } from "./random_text.ts";
 
 // deno-lint-ignore no-control-regex
@@ -17,39 +18,6 @@ export const PlainText = z.string().refine(
   (text) => text.isWellFormed() && !CONTROL.test(text),
   "Use text without control characters and lone surrogates.",
 );
-
-/** Whether it is the name of an IANA time zone. */
-export function isTimezone(name: string): boolean {
-  // Offsets such as +01:00 are no names: PostgreSQL reads their sign the other way round.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    // Stricter than Intl, which takes abbreviations such as PST that no calendar can be made of.
-    new Temporal.ZonedDateTime(0n, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Without a backslash, which URLs read as a slash and the look-up of sites as a part of the host. */
-function isSiteUrl(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" &&
-    url.password === "" && !text.includes("\\");
-}
-
-/** The host of a URL as the look-ups of sites read it. */
-const WRITTEN_HOST = /^[A-Za-z]+:\/\/([^/?#:]+)/;
-
-/**
- * A site's URL whose host is written as URLs of events have it: `https://müller.example` is
- * `https://xn--mller-kva.example/`. One that is so already stays as it was sent.
- */
-function normalSiteUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url === null || url.hostname.startsWith("[")) return text;
-  return WRITTEN_HOST.exec(text)?.[1]?.toLowerCase() === url.hostname ? text : url.href;
-}
 
 /** An origin as browsers send it, `*.` kept; null where the text is none. */
 function normalOrigin(text: string): string | null {
@@ -75,9 +43,10 @@ const name = PlainText.trim()
   .min(1, "Give a name.").max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
   .meta({ description: "What people call the project.", example: "Shop" });
 const siteUrl = PlainText
-  .max(LOCATION_LENGTH_MAX, `Use at most ${LOCATION_LENGTH_MAX} characters.`)
   .refine(isSiteUrl, "Give an http or https URL without a user name, such as https://example.com.")
   .overwrite(normalSiteUrl)
+  // As it is stored: what a reply shows can be sent again.
+  .max(LOCATION_LENGTH_MAX, `Use at most ${LOCATION_LENGTH_MAX} characters.`)
   .nullable()
   .meta({ description: "Where the site is; heat maps need it.", example: "https://example.com" });
 const timezone = z.string()

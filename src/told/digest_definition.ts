@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { isTimezone, ProjectId } from "../auth/projects.ts";
+import { ProjectId } from "../auth/projects.ts";
+import { isTimezone } from "../project_values.ts";
 import { FiltersSchema } from "../query/filters.ts";
 import { QuestionSchema, SegmentSlug } from "./alert_question.ts";
 import { ReceiverMembers, Title } from "./receivers.ts";

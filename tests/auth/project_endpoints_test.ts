@@ -85,6 +85,7 @@ onBothEngines("postProject: every mistake is told at once, by name", async (_, d
     ["name", null],
     ["siteUrl", "https://user:secret@shop.example"],
     ["siteUrl", `https://shop.example/${"x".repeat(2048)}`],
+    ["siteUrl", `https://${"ü.".repeat(600)}example`],
     ["timezone", "Mars/Olympus"],
     ["timezone", null],
     ["retentionDays", 0],

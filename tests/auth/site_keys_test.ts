@@ -164,7 +164,12 @@ onBothEngines(
     await assert.rejects(keys.authenticate("site:müller.example/x"), refused("invalid_api_key"));
     assert.deepEqual(await change(admin, "prj_blog", "https://müller.example"), [409, "conflict"]);
     assert.deepEqual(await change(admin, "prj_blog", site), [409, "conflict"]);
-    for (const kept of ["https://Blog.example:8443/a?b#c", "https://blog.example"]) {
+    const long = `https://xn--bcher-kva.example/${"ü".repeat(700)}`;
+    assert.deepEqual(await change(admin, "prj_blog", long.replace("xn--bcher-kva", "bücher")), [
+      200,
+      long,
+    ]);
+    for (const kept of [long, "https://Blog.example:8443/a?b#c", "https://blog.example"]) {
       assert.deepEqual(await change(admin, "prj_blog", kept), [200, kept]);
     }
   },
