@@ -41,7 +41,7 @@ export type ProvisionPurpose = "serve" | "command";
 export const AS_IT_WAS: Provisioned = { firstKey: null, isGivenKeyNew: false, warning: null };
 
 /** The audit's word for what nobody asked for but the configuration. */
-const BY_START = { who: "the server's start", from: null } as const;
+export const BY_START = { who: "the server's start", from: null } as const;
 
 async function createPublicKey(
   sql: Sql,

@@ -227,7 +227,7 @@ export async function patchProject(
 }
 
 /** A project as people tell it from others: what the audit calls it. */
-export function projectName({ name, id }: Project): string {
+export function projectName({ name, id }: Pick<Project, "name" | "id">): string {
   return `${name} (${id})`;
 }
 

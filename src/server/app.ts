@@ -15,6 +15,7 @@ import {
 } from "../auth/default_project.ts";
 import { randomText } from "../auth/random_text.ts";
 import { watchRevocations } from "../auth/revocation_watch.ts";
+import { normaliseSiteUrls } from "../auth/stored_site_urls.ts";
 import {
   type CaptureSchedule,
   createCaptureSchedule,
@@ -296,6 +297,9 @@ async function prepareDatabase(
   const provisioned = await provisioning
     .catch((error) => unlessDiskIsFull(error, { ...AS_IT_WAS, warning: NOT_PROVISIONED }));
   if (provisioned.warning !== null) log.warn(provisioned.warning);
+  if (purpose === "serve") {
+    await normaliseSiteUrls(database).catch((error) => unlessDiskIsFull(error, undefined));
+  }
   await salts.rotateLate().catch((error) => unlessDiskIsFull(error, undefined));
   return provisioned;
 }

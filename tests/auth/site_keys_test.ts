@@ -3,6 +3,7 @@ import { createKeyDirectory } from "../../src/auth/keys.ts";
 import { createProject, patchProject, type Project } from "../../src/auth/projects.ts";
 import { withSiteKeys } from "../../src/auth/site_keys.ts";
 import { createKey, revokeKey } from "../../src/auth/stored_keys.ts";
+import { normaliseSiteUrls } from "../../src/auth/stored_site_urls.ts";
 import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
 import { KEY_BELIEVED_MS_MAX, KEY_FRESH_MS } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
@@ -172,6 +173,44 @@ onBothEngines(
     for (const kept of [long, "https://Blog.example:8443/a?b#c", "https://blog.example"]) {
       assert.deepEqual(await change(admin, "prj_blog", kept), [200, kept]);
     }
+  },
+);
+
+onBothEngines(
+  "site key: a host with letters beyond ASCII that an earlier version has stored",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    const server = authServer(sql);
+    const admin = await server.grant({ projects: ["prj_blog"] });
+    const stored: [id: string, before: string | null, after: string | null][] = [
+      ["prj_shop", "https://www.Müller.example/ü", "https://www.xn--mller-kva.example/ü"],
+      ["prj_odd", "https://a_b.example/ü", "https://a_b.example/ü"],
+      ["prj_plain", "https://Shop.example/ü", "https://Shop.example/ü"],
+      ["prj_blog", null, null],
+    ];
+    for (const [id, before] of stored) {
+      await project(sql, id, null);
+      await sql.query(
+        `UPDATE projects SET site_url = $2::text, site_url_by_operator = public_id <> 'prj_shop'
+        WHERE public_id = $1::text`,
+        [id, before],
+      );
+    }
+    await Promise.all([normaliseSiteUrls(sql), normaliseSiteUrls(sql)]);
+    const rows = await sql.query(
+      "SELECT public_id, site_url, site_url_by_operator FROM projects ORDER BY project_id",
+    );
+    assert.deepEqual(
+      rows.map((row) => [row.public_id, row.site_url, row.site_url_by_operator]),
+      stored.map(([id, , after]) => [id, after, id !== "prj_shop"]),
+    );
+    const audit = await sql.query("SELECT what, subject FROM audit");
+    assert.deepEqual(audit, [{ what: "project.change", subject: "Shop (prj_shop): siteUrl" }]);
+    const transaction = () => Promise.reject(new Error("a start began a transaction"));
+    await normaliseSiteUrls(withMembers(sql, { transaction }));
+    const body = { siteUrl: "https://müller.example" };
+    const reply = await server.call("PATCH", "/v1/projects/prj_blog", admin, body);
+    assert.deepEqual([reply.status, reply.body.code], [409, "conflict"]);
   },
 );
 
