@@ -32,7 +32,7 @@ class Recognition {
   #file: string | null = null;
   #looked = 0;
   #known = false;
-  /** The first row, as long as no row of any file is JSON. */
+  /** The file's first row that is no JSON. */
   #noJson: Extract<SourceRow, { refused: unknown }> | null = null;
   #anyJson = false;
 
@@ -41,9 +41,12 @@ class Recognition {
   /** Throws FileProblem. */
   async look(row: SourceRow): Promise<void> {
     if (row.file !== this.#file) {
+      this.endFile();
       this.#file = row.file;
       this.#looked = 0;
       this.#known = false;
+      this.#noJson = null;
+      this.#anyJson = false;
     }
     if ("refused" in row && row.refused.code === CUT_OFF) {
       throw new FileProblem(row.file, "it ends before its array does: it is cut off.", row.line);
@@ -70,8 +73,8 @@ class Recognition {
     }
   }
 
-  /** Throws FileProblem where there were rows, and none of them was JSON: these are no files of such. */
-  end(): void {
+  /** Throws FileProblem where the file had rows, and none of them was JSON: it is no file of such. */
+  endFile(): void {
     if (!this.#anyJson && this.#noJson !== null) {
       throw this.#unreadable(this.#noJson, "none of its rows");
     }
@@ -130,5 +133,5 @@ export async function* converted(
     for (const row of batch) await recognition.look(row);
     yield batch.flatMap((row) => convert(source, row, context));
   }
-  recognition.end();
+  recognition.endFile();
 }

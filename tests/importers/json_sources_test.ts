@@ -373,6 +373,10 @@ Deno.test("a short file of another kind, and an array that is cut off, stop the 
       return true;
     });
   }
+  const files = [jsonLines("good.json", [ga4Event()]), textFile("other.csv", "a,b\n1,2\n")];
+  for (const both of [files, files.toReversed()]) {
+    await assert.rejects(convertedFiles(GA4, both), /^FileProblem: other\.csv: none of its rows/);
+  }
   const mended = `no JSON\n${JSON.stringify(ga4Event())}\n`;
   assert.equal(eventsOf(await convertedFiles(GA4, [textFile("f", mended)])).length, 1);
 });
