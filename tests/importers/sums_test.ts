@@ -213,10 +213,14 @@ Deno.test("sums of GoatCounter: its JSON export, pages once a visit and events a
       { hour: "2026-03-05T20:00:00Z", path_id: 9, ref_id: 1, count: 2 },
       { hour: "2026-03-06T20:00:00Z", path_id: 9, ref_id: 1, count: 3 },
       { hour: "2026-03-06T20:00:00Z", path_id: 77, ref_id: 1, count: 3 },
+      { hour: "2026-03-07T20:00:00Z", path_id: 1, ref_id: 1, count: 3 },
+      { hour: "2026-03-07T20:00:00Z", path_id: 2, ref_id: 1, count: 2 },
+      { hour: "2026-03-07T21:00:00Z", path_id: 3, ref_id: 1, count: 1 },
     ]),
     jsonLines("paths.jsonl", [
       { id: 211, event: false, path: "/", title: "Home" },
       { id: 9, event: true, path: "click-banana", title: "" },
+      ...["/ü?page=1", "/%C3%BC?page=2", "/b?c#d"].map((path, i) => ({ id: i + 1, path })),
     ]),
     jsonLines("browser_stats.jsonl", [{
       day: "2026-03-05",
@@ -230,6 +234,10 @@ Deno.test("sums of GoatCounter: its JSON export, pages once a visit and events a
   assert.deepEqual(valuesOf(days, "all", "2026-03-05"), { null: { pageviews: 5, events: 7 } });
   assert.deepEqual(valuesOf(days, "all", "2026-03-06"), { null: { pageviews: 0, events: 3 } });
   assert.deepEqual(valuesOf(days, "path", "2026-03-05"), { "/": { visitors: 5, pageviews: 5 } });
+  assert.deepEqual(valuesOf(days, "path", "2026-03-07"), {
+    "/%C3%BC": { visitors: 5, pageviews: 5 },
+    "/b#d": { visitors: 1, pageviews: 1 },
+  });
   assert.deepEqual(read.map(({ table }) => table), ["paths", "hits", null, null]);
 });
 
@@ -244,6 +252,8 @@ Deno.test("sums of Fathom: a file a dimension by the hour, as the dashboard expo
       ["Timestamp", "Hostname", "Pathname", "Views", "Uniques"],
       ["2023-05-01 10:00:00", "https://shop.test", "/", 10, 4],
       ["2023-05-01 11:00:00", "https://shop.test", "/", 5, 2],
+      ["2023-05-01 11:00:00", "https://shop.test", "/ü", 2, 2],
+      ["2023-05-01 11:00:00", "https://shop.test", "/%C3%BC", 1, 1],
     ]),
     csvFile("Countries.csv", [
       ["Timestamp", "Country", "Pageviews"],
@@ -263,7 +273,10 @@ Deno.test("sums of Fathom: a file a dimension by the hour, as the dashboard expo
   assert.deepEqual(on("all"), {
     null: { visitors: 6, visits: 7, pageviews: 15, bounces: 3, seconds: 151.5, events: 17 },
   });
-  assert.deepEqual(on("path"), { "/": { visitors: 6, pageviews: 15 } });
+  assert.deepEqual(on("path"), {
+    "/": { visitors: 6, pageviews: 15 },
+    "/%C3%BC": { visitors: 3, pageviews: 3 },
+  });
   assert.deepEqual(on("country"), { DE: { pageviews: 15 } });
   assert.deepEqual(on("channel"), { "Organic Search": { visits: 4, pageviews: 10 } });
   assert.deepEqual(on("referrer"), { "google.com": { visits: 4, pageviews: 10 } });

@@ -11,6 +11,7 @@ import {
   countIfTold,
   dateOf,
   type FileRead,
+  pathOf,
   RowMistake,
   type SumContext,
   type SumSource,
@@ -97,7 +98,7 @@ function valuesOf(row: Members, found: Found, siteHost: string | null) {
   const told = (what: string) => found[what] === undefined ? null : valueOf(row[found[what]]);
   const has = (what: string) => found[what] !== undefined;
   return [
-    ...has("path") ? [["path", told("path")] as const] : [],
+    ...found.path === undefined ? [] : [["path", pathOf(row[found.path])] as const],
     ...has("browser") ? [["browser", browserName(told("browser"))] as const] : [],
     ...has("os") ? [["os", systemName(told("os"))] as const] : [],
     ...has("device") ? [["device", deviceClass(told("device"))] as const] : [],
@@ -179,7 +180,11 @@ const NOTES: readonly MappingNote[] = [
     ours: "visitors, visits",
     how: "hours of a day are added up; `Visitors` of the site are visits",
   },
-  { theirs: "`Pathname`", ours: "pages", how: "of all host names together" },
+  {
+    theirs: "`Pathname`",
+    ours: "pages",
+    how: "of all host names together, percent-encoded as own paths are",
+  },
   {
     theirs: "`Referrer Hostname`, `UTM …`",
     ours: "`channel source medium campaign term content referrer`",

@@ -8,6 +8,7 @@ import {
   countOf,
   dateOf,
   type FileRead,
+  pathOf,
   RowMistake,
   type SumContext,
   type SumSource,
@@ -16,9 +17,13 @@ import {
 } from "./sum_source.ts";
 
 interface Path {
+  /** Null for an event, whose path is its name. */
   readonly path: string | null;
   readonly isEvent: boolean;
 }
+
+/** The query of a page, which GoatCounter keeps in the path. */
+const QUERY = /\?[^#]*/;
 
 /** Returns the name of a file, or of a file in a zip, without its folders. */
 const baseName = (name: string) => name.replace(/^.*[/›]\s*/, "");
@@ -48,7 +53,12 @@ async function assertVersion(plain: PlainFile | undefined): Promise<void> {
 async function readPaths(plain: PlainFile, context: SumContext) {
   const paths = new Map<number, Path>();
   const rows = await takeRows(plain.name, rowsOf(plain), context, (row) => {
-    paths.set(countOf(row, "id"), { path: valueOf(row.path), isEvent: row.event === true });
+    const isEvent = row.event === true;
+    const path = valueOf(row.path);
+    paths.set(countOf(row, "id"), {
+      path: isEvent ? null : pathOf(path?.replace(QUERY, "")),
+      isEvent,
+    });
   });
   return { paths, rows };
 }
@@ -113,7 +123,7 @@ const NOTES: readonly MappingNote[] = [
   {
     theirs: "`hit_stats`, `paths`",
     ours: "page views, pages",
-    how: "GoatCounter counts a page once a visit; its days are those of UTC",
+    how: "a path and its query count once a visit; paths are as own ones; days are of UTC",
   },
   { theirs: "`hit_stats` of events", ours: "`events`", how: "their number alone" },
   {

@@ -2,7 +2,6 @@ import { browserName, deviceClass, systemName } from "../agent_names.ts";
 import { readCsvFile } from "../csv_rows.ts";
 import { FileProblem } from "../file_problem.ts";
 import type { Members } from "../json_rows.ts";
-import { LOCATION_LENGTH_MAX } from "../../limits.ts";
 import { countryCode } from "../places.ts";
 import type { MappingNote } from "../source.ts";
 import type { PlainFile } from "../unpacked.ts";
@@ -14,30 +13,13 @@ import {
   countOf,
   dateOf,
   type FileRead,
+  pathOf,
   type SumContext,
   type SumSource,
   takeRows,
   valueOf,
 } from "./sum_source.ts";
 import { trafficValues } from "./traffic_values.ts";
-
-/** A `%` that begins no escape. */
-const LONE_PERCENT = /%(?![0-9A-Fa-f]{2})/g;
-
-/**
- * A path as own page views have it: Plausible decodes what it stores, and an own path is percent-encoded, as
- * URL writes it. Otherwise `/ü` before the move and `/%C3%BC` after it were two pages.
- */
-function pathOf(value: unknown): string | null {
-  const path = valueOf(value);
-  if (path === null || !path.startsWith("/")) return path;
-  // With hash-based routing, Plausible's page ends with the fragment.
-  const [, before = "", fragment = ""] = /^([^#]*)(.*)$/s.exec(path) ?? [];
-  const url = new URL("https://relative.invalid");
-  url.pathname = before.replaceAll(LONE_PERCENT, "%25");
-  const encoded = url.pathname + fragment;
-  return encoded.length > LOCATION_LENGTH_MAX ? path : encoded;
-}
 
 type Take = (file: string, row: Members, context: SumContext) => void;
 
