@@ -9,7 +9,10 @@ const BASIC = /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 /** A longer one holds no key: base64 writes four characters for three, and a colon and a password may follow. */
 const BASIC_LENGTH_MAX = 4 * API_KEY_LENGTH_MAX;
 
-/** The user of Basic credentials; null: none. The password is not looked at. */
+/**
+ * The key in Basic credentials; null: none. It is all before the last colon where no password stands behind
+ * that, else all before the first.
+ */
 export function basicKey(headers: Headers): ClientKey | null {
   const header = headers.get("authorization");
   if (header === null || header.length > BASIC_LENGTH_MAX) return null;
@@ -21,7 +24,7 @@ export function basicKey(headers: Headers): ClientKey | null {
   } catch {
     return null;
   }
-  // These clients have no password, so that all before the last colon is the key: one may hold a colon.
+  // These clients send no password, and a key of another system may hold a colon.
   const [user = ""] = credentials.endsWith(":")
     ? [credentials.slice(0, -1)]
     : credentials.split(":", 1);
