@@ -30,7 +30,7 @@ export type HistoryPlace = { readonly url: string } | { readonly dataDir: string
 export class ReadServer {
   private constructor(
     readonly server: ServerProcess,
-    /** What goes with it. */
+    /** A folder that is removed with the server; null: there is none. */
     readonly temporary: string | null,
     readonly token: string,
   ) {}

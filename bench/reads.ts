@@ -7,8 +7,9 @@
  * (lists pair up; a single value holds for all), the server's projection takes it in, and the real server
  * answers varied requests, one at a time. `--explain` then asks each kind once more and shows the
  * plans. `--keep` leaves the cluster running, and `--database` reads a history that was kept like this
- * again, or `--data-dir` one that was restored into an embedded database. `--first` asks each request of a server that was just started. `--against` asks another
- * version the same in turns, of the history that its own `bench:reads --keep` has made.
+ * again, or `--data-dir` one that was restored into an embedded database. `--first` asks each request
+ * of a server that was just started. `--against` asks another version the same in turns, of the history
+ * that its own `bench:reads --keep` has made.
  *
  * `deno task bench:reads --projection [--rate=N] [--seconds=N]`: whether the projection keeps up while events
  * are taken in at a steady rate. Linux, with a PostgreSQL server installed.
@@ -337,7 +338,14 @@ function print<Report>(report: Report, textOf: (report: Report) => string): void
   console.log(given.json ? JSON.stringify(report, null, 2) : textOf(report));
 }
 
-const { database: keptUrl, against, "against-database": againstUrl } = given;
+const { database: keptUrl, "data-dir": keptDataDir, against, "against-database": againstUrl } =
+  given;
+if (keptDataDir !== undefined && (keptUrl ?? against) !== undefined) {
+  fail("--data-dir: give it without --database and --against, which read another history");
+}
+if (options.explain && (keptUrl ?? keptDataDir ?? against) !== undefined) {
+  fail("--explain: only plans of a history that this run makes can be shown");
+}
 if (against !== undefined) {
   if (keptUrl === undefined || againstUrl === undefined) {
     fail("--against: give --database and --against-database, each the URL of a kept history");
@@ -355,7 +363,6 @@ if (against !== undefined) {
   }
   Deno.exit(0);
 }
-const keptDataDir = given["data-dir"];
 if (keptUrl !== undefined || keptDataDir !== undefined) {
   const place = keptUrl === undefined ? { dataDir: keptDataDir! } : { url: keptUrl };
   print(await measureKept(place, options), readReportText);
