@@ -2,15 +2,9 @@ import type { Sql } from "../db/sql.ts";
 import { compareIds } from "./id_codec.ts";
 import { COLUMNS } from "./segment_columns.ts";
 import type { SegmentEvent } from "./segment_event.ts";
-import { blocksWithAny } from "./segment_head.ts";
 import { SPAN_EVENTS_AIM } from "./store_limits.ts";
-import {
-  ALWAYS,
-  eachFetched,
-  fetchHeads,
-  type MsSpan,
-  type WantedBlocks,
-} from "./stored_segments.ts";
+import { ALWAYS, eachFetched, type MsSpan, type WantedBlocks } from "./stored_segments.ts";
+import { selectedBlocks } from "./timed_events.ts";
 import { readEvents } from "./whole_events.ts";
 
 /** Finds the blocks of all segments that hold events of these identities. */
@@ -18,12 +12,10 @@ export async function blocksOfIdentities(
   sql: Sql,
   projectId: number,
   identities: ReadonlySet<number>,
-  span?: MsSpan,
+  { fromMs, toMs }: MsSpan = ALWAYS,
 ): Promise<WantedBlocks[]> {
-  const sorted = Int32Array.from(identities).sort();
-  const candidates = (await fetchHeads(sql, projectId, span)).flatMap((stored) =>
-    blocksWithAny(stored.head, sorted).map((blocks) => ({ ...stored, blocks }))
-  );
+  const selection = { identities, beforeMs: toMs };
+  const candidates = await selectedBlocks(sql, projectId, selection, fromMs);
   const found: WantedBlocks[] = [];
   let next = 0;
   for await (const reader of eachFetched(sql, projectId, candidates, ["identities"])) {

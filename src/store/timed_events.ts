@@ -56,14 +56,18 @@ function visitBlocks(
   }
 }
 
-/** Returns the blocks that may hold selected events, one by one where there is no identity to go by. */
+/**
+ * Returns the blocks that may hold selected events, one by one where there is no identity to go by.
+ * @param fromMs only those of segments with an event at or after this
+ */
 export async function selectedBlocks(
   sql: Sql,
   projectId: number,
   { identities, beforeMs = Infinity }: EventSelection,
+  fromMs = -Infinity,
 ): Promise<WantedBlocks[]> {
   const sorted = identities === undefined ? null : Int32Array.from(identities).sort();
-  const heads = await fetchHeads(sql, projectId, { fromMs: -Infinity, toMs: beforeMs });
+  const heads = await fetchHeads(sql, projectId, { fromMs, toMs: beforeMs });
   const each = ({ first, end }: Blocks) =>
     Array.from({ length: end - first }, (_, i) => ({ first: first + i, end: first + i + 1 }));
   return heads.flatMap((stored) =>
