@@ -10,11 +10,13 @@ const tag = document.currentScript as HTMLScriptElement | null;
 const { apiKey, endpoint, debug = "false", autocapture, vitals } = tag?.dataset ?? {};
 const server = tag?.src.replace(/sdk\.js([?#].*)?$/, "");
 
-(window as { footfall?: Analytics }).footfall ??= createAnalytics({
+// Each tag of a page records, whichever has the name.
+const client = createAnalytics({
   apiKey,
   endpoint: endpoint ?? server,
   debug: debug !== "false",
   autocapture: autocapture !== "false",
 });
+(window as { footfall?: Analytics }).footfall ??= client;
 // A page without it is measured less, and works as well.
 if (vitals !== undefined) import(server + "sdk-vitals.js").catch(() => {});
