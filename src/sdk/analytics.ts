@@ -61,8 +61,8 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
 
 /** @param apiKey "": the client does nothing */
 function createClient(apiKey: string, endpoint: string, options: Options): Client {
-  const inPage = !!apiKey && typeof document === "object";
-  const log = options.debug ? console.info.bind(console, "[footfall]") : () => {};
+  const inPage = !!(apiKey && globalThis.document);
+  const log = (...what: unknown[]) => options.debug && console.info("[footfall]", ...what);
   const store = options.store ?? openStore(inPage);
   const identity = openIdentity(store);
   const queue = new Queue(store, apiKey);
@@ -109,7 +109,8 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
     identify(userId) {
       log("identify", userId, "sends no event");
       attempt(() => {
-        const id = `${userId ?? ""}`;
+        // An object, such as all that a page knows of a user, would make one person of everybody.
+        const id = typeof userId === "object" ? "" : `${userId ?? ""}`;
         // A server's client speaks for many: who each event is about goes with the event.
         if (id && id.length <= Limit.IDENTIFIER_LENGTH && inPage) identity.identify(id);
       });

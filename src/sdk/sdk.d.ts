@@ -56,7 +56,10 @@ export interface Analytics {
   track(name: string, properties?: Properties, details?: EventDetails): void;
   /** Queues a `page_view` and ends the page view before it. */
   page(properties?: Properties, details?: EventDetails): void;
-  /** Later events carry `userId`. Sends nothing. On a server: pass `userId` to `track` instead. */
+  /**
+   * Later events carry `userId`; an object is passed over. Sends nothing. On a server: pass `userId` to
+   * `track` instead.
+   */
   identify(userId: string): void;
   /** Forgets the user and starts with a new `anonymousId`. */
   reset(): void;

@@ -178,6 +178,7 @@ browserTest(
     await page.evaluate(async () => {
       footfall.track("before");
       footfall.identify("user-7");
+      footfall.identify({ id: "user-8" } as never);
       await footfall.flush();
       footfall.track("after");
       await footfall.flush();
