@@ -7,8 +7,8 @@ const RENEWAL_MS = 10_000;
 
 /** Which queues this page may send. Each queue has one holder, so that no event goes out twice. */
 export interface Claims {
-  /** Takes a queue that is new, or whose page is gone; false while another page holds it. */
-  claim(queue: string): Promise<boolean> | boolean;
+  /** Takes a queue that is new, or whose page is gone; falsy while another page holds it. */
+  claim(queue: string): Promise<unknown> | boolean;
   has(queue: string): boolean;
   /** Gives everything back, as the page goes. */
   release(): void;
@@ -19,13 +19,12 @@ function lockClaims(locks: LockManager): Claims {
   const releases = new Map<string, () => void>();
   return {
     claim: (queue) =>
-      new Promise((resolve) => {
-        const held = (lock: Lock | null) => {
-          resolve(!!lock);
+      new Promise((resolve) =>
+        locks.request(`footfall|${queue}`, { ifAvailable: true }, (lock) => {
+          resolve(lock);
           return lock && new Promise<void>((release) => releases.set(queue, release));
-        };
-        locks.request(`footfall|${queue}`, { ifAvailable: true }, held).catch(() => resolve(false));
-      }),
+        }).catch(() => resolve(false))
+      ),
     has: (queue) => releases.has(queue),
     release() {
       releases.forEach((release) => release());

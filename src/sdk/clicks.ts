@@ -58,7 +58,7 @@ export function watchClicks(record: Record): Clicks {
   /** The control that the last click, on its label, clicks next. */
   let labelled: Element | null | undefined | false;
 
-  const changed = () => held.forEach(({ properties }) => properties.dead = false);
+  const changed = () => held.forEach((click) => click.properties.dead = false);
   const observer = new MutationObserver(changed);
 
   function hold(event: MouseEvent, path: readonly Element[], closest: Closest) {
@@ -94,10 +94,10 @@ export function watchClicks(record: Record): Clicks {
   return {
     clicked(event, path, closest) {
       // A click on a label clicks its control once more, and one on a control within it does not.
-      const [target] = path;
+      const target = path[0]!;
       const repeats = target === labelled;
       const control = closest<HTMLLabelElement>("label")?.control;
-      labelled = !control?.contains(target!) && control;
+      labelled = !control?.contains(target) && control;
       if (repeats) return;
       const click = hold(event, path, closest);
       held.add(click);

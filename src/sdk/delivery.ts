@@ -166,7 +166,7 @@ export class Delivery {
       return Next.WAIT;
     }
     if (status === 413 && batch.length > 1) {
-      this.#batchEventsMax = Math.ceil(batch.length / 2);
+      this.#batchEventsMax = batch.length >> 1;
       return Next.AGAIN;
     }
     if (status === 400 || status === 413) {

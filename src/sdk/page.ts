@@ -51,27 +51,33 @@ export function layout() {
  * Calls `changed` after each navigation within the document. Pages see no error of it.
  * `isBack`: by back or forward, as which browsers may have scrolled already.
  */
-export function watchHistory(changed: (isBack?: boolean) => void): void {
+export function watchHistory(changed: (isBack: boolean) => void): void {
   let url = location.href;
-  const look = (ignored: RegExp, isBack?: boolean) => {
+  /** @param how the method of the history, or what the Navigation API calls it */
+  const look = (how: string) => {
     const before = url;
     url = location.href;
-    if (before.replace(ignored, "") === url.replace(ignored, "")) return;
+    // Pages keep filters in the query by replaceState, at each keystroke: only a new path counts.
+    const ignored = /^r/.test(how) ? /[?#]/ : "#";
+    if (before.split(ignored)[0] === url.split(ignored)[0]) return;
     previousUrl = before;
     try {
-      changed(isBack);
+      changed(/^t/.test(how));
     } catch {
       // The page's own navigation goes on.
     }
   };
-  const fragment = /#.*/;
-  // Pages keep filters in the query by replaceState, at each keystroke: only a new path counts.
-  for (const [method, ignored] of [["pushState", fragment], ["replaceState", /[?#].*/]] as const) {
+  for (const method of ["pushState", "replaceState"] as const) {
     const original = history[method];
     history[method] = function (...args) {
       original.apply(this, args);
-      look(ignored);
+      look(method);
     };
   }
-  addEventListener("popstate", () => look(fragment, true));
+  addEventListener("popstate", () => look("traverse"));
+  // Routers of the Navigation API call none of these. Whichever tells of a change first, it counts once.
+  globalThis.navigation?.addEventListener(
+    "currententrychange",
+    (event) => look(event.navigationType!),
+  );
 }

@@ -97,7 +97,7 @@ export class Queue {
     for (const name of this.#store.keys()) {
       const [, key, queue] = parse(name) ?? [];
       if (!queue || this.#holds(queue)) continue;
-      if (key === this.#apiKey || this.#store.get(`stop|${key}`) !== null) left.add(queue);
+      if (key === this.#apiKey || this.#store.get(`stop|${key}`)) left.add(queue);
     }
     for (const queue of left) {
       if (await this.#claims.claim(queue)) this.#load(queue);

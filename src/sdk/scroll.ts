@@ -18,9 +18,7 @@ export interface Scroll {
 export function createScroll(record: Record): Scroll {
   let view: { id: string; depth: number; page: EventDetails } | undefined;
 
-  const look = () => {
-    if (view) view.depth = Math.max(view.depth, scrollY + innerHeight);
-  };
+  const look = () => view && (view.depth = Math.max(view.depth, scrollY + innerHeight));
 
   addEventListener("scroll", look);
   return {

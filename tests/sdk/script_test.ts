@@ -19,3 +19,21 @@ browserTest("tags of two projects on a page: each records for its own", async (v
   await visit.until(async () => (await all()).flat().length > 4, "all of it is stored");
   assert.deepEqual(await all(), [["own", "page_view", "scroll"], ["page_view", "scroll"]]);
 });
+
+browserTest("page_view: a router of the Navigation API counts as any other", async (visit) => {
+  visit.publish({ head: visit.tag() });
+  const page = await visit.open("/");
+  await page.evaluate(async () => {
+    navigation.addEventListener("navigate", (event) => event.intercept());
+    await navigation.navigate("/two").finished;
+    await navigation.navigate("/two?filter=1", { history: "replace" }).finished;
+    await navigation.navigate("/two?filter=1#part").finished;
+    await navigation.navigate("/three").finished;
+    await navigation.back().finished;
+    history.pushState({}, "", "/four");
+    await footfall.flush();
+  });
+  const views = visit.gate.events(200).filter(({ name }) => name === "page_view");
+  const paths = views.map(({ url }) => url.slice(visit.world.siteUrl.length));
+  assert.deepEqual(paths, ["/", "/two", "/three", "/two?filter=1#part", "/four"]);
+});
