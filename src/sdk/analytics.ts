@@ -107,7 +107,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
       capture?.begin(true, true);
     },
     identify(userId) {
-      log("identify", userId, "sends no event");
+      log("identify", userId, "no event");
       attempt(() => {
         // An object, such as all that a page knows of a user, would make one person of everybody.
         const id = typeof userId === "object" ? "" : `${userId ?? ""}`;

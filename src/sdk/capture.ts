@@ -34,7 +34,7 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
     const isIgnored = closest("[data-footfall-ignore],input[type=password]");
     // Only people click; the right button neither opens a link nor presses anything.
     if (!event.isTrusted || isIgnored || event.button > 1) return;
-    if (event.button === 0) clicks?.clicked(event, path, closest);
+    if (!event.button) clicks?.clicked(event, path, closest);
     if (parts.links !== false) recordLink(record, closest<HTMLAnchorElement>("a"));
   }
   for (const type of ["click", "auxclick"] as const) addEventListener(type, clicked, true);

@@ -106,9 +106,7 @@ export function watchClicks(record: Record): Clicks {
         event.timeStamp - timeStamp <= Limit.WINDOW_MS &&
         Math.hypot(event.clientX - clientX, event.clientY - clientY) <= Limit.RAGE_PX
       );
-      if (burst.length >= Limit.RAGE_CLICKS) {
-        burst.forEach(({ properties }) => properties.rage = true);
-      }
+      if (burst[Limit.RAGE_CLICKS - 1]) burst.forEach((one) => one.properties.rage = true);
       for (const root of path) {
         // The document, and each shadow tree that the click came through.
         if (root.nodeType > Limit.COMMENT_NODE) observer.observe(root, EVERYTHING);

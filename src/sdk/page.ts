@@ -62,7 +62,7 @@ export function watchHistory(changed: (isBack: boolean) => void): void {
     if (before.split(ignored)[0] === url.split(ignored)[0]) return;
     previousUrl = before;
     try {
-      changed(/^t/.test(how));
+      changed(how === "traverse");
     } catch {
       // The page's own navigation goes on.
     }
