@@ -118,7 +118,9 @@ export function isGroupingField(text: string): text is Exclude<Field, PersonFiel
 }
 
 const usageOf = (fields: readonly string[]): string =>
-  `Use one of ${fields.join(", ")}, or properties.<key>.`;
+  `Use one of ${
+    fields.join(", ")
+  }, or properties.<key>, the key of 1 to ${NAME_LENGTH_MAX} characters.`;
 export const GROUPING_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS]);
 const FIELD_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS, ...PERSON_FIELDS]);
 
@@ -214,7 +216,8 @@ export const MATCH_MEMBERS = {
 export const EventMatch: z.ZodType<EventMatch> = z.union([
   EventName.transform((name): EventMatch => ({ name, filters: [] })),
   z.strictObject(MATCH_MEMBERS),
-], "Use an event's name, or {name, filters}.").meta({ id: "EventMatch" });
+], `Use an event's name of 1 to ${NAME_LENGTH_MAX} characters, or {name, filters}.`)
+  .meta({ id: "EventMatch" });
 
 const PageMatch = z.strictObject({ path: TextValue.min(1, "Give a path.") })
   .transform(({ path }): EventMatch => ({

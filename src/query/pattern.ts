@@ -97,7 +97,11 @@ class Translation {
     if (anchors > PATTERN_ANCHORS_MAX) {
       throw new PatternRefused(`Use at most ${PATTERN_ANCHORS_MAX} of ^, $, \\b and \\B.`);
     }
-    if (states > PATTERN_STATES_MAX) throw new PatternRefused("Repeat less: it is too large.");
+    if (states > PATTERN_STATES_MAX) {
+      throw new PatternRefused(
+        `Repeat less: written out, it comes to more than ${PATTERN_STATES_MAX} characters.`,
+      );
+    }
     return sql;
   }
 
@@ -150,7 +154,9 @@ class Translation {
   }
 
   #group(level: number): Part {
-    if (level >= PATTERN_LEVELS_MAX) throw new PatternRefused("Nest groups less deeply.");
+    if (level >= PATTERN_LEVELS_MAX) {
+      throw new PatternRefused(`Nest groups at most ${PATTERN_LEVELS_MAX - 1} deep.`);
+    }
     if (this.#take("?") && !this.#take(":")) {
       throw new PatternRefused("Of groups, only (…) and (?:…) are taken, and (?i) at the start.");
     }

@@ -44,7 +44,7 @@ Deno.test("filters: a wrong one is refused, naming the parameter and the place i
     ["null", /list of filters/],
     [is({ field: "pth" }), /^\[0\]\.field: Use one of name, path/],
     [is({ field: "properties." }), /^\[0\]\.field/],
-    [is({ field: `properties.${"k".repeat(201)}` }), /^\[0\]\.field/],
+    [is({ field: `properties.${"k".repeat(201)}` }), /^\[0\]\.field: .*key of 1 to 200 characters/],
     [is({ field: "properties.\0" }), /^\[0\]\.field/],
     [is({ field: "__proto__" }), /^\[0\]\.field/],
     [is({ field: undefined }), /^\[0\]\.field/],
@@ -63,6 +63,8 @@ Deno.test("filters: a wrong one is refused, naming the parameter and the place i
     [is({ op: "gt", field: "properties.n" }), /^\[0\]\.values\[0\]: gt takes numbers/],
     [is({ op: "lt", field: "properties.n", values: ["1e999"] }), /takes numbers/],
     [is({ op: "matches", values: ["ok", "(a"] }), /^\[0\]\.values\[1\]: A group is not closed/],
+    [is({ op: "matches", values: ["(".repeat(10)] }), /^\[0\]\.values\[0\]: .*at most 9 deep/],
+    [is({ op: "matches", values: ["(a{100}){5}"] }), /^\[0\]\.values\[0\]: .*more than 500/],
     [Array(21).fill(is({})[0]), /at most 20/],
     [`${"[".repeat(5_000)}${"]".repeat(5_000)}`, /Nest at most/],
     [" ".repeat(70_000), /characters of JSON/],
@@ -102,7 +104,7 @@ Deno.test("event matches: a bare name, or JSON with filters", () => {
   for (const broken of ["{", '{"name":"a"', "{name: 'a'}", '{"name":"a"}}', '"a', " { } x"]) {
     assertRefused(() => match(broken), "start", /Use JSON/);
   }
-  assertRefused(() => match("a".repeat(201)), "start");
+  assertRefused(() => match("a".repeat(201)), "start", /name of 1 to 200 characters/);
   assertRefused(() => match("a\0"), "start");
   assertRefused(() => match(wrong({ name: undefined })), "start", /^name: /);
   assertRefused(() => match(wrong({ filter: [] })), "start", /filter/);
