@@ -145,7 +145,6 @@ function GroupCount({ data, group: { value }, step, count }: {
   readonly step: number;
   readonly count: number | null;
 }) {
-  if (value === OTHER) return <>{integer(count)}</>;
   return (
     <FunnelCount
       {...{ data, count }}

@@ -6,9 +6,11 @@ import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
 import { type Behind, behindWhere } from "../behind/behind_tally.ts";
 import { filtersOfMatches } from "../answer/report.ts";
+import { OTHER } from "../answer/small_groups.ts";
 import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 import { FUNNEL_QUERY, type FunnelDefinition, readDefinition } from "./funnel_definition.ts";
 import { findAttempts, type FoundAttempts } from "./funnel_scan.ts";
+import { idsOfOthers } from "./funnel_tally.ts";
 
 const step = z.int().min(1).max(FUNNEL_STEPS_MAX);
 const value = z.string().nullable().optional();
@@ -34,12 +36,21 @@ function isCounted(outcome: number, number: FunnelNumber, stepCount: number): bo
   return number.ended === "excluded" ? died : !died && (outcome & LATE) !== 0;
 }
 
-/** Returns a test of attempts: whether the value at the entry is the wanted one. Undefined: any is. */
+/**
+ * Returns a test of attempts: whether the value at the entry is the wanted one, or one of those that
+ * `$other` sums up. Undefined: any is.
+ */
 async function ofValue(
-  { attempts: { values }, textsOf }: FoundAttempts,
+  { attempts, textsOf }: FoundAttempts,
   wanted: string | null | undefined,
+  stepCount: number,
 ): Promise<(attempt: number) => boolean> {
   if (wanted === undefined) return () => true;
+  const { values } = attempts;
+  if (wanted === OTHER) {
+    const others = await idsOfOthers(attempts, stepCount, textsOf!);
+    if (others.size > 0) return (attempt) => others.has(values[attempt]!);
+  }
   const texts = await textsOf!([...new Set(values)]);
   return (attempt) => (texts.get(values[attempt]!) ?? null) === wanted;
 }
@@ -66,9 +77,9 @@ async function find(
   number: FunnelNumber,
 ): Promise<Behind> {
   const found = await findAttempts(read, definition, { tellsActors: true });
-  const isOfValue = await ofValue(found, number.value);
-  const { outcomes, entries } = found.attempts;
   const stepCount = definition.steps.length;
+  const isOfValue = await ofValue(found, number.value, stepCount);
+  const { outcomes, entries } = found.attempts;
   return behindWhere(
     { actors: entries!.actors, ms: reachedMs(found.attempts, number) },
     (i) => isCounted(outcomes[i]!, number, stepCount) && isOfValue(i),

@@ -124,11 +124,25 @@ function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
   );
 }
 
+type TextsOf = (ids: readonly number[]) => Promise<ValueTexts>;
+
+/** Returns the ids of the values that `$other` sums up; none where every group is told by itself. */
+export async function idsOfOthers(
+  attempts: Pick<CountedAttempts, "outcomes" | "values">,
+  stepCount: number,
+  textsOf: TextsOf,
+): Promise<ReadonlySet<number>> {
+  const byId = groupsById(attempts, stepCount);
+  const groups = unite(byId, await textsOf([...byId.keys()]));
+  const others = new Set(groups.slice(FUNNEL_GROUPS_MAX));
+  return new Set([...byId.keys()].filter((id) => others.has(byId.get(id)!)));
+}
+
 /** Counts all attempts; with `textsOf`, which looks up the values of ids, also the attempts of each value. */
 export async function tallyAttempts(
   attempts: Omit<CountedAttempts, "entries">,
   stepCount: number,
-  textsOf: ((ids: readonly number[]) => Promise<ValueTexts>) | null,
+  textsOf: TextsOf | null,
 ): Promise<FunnelTally> {
   const byId = textsOf === null ? new Map<number, Group>() : groupsById(attempts, stepCount);
   const groups = textsOf === null ? [] : unite(byId, await textsOf([...byId.keys()]));
