@@ -5,8 +5,8 @@ import { counted, integer } from "../number_format.ts";
 import { DotLayer } from "./heatmaps_canvas.tsx";
 import { type Device, type HeatmapReply, WINDOWS } from "./heatmaps_replies.ts";
 
-/** The longer side of the little window, on the screen. */
-const SIDE_PX = 300;
+/** The longer side of the little window: a panel on the narrowest phones has room for it. */
+const SIDE_PX = 256;
 const MARGIN_PX = 30;
 
 const DEFINITION =

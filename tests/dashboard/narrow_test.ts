@@ -1,0 +1,83 @@
+/** The narrowest windows that people have: nothing makes a view wider than they are, whatever it is called. */
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { press } from "./acts.ts";
+import { dashboardWorld, DEMO, EMPTY, type Visit } from "./page.ts";
+
+const test = dashboardWorld();
+const SIZE = { widthPx: 320, heightPx: 640 };
+/** A name without any place to break it. */
+const NAME = "W".repeat(120);
+/** How far the page, or what an open dialog holds, goes beyond its right edge. */
+const BEYOND = `(() => {
+  const shown = document.querySelector("dialog[open] .dialog-body") ?? document.documentElement;
+  return shown.scrollWidth - shown.clientWidth;
+})()`;
+
+async function assertNarrow(visit: Visit, page: Page, what: string): Promise<void> {
+  await visit.settled(page);
+  assert.equal(await page.evaluate(BEYOND), 0, `${what} is wider than its window by this many px`);
+}
+
+async function nameAll(visit: Visit): Promise<void> {
+  const title = NAME;
+  const put = async (path: string, body: Record<string, unknown>) => {
+    const { status } = await visit.server.admin("PUT", `/v1/${path}/long?project=${DEMO}`, body);
+    assert.ok(status < 300, path);
+  };
+  const match = { name: "page_view" };
+  await put("goals", { title, match });
+  await put("funnels", { title, steps: [{ ...match, label: NAME }, { name: "purchase" }] });
+  await put("segments", { title, filters: [{ field: "path", op: "contains", values: ["/"] }] });
+  await put("digests", { title, every: "daily" });
+  await visit.server.project({ name: NAME });
+}
+
+const VIEWS = [
+  ...["sites", "overview", "insights", "trends", "funnels", "journeys", "retention", "goals"],
+  ...["heatmaps", "visits", "people", "vitals", "events", "settings"],
+  ...["sharing", "people", "import", "told", "tokens", "audit"].map((id) =>
+    `settings&section=${id}`
+  ),
+  "goals&goal=long",
+  "funnels&funnel=long",
+  "overview&segment=long",
+  "trends&compare=segment:long",
+  `overview&filters=${JSON.stringify([{ field: "title", op: "is", values: [NAME] }])}`,
+];
+
+test("narrow: no view is wider than 320 px, also with long names", async (visit) => {
+  await nameAll(visit);
+  for (const view of VIEWS) {
+    const page = await visit.open(`view=${view}`, SIZE);
+    await assertNarrow(visit, page, view);
+    await page.close();
+  }
+});
+
+test("narrow: nor where there are no events, one event or no goals yet", async (visit) => {
+  await visit.server.project({ name: NAME });
+  const one = await visit.server.project({ name: "One event" });
+  await visit.server.post(one, [{
+    eventId: crypto.randomUUID(),
+    name: "page_view",
+    url: `https://one.example/${NAME}`,
+  }]);
+  for (const project of [EMPTY, one.id]) {
+    for (const view of ["overview", "goals", "heatmaps"]) {
+      const page = await visit.open(`view=${view}`, { ...SIZE, project });
+      await assertNarrow(visit, page, `${view} of ${project}`);
+      await page.close();
+    }
+  }
+});
+
+test("narrow: nor any part of a dialog", async (visit) => {
+  await nameAll(visit);
+  const goal = await visit.open("view=goals&goal=long", SIZE);
+  await press(goal, "Delete");
+  await assertNarrow(visit, goal, "the deletion of a goal");
+  const told = await visit.open("view=settings&section=told", SIZE);
+  await press(told, "New digest");
+  await assertNarrow(visit, told, "a new digest");
+});
