@@ -16,6 +16,9 @@ interface ProblemBody {
   readonly errors?: readonly ProblemPart[];
 }
 
+/** A server that cannot be reached, one that is about to stop, and one without its database. */
+const OUTAGES: readonly string[] = ["unreachable", "shutting_down", "database_unavailable"];
+
 /** A refusal of the API, or a request that never got an answer (`status` 0, code `unreachable`). */
 export class ApiProblem extends Error {
   override readonly name = "ApiProblem";
@@ -31,27 +34,39 @@ export class ApiProblem extends Error {
     super(detail);
   }
 
+  /** True where nothing is wrong with what was asked: the server is away, and will be back. */
+  get isOutage(): boolean {
+    return OUTAGES.includes(this.code);
+  }
+
   /** What is wrong with one field of a body or one parameter; null: nothing. */
   messageFor(field: string): string | null {
     return this.errors.find((part) => part.field === field)?.message ?? null;
   }
 }
 
-/** Reads what a reply that is not ok says; a proxy's own error page is told by its status. */
+/**
+ * Reads what a reply that is not ok says. The server tells each of its errors in words: without them it is a
+ * proxy that answers, to say that it cannot reach the server, or what is wrong with the request by the status.
+ */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const body: ProblemBody = await response.json().catch(() => ({}));
-  const detail = body.detail ?? body.title ?? `The server answered with status ${response.status}.`;
+  const { status } = response;
+  const detail = body.detail ?? body.title;
+  if (detail === undefined && status > 499) return outOfReach();
   const { code = "unknown", errors = [], requestId = null } = body;
-  return new ApiProblem(response.status, code, detail, errors, requestId);
+  const told = detail ?? `The server answered with status ${status}.`;
+  return new ApiProblem(status, code, told, errors, requestId);
+}
+
+function outOfReach(): ApiProblem {
+  const detail = "The server cannot be reached. Check the connection, then try again.";
+  return new ApiProblem(0, "unreachable", detail);
 }
 
 /** What `fetch` throws, or the reading of a body, as a problem; an abort stays what it is. */
 export function unreachable(error: unknown): unknown {
   if (error instanceof DOMException && error.name === "AbortError") return error;
   if (error instanceof ApiProblem) return error;
-  return new ApiProblem(
-    0,
-    "unreachable",
-    "The server cannot be reached. Check the connection, then try again.",
-  );
+  return outOfReach();
 }

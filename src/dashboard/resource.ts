@@ -12,7 +12,7 @@ import { identity } from "./session.ts";
 export interface Resource<T> {
   readonly state: "loading" | "ready" | "error";
   readonly data: T | null;
-  /** Why nothing came; where `state` is `ready`, `data` is of before, and is read again until it comes. */
+  /** Why nothing came; where `state` is `ready`, `data` is of before. After an outage it is read again. */
   readonly problem: ApiProblem | null;
   readonly reload: () => void;
 }
@@ -124,7 +124,7 @@ export function useRead<T>(
     };
     setState((before) => {
       // That the server is away is told until it is back, not anew each time.
-      if (before.key === key && before.problem && before.data) return before;
+      if (before.key === key && before.problem?.isOutage) return before;
       const data = held<T>(key) ?? (before.place === place ? before.data : null);
       return { ...NOTHING, key, place, data };
     });
@@ -137,8 +137,8 @@ export function useRead<T>(
       if (abort.signal.aborted) return;
       const problem = problemFrom(error);
       // What was read before stays, and with it what is typed there, until the server is back.
-      const data = problem.code === "unreachable" ? held<T>(key) : null;
-      if (data !== null) readSoon();
+      const data = problem.isOutage ? held<T>(key) : null;
+      if (problem.isOutage) readSoon();
       setState({ key, place, state: data === null ? "error" : "ready", data, problem });
     });
     return () => {

@@ -13,6 +13,19 @@ async function opened(visit: Visit, project: string): Promise<Page> {
   return page;
 }
 
+/** The person comes back after ten minutes. */
+async function returnLater(page: Page): Promise<void> {
+  await page.evaluate(`{
+    const { now } = Date;
+    for (const [state, passedMs] of [["hidden", 0], ["visible", 600_000]]) {
+      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+      Date.now = () => now() + passedMs;
+      document.dispatchEvent(new Event("visibilitychange"));
+    }
+    Date.now = now;
+  }`);
+}
+
 test("A view that cannot be loaded says so, and is there when it is tried again", async (visit) => {
   visit.expectedFaults.push("Failed to load resource");
   let isAway = true;
@@ -30,23 +43,17 @@ test("What is typed stays while the server cannot be reached", async (visit) => 
   const project = await visit.server.project({ name: "Own" });
   const page = await opened(visit, project.id);
   await fill(page, "Name", "Tea and");
-  // The person comes back after ten minutes, and the connection does not.
   await page.evaluate(`{
     globalThis.failed = 0;
-    const [{ now }, original] = [Date, fetch];
+    const original = fetch;
     globalThis.fetch = (url, call) => {
       if (!String(url).includes("/v1/projects/")) return original(url, call);
       failed += String(url).includes("/keys");
       return Promise.reject(new TypeError("Failed to fetch"));
     };
-    for (const [state, passedMs] of [["hidden", 0], ["visible", 600_000]]) {
-      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
-      Date.now = () => now() + passedMs;
-      document.dispatchEvent(new Event("visibilitychange"));
-    }
-    Date.now = now;
     globalThis.connect = () => globalThis.fetch = original;
   }`);
+  await returnLater(page);
   await visit.until(page, "failed > 1", "it is tried again");
   await visit.sees(page, "The server cannot be reached.", ".panel .banner");
   assert.equal(await page.$(".note-error, .panel[aria-busy=true]"), null);
@@ -66,6 +73,37 @@ test("What is typed stays while the server cannot be reached", async (visit) => 
   assert.ok(await page.evaluate(typed));
   await visit.settled(page);
 });
+
+/** What stands in front of a server answers so while it is away, and the server itself as it stops. */
+const OUTAGES = {
+  "a proxy's page": { status: 502, contentType: "text/html", body: "<h1>502 Bad Gateway</h1>" },
+  "a proxy's JSON": { status: 503, body: `{"message":"Service Unavailable"}` },
+  "a server that stops": {
+    status: 503,
+    body: JSON.stringify({ code: "shutting_down", detail: "The server is stopping." }),
+  },
+};
+
+for (const [what, answer] of Object.entries(OUTAGES)) {
+  test(`Figures stay during an outage, and come anew after it: ${what}`, async (visit) => {
+    visit.expectedFaults.push("Failed to load resource");
+    const page = await visit.open("view=overview");
+    await visit.settled(page);
+    const tiles = await visit.text(page, ".overview-tiles");
+    visit.intercept = (request) => request.url().includes("/v1/") ? answer : undefined;
+    await returnLater(page);
+    await visit.sees(page, "The server", ".panel .banner");
+    assert.equal(await page.$(".note-error"), null);
+    assert.equal(await visit.text(page, ".overview-tiles"), tiles);
+    // Of what was never read there is nothing to keep.
+    await page.select(".bar select", "7d");
+    await visit.sees(page, "This could not be loaded");
+    visit.intercept = () => undefined;
+    await visit.until(page, `document.querySelector(".note-error, .panel .banner") === null`);
+    await visit.settled(page);
+    assert.notEqual(await visit.text(page, ".overview-tiles"), tiles);
+  });
+}
 
 test("What is typed while the settings are being saved stays", async (visit) => {
   const project = await visit.server.project({ name: "Own" });

@@ -226,7 +226,7 @@ test("people: what answers nonsense in the way in is told, and opens nothing", a
   await visit.sees(page, "Too many attempts. Try again in 12 minutes.");
   reply = { status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" };
   await signIn(page, { email: "ada@example.com" });
-  await visit.sees(page, "The server answered with status 502.");
+  await visit.sees(page, "The server cannot be reached.");
   await visit.sees(page, "Sign in", "h1");
 });
 
