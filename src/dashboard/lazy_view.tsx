@@ -5,13 +5,23 @@ import { ApiProblem } from "./api_problem.ts";
 import { ErrorNote, Skeleton } from "./panel.tsx";
 
 const NOT_LOADED =
-  "This part of the page could not be loaded. Try again, or reload the page: the server may have a newer one.";
+  "This part of the page could not be loaded. Check the connection, then try again.";
 
 const WAITING = (
   <div aria-busy="true">
     <Skeleton />
   </div>
 );
+
+/**
+ * Browsers keep in mind which program they did not get, and ask for it no more: the page begins anew, where
+ * it was, as soon as there is a server to get it from.
+ */
+async function beginAnew(): Promise<void> {
+  const { href } = location;
+  const response = await fetch(href, { method: "HEAD", cache: "no-store" }).catch(() => null);
+  if (response?.ok) location.reload();
+}
 
 /**
  * A view, or another part of the page, whose program is loaded when it is opened for the first time.
@@ -23,24 +33,22 @@ export function lazyView<Props extends object = Record<never, never>>(
 ): ComponentType<Props> {
   let loaded: ComponentType<Props> | null = null;
   return function LazyView(props: Props & Attributes) {
-    const [turn, setTurn] = useState(0);
     const [hasFailed, setHasFailed] = useState(false);
     const [, setIsLoaded] = useState(loaded !== null);
     useEffect(() => {
       if (loaded !== null) return;
-      setHasFailed(false);
       load().then((component) => {
         loaded = component;
         setIsLoaded(true);
       }, () => setHasFailed(true));
-    }, [turn]);
+    }, []);
     const View = loaded;
     if (View !== null) return <View {...props} />;
     return hasFailed
       ? (
         <ErrorNote
           problem={new ApiProblem(0, "not_loaded", NOT_LOADED)}
-          onRetry={() => setTurn(turn + 1)}
+          onRetry={() => void beginAnew()}
         />
       )
       : <>{waiting}</>;
