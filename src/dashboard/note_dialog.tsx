@@ -2,6 +2,7 @@
 import { useId, useState } from "preact/hooks";
 import type { Note } from "../notes/notes.ts";
 import { send } from "./api.ts";
+import { changesOf } from "./changes.ts";
 import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import { Icon } from "./icons.tsx";
@@ -41,9 +42,11 @@ function NoteForm({ note, date: day, onSaved, onClose }: FormProps) {
   const request = useRequest(async () => {
     const isSame = note !== null && date === before.date && time === before.time;
     const at = time === "" ? date : instantOf(date, time, effectiveTimezone.value);
-    const body = { text, ...isSame ? {} : { at } };
-    if (note === null) await send("POST", "/v1/notes", body);
-    else await send("PATCH", `/v1/notes/${note.id}`, body);
+    if (note === null) await send("POST", "/v1/notes", { text, at });
+    else {
+      const wanted = { text, at: isSame ? note.at : at };
+      await send("PATCH", `/v1/notes/${note.id}`, changesOf(wanted, note));
+    }
     onSaved();
   });
   return (

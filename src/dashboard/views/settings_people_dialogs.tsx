@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Role } from "../../auth/roles.ts";
 import { send } from "../api.ts";
+import { changesOf } from "../changes.ts";
 import { Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
 import { dateTime } from "../number_format.ts";
@@ -114,7 +115,8 @@ function Change({ of, onClose, onChanged }: TaskProps & { of: Person }) {
   const [name, setName] = useState(of.name);
   const [access, setAccess] = useState<Access>({ role: of.role, projects: of.projects });
   const request = useRequest(async () => {
-    await send("PATCH", `/v1/people/${of.id}`, { name: name.trim(), ...bodyOf(access) });
+    const wanted = { name: name.trim(), ...bodyOf(access) };
+    await send("PATCH", `/v1/people/${of.id}`, changesOf(wanted, of));
     onChanged();
     onClose();
   });

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
+import { changesOf } from "../changes.ts";
 import { Confirm } from "../dialog.tsx";
 import { LinesField, SelectField, TextField } from "../field.tsx";
 import { integer } from "../number_format.ts";
@@ -54,11 +55,7 @@ function changeOf(draft: Draft, project: Project): Change {
     ipStorage: (draft.ipStorage || null) as IpStorage | null,
     retentionDays: days === "" ? null : Number(days),
   };
-  return Object.fromEntries(
-    Object.entries(wanted).filter(([name, value]) =>
-      JSON.stringify(value) !== JSON.stringify(project[name as keyof Project])
-    ),
-  );
+  return changesOf(wanted, project);
 }
 
 /** True where saving deletes events that are kept now. */

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
+import { changesOf } from "../changes.ts";
 import { Dialog } from "../dialog.tsx";
 import { CheckField, LinesField, PasswordField, Segments, TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
@@ -166,7 +167,7 @@ function Edit({ projectId, of, onClose, onDone }: EditProps) {
     onDone(
       (of === null
         ? await send<Share>("POST", path, body)
-        : await send<Share>("PATCH", `${path}/${of.id}`, body))!,
+        : await send<Share>("PATCH", `${path}/${of.id}`, changesOf(body, bodyOf(formOf(of), of))))!,
     );
   });
   return (
