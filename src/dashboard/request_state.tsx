@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiProblem } from "./api_problem.ts";
 
 export interface RequestState {
@@ -12,6 +12,19 @@ export interface RequestState {
   readonly clearProblem: () => void;
 }
 
+/** A button that is off while its request runs loses the focus: it has it again, to be pressed once more. */
+export function useKeptFocus(isBusy: boolean): void {
+  const before = useRef<Element | null>(null);
+  // While this is rendered, the button is still on.
+  if (isBusy) before.current ??= document.activeElement;
+  useLayoutEffect(() => {
+    if (isBusy) return;
+    const pressed = before.current;
+    before.current = null;
+    if (pressed instanceof HTMLElement && document.activeElement === document.body) pressed.focus();
+  }, [isBusy]);
+}
+
 /**
  * One request of a form or a dialog: while it runs, and why it failed. `isOver`: after it went well
  * nothing is left to do, and the button stays off.
@@ -19,6 +32,7 @@ export interface RequestState {
 export function useRequest(ask: () => Promise<void>, { isOver = true } = {}): RequestState {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
+  useKeptFocus(isBusy);
   const run = async () => {
     if (isBusy) return;
     setBusy(true);

@@ -1,7 +1,7 @@
 /** What stays as it was: what is shown and typed while requests fail or run, and where one was. */
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
-import { fill, press } from "./acts.ts";
+import { enter, fill, press } from "./acts.ts";
 import { dashboardWorld, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -104,6 +104,19 @@ for (const [what, answer] of Object.entries(OUTAGES)) {
     assert.notEqual(await visit.text(page, ".overview-tiles"), tiles);
   });
 }
+
+test("A button that was pressed while the server was away is pressed again by Enter", async (visit) => {
+  visit.expectedFaults.push("Failed to load resource");
+  const page = await visit.open("view=settings&section=sharing");
+  await press(page, "Share a dashboard");
+  await fill(page, "Title", "For investors");
+  visit.intercept = (request) => request.method() === "POST" ? { status: 502 } : undefined;
+  await enter(page, "Make the link");
+  await visit.sees(page, "The server cannot be reached.", "dialog");
+  visit.intercept = () => undefined;
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "Whoever has this link sees the dashboard", "dialog");
+});
 
 test("What is typed while the settings are being saved stays", async (visit) => {
   const project = await visit.server.project({ name: "Own" });

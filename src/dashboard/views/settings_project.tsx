@@ -7,6 +7,7 @@ import { Confirm } from "../dialog.tsx";
 import { LinesField, SelectField, TextField } from "../field.tsx";
 import { integer } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
+import { useKeptFocus } from "../request_state.tsx";
 import { type Resource, useRead } from "../resource.ts";
 import { hasAccount, refreshSession, type SessionProject } from "../session.ts";
 import { type IpStorage, knownTimezones, type Project } from "./settings_replies.ts";
@@ -176,6 +177,7 @@ function useSaving(project: Project, onSaved: () => void) {
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [note, setNote] = useState("");
   const [isBusy, setBusy] = useState(false);
+  useKeptFocus(isBusy);
   const stored = useRef(project);
   useEffect(() => {
     // What was edited and is not saved stays.
