@@ -84,6 +84,15 @@ export async function send<T>(
   return await wholeBody(response.text().then((text) => text === "" ? null : JSON.parse(text)));
 }
 
+/** `DELETE` of what is listed: what somebody else has deleted meanwhile is deleted. Throws ApiProblem. */
+export async function deleteAt(path: string): Promise<void> {
+  try {
+    await send("DELETE", path);
+  } catch (error) {
+    if (!(error instanceof ApiProblem && error.code === "not_found")) throw error;
+  }
+}
+
 /** `GET` of bytes, such as an image. Throws ApiProblem, and AbortError where `signal` aborts. */
 export async function fetchBlob(
   path: string,

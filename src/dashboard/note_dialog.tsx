@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useId, useState } from "preact/hooks";
 import type { Note } from "../notes/notes.ts";
-import { send } from "./api.ts";
+import { deleteAt, send } from "./api.ts";
 import { changesOf } from "./changes.ts";
 import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
@@ -124,7 +124,7 @@ interface DeletionProps {
 
 function Deletion({ note, onDeleted, onClose }: DeletionProps) {
   const remove = async () => {
-    await send("DELETE", `/v1/notes/${note.id}`);
+    await deleteAt(`/v1/notes/${note.id}`);
     onDeleted();
   };
   return (

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { send } from "./api.ts";
+import { deleteAt, send } from "./api.ts";
 import { ConditionRows } from "./condition_rows.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
@@ -64,7 +64,7 @@ function Filters({ form: { filters }, fault, onChange }: PartProps) {
 function DeleteButton({ slug, onDeleted }: { slug: string; onDeleted: () => void }) {
   const [isAsked, setAsked] = useState(false);
   const { isBusy, problem, run } = useRequest(async () => {
-    await send("DELETE", `/v1/segments/${slug}`);
+    await deleteAt(`/v1/segments/${slug}`);
     onDeleted();
   });
   return (

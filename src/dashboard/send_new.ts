@@ -1,4 +1,4 @@
-import { apiUrl, read, send } from "./api.ts";
+import { apiUrl, deleteAt, read, send } from "./api.ts";
 import { ApiProblem } from "./api_problem.ts";
 
 /** What was sent to be stored last, and where, without an answer: it may be there. */
@@ -44,13 +44,13 @@ export async function sendNew<T extends { readonly slug: string }>(
     return stored;
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
-    // A proxy may say, too, that no answer came.
+    // The server may have failed after it was stored.
     if (error.status === 0 || error.status > 499) unanswered = { url: apiUrl(at), body };
     if (error.code !== "already_exists" || taken.includes(slug)) throw error;
     if (!await isUnanswered(path, slug)) {
       return await sendNew(path, body, [...taken, slug], slugOf);
     }
-    await send("DELETE", at);
+    await deleteAt(at);
     unanswered = null;
     return await sendNew(path, body, taken, slugOf);
   }

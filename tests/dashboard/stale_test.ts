@@ -61,3 +61,17 @@ test("stale: a note that is moved keeps the text of meanwhile", async (visit) =>
   const { notes } = await visit.read("notes");
   assert.deepEqual([notes[0].text, notes[0].at.length], ["Meanwhile", 24]);
 });
+
+test("stale: what somebody else has deleted can be deleted, and is off the list then", async (visit) => {
+  visit.expectedFaults.push("404");
+  const title = "Soon over";
+  const { id } = await admin(visit, "POST", SHARES, { title, views: ["overview"] });
+  const page = await visit.open("view=settings&section=sharing");
+  await visit.sees(page, title, "tbody");
+  await admin(visit, "DELETE", `${SHARES}/${id}`);
+  await press(page, `Revoke ${title}`);
+  await press(page, "Revoke the link", "dialog");
+  await visit.until(page, `document.querySelector("dialog") === null`);
+  await visit.settled(page);
+  assert.ok(!(await visit.text(page, "main")).includes(title));
+});

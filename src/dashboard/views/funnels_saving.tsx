@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { send } from "../api.ts";
+import { deleteAt, send } from "../api.ts";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
@@ -72,7 +72,7 @@ type SavingDialog = "save as" | "rename" | "delete" | null;
 function DeleteDialog({ source, onClose }: { source: FunnelSource; onClose: () => void }) {
   const { slug, title } = source.saved!;
   const remove = async () => {
-    await send("DELETE", `/v1/funnels/${slug}`);
+    await deleteAt(`/v1/funnels/${slug}`);
     onClose();
     source.changed(slug, true);
     showFunnel(null, null);

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useMemo, useState } from "preact/hooks";
-import { send } from "../api.ts";
+import { deleteAt } from "../api.ts";
 import { Tabs } from "../breakdown.tsx";
 import { ChartBlock } from "../chart_block.tsx";
 import { pointsOf } from "../chart_lines.ts";
@@ -225,7 +225,7 @@ interface GoalDetailProps {
 function DeleteButton({ goal: { slug, title }, onDeleted }: GoalDetailProps) {
   const [isAsked, setAsked] = useState(false);
   const remove = async () => {
-    await send("DELETE", `/v1/goals/${slug}`);
+    await deleteAt(`/v1/goals/${slug}`);
     onDeleted();
   };
   return (

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { send } from "../api.ts";
+import { deleteAt, send } from "../api.ts";
 import { Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, SelectField, TextField } from "../field.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
@@ -125,7 +125,7 @@ export function RotateKey(props: ChangeProps & { readonly onDone: (key: CreatedK
 export function RevokeKey(props: ChangeProps & { readonly onDone: () => void }) {
   const { projectId, of, onDone, onClose } = props;
   const revoke = async () => {
-    await send("DELETE", `/v1/projects/${projectId}/keys/${of.id}`);
+    await deleteAt(`/v1/projects/${projectId}/keys/${of.id}`);
     onDone();
   };
   return (

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { send } from "../api.ts";
+import { deleteAt } from "../api.ts";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { dateTime } from "../number_format.ts";
@@ -58,7 +58,7 @@ function Add({ onClose, onDone }: DialogProps) {
 
 function Remove({ of, onClose, onDone }: DialogProps & { of: Passkey }) {
   const remove = async () => {
-    await send("DELETE", `/v1/auth/passkeys/${encodeURIComponent(of.id)}`);
+    await deleteAt(`/v1/auth/passkeys/${encodeURIComponent(of.id)}`);
     onDone();
   };
   return (

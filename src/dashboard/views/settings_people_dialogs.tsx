@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import type { Role } from "../../auth/roles.ts";
-import { send } from "../api.ts";
+import { deleteAt, send } from "../api.ts";
 import { changesOf } from "../changes.ts";
 import { Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
@@ -143,7 +143,7 @@ function Change({ of, onClose, onChanged }: TaskProps & { of: Person }) {
 
 function Remove({ of, onClose, onChanged }: TaskProps & { of: Person }) {
   const remove = async () => {
-    await send("DELETE", `/v1/people/${of.id}`);
+    await deleteAt(`/v1/people/${of.id}`);
     onChanged();
     onClose();
   };

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { send } from "../api.ts";
+import { deleteAt } from "../api.ts";
 import { Icon } from "../icons.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
@@ -22,7 +22,7 @@ function BrowserRow({ of, onEnded }: BrowserRowProps) {
   const { id, device, place, address, lastSeenAt, current } = of;
   const name = device ?? "A browser";
   const { isBusy, problem, run } = useRequest(async () => {
-    await send("DELETE", `/v1/auth/sessions/${id}`);
+    await deleteAt(`/v1/auth/sessions/${id}`);
     onEnded();
   });
   return (

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { send } from "../api.ts";
+import { deleteAt, send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
 import { changesOf } from "../changes.ts";
 import { Dialog } from "../dialog.tsx";
@@ -229,7 +229,7 @@ interface RevokeProps {
 
 function Revoke({ projectId, of, onClose, onDone }: RevokeProps) {
   const revoke = async () => {
-    await send("DELETE", `/v1/projects/${projectId}/shares/${of.id}`);
+    await deleteAt(`/v1/projects/${projectId}/shares/${of.id}`);
     onDone();
   };
   return (

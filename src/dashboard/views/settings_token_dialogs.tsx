@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { output } from "zod";
 import type { ApiTokenShown } from "../../auth/api_tokens/api_token_endpoints.ts";
-import { send } from "../api.ts";
+import { deleteAt, send } from "../api.ts";
 import { CheckField, SelectField, TextField } from "../field.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
@@ -141,7 +141,7 @@ interface RevokeProps {
 
 function Revoke({ of, onClose, onDone }: RevokeProps) {
   const revoke = async () => {
-    await send("DELETE", `/v1/tokens/${of.id}`);
+    await deleteAt(`/v1/tokens/${of.id}`);
     onDone();
   };
   return (

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
-import { send } from "../api.ts";
+import { deleteAt, send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { Dialog } from "../dialog.tsx";
 import { ConfirmedRequest } from "../request_dialogs.tsx";
@@ -130,7 +130,7 @@ export function ToldDialogs(props: ToldDialogsProps) {
       return <Test kind={task.kind} of={task.of} onClose={onClose} onDone={onChanged} />;
     case "delete": {
       const remove = async () => {
-        await send("DELETE", `/v1/${task.kind}/${task.of.slug}`);
+        await deleteAt(`/v1/${task.kind}/${task.of.slug}`);
         onDone();
       };
       return (
