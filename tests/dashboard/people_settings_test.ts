@@ -38,6 +38,19 @@ test("People: somebody is invited by keyboard, and the link lets them in", async
   await visit.sees(joining, "You are invited as an editor");
 });
 
+test("People: an invitation is to the project that is looked at, until others are chosen", async (visit) => {
+  const page = await section(visit, "people");
+  await press(page, "Invite somebody");
+  await fill(page, "E-mail", "here@example.com");
+  await press(page, "All projects", ".dialog");
+  await press(page, "Some", ".dialog");
+  await press(page, "Invite", ".dialog-foot");
+  await visit.sees(page, "The link for here", ".dialog");
+  const { people } = (await visit.server.admin("GET", "/v1/people")).body;
+  const { projects } = people.find(({ email }: { email: string }) => email === "here@example.com");
+  assert.deepEqual(projects, [DEMO]);
+});
+
 test("People: what is wrong with an invitation is told at its field", async (visit) => {
   visit.expectedFaults.push("400");
   const page = await section(visit, "people");

@@ -2,10 +2,16 @@
 import { useId } from "preact/hooks";
 import type { Role } from "../../auth/roles.ts";
 import { CheckField, Segments } from "../field.tsx";
+import { project } from "../location_state.ts";
 import { session } from "../session.ts";
 import { ROLE_CHOICES } from "./settings_people_replies.ts";
 
 export const EVERY_PROJECT = "*";
+
+/** Until others are chosen: the project that is looked at. */
+export function projectAtHand(): readonly string[] {
+  return project.value === null ? [] : [project.value];
+}
 
 interface ProjectsFieldProps {
   readonly value: readonly string[];
@@ -20,8 +26,8 @@ export function ProjectsField({ value, onChange, error, mayAll = true }: Project
   const id = useId();
   const isAll = value.includes(EVERY_PROJECT);
   const projects = session.value?.projects ?? [];
-  const toggle = (project: string) => (isChecked: boolean) =>
-    onChange(isChecked ? [...value, project] : value.filter((each) => each !== project));
+  const toggle = (id: string) => (isChecked: boolean) =>
+    onChange(isChecked ? [...value, id] : value.filter((each) => each !== id));
   return (
     <fieldset class="choice-list" aria-describedby={error ? `${id}-error` : undefined}>
       <legend class="field-label">Projects</legend>
@@ -30,10 +36,7 @@ export function ProjectsField({ value, onChange, error, mayAll = true }: Project
           label="Which projects"
           value={isAll ? "all" : "some"}
           choices={[{ value: "all", label: "All projects" }, { value: "some", label: "Some" }]}
-          onChange={(choice) =>
-            onChange(
-              choice === "all" ? [EVERY_PROJECT] : projects.slice(0, 1).map((each) => each.id),
-            )}
+          onChange={(choice) => onChange(choice === "all" ? [EVERY_PROJECT] : projectAtHand())}
         />
       )}
       {isAll

@@ -8,8 +8,12 @@ import { TextField } from "../field.tsx";
 import { dateTime } from "../number_format.ts";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { Refused, type RequestState, useRequest } from "../request_state.tsx";
-import { session } from "../session.ts";
-import { EVERY_PROJECT, ProjectsField, RoleField } from "./settings_access_fields.tsx";
+import {
+  EVERY_PROJECT,
+  projectAtHand,
+  ProjectsField,
+  RoleField,
+} from "./settings_access_fields.tsx";
 import type {
   Invitation,
   InvitationReply,
@@ -67,10 +71,7 @@ type ShowLink = (of: Person, invitation: Invitation) => void;
 function Invite({ onClose, onChanged, onLink }: TaskProps & { onLink: ShowLink }) {
   const [email, setEmail] = useState("");
   const [name, setName] = useState("");
-  const [access, setAccess] = useState<Access>({
-    role: "viewer",
-    projects: session.value?.projects.slice(0, 1).map(({ id }) => id) ?? [],
-  });
+  const [access, setAccess] = useState<Access>({ role: "viewer", projects: projectAtHand() });
   const request = useRequest(async () => {
     // Without a name they are called what stands before the @.
     const called = name.trim() === "" ? {} : { name: name.trim() };

@@ -7,7 +7,7 @@ import { CheckField, SelectField, TextField } from "../field.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import { isForEveryProject, session } from "../session.ts";
-import { EVERY_PROJECT, ProjectsField } from "./settings_access_fields.tsx";
+import { EVERY_PROJECT, projectAtHand, ProjectsField } from "./settings_access_fields.tsx";
 import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
 
 const DAY_MS = 86_400_000;
@@ -47,9 +47,7 @@ function useCreation({ onDone }: CreateProps) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly string[]>(["read"]);
   const [projects, setProjects] = useState<readonly string[]>(
-    isForEveryProject()
-      ? [EVERY_PROJECT]
-      : session.value?.projects.slice(0, 1).map(({ id }) => id) ?? [],
+    isForEveryProject() ? [EVERY_PROJECT] : projectAtHand(),
   );
   const [days, setDays] = useState("90");
   const request = useRequest(async () => {
