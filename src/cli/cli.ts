@@ -64,6 +64,24 @@ export async function findCommand(args: readonly string[]): Promise<Found> {
   );
 }
 
+/**
+ * Throws UsageMistake for an empty text, which is what a script's unset variable makes: it names
+ * nothing, and must not be taken for "not given".
+ */
+function assertNotEmpty(
+  { name, options }: Command,
+  values: Readonly<Record<string, unknown>>,
+  words: readonly string[],
+): void {
+  const empty = Object.entries(values).find(([option, value]) =>
+    [value].flat().includes("") && options[option]?.mayBeEmpty !== true
+  );
+  if (empty !== undefined) throw new UsageMistake(`--${empty[0]} is empty: give it a value.`);
+  if (words.includes("")) {
+    throw new UsageMistake(`A word behind \`footfall ${name}\` is empty: give it a value.`);
+  }
+}
+
 const OPTION_OF_MESSAGE = /^Unknown option '(-[^']+)'/;
 
 /** Parses the options and words of one command. Throws UsageMistake. */
@@ -91,6 +109,7 @@ export function parseCall(
         `\`footfall ${command.name}\` does not take \`${surplus}\`. Usage: ${command.usage}`,
       );
     }
+    assertNotEmpty(command, values, positionals);
     return { options: new OptionValues(values), words: positionals };
   } catch (error) {
     if (error instanceof UsageMistake || !(error instanceof Error)) throw error;

@@ -6,6 +6,8 @@ import { tableText, type Terminal } from "./terminal.ts";
 export interface OptionSpec {
   readonly type: "string" | "boolean";
   readonly multiple?: true;
+  /** An empty text means something, such as that a setting is taken away. */
+  readonly mayBeEmpty?: true;
   /** The placeholder of the value in the help, e.g. `ID`. */
   readonly placeholder?: string;
   /** For the help only; the command itself applies the default. */

@@ -120,7 +120,12 @@ export const KEY_COMMANDS: readonly Command[] = [
         default: "public",
         meaning: "public for pages, secret for servers that speak for visitors",
       },
-      "label": { type: "string", placeholder: "TEXT", meaning: "what people call the key" },
+      "label": {
+        type: "string",
+        mayBeEmpty: true,
+        placeholder: "TEXT",
+        meaning: "what people call the key",
+      },
       "expires-at": {
         type: "string",
         placeholder: "TIME",

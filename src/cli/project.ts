@@ -6,8 +6,9 @@ const SETTINGS: Readonly<Record<string, OptionSpec>> = {
   "name": { type: "string", placeholder: "NAME", meaning: "what people call it" },
   "site-url": {
     type: "string",
+    mayBeEmpty: true,
     placeholder: "URL",
-    meaning: "the site, e.g. https://shop.example",
+    meaning: "the site, e.g. https://shop.example; '' takes it away",
   },
   "timezone": {
     type: "string",
@@ -17,6 +18,7 @@ const SETTINGS: Readonly<Record<string, OptionSpec>> = {
   "allowed-origin": {
     type: "string",
     multiple: true,
+    mayBeEmpty: true,
     placeholder: "ORIGIN",
     meaning: "pages that may send events; may be repeated; none: all; '' empties the list",
   },

@@ -91,6 +91,12 @@ Deno.test("footfall: an unknown option, a missing value or a surplus word is exi
     [["project", "set", "--name", "x"], /--id/],
     [["project", "create"], /--name/],
     [["serve", "--json"], /LOG_FORMAT/],
+    // What an unset variable of a script leaves.
+    [["erase", "", "--yes"], /A word behind `.* erase` is empty/],
+    [["archive", ""], /A word behind `.* archive` is empty/],
+    [["export", "--from", ""], /--from is empty/],
+    [["export", "--project="], /--project is empty/],
+    [["token", "--project", "prj_a", "--project", ""], /--project is empty/],
   ];
   for (const [args, message] of cases) {
     const { code, errors } = await run(args, { DATABASE_URL: "postgres://127.0.0.1:1/none" });
@@ -142,5 +148,8 @@ Deno.test("parseCall: repeated options gather, flags and words are told apart", 
   assert.deepEqual(options.list("project"), ["a", "b"]);
   assert.equal(options.flag("link"), true);
   assert.equal(options.text("ttl"), null);
+  const set = await findCommand(["project", "set", "--site-url", "", "--allowed-origin", ""]);
+  assert.ok(set.kind === "command");
+  assert.equal(parseCall(set.command, set.rest).options.text("site-url"), "");
   await assert.rejects(findCommand([]), UsageMistake);
 });
