@@ -57,7 +57,9 @@ export function groupHelp(group: string, commands: readonly Command[], bold: Bol
 
 /** Returns the text of `footfall <command> --help`. */
 export function commandHelp(command: Command, bold: Bold): string {
-  const rows = Object.entries({ ...command.options, ...GLOBAL_OPTIONS }).map(([name, spec]) => {
+  const general = Object.entries(GLOBAL_OPTIONS)
+    .filter(([name]) => name !== "json" || command.name !== "serve");
+  const rows = [...Object.entries(command.options), ...general].map(([name, spec]) => {
     const placeholder = spec.placeholder === undefined ? "" : ` ${spec.placeholder}`;
     return [`--${name}${placeholder}`, withDefault(spec.meaning, spec.default)] as const;
   });

@@ -134,9 +134,27 @@ function reportText(report: Report, path: string): string {
   return `${head}${lines.join("")}${more}Each with its line in ${path}.\n`;
 }
 
+/** Options that go with some products alone, which each of them reads. */
+const OF_PRODUCTS: Readonly<Record<string, readonly string[]>> = {
+  yes: PRODUCTS,
+  remove: IMPORTED_SOURCES,
+  website: ["umami"],
+  "time-zone": ["mixpanel"],
+};
+
+/** Throws UsageMistake: `--remove` that is passed over would store what was to be removed. */
+function assertOfProduct({ options }: Call, product: string | null): void {
+  for (const [option, products] of Object.entries(OF_PRODUCTS)) {
+    if (options.values[option] === undefined || products.includes(product ?? "")) continue;
+    throw new UsageMistake(`--${option} goes with --from ${products.join("|")} alone.`);
+  }
+}
+
 async function importEvents(call: Call): Promise<number> {
   const product = call.options.text("from");
-  if (product !== null) return await (await importOf(product))(call);
+  const load = product === null ? null : await importOf(product);
+  assertOfProduct(call, product);
+  if (load !== null) return await load(call);
   const [word, surplus] = call.words;
   if (surplus !== undefined) {
     throw new UsageMistake(`Name one file: \`${surplus}\` is one too many.`);

@@ -36,6 +36,7 @@ Deno.test("footfall <command> --help: its options and an example, without a conf
     const { code, out, errors } = await run([...words, "--help"], { PORT: "not a port" });
     assert.equal(code, 0, errors);
     for (const name of Object.keys(command.options)) assert.ok(out.includes(`--${name}`), name);
+    assert.equal(out.includes("--json"), command.name !== "serve");
     assert.ok(out.includes(command.example));
   }
 });
@@ -97,6 +98,15 @@ Deno.test("footfall: an unknown option, a missing value or a surplus word is exi
     [["export", "--from", ""], /--from is empty/],
     [["export", "--project="], /--project is empty/],
     [["token", "--project", "prj_a", "--project", ""], /--project is empty/],
+    // Options that an import would pass over.
+    [
+      ["import", "a.ndjson", "--remove"],
+      /--remove goes with --from plausible\|fathom\|goatcounter/,
+    ],
+    [["import", "a.ndjson", "--yes"], /--yes goes with --from amplitude\|/],
+    [["import", "--from", "posthog", "a.zip", "--remove"], /--remove goes with --from plausible/],
+    [["import", "--from", "umami", "a.zip", "--time-zone", "UTC"], /--time-zone .* mixpanel alone/],
+    [["import", "--from", "mixpanel", "a.gz", "--website", "a"], /--website .* umami alone/],
   ];
   for (const [args, message] of cases) {
     const { code, errors } = await run(args, { DATABASE_URL: "postgres://127.0.0.1:1/none" });
