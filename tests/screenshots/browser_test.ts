@@ -237,23 +237,33 @@ Deno.test("browser profiles: those of ended owners are swept, others stay", asyn
   });
 });
 
+/** Starts a program of its own that has a browser, `browser`, and does `work`. */
+async function startOwner(folder: string, work: string, chromePath: string | null = null) {
+  const script = `import { makeBrowser, NO_PROXY } from ${
+    JSON.stringify(import.meta.resolve("./capture_world.ts"))
+  };
+    const browser = makeBrowser(${JSON.stringify(folder)}, ${JSON.stringify({ chromePath })});
+    const options = { device: "desktop", proxyUrl: NO_PROXY, deadlineMs: 60000 };
+    ${work}`;
+  const path = join(folder, "owner.ts");
+  await Deno.writeTextFile(path, script);
+  const config = fileURLToPath(new URL("../../deno.json", import.meta.url));
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--frozen", "--config", config, path],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+}
+
 Deno.test("browser: a killed owner leaves no process, and its folder is swept", async () => {
   await inFolder(async (folder) => {
-    const script = `import { makeBrowser, NO_PROXY } from ${
-      JSON.stringify(import.meta.resolve("./capture_world.ts"))
-    };
-      const browser = makeBrowser(${JSON.stringify(folder)});
-      await browser.page({ device: "desktop", proxyUrl: NO_PROXY, deadlineMs: 60000 }, async (page) => {
+    await using owner = await startOwner(
+      folder,
+      `await browser.page(options, async (page) => {
         console.log("open");
         await page.evaluate(() => new Promise(() => {}));
-      });`;
-    const path = join(folder, "owner.ts");
-    await Deno.writeTextFile(path, script);
-    const config = fileURLToPath(new URL("../../deno.json", import.meta.url));
-    const owner = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-check", "--frozen", "--config", config, path],
-      stdout: "piped",
-    }).spawn();
+      });`,
+    );
     await owner.stdout.getReader().read();
     assert.ok(processesOf(join(folder, "browser")).some(isRunning));
     owner.kill("SIGKILL");
@@ -263,5 +273,24 @@ Deno.test("browser: a killed owner leaves no process, and its folder is swept", 
     await using browser = makeBrowser(folder);
     await browser.page(OPTIONS, title);
     assert.equal((await profiles(folder)).length, 1, "its own");
+  });
+});
+
+Deno.test("browser: one that hangs at its start ends with its owner", async () => {
+  await inFolder(async (folder) => {
+    const chrome = join(folder, "chrome");
+    await Deno.writeTextFile(chrome, "#!/bin/sh\nwhile :; do sleep 1; done\n", { mode: 0o755 });
+    await using owner = await startOwner(
+      folder,
+      `browser.page(options, () => {}).catch(() => {});
+      await Deno.stdin.read(new Uint8Array(1));
+      Deno.exit(0);`,
+      chrome,
+    );
+    const started = () => Promise.resolve(processesOf(join(folder, "browser")).length > 0);
+    await until(WAIT_MS_MAX, started, "the browser is started");
+    await owner.stdin.close();
+    assert.equal((await owner.status).code, 0);
+    await gone(join(folder, "browser"));
   });
 });

@@ -134,6 +134,10 @@ export class RunningBrowser {
       this.#child.once("exit", end);
       this.#child.once("error", end);
     });
+    // A browser ends by itself with its pipe, but not while it hangs, as one may at its start.
+    const endWithServer = () => this.#child.kill("SIGKILL");
+    addEventListener("unload", endWithServer);
+    this.ended.then(() => removeEventListener("unload", endWithServer));
   }
 
   /**
