@@ -4,6 +4,7 @@ import type { Done, FirstSeen, ResolvedCondition } from "../query/resolved_condi
 import type { Span } from "../query/selection.ts";
 import { readActors } from "../timelines/actors.ts";
 import { countDone, type DoneSource } from "./done_counts.ts";
+import { idBounds } from "./id_bounds.ts";
 
 type Leaf = Done | FirstSeen;
 
@@ -20,15 +21,6 @@ async function firstSeenIn(sql: Sql, projectId: number, span: Span): Promise<Int
     [projectId, span.fromMs, span.toMs],
   );
   return unpackInts(row!.actors);
-}
-
-/** Returns the largest actor id plus one: the length of an array that has a place for every actor. */
-async function actorArrayLength(sql: Sql, projectId: number): Promise<number> {
-  const [row] = await sql.query<{ ids: number }>(
-    "SELECT coalesce(max(identity_id), 0) + 1 AS ids FROM identities WHERE project_id = $1::int",
-    [projectId],
-  );
-  return row!.ids;
 }
 
 /**
@@ -106,6 +98,7 @@ export async function chosenActors(
   source: DoneSource,
   condition: ResolvedCondition,
 ): Promise<Uint8Array> {
-  const length = await actorArrayLength(source.sql, source.scope.projectId);
-  return combined(condition, await readLeaves(source, leavesOf(condition), length));
+  const { sql, scope: { projectId } } = source;
+  const { identityMax } = await idBounds(sql, projectId, "identityMax");
+  return combined(condition, await readLeaves(source, leavesOf(condition), identityMax + 1));
 }

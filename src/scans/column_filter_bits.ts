@@ -18,7 +18,7 @@ import {
 } from "../query/filters.ts";
 import type { Scope } from "../query/selection.ts";
 import { type FilterBits, WORD_BITS } from "./filter_bits.ts";
-import { lazyIdMax } from "./lazy_fields.ts";
+import { lazyIdMax } from "./id_bounds.ts";
 import { namedIds, passing } from "./named_ids.ts";
 import { type EventBits, setBitsByProperty } from "./property_filter_bits.ts";
 import { LAZY_COLUMNS_AT_ONCE } from "./scan_limits.ts";

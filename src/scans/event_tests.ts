@@ -1,9 +1,10 @@
-import type { Row, Sql } from "../db/sql.ts";
+import type { Sql } from "../db/sql.ts";
 import type { FieldId } from "../query/filter_conditions.ts";
 import type { Filter } from "../query/filters.ts";
 import type { BotChoice, Scope } from "../query/selection.ts";
 import type { EventPasses } from "./event_test.ts";
 import { type FilterBits, isByBits } from "./filter_bits.ts";
+import { idBounds } from "./id_bounds.ts";
 import { namedIds, passing } from "./named_ids.ts";
 
 const INT_MIN = -(2 ** 31);
@@ -14,21 +15,6 @@ const CONTEXTS_OF: Readonly<Record<BotChoice, readonly [number, number]>> = {
   include: [INT_MIN, INT_MAX],
   only: [INT_MIN, -1],
 };
-
-/** The smallest and largest ids of a project. */
-interface IdReach extends Row {
-  readonly term_max: number;
-  readonly context_min: number;
-  readonly context_max: number;
-  readonly identity_max: number;
-}
-
-const REACH = `
-SELECT
-  (SELECT coalesce(max(term_id), 0) FROM terms WHERE project_id = $1::int) AS term_max,
-  (SELECT coalesce(min(context_id), 0) FROM contexts WHERE project_id = $1::int) AS context_min,
-  (SELECT coalesce(max(context_id), 0) FROM contexts WHERE project_id = $1::int) AS context_max,
-  (SELECT coalesce(max(identity_id), 0) FROM identities WHERE project_id = $1::int) AS identity_max`;
 
 /**
  * Returns, for each list of filters, the events that pass all of its filters and `bots`. Filters are
@@ -42,23 +28,23 @@ export async function eventPasses(
   lists: readonly (readonly Filter[])[],
   bits: FilterBits,
 ): Promise<EventPasses[]> {
-  const [reach] = await sql.query<IdReach>(REACH, [site.projectId]);
-  const { term_max, context_min, context_max, identity_max } = reach!;
+  const bounds = ["termMax", "contextMin", "contextMax", "identityMax"] as const;
+  const reach = await idBounds(sql, site.projectId, ...bounds);
   const ofIds = lists.map((filters) => filters.filter(({ field }) => !isByBits(field)));
   const named = await namedIds(sql, site, ofIds);
   const [contextMin, contextMax] = CONTEXTS_OF[bots];
   return named.map((filters, i) => {
     const of = (id: FieldId) => filters.filter(({ filter }) => filter.of === id);
     return {
-      names: passing(of("name"), 0, term_max),
-      paths: passing(of("path"), 0, term_max),
-      contexts: passing(of("context"), context_min, context_max),
-      actors: passing(of("actor"), 0, identity_max),
-      contextsFrom: context_min,
-      contextsTo: context_max,
+      names: passing(of("name"), 0, reach.termMax),
+      paths: passing(of("path"), 0, reach.termMax),
+      contexts: passing(of("context"), reach.contextMin, reach.contextMax),
+      actors: passing(of("actor"), 0, reach.identityMax),
+      contextsFrom: reach.contextMin,
+      contextsTo: reach.contextMax,
       contextMin,
       contextMax,
-      termMax: term_max,
+      termMax: reach.termMax,
       bits: bits.wanted(lists[i]!),
     };
   });

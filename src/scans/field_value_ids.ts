@@ -11,7 +11,7 @@ import { eventValueIds, type ValueIds } from "./event_value_ids.ts";
 import type { MatchPasses } from "./match_tests.ts";
 import { propertyValueIds } from "./property_value_ids.ts";
 import type { Read } from "./read.ts";
-import { lazyIdMax } from "./lazy_fields.ts";
+import { lazyIdMax } from "./id_bounds.ts";
 import type { SelectedTimelines } from "./selected_timelines.ts";
 import { sessionValueIds } from "./session_value_ids.ts";
 import { NO_ID } from "./value_ids.ts";

@@ -1,4 +1,3 @@
-import type { Row } from "../db/sql.ts";
 import { sharedColumn } from "../timelines/shared_memory.ts";
 import { sessionFieldId } from "../query/filter_conditions.ts";
 import type { SessionField } from "../query/filters.ts";
@@ -7,16 +6,10 @@ import type { MatchPasses } from "./match_tests.ts";
 import type { Read } from "./read.ts";
 import type { SelectedTimelines } from "./selected_timelines.ts";
 import { SESSION_ID_WRITER } from "./session_id_writer.ts";
+import { idBounds } from "./id_bounds.ts";
 import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
 import type { ValueIds } from "./event_value_ids.ts";
 import { readIds, readTexts } from "./value_texts.ts";
-
-const TRAFFIC_MAX =
-  "SELECT coalesce(max(traffic_id), 0) AS traffic_max FROM traffic WHERE project_id = $1::int";
-
-interface TrafficMax extends Row {
-  readonly traffic_max: number;
-}
 
 /**
  * Returns the ids of a field of the events' sessions, for the events in a span that any match may take.
@@ -31,8 +24,9 @@ export async function sessionValueIds(
 ): Promise<ValueIds> {
   const of = sessionFieldId(by);
   const isOfTraffic = of === "traffic";
-  const [row] = await sql.query<TrafficMax>(TRAFFIC_MAX, [scope.projectId]);
-  const idMax = isOfTraffic ? row!.traffic_max : matches.scope.termMax;
+  const idMax = isOfTraffic
+    ? (await idBounds(sql, scope.projectId, "trafficMax")).trafficMax
+    : matches.scope.termMax;
   const inputs = { of, reach, span, matches };
   timelines.prepare(async ({ segments, memory, scan }) => {
     for (const { lazies, times } of segments) {
