@@ -1,6 +1,6 @@
 import type { Timeline } from "../timelines/timeline.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
-import { joined, type Visitor, type VisitorKind } from "./visitor.ts";
+import { joinColumns, type Visitor, type VisitorKind } from "./visitor.ts";
 
 interface Inputs {
   readonly atMs: number;
@@ -42,5 +42,5 @@ class SideFinder implements Visitor<Sides> {
 export const CROSSING: VisitorKind<Inputs, Sides> = {
   name: "crossing",
   create: (inputs) => new SideFinder(inputs),
-  merge: (a, b) => ({ before: joined(a.before, b.before), after: joined(a.after, b.after) }),
+  merge: joinColumns,
 };

@@ -4,7 +4,7 @@ import { GrowingList } from "../timelines/growing_list.ts";
 import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
-import { followRuns, joined, type Visitor, type VisitorKind } from "./visitor.ts";
+import { followRuns, joinColumns, type Visitor, type VisitorKind } from "./visitor.ts";
 
 /** The events that one condition counts. */
 interface DoneCondition {
@@ -132,10 +132,5 @@ class DoneVisitor implements Visitor<DoneRows> {
 export const DONE_COUNTS: VisitorKind<DoneInputs, DoneRows> = {
   name: "done",
   create: (inputs, words) => new DoneVisitor(inputs, words),
-  merge: (rows, more) => ({
-    segments: joined(rows.segments, more.segments),
-    identities: joined(rows.identities, more.identities),
-    places: joined(rows.places, more.places),
-    counts: joined(rows.counts, more.counts),
-  }),
+  merge: joinColumns,
 };

@@ -3,7 +3,7 @@ import { nameBit } from "../timelines/run_bits.ts";
 import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
-import { addTo, followRuns, type Visitor, type VisitorKind } from "./visitor.ts";
+import { addColumns, followRuns, type Visitor, type VisitorKind } from "./visitor.ts";
 
 interface Inputs {
   readonly test: EventPasses;
@@ -76,8 +76,5 @@ class PathVisitor implements Visitor<PathCounts> {
 export const PATH_COUNTS: VisitorKind<Inputs, PathCounts> = {
   name: "paths",
   create: (inputs, words) => new PathVisitor(inputs, words),
-  merge: (counts, more) => ({
-    visitors: addTo(counts.visitors, more.visitors),
-    events: addTo(counts.events, more.events),
-  }),
+  merge: addColumns,
 };

@@ -51,12 +51,25 @@ export function addTo<T extends Column>(sums: T, more: T): T {
 }
 
 /** Returns one array after the other. */
-export function joined<T extends Column>(first: T, second: T): T {
+function joined<T extends Column>(first: T, second: T): T {
   if (first.length === 0) return second;
   const TypedArray = first.constructor as { new (length: number): T };
   const all = new TypedArray(first.length + second.length);
   all.set(first);
   all.set(second, first.length);
+  return all;
+}
+
+/** Adds `more` to `sums`, column by column. Returns `sums`. */
+export function addColumns<T extends { readonly [N in keyof T]: Column }>(sums: T, more: T): T {
+  for (const name in sums) addTo(sums[name], more[name]);
+  return sums;
+}
+
+/** Returns the rows of one after those of the other, column by column. */
+export function joinColumns<T extends { readonly [N in keyof T]: Column }>(first: T, more: T): T {
+  const all = { ...first };
+  for (const name in all) all[name] = joined(first[name], more[name]);
   return all;
 }
 

@@ -6,14 +6,9 @@ import { CLICK, PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../../query/terms.t
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
-import { type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import {
-  joinPairs,
-  NewcomerFinder,
-  type NewcomerInputs,
-  type Pairs,
-} from "../visitors/newcomers.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
+import { joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { NewcomerFinder, type NewcomerInputs, type Pairs } from "../visitors/newcomers.ts";
+import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 import type { NumberedValues } from "../visitors/session_values.ts";
 import { type AcquisitionCounts, AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
 import { ConversionWorth } from "./conversion_worth.ts";
@@ -235,8 +230,8 @@ export const ACQUISITION_COUNTS: VisitorKind<AcquisitionInputs, CountedSessions>
     tally.add(more.counts);
     return {
       counts: tally.counts(),
-      newcomers: joinPairs(newcomers, more.newcomers),
-      behind: joinBehind(behind, more.behind),
+      newcomers: joinColumns(newcomers, more.newcomers),
+      behind: joinColumns(behind, more.behind),
     };
   },
 };

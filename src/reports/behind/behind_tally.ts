@@ -1,4 +1,3 @@
-import { joined } from "../../scans/visitor.ts";
 import { GrowingList } from "../../timelines/growing_list.ts";
 
 /**
@@ -23,11 +22,6 @@ export class BehindTally {
   all(): Behind {
     return { actors: this.#actors.all(), ms: this.#ms.all() };
   }
-}
-
-/** Returns the entries of two visitors, one after the other. */
-export function joinBehind(some: Behind, more: Behind): Behind {
-  return { actors: joined(some.actors, more.actors), ms: joined(some.ms, more.ms) };
 }
 
 /** Returns the entries at the places for which a test holds. */

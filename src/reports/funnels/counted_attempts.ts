@@ -1,5 +1,5 @@
-import { joined } from "../../scans/visitor.ts";
-import { type Behind, joinBehind } from "../behind/behind_tally.ts";
+import { joinColumns } from "../../scans/visitor.ts";
+import type { Behind } from "../behind/behind_tally.ts";
 import { GrowingList } from "../../timelines/growing_list.ts";
 import type { FoundAttempt } from "./funnel_attempts.ts";
 
@@ -23,15 +23,11 @@ export interface CountedAttempts {
 }
 
 /** Returns the attempts of both, `some` first. */
-export function joinAttempts(some: CountedAttempts, more: CountedAttempts): CountedAttempts {
-  return {
-    outcomes: joined(some.outcomes, more.outcomes),
-    values: joined(some.values, more.values),
-    stepsMs: joined(some.stepsMs, more.stepsMs),
-    entries: some.entries === null || more.entries === null
-      ? null
-      : joinBehind(some.entries, more.entries),
-  };
+export function joinAttempts(
+  { entries, ...some }: CountedAttempts,
+  { entries: others, ...more }: CountedAttempts,
+): CountedAttempts {
+  return { ...joinColumns(some, more), entries: entries && others && joinColumns(entries, others) };
 }
 
 /** Gathers attempts into columns. */

@@ -5,8 +5,8 @@ import type { Span } from "../../query/selection.ts";
 import { CELL_DEVICE, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
 import { idsFrom, type IdsOf, type IdSource, NO_ID } from "../../scans/value_ids.ts";
-import { followRuns, joined, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
+import { followRuns, joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface CellInputs {
@@ -103,11 +103,7 @@ class CellVisitor implements Visitor<CellEvents> {
 export const CELL_EVENTS: VisitorKind<CellInputs, CellEvents> = {
   name: "cell events",
   create: (inputs, words) => new CellVisitor(inputs, words),
-  merge: (events, more) => ({
-    actors: joined(events.actors, more.actors),
-    cells: joined(events.cells, more.cells),
-    elements: joined(events.elements, more.elements),
-  }),
+  merge: joinColumns,
 };
 
 interface CellPeopleInputs extends Pick<CellInputs, "matches" | "span"> {
@@ -154,5 +150,5 @@ function cellPeopleVisitor(
 export const CELL_PEOPLE: VisitorKind<CellPeopleInputs, Behind> = {
   name: "cell people",
   create: cellPeopleVisitor,
-  merge: joinBehind,
+  merge: joinColumns,
 };

@@ -4,8 +4,14 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { addKeys, type CountedKeys, KeyCounts } from "../../scans/key_counts.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
-import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
+import {
+  addTo,
+  followRuns,
+  joinColumns,
+  type Visitor,
+  type VisitorKind,
+} from "../../scans/visitor.ts";
+import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 import { addLinks, keyOf, LinkCounts, linkOf, type LinkSpace } from "./link_counts.ts";
 import { codeOf, JourneySteps, nameCode, type StepRules, type StepsBy } from "./journey_steps.ts";
 
@@ -327,5 +333,5 @@ export const JOURNEY_BEHIND: VisitorKind<JourneyBehindInputs, Behind> = {
       if (wanted.every((one) => hasStep(way, length, one))) behind.add(actor, ms);
     }, () => behind.all());
   },
-  merge: joinBehind,
+  merge: joinColumns,
 };

@@ -33,27 +33,26 @@ async function reachOf(source: ScanSource, span: Span): Promise<Span> {
 
 /** Returns the counts of all buckets together, then of each bucket. Adds to `counts` in place. */
 function bucketCounts(
-  { newcomers, durations, ...counts }: KpiCounts,
+  { newcomers, durations, sums: { visitors, ...sums } }: KpiCounts,
   isNew: (actor: number) => boolean,
 ): BucketCounts[] {
-  const outside = counts.visitors.length - 1;
+  const outside = visitors.length - 1;
   const places = Array.from({ length: outside }, (_, place) => place);
   const samples = new Samples(outside, durations);
   const medians = samples.mediansWithAll(places.slice(1));
-  const { events, pageviews, sessions, bounces, durationsMs } = counts;
-  for (const sums of [events, pageviews, sessions, bounces, durationsMs]) {
-    for (const place of places) if (place !== WHOLE) sums[WHOLE]! += sums[place]!;
+  for (const counts of Object.values(sums)) {
+    for (const place of places) if (place !== WHOLE) counts[WHOLE]! += counts[place]!;
   }
   const newVisitors = countNew(newcomers, isNew, outside + 1);
   return places.map((place) => ({
     bucket: place === WHOLE ? null : place,
-    visitors: counts.visitors[place]!,
+    visitors: visitors[place]!,
     newVisitors: newVisitors[place]!,
-    pageviews: pageviews[place]!,
-    events: events[place]!,
-    sessions: sessions[place]!,
-    bounces: bounces[place]!,
-    durationMs: durationsMs[place]!,
+    pageviews: sums.pageviews[place]!,
+    events: sums.events[place]!,
+    sessions: sums.sessions[place]!,
+    bounces: sums.bounces[place]!,
+    durationMs: sums.durationsMs[place]!,
     medianMs: place === WHOLE ? medians.all : medians.of.get(place) ?? null,
   }));
 }

@@ -8,14 +8,9 @@ import { type SampleChunk, Samples } from "../../scans/medians.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
-import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
-import {
-  joinPairs,
-  NewcomerFinder,
-  type NewcomerInputs,
-  type Pairs,
-} from "../visitors/newcomers.ts";
+import { addColumns, joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { type Behind, BehindTally } from "../behind/behind_tally.ts";
+import { NewcomerFinder, type NewcomerInputs, type Pairs } from "../visitors/newcomers.ts";
 
 /** Figures whose actors can be listed: new visitors at their first event, bounces at their start. */
 export const LISTED_KPIS = ["newVisitors", "bounces"] as const;
@@ -32,13 +27,17 @@ interface KpiInputs {
 }
 
 /** Counts by place: all buckets together, then each bucket, then everything outside the buckets. */
-export interface KpiCounts {
+interface KpiSums {
   readonly visitors: Int32Array;
   readonly events: Int32Array;
   readonly pageviews: Int32Array;
   readonly sessions: Int32Array;
   readonly bounces: Int32Array;
   readonly durationsMs: Float64Array;
+}
+
+export interface KpiCounts {
+  readonly sums: KpiSums;
   readonly durations: readonly SampleChunk[];
   /** Actors who may be new, and the places at which they then count. */
   readonly newcomers: Pairs;
@@ -61,7 +60,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     this.#select(segment, start, end);
 
   readonly #newcomers: NewcomerFinder;
-  readonly #tally;
+  readonly #tally: KpiSums;
   readonly #durations: Samples;
   readonly #listed: ListedKpi | null;
   readonly #behind = new BehindTally();
@@ -208,7 +207,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
 
   result(): KpiCounts {
     return {
-      ...this.#tally,
+      sums: this.#tally,
       durations: this.#durations.chunks(),
       newcomers: this.#newcomers.found(),
       behind: this.#behind.all(),
@@ -220,14 +219,9 @@ export const KPI_COUNTS: VisitorKind<KpiInputs, KpiCounts> = {
   name: "kpis",
   create: (inputs, words) => new KpiVisitor(inputs, words),
   merge: (counts, more) => ({
-    visitors: addTo(counts.visitors, more.visitors),
-    events: addTo(counts.events, more.events),
-    pageviews: addTo(counts.pageviews, more.pageviews),
-    sessions: addTo(counts.sessions, more.sessions),
-    bounces: addTo(counts.bounces, more.bounces),
-    durationsMs: addTo(counts.durationsMs, more.durationsMs),
+    sums: addColumns(counts.sums, more.sums),
     durations: [...counts.durations, ...more.durations],
-    newcomers: joinPairs(counts.newcomers, more.newcomers),
-    behind: joinBehind(counts.behind, more.behind),
+    newcomers: joinColumns(counts.newcomers, more.newcomers),
+    behind: joinColumns(counts.behind, more.behind),
   }),
 };

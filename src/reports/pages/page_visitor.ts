@@ -8,7 +8,7 @@ import type { Span } from "../../query/selection.ts";
 import { PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../../query/terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type SampleChunk, Samples } from "../../scans/medians.ts";
-import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { addColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 
 const SCROLL_BIT = nameBit(SCROLL);
 
@@ -20,19 +20,23 @@ interface PageInputs {
 }
 
 /** Counts of pages by path id; 0 stands for events without a path. */
-export interface PageCounts {
+interface PageSums {
   readonly visitors: Int32Array;
   readonly pageviews: Int32Array;
   readonly entries: Int32Array;
   readonly bounces: Int32Array;
   readonly exits: Int32Array;
+}
+
+export interface PageCounts {
+  readonly sums: PageSums;
   readonly onPageMs: readonly SampleChunk[];
   readonly depths: readonly SampleChunk[];
 }
 
 /** Follows actors through their sessions, and counts the views, entries and exits of pages. */
 class PageVisitor implements Visitor<PageCounts> {
-  readonly #tally;
+  readonly #tally: PageSums;
   readonly #onPageMs: Samples;
   readonly #depths: Samples;
   readonly #span: Span;
@@ -75,7 +79,7 @@ class PageVisitor implements Visitor<PageCounts> {
 
   result(): PageCounts {
     const [onPageMs, depths] = [this.#onPageMs.chunks(), this.#depths.chunks()];
-    return { ...this.#tally, onPageMs, depths };
+    return { sums: this.#tally, onPageMs, depths };
   }
 
   visit(actor: number, timeline: Timeline): void {
@@ -203,11 +207,7 @@ export const PAGE_COUNTS: VisitorKind<PageInputs, PageCounts> = {
   name: "pages",
   create: (inputs, words) => new PageVisitor(inputs, words),
   merge: (counts, more) => ({
-    visitors: addTo(counts.visitors, more.visitors),
-    pageviews: addTo(counts.pageviews, more.pageviews),
-    entries: addTo(counts.entries, more.entries),
-    bounces: addTo(counts.bounces, more.bounces),
-    exits: addTo(counts.exits, more.exits),
+    sums: addColumns(counts.sums, more.sums),
     onPageMs: [...counts.onPageMs, ...more.onPageMs],
     depths: [...counts.depths, ...more.depths],
   }),

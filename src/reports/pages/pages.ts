@@ -42,7 +42,7 @@ async function ownPage(
   limit: number | null,
 ): Promise<RowPage<PageRow>> {
   const counts = await countPages(read, span);
-  const { visitors, pageviews, entries, exits, bounces } = counts;
+  const { visitors, pageviews, entries, exits, bounces } = counts.sums;
   const isSeen = (path: number) => pageviews[path]! + entries[path]! + exits[path]! > 0;
   const small = await smallPaths(read, span, [PAGE_VIEW], visitors, isSeen);
   const isShown = (path: number) => isSeen(path) && small?.isIn[path] !== 1;

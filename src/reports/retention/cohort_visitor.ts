@@ -3,8 +3,14 @@ import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
-import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import { type Behind, BehindTally, joinBehind } from "../behind/behind_tally.ts";
+import {
+  addColumns,
+  followRuns,
+  joinColumns,
+  type Visitor,
+  type VisitorKind,
+} from "../../scans/visitor.ts";
+import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 
 /** Which cohorts an actor is in, and which returns count. */
 export interface CohortRules {
@@ -285,10 +291,8 @@ class CohortVisitor implements Visitor<CohortCounts> {
 export const COHORT_COUNTS: VisitorKind<CohortInputs, CohortCounts> = {
   name: "cohorts",
   create: (inputs, words) => new CohortVisitor(inputs, words),
-  merge: (counts, more) => ({
-    sizes: addTo(counts.sizes, more.sizes),
-    cells: addTo(counts.cells, more.cells),
-    members: joinBehind(counts.members, more.members),
-    united: addTo(counts.united, more.united),
+  merge: ({ members, ...counts }, { members: others, ...more }) => ({
+    ...addColumns(counts, more),
+    members: joinColumns(members, others),
   }),
 };

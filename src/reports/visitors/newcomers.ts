@@ -1,21 +1,12 @@
 import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { firstCountedMs, type TechnicalNames } from "../../scans/technical_names.ts";
-import { joined } from "../../scans/visitor.ts";
 import { GrowingList } from "../../timelines/growing_list.ts";
 
 /** Rows of an actor, and the place that the actor counts at if new. */
 export interface Pairs {
   readonly actors: Int32Array;
   readonly places: Int32Array;
-}
-
-/** Returns the rows of two visitors, one after the other. */
-export function joinPairs(some: Pairs, more: Pairs): Pairs {
-  return {
-    actors: joined(some.actors, more.actors),
-    places: joined(some.places, more.places),
-  };
 }
 
 export interface NewcomerInputs {

@@ -2,7 +2,7 @@ import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
 import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans/match_tests.ts";
-import { addTo, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import { addColumns, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 
 /** A span of an actor whose events are counted: `[fromMs, toMs)`. */
 export interface Watched {
@@ -136,25 +136,24 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
 }
 
 /** Merges the counts of two visitors or two parts. */
-export function mergeWatched(some: WatchedSums, more: WatchedSums): WatchedSums {
-  return {
-    events: addTo(some.events, more.events),
-    pageviews: addTo(some.pageviews, more.pageviews),
-    lastMs: some.lastMs.map((ms, i) => Math.max(ms, more.lastMs[i]!)),
-    totals: addTo(some.totals, more.totals),
-  };
+export function mergeWatched(
+  { lastMs, ...sums }: WatchedSums,
+  { lastMs: others, ...more }: WatchedSums,
+): WatchedSums {
+  const last = lastMs.map((ms, i) => Math.max(ms, others[i]!));
+  return { ...addColumns(sums, more), lastMs: last };
 }
 
 export const WATCHED_COUNTS: VisitorKind<WatchedInputs, WatchedCounts> = {
   name: "watched",
   create: (inputs, words) => new WatchedVisitor(inputs, words),
-  merge: (counts, more) => ({
+  merge: ({ taken, ...counts }, { taken: others, ...more }) => ({
     ...mergeWatched(counts, more),
     taken: {
-      watched: [...counts.taken.watched, ...more.taken.watched],
-      matches: [...counts.taken.matches, ...more.taken.matches],
-      segmentIds: [...counts.taken.segmentIds, ...more.taken.segmentIds],
-      places: [...counts.taken.places, ...more.taken.places],
+      watched: [...taken.watched, ...others.watched],
+      matches: [...taken.matches, ...others.matches],
+      segmentIds: [...taken.segmentIds, ...others.segmentIds],
+      places: [...taken.places, ...others.places],
     },
   }),
 };
