@@ -39,7 +39,7 @@ export interface ImportedSpan {
 const NONE: ImportedSpan = { days: [], ownFromMs: null, warnings: [] };
 
 /** The part of a read that decides which imported days it shows. */
-type ImportedRead = Pick<
+export type ImportedRead = Pick<
   Read,
   "sql" | "scope" | "range" | "importedTimezone" | "segment"
 >;

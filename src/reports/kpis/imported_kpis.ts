@@ -1,7 +1,12 @@
 import { type ImportedSums, sumsByDay } from "../../imported/imported_reading.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
-import { type ImportedSpan, importedSpan, reachesOwn } from "../imported/imported_span.ts";
+import {
+  type ImportedRead,
+  type ImportedSpan,
+  importedSpan,
+  reachesOwn,
+} from "../imported/imported_span.ts";
 
 /** Sums of imported days: over all buckets together, and in each bucket. */
 export interface ImportedBuckets {
@@ -38,7 +43,7 @@ function sumOf(sums: readonly ImportedSums[]): ImportedSums | null {
 
 /** Reads the imported days in the buckets of a read; null: the project has none at all. */
 export async function importedBuckets(
-  read: Read,
+  read: ImportedRead & Pick<Read, "interval">,
   buckets: readonly Span[],
   isComparison: boolean,
 ): Promise<ImportedBuckets | null> {

@@ -11,7 +11,7 @@ import { changeOf, pointsOf, PointsShown } from "../answer/changes.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "../rollups/rolled_span.ts";
-import { readRolledVisits, startDays, type Visits } from "../rollups/rolled_up.ts";
+import { type InBucket, readRolledVisits, startDays, type Visits } from "../rollups/rolled_up.ts";
 import { isSmall, shownCount } from "../answer/small_groups.ts";
 
 const count = (description: string) =>
@@ -89,14 +89,16 @@ export interface KpiSource extends ScanSource {
   readonly rolled?: RolledSpan | null;
 }
 
-/** A row of a bucket, counted from 1; null: of all buckets together. */
-type OfBucket<T> = T & { readonly bucket: number | null };
-
 const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
 const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
+/** What imported days tell where there are none. */
+const NO_SUMS: ImportedSums = {
+  ...{ visitors: null, visits: null, pageviews: null, bounces: null, seconds: null, events: null },
+  ...{ visitsWithBounces: 0, visitsWithSeconds: 0, visitsWithPageviews: 0, pageviewsOfVisits: 0 },
+};
 
 /** Returns a function that finds the row of a bucket; `nothing` for a bucket without one. */
-function finderOf<T>(rows: readonly OfBucket<T>[], nothing: T): (bucket: number | null) => T {
+function finderOf<T>(rows: readonly InBucket<T>[], nothing: T): (bucket: number | null) => T {
   const found = new Map<number | null, T>(rows.map((row) => [row.bucket, row]));
   return (bucket) => found.get(bucket) ?? nothing;
 }
@@ -117,35 +119,21 @@ async function readCounts(source: KpiSource, buckets: readonly Span[]) {
 
 const seconds = (ms: number | null): number | null => ms === null ? null : ms / 1000;
 
+/**
+ * Returns own figures with imported sums.
+ * @param imported null: no imported day lies there
+ * @param hasOwn whether there are days of own events at all
+ */
 function kpisOf(
   visits: Visits,
-  { sessions, bounces, durationMs, medianMs }: SessionsAndMedian,
-): Kpis {
-  const { visitors, newVisitors, pageviews, events } = visits;
-  return {
-    visitors,
-    newVisitors,
-    sessions,
-    pageviews,
-    events,
-    bounceRate: rate(bounces, sessions),
-    sessionDuration: {
-      meanSeconds: seconds(rate(durationMs, sessions).value),
-      medianSeconds: seconds(medianMs),
-    },
-    pageviewsPerSession: rate(pageviews, sessions).value,
-  };
-}
-
-/** Adds imported sums to own figures. `hasOwn`: whether there are days of own events at all. */
-function withImported(
-  visits: Visits,
   own: SessionsAndMedian,
-  sums: ImportedSums,
+  imported: ImportedSums | null,
   hasOwn: boolean,
 ): Kpis {
-  const sum = (count: number, imported: number | null) =>
-    hasOwn || imported !== null ? count + (imported ?? 0) : null;
+  const sums = imported ?? NO_SUMS;
+  const isTold = hasOwn || imported === null;
+  const sum = (count: number, figure: number | null) =>
+    isTold || figure !== null ? count + (figure ?? 0) : null;
   const durationMs = own.durationMs + 1000 * (sums.seconds ?? 0);
   const views = visits.pageviews + sums.pageviewsOfVisits;
   return {
@@ -160,7 +148,7 @@ function withImported(
       medianSeconds: seconds(own.medianMs),
     },
     pageviewsPerSession: rate(views, own.sessions + sums.visitsWithPageviews).value,
-    imported: true,
+    ...imported === null ? {} : { imported: true },
   };
 }
 
@@ -183,9 +171,7 @@ export async function readKpis(
   const visitsOf = finderOf(visits, NO_VISITS);
   const sessionsOf = finderOf(sessions, NO_SESSIONS);
   const of = (bucket: number | null, sums: ImportedSums | null, hasOwn: boolean) =>
-    sums === null
-      ? kpisOf(visitsOf(bucket), sessionsOf(bucket))
-      : withImported(visitsOf(bucket), sessionsOf(bucket), sums, hasOwn);
+    kpisOf(visitsOf(bucket), sessionsOf(bucket), sums, hasOwn);
   return {
     totals: of(null, imported?.whole ?? null, imported?.wholeHasOwn ?? true),
     series: buckets.map((_, i) =>

@@ -1,10 +1,10 @@
 import { packInts, unpackInts } from "../../db/packed_ints.ts";
-import { arrayLiteral, type Sql } from "../../db/sql.ts";
+import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
 import { BOUNCE } from "../../store/bounce.ts";
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { RolledSpan } from "../rollups/rolled_span.ts";
-import { type BucketRow, bucketsOfDays } from "../rollups/rolled_up.ts";
+import { bucketsOfDays, type InBucket } from "../rollups/rolled_up.ts";
 
 /** The figures of the counted sessions of one span. */
 export interface SessionsAndMedian {
@@ -49,7 +49,7 @@ export async function readRolledSessions(
   rolled: RolledSpan,
   buckets: readonly Span[],
   starts: readonly number[],
-): Promise<BucketRow<SessionsAndMedian>[]> {
+): Promise<InBucket<SessionsAndMedian>[]> {
   const sums = await readSessionSums(sql, rolled, starts);
   const cells = await readMedianCells(sql, rolled, starts);
   const medians = await readMedians(sql, rolled, buckets, cells);
@@ -60,10 +60,10 @@ function readSessionSums(
   sql: Sql,
   rolled: RolledSpan,
   starts: readonly number[],
-): Promise<BucketRow<SessionsAndMedian>[]> {
+): Promise<InBucket<SessionsAndMedian>[]> {
   const params = new SqlParams();
   const first = `(SELECT ${params.ints(starts)})`;
-  return sql.query(
+  return sql.query<Row & InBucket<SessionsAndMedian>>(
     `SELECT bucket, sum(sessions) AS sessions, sum(bounces) AS bounces, sum(duration_ms) AS "durationMs"
     FROM (
       SELECT width_bucket(day, ${first}) AS bucket, sessions, bounces, duration_ms

@@ -1,12 +1,12 @@
 import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
-import { type ImportedSums, sumsByDay } from "../../imported/imported_reading.ts";
+import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { ANY_EVENT } from "../../query/filters.ts";
 import { type Range, spanOf } from "../../query/range.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { changeOf } from "../answer/changes.ts";
-import { importedSpan, reachesOwn } from "../imported/imported_span.ts";
+import { importedBuckets } from "../kpis/imported_kpis.ts";
 import { countTail, readTail } from "../rollups/rolled_tail.ts";
 import { distinctActors } from "../visitors/distinct_actors.ts";
 import type { OverviewDays } from "./overview_days.ts";
@@ -75,36 +75,26 @@ export async function scanNow({ project, asOfMs, source }: ListedProject): Promi
   return actors.size;
 }
 
-/** Adds the visitors of imported days in a span to the own visitors. */
-type WithImported = (own: number, span: Span) => {
-  readonly visitors: number | null;
-  readonly isImported: boolean;
-};
-
-const OWN_ALONE: WithImported = (visitors) => ({ visitors, isImported: false });
-
-/** Returns a function that adds the imported days of a range, as the key figures do. */
-async function importedOf(
-  { project, hasImported, source: { sql, scope } }: ListedProject,
+/** Reads the imported days of a range, and of its buckets, as the key figures do; null: there are none at all. */
+function importedOf(
+  { project, hasImported, days: { interval }, source: { sql, scope } }: ListedProject,
   range: Range,
-): Promise<WithImported> {
-  if (!hasImported) return OWN_ALONE;
-  const read = { sql, scope, range, importedTimezone: project.timezone };
-  const needed = { dimensions: ["all"], parameter: "q", refusal: null } as const;
-  const imported = await importedSpan(read, range, needed);
-  const sums = new Map<number, ImportedSums>(
-    (await sumsByDay(sql, project.projectId, imported.days)).map((day) => [day.day, day]),
-  );
-  return (own, { fromMs, toMs }) => {
-    const days = imported.days.filter((day) =>
-      day.fromMs >= fromMs && day.fromMs < toMs && sums.has(day.day)
-    );
-    if (days.length === 0) return { visitors: own, isImported: false };
-    const known = days.flatMap(({ day }) => sums.get(day)!.visitors ?? []);
-    const hasOwn = reachesOwn(imported, toMs);
-    const sum = known.reduce((total, visitors) => total + visitors, hasOwn ? own : 0);
-    return { visitors: hasOwn || known.length > 0 ? sum : null, isImported: true };
-  };
+  buckets: readonly Span[],
+) {
+  const importedTimezone = hasImported ? project.timezone : null;
+  return importedBuckets({ sql, scope, range, interval, importedTimezone }, buckets, false);
+}
+
+/** Adds the visitors of imported days to own ones; null: nothing tells them. */
+function withImported(own: number, sums: ImportedSums | null, hasOwn: boolean): number | null {
+  const isTold = sums === null || hasOwn || sums.visitors !== null;
+  return isTold ? own + (sums?.visitors ?? 0) : null;
+}
+
+/** Returns the visitors of a range with those of its imported days, and whether there are such days. */
+async function visitorsOf(listed: ListedProject, range: Range, own: number) {
+  const { whole = null, wholeHasOwn = true } = await importedOf(listed, range, []) ?? {};
+  return { visitors: withImported(own, whole, wholeHasOwn), isImported: whole !== null };
 }
 
 /** Returns a project's visitors in the range, and how they changed against those before. */
@@ -113,9 +103,9 @@ export async function figuresOf(
   own: OwnVisitors,
 ): Promise<ProjectFigures> {
   const { range, before } = listed.days;
-  const { visitors, isImported } = (await importedOf(listed, range))(own.range, spanOf(range));
+  const { visitors, isImported } = await visitorsOf(listed, range, own.range);
   if (own.before === null) return { visitors, change: null, isImported };
-  const compared = (await importedOf(listed, before))(own.before, spanOf(before));
+  const compared = await visitorsOf(listed, before, own.before);
   return { visitors, change: changeOf(visitors, compared.visitors), isImported };
 }
 
@@ -125,6 +115,8 @@ export async function seriesOf(
   own: readonly number[],
 ): Promise<readonly (number | null)[]> {
   const { range, buckets } = listed.days;
-  const withImported = await importedOf(listed, range);
-  return buckets.map((bucket, i) => withImported(own[i]!, bucket).visitors);
+  const imported = await importedOf(listed, range, buckets);
+  return buckets.map((_, i) =>
+    withImported(own[i]!, imported?.buckets[i] ?? null, imported?.hasOwn[i] ?? true)
+  );
 }

@@ -18,7 +18,7 @@ export function startDays(buckets: readonly Span[], timezone: string): number[] 
 }
 
 /** The figures of a bucket (counted from 1), or of the whole span (null). */
-export type BucketRow<T> = Row & T & { readonly bucket: number | null };
+export type InBucket<T> = T & { readonly bucket: number | null };
 
 /** The figures of a span or a bucket. */
 export interface Visits {
@@ -82,7 +82,7 @@ function sumVisits(
   totals: readonly DayTotals[],
   starts: readonly number[],
   rolled: RolledSpan,
-): BucketRow<Visits>[] {
+): InBucket<Visits>[] {
   const { fromDay } = rolled;
   const bucketOf = bucketsOfDays(starts, rolled);
   const sums = starts.map((startDay, i) => new VisitSums(i + 1, startDay));
@@ -114,7 +114,7 @@ export async function readRolledVisits(
   source: TimelineSource,
   rolled: RolledSpan,
   starts: readonly number[],
-): Promise<BucketRow<Visits>[]> {
+): Promise<InBucket<Visits>[]> {
   const { projectId, fromDay, toDay, tail } = rolled;
   const params = [projectId, fromDay, toDay];
   const [visitors] = await source.sql.query<{ pack: string | null }>(PACKED_VISITORS, params);
@@ -126,10 +126,10 @@ export async function readRolledVisits(
 
 /** Adds the tail to the rows of the last bucket and of the whole, to which it belongs. */
 function withTail(
-  rows: readonly BucketRow<Visits>[],
+  rows: readonly InBucket<Visits>[],
   lastBucket: number,
   tail: Tail,
-): BucketRow<Visits>[] {
+): InBucket<Visits>[] {
   const { pageviews, events, visitors, newVisitors, visitorsInBucket, newInBucket } = tail;
   return rows.map((row) => {
     if (row.bucket !== null && row.bucket !== lastBucket) return row;
