@@ -1,9 +1,8 @@
-import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { isBounce } from "../../store/bounce.ts";
 import type { Span } from "../../query/selection.ts";
-import { CLICK, PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../../query/terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { HeldEvents } from "../../scans/held_events.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
@@ -54,59 +53,6 @@ export interface CountedSessions {
   readonly newcomers: Pairs;
   /** The listed sessions: their actors, and when they started. */
   readonly behind: Behind;
-}
-
-/** Tells whether a session holds an event that passes a test. */
-class HeldEvents {
-  readonly #test: EventTest;
-  /** Whether the test needs no lazy column. */
-  readonly #isKnown: boolean;
-  /** Whether page views, custom events, clicks or scrolls may pass. */
-  readonly #takesViews: boolean;
-  readonly #takesCustoms: boolean;
-  readonly #takesClicksOrScrolls: boolean;
-  #actor = -1;
-  #isHeld = false;
-  readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) => {
-    if (!this.#isHeld) this.#isHeld = this.#seek(segment, start, end);
-  };
-
-  constructor(test: EventTest) {
-    this.#test = test;
-    this.#isKnown = test.isKnown;
-    const { names } = test;
-    this.#takesViews = names === null || names[PAGE_VIEW] === 1;
-    this.#takesCustoms = names === null || names.indexOf(1, RESERVED_TERM_MAX + 1) >= 0;
-    this.#takesClicksOrScrolls = names === null || names[CLICK] === 1 || names[SCROLL] === 1;
-  }
-
-  areIn(session: ScannedSession): boolean {
-    const { actor, views, customs, entryPath, context } = session;
-    // The session holds all of its first page view except the properties.
-    if (
-      views > 0 && this.#isKnown &&
-      this.#test.passes(PAGE_VIEW, entryPath, context, actor, 0)
-    ) return true;
-    const mayBeIn = this.#takesViews && views > (this.#isKnown ? 1 : 0) ||
-      this.#takesCustoms && customs > 0 ||
-      this.#takesClicksOrScrolls;
-    if (!mayBeIn) return false;
-    this.#actor = actor;
-    this.#isHeld = false;
-    session.forEachSlice(this.#visitSlice);
-    return this.#isHeld;
-  }
-
-  #seek(segment: LoadedSegment, start: number, end: number): boolean {
-    const { names, paths, contexts, traffics, filterBits } = segment;
-    for (let at = start; at < end; at++) {
-      if (traffics[at] === 0) continue;
-      if (this.#test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor, filterBits[at]!)) {
-        return true;
-      }
-    }
-    return false;
-  }
 }
 
 /** Follows actors through their sessions, and counts the sessions that start in the span by value. */

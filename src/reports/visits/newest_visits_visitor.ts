@@ -1,7 +1,7 @@
-import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { HeldEvents } from "../../scans/held_events.ts";
 import { SessionScan } from "../../scans/session_scan.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { type FoundMoments, joinMoments, NewestActors } from "../newest/newest_actors.ts";
@@ -28,33 +28,19 @@ function newestVisitsVisitor(
 ): Visitor<FoundMoments> {
   const { rows, edgeMs, span, reach, actor: wanted } = inputs;
   const newest = new NewestActors(rows, edgeMs, span.fromMs);
-  const selected = new EventTest(inputs.selected, words);
-  const converting = inputs.converting === null ? null : new EventTest(inputs.converting, words);
-  let [actorUnderWay, isSelected, isConverting] = [0, false, false];
-  const seek = (segment: LoadedSegment, start: number, end: number): void => {
-    const { names, paths, contexts, traffics, filterBits } = segment;
-    const actor = actorUnderWay;
-    for (let at = start; at < end; at++) {
-      if (isSelected && isConverting) return;
-      if (traffics[at] === 0) continue;
-      const [name, path] = [names[at]!, paths[at]!];
-      const [context, bits] = [contexts[at]!, filterBits[at]!];
-      isSelected ||= selected.passes(name, path, context, actor, bits);
-      isConverting ||= converting!.passes(name, path, context, actor, bits);
-    }
-  };
+  const heldBy = (passes: EventPasses) => new HeldEvents(new EventTest(passes, words));
+  const selected = heldBy(inputs.selected);
+  const converting = inputs.converting === null ? null : heldBy(inputs.converting);
+  const { actors } = inputs.selected;
   const scan = new SessionScan(reach, (session) => {
     const { traffic, startMs, actor } = session;
     if (traffic === 0 || startMs < newest.floorMs || startMs >= span.toMs) return;
-    isSelected = false;
-    isConverting = converting === null;
-    session.forEachSlice(seek);
-    if (isSelected && isConverting) newest.add(startMs, actor);
+    const isListed = selected.areIn(session) && converting?.areIn(session) !== false;
+    if (isListed) newest.add(startMs, actor);
   });
   const visit = (actor: number, timeline: Timeline): void => {
     if (wanted !== null && actor !== wanted) return;
-    if (selected.actors !== null && selected.actors[actor] !== 1) return;
-    actorUnderWay = actor;
+    if (actors !== null && actors[actor] !== 1) return;
     scan.visit(actor, timeline);
   };
   return { visit, result: () => newest.found() };
