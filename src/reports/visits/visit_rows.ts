@@ -4,33 +4,6 @@ import { deviceOf } from "../../query/field_values.ts";
 import { WorthShown } from "../saved/goal_worth.ts";
 import { visitId } from "./visit_id.ts";
 
-/** A visit as the database knows it. */
-export interface StoredVisit extends Row {
-  readonly actor_id: number;
-  readonly first_ms: number;
-  readonly last_ms: number;
-  readonly entry_id: string;
-  readonly kind: "u" | "a" | "h";
-  readonly actor: string;
-  readonly channel: string | null;
-  readonly source: string | null;
-  readonly medium: string | null;
-  readonly campaign: string | null;
-  readonly term: string | null;
-  readonly content: string | null;
-  readonly referrer: string | null;
-  readonly entry_path: string | null;
-  readonly exit_path: string | null;
-  readonly country: string | null;
-  readonly region: string | null;
-  readonly city: string | null;
-  readonly device: string | null;
-  readonly browser: string | null;
-  readonly os: string | null;
-  readonly views: number;
-  readonly events: number;
-}
-
 /** The conversions of one goal in a visit. */
 export const VisitConversion = z.object({
   slug: z.string().meta({ description: "The goal's" }),
@@ -78,13 +51,25 @@ export const WholeVisit = VisitRow.extend({
   city: text,
 }).meta({ id: "WholeVisit" });
 
+type WholeVisit = z.output<typeof WholeVisit>;
+
+/** A visit as the database knows it. */
+export interface StoredVisit
+  extends Row, Omit<WholeVisit, "id" | "userId" | "start" | "seconds" | "conversions"> {
+  readonly actor_id: number;
+  readonly first_ms: number;
+  readonly last_ms: number;
+  readonly entry_id: string;
+  readonly kind: "u" | "a" | "h";
+}
+
 /** The members of `StoredVisit`; sessions have the alias s. */
 const MEMBERS = `s.actor_id, s.first_ms, s.last_ms, s.entry_id::text AS entry_id,
   i.kind::text AS kind, i.value AS actor,
   t.channel, t.source, t.medium, t.campaign, t.term, t.content, t.referrer,
-  n.term AS entry_path, x.term AS exit_path,
+  n.term AS "entryPath", x.term AS "exitPath",
   c.country, c.region, c.city, c.browser, c.os, ${deviceOf("c")} AS device,
-  s.views, s.events`;
+  s.views AS pageviews, s.events`;
 const DICTIONARIES = `
   JOIN identities i ON i.project_id = s.project_id AND i.identity_id = s.actor_id
   LEFT JOIN traffic t ON t.project_id = s.project_id AND t.traffic_id = s.traffic_id
@@ -121,23 +106,15 @@ export function shownVisit(
   visit: StoredVisit,
   conversions: readonly VisitConversion[],
 ): VisitRow {
-  const { first_ms, last_ms, kind, actor } = visit;
+  const { first_ms, last_ms, kind, actor, channel, source, entryPath, exitPath } = visit;
+  const { country, device, browser, os, pageviews, events } = visit;
   return {
     id: idOf(visit),
     actor,
     userId: kind === "u" ? actor : null,
     start: new Date(first_ms).toISOString(),
     seconds: (last_ms - first_ms) / 1000,
-    channel: visit.channel,
-    source: visit.source,
-    entryPath: visit.entry_path,
-    exitPath: visit.exit_path,
-    country: visit.country,
-    device: visit.device,
-    browser: visit.browser,
-    os: visit.os,
-    pageviews: visit.views,
-    events: visit.events,
+    ...{ channel, source, entryPath, exitPath, country, device, browser, os, pageviews, events },
     conversions: [...conversions],
   };
 }
@@ -146,7 +123,7 @@ export function shownVisit(
 export function shownWhole(
   visit: StoredVisit,
   conversions: readonly VisitConversion[],
-): z.output<typeof WholeVisit> {
+): WholeVisit {
   const { medium, campaign, term, content, referrer, region, city } = visit;
   return {
     ...shownVisit(visit, conversions),
