@@ -5,8 +5,8 @@ import type { Problem } from "../../problem.ts";
 import {
   type DefinitionKind,
   deleterOf,
-  listDefinitions,
-  loadDefinition,
+  listerOf,
+  loaderOf,
   noSuchDefinition,
   putterOf,
 } from "../saved/saved_definitions.ts";
@@ -48,9 +48,9 @@ export function shownFunnel(funnel: SavedFunnel): z.output<typeof FunnelShown> {
 }
 
 /** Returns the saved funnels of a project, by slug. */
-export async function listFunnels(sql: Sql, projectId: number): Promise<SavedFunnel[]> {
-  return await listDefinitions(sql, KIND, projectId);
-}
+export const listFunnels = listerOf(KIND);
+
+const loadFunnel = loaderOf(KIND);
 
 /** Returns the 404 of a funnel that does not exist, or that the caller may not see. */
 export function noSuchFunnel(): Problem {
@@ -63,7 +63,7 @@ export async function requireFunnel(
   projectId: number,
   slug: string,
 ): Promise<SavedFunnel> {
-  const funnel = await loadDefinition(sql, KIND, projectId, slug);
+  const funnel = await loadFunnel(sql, projectId, slug);
   if (funnel === null) throw noSuchFunnel();
   return funnel;
 }

@@ -4,7 +4,7 @@ import { GOAL_FIXED_VALUE_MAX, GOALS_MAX, NAME_LENGTH_MAX } from "../../limits.t
 import type { Problem } from "../../problem.ts";
 import { FiltersSchema, propertyOf } from "../../query/filters.ts";
 import { invalidParameter, isStorable, storableText } from "../../query/parameters.ts";
-import { type DefinitionKind, listDefinitions, loadDefinition } from "./saved_definitions.ts";
+import { type DefinitionKind, listerOf, loaderOf } from "./saved_definitions.ts";
 
 const StoredText = z.string()
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
@@ -95,14 +95,10 @@ export const GOAL_KIND: DefinitionKind<Pick<Goal, "match" | "value">, Goal> = {
 };
 
 /** Lists the goals of a project, in the order of slugs. */
-export async function listGoals(sql: Sql, projectId: number): Promise<Goal[]> {
-  return await listDefinitions(sql, GOAL_KIND, projectId);
-}
+export const listGoals = listerOf(GOAL_KIND);
 
 /** Loads a goal by its slug; null where the project has none of this slug. */
-export async function loadGoal(sql: Sql, projectId: number, slug: string): Promise<Goal | null> {
-  return await loadDefinition(sql, GOAL_KIND, projectId, slug);
-}
+export const loadGoal = loaderOf(GOAL_KIND);
 
 /** Makes the Problem of a `goal` that the project does not have. */
 export function unknownGoal(): Problem {

@@ -42,27 +42,21 @@ function select({ table }: Pick<DefinitionKind<never, unknown>, "table">): strin
   return `SELECT slug, title, definition, updated_at FROM ${table} WHERE project_id = $1::int`;
 }
 
-/** Lists the definitions of a kind that a project has, in the order of slugs. */
-export async function listDefinitions<D, T>(
-  sql: Sql,
-  kind: DefinitionKind<D, T>,
-  projectId: number,
-): Promise<T[]> {
+/** Makes a function that lists the definitions of a kind that a project has, in the order of slugs. */
+export function listerOf<D, T>(kind: DefinitionKind<D, T>) {
   const text = `${select(kind)} ORDER BY slug COLLATE "C"`;
-  return (await sql.query<DefinitionRow<D>>(text, [projectId])).map(kind.read);
+  return async (sql: Sql, projectId: number): Promise<T[]> =>
+    (await sql.query<DefinitionRow<D>>(text, [projectId])).map(kind.read);
 }
 
-/** Loads a definition by its slug; null where the project has none of this slug. */
-export async function loadDefinition<D, T>(
-  sql: Sql,
-  kind: DefinitionKind<D, T>,
-  projectId: number,
-  slug: string,
-): Promise<T | null> {
-  if (!isSlug(slug)) return null;
+/** Makes a function that loads a definition by its slug; null where the project has none of this slug. */
+export function loaderOf<D, T>(kind: DefinitionKind<D, T>) {
   const text = `${select(kind)} AND slug = $2::text`;
-  const [row] = await sql.query<DefinitionRow<D>>(text, [projectId, slug]);
-  return row === undefined ? null : kind.read(row);
+  return async (sql: Sql, projectId: number, slug: string): Promise<T | null> => {
+    if (!isSlug(slug)) return null;
+    const [row] = await sql.query<DefinitionRow<D>>(text, [projectId, slug]);
+    return row === undefined ? null : kind.read(row);
+  };
 }
 
 /** Makes the 404 of a definition that does not exist. */

@@ -1,6 +1,5 @@
 /** Saved segments: the people, events and sessions that a read with `segment` selects. */
 import { z } from "zod";
-import type { Sql } from "../../db/sql.ts";
 import { NAME_LENGTH_MAX } from "../../limits.ts";
 import {
   type ActorCondition,
@@ -10,7 +9,7 @@ import {
 } from "../../query/actor_condition.ts";
 import { FiltersSchema } from "../../query/filters.ts";
 import type { SavedSegment, SegmentDefinition } from "../../query/saved_segment.ts";
-import { type DefinitionKind, listDefinitions, loadDefinition } from "./saved_definitions.ts";
+import { type DefinitionKind, listerOf, loaderOf } from "./saved_definitions.ts";
 
 /** The most saved segments of one project: the same as of goals. */
 export const SEGMENTS_MAX = 200;
@@ -51,18 +50,10 @@ export const SEGMENT_KIND: DefinitionKind<SegmentDefinition, SavedSegment> = {
 };
 
 /** Lists the segments of a project, in the order of slugs. */
-export async function listSegments(sql: Sql, projectId: number): Promise<SavedSegment[]> {
-  return await listDefinitions(sql, SEGMENT_KIND, projectId);
-}
+export const listSegments = listerOf(SEGMENT_KIND);
 
 /** Loads a segment by its slug; null where the project has none of this slug. */
-export async function loadSegment(
-  sql: Sql,
-  projectId: number,
-  slug: string,
-): Promise<SavedSegment | null> {
-  return await loadDefinition(sql, SEGMENT_KIND, projectId, slug);
-}
+export const loadSegment = loaderOf(SEGMENT_KIND);
 
 /** Returns the slugs of the goals that a condition names, and their paths in it. */
 export function goalsOf(
