@@ -74,7 +74,7 @@ export function oneOf<T extends string>(
   return choice;
 }
 
-/** Reads a whole number of at most three digits within bounds. */
+/** Reads a whole number of at most six digits within bounds. */
 export function readCount(
   query: URLSearchParams,
   name: string,
@@ -87,19 +87,13 @@ export function readCount(
   const text = givenText(query, name);
   if (text === null) return otherwise;
   const count = Number(text);
-  if (/^\d{1,3}$/.test(text) && count >= min && count <= max) return count;
+  if (/^\d{1,6}$/.test(text) && count >= min && count <= max) return count;
   throw invalidParameter(name, `Use a whole number from ${min} to ${max}.`);
 }
 
 /** Reads `limit`: the rows of one page. */
 export function pageRows(query: URLSearchParams): number {
-  const value = givenText(query, "limit");
-  if (value === null) return PAGE_ROWS_DEFAULT;
-  const rows = Number(value);
-  if (!/^\d{1,6}$/.test(value) || rows < 1 || rows > PAGE_ROWS_MAX) {
-    throw invalidParameter("limit", `Use a whole number from 1 to ${PAGE_ROWS_MAX}.`);
-  }
-  return rows;
+  return readCount(query, "limit", { min: 1, max: PAGE_ROWS_MAX, otherwise: PAGE_ROWS_DEFAULT });
 }
 
 /**

@@ -1,6 +1,4 @@
 import { z } from "zod";
-import { HEATMAP_ELEMENTS_MAX } from "../../limits.ts";
-import { invalidParameter } from "../../query/parameters.ts";
 import { compareBytes } from "../../scans/value_texts.ts";
 import { firstRows } from "./actor_counts.ts";
 import type { FoundCells } from "./heatmap_scan.ts";
@@ -11,17 +9,6 @@ export const ElementShown = z.object({
   count: z.int().meta({ description: "Clicks on the element, those without a position too." }),
   visitors: z.int(),
 }).meta({ id: "HeatmapElement" });
-
-/** Reads `elements`, how many are listed: 0 by default, since listing looks up each click's selector. */
-export function readElements(query: URLSearchParams): number {
-  const value = query.get("elements");
-  if (value === null || value === "") return 0;
-  const count = Number(value);
-  if (!/^\d{1,4}$/.test(value) || count > HEATMAP_ELEMENTS_MAX) {
-    throw invalidParameter("elements", `Use a whole number from 0 to ${HEATMAP_ELEMENTS_MAX}.`);
-  }
-  return count;
-}
 
 /** Returns the elements with the most clicks, most first, that at least `visitorsMin` visitors clicked. */
 export async function firstElements(

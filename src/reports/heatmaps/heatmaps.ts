@@ -9,7 +9,13 @@ import {
 import type { Filter } from "../../query/filters.ts";
 import { spanOf } from "../../query/range.ts";
 import { knownValues } from "../../query/known_values.ts";
-import { invalidParameter, oneOf, readAll, storableText } from "../../query/parameters.ts";
+import {
+  invalidParameter,
+  oneOf,
+  readAll,
+  readCount,
+  storableText,
+} from "../../query/parameters.ts";
 import {
   CELL_COLUMNS,
   CELL_DEAD,
@@ -25,7 +31,7 @@ import {
 } from "../../store/heatmap_cell.ts";
 import type { Read } from "../../scans/read.ts";
 import { type CountRows, firstRows } from "./actor_counts.ts";
-import { ElementShown, firstElements, readElements } from "./heatmap_elements.ts";
+import { ElementShown, firstElements } from "./heatmap_elements.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
 import { scanCells } from "./heatmap_scan.ts";
 import { isPageTold } from "./shared_picture.ts";
@@ -40,6 +46,9 @@ interface Pages {
   readonly path: string | null;
   readonly pattern: string | null;
 }
+
+/** How many elements are listed: none by default, since listing looks up each click's selector. */
+const ELEMENTS = { min: 0, max: HEATMAP_ELEMENTS_MAX, otherwise: 0 };
 
 /** The bits of a cell that tell one point from another: its position, and whether it is fixed. */
 export const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
@@ -130,7 +139,7 @@ export function readHeatmapParameters(query: URLSearchParams): HeatmapParameters
     pages: () => readPages(query),
     device: () => oneOf(query, "device", CAPTURE_DEVICES, "desktop"),
     kind: () => oneOf(query, "kind", KINDS, "click"),
-    elements: () => readElements(query),
+    elements: () => readCount(query, "elements", ELEMENTS),
   });
 }
 
