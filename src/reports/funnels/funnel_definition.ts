@@ -103,13 +103,6 @@ export function plainDefinition(definition: FunnelDefinition): FunnelDefinition 
   return { steps: steps.map(inOrder), window, order, entry, exclude: exclude.map(inOrder), by };
 }
 
-/** Returns how long after its entry an attempt may reach its last step, in milliseconds. */
-export function windowMsOf({ window }: Pick<FunnelDefinition, "window">): number {
-  const ms = windowMs(window);
-  if (ms === null) throw new Error("The window was checked when it was read");
-  return ms;
-}
-
 /** Returns the label of a step, else the name of its events. */
 export function labelOf({ label, name }: EventMatch): string {
   return label ?? name ?? "Any event";

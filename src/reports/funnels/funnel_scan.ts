@@ -3,13 +3,14 @@ import { matchFilters, type Span } from "../../query/selection.ts";
 import { unnamedInteractions } from "../../query/terms.ts";
 import { withoutTechnical, withoutUnnamed } from "../../query/technical.ts";
 import { spanOf } from "../../query/range.ts";
+import { windowMs } from "../../query/window.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { fieldValueIds, lazyColumnsOf } from "../../scans/field_value_ids.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { Read } from "../../scans/read.ts";
 import { type SelectedTimelines, selectTimelines } from "../../scans/selected_timelines.ts";
-import { type FunnelDefinition, windowMsOf } from "./funnel_definition.ts";
+import type { FunnelDefinition } from "./funnel_definition.ts";
 import type { ValueTexts } from "../../scans/value_texts.ts";
 import type { CountedAttempts } from "./counted_attempts.ts";
 import { type FunnelTally, tallyAttempts } from "./funnel_tally.ts";
@@ -65,9 +66,9 @@ export async function findAttempts(
 ): Promise<FoundAttempts> {
   const { range, asOfMs } = read;
   const { steps, exclude, order, entry, by } = definition;
-  const windowMs = windowMsOf(definition);
+  const lastsMs = windowMs(definition.window)!;
   const span = spanOf(range);
-  const reach = { fromMs: span.fromMs, toMs: span.toMs + windowMs };
+  const reach = { fromMs: span.fromMs, toMs: span.toMs + lastsMs };
   const selected = await selectTimelines(read, reach, {
     filters: [...steps, ...exclude].flatMap((match) => match.filters),
     columns: lazyColumnsOf(by),
@@ -76,10 +77,10 @@ export async function findAttempts(
   const values = await entryValueIds(read, selected, definition, span);
   const inputs: FunnelInputs = {
     ...await funnelPasses(read, selected, definition),
-    rules: { order, entry, stepCount: steps.length, windowMs, ...span },
+    rules: { order, entry, stepCount: steps.length, windowMs: lastsMs, ...span },
     reach,
     by: values?.from ?? null,
-    lateFromMs: asOfMs - windowMs,
+    lateFromMs: asOfMs - lastsMs,
     tellsActors,
   };
   const attempts = await selected.scan(FUNNEL, () => inputs, { askedEvents: inputs.scope });

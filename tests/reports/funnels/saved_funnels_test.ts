@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../../src/db/sql.ts";
 import { Problem } from "../../../src/problem.ts";
-import { readDefinition, windowMsOf } from "../../../src/reports/funnels/funnel_definition.ts";
+import { readDefinition } from "../../../src/reports/funnels/funnel_definition.ts";
+import { windowMs } from "../../../src/query/window.ts";
 import { FUNNELS, SAVED_FUNNEL } from "../../../src/reports/funnels/funnels.ts";
 import { deleteFunnel, putFunnel } from "../../../src/reports/funnels/saved_funnels.ts";
 import { worldOf } from "../../fixtures/read_case.ts";
@@ -184,5 +185,5 @@ Deno.test("funnel definition: defaults and units", () => {
     by: null,
   });
   const windows = { "30s": 30_000, "5m": 300_000, "24h": 86_400_000, "366d": 31_622_400_000 };
-  for (const [window, ms] of Object.entries(windows)) assert.equal(windowMsOf({ window }), ms);
+  for (const [window, ms] of Object.entries(windows)) assert.equal(windowMs(window), ms);
 });
