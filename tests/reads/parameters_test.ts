@@ -200,6 +200,14 @@ Deno.test("reads in buckets: 2,000 hours are not too many, one more is", async (
   }
 });
 
+Deno.test("trends: the interval that makes too many points is named", async () => {
+  const years = { from: "2021-01-01", to: "2025-12-31", interval: "day" };
+  const event = JSON.stringify(["signup", "purchase", "share"]);
+  const reply = await ask(endpoint("/v1/trends"), { ...years, event, by: "country" });
+  assertProblem(reply, 400, "range_too_large");
+  assert.deepEqual(fieldsOf(reply.body), ["interval"]);
+});
+
 Deno.test("reads in buckets: the interval not given is the finest that fits", async () => {
   const of = async (from: string, to: string) =>
     (await ask(endpoint("/v1/kpis"), { from, to })).body.query.interval;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { GOAL_POINTS_MAX } from "../../limits.ts";
-import { Problem } from "../../problem.ts";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import { namesPerson } from "../../query/filters.ts";
+import { rangeTooLarge } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
@@ -22,8 +22,8 @@ import { isSmall } from "../answer/small_groups.ts";
 
 function refuseTooManyPoints(goals: number, buckets: number): void {
   if (goals * buckets <= GOAL_POINTS_MAX) return;
-  throw new Problem(
-    "range_too_large",
+  throw rangeTooLarge(
+    "interval",
     `${goals} goals in ${buckets} buckets are more than ${GOAL_POINTS_MAX} points: take a coarser interval, or a shorter range.`,
   );
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { TREND_EVENTS_MAX, TREND_POINTS_MAX, TREND_VALUES_MAX } from "../../limits.ts";
-import { Problem } from "../../problem.ts";
 import { BUCKET_SHOWN, bucketsOf, shownBucket } from "../../query/buckets.ts";
 import {
   ANY_EVENT,
@@ -10,7 +9,7 @@ import {
   readField,
   readJson,
 } from "../../query/filters.ts";
-import { readAll } from "../../query/parameters.ts";
+import { rangeTooLarge, readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { ChangeShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
@@ -47,8 +46,8 @@ function refuseManyPoints(
   const lines = events.length * (by === null ? 1 : TREND_VALUES_MAX + 1);
   for (const one of comparison === null ? [range] : [range, comparison]) {
     if (lines * bucketsOf(one, interval).length <= TREND_POINTS_MAX) continue;
-    throw new Problem(
-      "range_too_large",
+    throw rangeTooLarge(
+      "interval",
       `Ask for at most ${TREND_POINTS_MAX} points at once: fewer events, a coarser interval, or a shorter range.`,
     );
   }
