@@ -4,7 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
 import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { importedSaid } from "../imported/imported_span.ts";
-import { type ImportedBuckets, importedBuckets } from "./imported_kpis.ts";
+import { type ImportedBuckets, importedBuckets } from "../imported/imported_buckets.ts";
 import { scanKpis } from "./kpi_scan.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
 import { changeOf, pointsOf, PointsShown } from "../answer/changes.ts";

@@ -6,7 +6,7 @@ import { type Range, spanOf } from "../../query/range.ts";
 import type { Scope, Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { changeOf } from "../answer/changes.ts";
-import { importedBuckets } from "../kpis/imported_kpis.ts";
+import { importedBuckets } from "../imported/imported_buckets.ts";
 import { countTail, readTail } from "../rollups/rolled_tail.ts";
 import { distinctActors } from "../visitors/distinct_actors.ts";
 import type { OverviewDays } from "./overview_days.ts";

@@ -1,12 +1,7 @@
 import { type ImportedSums, sumsByDay } from "../../imported/imported_reading.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
-import {
-  type ImportedRead,
-  type ImportedSpan,
-  importedSpan,
-  reachesOwn,
-} from "../imported/imported_span.ts";
+import { type ImportedRead, type ImportedSpan, importedSpan, reachesOwn } from "./imported_span.ts";
 
 /** Sums of imported days: over all buckets together, and in each bucket. */
 export interface ImportedBuckets {
