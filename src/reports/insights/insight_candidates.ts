@@ -20,6 +20,11 @@ export const FIGURES = ["visitors", "pageviews", "events", "sessions", "bounces"
 /** The figures of some time. */
 export type Counts = Record<typeof FIGURES[number], number>;
 
+/** Returns the figure that a metric tells; conversions are the visitors of matching events. */
+export function figureOf(metric: keyof Counts | "conversions" | "bounceRate"): keyof Counts {
+  return metric === "conversions" || metric === "bounceRate" ? "visitors" : metric;
+}
+
 /** The figures of the total, or of one value of a dimension: a change of them may become a finding. */
 export interface Candidate {
   /** Null: the total. */
@@ -45,7 +50,7 @@ export interface CandidateQuestion {
 }
 
 /** Segments of the same period and day: their counts can be added. */
-export interface Group {
+interface Group {
   readonly period: "current" | "previous" | null;
   /** The day of the weeks before; after these the day of the range, one for all in more than a week. */
   readonly slot: number | null;
@@ -59,8 +64,14 @@ export interface Places {
   readonly dayOf: readonly number[];
 }
 
+/** Returns the period of each segment: 1 current, 2 previous, 0 none. */
+export function periodsOf({ segments }: Calendar): number[] {
+  return segments.map(({ period }) => period === "current" ? 1 : period === null ? 0 : 2);
+}
+
 /** Returns where the events of each segment are counted. */
-export function placesOf({ segments, weekdays, rangeWeekdays }: Calendar): Places {
+export function placesOf(calendar: Calendar): Places {
+  const { segments, weekdays, rangeWeekdays } = calendar;
   const last = weekdays.length + Math.max(0, rangeWeekdays.length - 1);
   const groups = new Map<string, { group: Group; number: number }>();
   const groupOf = segments.map(({ period, day }) => {
@@ -75,7 +86,7 @@ export function placesOf({ segments, weekdays, rangeWeekdays }: Calendar): Place
   return {
     groups: [...groups.values()].map(({ group }) => group),
     groupOf,
-    periodOf: segments.map(({ period }) => period === "current" ? 1 : period === null ? 0 : 2),
+    periodOf: periodsOf(calendar),
     dayOf: segments.map(({ day }) => day === null ? 0 : day + 1),
   };
 }
@@ -99,11 +110,6 @@ export class CandidateTally implements Candidate {
     this.days = rangeWeekdays.map(nothing);
   }
 
-  /** Returns the counts of a day of the weeks before; for any other day those of `ofDays`. */
-  ofSlot(slot: number): Counts {
-    return this.daysBefore[slot] ?? this.ofDays;
-  }
-
   /** Adds counts to the day and to the period of a group, where it has one. */
   add({ period, slot }: Group, inDay: Partial<Counts>, inPeriod: Partial<Counts>): void {
     if (slot !== null) this.#addToDay(slot, inDay);
@@ -111,7 +117,7 @@ export class CandidateTally implements Candidate {
   }
 
   #addToDay(slot: number, counts: Partial<Counts>): void {
-    addTo(this.ofSlot(slot), counts);
+    addTo(this.daysBefore[slot] ?? this.ofDays, counts);
     const day = this.days[slot - this.daysBefore.length];
     if (day !== undefined) addTo(day, counts);
   }

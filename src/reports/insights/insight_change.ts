@@ -1,7 +1,7 @@
 import { INSIGHT_CAUSE_SHARE } from "../../limits.ts";
+import { figureOf } from "./insight_candidates.ts";
 import type { Finding } from "./insight_findings.ts";
-import type { CellFigure, JointCells } from "./joint_cells.ts";
-import { sliceKey } from "./joint_cells.ts";
+import { type CellFigure, type JointCells, sliceKey } from "./joint_cells.ts";
 
 /** Sums of a change's figure over some cells; for a rate its hits, and the trials. */
 export interface Sums {
@@ -42,9 +42,7 @@ export class Change {
     this.direction = Math.sign(current - previous);
     this.holds = holds.get(sliceKey(finding))!;
     this.#trials = figures.sessions;
-    this.#figure = this.isRate
-      ? figures.bounces
-      : figures[metric === "conversions" || metric === "bounceRate" ? "visitors" : metric];
+    this.#figure = figures[this.isRate ? "bounces" : figureOf(metric)];
     const isOwn = (cell: number) => this.holds[cell] === 1 && this.#massAt(cell) > 0;
     this.#cells = Int32Array.from({ length: count }, (_, cell) => cell).filter(isOwn);
     const all = nothing();

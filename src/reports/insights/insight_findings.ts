@@ -7,7 +7,7 @@ import {
 } from "../../limits.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
 import type { Calendar } from "./insight_calendar.ts";
-import type { Candidate, Counts, Dimension } from "./insight_candidates.ts";
+import { type Candidate, type Counts, type Dimension, figureOf } from "./insight_candidates.ts";
 import {
   adjustedPValues,
   countDeviation,
@@ -96,11 +96,7 @@ interface Tested {
   readonly pValue: number;
 }
 
-const countOf = (metric: Metric) => (counts: Counts): number => {
-  // Conversions are the actors of matching events.
-  const member = metric === "conversions" || metric === "bounceRate" ? "visitors" : metric;
-  return counts[member];
-};
+const countOf = (metric: Metric) => (counts: Counts): number => counts[figureOf(metric)];
 const bouncesOf = ({ bounces, sessions }: Counts): Share => ({ hits: bounces, trials: sessions });
 const valueOf = ({ hits, trials }: Share): number => rate(hits, trials).value ?? 0;
 
@@ -241,18 +237,15 @@ const changeOf = ({ now, before }: Compared): number | null => rate(now - before
 
 /** Returns how much each day of the range has beyond the mean of its weekday in the weeks before. */
 function excessOfDays(candidate: Candidate, metric: Metric, calendar: Calendar): number[] {
-  const { days, daysBefore } = candidate;
-  const before = calendar.rangeWeekdays.map((weekday) =>
-    daysBefore.filter((_, i) => calendar.weekdays[i] === weekday)
-  );
-  return days.map((day, i) => {
-    if (metric !== "bounceRate") {
-      const of = countOf(metric);
-      return of(day) - before[i]!.reduce((sum, counts) => sum + of(counts), 0) / before[i]!.length;
+  const weeks = byWeekday(candidate, calendar, (counts) => counts);
+  return candidate.days.map((day, i) => {
+    const before = weeks[calendar.rangeWeekdays[i]!]!;
+    const sum = (figure: keyof Counts) => before.reduce((all, counts) => all + counts[figure], 0);
+    if (metric === "bounceRate") {
+      return day.bounces - day.sessions * (rate(sum("bounces"), sum("sessions")).value ?? 0);
     }
-    const sessions = before[i]!.reduce((sum, counts) => sum + counts.sessions, 0);
-    const bounces = before[i]!.reduce((sum, counts) => sum + counts.bounces, 0);
-    return day.bounces - day.sessions * (rate(bounces, sessions).value ?? 0);
+    const figure = figureOf(metric);
+    return day[figure] - sum(figure) / before.length;
   });
 }
 

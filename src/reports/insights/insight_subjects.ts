@@ -14,7 +14,7 @@ const NOUNS: Readonly<Record<Metric, string>> = {
 };
 
 /** Quotes text that people sent: on one line, short, and without characters that reverse its direction. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").replace(/[“”]/g, "'");
   const characters = [...plain];
   const isLong = characters.length > INSIGHT_SHOWN_LENGTH_MAX;

@@ -41,17 +41,14 @@ export interface JointIds {
   readonly contexts: IdGroups;
 }
 
-/** Returns the number of the cell of three groups. */
-export function jointCell(
-  { entryPaths, contexts }: JointIds,
-  traffic: number,
-  entryPath: number,
-  context: number,
-): number {
-  return (traffic * entryPaths.count + entryPath) * contexts.count + context;
-}
-
 const groupAt = ({ idsFrom, groupOf }: IdGroups, id: number): number => groupOf[id - idsFrom] ?? 0;
+
+/** Returns the number of the cell of a piece's ids: its groups are the digits, that of the context the last. */
+function jointCell({ traffics, entryPaths, contexts }: JointIds, ids: Int32Array): number {
+  const ofEntry = groupAt(traffics, ids[TRAFFIC_ID]!) * entryPaths.count +
+    groupAt(entryPaths, ids[ENTRY_PATH_ID]!);
+  return ofEntry * contexts.count + groupAt(contexts, ids[CONTEXT_ID]!);
+}
 
 /** Which events and sessions are selected, and the lines in which each match is counted. */
 export interface InsightInputs {
@@ -226,21 +223,12 @@ class InsightVisitor {
     piece.ids[TRAFFIC_ID] = isOwn ? traffic : 0;
     piece.ids[ENTRY_PATH_ID] = isOwn ? entryPath : 0;
     piece.ids[CONTEXT_ID] = context;
-    if (this.#joint !== null) piece.ids[JOINT_ID] = this.#cellOf(this.#joint, piece.ids);
+    if (this.#joint !== null) piece.ids[JOINT_ID] = jointCell(this.#joint, piece.ids);
     piece.place = groupOf[segment] ?? 0;
     const startSegment = startMs >= fromMs ? segment : segments.at(startMs);
     piece.startPlace = isOwn ? groupOf[startSegment] ?? 0 : 0;
     piece.bounces = Number(isBounce(this.#session!));
     this.#turn(periodOf[segment] ?? 0, dayOf[segment] ?? 0);
-  }
-
-  #cellOf(joint: JointIds, ids: Int32Array): number {
-    return jointCell(
-      joint,
-      groupAt(joint.traffics, ids[TRAFFIC_ID]!),
-      groupAt(joint.entryPaths, ids[ENTRY_PATH_ID]!),
-      groupAt(joint.contexts, ids[CONTEXT_ID]!),
-    );
   }
 
   #turn(period: number, day: number): void {

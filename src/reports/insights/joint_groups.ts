@@ -2,7 +2,7 @@ import { INSIGHT_JOINT_CELLS_MAX } from "../../limits.ts";
 import { SESSION_IDS, type SessionId } from "../visitors/session_values.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import type { ValuesOf } from "./insight_lines.ts";
-import { type IdGroups, jointCell, type JointIds } from "./insight_visitor.ts";
+import type { IdGroups, JointIds } from "./insight_visitor.ts";
 import { type Slice, sliceKey } from "./joint_cells.ts";
 
 /** A slice with the number of its value. */
@@ -94,28 +94,23 @@ export function groupBySlices(
     IdGroups,
     IdGroups,
   ];
-  const ids: JointIds = { traffics, entryPaths, contexts };
   const count = traffics.count * entryPaths.count * contexts.count;
   const holds = new Map(
     kinds.flatMap((kind, place) =>
       kind.slices.map((slice) =>
-        [sliceKey(slice), cellsOf(ids, count, place, kind.inSlice(slice))] as const
+        [sliceKey(slice), cellsOf(kinds, place, kind.inSlice(slice))] as const
       )
     ),
   );
-  return { ids, count, holds };
+  return { ids: { traffics, entryPaths, contexts }, count, holds };
 }
 
-/** Returns 1 at each cell whose group of one kind is in the slice. */
-function cellsOf(ids: JointIds, count: number, place: number, inSlice: Uint8Array): Uint8Array {
-  const cells = new Uint8Array(count);
-  for (let traffic = 0; traffic < ids.traffics.count; traffic++) {
-    for (let entryPath = 0; entryPath < ids.entryPaths.count; entryPath++) {
-      for (let context = 0; context < ids.contexts.count; context++) {
-        const group = [traffic, entryPath, context][place]!;
-        cells[jointCell(ids, traffic, entryPath, context)] = inSlice[group]!;
-      }
-    }
-  }
-  return cells;
+/** Returns 1 at each cell whose group of the kind at a place is in the slice: see `jointCell`. */
+function cellsOf(kinds: readonly Groups[], place: number, inSlice: Uint8Array): Uint8Array {
+  const cellsIn = (some: readonly Groups[]) => some.reduce((cells, { count }) => cells * count, 1);
+  const width = cellsIn(kinds.slice(place + 1));
+  return Uint8Array.from(
+    { length: cellsIn(kinds) },
+    (_, cell) => inSlice[Math.floor(cell / width) % kinds[place]!.count]!,
+  );
 }

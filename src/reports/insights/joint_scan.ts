@@ -1,4 +1,4 @@
-import { FIGURES, type Places } from "./insight_candidates.ts";
+import { FIGURES, periodsOf, type Places } from "./insight_candidates.ts";
 import { countLines, type FoundCandidates, type Visited, withMatches } from "./insight_scan.ts";
 import { type CellFigures, figuresOfNothing, type Slice, sliceKey } from "./joint_cells.ts";
 import { groupBySlices, type NumberedSlice } from "./joint_groups.ts";
@@ -13,6 +13,7 @@ interface CountedTogether {
   readonly figures: readonly CellFigures[];
 }
 
+/** See `periodsOf`. */
 const NOW = 1;
 const BEFORE = 2;
 
@@ -24,15 +25,13 @@ function inPeriods(visited: Visited): Visited {
 }
 
 /** Returns two places: the range, and the period before it. */
-function placesOfBoth({ calendar: { segments } }: Visited): Places {
-  const periodOf = segments.map(({ period }) =>
-    period === "current" ? NOW : period === null ? 0 : BEFORE
-  );
+function placesOfBoth({ calendar }: Visited): Places {
+  const periodOf = periodsOf(calendar);
   return {
     groups: [{ period: "current", slot: null }, { period: "previous", slot: null }],
     groupOf: periodOf,
     periodOf,
-    dayOf: segments.map(() => 0),
+    dayOf: periodOf.map(() => 0),
   };
 }
 

@@ -26,7 +26,7 @@ export interface LineTable {
 }
 
 /** The lines of entry paths, of which a site may have millions: no table holds all of their ids. */
-export interface PathLines {
+interface PathLines {
   /** The line of each path's id; null: path i has the line `first + i`. */
   readonly lineOf: ReadonlyMap<number, number> | null;
   readonly first: number;
@@ -124,7 +124,7 @@ export class LineTally implements PieceTally {
   /** The line of a piece's entry path. */
   readonly #pathLine = new Int32Array(1);
   readonly #places: number;
-  readonly #counts: Int32Array;
+  readonly counts: Int32Array;
   readonly #lasts: Int32Array;
 
   /**
@@ -135,7 +135,7 @@ export class LineTally implements PieceTally {
     this.#tables = tables;
     this.#paths = paths;
     this.#places = places;
-    this.#counts = counts ?? new Int32Array(count * places * FIGURES);
+    this.counts = counts ?? new Int32Array(count * places * FIGURES);
     this.#lasts = new Int32Array(count * LASTS);
   }
 
@@ -144,13 +144,9 @@ export class LineTally implements PieceTally {
     return count * (places * FIGURES + LASTS);
   }
 
-  get counts(): Int32Array {
-    return this.#counts;
-  }
-
   at(line: number, place: number): PlaceCounts {
     const at = (line * this.#places + place - 1) * FIGURES;
-    const counts = this.#counts;
+    const { counts } = this;
     return {
       events: counts[at + EVENTS]!,
       pageviews: counts[at + PAGEVIEWS]!,
@@ -165,7 +161,7 @@ export class LineTally implements PieceTally {
   eventsAt(line: number, places: readonly number[]): number {
     let events = 0;
     for (const place of places) {
-      events += this.#counts[(line * this.#places + place - 1) * FIGURES + EVENTS]!;
+      events += this.counts[(line * this.#places + place - 1) * FIGURES + EVENTS]!;
     }
     return events;
   }
@@ -191,7 +187,7 @@ export class LineTally implements PieceTally {
     pageviews: number,
   ): void {
     const { place, startPlace, dayTurn, periodTurn, sessionTurn, bounces } = piece;
-    const [counts, lasts, places] = [this.#counts, this.#lasts, this.#places];
+    const [counts, lasts, places] = [this.counts, this.#lasts, this.#places];
     for (let i = from; i < to; i++) {
       const line = lines[i]!;
       if (line < 0) continue;

@@ -12,7 +12,7 @@ import type { TrendQuestion } from "./trend_scan.ts";
 export type TrendParameters = Omit<TrendQuestion, "only">;
 
 /** The measure of one event and value, in every bucket. */
-export interface TrendLine {
+interface TrendLine {
   /** The index of the event in the question: several events may have the same name. */
   readonly place: number;
   readonly event: string | null;
