@@ -37,7 +37,7 @@ export function digestOf(text: string): string {
 }
 
 /** A dictionary table: each distinct entry once, with its number. */
-interface Dictionary {
+export interface Dictionary {
   readonly table: "terms" | "referrers" | "contexts" | "traffic";
   /** The column of the number. */
   readonly number: string;
@@ -51,7 +51,7 @@ const REFERRERS: Dictionary = {
   number: "referrer_id",
   columns: ["address", "host"],
 };
-const CONTEXTS: Dictionary = {
+export const CONTEXTS: Dictionary = {
   table: "contexts",
   number: "context_id",
   columns: ["device", "host", "country", "region", "city", "browser", "os"],
@@ -76,7 +76,7 @@ const TRAFFIC_RESULTS = [
   "channel",
   "rule",
 ] as const;
-const TRAFFIC: Dictionary = {
+export const TRAFFIC: Dictionary = {
   table: "traffic",
   number: "traffic_id",
   columns: [...TRAFFIC_INPUTS, ...TRAFFIC_RESULTS],

@@ -68,7 +68,7 @@ interface IdentityRow extends Record<string, unknown> {
 }
 
 /** Formats the visitor hash as it is shown and stored: in URL-safe Base64. */
-export function hashText({ visitor_hash }: Pick<EventRow, "visitor_hash">): string {
+function hashText({ visitor_hash }: Pick<EventRow, "visitor_hash">): string {
   return Uint8Array.fromHex(visitor_hash.slice(2))
     .toBase64({ alphabet: "base64url", omitPadding: true });
 }

@@ -4,7 +4,7 @@ import { KNOWN_DAYS_MAX } from "./projection_limits.ts";
 const EPOCH_DATE = Temporal.PlainDate.from("1970-01-01");
 
 /** Returns the number of a local date: days since 1970-01-01. */
-export function dayNumber(date: Temporal.PlainDate): number {
+function dayNumber(date: Temporal.PlainDate): number {
   return EPOCH_DATE.until(date, { largestUnit: "days" }).days;
 }
 

@@ -9,41 +9,25 @@ import {
   usedWords,
   type WordUses,
 } from "../store/used_words.ts";
+import { CONTEXTS, type Dictionary, TRAFFIC } from "./dictionaries.ts";
 import { deleteNumbered } from "./numbered_rows.ts";
 
 /** The terms up to this number are page_view, click and scroll, which stay. */
 const RESERVED_MAX = 3;
 
-/** A dictionary whose rows stay, as the rollups name values by the first row that holds them. */
-interface LastingDictionary {
-  readonly table: "contexts" | "traffic";
-  readonly number: string;
-  /** Columns whose texts visitors and links choose. */
-  readonly texts: readonly string[];
-}
+/** Columns of contexts and traffic whose words are this server's: visitors and links choose those of the others. */
+const OWN_WORDS = ["device", "channel", "rule"];
 
-const CONTEXTS: LastingDictionary = {
-  table: "contexts",
-  number: "context_id",
-  texts: ["host", "country", "region", "city", "browser", "os"],
-};
-const TRAFFIC: LastingDictionary = {
-  table: "traffic",
-  number: "traffic_id",
-  texts: [
-    ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "click_id_kind"],
-    ...["referrer_host", "host", "source", "medium", "campaign", "term", "content", "referrer"],
-  ],
-};
-
+// Rows of contexts and traffic stay, as the rollups name values by the first row that holds them.
+//
 // Of the other rows those with one of the texts are kept alone: of a large dictionary all of them would be gone
 // through for each row.
 //
 // Empty texts stand for what is gone, since no event has one: in place of null, the row could become the first
 // one without a value, by which the rollups name that. With another digest, the same values are a new row.
-const blank = ({ table, number, texts }: LastingDictionary): string => `
+const blank = ({ table, number, columns }: Dictionary): string => `
 UPDATE ${table} AS gone SET digest = gen_random_uuid(), ${
-  texts.map((text) => `
+  columns.filter((column) => !OWN_WORDS.includes(column)).map((text) => `
   ${text} = CASE WHEN gone.${text} IS NULL OR gone.${text} IN (
     SELECT ${text} FROM ${table} WHERE project_id = $1::int AND NOT ${number} = ANY ($2::text::int[])
       AND ${text} = ANY (ARRAY(
@@ -55,7 +39,7 @@ WHERE project_id = $1::int AND ${number} = ANY ($2::text::int[])`;
 async function blankUnused(
   tx: Sql,
   projectId: number,
-  dictionary: LastingDictionary,
+  dictionary: Dictionary,
   unused: ReadonlySet<number>,
 ): Promise<void> {
   if (unused.size > 0) await tx.query(blank(dictionary), [projectId, arrayLiteral([...unused])]);

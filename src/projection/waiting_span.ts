@@ -1,10 +1,5 @@
 import type { Sql } from "../db/sql.ts";
-
-/** A span of time, as epoch milliseconds. */
-interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
+import type { MsSpan } from "../store/stored_segments.ts";
 
 /** Journal rows of a project that wait to be counted, and whose events may lie in a span: $2 to $3. */
 const OF_SPAN = `FROM journal
@@ -25,7 +20,7 @@ SELECT CASE WHEN EXISTS (SELECT FROM earlier_projects WHERE project_id = $1::int
 export async function lastWaitingOfSpan(
   sql: Sql,
   projectId: number,
-  { fromMs, toMs }: Span,
+  { fromMs, toMs }: MsSpan,
 ): Promise<number | null> {
   const [row] = await sql.query<{ last: number | null }>(LAST, [projectId, fromMs, toMs]);
   return row!.last;
@@ -35,7 +30,7 @@ export async function lastWaitingOfSpan(
 export async function isSpanWaiting(
   sql: Sql,
   projectId: number,
-  { fromMs, toMs }: Span,
+  { fromMs, toMs }: MsSpan,
   upTo: number,
 ): Promise<boolean> {
   if (upTo === NOT_IN_JOURNAL) return true;

@@ -105,7 +105,7 @@ export function propertyOf(field: string): string | null {
 }
 
 /** Whether a text is a field that a filter takes. */
-export function isField(text: string): text is Field {
+function isField(text: string): text is Field {
   const property = propertyOf(text);
   return property === null
     ? [...EVENT_FIELDS, ...SESSION_FIELDS, ...PERSON_FIELDS].some((field) => field === text)

@@ -33,7 +33,7 @@ export interface ScanManner {
 }
 
 /** Makes a column of a segment's others, in one buffer that it takes. */
-export type MakeColumn<T extends KeptColumn> = (
+type MakeColumn<T extends KeptColumn> = (
   take: (bytes: number) => SharedArrayBuffer,
 ) => Promise<T>;
 

@@ -124,7 +124,7 @@ function sumOfRows(counts: Uint32Array): Uint32Array {
 }
 
 /** Medians by key, and of all values of these keys. */
-export interface Medians {
+interface Medians {
   readonly of: ReadonlyMap<number, number>;
   readonly all: number | null;
 }

@@ -1,7 +1,7 @@
 import type { EventRow } from "./event_row.ts";
 
 /** What a column holds per event. In numbers NaN stands for none; flags are integers: see `FLAG_CODES`. */
-export type ColumnKind = "integers" | "numbers" | "texts" | "ids";
+type ColumnKind = "integers" | "numbers" | "texts" | "ids";
 
 interface ColumnSpec {
   readonly kind: ColumnKind;

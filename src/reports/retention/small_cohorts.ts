@@ -6,7 +6,7 @@ import type { UnitedCounts } from "./retention_scan.ts";
 type Cell = Cohort["cells"][number];
 
 /** Counts the cohorts of these places as one. */
-export type UniteCohorts = (places: ReadonlySet<number>) => Promise<UnitedCounts>;
+type UniteCohorts = (places: ReadonlySet<number>) => Promise<UnitedCounts>;
 
 /** Adds up cohorts that share no actor, leaving out cells that have not begun. */
 export function addCohorts(cohorts: readonly Cohort[]): UnitedCounts {
