@@ -1,8 +1,9 @@
 import type { Sql } from "../db/sql.ts";
+import { batchesOf } from "./batches.ts";
 import type { EventRow } from "./event_row.ts";
 import { PickedEvents } from "./picked_events.ts";
 import { ROW_COLUMNS } from "./segment_columns.ts";
-import type { Blocks, SegmentHead } from "./segment_head.ts";
+import { joinedBlocks, type SegmentHead } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
 import { FETCH_BYTES_AIM } from "./store_limits.ts";
 import { fetchBlocks, fetchHeadsById, type StoredHead } from "./stored_segments.ts";
@@ -32,24 +33,6 @@ function bytesOfBlock({ places }: SegmentHead, block: number): number {
   return places.values().reduce((sum, { starts }) => sum + starts[block + 1]! - starts[block]!, 0);
 }
 
-/** Groups blocks into batches that are fetched together; adjacent blocks become one range. */
-function* fetchesOf(head: SegmentHead, blocks: readonly number[]): Generator<Blocks[]> {
-  let ranges: { first: number; end: number }[] = [];
-  let bytes = 0;
-  for (const block of blocks.toSorted((a, b) => a - b)) {
-    bytes += bytesOfBlock(head, block);
-    if (bytes > FETCH_BYTES_AIM && ranges.length > 0) {
-      yield ranges;
-      ranges = [];
-      bytes = bytesOfBlock(head, block);
-    }
-    const last = ranges.at(-1);
-    if (last?.end === block) last.end++;
-    else ranges.push({ first: block, end: block + 1 });
-  }
-  if (ranges.length > 0) yield ranges;
-}
-
 /** Yields readers of these blocks of a segment: first those in the cache, then the others, fetched. */
 async function* blocksOfRows(
   sql: Sql,
@@ -75,8 +58,10 @@ async function* blocksOfRows(
     yield kept.reader;
     keep(kept.reader);
   }
-  for (const ranges of fetchesOf(stored.head, missing)) {
-    const wanted = ranges.map((blocks) => ({ ...stored, blocks }));
+  const ordered = missing.sort((a, b) => a - b);
+  const bytesOf = (block: number) => bytesOfBlock(stored.head, block);
+  for (const together of batchesOf(ordered, bytesOf, FETCH_BYTES_AIM)) {
+    const wanted = joinedBlocks(together).map((blocks) => ({ ...stored, blocks }));
     for (const fetched of await fetchBlocks(sql, projectId, wanted, ROW_COLUMNS)) {
       for (const reader of fetched.eachBlock(ROW_COLUMNS)) {
         yield reader;

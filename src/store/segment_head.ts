@@ -191,20 +191,28 @@ export function blocksOf(
   return { first, end };
 }
 
-/** Returns the blocks, one by one, that may hold events of these identities, which are ascending. */
+/** Returns blocks, whose numbers ascend; adjacent ones become one. */
+export function joinedBlocks(numbers: Iterable<number>): Blocks[] {
+  const joined: { first: number; end: number }[] = [];
+  for (const block of numbers) {
+    const last = joined.at(-1);
+    if (last?.end === block) last.end++;
+    else joined.push({ first: block, end: block + 1 });
+  }
+  return joined;
+}
+
+/** Returns the blocks that may hold events of these identities, which are ascending; adjacent ones are one. */
 export function blocksWithAny(
   { firstIdentities, lastIdentity }: SegmentHead,
   identities: Int32Array,
 ): Blocks[] {
-  const blocks: Blocks[] = [];
-  for (let first = 0; first < firstIdentities.length; first++) {
-    const last = firstIdentities[first + 1] ?? lastIdentity;
-    const next = countWhile(identities.length, (i) => identities[i]! < firstIdentities[first]!);
-    if (next < identities.length && identities[next]! <= last) {
-      blocks.push({ first, end: first + 1 });
-    }
-  }
-  return blocks;
+  return joinedBlocks(
+    firstIdentities.keys().filter((block) => {
+      const next = countWhile(identities.length, (i) => identities[i]! < firstIdentities[block]!);
+      return identities[next]! <= (firstIdentities[block + 1] ?? lastIdentity);
+    }),
+  );
 }
 
 /** Returns where a column of these blocks lies in the body; no bytes where the column is empty. */

@@ -1,5 +1,6 @@
 import { numberOf } from "../db/binary_rows.ts";
 import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
+import { batchesOf } from "./batches.ts";
 import type { ColumnName } from "./segment_columns.ts";
 import { type Blocks, decodeHead, type SegmentHead, spanOf } from "./segment_head.ts";
 import { SegmentReader } from "./segment_reader.ts";
@@ -73,21 +74,6 @@ interface ColumnSpan {
   readonly bytes: number;
 }
 
-/** Groups spans into batches that one statement fetches: at least one span, else up to FETCH_BYTES_AIM. */
-function batchesOf(spans: readonly ColumnSpan[]): ColumnSpan[][] {
-  const batches: ColumnSpan[][] = [];
-  let left = 0;
-  for (const span of spans) {
-    if (span.bytes > left) {
-      batches.push([]);
-      left = Math.max(FETCH_BYTES_AIM, span.bytes);
-    }
-    left -= span.bytes;
-    batches.at(-1)!.push(span);
-  }
-  return batches;
-}
-
 const FETCH = `
 SELECT w.number, substring(s.body FROM w.start + 1 FOR w.bytes) AS bytes
 FROM unnest($2::text::int8[], $3::text::int[], $4::text::int[])
@@ -106,11 +92,11 @@ export async function fetchBlocks(
   columns: readonly ColumnName[],
 ): Promise<SegmentReader[]> {
   const fetched = wanted.map(() => new Map<ColumnName, Uint8Array>());
-  const spans = wanted.flatMap(({ head, blocks }, segment) =>
+  const spans = wanted.flatMap(({ head, blocks }, segment): ColumnSpan[] =>
     columns.map((column) => ({ segment, column, ...spanOf(head, column, blocks) }))
       .filter(({ bytes }) => bytes > 0)
   );
-  for (const batch of batchesOf(spans)) {
+  for (const batch of batchesOf(spans, ({ bytes }) => bytes, FETCH_BYTES_AIM)) {
     const rows = await sql.binary(FETCH, [
       projectId,
       arrayLiteral(batch.map(({ segment }) => wanted[segment]!.segmentId)),
@@ -144,22 +130,12 @@ export async function* eachFetched(
   columns: readonly ColumnName[],
 ): AsyncGenerator<SegmentReader> {
   const yieldIfDue = yielding();
-  let together: WantedBlocks[] = [];
-  let left = SMALL_BYTES_AIM;
-  const readers = async function* () {
+  const bytesOf = ({ head, blocks }: WantedBlocks) =>
+    columns.reduce((sum, name) => sum + spanOf(head, name, blocks).bytes, 0);
+  for (const together of batchesOf(wanted, bytesOf, SMALL_BYTES_AIM)) {
     for (const reader of await fetchBlocks(sql, projectId, together, columns)) {
       yield reader;
       await yieldIfDue();
     }
-  };
-  for (const one of wanted) {
-    const bytes = columns.reduce((sum, name) => sum + spanOf(one.head, name, one.blocks).bytes, 0);
-    if (bytes > left && together.length > 0) {
-      yield* readers();
-      [together, left] = [[], SMALL_BYTES_AIM];
-    }
-    together.push(one);
-    left -= bytes;
   }
-  yield* readers();
 }

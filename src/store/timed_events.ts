@@ -57,7 +57,7 @@ function visitBlocks(
 }
 
 /**
- * Returns the blocks that may hold selected events, one by one where there is no identity to go by.
+ * Returns the blocks that may hold selected events, one by one.
  * @param fromMs only those of segments with an event at or after this
  */
 export async function selectedBlocks(
@@ -71,8 +71,8 @@ export async function selectedBlocks(
   const each = ({ first, end }: Blocks) =>
     Array.from({ length: end - first }, (_, i) => ({ first: first + i, end: first + i + 1 }));
   return heads.flatMap((stored) =>
-    (sorted === null ? each(allBlocks(stored.head)) : blocksWithAny(stored.head, sorted))
-      .map((blocks) => ({ ...stored, blocks }))
+    (sorted === null ? [allBlocks(stored.head)] : blocksWithAny(stored.head, sorted))
+      .flatMap(each).map((blocks) => ({ ...stored, blocks }))
   );
 }
 

@@ -55,7 +55,7 @@ export class DecodeWork {
 }
 
 /** A decoding that a pool can perform: see `PoolJob`. */
-export interface DecodeJob {
+interface DecodeJob {
   readonly orderSent: () => DecodeOrder;
   /** Each is one block. */
   readonly ranges: readonly BlockRange[];

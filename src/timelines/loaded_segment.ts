@@ -13,13 +13,13 @@ import {
 import type { Column } from "./shared_memory.ts";
 
 /** Loaded lazy columns, by `lazyName`, and columns that the read made of them. */
-export type LoadedColumns = Map<string, object>;
+type LoadedColumns = Map<string, object>;
 
 /** Tells which events of the stored segment are loaded. */
-export type PickedEvents = Pick<SegmentSlice, "firstPlace" | "picked">;
+type PickedEvents = Pick<SegmentSlice, "firstPlace" | "picked">;
 
 /** The columns of a segment that every read needs. */
-export interface HotColumns extends ColumnsWithBits {
+interface HotColumns extends ColumnsWithBits {
   readonly segmentId: number;
   /** The end of each run; absent: the start of the next. */
   readonly ends?: Uint32Array;

@@ -3,7 +3,7 @@ const TEXT_OVERHEAD_BYTES = 24;
 const NO_NUMBERS = new Float64Array(0);
 
 /** Only JSON numbers begin with a digit or a minus. */
-export function isJsonNumber(value: string): boolean {
+function isJsonNumber(value: string): boolean {
   return /^[-\d]/.test(value);
 }
 

@@ -1,5 +1,12 @@
 import type { Sql } from "../db/sql.ts";
-import { type Blocks, blocksOf, countWhile, type SegmentHead } from "../store/segment_head.ts";
+import { batchesOf } from "../store/batches.ts";
+import {
+  type Blocks,
+  blocksOf,
+  blocksWithAny,
+  countWhile,
+  type SegmentHead,
+} from "../store/segment_head.ts";
 import { fetchBlocks, type StoredHead, type WantedBlocks } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
 import { decodeBlocks, type DecodedBlocks, type PerformDecoding } from "./block_decoding.ts";
@@ -89,37 +96,6 @@ export function spreadActors(actorOf: Int32Array, starts: readonly number[]): Ui
   return isSpread;
 }
 
-/** Returns the blocks of a segment that may hold any of these identities, which are ascending. */
-export function blocksWith(head: SegmentHead, identities: Int32Array): Blocks[] {
-  const found: Blocks[] = [];
-  const { firstIdentities, lastIdentity } = head;
-  for (let block = 0; block < firstIdentities.length; block++) {
-    const last = firstIdentities[block + 1] ?? lastIdentity;
-    const next = countWhile(identities.length, (i) => identities[i]! < firstIdentities[block]!);
-    if (!(identities[next]! <= last)) continue;
-    const before = found.at(-1);
-    if (before?.end === block) found[found.length - 1] = { first: before.first, end: block + 1 };
-    else found.push({ first: block, end: block + 1 });
-  }
-  return found;
-}
-
-/** Groups blocks into batches that are decoded together. */
-function batchesOf(wanted: readonly WantedBlocks[]): WantedBlocks[][] {
-  const batches: WantedBlocks[][] = [];
-  let left = 0;
-  for (const one of wanted) {
-    const events = eventsOf(one.head, one.blocks);
-    if (events > left || batches.length === 0) {
-      batches.push([]);
-      left = EVENTS_DECODED;
-    }
-    left -= events;
-    batches.at(-1)!.push(one);
-  }
-  return batches;
-}
-
 /** Tells whether the next range, which begins at identity `to`, begins in the last of these blocks. */
 function isOpen({ head, blocks: { end } }: WantedBlocks, to: number): boolean {
   return (head.firstIdentities[end] ?? head.lastIdentity) >= to;
@@ -148,7 +124,7 @@ interface KeptOfRange {
 type ReadSegments = (memory: MemoryScope) => Promise<LoadedSegment[]>;
 
 /** What a `PartReader` reads from. */
-export interface PartSource {
+interface PartSource {
   readonly sql: Sql;
   readonly projectId: number;
   readonly heads: readonly StoredHead[];
@@ -163,24 +139,10 @@ export interface PartSource {
 
 /** Reads segments of a project part by part, where they are too large to be read as a whole. */
 export class PartReader {
-  readonly #sql: Sql;
-  readonly #projectId: number;
-  readonly #heads: readonly StoredHead[];
-  readonly #actorOf: Int32Array;
-  readonly #eventsMax: number;
-  readonly #weightIn: WeightIn;
-  readonly #memory: SharedMemory;
-  readonly #perform: PerformDecoding;
+  readonly #source: PartSource;
 
   constructor(source: PartSource) {
-    this.#sql = source.sql;
-    this.#projectId = source.projectId;
-    this.#heads = source.heads;
-    this.#actorOf = source.actorOf;
-    this.#eventsMax = source.eventsMax;
-    this.#weightIn = source.weightIn;
-    this.#memory = source.memory;
-    this.#perform = source.perform;
+    this.#source = source;
   }
 
   /**
@@ -189,18 +151,18 @@ export class PartReader {
    * read again, a group of actors at a time. A part is freed when the next one is asked for.
    */
   async *parts(): AsyncGenerator<SegmentsPart> {
-    const actorOf = this.#actorOf;
-    const heads = this.#heads.map(({ head }) => head);
-    const starts = rangeStarts(heads, PART_SHARE * this.#eventsMax, this.#weightIn);
+    const { actorOf, eventsMax, weightIn } = this.#source;
+    const heads = this.#source.heads.map(({ head }) => head);
+    const starts = rangeStarts(heads, PART_SHARE * eventsMax, weightIn);
     const isSpread = spreadActors(actorOf, starts);
-    const memory = new MemoryScope(this.#memory);
-    const spread = new SpreadEvents(actorOf, isSpread, BESIDE_SHARE * this.#eventsMax, memory);
-    const openMemory = new MemoryScope(this.#memory);
-    const open = new OpenBlocks(BESIDE_SHARE * this.#eventsMax, openMemory);
+    const memory = new MemoryScope(this.#source.memory);
+    const spread = new SpreadEvents(actorOf, isSpread, BESIDE_SHARE * eventsMax, memory);
+    const openMemory = new MemoryScope(this.#source.memory);
+    const open = new OpenBlocks(BESIDE_SHARE * eventsMax, openMemory);
     try {
       const reads = starts.entries().map(([range, from]) => () => {
         const to = starts[range + 1] ?? actorOf.length;
-        const wanted = this.#heads.map((stored): WantedBlocks => ({
+        const wanted = this.#source.heads.map((stored): WantedBlocks => ({
           ...stored,
           blocks: blocksOf(stored.head, from, to - 1),
         }));
@@ -221,14 +183,19 @@ export class PartReader {
   }
 
   async *#spreadParts(eventsOf: ReadonlyMap<number, number>): AsyncGenerator<SegmentsPart> {
-    const actorOf = this.#actorOf;
-    const groups = groupsOf(eventsOf, PART_SHARE * this.#eventsMax);
-    const reads = groups.map((actors) => () => {
+    const { actorOf, eventsMax } = this.#source;
+    const ascending = [...eventsOf].sort(([a], [b]) => a - b);
+    const groups = batchesOf(ascending, ([, events]) => events, PART_SHARE * eventsMax);
+    const reads = groups.map((group) => () => {
+      const actors = new Set(group.map(([actor]) => actor));
       const identities = Int32Array.from(
         actorOf.keys().filter((identity) => actors.has(actorOf[identity]!)),
       );
-      const wanted = this.#heads.flatMap((stored) =>
-        blocksWith(stored.head, identities).map((blocks): WantedBlocks => ({ ...stored, blocks }))
+      const wanted = this.#source.heads.flatMap((stored) =>
+        blocksWithAny(stored.head, identities).map((blocks): WantedBlocks => ({
+          ...stored,
+          blocks,
+        }))
       );
       const keeps = (identity: number) => actors.has(actorOf[identity]!);
       return this.#part((memory) => this.#readPicked(wanted, memory, keeps));
@@ -237,7 +204,7 @@ export class PartReader {
   }
 
   async #part(read: ReadSegments): Promise<ReadPart> {
-    const memory = new MemoryScope(this.#memory);
+    const memory = new MemoryScope(this.#source.memory);
     try {
       return { segments: await read(memory), memory };
     } catch (error) {
@@ -287,7 +254,7 @@ export class PartReader {
   ): Promise<LoadedSegment[]> {
     const turn = yielding();
     const segments: LoadedSegment[] = [];
-    const blocks = new MemoryScope(this.#memory);
+    const blocks = new MemoryScope(this.#source.memory);
     try {
       for await (const one of this.#decoded(wanted, blocks)) {
         const segment = slicedSegment(one, keeps, memory.take, pickedColumns);
@@ -306,31 +273,15 @@ export class PartReader {
     wanted: readonly WantedBlocks[],
     memory: MemoryScope,
   ): AsyncGenerator<DecodedBlocks> {
+    const { sql, projectId, memory: shared, perform } = this.#source;
     const fetch = (batch: readonly WantedBlocks[]) =>
-      fetchBlocks(this.#sql, this.#projectId, batch, HOT_COLUMNS);
-    for await (const [batch, readers] of oneAhead(batchesOf(wanted), fetch)) {
-      const decoded = await decodeBlocks(batch, readers, this.#memory, this.#perform);
+      fetchBlocks(sql, projectId, batch, HOT_COLUMNS);
+    const eventsIn = ({ head, blocks }: WantedBlocks) => eventsOf(head, blocks);
+    const batches = batchesOf(wanted, eventsIn, EVENTS_DECODED);
+    for await (const [batch, readers] of oneAhead(batches, fetch)) {
+      const decoded = await decodeBlocks(batch, readers, shared, perform);
       for (const { columns: { times } } of decoded) memory.own(times);
       yield* decoded;
     }
   }
-}
-
-/** Divides actors, in ascending order, into groups of about `eventsMax` events. */
-function* groupsOf(
-  eventsOf: ReadonlyMap<number, number>,
-  eventsMax: number,
-): Generator<ReadonlySet<number>> {
-  let group = new Set<number>();
-  let left = eventsMax;
-  for (const [actor, events] of [...eventsOf].sort(([a], [b]) => a - b)) {
-    if (group.size > 0 && events > left) {
-      yield group;
-      group = new Set();
-      left = eventsMax;
-    }
-    group.add(actor);
-    left -= events;
-  }
-  if (group.size > 0) yield group;
 }

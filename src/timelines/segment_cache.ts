@@ -9,16 +9,16 @@ import type { KeptColumns, TouchedTimelines } from "./touched_timelines.ts";
 import { CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
 /** Returns the segments with these ids, in any order. */
-export type FetchSegments = (segmentIds: readonly number[]) => Promise<readonly LoadedSegment[]>;
+type FetchSegments = (segmentIds: readonly number[]) => Promise<readonly LoadedSegment[]>;
 
 /** The actor of each identity of a project, by the identity's id, at a version of the links. */
-export interface KnownActors {
+interface KnownActors {
   readonly version: number;
   readonly actorOf: Int32Array;
 }
 
 /** Names timelines. */
-export interface TimelinesKey {
+interface TimelinesKey {
   readonly projectId: number;
   /** The version of the links between identities and actors. */
   readonly version: number;
@@ -26,7 +26,7 @@ export interface TimelinesKey {
 }
 
 /** Builds timelines that are not kept. */
-export interface MakeTimelines {
+interface MakeTimelines {
   readonly all: () => Promise<TimelineColumns>;
   /** Builds those of the actors of further segments, whose places are given: see `touchedTimelines`. */
   readonly touched: (further: readonly number[], kept: KeptColumns) => Promise<TouchedTimelines>;

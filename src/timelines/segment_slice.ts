@@ -118,7 +118,7 @@ export function runColumns(columns: ColumnsWithBits, spans: readonly RunSpan[], 
 }
 
 /** The columns of some events of a segment, and the places of these events in it. */
-export interface PickedColumns extends ColumnsWithBits {
+interface PickedColumns extends ColumnsWithBits {
   readonly picked: Uint32Array;
 }
 

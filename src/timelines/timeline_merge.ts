@@ -51,7 +51,7 @@ class TiedEvents {
 }
 
 /** What to do with events of different runs in the same millisecond; "order" needs their ids. */
-export type TieRule = "give up" | "collect" | "order";
+type TieRule = "give up" | "collect" | "order";
 
 /** Merges the runs of one actor at a time by a heap, for actors whose runs overlap in time. */
 export class RunMerge {

@@ -1,5 +1,6 @@
 import type { Row, Sql } from "../db/sql.ts";
 import { SEGMENT_FETCH_BYTES_MAX } from "../limits.ts";
+import { batchesOf } from "../store/batches.ts";
 import { allBlocks, type SegmentHead } from "../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById, type StoredHead } from "../store/stored_segments.ts";
 import { HOT_COLUMNS } from "../store/segment_columns.ts";
@@ -96,21 +97,6 @@ async function* partsOf(
   }
 }
 
-/** Groups segments into batches that are fetched together, of at least one segment each. */
-function batchesOf(sizes: ReadonlyMap<number, number>): number[][] {
-  const batches: number[][] = [];
-  let left = 0;
-  for (const [id, bytes] of sizes) {
-    if (bytes > left) {
-      batches.push([]);
-      left = SEGMENT_FETCH_BYTES_MAX;
-    }
-    batches.at(-1)!.push(id);
-    left -= bytes;
-  }
-  return batches;
-}
-
 /** What it takes to load timelines. */
 export interface TimelineLoading {
   /** Must read a single snapshot. */
@@ -148,7 +134,8 @@ async function loadSegments(
   const loads: Promise<LoadedSegment[]>[] = [];
   try {
     // The next batch is fetched while one is decoded.
-    for (const batch of batchesOf(missing)) {
+    const bytesOf = (id: number) => missing.get(id)!;
+    for (const batch of batchesOf(missing.keys(), bytesOf, SEGMENT_FETCH_BYTES_MAX)) {
       const load = cache.load(batch, fetch);
       // A failure is thrown when it is awaited.
       load.catch(() => {});
@@ -165,7 +152,7 @@ async function loadSegments(
 }
 
 /** What a read asks of timelines beyond their span. */
-export interface TimelineOptions {
+interface TimelineOptions {
   /** The bytes that an event takes beside the columns of every read. */
   readonly eventBytes?: number;
   /** The properties whose values the read loads: their texts take bytes too. */

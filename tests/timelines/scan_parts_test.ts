@@ -6,10 +6,10 @@ import type { DecodedBlocks } from "../../src/timelines/block_decoding.ts";
 import { OpenBlocks } from "../../src/timelines/open_blocks.ts";
 import { loadTimelines, type Timelines } from "../../src/timelines/timelines.ts";
 import { RunTimelines } from "../../src/timelines/timeline_table.ts";
-import { blocksWith, rangeStarts, spreadActors } from "../../src/timelines/scan_parts.ts";
+import { rangeStarts, spreadActors } from "../../src/timelines/scan_parts.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { MemoryScope, SharedMemory } from "../../src/timelines/shared_memory.ts";
-import type { SegmentHead } from "../../src/store/segment_head.ts";
+import { blocksWithAny, type SegmentHead } from "../../src/store/segment_head.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { loadingInPlace, segmentsOf, storeSegment, told, visitActors } from "./timeline_world.ts";
 
@@ -45,9 +45,9 @@ Deno.test("spreadActors: those whose identities lie in several ranges", () => {
   assert.deepEqual([...spreadActors(actorOf, [0])], [0, 0, 0, 0, 0, 0, 0]);
 });
 
-Deno.test("blocksWith: those that may hold any of some identities, side by side together", () => {
+Deno.test("blocksWithAny: those that may hold any of some identities, side by side together", () => {
   const head = headOf([1, 5, 9, 20], 25, 40);
-  const blocks = (...identities: number[]) => blocksWith(head, Int32Array.from(identities));
+  const blocks = (...identities: number[]) => blocksWithAny(head, Int32Array.from(identities));
   assert.deepEqual(blocks(), []);
   assert.deepEqual(blocks(6, 7, 22), [{ first: 1, end: 2 }, { first: 3, end: 4 }]);
   // The last of a block may go on in the next one.
