@@ -32,7 +32,7 @@ import { namedSegment, SEGMENT_SEMANTICS } from "../answer/asked_segment.ts";
 import { lineReply } from "./line_stream.ts";
 import { countedWithin, NOTHING_LACKED } from "../answer/counted.ts";
 import { projectedState } from "../answer/projected_state.ts";
-import { siteHostOf } from "../answer/report_endpoint.ts";
+import { READ_QUERY, siteHostOf } from "../answer/report_endpoint.ts";
 import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { readFailure, withinTime } from "../answer/time_limit.ts";
@@ -41,17 +41,11 @@ import { exportedLines } from "./exported_lines.ts";
 
 /** Descriptions of the parameters of `GET /v1/events`. */
 export const EVENT_QUERY: Readonly<Record<string, string>> = {
-  project: "Project id. Default: the token's only project",
-  from: "Local date, inclusive, or instant. Default: 29 days before `to`",
-  to: "Local date, inclusive, or instant, exclusive. Default: today",
+  ...READ_QUERY,
   timezone: "IANA time zone of the local dates. Default: the project's",
-  bots: "exclude (default), include or only",
-  segment: "Slug of a saved segment: events of its people alone, under its filters too",
-  filters: 'JSON list of {"field","op","values"}; all must hold. Default: []',
   interval: NO_EFFECT,
   compare: NO_EFFECT,
-  limit: "Rows of a page, 1 to 1000. Default: 100",
-  cursor: "`nextCursor` of the page before",
+  segment: "Slug of a saved segment: events of its people alone, under its filters too",
   after: "`tailCursor` of an earlier reply, or an instant: only what was stored since",
 };
 

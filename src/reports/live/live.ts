@@ -2,6 +2,7 @@ import { z } from "zod";
 import { LIVE_PAGES_MAX } from "../../limits.ts";
 import { localTime } from "../../query/local_dates.ts";
 import { SqlParams } from "../../query/sql_params.ts";
+import { NO_EFFECT } from "../../query/without_effect.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
@@ -75,11 +76,11 @@ export const LIVE: Report = {
   path: "/v1/live",
   summary: "Who is there now; with `Accept: text/event-stream`, updates as they happen",
   parameters: {
-    from: "Of no effect here",
-    to: "Of no effect here",
-    interval: "Of no effect here",
-    compare: "Of no effect here",
-    limit: "Of no effect here",
+    from: NO_EFFECT,
+    to: NO_EFFECT,
+    interval: NO_EFFECT,
+    compare: NO_EFFECT,
+    limit: NO_EFFECT,
   },
   semantics:
     "Visitors: distinct actors of selected events, technical names ($…) apart, in the last 5 and 30 minutes up to `asOf`, both " +
