@@ -10,10 +10,11 @@
  * value throughout states it once; a column that is null throughout is left out. For 400 typical events
  * that is 34 bytes each.
  */
-import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { crc32, zstdDecompressSync } from "node:zlib";
 import type { EventRow } from "./event_row.ts";
 import { ID_BYTES, uuidBytes } from "./id_codec.ts";
 import { workspace } from "./workspace.ts";
+import { zstdFrame } from "./zstd_frame.ts";
 
 const VERSION = 2;
 const CRC_AT = 1;
@@ -22,7 +23,6 @@ const HEAD_BYTES = 9;
 /** The leading bytes of a time-ordered id (version 7) hold its time; the others are random. */
 const ID_HEAD_BYTES = 6;
 const ID_TAIL_BYTES = ID_BYTES - ID_HEAD_BYTES;
-const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** A UTF-16 unit takes at most three bytes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 /** More than any flush or archive has in a block: an archive is data that arrives. */
@@ -242,7 +242,7 @@ export function encodeBlock(rows: readonly EventRow[]): Uint8Array<ArrayBuffer> 
     for (let i = 0; i < count; i++) content[p * count + i] = ids[ID_BYTES * i + p]!;
   }
   const { written } = new TextEncoder().encodeInto(json, content.subarray(ID_HEAD_BYTES * count));
-  const frame = zstdCompressSync(content.subarray(0, ID_HEAD_BYTES * count + written), ZSTD);
+  const frame = zstdFrame(content.subarray(0, ID_HEAD_BYTES * count + written));
   const block = new Uint8Array(HEAD_BYTES + ID_TAIL_BYTES * count + frame.length);
   let at = HEAD_BYTES;
   for (let id = 0; id < ids.length; id += ID_BYTES) {

@@ -1,12 +1,12 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import type { ByteReader, ByteWriter } from "./byte_stream.ts";
+import { zstdFrame } from "./zstd_frame.ts";
 
 /** Codes of how bytes are stored. Append only. */
 const SAME = 0;
 const PLAIN = 1;
 const ZSTD = 2;
 
-const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** For fewer bytes zstd's own frame takes more than it saves. */
 const ZSTD_BYTES_MIN = 32;
 /** The smallest chunk size that zstd accepts for its output. */
@@ -24,7 +24,7 @@ export function squeeze(writer: ByteWriter, bytes: Uint8Array): void {
     writer.u8(first);
     return;
   }
-  const compressed = bytes.length < ZSTD_BYTES_MIN ? bytes : zstdCompressSync(bytes, OPTIONS);
+  const compressed = bytes.length < ZSTD_BYTES_MIN ? bytes : zstdFrame(bytes);
   const isWorthIt = compressed.length < bytes.length * ZSTD_SHARE_MAX;
   const stored = isWorthIt ? compressed : bytes;
   writer.u8(isWorthIt ? ZSTD : PLAIN);

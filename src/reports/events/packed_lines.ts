@@ -1,9 +1,9 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import { compareIds, ID_BYTES } from "../../store/id_codec.ts";
 import { countWhile } from "../../store/segment_head.ts";
 import type { Yield } from "../../store/yielding.ts";
+import { zstdFrame } from "../../store/zstd_frame.ts";
 
-const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const UTF8 = new TextEncoder();
 /** The most bytes that one UTF-16 unit takes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
@@ -212,7 +212,7 @@ export class PackedLines {
       const id = this.#openIds.subarray(ID_BYTES * at, ID_BYTES * (at + 1));
       this.#ids.set(id, ID_BYTES * number);
     }
-    const packed = zstdCompressSync(content, ZSTD);
+    const packed = zstdFrame(content);
     const { bytesMax } = this.#memory.sizes;
     while (this.#packedBytes + packed.length > bytesMax) {
       if (!this.#dropOldest()) return false;
