@@ -33,11 +33,11 @@ export function neededPlaces({ picked, few }: SegmentSlice): Uint32Array | null 
   return places;
 }
 
-function pickedIntegers<C extends IntegerColumn | Uint32Array>(column: C, picked: Uint32Array): C {
-  const Column = column.constructor as { new (length: number): C };
-  const values = new Column(picked.length);
-  for (let i = 0; i < picked.length; i++) values[i] = column[picked[i]!]!;
-  return values;
+type NumberColumn = IntegerColumn | Uint32Array;
+
+/** Copies the numbers at these places to `into`. */
+function pick(column: NumberColumn, picked: Uint32Array, into: NumberColumn): void {
+  for (let i = 0; i < picked.length; i++) into[i] = column[picked[i]!]!;
 }
 
 /** Returns a lazy column of the picked events. */
@@ -45,7 +45,10 @@ export function pickedLazy(column: object, picked: Uint32Array): object {
   if (column instanceof PropertyColumn) return column.picked(picked);
   const values = column as IntegerColumn;
   if (values.length === 0 || picked.length === 0) return values.subarray(0, 0);
-  return pickedIntegers(values, picked);
+  const Column = values.constructor as { new (length: number): IntegerColumn };
+  const found = new Column(picked.length);
+  pick(values, picked, found);
+  return found;
 }
 
 /** Returns the ids of the picked events, 16 bytes each. */
@@ -122,7 +125,10 @@ interface PickedColumns extends ColumnsWithBits {
   readonly picked: Uint32Array;
 }
 
-/** Copies the columns of some runs into shared memory, span by span. */
+/**
+ * Copies the columns of some runs into shared memory, number by number: copying each span at once, as a view
+ * of it, made eight objects of a run of few events.
+ */
 export function pickedColumns(
   columns: ColumnsWithBits,
   spans: readonly RunSpan[],
@@ -130,11 +136,10 @@ export function pickedColumns(
 ): PickedColumns {
   const { fromMs, toMs, identities, starts, nameBits, passives } = columns;
   const { times, names, paths, contexts, traffics } = columns;
-  const ofRuns = { identities, nameBits };
-  const ofEvents = { times, names, paths, contexts, traffics, passives };
   const runs = runsIn(spans);
   const events = spans.reduce((sum, { first, end }) => sum + starts[end]! - starts[first]!, 0);
-  const kinds = { ...ofRuns, ...ofEvents, starts, picked: starts };
+  const ofEvents = { times, names, paths, contexts, traffics, passives };
+  const kinds = { identities, nameBits, ...ofEvents, starts, picked: starts };
   const copies = room(take, kinds, {
     ...{ identities: runs, nameBits: runs, starts: runs + 1, picked: events },
     ...{ times: events, names: events, paths: events, contexts: events, traffics: events },
@@ -143,15 +148,16 @@ export function pickedColumns(
   let [run, at] = [0, 0];
   for (const { first, end } of spans) {
     const [from, to] = [starts[first]!, starts[end]!];
-    for (const name of ["identities", "nameBits"] as const) {
-      copies[name].set(ofRuns[name].subarray(first, end), run);
+    for (let i = first; i < end; i++) {
+      copies.identities[run] = identities[i]!;
+      copies.nameBits[run] = nameBits[i]!;
+      copies.starts[run++] = starts[i]! - from + at;
     }
-    for (const name of EVENT_COLUMNS) {
-      if (copies[name].length > 0) copies[name].set(ofEvents[name].subarray(from, to), at);
-    }
-    for (let i = first; i < end; i++) copies.starts[run++] = starts[i]! - from + at;
     for (let i = from; i < to; i++) copies.picked[at++] = i;
   }
   copies.starts[runs] = events;
+  for (const name of EVENT_COLUMNS) {
+    if (copies[name].length > 0) pick(ofEvents[name], copies.picked, copies[name]);
+  }
   return { fromMs, toMs, ...copies };
 }

@@ -1,7 +1,7 @@
 import { droppedBytes, knowDropped } from "./dropped_memory.ts";
 
 /** Smaller buffers are left to the garbage collector. */
-const RECYCLED_BYTES_MIN = 65_536;
+const RECYCLED_BYTES_MIN = 4_096;
 /** A recycled buffer may be this many times as large as what was asked for. */
 const SLACK = 1.5;
 

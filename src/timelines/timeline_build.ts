@@ -84,8 +84,8 @@ async function interleavedActors(
     // Most segments follow each other in time: then the times, which are slow to reach, need no check.
     if (here !== before && isLater[here] === 1) return true;
     const [last, next] = [segments[before]!, segments[here]!];
-    const lastMs = last.fromMs + last.times[ends[run - 1]! - 1]!;
-    return next.fromMs + next.times[starts[run]!]! > lastMs;
+    const nextMs = next.fromMs + next.times[starts[run]!]!;
+    return nextMs > last.toMs || nextMs > last.fromMs + last.times[ends[run - 1]! - 1]!;
   };
   const yieldIfDue = yielding();
   const interleaved: number[] = [];
@@ -101,13 +101,20 @@ async function interleavedActors(
 
 /** The merged timelines of some actors, one after the other. */
 class MergedTimelines {
-  /** By actor, where the slices begin, and how many they are. */
-  readonly firsts = new Map<number, number>();
-  readonly counts = new Map<number, number>();
+  /** By actor, from the table's first on, where the slices begin, and how many they are; 0: it is not merged. */
+  readonly firsts: Int32Array;
+  readonly counts: Int32Array;
+  readonly #firstActor: number;
   segmentOf = new Int32Array(1_024);
   starts = new Int32Array(1_024);
   ends = new Int32Array(1_024);
   #length = 0;
+
+  constructor({ first, end }: RunTable) {
+    this.#firstActor = first;
+    this.firsts = new Int32Array(end - first);
+    this.counts = new Int32Array(end - first);
+  }
 
   add(actor: number, { timeline: { end, segmentOf, starts, ends } }: RunMerge): void {
     while (this.#length + end > this.starts.length) {
@@ -115,12 +122,14 @@ class MergedTimelines {
       this.starts = lengthened(this.starts);
       this.ends = lengthened(this.ends);
     }
-    this.segmentOf.set(segmentOf.subarray(0, end), this.#length);
-    this.starts.set(starts.subarray(0, end), this.#length);
-    this.ends.set(ends.subarray(0, end), this.#length);
-    this.firsts.set(actor, this.#length);
-    this.counts.set(actor, end);
-    this.#length += end;
+    this.firsts[actor - this.#firstActor] = this.#length;
+    this.counts[actor - this.#firstActor] = end;
+    // A loop: most are of a few slices, for which a view of each list takes longer.
+    for (let i = 0; i < end; i++, this.#length++) {
+      this.segmentOf[this.#length] = segmentOf[i]!;
+      this.starts[this.#length] = starts[i]!;
+      this.ends[this.#length] = ends[i]!;
+    }
   }
 }
 
@@ -148,59 +157,37 @@ async function mergeTied(
   }
 }
 
-/** Returns the offsets of the runs, moved by what the merged actors have more. @param actors those, ascending */
-function offsetsWith(
-  { offsets, end }: RunTable,
-  { counts }: MergedTimelines,
-  actors: readonly number[],
-): Int32Array {
+/** Returns the offsets of the runs, moved by what the merged actors have more. */
+function offsetsWith({ offsets, first, end }: RunTable, { counts }: MergedTimelines): Int32Array {
   const moved = offsets.slice();
   let more = 0;
-  for (const [i, actor] of actors.entries()) {
-    more += counts.get(actor)! - (offsets[actor + 1]! - offsets[actor]!);
-    const next = actors[i + 1] ?? end;
-    for (let at = actor + 1; at <= next; at++) moved[at]! += more;
+  for (let actor = first; actor < end; actor++) {
+    const count = counts[actor - first]!;
+    if (count > 0) more += count - (offsets[actor + 1]! - offsets[actor]!);
+    moved[actor + 1]! += more;
   }
   return moved.fill(moved[end]!, end);
 }
 
 /** Returns the runs, with the merged timelines in place of the runs of the merged actors. */
 function withMerged(runs: RunTable, merged: MergedTimelines): RunTable {
-  const { first: firstActor, end } = runs;
-  const byActor = [...merged.firsts].sort(([a], [b]) => a - b);
-  const offsets = offsetsWith(runs, merged, byActor.map(([actor]) => actor));
+  const { first, end } = runs;
+  const offsets = offsetsWith(runs, merged);
   const column = () => new Int32Array(offsets[end]!);
-  const table = {
-    offsets,
-    first: firstActor,
-    end,
-    segmentOf: column(),
-    starts: column(),
-    ends: column(),
-    nameBits: column(),
-  };
-  let copied = firstActor;
-  // The runs between two merged actors are copied at once.
-  const copy = (to: number) => {
-    const [from, end] = [runs.offsets[copied]!, runs.offsets[to]!];
-    const at = offsets[copied]!;
-    for (const name of ["segmentOf", "starts", "ends", "nameBits"] as const) {
-      table[name].set(runs[name].subarray(from, end), at);
+  const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
+  for (let actor = first; actor < end; actor++) {
+    const isMerged = merged.counts[actor - first]! > 0;
+    const from = isMerged ? merged : runs;
+    let i = isMerged ? merged.firsts[actor - first]! : runs.offsets[actor]!;
+    for (let at = offsets[actor]!; at < offsets[actor + 1]!; at++, i++) {
+      segmentOf[at] = from.segmentOf[i]!;
+      starts[at] = from.starts[i]!;
+      ends[at] = from.ends[i]!;
+      // The names in a part of a run are not known.
+      nameBits[at] = isMerged ? -1 : runs.nameBits[i]!;
     }
-  };
-  for (const [actor, first] of byActor) {
-    copy(actor);
-    const count = merged.counts.get(actor)!;
-    const at = offsets[actor]!;
-    for (const name of ["segmentOf", "starts", "ends"] as const) {
-      table[name].set(merged[name].subarray(first, first + count), at);
-    }
-    // The names in a part of a run are not known.
-    table.nameBits.fill(-1, at, at + count);
-    copied = actor + 1;
   }
-  copy(end);
-  return table;
+  return { offsets, first, end, segmentOf, starts, ends, nameBits };
 }
 
 function columnsOf({ first, end, ...table }: RunTable): TimelineColumns {
@@ -223,7 +210,7 @@ export async function inOrder(
   const interleaved = await interleavedActors(segments, runs, isLater);
   if (interleaved.length === 0) return runs;
   const merge = new RunMerge(segments, runs);
-  const merged = new MergedTimelines();
+  const merged = new MergedTimelines(runs);
   const tied: number[] = [];
   const yieldIfDue = yielding();
   for (const actor of interleaved) {
