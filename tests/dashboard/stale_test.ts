@@ -44,6 +44,23 @@ test("stale: a person who is renamed keeps the role and the projects of meanwhil
   assert.deepEqual([found.role, found.projects], ["viewer", [DEMO]]);
 });
 
+test("stale: a role that is chosen is of the projects that the form shows", async (visit) => {
+  const owner = await member(visit, { role: "owner" });
+  const who = await member(visit, { role: "viewer", projects: [DEMO] });
+  const page = await openedBy(visit, owner, "view=settings&section=people");
+  await visit.sees(page, who.email, "tbody");
+  await admin(visit, "PATCH", `/v1/people/${who.id}`, { role: "viewer", projects: ["*"] });
+  await press(page, `Change ${who.name}`);
+  await page.evaluate(
+    `[...document.querySelectorAll(".role")].find((each) => each.innerText.includes("Editor")).click()`,
+  );
+  await press(page, "Save changes", "dialog");
+  await visit.until(page, `document.querySelector("dialog") === null`);
+  const { people } = await admin(visit, "GET", "/v1/people");
+  const found = people.find(({ id }: { id: string }) => id === who.id);
+  assert.deepEqual([found.role, found.projects], ["editor", [DEMO]]);
+});
+
 test("stale: a note that is moved keeps the text of meanwhile", async (visit) => {
   const at = new Date().toISOString().slice(0, 10);
   const { id } = await admin(visit, "POST", `/v1/notes?project=${DEMO}`, { at, text: "Before" });

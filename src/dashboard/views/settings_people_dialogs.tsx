@@ -116,8 +116,13 @@ function Change({ of, onClose, onChanged }: TaskProps & { of: Person }) {
   const [name, setName] = useState(of.name);
   const [access, setAccess] = useState<Access>({ role: of.role, projects: of.projects });
   const request = useRequest(async () => {
-    const wanted = { name: name.trim(), ...bodyOf(access) };
-    await send("PATCH", `/v1/people/${of.id}`, changesOf(wanted, of));
+    const wanted = bodyOf(access);
+    // A role is meant in the projects beside it: both are sent, or neither.
+    const changed = Object.keys(changesOf(wanted, of)).length > 0 ? wanted : {};
+    await send("PATCH", `/v1/people/${of.id}`, {
+      ...changesOf({ name: name.trim() }, of),
+      ...changed,
+    });
     onChanged();
     onClose();
   });
