@@ -10,13 +10,12 @@ const tag = document.currentScript as HTMLScriptElement | null;
 const { apiKey, endpoint, debug = "false", autocapture, vitals } = tag?.dataset ?? {};
 const server = tag?.src.replace(/sdk\.js([?#].*)?$/, "");
 
-// Each tag of a page records, whichever has the name.
-const client = createAnalytics({
+// A page has one: two tags, of a theme and of a tag manager, say, would count each view twice.
+(window as { footfall?: Analytics }).footfall ??= createAnalytics({
   apiKey,
   endpoint: endpoint ?? server,
   debug: debug !== "false",
   autocapture: autocapture !== "false",
 });
-(window as { footfall?: Analytics }).footfall ??= client;
 // A page without it is measured less, and works as well.
 if (vitals !== undefined) import(server + "sdk-vitals.js").catch(() => {});
