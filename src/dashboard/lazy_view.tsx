@@ -15,12 +15,14 @@ const WAITING = (
 
 /**
  * Browsers keep in mind which program they did not get, and ask for it no more: the page begins anew, where
- * it was, as soon as there is a server to get it from.
+ * it was, as soon as there is a server to get it from. @returns whether it does
  */
-async function beginAnew(): Promise<void> {
+async function beginsAnew(): Promise<boolean> {
   const { href } = location;
   const response = await fetch(href, { method: "HEAD", cache: "no-store" }).catch(() => null);
-  if (response?.ok) location.reload();
+  if (!response?.ok) return false;
+  location.reload();
+  return true;
 }
 
 /**
@@ -42,13 +44,17 @@ export function lazyView<Props extends object = Record<never, never>>(
         setIsLoaded(true);
       }, () => setHasFailed(true));
     }, []);
+    const retry = async () => {
+      setHasFailed(false);
+      setHasFailed(!await beginsAnew());
+    };
     const View = loaded;
     if (View !== null) return <View {...props} />;
     return hasFailed
       ? (
         <ErrorNote
           problem={new ApiProblem(0, "not_loaded", NOT_LOADED)}
-          onRetry={() => void beginAnew()}
+          onRetry={() => void retry()}
         />
       )
       : <>{waiting}</>;

@@ -8,6 +8,9 @@ import { type Params, project } from "./location_state.ts";
 import { clearPending, notePending, PENDING_RELOAD_MS } from "./pending.tsx";
 import { identity } from "./session.ts";
 
+/** While the server is away, what is shown is read again after twice the time each time, so often: 48 s at most. */
+const OUTAGE_DOUBLINGS_MAX = 4;
+
 /** A read and how far it is. While it is read anew, `data` is what was there before. */
 export interface Resource<T> {
   readonly state: "loading" | "ready" | "error";
@@ -111,6 +114,7 @@ export function useRead<T>(
     place: "",
   });
   const [turn, setTurn] = useState(0);
+  const outages = useRef(0);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
   // Of plain effects the innermost run first, and what the whole view waits for would be asked last.
   const useTimely = isFirst ? useLayoutEffect : useEffect;
@@ -119,8 +123,8 @@ export function useRead<T>(
     const abort = new AbortController();
     let again: ReturnType<typeof setInterval> | undefined;
     // Nobody waits for what a hidden tab shows.
-    const readSoon = () => {
-      again = setInterval(() => document.hidden || reload(), PENDING_RELOAD_MS);
+    const readSoon = (waitMs: number) => {
+      again = setInterval(() => document.hidden || reload(), waitMs);
     };
     setState((before) => {
       // That the server is away is told until it is back, not anew each time.
@@ -131,14 +135,17 @@ export function useRead<T>(
     read<T>(path, params, abort.signal).then((data) => {
       if (abort.signal.aborted) return;
       hold(key, data);
-      if (!isFollowed && notePending(key, data)) readSoon();
+      outages.current = 0;
+      if (!isFollowed && notePending(key, data)) readSoon(PENDING_RELOAD_MS);
       setState({ key, place, state: "ready", data, problem: null });
     }, (error) => {
       if (abort.signal.aborted) return;
       const problem = problemFrom(error);
       // What was read before stays, and with it what is typed there, until the server is back.
       const data = problem.isOutage ? held<T>(key) : null;
-      if (problem.isOutage) readSoon();
+      if (problem.isOutage) {
+        readSoon(PENDING_RELOAD_MS * 2 ** Math.min(outages.current++, OUTAGE_DOUBLINGS_MAX));
+      }
       setState({ key, place, state: data === null ? "error" : "ready", data, problem });
     });
     return () => {
