@@ -1,4 +1,4 @@
-/** Groups items into batches of a size of `sizeMax` together, of at least one item each. */
+/** Groups items into batches of at most `sizeMax` together; an item that is larger alone is a batch of its own. */
 export function* batchesOf<T>(
   items: Iterable<T>,
   sizeOf: (item: T) => number,

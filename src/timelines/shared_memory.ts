@@ -1,3 +1,4 @@
+import { countWhile } from "../store/segment_head.ts";
 import { droppedBytes, knowDropped } from "./dropped_memory.ts";
 
 /** Smaller buffers are left to the garbage collector. */
@@ -115,10 +116,9 @@ export class SharedMemory {
 
   /** Returns a buffer of at least this many bytes, with undefined contents. */
   take(bytes: number): SharedArrayBuffer {
-    const at = bytes < RECYCLED_BYTES_MIN
-      ? -1
-      : this.#free.findIndex(({ byteLength }) => byteLength >= bytes);
-    const fits = at >= 0 && this.#free[at]!.byteLength <= SLACK * bytes;
+    const at = this.#placeOf(bytes);
+    const isRecycled = bytes >= RECYCLED_BYTES_MIN && at < this.#free.length;
+    const fits = isRecycled && this.#free[at]!.byteLength <= SLACK * bytes;
     const buffer = fits ? this.#free.splice(at, 1)[0]! : new SharedArrayBuffer(bytes);
     if (fits) this.#freeBytes -= buffer.byteLength;
     this.#takenBytes += buffer.byteLength;
@@ -129,8 +129,7 @@ export class SharedMemory {
   give(buffer: SharedArrayBuffer): void {
     this.#takenBytes -= buffer.byteLength;
     if (buffer.byteLength < RECYCLED_BYTES_MIN) return drop(buffer);
-    const at = this.#free.findIndex(({ byteLength }) => byteLength >= buffer.byteLength);
-    this.#free.splice(at < 0 ? this.#free.length : at, 0, buffer);
+    this.#free.splice(this.#placeOf(buffer.byteLength), 0, buffer);
     this.#freeBytes += buffer.byteLength;
     // The smallest are dropped first, as they are the cheapest to allocate again.
     while (this.bytes > this.#bytesMax && this.#free.length > 0) {
@@ -138,6 +137,11 @@ export class SharedMemory {
       this.#freeBytes -= smallest.byteLength;
       drop(smallest);
     }
+  }
+
+  /** Returns the place of the smallest free buffer of at least this many bytes; their number: there is none. */
+  #placeOf(bytes: number): number {
+    return countWhile(this.#free.length, (at) => this.#free[at]!.byteLength < bytes);
   }
 
   /** Gives back what no new read will use, once all reads under way have ended. */
