@@ -8,7 +8,7 @@ import { type Params, project } from "./location_state.ts";
 import { clearPending, notePending, PENDING_RELOAD_MS } from "./pending.tsx";
 import { identity } from "./session.ts";
 
-/** While the server is away, what is shown is read again after twice the time each time, so often: 48 s at most. */
+/** How often the wait doubles between two reads while the server is away: from 3 to 48 seconds. */
 const OUTAGE_DOUBLINGS_MAX = 4;
 
 /** A read and how far it is. While it is read anew, `data` is what was there before. */
