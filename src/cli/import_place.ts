@@ -133,8 +133,14 @@ export class ImportPlace {
       version: 1,
       import: this.name,
       ...this.facts,
-      ...{ lines, accepted, duplicates, rejected, number, end },
-      ...{ rejectedBytes: refusals.bytes, rejectedFile: refusals.file },
+      lines,
+      accepted,
+      duplicates,
+      rejected,
+      number,
+      end,
+      rejectedBytes: refusals.bytes,
+      rejectedFile: refusals.file,
       eventId: this.#eventId,
     };
     const fresh = `${notePath(this.path)}.new`;

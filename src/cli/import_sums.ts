@@ -156,10 +156,14 @@ async function importThem(
   const compared = await send(call, connection, path, sums, true);
   const standing = { firstOwnDay, sample: sums.sample(SAMPLE_DAYS) };
   const dryRun = {
-    ...{ files: found.files, days: sums.extent, dimensions: sums.dimensions, refused },
+    files: found.files,
+    days: sums.extent,
+    dimensions: sums.dimensions,
+    refused,
     eventDaysAlone: sums.eventDaysAlone,
     refusals: refusals.slice(0, REFUSALS_SHOWN).map(({ row: _, ...refusal }) => refusal),
-    ...{ firstOwnDay, ...compared },
+    firstOwnDay,
+    ...compared,
   };
   const told = { from: source.name, project: id, dryRun };
   const text = () => sumsText(print, source, id, found, standing, compared);

@@ -209,7 +209,12 @@ async function dryRun(call: Call, checked: CheckedArchive): Promise<void> {
   const rows = rowCounts(manifest);
   call.print.result(
     {
-      ...{ dryRun: true, archive: head.id, madeAt: head.madeAt, projects, events, rows },
+      dryRun: true,
+      archive: head.id,
+      madeAt: head.madeAt,
+      projects,
+      events,
+      rows,
       damaged: manifest.damaged ?? [],
     },
     () =>

@@ -29,6 +29,11 @@ interface FunnelNumber {
 
 interface RetentionNumber {
   readonly read: "retention";
+  readonly start?: string | null;
+  readonly return?: string | null;
+  readonly cohort: "first" | "recurring";
+  readonly criterion: "on" | "on_or_after";
+  readonly periods: number;
   readonly interval: Exclude<Interval, "hour">;
   readonly place: { readonly cohort: string; readonly period?: number };
 }

@@ -95,7 +95,9 @@ const OF_PROJECT = ["goal", "funnel", "path", "visit", "person", "actor", "of"];
 export function inProject(id: string, changes: Changes = {}): Changes {
   const isOfSegment = comparedSegment(compare.value) !== null;
   return {
-    ...{ project: id, filters: [], segment: null },
+    project: id,
+    filters: [],
+    segment: null,
     ...isOfSegment && { compare: "none" },
     ...changes,
     params: { ...Object.fromEntries(OF_PROJECT.map((name) => [name, null])), ...changes.params },

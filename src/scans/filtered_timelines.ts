@@ -149,7 +149,8 @@ class PreparedPart implements FilteredPart {
     // No thread may write into its columns once this has failed.
     const timelines = await this.timelines().finally(() => Promise.allSettled([finding]));
     return await this.#run(kind, inputs, {
-      ...{ timelines, sessions },
+      timelines,
+      sessions,
       actors: [...actors, ...await finding],
     });
   };
@@ -286,7 +287,9 @@ export async function loadFilteredTimelines(
     scope.projectId,
     span,
     {
-      ...{ eventBytes, only, properties: propertiesOf(columns, bits) },
+      eventBytes,
+      only,
+      properties: propertiesOf(columns, bits),
       expect: (events) => pool.expect(events),
     },
   );

@@ -74,7 +74,8 @@ export async function selectTimelines(
   const loaded = await timelines(reach, [...eventFilters, ...others], columns);
   const sessions = isOfSessions ? { test: await sessionPasses(sql, scope, filters), reach } : null;
   const mannerOf = ({ byRun = false, askedEvents }: SelectedManner): ScanManner => ({
-    ...{ sessions, byRun },
+    sessions,
+    byRun,
     asked: { events: askedEvents ?? null, sessions: sessions?.test ?? null },
   });
   return {

@@ -206,7 +206,10 @@ function start(target: Given, key: string, config: Given, server?: string): void
   const told = tellerOf(config, register.all);
   const clientFor = (autocapture?: Given) =>
     createAnalytics({
-      ...{ apiKey: consent.isOut() ? "" : key, autocapture, told, store },
+      apiKey: consent.isOut() ? "" : key,
+      autocapture,
+      told,
+      store,
       endpoint: server ?? config.api_host,
       debug: config.debug,
     });

@@ -72,7 +72,9 @@ export function importRoutes(services: Services): DocumentedRoute[] {
       const { request, url } = exchange;
       const project = await projectOfPath(services.database, exchange);
       return await importEvents(services, {
-        ...{ project, request, url },
+        project,
+        request,
+        url,
         record: () => record.lines(exchange, project, nameOf(url, "import")),
       });
     },
@@ -101,21 +103,18 @@ export function importRoutes(services: Services): DocumentedRoute[] {
       const { request, url } = exchange;
       const project = await projectOfPath(services.database, exchange);
       return await importFile({ ...services, uploads }, {
-        ...{ project, request, url },
+        project,
+        request,
+        url,
         record: () => record.file(exchange, project, nameOf(url, "name")),
       });
     },
     doc: {
-      summary:
-        "Import a file of another product, as it was exported there, each event exactly once",
+      summary: "Import a file that another product exported, each event exactly once",
       body: FileBytes,
       bodyTypes: ["application/octet-stream"],
       query: FILE_IMPORT_QUERY,
-      success: {
-        status: 200,
-        description: "What is there, and what became of it",
-        schema: FileImportReply,
-      },
+      success: { status: 200, description: "What became of it", schema: FileImportReply },
       problems: [
         "unreadable_file",
         "invalid_parameter",

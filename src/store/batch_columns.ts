@@ -80,8 +80,13 @@ export class BatchColumns {
       const [fixed, rage, dead] = flags.map((column) => column[i] === FLAG_CODES.yes);
       cells[i] = cellOf({
         name: values[codes[i]! - 1]!,
-        ...{ pointer_x: x!, pointer_y: y!, depth_px: depth!, viewport_width: width! },
-        ...{ fixed: fixed!, rage: rage!, dead: dead! },
+        pointer_x: x!,
+        pointer_y: y!,
+        depth_px: depth!,
+        viewport_width: width!,
+        fixed: fixed!,
+        rage: rage!,
+        dead: dead!,
       });
     }
     return cells;

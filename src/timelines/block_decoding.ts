@@ -103,7 +103,10 @@ export async function decodeBlocks(
     }));
     const order: DecodeOrder = {
       decoded: decoded.map(({ wanted: { segmentId, head }, firstPlace, columns }) => ({
-        ...{ segmentId, head: headOfColumns(head), firstPlace, columns },
+        segmentId,
+        head: headOfColumns(head),
+        firstPlace,
+        columns,
       })),
     };
     await perform({

@@ -55,10 +55,20 @@ export function roomForBlocks(
   const kinds = { identities, starts, nameBits: identities, times: starts };
   const columns = room(take, {
     ...kinds,
-    ...{ names, paths, contexts, traffics, passives: new Uint8Array(0) },
+    names,
+    paths,
+    contexts,
+    traffics,
+    passives: new Uint8Array(0),
   }, {
-    ...{ identities: identities.length, starts: starts.length, nameBits: identities.length },
-    ...{ times: events, names: events, paths: events, contexts: events, traffics: events },
+    identities: identities.length,
+    starts: starts.length,
+    nameBits: identities.length,
+    times: events,
+    names: events,
+    paths: events,
+    contexts: events,
+    traffics: events,
     passives,
   });
   columns.identities.set(identities);

@@ -107,7 +107,10 @@ export function runColumns(columns: ColumnsWithBits, spans: readonly RunSpan[], 
   const { identities, starts, nameBits } = columns;
   const runs = runsIn(spans);
   const own = room(take, { identities, nameBits, starts, ends: starts }, {
-    ...{ identities: runs, nameBits: runs, starts: runs, ends: runs },
+    identities: runs,
+    nameBits: runs,
+    starts: runs,
+    ends: runs,
   });
   let run = 0;
   for (const { first, end } of spans) {
@@ -141,8 +144,15 @@ export function pickedColumns(
   const ofEvents = { times, names, paths, contexts, traffics, passives };
   const kinds = { identities, nameBits, ...ofEvents, starts, picked: starts };
   const copies = room(take, kinds, {
-    ...{ identities: runs, nameBits: runs, starts: runs + 1, picked: events },
-    ...{ times: events, names: events, paths: events, contexts: events, traffics: events },
+    identities: runs,
+    nameBits: runs,
+    starts: runs + 1,
+    picked: events,
+    times: events,
+    names: events,
+    paths: events,
+    contexts: events,
+    traffics: events,
     passives: passives.length === 0 ? 0 : events,
   });
   let [run, at] = [0, 0];

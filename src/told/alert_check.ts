@@ -81,7 +81,8 @@ async function lookThreshold(
     over: `${said}, no longer ${told}`,
     figures: [figureOf(question, value, null)],
     definition: semantics,
-    ...{ span, place },
+    span,
+    place,
   };
 }
 
@@ -129,7 +130,8 @@ async function lookUnusual(
     figures: [figureOf(question, value, expected)],
     definition: `Compared with the mean of the same 24 hours of up to ${UNUSUAL_WEEKS} weeks ` +
       `before, by a t-test with their own variance. ${semantics}`,
-    ...{ span, place },
+    span,
+    place,
   };
 }
 
@@ -161,7 +163,8 @@ async function lookSilence(
     over: said,
     figures: [{ ...figureOf(question, value, null), name: "Events" }],
     definition: semantics,
-    ...{ span, place },
+    span,
+    place,
   };
 }
 

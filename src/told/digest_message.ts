@@ -51,7 +51,11 @@ type Params = Readonly<Record<string, string>>;
 
 function figuresOf({ totals, change }: KpiReply): Figure[] {
   const counted = (name: string, value: number | null, moved: number | null): Figure => ({
-    ...{ name, value, unit: "count", change: moved, points: null },
+    name,
+    value,
+    unit: "count",
+    change: moved,
+    points: null,
   });
   return [
     counted("Visitors", totals.visitors, change.visitors),
@@ -79,7 +83,9 @@ const startMs = (date: Temporal.PlainDate, timezone: string) =>
 
 /** Days as instants. */
 const spanOf = ({ from, to }: ToldDays, timezone: string): AskedSpan => ({
-  ...{ fromMs: startMs(from, timezone), toMs: startMs(to.add({ days: 1 }), timezone), timezone },
+  fromMs: startMs(from, timezone),
+  toMs: startMs(to.add({ days: 1 }), timezone),
+  timezone,
 });
 
 /** The figures that a digest asks for beside its own, with those of the days before. */

@@ -66,7 +66,10 @@ async function sendMail(
   });
   const problem = await mail.send(
     await toldMail({
-      ...{ id, to: receiver, message, unsubscribeUrl: link },
+      id,
+      to: receiver,
+      message,
+      unsubscribeUrl: link,
       inReplyTo: raisedId(id),
     }),
   );

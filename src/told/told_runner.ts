@@ -121,7 +121,13 @@ export class ToldRunner {
     const slot = lastSlot(definition, timezone, now());
     const projects = await projectsOf(sql, digest, own);
     const message = await digestMessage(reads, {
-      ...{ slug, definition, projects, slot, timezone, address, isTest },
+      slug,
+      definition,
+      projects,
+      slot,
+      timezone,
+      address,
+      isTest,
     });
     return { own, slot, message };
   }
@@ -193,7 +199,13 @@ export class ToldRunner {
     const address = this.#services.publicUrl ?? alert.address;
     const leads = fresh.map(({ lead }) => lead);
     const message = alertMessage({
-      ...{ slug, title, project, look: found, leads, address, isTest: false },
+      slug,
+      title,
+      project,
+      look: found,
+      leads,
+      address,
+      isTest: false,
     });
     const occasion = iso(alert.firingSinceMs === null ? nowMs : dueMs);
     await this.#store(tx, alert, project, { source: "alert", occasion, message });
@@ -213,7 +225,13 @@ export class ToldRunner {
     const address = this.#services.publicUrl ?? alert.address;
     const lastedMs = nowMs - firingSinceMs;
     const message = recoveryMessage({
-      ...{ slug, title, project, look: found, address, over, lastedMs },
+      slug,
+      title,
+      project,
+      look: found,
+      address,
+      over,
+      lastedMs,
     });
     const occasion = iso(firingSinceMs);
     await this.#store(tx, alert, project, { source: "alert", occasion, message });
@@ -287,7 +305,12 @@ export class ToldRunner {
     const { sql, now, randomText } = this.#services;
     const { projectId, slug, to, webhooks } = wanted;
     const ids = await storeDeliveries(sql, {
-      ...{ projectId, source, slug, message, to, webhooks },
+      projectId,
+      source,
+      slug,
+      message,
+      to,
+      webhooks,
       project: project.id,
       occasion: `test ${randomText(OCCASION_LENGTH)}`,
       nowMs: now(),
@@ -315,7 +338,13 @@ export class ToldRunner {
     const found = await look({ reads, project, nowMs: now() }, on);
     const leads = found.noticed.map(({ lead }) => lead);
     const message = alertMessage({
-      ...{ slug, title, project, look: found, leads, address, isTest: true },
+      slug,
+      title,
+      project,
+      look: found,
+      leads,
+      address,
+      isTest: true,
     });
     return await this.#sendTest(
       { projectId, slug, to, webhooks },

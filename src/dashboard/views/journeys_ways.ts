@@ -83,7 +83,10 @@ export function numberOfWay(question: Question, way: readonly WayPlace[]): Numbe
   const own = {
     ...from === null ? {} : { start: from },
     ...to === null ? {} : { end: to },
-    ...{ by, steps, top, scope },
+    by,
+    steps,
+    top,
+    scope,
     ...scope === "actor" ? { window } : {},
   };
   const places = way.map(({ step, kind, value = null }): WayPlace =>

@@ -111,7 +111,9 @@ export function numberOfCell(
     read: "retention",
     ...textOfMatch(matchBody(start)) === null ? {} : { start: textOfMatch(matchBody(start)) },
     ...textOfMatch(matchBody(back)) === null ? {} : { return: textOfMatch(matchBody(back)) },
-    ...{ cohort, criterion, periods },
+    cohort,
+    criterion,
+    periods,
     interval: every,
     place,
   };

@@ -73,7 +73,9 @@ function causeOf(form: AlertForm): unknown {
   switch (kind) {
     case "threshold":
       return {
-        ...{ kind, question: questionOf(form), over: form.over.trim() },
+        kind,
+        question: questionOf(form),
+        over: form.over.trim(),
         [form.side]: numberOf(form.bound),
       };
     case "unusual":

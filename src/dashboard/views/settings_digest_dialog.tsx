@@ -60,7 +60,12 @@ const PERIODS = [
 function bodyOf(form: DigestForm) {
   const { title, every, at, timezone, to, webhooks, projects, filters, segment } = form;
   return {
-    ...{ title, every, at, webhooks, projects, filters },
+    title,
+    every,
+    at,
+    webhooks,
+    projects,
+    filters,
     timezone: timezone.trim() === "" ? null : timezone.trim(),
     to: addressesOf(to),
     segment: segment === "" ? null : segment,

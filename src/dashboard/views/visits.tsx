@@ -15,7 +15,9 @@ function VisitList() {
   const [goal, actor, of] = [viewParam("goal"), viewParam("actor"), viewParam("of")];
   const visits = usePages<VisitRow, VisitsReply>("/v1/visits", {
     ...sharedParams(),
-    ...{ goal, actor, of },
+    goal,
+    actor,
+    of,
     limit: 50,
   });
   // Whichever visit is listed has reached it.

@@ -182,7 +182,13 @@ async function mergedPage(
   const { sql, scope: { projectId }, limit } = read;
   const rows = tally.sums.sessions.length;
   const own = await pageOf(sql, tally, {
-    ...{ projectId, by, withGoal: false, cursor: null, rows, other: null, hidden: new Set() },
+    projectId,
+    by,
+    withGoal: false,
+    cursor: null,
+    rows,
+    other: null,
+    hidden: new Set(),
   });
   const merged = await mergedAcquisition(read, by, span, own);
   return {

@@ -130,7 +130,12 @@ function readParameters(
   };
   const comparedBy = comparisonKind(query);
   const shared: SharedRead = {
-    ...{ project, scope, ...time, comparedBy, limit, asOfMs },
+    project,
+    scope,
+    ...time,
+    comparedBy,
+    limit,
+    asOfMs,
     visitorsMin: share?.visitorsMin ?? 1,
     ...share ? { isShared: true as const } : {},
   };

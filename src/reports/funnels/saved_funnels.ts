@@ -29,7 +29,10 @@ const KIND: DefinitionKind<FunnelDefinition, SavedFunnel> = {
   many: "saved funnels",
   countMax: FUNNELS_MAX,
   read: ({ slug, title, definition, updated_at }) => ({
-    ...{ slug, title, ...plainDefinition(definition), updatedAt: updated_at },
+    slug,
+    title,
+    ...plainDefinition(definition),
+    updatedAt: updated_at,
   }),
 };
 

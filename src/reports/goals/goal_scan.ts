@@ -48,7 +48,9 @@ export async function scanGoals(
   for (const key of properties) prepareNumbers(selected.timelines, key);
   const summed = wanted.flatMap(({ property: key }, match) => key === null ? [] : [{ match, key }]);
   const inputs: MatchInputs = {
-    ...{ matches, buckets, countsVisitors },
+    matches,
+    buckets,
+    countsVisitors,
     figures: summed.map(({ match, key }) => ({ match, measure: { kind: "sum", key } })),
     figuresOfWhole: true,
   };

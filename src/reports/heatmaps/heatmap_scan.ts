@@ -34,7 +34,8 @@ export async function scanCells(read: Read, question: CellQuestion): Promise<Fou
   const { selected, matches } = await selectMatches(read, span, [match], { columns });
   const ids = elements ? propertyValueIds(selected.timelines, SELECTOR) : null;
   const inputs = {
-    ...{ matches, span },
+    matches,
+    span,
     device: CELL_DEVICES.indexOf(device),
     elements: ids?.from ?? null,
   };
@@ -61,7 +62,9 @@ export async function findCellPeople(read: Read, question: CellPeopleQuestion): 
   const columns = [{ cells: true } as const];
   const { selected, matches } = await selectMatches(read, span, [match], { columns });
   const inputs = {
-    ...{ matches, span, stepMin },
+    matches,
+    span,
+    stepMin,
     mask: mask | CELL_DEVICE,
     bits: bits | CELL_DEVICES.indexOf(device),
   };

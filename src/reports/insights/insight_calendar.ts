@@ -61,7 +61,9 @@ function daysOf(range: Range, asOfMs: number): RangeDay[] {
     if (toMs <= fromMs) return [];
     const weekday = dateAt(fromMs, range.timezone).dayOfWeek - 1;
     return [{
-      ...{ fromMs, toMs, weekday },
+      fromMs,
+      toMs,
+      weekday,
       fromTime: fromMs === startMs ? null : timeOf(fromMs),
       toTime: toMs === endMs ? null : timeOf(toMs),
     }];

@@ -92,7 +92,9 @@ function linesBy(
   return {
     tables: tablesOf(values, [...firsts.keys()], lineOf),
     paths: first === undefined ? null : { lineOf: lineOfPath, first },
-    ...{ count, dimensions, lineOf },
+    count,
+    dimensions,
+    lineOf,
   };
 }
 

@@ -93,7 +93,11 @@ async function scanLines<Counts>(
   joint: JointIds | null,
 ): Promise<Counts> {
   const inputs = {
-    ...{ events, sessions, ofMatches, places, reach },
+    events,
+    sessions,
+    ofMatches,
+    places,
+    reach,
     lines: lines.map(({ tables, paths, count }) => ({ tables, paths, count })),
     segments: segments.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
     placeCount: groups.length,

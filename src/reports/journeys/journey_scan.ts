@@ -196,7 +196,12 @@ export async function selectWays(
   ];
   const [all, ...found] = await eventPasses(sql, scope, scope.bots, lists, timelines.bits);
   const ways: JourneyInputs = {
-    ...{ of, span, rules, by, reach: selected.reach, selected: all! },
+    of,
+    span,
+    rules,
+    by,
+    reach: selected.reach,
+    selected: all!,
     passedOver: unnamedInteractions(matches),
     start: start === null ? null : found.shift()!,
     end: end === null ? null : found.shift()!,

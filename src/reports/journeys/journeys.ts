@@ -89,7 +89,12 @@ async function answer(read: Read, parameters: JourneyParameters): Promise<Answer
       total,
       nodes: nodes.flatMap((some, i) => some.map((node) => ({ step: i + 1, ...node }))),
       links: links.map(({ step, from, to, count }) => ({
-        ...{ step, from: from.value, fromKind: from.kind, to: to.value, toKind: to.kind, count },
+        step,
+        from: from.value,
+        fromKind: from.kind,
+        to: to.value,
+        toKind: to.kind,
+        count,
       })),
     },
     parameterFilters: filtersOfMatches({ start: [start], end: [end] }),

@@ -66,7 +66,9 @@ async function scanCounts(source: ScanSource, buckets: readonly Span[], listed: 
   const timelines = await source.timelines(reach, ofEvents);
   const counting = withoutTechnical(ofEvents);
   const inputs = {
-    ...{ buckets, reach, listed },
+    buckets,
+    reach,
+    listed,
     events: await eventPassesOf(sql, scope, scope.bots, counting, timelines.bits),
     sessions: await sessionPasses(sql, scope, scope.filters),
     newcomers: { span, technical: await readTechnicalNames(sql, scope.projectId) },

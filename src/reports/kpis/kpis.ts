@@ -93,8 +93,16 @@ const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0
 const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
 /** What imported days tell where there are none. */
 const NO_SUMS: ImportedSums = {
-  ...{ visitors: null, visits: null, pageviews: null, bounces: null, seconds: null, events: null },
-  ...{ visitsWithBounces: 0, visitsWithSeconds: 0, visitsWithPageviews: 0, pageviewsOfVisits: 0 },
+  visitors: null,
+  visits: null,
+  pageviews: null,
+  bounces: null,
+  seconds: null,
+  events: null,
+  visitsWithBounces: 0,
+  visitsWithSeconds: 0,
+  visitsWithPageviews: 0,
+  pageviewsOfVisits: 0,
 };
 
 /** Returns a function that finds the row of a bucket; `nothing` for a bucket without one. */

@@ -225,10 +225,15 @@ async function shown(sql: Sql, found: readonly FoundProject[], asOfMs: number) {
     const own = one.rolled === null ? one.series : series.next().value!;
     const visitorsAt = await seriesOf(listed, own);
     return {
-      ...{ id, name, siteUrl, timezone: range.timezone },
+      id,
+      name,
+      siteUrl,
+      timezone: range.timezone,
       from: range.from.toISOString(),
       to: range.to.toISOString(),
-      ...{ now, visitors, change },
+      now,
+      visitors,
+      change,
       series: buckets.map((bucket, i) => ({
         ...shownBucket(bucket, range, asOfMs),
         visitors: visitorsAt[i]!,
@@ -290,10 +295,13 @@ export async function getOverview(
       const listed = projects.map((project): ListedProject => {
         const scope = scopeOf(project);
         return {
-          ...{ project, days: daysOf(project.timezone), asOfMs },
+          project,
+          days: daysOf(project.timezone),
+          asOfMs,
           hasImported: states.get(project.projectId)?.hasImported ?? false,
           source: {
-            ...{ sql, scope },
+            sql,
+            scope,
             withTimelines: (work) => withTimelines(services, { sql, scope, signal }, work),
           },
         };

@@ -297,7 +297,11 @@ async function answer(read: Read, parameters: RetentionParameters): Promise<Answ
   return {
     query: {
       ...rangeShown(question),
-      ...{ start, return: back, cohort, criterion, periods: cellCount },
+      start,
+      return: back,
+      cohort,
+      criterion,
+      periods: cellCount,
     },
     result: { ...figures, ...await comparison(read, question, parameters, figures) },
     parameterFilters: filtersOfMatches({ start: [start], return: [back] }),

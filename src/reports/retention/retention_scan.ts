@@ -130,10 +130,18 @@ async function scan(
   const [ofScope, ofStart, ofReturn] = await eventPasses(sql, scope, scope.bots, lists, bits);
   const { criterion, cellCount, cohortCount } = question;
   const inputs: CohortInputs = {
-    ...{ scope: ofScope!, start: ofStart!, back: ofReturn! },
-    ...{ cohort, criterion, cellCount, cohortCount, fromMs, returnsToMs },
+    scope: ofScope!,
+    start: ofStart!,
+    back: ofReturn!,
+    cohort,
+    criterion,
+    cellCount,
+    cohortCount,
+    fromMs,
+    returnsToMs,
     periods: question.periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
-    ...{ listed: told.listed ?? null, united: told.united ?? null },
+    listed: told.listed ?? null,
+    united: told.united ?? null,
   };
   return await selected.scan(COHORT_COUNTS, () => inputs, { askedEvents: inputs.scope });
 }

@@ -90,7 +90,10 @@ export const GOAL_KIND: DefinitionKind<Pick<Goal, "match" | "value">, Goal> = {
   many: "goals",
   countMax: GOALS_MAX,
   read: ({ slug, title, definition: { match, value } }) => ({
-    ...{ slug, title, match: { name: match.name, filters: match.filters }, value },
+    slug,
+    title,
+    match: { name: match.name, filters: match.filters },
+    value,
   }),
 };
 

@@ -45,7 +45,10 @@ export const SEGMENT_KIND: DefinitionKind<SegmentDefinition, SavedSegment> = {
   many: "segments",
   countMax: SEGMENTS_MAX,
   read: ({ slug, title, definition: { filters, actors } }) => ({
-    ...{ slug, title, filters, actors: actors === null ? null : plainCondition(actors) },
+    slug,
+    title,
+    filters,
+    actors: actors === null ? null : plainCondition(actors),
   }),
 };
 

@@ -60,7 +60,9 @@ export async function scanTrends(
     : await readBreakdown(read, { by, only }, span, selected, matches);
   const breakdown = found?.breakdown ?? null;
   const inputs: MatchInputs = {
-    ...{ matches, buckets, breakdown },
+    matches,
+    buckets,
+    breakdown,
     figures: measure.key === null ? [] : events.map((_, match) => ({ match, measure })),
   };
   const counts = await selected.scan(MATCH_COUNTS, () => inputs);

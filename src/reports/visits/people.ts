@@ -143,7 +143,10 @@ async function page(
       firstSeen: instant(first_ms),
       lastSeen: instant(isCounted ? lastMs : last_ms),
       ...isCounted ? { countedAt: instant(last_ms) } : {},
-      ...{ visits, pageviews, events, value },
+      visits,
+      pageviews,
+      events,
+      value,
     };
   });
   return { rows, nextCursor };

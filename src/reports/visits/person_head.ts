@@ -101,7 +101,10 @@ export async function personHead(
     anonymousIds: ids.map((one) => one.value),
     firstSeen: ever === undefined ? null : new Date(ever.first_ms).toISOString(),
     lastSeen: lastMs === null ? null : new Date(lastMs).toISOString(),
-    ...{ visits, pageviews, events, value },
+    visits,
+    pageviews,
+    events,
+    value,
     devices: await seenValues(read, actorId, span, devices, PERSON_DEVICES_MAX),
     places: await seenValues(read, actorId, span, places, PERSON_PLACES_MAX),
   };

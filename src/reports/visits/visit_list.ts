@@ -76,7 +76,11 @@ async function newestIn(
   const newest = new NewestActors(rows, edgeMs, part.fromMs);
   newest.addAll(
     await selected.scan(NEWEST_VISITS, () => ({
-      ...{ span: part, reach, actor: actorId, rows, edgeMs },
+      span: part,
+      reach,
+      actor: actorId,
+      rows,
+      edgeMs,
       selected: passes[0]!,
       converting: passes[1] ?? null,
     }), { askedEvents: passes[0]! }),

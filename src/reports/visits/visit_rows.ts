@@ -114,7 +114,16 @@ export function shownVisit(
     userId: kind === "u" ? actor : null,
     start: new Date(first_ms).toISOString(),
     seconds: (last_ms - first_ms) / 1000,
-    ...{ channel, source, entryPath, exitPath, country, device, browser, os, pageviews, events },
+    channel,
+    source,
+    entryPath,
+    exitPath,
+    country,
+    device,
+    browser,
+    os,
+    pageviews,
+    events,
     conversions: [...conversions],
   };
 }
@@ -127,6 +136,12 @@ export function shownWhole(
   const { medium, campaign, term, content, referrer, region, city } = visit;
   return {
     ...shownVisit(visit, conversions),
-    ...{ medium, campaign, term, content, referrer, region, city },
+    medium,
+    campaign,
+    term,
+    content,
+    referrer,
+    region,
+    city,
   };
 }

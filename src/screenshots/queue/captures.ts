@@ -62,7 +62,14 @@ export function createCaptures(options: CapturesOptions): Captures {
     ownEndpoints: [`${basePath}/v1/events`],
   });
   const services = {
-    ...{ sql, reads, segments, pool, projection, now, log, stopping },
+    sql,
+    reads,
+    segments,
+    pool,
+    projection,
+    now,
+    log,
+    stopping,
     schedule: options.schedule,
     newJobId: () => `job_${randomText(JOB_ID_LENGTH)}`,
     queued: () => runner.wake(),
