@@ -114,8 +114,7 @@ export function projectId(value: string): string {
 }
 
 export function projectName(value: string): string {
-  // deno-lint-ignore no-control-regex
-  if (value.length > NAME_LENGTH_MAX || /[\u0000-\u001f\u007f-\u009f]/.test(value)) {
+  if (value.length > NAME_LENGTH_MAX || /\p{Cc}/u.test(value)) {
     throw new Error(`must have at most ${NAME_LENGTH_MAX} characters, none a control character`);
   }
   return value;
@@ -123,8 +122,7 @@ export function projectName(value: string): string {
 
 /** What requests may give a project as its site, too. */
 export function siteUrl(value: string): string {
-  // deno-lint-ignore no-control-regex
-  if (!isSiteUrl(value) || /[\u0000-\u001f\u007f]/.test(value)) {
+  if (!isSiteUrl(value) || /\p{Cc}/u.test(value)) {
     throw new Error(
       "must be an http or https URL without user name, backslash and control characters",
     );

@@ -5,14 +5,14 @@ import { parseJson } from "../json_text.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
 import { decodeBlock } from "../store/journal_events.ts";
 import { markMoved } from "../upgrade/moved_events.ts";
+import { isStorable } from "../text_schemas.ts";
 import { ArchiveRefused } from "./archive_format.ts";
 
 const INTEGER_MAX = 2 ** 31 - 1;
 const INSTANT = /^(?:\d{4}|[+-]\d{6})-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const HASH = /^\\x[0-9a-f]{32}$/;
 
-const isText = (value: unknown) =>
-  typeof value === "string" && !value.includes("\0") && value.isWellFormed();
+const isText = (value: unknown) => typeof value === "string" && isStorable(value);
 const isInstant = (value: unknown) =>
   typeof value === "string" && INSTANT.test(value) && !Number.isNaN(Date.parse(value));
 const isInteger = (value: unknown) =>

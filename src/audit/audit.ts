@@ -67,8 +67,7 @@ const VISITOR_MARK_LENGTH = 16;
 
 /** What PostgreSQL can store and a line can show, cut to its bound. */
 function line(text: string): string {
-  // deno-lint-ignore no-control-regex
-  const plain = text.toWellFormed().replace(/[\u0000-\u001f\u007f]+/g, " ");
+  const plain = text.toWellFormed().replace(/\p{Cc}+/gu, " ");
   return plain.slice(0, AUDIT_SUBJECT_LENGTH_MAX).toWellFormed();
 }
 

@@ -15,7 +15,7 @@ import { askedBy, type AuditServices } from "./audited.ts";
 import type { KeyDirectory } from "./keys.ts";
 import { isSiteOfAnother } from "./site_keys.ts";
 import { projectOfPath } from "./project_endpoints.ts";
-import { PlainText } from "./projects.ts";
+import { PlainText } from "../text_schemas.ts";
 import {
   createKey,
   isAdoptableKey,

@@ -1,23 +1,10 @@
 import { z } from "zod";
 import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
-import {
-  LOCATION_LENGTH_MAX,
-  NAME_LENGTH_MAX,
-  PROJECT_ORIGINS_MAX,
-  RETENTION_DAYS_MAX,
-} from "../limits.ts";
+import { LOCATION_LENGTH_MAX, PROJECT_ORIGINS_MAX, RETENTION_DAYS_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { isSiteUrl, isTimezone, normalSiteUrl } from "../project_values.ts";
+import { nameText, PlainText } from "../text_schemas.ts";
 import { randomText } from "./random_text.ts";
-
-// deno-lint-ignore no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f]/;
-
-/** Text that a person may read and PostgreSQL can store as it is. */
-export const PlainText = z.string().refine(
-  (text) => text.isWellFormed() && !CONTROL.test(text),
-  "Use text without control characters and lone surrogates.",
-);
 
 /** An origin as browsers send it, `*.` kept; null where the text is none. */
 function normalOrigin(text: string): string | null {
@@ -39,8 +26,7 @@ export const ProjectId = z.string()
   .regex(/^prj_[A-Za-z0-9_-]{1,60}$/, "Use prj_ and up to 60 letters, digits, _ or -.")
   .meta({ description: "Public id of a project.", example: "prj_default" });
 
-const name = PlainText.trim()
-  .min(1, "Give a name.").max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+const name = nameText("Give a name.")
   .meta({ description: "What people call the project.", example: "Shop" });
 const siteUrl = PlainText
   .refine(isSiteUrl, "Give an http or https URL without a user name, such as https://example.com.")

@@ -5,7 +5,8 @@ import type { Log } from "../http/log.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/reply.ts";
-import { NAME_LENGTH_MAX, TOKEN_LIFETIME_S_MAX } from "../limits.ts";
+import { TOKEN_LIFETIME_S_MAX } from "../limits.ts";
+import { nameText } from "../text_schemas.ts";
 import {
   type ApiExchange,
   type Principal,
@@ -17,7 +18,7 @@ import { assertMayGrant, GrantedProjects, GrantedScope, grantOf, grantWords } fr
 import { expireLinksOfPeople } from "./people/links.ts";
 import type { LiveSessions } from "./people/live_sessions.ts";
 import { endEverySession } from "./people/sessions.ts";
-import { listProjects, PlainText, ProjectShown } from "./projects.ts";
+import { listProjects, ProjectShown } from "./projects.ts";
 import type { TokenEpochs } from "./token_epochs.ts";
 import { issuedElsewhere, type Tokens } from "./tokens.ts";
 
@@ -52,8 +53,7 @@ export const TokenCreation = z.strictObject({
       description: "How long the token is valid, at most until the caller's own expires.",
       example: 86_400,
     }),
-  subject: PlainText.trim().min(1, "Say who the token is for.")
-    .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`).optional()
+  subject: nameText("Say who the token is for.").optional()
     .meta({ description: "Who the token is for; default: the caller.", example: "dashboard" }),
 }).meta({ id: "TokenCreation" });
 

@@ -35,8 +35,7 @@ export function processTerminal(): Terminal {
   };
 }
 
-// deno-lint-ignore no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+const CONTROL = /\p{Cc}/gu;
 
 /**
  * Returns foreign text made safe for a terminal: without control characters, it can neither move the cursor

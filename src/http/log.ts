@@ -25,8 +25,7 @@ const COLOUR: Record<LogLevel, string> = {
 };
 
 /** Control characters, which must not reach a terminal or forge a line. */
-// deno-lint-ignore no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+const CONTROL = /\p{Cc}/gu;
 
 /** Keys, tokens and mail addresses. Each repetition is bounded, so that matching is fast on any text. */
 const SECRETS =

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ACQUISITION_DIMENSIONS } from "../attribution/dimensions.ts";
+import { StorableText } from "../text_schemas.ts";
 import {
   IMPORTED_DAYS_PER_REQUEST_MAX,
   IMPORTED_FIGURE_MAX,
@@ -48,8 +49,7 @@ const figure = (description: string, type: z.ZodNumber) =>
 
 /** The figures of one value on one day. */
 export const ImportedRow = z.strictObject({
-  value: z.string().max(IMPORTED_VALUE_LENGTH_MAX)
-    .refine((text) => text.isWellFormed() && !text.includes("\0"), "Use text without NUL.")
+  value: StorableText.max(IMPORTED_VALUE_LENGTH_MAX)
     .nullable().meta({ description: "Null: what has none, such as the source of a direct visit" }),
   visitors: figure("Distinct visitors of the day", z.int()),
   visits: figure("Visits of the day", z.int()),

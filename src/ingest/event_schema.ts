@@ -10,6 +10,7 @@ import {
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
 import { WITH_ADVICE } from "../schema_mistakes.ts";
+import { isStorable } from "../text_schemas.ts";
 import { type EventInput, inputOf, isMembers, type Members, UUID } from "./event_input.ts";
 import { EVENT_LEVELS_MAX } from "./ingest_limits.ts";
 import { parseTimestamp } from "./timestamp.ts";
@@ -153,7 +154,7 @@ function jsonBytes(value: unknown): number {
 
 /** Whether PostgreSQL cannot hold a text. */
 function isUnstorable(value: unknown): boolean {
-  return typeof value === "string" && (value.includes("\u0000") || !value.isWellFormed());
+  return typeof value === "string" && !isStorable(value);
 }
 
 /** Returns the dotted place of the first value that is bad, or that has a member with a bad name; null: there is none. */

@@ -1,7 +1,7 @@
 import { holdProject } from "../db/held_project.ts";
 import { z } from "zod";
 import { recentActions } from "../audit/audit.ts";
-import { PlainText } from "../auth/projects.ts";
+import { PlainText } from "../text_schemas.ts";
 import { randomText } from "../auth/random_text.ts";
 import type { Param, Row, Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";

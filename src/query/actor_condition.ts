@@ -9,7 +9,8 @@ import {
   CONDITION_LEVELS_MAX,
   CONDITION_TIMES_MAX,
 } from "./actor_condition_limits.ts";
-import { type EventMatch, EventName, MATCH_MEMBERS, pageAsMatch } from "./filters.ts";
+import { EventName } from "../text_schemas.ts";
+import { type EventMatch, MATCH_MEMBERS, pageAsMatch } from "./filters.ts";
 import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { BOUND_USAGE, boundOf } from "./range.ts";
 

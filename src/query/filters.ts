@@ -10,7 +10,8 @@ import {
   PARAMETER_JSON_LEVELS_MAX,
 } from "../limits.ts";
 import { WITH_ADVICE } from "../schema_mistakes.ts";
-import { givenText, invalidParameter, isStorable } from "./parameters.ts";
+import { EventName, isStorable, StorableText } from "../text_schemas.ts";
+import { givenText, invalidParameter } from "./parameters.ts";
 import { PatternRefused, postgresPattern } from "./pattern.ts";
 
 /** Fields of the event itself. */
@@ -127,9 +128,8 @@ const FIELD_USAGE = usageOf([...EVENT_FIELDS, ...SESSION_FIELDS, ...PERSON_FIELD
 const FieldSchema = z.string(FIELD_USAGE).refine(isField, FIELD_USAGE)
   .meta({ description: FIELD_USAGE }) as unknown as z.ZodType<Field>;
 
-const TextValue = z.string()
-  .max(FILTER_TEXT_LENGTH_MAX, `Use at most ${FILTER_TEXT_LENGTH_MAX} characters.`)
-  .refine(isStorable, "Use text without NUL and lone surrogates.");
+const TextValue = StorableText
+  .max(FILTER_TEXT_LENGTH_MAX, `Use at most ${FILTER_TEXT_LENGTH_MAX} characters.`);
 
 /** Returns the number that a value is or spells; null where there is none. */
 export function numberOf(value: FilterValue): number | null {
@@ -200,16 +200,11 @@ export interface EventMatch {
 /** Any event, except those of technical names. */
 export const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
-export const EventName = z.string("Give a name.").min(1, "Give a name.")
-  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
-  .refine(isStorable, "Use text without NUL and lone surrogates.");
-
 /** The members of a match as the API takes it. */
 export const MATCH_MEMBERS = {
   name: EventName.nullable(),
   filters: FiltersSchema.default([]),
-  label: z.string().min(1).max(LABEL_LENGTH_MAX)
-    .refine(isStorable, "Use text without NUL and lone surrogates.").optional(),
+  label: StorableText.min(1).max(LABEL_LENGTH_MAX).optional(),
 };
 
 /** An event match as the API takes it: a name, or an object with filters. A null name is any. */

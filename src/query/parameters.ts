@@ -1,5 +1,6 @@
 import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
+import { isStorable } from "../text_schemas.ts";
 
 /** Unknown parameters that one reply names. */
 const UNKNOWN_NAMED_MAX = 10;
@@ -54,11 +55,6 @@ export function storableText(
   const text = givenText(query, name);
   if (text === null || text.length <= lengthMax && isStorable(text)) return text;
   throw invalidParameter(name, usage);
-}
-
-/** Whether PostgreSQL can hold a text. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
 }
 
 export function oneOf<T extends string>(

@@ -1,5 +1,5 @@
 import type { Row, Sql } from "../db/sql.ts";
-import { isStorable } from "./parameters.ts";
+import { isStorable } from "../text_schemas.ts";
 
 /** A person as the tables name them: by a user id (kind u), else an anonymous id (a), else a hash (h). */
 export interface KnownPerson extends Row {

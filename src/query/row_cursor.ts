@@ -1,5 +1,6 @@
 import { ROW_CURSOR_LENGTH_MAX } from "../limits.ts";
-import { givenText, invalidCursor, isStorable } from "./parameters.ts";
+import { isStorable } from "../text_schemas.ts";
+import { givenText, invalidCursor } from "./parameters.ts";
 import type { SqlParams } from "./sql_params.ts";
 
 /** Where a page of a sorted list ended: the counts of its last row, and its value, which is unique. */

@@ -1,4 +1,5 @@
-const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+/** A slug as paths and definitions have it. */
+export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 export const SLUG_USAGE =
   "Use up to 63 lower-case letters, digits and hyphens, the first no hyphen.";

@@ -1,13 +1,12 @@
 import { holdProject } from "../db/held_project.ts";
 import { z } from "zod";
 import { PASSWORD_LENGTH_MAX } from "../auth/people/people_limits.ts";
-import { PlainText } from "../auth/projects.ts";
 import { randomText } from "../auth/random_text.ts";
 import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
 import { originPatternMistake } from "../http/cors.ts";
-import { NAME_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type Filter, FiltersSchema, namesPerson } from "../query/filters.ts";
+import { Title } from "../text_schemas.ts";
 import {
   MINIMUM_VISITORS_DEFAULT,
   MINIMUM_VISITORS_MAX,
@@ -19,8 +18,7 @@ import {
 } from "./share_limits.ts";
 import { SHARE_VIEWS, type ShareView } from "./share_views.ts";
 
-const title = PlainText.trim().min(1, "Give a title.")
-  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+const title = Title
   .meta({ description: "What stands above the dashboard.", example: "Shop, for our investors" });
 const views = z.array(z.enum(SHARE_VIEWS, `Use ${SHARE_VIEWS.join(", ")}.`))
   .min(1, "Name at least one view.")

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { FiltersSchema } from "../query/filters.ts";
 import { windowMs } from "../query/window.ts";
+import { EventName, Title } from "../text_schemas.ts";
 import { QuestionSchema, SegmentSlug, unitOf } from "./alert_question.ts";
-import { EventNameText } from "./event_name_text.ts";
-import { ReceiverMembers, Title } from "./receivers.ts";
+import { ReceiverMembers } from "./receivers.ts";
 import {
   FINDING_EVERY_MS,
   FINDING_SCORE_MAX,
@@ -52,7 +52,7 @@ const Silence = z.strictObject({
   minutes: z.int("Give a whole number of minutes.")
     .min(SILENCE_MINUTES_MIN, `Use at least ${SILENCE_MINUTES_MIN}.`)
     .max(SILENCE_MINUTES_MAX, `Use at most ${SILENCE_MINUTES_MAX}.`),
-  match: z.strictObject({ name: EventNameText, filters: FiltersSchema.default([]) })
+  match: z.strictObject({ name: EventName, filters: FiltersSchema.default([]) })
     .nullable().default(null).meta({ description: "Events that must come; null: any." }),
 });
 

@@ -6,10 +6,10 @@ import { Problem } from "../problem.ts";
 import { type Filter, FiltersSchema } from "../query/filters.ts";
 import { readMeasure } from "../reports/visitors/trend_measures.ts";
 import { VITAL_NAMES, type VitalName } from "../reports/vitals/vital_bounds.ts";
-import { EventNameText } from "./event_name_text.ts";
+import { EventName } from "../text_schemas.ts";
 import { type Figure, plainLine, type Unit } from "./message.ts";
 import { QUESTION_NAME_LENGTH_MAX } from "./told_limits.ts";
-import { SLUG } from "./receivers.ts";
+import { SLUG } from "../query/slugs.ts";
 import type { ReplyFrame, ToldReads } from "./told_reads.ts";
 import type { ToldPlace } from "./view_link.ts";
 
@@ -87,7 +87,7 @@ export const QuestionSchema = z.strictObject({
     .meta({ description: "A figure of /v1/kpis." }),
   goal: z.string().regex(SLUG, "Give the slug of a goal.").optional()
     .meta({ description: "Slug of a goal." }),
-  match: z.strictObject({ name: EventNameText, filters: FiltersSchema.default([]) }).optional()
+  match: z.strictObject({ name: EventName, filters: FiltersSchema.default([]) }).optional()
     .meta({ description: "Events of one name that fulfil filters, by a measure of /v1/trends." }),
   funnel: z.string().regex(SLUG, "Give the slug of a funnel.").optional()
     .meta({ description: "Slug of a saved funnel." }),

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { ProjectId } from "../auth/projects.ts";
 import { isTimezone } from "../project_values.ts";
 import { FiltersSchema } from "../query/filters.ts";
+import { Title } from "../text_schemas.ts";
 import { QuestionSchema, SegmentSlug } from "./alert_question.ts";
-import { ReceiverMembers, Title } from "./receivers.ts";
+import { ReceiverMembers } from "./receivers.ts";
 import { DIGEST_PROJECTS_MAX, DIGEST_QUESTIONS_MAX } from "./told_limits.ts";
 
 export const DIGEST_PERIODS = ["daily", "weekly", "monthly"] as const;

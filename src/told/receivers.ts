@@ -1,16 +1,9 @@
 import { z } from "zod";
 import { Email, type Person } from "../auth/people/people.ts";
-import { PlainText } from "../auth/projects.ts";
+import { SLUG } from "../query/slugs.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { NAME_LENGTH_MAX } from "../limits.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
 import { TOLD_PEOPLE_MAX, TOLD_WEBHOOKS_MAX } from "./told_limits.ts";
-
-/** A slug as paths and definitions have it. */
-export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
-export const Title = PlainText.trim().min(1, "Give a title.")
-  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`);
 
 const different = (all: readonly string[]) => new Set(all).size === all.length;
 

@@ -7,7 +7,7 @@ import { invalidParameter } from "../query/parameters.ts";
 import { makeRoom, type SavedKind } from "../reports/saved/saved_room.ts";
 import type { AlertDefinition } from "./alert_definition.ts";
 import type { DigestDefinition } from "./digest_definition.ts";
-import { SLUG } from "./receivers.ts";
+import { SLUG } from "../query/slugs.ts";
 import { ALERTS_MAX, DIGESTS_MAX, LOOK_CLAIM_MS, WEBHOOKS_MAX } from "./told_limits.ts";
 import type { WebhookDefinition } from "./webhook_definition.ts";
 

@@ -1,10 +1,9 @@
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { PlainText } from "../auth/projects.ts";
 import { LOCATION_LENGTH_MAX } from "../limits.ts";
 import { isOwnNetworkHost } from "../screenshots/egress/egress_route.ts";
-import { Title } from "./receivers.ts";
+import { PlainText, Title } from "../text_schemas.ts";
 import { WEBHOOK_SECRET_BYTES } from "./told_limits.ts";
 
 export const WEBHOOK_FORMATS = ["standard", "slack", "discord", "teams"] as const;

@@ -2,6 +2,7 @@ import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
 import { eraseActor, lookBeforeErasing } from "../projection/erasure.ts";
 import { deleteEventIds } from "../projection/event_ids.ts";
 import { beginProjection } from "../projection/projected_project.ts";
+import { isStorable } from "../text_schemas.ts";
 import { hasEarlier, lockEarlier, noteLess } from "./earlier_projects.ts";
 import { moveEvents } from "./moved_events.ts";
 import { MOVED_EVENTS, UPGRADE_SCAN_MS_MAX } from "./upgrade_limits.ts";
@@ -79,7 +80,7 @@ async function eventsAround(tx: Sql, projectId: number, id: string): Promise<str
  */
 export async function movePerson(database: Database, projectId: number, id: string): Promise<void> {
   // An id from a URL may hold what PostgreSQL's text cannot.
-  if (id.includes("\0") || !id.isWellFormed()) return;
+  if (!isStorable(id)) return;
   if (!await hasEarlier(database, projectId)) return;
   const ids = await database.transaction((tx) => eventsAround(tx, projectId, id));
   for (let from = 0; from < ids.length; from += MOVED_EVENTS) {

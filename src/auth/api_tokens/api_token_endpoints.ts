@@ -3,14 +3,14 @@ import { recordAudit } from "../../audit/audit.ts";
 import type { Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
-import { NAME_LENGTH_MAX, TOKEN_LIFETIME_S_MAX } from "../../limits.ts";
+import { TOKEN_LIFETIME_S_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { type ApiExchange, type Principal, requirePrincipal, unauthorized } from "../access.ts";
 import { askedBy, type AuditServices } from "../audited.ts";
 import { assertMayGrant, GrantedProjects, GrantedScope, grantOf, grantWords } from "../grants.ts";
-import { PlainText } from "../projects.ts";
 import type { TokenEpochs } from "../token_epochs.ts";
 import { issuedElsewhere, type Tokens } from "../tokens.ts";
+import { nameText } from "../../text_schemas.ts";
 import { API_TOKEN_DEFAULT_MS, API_TOKEN_SUBJECT_LENGTH_MAX } from "./api_token_limits.ts";
 import { insertApiToken, listApiTokens, makerOf, revokeApiToken } from "./api_tokens.ts";
 import type { ListedTokens } from "./listed_tokens.ts";
@@ -23,8 +23,7 @@ export interface ApiTokenServices extends AuditServices {
   readonly listedTokens: Pick<ListedTokens, "invalidate">;
 }
 
-const name = PlainText.trim().min(1, "Give a name, so that people know it again.")
-  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+const name = nameText("Give a name, so that people know it again.")
   .meta({ description: "What people call the token.", example: "Weekly report" });
 
 /** Body of `POST /v1/tokens`. */

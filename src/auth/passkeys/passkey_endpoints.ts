@@ -4,7 +4,6 @@ import { recordAudit } from "../../audit/audit.ts";
 import { readJson, readJsonOfAnyone } from "../../http/json_body.ts";
 import type { OwnAddress } from "../../http/own_address.ts";
 import { json } from "../../http/reply.ts";
-import { NAME_LENGTH_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import type { ApiExchange } from "../access.ts";
 import { assertSignsIn, enteringAs, type PeopleServices } from "../people/sign_in_endpoints.ts";
@@ -16,8 +15,8 @@ import {
   signIn,
 } from "../people/signed_in.ts";
 import { personReply } from "../people/people.ts";
-import { PlainText } from "../projects.ts";
 import type { Sealer } from "../sealed_value.ts";
+import { nameText } from "../../text_schemas.ts";
 import {
   registered,
   registrationOptions,
@@ -51,8 +50,7 @@ const Answer = z.looseObject({ id: CredentialId })
 
 /** Body of `POST /v1/auth/passkeys`. */
 export const PasskeyCreation = z.strictObject({
-  name: PlainText.trim().min(1, "Give it a name.")
-    .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  name: nameText("Give it a name.")
     .meta({ description: "What you know the device by.", example: "Ada's laptop" }),
   response: Answer,
 }).meta({ id: "PasskeyCreation" });

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { isRefused, UNIQUE_VIOLATION } from "../../db/refusal.ts";
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
-import { NAME_LENGTH_MAX, TOKEN_PROJECTS_MAX } from "../../limits.ts";
+import { TOKEN_PROJECTS_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import { PlainText, ProjectId } from "../projects.ts";
+import { nameText, PlainText } from "../../text_schemas.ts";
+import { ProjectId } from "../projects.ts";
 import { randomText } from "../random_text.ts";
 import { type Role, ROLES } from "../roles.ts";
 import { EMAIL_LENGTH_MAX, PEOPLE_MAX } from "./people_limits.ts";
@@ -31,8 +32,7 @@ export const Email = PlainText.trim().toLowerCase().normalize("NFC")
   .regex(/^[^\s@]+@[^\s@]+$/, "Give an e-mail address such as ada@example.com.")
   .max(EMAIL_LENGTH_MAX, `Use at most ${EMAIL_LENGTH_MAX} characters.`)
   .meta({ description: "Their e-mail address.", example: "ada@example.com" });
-export const PersonName = PlainText.trim().min(1, "Give a name.")
-  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+export const PersonName = nameText("Give a name.")
   .meta({ description: "What people call them.", example: "Ada Lovelace" });
 export const RoleName = z.enum(ROLES, `Use one of ${ROLES.join(", ")}.`).meta({
   description: "owner: people and everything; admin: a project's settings, keys and erasure too; " +

@@ -4,6 +4,7 @@ import type { Members, Row } from "../json_rows.ts";
 import type { MappingNote } from "../source.ts";
 import type { RowRefusal } from "../text_lines.ts";
 import type { PlainFile } from "../unpacked.ts";
+import { isStorable } from "../../text_schemas.ts";
 import type { Figures } from "./day_values.ts";
 import type { GatheredSums } from "./gathered_sums.ts";
 
@@ -75,7 +76,7 @@ export function valueOf(value: unknown): string | null {
   if (text.length > LOCATION_LENGTH_MAX) {
     throw new RowMistake("too_long", `A value holds at most ${LOCATION_LENGTH_MAX} characters.`);
   }
-  if (text.includes("\0") || !text.isWellFormed()) {
+  if (!isStorable(text)) {
     throw new RowMistake("invalid_text", "The value holds what no text may.");
   }
   return text;

@@ -2,9 +2,10 @@ import { z } from "zod";
 import { FILTER_TEXT_LENGTH_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { readJson } from "../../query/filters.ts";
-import { invalidParameter, isStorable, refuseUnknown } from "../../query/parameters.ts";
+import { invalidParameter, refuseUnknown } from "../../query/parameters.ts";
 import type { ParameterFilters } from "../../query/warnings.ts";
 import type { Read } from "../../scans/read.ts";
+import { StorableText } from "../../text_schemas.ts";
 import type { Behind } from "./behind_tally.ts";
 
 /** What is listed: visits or people. */
@@ -35,8 +36,7 @@ export interface NumberedRead {
 }
 
 /** A value in `place`. */
-export const PlaceText = z.string().max(FILTER_TEXT_LENGTH_MAX)
-  .refine(isStorable, "Use text without NUL and lone surrogates.");
+export const PlaceText = StorableText.max(FILTER_TEXT_LENGTH_MAX);
 
 const Of = z.looseObject({
   read: z.string("Name the read that the number is of."),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FUNNEL_EXCLUSIONS_MAX, FUNNEL_STEPS_MAX, NAME_LENGTH_MAX } from "../../limits.ts";
+import { FUNNEL_EXCLUSIONS_MAX, FUNNEL_STEPS_MAX } from "../../limits.ts";
 import {
   EventMatch,
   type Field,
@@ -11,11 +11,10 @@ import {
 } from "../../query/filters.ts";
 import { invalidParameter, oneOf, readAll } from "../../query/parameters.ts";
 import { readWindow, WINDOW_USAGE, windowMs } from "../../query/window.ts";
+import { Title } from "../../text_schemas.ts";
 
 const ORDERS = ["ordered", "strict", "unordered"] as const;
 const ENTRIES = ["any", "first"] as const;
-// deno-lint-ignore no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f]/;
 const WINDOW_DEFAULT = "7d";
 
 const Steps = z.array(EventMatch, "Use a list of steps.")
@@ -50,13 +49,7 @@ export interface FunnelDefinition {
 
 /** Body of `PUT /v1/funnels/:slug`. */
 export const FunnelBody = z.strictObject({
-  title: z.string().trim()
-    .refine(
-      (text) => text.isWellFormed() && !CONTROL.test(text),
-      "Use text without control characters and lone surrogates.",
-    )
-    .min(1, "Give a title.").max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
-    .meta({ description: "What people call the funnel.", example: "Checkout" }),
+  title: Title.meta({ description: "What people call the funnel.", example: "Checkout" }),
   ...MEMBERS,
 }).meta({ id: "FunnelDefinition" });
 

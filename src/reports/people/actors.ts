@@ -4,7 +4,7 @@ import type { Database, Sql } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
 import { DAY_MS } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import { isStorable } from "../../query/parameters.ts";
+import { isStorable } from "../../text_schemas.ts";
 import { ACTOR_OF_ID, type KnownPerson } from "../../query/person_id.ts";
 import {
   eventsOfIdentities,

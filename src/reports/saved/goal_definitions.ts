@@ -3,27 +3,20 @@ import type { Sql } from "../../db/sql.ts";
 import { GOAL_FIXED_VALUE_MAX, GOALS_MAX, NAME_LENGTH_MAX } from "../../limits.ts";
 import type { Problem } from "../../problem.ts";
 import { FiltersSchema, propertyOf } from "../../query/filters.ts";
-import { invalidParameter, isStorable, storableText } from "../../query/parameters.ts";
+import { invalidParameter, storableText } from "../../query/parameters.ts";
+import { EventName, StorableText, Title } from "../../text_schemas.ts";
 import { type DefinitionKind, listerOf, loaderOf } from "./saved_definitions.ts";
 
-const StoredText = z.string()
-  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
-  .refine(isStorable, "Use text without NUL and lone surrogates.");
-
-const Title = StoredText
-  .refine((text) => !/\p{Cc}/u.test(text), "Use text without control characters.")
-  .trim().min(1, "Give a title.")
-  .meta({ description: "What people call the goal.", example: "Purchase" });
-
 const GoalMatch = z.strictObject({
-  name: StoredText.min(1, "Give the name of an event.")
-    .meta({ description: "The event's name.", example: "purchase" }),
+  name: EventName.meta({ description: "The event's name.", example: "purchase" }),
   filters: FiltersSchema.default([]),
 }).meta({ id: "GoalMatch", description: "The events that are conversions." });
 
 const Currency = z.string().regex(/^[A-Z]{3}$/, "Use three capital letters such as EUR.")
   .meta({ description: "ISO 4217 code.", example: "EUR" });
-const Property = StoredText.transform((key) => propertyOf(key) ?? key)
+const Property = StorableText
+  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
+  .transform((key) => propertyOf(key) ?? key)
   .pipe(z.string().min(1, "Give the key of a property."))
   .meta({
     description: "Key of the property whose JSON numbers are summed; `properties.` may precede it.",
@@ -60,7 +53,7 @@ const GivenValue = z.strictObject({
 
 /** Body of `PUT /v1/goals/:slug`. */
 export const GoalBody = z.strictObject({
-  title: Title,
+  title: Title.meta({ description: "What people call the goal.", example: "Purchase" }),
   match: GoalMatch,
   value: GivenValue.nullable().default(null),
 }).meta({ id: "GoalDefinition" });

@@ -1,6 +1,5 @@
 /** Saved segments: the people, events and sessions that a read with `segment` selects. */
 import { z } from "zod";
-import { NAME_LENGTH_MAX } from "../../limits.ts";
 import {
   type ActorCondition,
   ActorConditionSchema,
@@ -9,22 +8,18 @@ import {
 } from "../../query/actor_condition.ts";
 import { FiltersSchema } from "../../query/filters.ts";
 import type { SavedSegment, SegmentDefinition } from "../../query/saved_segment.ts";
+import { Title } from "../../text_schemas.ts";
 import { type DefinitionKind, listerOf, loaderOf } from "./saved_definitions.ts";
 
 /** The most saved segments of one project: the same as of goals. */
 export const SEGMENTS_MAX = 200;
 
-const Title = z.string().trim().min(1, "Give a title.")
-  .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
-  .refine(
-    (text) => text.isWellFormed() && !/\p{Cc}/u.test(text),
-    "Use text without control characters and lone surrogates.",
-  )
-  .meta({ description: "What people call the segment.", example: "Came back and bought" });
-
 /** Body of `PUT /v1/segments/:slug`. */
 export const SegmentBody = z.strictObject({
-  title: Title,
+  title: Title.meta({
+    description: "What people call the segment.",
+    example: "Came back and bought",
+  }),
   filters: FiltersSchema.default([])
     .meta({ description: "Conditions on events and sessions, as in `filters` of a read." }),
   actors: ActorConditionSchema.default(null)

@@ -23,8 +23,7 @@ const JSON_WEB_TOKEN = /(?:^|[^\w-])ey[\w-]{8,}\.[\w-]{2,}\.[\w-]*/;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const MAIL_ADDRESS = /[^/@\s]@[^/@\s]+\.[^/@\s]/;
 const CHANGE = /[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])/g;
-// deno-lint-ignore no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\\]/;
+const CONTROL = /[\p{Cc}\\]/u;
 
 /**
  * A path as the site's URL has it, for pages that are visited without anybody's asking; null where
