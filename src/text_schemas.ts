@@ -24,6 +24,12 @@ export const nameText = (missing: string) =>
 
 export const Title = nameText("Give a title.");
 
+/** A time in ISO 8601, or none. */
+export const InstantOrNull = z.iso.datetime({
+  offset: true,
+  error: "Give a time such as 2030-01-01T00:00:00Z, or null.",
+}).nullable();
+
 /** The name of an event, in questions and definitions. */
 export const EventName = StorableText.min(1, "Give the name of an event.")
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`);

@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   event_loop: "",
   pause: "",
   text_schemas: "limits",
+  event_id: "",
   typed_command: "",
   db: "json_text limits recent_cache",
   http: "db event_loop json_text limits problem recent_cache schema_mistakes",
@@ -31,9 +32,10 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   auth: "audit db http limits mail problem project_values recent_cache semaphore text_schemas",
   attribution: "",
   store: "db event_loop json_text limits recent_cache",
-  ingest: "auth db http json_text limits pause problem recent_cache schema_mistakes store " +
+  ingest:
+    "auth db event_id http json_text limits pause problem recent_cache schema_mistakes store " +
     "text_schemas",
-  clients: "auth http ingest json_text limits pause problem recent_cache",
+  clients: "auth event_id http ingest json_text limits pause problem recent_cache",
   projection: "attribution db http limits pause recent_cache store",
   upgrade: "db http ingest json_text pause projection store text_schemas",
   archive: "audit auth db http ingest json_text limits problem projection store text_schemas " +
@@ -52,7 +54,8 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
     "text_schemas",
   demo: "limits",
   event_file: "json_text",
-  importers: "attribution event_file imported json_text limits query recent_cache text_schemas",
+  importers:
+    "attribution event_file event_id imported json_text limits query recent_cache text_schemas",
   dashboard: "audit auth event_file importers notes reports shares",
   sdk: "",
   bundle_build: "db",

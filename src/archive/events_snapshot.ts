@@ -1,4 +1,4 @@
-import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import { arrayLiteral, type Database, READ_SNAPSHOT, type Sql } from "../db/sql.ts";
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
 import { Problem } from "../problem.ts";
 import { MERGING_HELD_MS, MERGING_RENEWED_MS } from "./archive_limits.ts";
@@ -167,7 +167,7 @@ export async function snapshotEvents(
   }
   const held = await HeldSegments.take(database, projects.map(({ project_id }) => project_id));
   const snapshot = await database.transaction(async (tx) => {
-    await tx.script("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    await tx.script(READ_SNAPSHOT);
     return await readSnapshot(tx, projects);
   });
   return { held, snapshot };

@@ -1,4 +1,4 @@
-import type { Database, Sql } from "../db/sql.ts";
+import { type Database, READ_SNAPSHOT, type Sql } from "../db/sql.ts";
 import type { EventRow } from "../store/event_row.ts";
 import { damageOf } from "../store/damage.ts";
 import { ID_BYTES } from "../store/id_codec.ts";
@@ -9,8 +9,6 @@ import { fetchBlocks, fetchHeadsById, type StoredHead } from "../store/stored_se
 import { readRowsInTurns } from "../store/whole_events.ts";
 import type { Yield } from "../store/yielding.ts";
 import type { DamagedBlock } from "./damaged_blocks.ts";
-
-const READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
 /** How far a segment was read: the position of the last event read, in segment order. */
 export interface SegmentPosition {
@@ -133,7 +131,7 @@ export async function readNextBlock(
   pause: Yield,
 ): Promise<DecodedBlock | null> {
   const fetched = await database.transaction(async (tx) => {
-    await tx.script(READ_ONLY);
+    await tx.script(READ_SNAPSHOT);
     return await fetchNext(tx, projectId, origin, after);
   });
   if (fetched === null) return null;

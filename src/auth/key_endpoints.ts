@@ -15,7 +15,7 @@ import { askedBy, type AuditServices } from "./audited.ts";
 import type { KeyDirectory } from "./keys.ts";
 import { isSiteOfAnother } from "./site_keys.ts";
 import { projectOfPath } from "./project_endpoints.ts";
-import { PlainText } from "../text_schemas.ts";
+import { InstantOrNull, PlainText } from "../text_schemas.ts";
 import {
   createKey,
   isAdoptableKey,
@@ -35,10 +35,9 @@ const kind = z.enum(["public", "secret"], "Use public or secret.")
   .meta({ description: "public: for pages, ingest only; secret: for servers." });
 const label = PlainText.trim().max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`)
   .nullable().meta({ description: "What people call the key.", example: "Web shop" });
-const expiresAt = z.iso.datetime({
-  offset: true,
-  error: "Give a time such as 2030-01-01T00:00:00Z, or null.",
-}).nullable().meta({ description: "From when on the key is refused; null: never." });
+const expiresAt = InstantOrNull.meta({
+  description: "From when on the key is refused; null: never.",
+});
 
 const value = z.string().refine(
   isAdoptableKey,

@@ -35,7 +35,7 @@ const siteUrl = PlainText
   .max(LOCATION_LENGTH_MAX, `Use at most ${LOCATION_LENGTH_MAX} characters.`)
   .nullable()
   .meta({ description: "Where the site is; heat maps need it.", example: "https://example.com" });
-const timezone = z.string()
+export const Timezone = z.string()
   .refine(isTimezone, "Give an IANA time zone such as Europe/Berlin.")
   .meta({ description: "IANA time zone that days are cut by.", example: "Europe/Berlin" });
 const allowedOrigins = z.array(AllowedOrigin)
@@ -59,7 +59,7 @@ export const ProjectCreation = z.strictObject({
   id: ProjectId.optional(),
   name,
   siteUrl: siteUrl.default(null),
-  timezone: timezone.default("UTC"),
+  timezone: Timezone.default("UTC"),
   allowedOrigins: allowedOrigins.default([]),
   ipStorage: ipStorage.default(null),
   retentionDays: retentionDays.default(null),
@@ -69,7 +69,7 @@ export const ProjectCreation = z.strictObject({
 export const ProjectChange = z.strictObject({
   name,
   siteUrl,
-  timezone,
+  timezone: Timezone,
   allowedOrigins,
   ipStorage,
   retentionDays,
@@ -80,7 +80,7 @@ export const ProjectShown = z.object({
   id: ProjectId,
   name,
   siteUrl,
-  timezone,
+  timezone: Timezone,
   allowedOrigins,
   ipStorage,
   retentionDays,

@@ -1,5 +1,6 @@
 import type { ApiExchange } from "../auth/access.ts";
 import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
+import { foreignEventId } from "../event_id.ts";
 import { type BodyLimits, withUnlabelledBody } from "../http/body.ts";
 import type { Envelope } from "../ingest/envelope.ts";
 import { isMembers, type Members } from "../ingest/event_input.ts";
@@ -26,7 +27,6 @@ import type {
 } from "./client_event.ts";
 import { authenticateClient, basicKey, keysWithin } from "./client_key.ts";
 import { UNKNOWN_BODY_BYTES_MAX } from "./client_limits.ts";
-import { eventIdOf } from "./event_id.ts";
 import { present } from "./fields.ts";
 import { visitorAgent } from "./sender_agent.ts";
 
@@ -96,7 +96,9 @@ function envelopeOf(
       const item = items[index]!;
       if ("refused" in item) throw new RejectedEvent("invalid_event", item.refused);
       const { id, event, isDecoded = false } = item;
-      const eventId = id === null ? crypto.randomUUID() : eventIdOf(protocol, projectPublicId, id);
+      const eventId = id === null
+        ? crypto.randomUUID()
+        : foreignEventId(protocol, projectPublicId, id);
       // How large an event has become is known when it is measured.
       const suspicion = { size: true, text: isSuspect || isDecoded };
       return { event: { ...presentEvent(event), eventId }, suspicion };

@@ -14,6 +14,9 @@ import type { DiskSpace } from "./disk_space.ts";
 export type Param = string | number | boolean | null;
 export type Row = Record<string, unknown>;
 
+/** The first statement of a transaction whose statements all see the same moment, and write nothing. */
+export const READ_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+
 export interface Sql {
   /** Runs one statement and returns its rows. Throws `DatabaseUnavailable` or `StatementRefused`. */
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;

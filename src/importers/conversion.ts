@@ -1,5 +1,5 @@
 import type { ImportedEvent } from "../event_file/exported_event.ts";
-import { EventIds } from "./event_id.ts";
+import { EventIds } from "./event_ids.ts";
 import { FileProblem } from "./file_problem.ts";
 import { ROWS_LOOKED_AT } from "./importer_limits.ts";
 import type { InputFile } from "./input_file.ts";

@@ -1,5 +1,5 @@
 import type { ImportedEvent } from "../event_file/exported_event.ts";
-import type { EventIds } from "./event_id.ts";
+import type { EventIds } from "./event_ids.ts";
 import type { InputFile } from "./input_file.ts";
 import type { Members, Row } from "./json_rows.ts";
 import type { RowRefusal } from "./text_lines.ts";

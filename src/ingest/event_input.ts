@@ -29,7 +29,6 @@ export interface EventInput {
 
 /** The name of events that have none. */
 export const UNNAMED = "event";
-export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);

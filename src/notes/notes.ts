@@ -6,11 +6,9 @@ import { randomText } from "../auth/random_text.ts";
 import type { Param, Row, Sql } from "../db/sql.ts";
 import { Problem } from "../problem.ts";
 import { dateOfDay, dayAt, dayNumber } from "../query/local_dates.ts";
-import type { Range } from "../query/range.ts";
+import { BOUND_USAGE, boundOf, type Range } from "../query/range.ts";
 import { NOTE_TEXT_LENGTH_MAX, NOTES_MAX, NOTES_PER_KEY_AND_HOUR_MAX } from "./note_limits.ts";
 
-const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}$/;
-const INSTANT = /^\d{4}-\d{2}-\d{2}T.+(?:Z|[+-]\d{2}:?\d{2})$/i;
 const ID = /^note_[A-Za-z0-9_-]{1,60}$/;
 const HOUR_S = 3600;
 
@@ -19,26 +17,19 @@ type NoteTime =
   | { readonly day: number; readonly atMs: null }
   | { readonly day: null; readonly atMs: number };
 
-/** Throws RangeError for a text that is neither a day nor an instant. */
-function timeOf(text: string): NoteTime {
-  if (LOCAL_DATE.test(text)) return { day: dayNumber(Temporal.PlainDate.from(text)), atMs: null };
-  if (!INSTANT.test(text)) throw new RangeError("neither a day nor an instant");
-  return { day: null, atMs: Temporal.Instant.from(text).epochMilliseconds };
-}
-
-function isTime(text: string): boolean {
-  try {
-    timeOf(text);
-    // PostgreSQL and ISO 8601 write other years differently.
-    return !text.startsWith("0000");
-  } catch {
-    return false;
-  }
+/** Reads a bound of ranges as the time of a note; null where the text is none. */
+function readTime(text: string): NoteTime | null {
+  const at = boundOf(text);
+  if (at === null) return null;
+  return at instanceof Date
+    ? { day: null, atMs: at.getTime() }
+    : { day: dayNumber(at), atMs: null };
 }
 
 const at = z.string().refine(
-  isTime,
-  "Give a local date such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z.",
+  // PostgreSQL and ISO 8601 write the year 0 differently.
+  (text) => readTime(text) !== null && !text.startsWith("0000"),
+  BOUND_USAGE,
 ).meta({ description: "A local day, or an instant.", example: "2026-01-31" });
 const text = PlainText.trim().min(1, "Write something.")
   .max(NOTE_TEXT_LENGTH_MAX, `Use at most ${NOTE_TEXT_LENGTH_MAX} characters.`)
@@ -174,7 +165,7 @@ export async function createNote(
   nowMs: number,
 ): Promise<Note> {
   await assertRoom(tx, projectId);
-  const time = wanted.at === undefined ? { day: null, atMs: nowMs } : timeOf(wanted.at);
+  const time = wanted.at === undefined ? { day: null, atMs: nowMs } : readTime(wanted.at)!;
   const [row] = await tx.query<NoteRow>(
     `INSERT INTO notes (project_id, note_id, day, at_ms, text, written_by, key_id)
     VALUES ($1::int, $2::text, $3::int, $4::int8, $5::text, $6::text, $7::text)
@@ -191,7 +182,7 @@ export async function changeNote(
   id: string,
   patch: NotePatch,
 ): Promise<Note> {
-  const time = patch.at === undefined ? null : timeOf(patch.at);
+  const time = patch.at === undefined ? null : readTime(patch.at)!;
   const params: Param[] = [
     projectId,
     id,

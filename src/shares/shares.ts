@@ -6,7 +6,7 @@ import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
 import { originPatternMistake } from "../http/cors.ts";
 import { Problem } from "../problem.ts";
 import { type Filter, FiltersSchema, namesPerson } from "../query/filters.ts";
-import { Title } from "../text_schemas.ts";
+import { InstantOrNull, Title } from "../text_schemas.ts";
 import {
   MINIMUM_VISITORS_DEFAULT,
   MINIMUM_VISITORS_MAX,
@@ -34,10 +34,9 @@ const filters = FiltersSchema
     "A share cannot be of one person: of userId use exists or not_exists.",
   )
   .meta({ description: "They hold in every read; whoever looks at it can only add to them." });
-const expiresAt = z.iso.datetime({
-  offset: true,
-  error: "Give a time such as 2030-01-01T00:00:00Z, or null.",
-}).nullable().meta({ description: "From when on it shows nothing; null: never." });
+const expiresAt = InstantOrNull.meta({
+  description: "From when on it shows nothing; null: never.",
+});
 const embedOrigins = z.array(
   z.string().transform((text) => text.trim().replace(/\/$/, "").toLowerCase())
     .refine(

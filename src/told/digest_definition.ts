@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { ProjectId } from "../auth/projects.ts";
-import { isTimezone } from "../project_values.ts";
+import { ProjectId, Timezone } from "../auth/projects.ts";
 import { FiltersSchema } from "../query/filters.ts";
 import { Title } from "../text_schemas.ts";
 import { QuestionSchema, SegmentSlug } from "./alert_question.ts";
@@ -17,12 +16,10 @@ const members = {
   }),
   at: z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, "Give a time such as 08:00.")
     .default("08:00").meta({ description: "Local time at which it is sent.", example: "08:00" }),
-  timezone: z.string().refine(isTimezone, "Give an IANA time zone such as Europe/Berlin.")
-    .nullable().default(null)
-    .meta({
-      description:
-        "Zone of `at` and of the days of all that it tells; null: that of the project that it is in.",
-    }),
+  timezone: Timezone.nullable().default(null).meta({
+    description:
+      "Zone of `at` and of the days of all that it tells; null: that of the project that it is in.",
+  }),
   ...ReceiverMembers,
   projects: z.array(ProjectId).max(
     DIGEST_PROJECTS_MAX,

@@ -8,7 +8,7 @@ import { POSTHOG } from "../../src/importers/posthog/source.ts";
 import type { ImportSource } from "../../src/importers/source.ts";
 import { UMAMI } from "../../src/importers/umami/source.ts";
 import { gzipSync } from "node:zlib";
-import { EventIds } from "../../src/importers/event_id.ts";
+import { EventIds } from "../../src/importers/event_ids.ts";
 import { memoryFile } from "../../src/importers/input_file.ts";
 import {
   amplitudeEvent,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { readCsv } from "../../src/importers/csv_rows.ts";
-import { EventIds } from "../../src/importers/event_id.ts";
+import { foreignEventId } from "../../src/event_id.ts";
+import { EventIds } from "../../src/importers/event_ids.ts";
 import { FileProblem } from "../../src/importers/file_problem.ts";
 import { ROW_BYTES_MAX, ROW_LEVELS_MAX } from "../../src/importers/importer_limits.ts";
 import { type ByteSource, memoryFile } from "../../src/importers/input_file.ts";
@@ -218,7 +219,11 @@ Deno.test("ids: theirs where it is a UUID, else of source, project and theirs", 
   assert.equal(made, new EventIds("amplitude", "prj_a").fromTheirs("evt_1"));
   assert.notEqual(made, new EventIds("amplitude", "prj_b").fromTheirs("evt_1"));
   assert.notEqual(made, new EventIds("posthog", "prj_a").fromTheirs("evt_1"));
-  assert.notEqual(ids.fromTheirs("00000000-0000-0000-0000-000000000000"), ids.fromTheirs(""));
+  assert.equal(
+    made,
+    foreignEventId("amplitude", "prj_a", "evt_1"),
+    "as that product's client has it",
+  );
 });
 
 Deno.test("ids of rows without one: equal rows are numbered, anew in each file", () => {

@@ -10,7 +10,7 @@ import { askedBy, type AuditServices } from "../audited.ts";
 import { assertMayGrant, GrantedProjects, GrantedScope, grantOf, grantWords } from "../grants.ts";
 import type { TokenEpochs } from "../token_epochs.ts";
 import { issuedElsewhere, type Tokens } from "../tokens.ts";
-import { nameText } from "../../text_schemas.ts";
+import { InstantOrNull, nameText } from "../../text_schemas.ts";
 import { API_TOKEN_DEFAULT_MS, API_TOKEN_SUBJECT_LENGTH_MAX } from "./api_token_limits.ts";
 import { insertApiToken, listApiTokens, makerOf, revokeApiToken } from "./api_tokens.ts";
 import type { ListedTokens } from "./listed_tokens.ts";
@@ -31,10 +31,7 @@ export const ApiTokenCreation = z.strictObject({
   name,
   scope: GrantedScope,
   projects: GrantedProjects,
-  expiresAt: z.iso.datetime({
-    offset: true,
-    error: "Give a time such as 2030-01-01T00:00:00Z, or null.",
-  }).nullable().default(null).meta({
+  expiresAt: InstantOrNull.default(null).meta({
     description:
       "Until when it holds: at most ten years, and no longer than the token that makes " +
       "it, unless a person makes it who is signed in. null: 90 days.",

@@ -1,5 +1,11 @@
 import { ALL_ROWS_FETCHED } from "../../db/binary_rows.ts";
-import { type Database, DatabaseUnavailable, type Sql, StatementRefused } from "../../db/sql.ts";
+import {
+  type Database,
+  DatabaseUnavailable,
+  READ_SNAPSHOT,
+  type Sql,
+  StatementRefused,
+} from "../../db/sql.ts";
 import { RETRY_AFTER_S } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
@@ -63,7 +69,7 @@ class Deadline {
 
 /** The engine's own settings of one read. */
 const SETTINGS = [
-  "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+  READ_SNAPSHOT,
   // Compiling took longer than any read that it made faster.
   "SET LOCAL jit = off",
   "SET LOCAL work_mem = '64MB'",

@@ -1,4 +1,4 @@
-import { arrayLiteral, type Database, type Sql } from "../../db/sql.ts";
+import { arrayLiteral, type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
 import { DAY_MS, FUTURE_TOLERATED_MS } from "../../limits.ts";
 import type { EventMatch, Filter } from "../../query/filters.ts";
 import type { Scope, Span } from "../../query/selection.ts";
@@ -70,7 +70,7 @@ async function onVisits<T>(
 ): Promise<T> {
   const scope: Scope = { projectId, siteHost: null, bots: "exclude", filters: [] };
   return await reads.transaction(async (sql) => {
-    await sql.script("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    await sql.script(READ_SNAPSHOT);
     return await withTimelines(
       services,
       { sql, scope },

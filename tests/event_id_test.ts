@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { eventIdOf } from "../../src/clients/event_id.ts";
-import { UUID } from "../../src/ingest/event_input.ts";
+import { foreignEventId, UUID } from "../src/event_id.ts";
 
 Deno.test("foreign ids: a UUID of any version stays what it is, in lower case", () => {
   for (
@@ -10,12 +9,12 @@ Deno.test("foreign ids: a UUID of any version stays what it is, in lower case", 
       "c9bf9e57-1685-4c89-bafb-ff5af830be8a",
       "00000000-0000-0000-0000-000000000000",
     ]
-  ) assert.equal(eventIdOf("segment", "prj_a", id), id.toLowerCase());
+  ) assert.equal(foreignEventId("segment", "prj_a", id), id.toLowerCase());
 });
 
 Deno.test("foreign ids: another one is hashed whole, to a UUID of version 8", () => {
   const theirs = "ajs-next-1700000000000-c9bf9e57-1685-4c89-bafb-ff5af830be8a";
-  const made = eventIdOf("segment", "prj_a", theirs);
+  const made = foreignEventId("segment", "prj_a", theirs);
   assert.match(made, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   const bytes = createHash("sha256")
     .update("segment").update(Uint8Array.of(0)).update("prj_a").update(Uint8Array.of(0))
@@ -28,13 +27,13 @@ Deno.test("foreign ids: another one is hashed whole, to a UUID of version 8", ()
 Deno.test("foreign ids: protocol, project and every character of the id count", () => {
   const suffix = "c9bf9e57-1685-4c89-bafb-ff5af830be8a";
   const made = [
-    eventIdOf("segment", "prj_a", `node-next-1-${suffix}`),
-    eventIdOf("segment", "prj_a", `node-next-2-${suffix}`),
-    eventIdOf("rudder", "prj_a", `node-next-1-${suffix}`),
-    eventIdOf("segment", "prj_b", `node-next-1-${suffix}`),
-    eventIdOf("segment", "prj_a", ""),
-    eventIdOf("segment", "prj_a", "ä"),
-    eventIdOf("segment", "prj_a", "x".repeat(100_000)),
+    foreignEventId("segment", "prj_a", `node-next-1-${suffix}`),
+    foreignEventId("segment", "prj_a", `node-next-2-${suffix}`),
+    foreignEventId("rudder", "prj_a", `node-next-1-${suffix}`),
+    foreignEventId("segment", "prj_b", `node-next-1-${suffix}`),
+    foreignEventId("segment", "prj_a", ""),
+    foreignEventId("segment", "prj_a", "ä"),
+    foreignEventId("segment", "prj_a", "x".repeat(100_000)),
   ];
   assert.equal(new Set(made).size, made.length);
   for (const id of made) assert.match(id, UUID);
