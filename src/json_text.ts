@@ -1,3 +1,10 @@
+/** An object as JSON has it. */
+export type Members = Record<string, unknown>;
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 

@@ -116,3 +116,9 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 }
+
+/** What a body is refused with, parts of which are wrong: the first three stand in the detail, too. */
+export function invalidBody(errors: readonly ProblemPart[]): Problem {
+  const named = errors.slice(0, 3).map(({ field = "the body" }) => field).join(", ");
+  return new Problem("invalid_body", `Correct what \`errors\` lists: ${named}.`, { errors });
+}

@@ -1,7 +1,6 @@
 import type { Database } from "../db/sql.ts";
 import { hasEarlierEvents, insertEvents } from "../ingest/event_insert.ts";
-import { isMembers } from "../ingest/event_input.ts";
-import { parseJson } from "../json_text.ts";
+import { isMembers, parseJson } from "../json_text.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
 import { decodeBlock } from "../store/journal_events.ts";
 import { markMoved } from "../upgrade/moved_events.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Sql } from "../db/sql.ts";
 import { TOKEN_PROJECTS_MAX } from "../limits.ts";
-import { Problem } from "../problem.ts";
+import { invalidBody } from "../problem.ts";
 import {
   insufficientScope,
   type Principal,
@@ -91,7 +91,7 @@ export async function assertProjectsExist(sql: Sql, projects: readonly string[])
     }]
   );
   if (errors.length === 0) return;
-  throw new Problem("invalid_body", "Correct what `errors` lists: projects.", { errors });
+  throw invalidBody(errors);
 }
 
 /** A grant in words, for the audit. */

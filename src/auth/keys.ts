@@ -46,17 +46,21 @@ interface KnownKey {
   refreshing: boolean;
 }
 
-interface KnownKeyRow extends Record<string, unknown> {
+/** What a key has of its project. */
+export interface KeysProjectRow extends Record<string, unknown> {
+  project_id: number;
+  public_id: string;
+  ip_storage: ApiKey["projectIpStorage"];
+  allowed_origins: string[];
+}
+
+interface KnownKeyRow extends KeysProjectRow {
   key_hash: Uint8Array;
   key_id: string;
   kind: KeyKind;
   expires_at: Date | null;
   revoked: boolean;
   unkept: boolean;
-  project_id: number;
-  public_id: string;
-  ip_storage: ApiKey["projectIpStorage"];
-  allowed_origins: string[];
 }
 
 const LOOK_UP = `
@@ -87,17 +91,21 @@ export function keyHash(key: string): string {
   return `\\x${sha256(key).toString("hex")}`;
 }
 
+export function apiKeyOf(keyId: string, kind: KeyKind, project: KeysProjectRow): ApiKey {
+  return {
+    keyId,
+    kind,
+    projectId: project.project_id,
+    projectPublicId: project.public_id,
+    projectIpStorage: project.ip_storage,
+    allowedOrigins: project.allowed_origins,
+  };
+}
+
 function known(row: KnownKeyRow, askedAtMs: number): KnownKey {
   return {
     hash: row.key_hash,
-    apiKey: {
-      keyId: row.key_id,
-      kind: row.kind,
-      projectId: row.project_id,
-      projectPublicId: row.public_id,
-      projectIpStorage: row.ip_storage,
-      allowedOrigins: row.allowed_origins,
-    },
+    apiKey: apiKeyOf(row.key_id, row.kind, row),
     expiresAtMs: row.expires_at?.getTime() ?? null,
     revoked: row.revoked,
     isUnkept: row.unkept,

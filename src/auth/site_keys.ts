@@ -7,7 +7,7 @@ import type { Log } from "../http/log.ts";
 import { KEY_BELIEVED_MS_MAX, KEY_FRESH_MS, KEYS_CACHED_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { RecentCache } from "../recent_cache.ts";
-import type { ApiKey, KeyDirectory } from "./keys.ts";
+import { type ApiKey, apiKeyOf, type KeyDirectory, type KeysProjectRow } from "./keys.ts";
 import { LookUps } from "./look_ups.ts";
 
 /**
@@ -17,12 +17,8 @@ import { LookUps } from "./look_ups.ts";
  */
 export const SITE_KEY_PREFIX = "site:";
 
-interface SiteRow extends Record<string, unknown> {
+interface SiteRow extends KeysProjectRow {
   host: string;
-  project_id: number;
-  public_id: string;
-  ip_storage: ApiKey["projectIpStorage"];
-  allowed_origins: string[];
 }
 
 interface Site {
@@ -75,14 +71,7 @@ export async function isSiteOfAnother(sql: Sql, name: string, projectId: number)
 
 /** A project by its site takes what a public key of it takes, and its rate is one for all. */
 function siteKey(row: SiteRow): ApiKey {
-  return {
-    keyId: `${SITE_KEY_PREFIX}${row.public_id}`,
-    kind: "public",
-    projectId: row.project_id,
-    projectPublicId: row.public_id,
-    projectIpStorage: row.ip_storage,
-    allowedOrigins: row.allowed_origins,
-  };
+  return apiKeyOf(`${SITE_KEY_PREFIX}${row.public_id}`, "public", row);
 }
 
 /** What is there to look things up with. */

@@ -1,4 +1,4 @@
-import { isMembers } from "../ingest/event_input.ts";
+import { isMembers } from "../json_text.ts";
 import { refused, uploaded } from "./amplitude/answer.ts";
 import { readUpload } from "./amplitude/decode.ts";
 import type { ClientRoute } from "./client_event.ts";

@@ -3,7 +3,6 @@ import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
 import { foreignEventId } from "../event_id.ts";
 import { type BodyLimits, withUnlabelledBody } from "../http/body.ts";
 import type { Envelope } from "../ingest/envelope.ts";
-import { isMembers, type Members } from "../ingest/event_input.ts";
 import { RejectedEvent } from "../ingest/event_schema.ts";
 import {
   afterPause,
@@ -16,6 +15,7 @@ import {
 import { Writer } from "../ingest/writer.ts";
 import { EVENTS_PER_REQUEST_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { isMembers, type Members } from "../json_text.ts";
 import { ClientBody } from "./client_body.ts";
 import type {
   ClientBatch,

@@ -1,10 +1,16 @@
 import { parseAddress } from "../http/ip_address.ts";
-import { isMembers, type Members } from "../ingest/event_input.ts";
+import { isMembers, type Members } from "../json_text.ts";
 
 /** A text or number of theirs as a text; what is neither, or empty, is absent. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** What the client adds unasked must not spoil an event: too long, it is left out. */
+export function atMost(value: unknown, lengthMax: number): string | undefined {
+  const given = textOf(value);
+  return given !== undefined && given.length <= lengthMax ? given : undefined;
 }
 
 /** An object of theirs; what is none has no members. */

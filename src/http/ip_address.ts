@@ -164,7 +164,8 @@ export function cidrContains(cidr: Cidr, address: Address): boolean {
   return true;
 }
 
-function ranges(...texts: string[]): readonly Cidr[] {
+/** Parses ranges of addresses that a program states. */
+export function ranges(...texts: string[]): readonly Cidr[] {
   return texts.map((text) => {
     const cidr = parseCidr(text);
     if (cidr === null) throw new Error(`not a range of addresses: ${text}`);

@@ -8,7 +8,7 @@ import {
   REQUEST_JSON_BYTES_MAX,
   RETRY_AFTER_S,
 } from "../limits.ts";
-import { Problem, type ProblemPart } from "../problem.ts";
+import { invalidBody, Problem, type ProblemPart } from "../problem.ts";
 import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { withBodyText } from "./body.ts";
 import { BodyBudget } from "./body_budget.ts";
@@ -69,10 +69,7 @@ export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.out
   const parsed = schema.safeParse(value, WITH_ADVICE);
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.flatMap((issue) => partsOf(issue, value));
-  const named = errors.slice(0, 3).map((part) => part.field ?? "the body").join(", ");
-  throw new Problem("invalid_body", `Correct what \`errors\` lists: ${named}.`, {
-    errors: errors.slice(0, PROBLEM_PARTS_MAX),
-  });
+  throw invalidBody(errors.slice(0, PROBLEM_PARTS_MAX));
 }
 
 /**

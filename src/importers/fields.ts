@@ -1,4 +1,5 @@
-import { isMembers, type Members } from "./json_rows.ts";
+import { isMembers } from "../json_text.ts";
+import type { Members } from "./json_rows.ts";
 
 /** Returns text that is not empty, or a number as text; else null. */
 export function textOf(value: unknown): string | null {

@@ -1,4 +1,4 @@
-import { parseJson } from "../json_text.ts";
+import { isMembers, parseJson } from "../json_text.ts";
 import { ROW_CONTAINERS_MAX, ROW_LENGTH_UNSCANNED, ROW_LEVELS_MAX } from "./importer_limits.ts";
 import { type ByteSource, continued } from "./input_file.ts";
 import { type RowRefusal, type RowText, textLines, UnfinishedRow } from "./text_lines.ts";
@@ -50,9 +50,6 @@ function holdsTooMuch(text: string): boolean {
   }
   return false;
 }
-
-export const isMembers = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Parses a row's text as an object. */
 function parseRow(row: RowText): Row {

@@ -1,4 +1,4 @@
-export type Members = Record<string, unknown>;
+import type { Members } from "../json_text.ts";
 
 /** What a client says of its surroundings; its unknown members are in `EventInput.extra`. */
 export interface EventContext {
@@ -29,10 +29,6 @@ export interface EventInput {
 
 /** The name of events that have none. */
 export const UNNAMED = "event";
-
-export function isMembers(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Whether the columns of a viewport hold that of the event's properties, not that of its context. */
 export function isPointerEvent(name: string): boolean {

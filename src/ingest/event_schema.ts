@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UUID } from "../event_id.ts";
-import { isDeeper } from "../json_text.ts";
+import { isDeeper, isMembers, type Members } from "../json_text.ts";
 import {
   EVENT_BYTES_MAX,
   IDENTIFIER_LENGTH_MAX,
@@ -12,7 +12,7 @@ import {
 } from "../limits.ts";
 import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { isStorable } from "../text_schemas.ts";
-import { type EventInput, inputOf, isMembers, type Members } from "./event_input.ts";
+import { type EventInput, inputOf } from "./event_input.ts";
 import { EVENT_LEVELS_MAX } from "./ingest_limits.ts";
 import { parseTimestamp } from "./timestamp.ts";
 import { isInfinite, jsonBytesAtMost, readUsualEvent } from "./usual_event.ts";

@@ -1,10 +1,10 @@
 import { ipForStorage } from "../http/client_address.ts";
 import { addressText, parseAddress } from "../http/ip_address.ts";
-import { SCREEN_PIXELS_MAX } from "../limits.ts";
+import type { Members } from "../json_text.ts";
 import { readCampaign } from "./campaign.ts";
-import { type EventInput, isOfSession, isPointerEvent, type Members } from "./event_input.ts";
+import { type EventInput, isOfSession, isPointerEvent } from "./event_input.ts";
 import { RejectedEvent } from "./event_schema.ts";
-import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
+import { CLOCK_CODES, DEVICE_CODES, type EventRow, pixels } from "../store/event_row.ts";
 import type { Geo } from "./geo.ts";
 import { cleanPath, splitUrl } from "./location.ts";
 import { saltDays } from "./salts.ts";
@@ -184,13 +184,6 @@ function deriveLocation({ input, row }: Draft): void {
 
 function readTags({ row }: Draft): void {
   if (row.url_rest !== null) Object.assign(row, readCampaign(row.url_rest));
-}
-
-/** Returns whole pixels, or null for a size that no screen has. */
-function pixels(value: unknown): number | null {
-  return typeof value === "number" && value >= 0 && value <= SCREEN_PIXELS_MAX
-    ? Math.round(value)
-    : null;
 }
 
 function readScreen({ input, row }: Draft): void {

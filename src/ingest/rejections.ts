@@ -1,6 +1,6 @@
 import { IDENTIFIER_LENGTH_MAX } from "../limits.ts";
 import type { EventRow } from "../store/event_row.ts";
-import type { Members } from "./event_input.ts";
+import type { Members } from "../json_text.ts";
 import type { RejectedEvent, Rejection } from "./event_schema.ts";
 
 /** Returns the rejection of the event at `index` of a request. */

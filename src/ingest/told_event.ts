@@ -5,13 +5,8 @@
 import { addressText, parseAddress } from "../http/ip_address.ts";
 import { FUTURE_TOLERATED_MS, LOCATION_LENGTH_MAX } from "../limits.ts";
 import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts";
-import {
-  type EventInput,
-  isMembers,
-  isOfSession,
-  isPointerEvent,
-  type Members,
-} from "./event_input.ts";
+import { isMembers, type Members } from "../json_text.ts";
+import { type EventInput, isOfSession, isPointerEvent } from "./event_input.ts";
 import { checkBounds, readEvent, RejectedEvent, type Suspicion } from "./event_schema.ts";
 import { IMPORT_EVENT_BYTES_MAX, TOLD_TEXT_LENGTH_MAX } from "./import_limits.ts";
 import { isoText, parseTimestamp } from "./timestamp.ts";

@@ -12,7 +12,8 @@ import {
   PROPERTIES_BYTES_MAX,
   USER_AGENT_LENGTH_MAX,
 } from "../limits.ts";
-import { type EventInput, inputOf, isMembers, type Members } from "./event_input.ts";
+import { isMembers, type Members } from "../json_text.ts";
+import { type EventInput, inputOf } from "./event_input.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
 /** Bytes of one UTF-16 unit at most: a control character is written `\u0001`. */

@@ -1,3 +1,5 @@
+import { SCREEN_PIXELS_MAX } from "../limits.ts";
+
 /**
  * One event, as the ingest pipeline fills it and journal blocks and segments hold it. Members have the
  * names of their columns. Times are ISO 8601 text in UTC.
@@ -97,6 +99,13 @@ export const EVENT_COLUMN_TYPES: { readonly [C in keyof EventRow]: string } = {
   ...typed("jsonb", "properties", "extra"),
   sent_at: "timestamptz",
 };
+
+/** Returns whole pixels, as columns hold them; null for a size that no screen has. */
+export function pixels(value: unknown): number | null {
+  return typeof value === "number" && value >= 0 && value <= SCREEN_PIXELS_MAX
+    ? Math.round(value)
+    : null;
+}
 
 /** One letter each in stored events; replies spell them out. */
 export const CLOCK_CODES = { client: "c", corrected: "x", clamped: "l", received: "r" } as const;

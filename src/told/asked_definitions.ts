@@ -2,7 +2,7 @@
 
 import { listProjects } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
-import { Problem, type ProblemPart } from "../problem.ts";
+import { invalidBody, type ProblemPart } from "../problem.ts";
 import { listFunnels } from "../reports/funnels/saved_funnels.ts";
 import { listGoals } from "../reports/saved/goal_definitions.ts";
 import { listSegments } from "../reports/saved/segment_definitions.ts";
@@ -74,9 +74,5 @@ export async function assertNamed(
       }
     }
   }
-  if (errors.size === 0) return;
-  const fields = [...errors.keys()].slice(0, 3).join(", ");
-  throw new Problem("invalid_body", `Correct what \`errors\` lists: ${fields}.`, {
-    errors: [...errors.values()],
-  });
+  if (errors.size > 0) throw invalidBody([...errors.values()]);
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Email, type Person } from "../auth/people/people.ts";
 import { SLUG } from "../query/slugs.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
-import { Problem, type ProblemPart } from "../problem.ts";
+import { invalidBody, Problem, type ProblemPart } from "../problem.ts";
 import { TOLD_PEOPLE_MAX, TOLD_WEBHOOKS_MAX } from "./told_limits.ts";
 
 const different = (all: readonly string[]) => new Set(all).size === all.length;
@@ -96,6 +96,5 @@ export async function assertReceivers(
     ),
   ];
   if (errors.length === 0) return;
-  const named = errors.slice(0, 3).map(({ field }) => field).join(", ");
-  throw new Problem("invalid_body", `Correct what \`errors\` lists: ${named}.`, { errors });
+  throw invalidBody(errors);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type EventInput, isMembers, type Members } from "../../src/ingest/event_input.ts";
+import type { EventInput } from "../../src/ingest/event_input.ts";
 import {
   readBySchema,
   readEvent,
@@ -9,6 +9,7 @@ import {
 } from "../../src/ingest/event_schema.ts";
 import { jsonBytesAtMost, readUsualEvent } from "../../src/ingest/usual_event.ts";
 import { EVENT_BYTES_MAX, PROPERTIES_BYTES_MAX } from "../../src/limits.ts";
+import { isMembers, type Members } from "../../src/json_text.ts";
 
 const TEXT_MEMBERS = [
   "name",

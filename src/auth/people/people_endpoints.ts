@@ -3,7 +3,7 @@ import { recordAudit } from "../../audit/audit.ts";
 import type { Sql } from "../../db/sql.ts";
 import { readJson } from "../../http/json_body.ts";
 import { json } from "../../http/reply.ts";
-import { Problem } from "../../problem.ts";
+import { invalidBody, Problem } from "../../problem.ts";
 import {
   type ApiExchange,
   type Principal,
@@ -104,9 +104,7 @@ async function projectsOf(
 }
 
 function invalidProjects(message: string): Problem {
-  return new Problem("invalid_body", "Correct what `errors` lists: projects.", {
-    errors: [{ field: "projects", code: "invalid_value", message }],
-  });
+  return invalidBody([{ field: "projects", code: "invalid_value", message }]);
 }
 
 /** `GET /v1/people`: `{ people }`, in the order in which they came. */

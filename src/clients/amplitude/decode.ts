@@ -1,6 +1,6 @@
-import { isMembers } from "../../ingest/event_input.ts";
 import { Problem } from "../../problem.ts";
 import type { ClientBatch, ClientRequest } from "../client_event.ts";
+import { isMembers } from "../../json_text.ts";
 import { mapEvent } from "./map.ts";
 
 /** Throws `invalid_envelope` for what is no object with `events`. */

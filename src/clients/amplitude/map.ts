@@ -1,7 +1,7 @@
-import { isMembers, type Members } from "../../ingest/event_input.ts";
 import { IDENTIFIER_LENGTH_MAX, USER_AGENT_LENGTH_MAX } from "../../limits.ts";
 import type { ClientEvent, ClientRefusal } from "../client_event.ts";
-import { addressOf, textOf } from "../fields.ts";
+import { addressOf, atMost, textOf } from "../fields.ts";
+import { isMembers, type Members } from "../../json_text.ts";
 
 const PAGE_VIEWED = "[Amplitude] Page Viewed";
 const PAGE_LOCATION = "[Amplitude] Page Location";
@@ -45,12 +45,6 @@ const KEPT = [
 
 /** The session of events that belong to none. */
 const NO_SESSION = -1;
-
-/** What the client adds unasked must not spoil an event: too long, it is left out. */
-function atMost(value: unknown, lengthMax: number): string | undefined {
-  const given = textOf(value);
-  return given !== undefined && given.length <= lengthMax ? given : undefined;
-}
 
 function nameOf(type: string): string {
   if (Object.hasOwn(NAMES, type)) return NAMES[type]!;

@@ -1,7 +1,7 @@
-import { isMembers, type Members } from "../../ingest/event_input.ts";
 import { Problem } from "../../problem.ts";
 import { DOMAINS_PER_EVENT_MAX } from "../client_limits.ts";
 import type { ClientBatch, ClientKey } from "../client_event.ts";
+import { isMembers, type Members } from "../../json_text.ts";
 import { mapEvent, memberOf } from "./map.ts";
 
 /** Before it stands what names a site: a public key, or the host of a project's `siteUrl`. */

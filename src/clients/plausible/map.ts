@@ -1,5 +1,4 @@
-import { isMembers, type Members } from "../../ingest/event_input.ts";
-import { parseJson } from "../../json_text.ts";
+import { isMembers, type Members, parseJson } from "../../json_text.ts";
 import { PROPERTIES_BYTES_MAX } from "../../limits.ts";
 import type { ClientEvent } from "../client_event.ts";
 

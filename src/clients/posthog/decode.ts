@@ -1,9 +1,9 @@
 import { queryValue } from "../../http/query_value.ts";
-import { isMembers, type Members } from "../../ingest/event_input.ts";
 import { parseTimestamp } from "../../ingest/timestamp.ts";
 import { Problem } from "../../problem.ts";
 import type { ClientBatch, ClientRequest } from "../client_event.ts";
 import { membersOf } from "../fields.ts";
+import { isMembers, type Members } from "../../json_text.ts";
 import { mapEvent } from "./map.ts";
 
 /** Where PostHog's clients of all ages put the project's key, in the order in which it is looked for. */

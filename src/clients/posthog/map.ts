@@ -1,7 +1,7 @@
-import { isMembers, type Members } from "../../ingest/event_input.ts";
 import { IDENTIFIER_LENGTH_MAX, USER_AGENT_LENGTH_MAX } from "../../limits.ts";
 import type { ClientEvent, ClientRefusal } from "../client_event.ts";
-import { addressOf, membersOf, sizeOf, textOf } from "../fields.ts";
+import { addressOf, atMost, membersOf, sizeOf, textOf } from "../fields.ts";
+import { isMembers, type Members } from "../../json_text.ts";
 import { keptProperties } from "./properties.ts";
 
 /** What holds for all events of a request. */
@@ -78,12 +78,6 @@ function timestampOf(event: Members, properties: Members, request: CaptureReques
   }
   if (typeof offset !== "number") return null;
   return (request.sentAtMs ?? request.receivedAtMs) - offset;
-}
-
-/** What the client adds unasked must not spoil an event: too long, it is left out. */
-function atMost(value: unknown, lengthMax: number): string | undefined {
-  const given = textOf(value);
-  return given !== undefined && given.length <= lengthMax ? given : undefined;
 }
 
 function contextOf(properties: Members): Members {

@@ -1,4 +1,4 @@
-import type { Members } from "../../ingest/event_input.ts";
+import type { Members } from "../../json_text.ts";
 
 /**
  * Properties beginning with `$` that are kept as they are: what they tell stands nowhere else. All

@@ -1,8 +1,7 @@
-import type { Members } from "../../ingest/event_input.ts";
-import { isMembers } from "../../ingest/event_input.ts";
 import { Problem } from "../../problem.ts";
 import type { ClientBatch, ClientKey, ClientRequest, ProtocolName } from "../client_event.ts";
 import { membersOf, textOf } from "../fields.ts";
+import { isMembers, type Members } from "../../json_text.ts";
 import { eventOf, type MessageType } from "./map.ts";
 
 /** What is said once for all messages of a batch. */

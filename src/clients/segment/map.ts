@@ -1,6 +1,6 @@
-import { isMembers, type Members } from "../../ingest/event_input.ts";
 import type { ClientEvent, ClientRefusal, ProtocolName } from "../client_event.ts";
 import { addressOf, membersOf, sizeOf, textOf, without } from "../fields.ts";
+import { isMembers, type Members } from "../../json_text.ts";
 
 export const MESSAGE_TYPES = ["track", "page", "screen", "identify", "group", "alias"] as const;
 export type MessageType = typeof MESSAGE_TYPES[number];

@@ -1,6 +1,6 @@
-import { isMembers } from "../../ingest/event_input.ts";
 import { Problem } from "../../problem.ts";
 import type { ClientBatch, ClientKey } from "../client_event.ts";
+import { isMembers } from "../../json_text.ts";
 import { mapItem } from "./map.ts";
 
 function websiteOf(item: unknown): unknown {

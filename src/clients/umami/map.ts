@@ -1,6 +1,6 @@
-import { isMembers, type Members } from "../../ingest/event_input.ts";
 import type { ClientEvent, ClientRefusal } from "../client_event.ts";
 import { addressOf, membersOf, sizeOf, textOf } from "../fields.ts";
+import { isMembers, type Members } from "../../json_text.ts";
 
 /** What Umami measures of a page's loading. */
 const VITALS = ["lcp", "inp", "cls", "fcp", "ttfb"] as const;

@@ -4,7 +4,7 @@ import type { Sql } from "../../db/sql.ts";
 import { readReply } from "../../http/read_reply.ts";
 import { json } from "../../http/reply.ts";
 import type { Exchange } from "../../http/router.ts";
-import { Problem, type ProblemPart } from "../../problem.ts";
+import { invalidBody, type ProblemPart } from "../../problem.ts";
 import { replyShown } from "../../query/reply_shown.ts";
 import type { SegmentDefinition } from "../../query/saved_segment.ts";
 import { NO_EFFECT, readOfList, WITHOUT_EFFECT } from "../../query/without_effect.ts";
@@ -46,8 +46,7 @@ async function refuseUnknownGoals(
     message: "There is no goal of this slug.",
   }));
   if (errors.length === 0) return;
-  const named = errors.slice(0, 3).map(({ field }) => field).join(", ");
-  throw new Problem("invalid_body", `Correct what \`errors\` lists: ${named}.`, { errors });
+  throw invalidBody(errors);
 }
 
 /** The parameters of `GET /v1/segments`: those that reads share. */

@@ -1,6 +1,5 @@
 import type { ExportedEvent, ServerMembers, Size } from "../../event_file/exported_event.ts";
-import { parseJson } from "../../json_text.ts";
-import { SCREEN_PIXELS_MAX } from "../../limits.ts";
+import { isMembers, type Members, parseJson } from "../../json_text.ts";
 import type { BotChoice } from "../../query/selection.ts";
 import {
   type Clock,
@@ -8,6 +7,7 @@ import {
   type Device,
   DEVICE_CODES,
   type EventRow,
+  pixels,
 } from "../../store/event_row.ts";
 
 /** Returns the words of a code table by their letters. */
@@ -55,17 +55,6 @@ function promotedProperties(
   put("documentWidth", row.document_width);
   put("documentHeight", row.document_height);
   return promoted;
-}
-
-type Members = Record<string, unknown>;
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function pixels(value: unknown): number | null {
-  return typeof value === "number" && value >= 0 && value <= SCREEN_PIXELS_MAX
-    ? Math.round(value)
-    : null;
 }
 
 /** What an event has of a viewport in its context, and its other unknown members. */

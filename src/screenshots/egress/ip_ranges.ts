@@ -7,20 +7,12 @@ import {
   isPublicAddress as isOfPublicSpace,
   LOOPBACK_RANGES,
   parseAddress,
-  parseCidr,
   PRIVATE_RANGES,
+  ranges,
 } from "../../http/ip_address.ts";
 
 /** Neither a port, nor brackets, nor a zone. */
 const BARE_ADDRESS = /^[\da-f.:]+$/i;
-
-function ranges(...texts: string[]): readonly Cidr[] {
-  return texts.map((text) => {
-    const cidr = parseCidr(text);
-    if (cidr === null) throw new Error(`not a range of addresses: ${text}`);
-    return cidr;
-  });
-}
 
 /** Documentation (RFC 5737, 3849, 9637): nothing answers there, so whoever names one is up to something. */
 const DOCUMENTATION = ranges(

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { DOMAINS_PER_EVENT_MAX } from "../../../src/clients/client_limits.ts";
 import { readEvent } from "../../../src/clients/plausible/decode.ts";
 import { mapEvent } from "../../../src/clients/plausible/map.ts";
-import { isMembers, type Members } from "../../../src/ingest/event_input.ts";
 import { Problem } from "../../../src/problem.ts";
+import { isMembers, type Members } from "../../../src/json_text.ts";
 
 /** An event as the pipeline gets it: without what has no value. */
 function said(value: unknown): unknown {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readBatch, readSend } from "../../../src/clients/umami/decode.ts";
 import { mapItem } from "../../../src/clients/umami/map.ts";
-import { isMembers } from "../../../src/ingest/event_input.ts";
 import { Problem } from "../../../src/problem.ts";
+import { isMembers } from "../../../src/json_text.ts";
 
 const WEBSITE = "b59e9c65-ae32-47f1-8400-119fcf4861c4";
 
