@@ -56,7 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   event_file: "json_text",
   importers:
     "attribution event_file event_id imported json_text limits query recent_cache text_schemas",
-  dashboard: "audit auth event_file importers notes reports shares",
+  dashboard: "audit auth event_file importers notes query reports screenshots shares told",
   sdk: "",
   bundle_build: "db",
   server: "archive assistants audit auth clients config db http imported importers ingest " +
@@ -72,7 +72,17 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
   screenshots: ["auth"],
   reports: ["auth"],
   scans: ["auth"],
-  dashboard: ["audit", "auth", "importers", "notes", "reports", "shares"],
+  dashboard: [
+    "audit",
+    "auth",
+    "importers",
+    "notes",
+    "query",
+    "reports",
+    "screenshots",
+    "shares",
+    "told",
+  ],
 };
 
 /** The folders of src/reports that reports share, and which of these each may import from. */

@@ -1,16 +1,13 @@
 /// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
+import type { output } from "zod";
+import type { SignInOffer } from "../auth/people/sign_in_endpoints.ts";
 import type { ApiProblem } from "./api_problem.ts";
 import { BASE_PATH } from "./base_path.ts";
 import { callByCookie } from "./cookie_call.ts";
 
 /** How one may sign in here: the reply of `GET /v1/auth`. */
-export interface AuthOffer {
-  readonly ownerExists: boolean;
-  readonly password: boolean;
-  readonly passkeys: boolean;
-  readonly oidc: { readonly name: string } | null;
-}
+export type AuthOffer = output<typeof SignInOffer>;
 
 interface OfferState {
   readonly offer: AuthOffer | null;

@@ -1,3 +1,4 @@
+import type { Bucket } from "./replies.ts";
 import type { Interval } from "./location_query.ts";
 
 /** One bucket of one line, as the API gives it. */
@@ -17,15 +18,8 @@ export interface ChartLine {
   readonly isComparison?: boolean;
 }
 
-interface Bucket {
-  readonly start: string;
-  readonly label: string;
-  readonly complete: boolean;
-  readonly imported?: true;
-}
-
 /** A reply's buckets as points. What has not begun at `asOf` has no value: it is no zero either. */
-export function pointsOf<T extends Bucket>(
+export function pointsOf<T extends Bucket & { readonly imported?: true | undefined }>(
   buckets: readonly T[],
   value: (bucket: T) => number | null,
   asOf: string,

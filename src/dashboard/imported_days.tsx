@@ -1,24 +1,16 @@
 /// <reference lib="dom" />
+import type { output } from "zod";
+import type { Warning } from "../query/warnings.ts";
+import type { ImportedTold } from "../reports/imported/imported_span.ts";
 import { dateSpan, integer } from "./number_format.ts";
 
-/** What `query.imported` tells of daily sums of other products that a read shows. */
-export interface ImportedTold {
-  readonly sources: readonly string[];
-  /** First and last day. */
-  readonly from: string;
-  readonly to: string;
-  readonly days: number;
-}
+type Told = output<typeof ImportedTold>;
 
 /** A reply that may hold imported days, or leave them out. */
 export interface MayBeImported {
   readonly query: {
-    readonly imported?: ImportedTold;
-    readonly warnings?: readonly {
-      readonly code: string;
-      readonly parameter: string;
-      readonly message: string;
-    }[];
+    readonly imported?: Told;
+    readonly warnings?: readonly output<typeof Warning>[];
   };
 }
 
@@ -29,7 +21,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** `Plausible and Fathom`. */
-export function sourcesText({ sources }: Pick<ImportedTold, "sources">): string {
+export function sourcesText({ sources }: Pick<Told, "sources">): string {
   return new Intl.ListFormat("en").format(sources.map((source) => NAMES[source] ?? source));
 }
 

@@ -1,4 +1,6 @@
 /// <reference lib="dom" />
+import type { output } from "zod";
+import type { Warning } from "../query/warnings.ts";
 import { fieldLabel, valueLabel } from "./filter_fields.ts";
 import { Icon } from "./icons.tsx";
 import { dateIn, type Filter } from "./location_query.ts";
@@ -6,16 +8,14 @@ import { effectiveTimezone } from "./location_state.ts";
 import { useRead } from "./resource.ts";
 import { SHARE_ID } from "./share.ts";
 
-interface Warning {
-  readonly code: string;
-  readonly parameter: string;
-  readonly field: string;
-  readonly value: string;
-  readonly suggestions?: readonly string[];
+interface Warned {
+  readonly query: { readonly warnings: readonly output<typeof Warning>[] };
 }
 
-interface Warned {
-  readonly query: { readonly warnings: readonly Warning[] };
+interface NeverSeenValue {
+  readonly field: string;
+  readonly value: string;
+  readonly suggestions: readonly string[];
 }
 
 /** Whole values are compared; of parts and patterns nobody says that they never were. */
@@ -24,7 +24,7 @@ function isCompared({ field, op, values }: Filter): boolean {
 }
 
 /** What the API warns of: asked with the smallest read there is, of one day. */
-function useWarnings(filters: readonly Filter[]): readonly Warning[] {
+function useWarnings(filters: readonly Filter[]): readonly NeverSeenValue[] {
   const compared = filters.filter(isCompared);
   const day = dateIn(effectiveTimezone.value, Date.now());
   // A share tells nobody which values there are.
@@ -36,10 +36,13 @@ function useWarnings(filters: readonly Filter[]): readonly Warning[] {
     interval: "day",
   });
   if (data === null) return [];
-  return data.query.warnings.filter(({ code, field, value }) =>
-    code === "value_never_seen" &&
-    compared.some((filter) => filter.field === field && filter.values.map(String).includes(value))
-  );
+  return data.query.warnings.flatMap(({ code, field, value, suggestions = [] }) => {
+    if (code !== "value_never_seen" || field === undefined || value === undefined) return [];
+    const isAsked = compared.some((filter) =>
+      filter.field === field && filter.values.map(String).includes(value)
+    );
+    return isAsked ? [{ field, value, suggestions }] : [];
+  });
 }
 
 interface NeverSeenProps {
@@ -55,7 +58,7 @@ export function NeverSeen({ filters, onReplace }: NeverSeenProps) {
   const warnings = useWarnings(filters);
   return (
     <div role="status" class={warnings.length === 0 ? "visually-hidden" : "never-seen"}>
-      {warnings.map(({ field, value, suggestions = [] }) => (
+      {warnings.map(({ field, value, suggestions }) => (
         <p key={`${field} ${value}`} class="never-seen-line">
           <Icon name="insights" size={14} /> Nothing has the {nameOf(field)}{" "}
           <em>{valueLabel(field, value)}</em>. {suggestions.length > 0 && (

@@ -1,56 +1,30 @@
 /** What the reads of several views reply, beside `query` and `asOf`. */
 
-import type { output } from "zod";
+import type { output, ZodObject, ZodRawShape } from "zod";
+import type { BUCKET_SHOWN } from "../query/buckets.ts";
 import type * as acquisition from "../reports/acquisition/acquisition.ts";
 import type * as pages from "../reports/pages/page_row.ts";
-import type { Rate } from "../reports/answer/report.ts";
+import type { COMPARED_SHOWN } from "../reports/answer/compared_read.ts";
+import type { KPIS_REPLY } from "../reports/kpis/kpis.ts";
+import type { LIVE_REPLY } from "../reports/live/live.ts";
 import type { MayBeImported } from "./imported_days.tsx";
 import type { Interval } from "./location_query.ts";
-import type { SavedSegment } from "./segments.ts";
 
-/** Counts are null where imported days alone stand, which do not tell them, and of too few for a share. */
-export interface Kpis {
-  readonly visitors: number | null;
-  readonly newVisitors: number | null;
-  readonly sessions: number | null;
-  readonly pageviews: number | null;
-  readonly events: number | null;
-  readonly bounceRate: Rate;
-  readonly sessionDuration: {
-    readonly meanSeconds: number | null;
-    readonly medianSeconds: number | null;
-  };
-  readonly pageviewsPerSession: number | null;
-  /** Daily sums of another product are in it. */
-  readonly imported?: true;
-}
+/** What a reply has beside `query` and `asOf`, of the members that the server tells of. */
+export type ReplyOf<Members extends ZodRawShape> = output<ZodObject<Members>>;
 
 /** What figures are compared with. */
-export interface Compared {
-  readonly from: string;
-  readonly to: string;
-  /** Where segments are compared: in the same range. */
-  readonly segment?: SavedSegment;
-}
-
-export interface Bucket {
-  readonly start: string;
-  /** Local text: 2026-01-31, 2026-01-31 14:00 or 2026-01. */
-  readonly label: string;
-  readonly complete: boolean;
-}
+export type Compared = ReplyOf<typeof COMPARED_SHOWN>;
+export type Bucket = ReplyOf<typeof BUCKET_SHOWN>;
 
 /** `GET /v1/kpis`. */
-export interface KpisReply extends MayBeImported {
+export interface KpisReply extends ReplyOf<typeof KPIS_REPLY>, MayBeImported {
   readonly query: MayBeImported["query"] & { readonly interval: Interval };
   readonly asOf: string;
-  readonly totals: Kpis;
-  readonly series: readonly (Kpis & Bucket)[];
-  readonly previous?: Compared & {
-    readonly totals: Kpis;
-    readonly series: readonly (Kpis & Bucket)[];
-  };
 }
+
+/** Counts are null where imported days alone stand, which do not tell them, and of too few for a share. */
+export type Kpis = KpisReply["totals"];
 
 export type AcquisitionRow = output<typeof acquisition.AcquisitionRow>;
 
@@ -70,8 +44,4 @@ export interface PagesReply extends MayBeImported {
 }
 
 /** `GET /v1/live`. */
-export interface LiveReply {
-  readonly visitors: { readonly last5Minutes: number; readonly last30Minutes: number };
-  readonly pages: readonly { readonly path: string; readonly visitors: number }[];
-  readonly series: readonly (Bucket & { readonly pageviews: number })[];
-}
+export type LiveReply = ReplyOf<typeof LIVE_REPLY>;

@@ -1,14 +1,6 @@
-export interface SessionProject {
-  readonly id: string;
-  readonly name: string;
-  readonly timezone: string;
-  readonly siteUrl: string | null;
-}
+import type { output } from "zod";
+import type { SessionShown } from "../auth/session_endpoints.ts";
 
 /** Who the token is: the reply of `GET /v1/session`. */
-export interface Session {
-  readonly subject: string;
-  readonly scopes: readonly string[];
-  readonly projects: readonly SessionProject[];
-  readonly expiresAt: string;
-}
+export type Session = output<typeof SessionShown>;
+export type SessionProject = Session["projects"][number];

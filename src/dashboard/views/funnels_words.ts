@@ -1,26 +1,17 @@
 import { ApiProblem } from "../api_problem.ts";
-import type { FunnelChange, GroupShown, StepReply } from "../../reports/funnels/funnels.ts";
-import type { Compared } from "../replies.ts";
+import type { FUNNEL_REPLY } from "../../reports/funnels/funnels.ts";
+import type { ReplyOf } from "../replies.ts";
 import type { FunnelDefinition } from "./funnels_definition.ts";
 
-export type FunnelStep = StepReply;
-export type FunnelGroup = GroupShown;
-
 /** `GET /v1/funnels` with steps. */
-export interface FunnelReply {
+export interface FunnelReply extends ReplyOf<typeof FUNNEL_REPLY> {
   readonly asOf: string;
   /** What was run; the reply that is shown may be older than the definition. */
   readonly query: FunnelDefinition;
-  readonly steps: readonly FunnelStep[];
-  readonly entered: number;
-  /** Null, here and below: a share does not tell of so few. */
-  readonly converted: number | null;
-  readonly excluded: number | null;
-  readonly open: number | null;
-  readonly groups?: readonly FunnelGroup[];
-  readonly previous?: Compared;
-  readonly change?: FunnelChange;
 }
+
+export type FunnelStep = FunnelReply["steps"][number];
+export type FunnelGroup = NonNullable<FunnelReply["groups"]>[number];
 
 /** Who reached the last step, as a share of who entered; null: nobody did, or too few for a share. */
 export function conversionOf(

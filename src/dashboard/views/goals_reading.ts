@@ -1,19 +1,15 @@
-import type { GoalChange as Change, GoalResult } from "../../reports/goals/goals.ts";
-import type { Compared } from "../replies.ts";
-
-/** A saved goal and what came of it. */
-export type Goal = GoalResult;
-export type GoalValue = NonNullable<Goal["valueDefinition"]>;
-export type GoalChange = Change;
+import type { GOALS_REPLY } from "../../reports/goals/goals.ts";
+import type { ReplyOf } from "../replies.ts";
 
 /** `GET /v1/goals`. */
-export interface GoalsReply {
+export interface GoalsReply extends ReplyOf<typeof GOALS_REPLY> {
   readonly asOf: string;
-  readonly goals: readonly Goal[];
-  readonly previous?: Compared;
-  /** In the order of the goals. */
-  readonly change?: readonly GoalChange[];
 }
+
+/** A saved goal and what came of it. */
+export type Goal = GoalsReply["goals"][number];
+export type GoalValue = NonNullable<Goal["valueDefinition"]>;
+export type GoalChange = NonNullable<GoalsReply["change"]>[number];
 
 /** The figures of a goal whose series can be shown. */
 export type GoalFigure = "uniqueConversions" | "totalConversions";

@@ -1,5 +1,7 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { output } from "zod";
+import type { CaptureJobReply } from "../../screenshots/queue/capture_job_endpoints.ts";
 import { read, send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { project } from "../location_state.ts";
@@ -11,19 +13,9 @@ const POLL_MS = 1_500;
 /** A job that cannot be asked about so often in a row is given up. */
 const FAILURES_MAX = 5;
 
-interface JobCapture {
-  readonly path: string;
-  readonly device: Device;
-  readonly status: string;
-  readonly message: string;
-}
-
+type JobReply = output<typeof CaptureJobReply>;
 /** Pictures being taken. */
-export interface CaptureJob {
-  readonly id: string;
-  readonly status: "queued" | "running" | "done";
-  readonly captures: readonly JobCapture[];
-}
+export type CaptureJob = JobReply["job"];
 
 export interface JobRun {
   /** The page that the pictures are of; null: none was asked for. */
@@ -33,10 +25,6 @@ export interface JobRun {
   readonly problem: ApiProblem | null;
   readonly isRunning: boolean;
   readonly start: (path: string, devices: readonly Device[]) => void;
-}
-
-interface JobReply {
-  readonly job: CaptureJob;
 }
 
 /** Follows a job to its end. Throws ApiProblem where it is lost. */

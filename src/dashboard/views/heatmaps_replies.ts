@@ -3,6 +3,10 @@
 import type { output } from "zod";
 import type { Capture } from "../../reports/heatmaps/heatmap_capture.ts";
 import type { ElementShown } from "../../reports/heatmaps/heatmap_elements.ts";
+import type { HEATMAP_PATHS_REPLY } from "../../reports/heatmaps/heatmap_paths.ts";
+import type { HEATMAP_REPLY } from "../../reports/heatmaps/heatmaps.ts";
+import type { ReplyOf } from "../replies.ts";
+
 export const DEVICES = ["desktop", "tablet", "mobile"] as const;
 export type Device = typeof DEVICES[number];
 export const KINDS = ["click", "rage", "dead", "scroll"] as const;
@@ -23,41 +27,14 @@ export const DEVICE_LABELS: Readonly<Record<Device, string>> = {
 
 export type { Capture };
 
-/** The clicks of one cell: `x` is a fraction of the width, `y` in CSS pixels. */
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-  /** Its target keeps its place in the window, which `y` then counts in. */
-  readonly fixed: boolean;
-  readonly count: number;
-  readonly visitors: number;
-}
-
-export interface Reach {
-  readonly depthPx: number;
-  /** Page views that were seen down to here. */
-  readonly reached: number;
-}
-
+export type HeatmapReply = ReplyOf<typeof HEATMAP_REPLY>;
+/** The clicks of one cell. */
+export type Point = HeatmapReply["points"][number];
+export type Reach = HeatmapReply["scroll"][number];
 /** Something on the page that was clicked. */
 export type Element = output<typeof ElementShown>;
 
-export interface HeatmapReply {
-  readonly capture: Capture;
-  readonly points: readonly Point[];
-  readonly scroll: readonly Reach[];
-  /** Only where they were asked for. */
-  readonly elements?: readonly Element[];
-  /** Null: a share tells of no so few visitors. */
-  readonly sample: { readonly visitors: number; readonly clicks: number } | null;
-}
-
-export interface PathRow {
-  readonly path: string;
-  readonly visitors: number;
-  readonly clicks: number;
-  readonly devices: Readonly<Record<Device, { readonly status: string }>>;
-}
+export type PathRow = ReplyOf<typeof HEATMAP_PATHS_REPLY>["rows"][number];
 
 /** The device that the address names; desktop where it names none. */
 export function readDevice(text: string | null): Device {

@@ -1,46 +1,13 @@
+import type { INSIGHTS_REPLY } from "../../reports/insights/insights.ts";
 import { change, counted, decimal, integer, percent, points } from "../number_format.ts";
-
-/** What one change of `GET /v1/insights` tells. */
-export interface ChangeFound {
-  readonly kind: "total_change" | "value_change" | "new_value" | "vanished_value";
-  readonly metric: string;
-  readonly goal?: string;
-  readonly dimension?: string;
-  readonly value?: string | null;
-  readonly current: number;
-  readonly previous: number;
-  readonly change: number | null;
-  readonly weekdays: {
-    readonly current: number;
-    readonly expected: number;
-    readonly change: number | null;
-  };
-  readonly contribution: number | null;
-  readonly pValue: number;
-  readonly adjustedPValue: number;
-  readonly score: number;
-  readonly text: string;
-  /** Path and query of the read that shows it. */
-  readonly drilldown: string;
-}
-
-/** Changes with one cause: the one that tells it best, and the others. */
-export interface Finding extends ChangeFound {
-  readonly evidence: readonly ChangeFound[];
-  /** What was noted as it began, the latest first; the text tells the first. */
-  readonly notes: readonly { readonly at: string; readonly text: string }[];
-}
+import type { ReplyOf } from "../replies.ts";
 
 /** `GET /v1/insights`. */
-export interface InsightsReply {
-  readonly findings: readonly Finding[];
-  /** Before those with one cause were put together. */
-  readonly changes: number;
-  readonly tested: number;
-  readonly weeks: number;
-  /** Null where nothing was tested. */
-  readonly previous: { readonly from: string; readonly to: string } | null;
-}
+export type InsightsReply = ReplyOf<typeof INSIGHTS_REPLY>;
+/** Changes with one cause: the one that tells it best, and the others. */
+export type Finding = InsightsReply["findings"][number];
+/** What one change tells. */
+export type ChangeFound = Finding["evidence"][number];
 
 /** Smaller ones are not told by their digits. */
 const P_VALUE_LEAST = 0.0001;

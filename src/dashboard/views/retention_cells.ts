@@ -1,21 +1,14 @@
 import { bucketLabel, counted, integer, NOTHING, percent } from "../number_format.ts";
 import { OTHER } from "../filter_fields.ts";
 import type { Cohort } from "../../reports/retention/cohort.ts";
+import type { RETENTION_REPLY } from "../../reports/retention/retention.ts";
 import type { Rate } from "../../reports/answer/report.ts";
 import type { CsvContent } from "../csv_button.tsx";
-import type { Compared } from "../replies.ts";
+import type { ReplyOf } from "../replies.ts";
 import type { Every } from "./retention_question.ts";
 
-type Average = readonly { readonly period: number; readonly rate: Rate }[];
-
 /** `GET /v1/retention`. */
-export interface RetentionReply {
-  readonly cohorts: readonly Cohort[];
-  readonly average: Average;
-  readonly previous?: Compared & { readonly average: Average };
-  readonly change?: {
-    readonly average: readonly { readonly period: number; readonly points: number | null }[];
-  };
+export interface RetentionReply extends ReplyOf<typeof RETENTION_REPLY> {
   readonly query: { readonly interval: Every };
 }
 

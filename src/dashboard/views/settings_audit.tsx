@@ -1,5 +1,7 @@
 /// <reference lib="dom" />
+import type { output } from "zod";
 import type { AuditAction } from "../../audit/audit.ts";
+import type { AuditShown } from "../../auth/audit_endpoint.ts";
 import { type Column, DataTable } from "../data_table.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
@@ -9,14 +11,8 @@ import { usePages } from "../resource.ts";
 const DEFINITION =
   "Who did what to people, projects, keys, tokens and shares, and who exported or erased. Kept for 400 days.";
 
-/** One thing that somebody did: a row of `GET /v1/audit`. */
-export interface AuditRow {
-  readonly at: string;
-  readonly who: string;
-  readonly what: string;
-  readonly subject: string;
-  readonly from: string | null;
-}
+/** One thing that somebody did. */
+export type AuditRow = output<typeof AuditShown>["rows"][number];
 
 const WORDS: Readonly<Record<AuditAction, string>> = {
   "owner.create": "Made the first owner",

@@ -1,5 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
+import type { output } from "zod";
+import type { PasskeysReply } from "../../auth/passkeys/passkey_endpoints.ts";
 import { deleteAt } from "../api.ts";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
@@ -13,16 +15,8 @@ import { useRead } from "../resource.ts";
 const DEFINITION =
   "A way in without a password: your device's fingerprint, face or PIN, or a security key.";
 
-interface Passkey {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-}
-
-interface PasskeysReply {
-  readonly passkeys: readonly Passkey[];
-}
+type PasskeyList = output<typeof PasskeysReply>;
+type Passkey = PasskeyList["passkeys"][number];
 
 interface DialogProps {
   readonly onClose: () => void;
@@ -75,7 +69,7 @@ function Remove({ of, onClose, onDone }: DialogProps & { of: Passkey }) {
 
 /** The passkeys of the account, and the way to more. */
 export function PasskeysPanel() {
-  const passkeys = useRead<PasskeysReply>("/v1/auth/passkeys");
+  const passkeys = useRead<PasskeyList>("/v1/auth/passkeys");
   const [task, setTask] = useState<"add" | Passkey | null>(null);
   const rows = passkeys.data?.passkeys ?? [];
   const onClose = () => setTask(null);

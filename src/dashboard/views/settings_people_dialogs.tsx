@@ -14,12 +14,7 @@ import {
   ProjectsField,
   RoleField,
 } from "./settings_access_fields.tsx";
-import type {
-  Invitation,
-  InvitationReply,
-  InvitedReply,
-  Person,
-} from "./settings_people_replies.ts";
+import type { Invitation, InvitedReply, Person } from "./settings_people_replies.ts";
 import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
 
 /** What a dialog is open for. */
@@ -78,7 +73,8 @@ function Invite({ onClose, onChanged, onLink }: TaskProps & { onLink: ShowLink }
     const body = { email: email.trim(), ...called, ...bodyOf(access) };
     const { person, invitation } = (await send<InvitedReply>("POST", "/v1/people", body))!;
     onChanged();
-    onLink(person, invitation);
+    // Only who is given a password has none.
+    onLink(person, invitation!);
   });
   const { isBusy, problem } = request;
   return (
@@ -166,7 +162,7 @@ function NewLink({ of, onClose, onLink }: TaskProps & { of: Person; onLink: Show
   const isInvited = of.joinedAt === null;
   const { isBusy, problem, run } = useRequest(async () => {
     const path = `/v1/people/${of.id}/invitation`;
-    onLink(of, (await send<InvitationReply>("POST", path))!.invitation);
+    onLink(of, (await send<InvitedReply>("POST", path))!.invitation!);
   });
   return (
     <Dialog

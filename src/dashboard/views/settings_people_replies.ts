@@ -2,7 +2,7 @@
 
 import type { output } from "zod";
 import type { AccountShown, SessionsShown } from "../../auth/people/account_endpoints.ts";
-import type { InvitationShown } from "../../auth/people/people_endpoints.ts";
+import type { InvitationShown, PersonInvited } from "../../auth/people/people_endpoints.ts";
 import type { PersonShown } from "../../auth/people/people.ts";
 import type { Role } from "../../auth/roles.ts";
 
@@ -22,14 +22,7 @@ export type SignedIn = SessionsReply["sessions"][number];
 /** A link that lets somebody in once. */
 export type Invitation = output<typeof InvitationShown>;
 
-export interface InvitedReply {
-  readonly person: Person;
-  readonly invitation: Invitation;
-}
-
-export interface InvitationReply {
-  readonly invitation: Invitation;
-}
+export type InvitedReply = output<typeof PersonInvited>;
 
 export const ROLE_CHOICES: readonly { value: Role; label: string; hint: string }[] = [
   { value: "viewer", label: "Viewer", hint: "Sees the numbers and changes nothing." },

@@ -1,5 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
+import type { output } from "zod";
+import type { ActorErased, ActorExport } from "../../reports/people/actors.ts";
 import { read, send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { Confirm } from "../dialog.tsx";
@@ -14,22 +16,8 @@ import { readableJson } from "./events_record.ts";
 const DEFINITION =
   "All that is stored of one person: shown and saved where they ask for it, and deleted where they want that.";
 
-interface PersonReply {
-  readonly actor: {
-    readonly id: string;
-    readonly userId: string | null;
-    readonly anonymousIds: readonly string[];
-    readonly hash: string | null;
-    readonly firstSeenAt: string | null;
-    readonly lastSeenAt: string | null;
-  };
-  readonly sessions: readonly unknown[];
-  readonly events: readonly unknown[];
-}
-
-interface ErasedReply {
-  readonly erased: { readonly events: number };
-}
+type PersonReply = output<typeof ActorExport>;
+type ErasedReply = output<typeof ActorErased>;
 
 function pathOf(id: string): string {
   return `/v1/actors/${encodeURIComponent(id)}`;

@@ -63,11 +63,11 @@ export function questionForm(question: Question): QuestionForm {
 }
 
 /** Events as they are typed: what is unfinished is refused, not left out. */
-export function typedMatch({ name, filters }: EventMatch): NonNullable<Question["match"]> {
+export function typedMatch({ name, filters }: EventMatch) {
   return { name: name ?? "", filters };
 }
 
-function sourceOf(form: QuestionForm): Partial<Question> {
+function sourceOf(form: QuestionForm) {
   switch (form.counting) {
     case "metric":
       return { metric: form.metric };
@@ -85,7 +85,7 @@ function sourceOf(form: QuestionForm): Partial<Question> {
 }
 
 /** The form as the API takes it. */
-export function questionOf(form: QuestionForm): Question {
+export function questionOf(form: QuestionForm) {
   return {
     ...sourceOf(form),
     filters: form.filters,

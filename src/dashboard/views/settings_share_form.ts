@@ -1,20 +1,9 @@
+import type { output } from "zod";
+import type { ShareShown } from "../../shares/shares.ts";
 import type { ApiProblem } from "../api_problem.ts";
 import type { Filter } from "../location_query.ts";
 
-/** A share as the API lists it. */
-export interface Share {
-  readonly id: string;
-  readonly url: string;
-  readonly title: string;
-  readonly views: readonly string[];
-  readonly filters: readonly Filter[];
-  readonly expiresAt: string | null;
-  readonly hasPassword: boolean;
-  readonly embedOrigins: readonly string[];
-  readonly minimumVisitors: number;
-  readonly createdAt: string;
-  readonly status: "active" | "expired";
-}
+export type Share = output<typeof ShareShown>;
 
 export interface SharesReply {
   readonly shares: readonly Share[];

@@ -1,104 +1,23 @@
+import type { output } from "zod";
+import type { AlertShown } from "../../told/alert_definition.ts";
+import type { QuestionSchema } from "../../told/alert_question.ts";
+import type { DeliveryShown } from "../../told/deliveries.ts";
+import type { DigestShown } from "../../told/digest_definition.ts";
+import type { WebhookSaved } from "../../told/webhook_definition.ts";
 import { filterText } from "../filter_fields.ts";
-import type { Filter } from "../location_query.ts";
 import { decimal, percent } from "../number_format.ts";
 import { type VitalName, vitalText } from "./vitals_words.ts";
 
-/** A digest as the API lists it. */
-export interface Digest {
-  readonly slug: string;
-  readonly title: string;
-  readonly every: "daily" | "weekly" | "monthly";
-  readonly at: string;
-  readonly timezone: string | null;
-  readonly to: readonly string[];
-  readonly webhooks: readonly string[];
-  readonly projects: readonly string[];
-  readonly filters: readonly Filter[];
-  /** A slug; null: everybody. */
-  readonly segment: string | null;
-  readonly questions: readonly Question[];
-  readonly nextAt: string;
-  readonly problem: string | null;
-}
-
-/** What an alert counts, or a digest tells beside its own. */
-export interface Question {
-  readonly metric?: string;
-  readonly goal?: string;
-  readonly match?: { readonly name: string; readonly filters: readonly Filter[] };
-  readonly funnel?: string;
-  readonly vital?: string;
-  readonly measure?: string;
-  readonly filters: readonly Filter[];
-  readonly segment: string | null;
-}
-
+export type Digest = output<typeof DigestShown>;
+export type Alert = output<typeof AlertShown>;
+export type Delivery = output<typeof DeliveryShown>;
 /** What an alert waits for. */
-export type Cause =
-  | {
-    readonly kind: "threshold";
-    readonly question: Question;
-    readonly above?: number;
-    readonly below?: number;
-    readonly over: string;
-  }
-  | {
-    readonly kind: "unusual";
-    readonly question: Question;
-    readonly direction: "any" | "up" | "down";
-  }
-  | {
-    readonly kind: "silence";
-    readonly minutes: number;
-    readonly match: { readonly name: string; readonly filters: readonly Filter[] } | null;
-  }
-  | {
-    readonly kind: "finding";
-    readonly score: number;
-    readonly filters: readonly Filter[];
-    readonly segment: string | null;
-  };
-
-/** An alert as the API lists it. */
-export interface Alert {
-  readonly slug: string;
-  readonly title: string;
-  readonly on: Cause;
-  /** Whether it is told, too, that it is over. */
-  readonly recovery: boolean;
-  readonly to: readonly string[];
-  readonly webhooks: readonly string[];
-  readonly firingSince: string | null;
-  readonly problem: string | null;
-}
-
-export type WebhookFormat = "standard" | "slack" | "discord" | "teams";
-
-/** A webhook as the API lists it; `secret` only in the reply to a new one. */
-export interface Webhook {
-  readonly slug: string;
-  readonly title: string;
-  readonly url: string;
-  readonly format: WebhookFormat;
-  readonly secret?: string;
-}
-
-/** What became of a message: a row of `GET /v1/deliveries`. */
-export interface Delivery {
-  readonly id: string;
-  readonly at: string;
-  readonly source: "digest" | "alert" | "webhook";
-  readonly slug: string;
-  readonly subject: string;
-  readonly isTest: boolean;
-  readonly channel: "mail" | "webhook" | "log";
-  readonly receiver: string;
-  readonly status: "waiting" | "sent" | "failed" | "dropped";
-  readonly tries: number;
-  readonly outcome: string | null;
-  readonly nextTryAt: string | null;
-  readonly endedAt: string | null;
-}
+export type Cause = Alert["on"];
+/** What an alert counts, or a digest tells beside its own. */
+export type Question = output<typeof QuestionSchema>;
+/** A webhook; `secret` only in the reply to a new one. */
+export type Webhook = output<typeof WebhookSaved>;
+export type WebhookFormat = Webhook["format"];
 
 export interface SentReply {
   readonly deliveries: readonly Delivery[];

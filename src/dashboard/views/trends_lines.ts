@@ -1,21 +1,17 @@
 import type {
-  TrendChange,
   TrendLine as LineReply,
   TrendPoint,
+  TRENDS_REPLY,
 } from "../../reports/trends/trends.ts";
 import { type ChartPoint, pointsOf } from "../chart_lines.ts";
 import { OTHER, valueLabel } from "../filter_fields.ts";
 import type { Interval } from "../location_query.ts";
 import { type EventMatch, matchText } from "../match_editor.tsx";
-import type { Compared } from "../replies.ts";
+import type { ReplyOf } from "../replies.ts";
 
 /** `GET /v1/trends`. */
-export interface TrendsReply {
+export interface TrendsReply extends ReplyOf<typeof TRENDS_REPLY> {
   readonly asOf: string;
-  readonly series: readonly (TrendPoint | LineReply)[];
-  readonly previous?: Compared & { readonly series: readonly (TrendPoint | LineReply)[] };
-  /** In the order of the lines, then those that the range compared with has alone. */
-  readonly change?: readonly TrendChange[];
   /** As it was asked: what is chosen may be further already. */
   readonly query: {
     readonly interval: Interval;

@@ -1,52 +1,30 @@
 /** What the reads of visits and people reply, as their views take it. */
 
 import type { output } from "zod";
-import type { ExportedEvent } from "../../event_file/exported_event.ts";
-import type * as people from "../../reports/visits/people.ts";
+import type { PEOPLE_REPLY } from "../../reports/visits/people.ts";
 import type * as head from "../../reports/visits/person_head.ts";
-import type * as visits from "../../reports/visits/visit_rows.ts";
+import type { PERSON_TIMELINE_REPLY } from "../../reports/visits/person_timeline.ts";
+import type { VISIT_REPLY } from "../../reports/visits/visit.ts";
+import type { VISITS_REPLY } from "../../reports/visits/visits.ts";
 import { valueLabel } from "../filter_fields.ts";
 import { money, NOTHING } from "../number_format.ts";
+import type { ReplyOf } from "../replies.ts";
 
-export type VisitRow = output<typeof visits.VisitRow>;
-export type WholeVisit = output<typeof visits.WholeVisit>;
-export type PersonRow = output<typeof people.PersonRow>;
 export type PersonHead = output<typeof head.PersonHead>;
 
-/** A page of `GET /v1/visits`; with `of`, how many there are. */
-export interface VisitsReply {
-  readonly rows: readonly VisitRow[];
-  readonly nextCursor: string | null;
-  readonly total?: number;
-}
-
-/** The same of `GET /v1/actors`. */
-export interface PeopleReply {
-  readonly rows: readonly PersonRow[];
-  readonly nextCursor: string | null;
-  readonly total?: number;
-}
-
-/** An event of a visit's story. */
-export interface StoryEvent extends ExportedEvent {
-  readonly secondsToNext: number | null;
-  readonly secondsOnPage: number | null;
-  readonly goals: readonly string[];
-}
-
+/** `GET /v1/visits`. */
+export type VisitsReply = ReplyOf<typeof VISITS_REPLY>;
+export type VisitRow = VisitsReply["rows"][number];
+/** `GET /v1/actors`. */
+export type PeopleReply = ReplyOf<typeof PEOPLE_REPLY>;
+export type PersonRow = PeopleReply["rows"][number];
 /** `GET /v1/visits/{id}`. */
-export interface VisitReply {
-  readonly visit: WholeVisit;
-  readonly events: readonly StoryEvent[];
-  readonly nextCursor: string | null;
-}
-
+export type VisitReply = ReplyOf<typeof VISIT_REPLY>;
+export type WholeVisit = VisitReply["visit"];
+/** An event of a visit's story. */
+export type StoryEvent = VisitReply["events"][number];
 /** `GET /v1/actors/{id}/timeline`. */
-export interface PersonReply {
-  readonly person: PersonHead;
-  readonly events: readonly ExportedEvent[];
-  readonly nextCursor: string | null;
-}
+export type PersonReply = ReplyOf<typeof PERSON_TIMELINE_REPLY>;
 
 /** Where a visit came from: its channel, and the source where that says more. */
 export function originText({ channel, source }: VisitRow): string {

@@ -2,6 +2,7 @@ import type * as vitals from "../../reports/vitals/vitals.ts";
 import type { VitalName } from "../../reports/vitals/vital_bounds.ts";
 import type { Interval } from "../location_query.ts";
 import { decimal, integer } from "../number_format.ts";
+import type { ReplyOf } from "../replies.ts";
 
 export type { VitalName };
 export type VitalsRow = vitals.VitalsRow;
@@ -10,13 +11,9 @@ export type Vital = vitals.VitalShown;
 export type Rating = NonNullable<Vital["rating"]>;
 
 /** `GET /v1/vitals`. */
-export interface VitalsReply {
+export interface VitalsReply extends ReplyOf<typeof vitals.VITALS_REPLY> {
   readonly query: { readonly interval: Interval };
   readonly asOf: string;
-  readonly bounds: Readonly<Record<VitalName, { readonly good: number; readonly poor: number }>>;
-  readonly totals: VitalsTotals;
-  readonly rows: readonly VitalsRow[];
-  readonly series: readonly vitals.VitalsBucket[];
 }
 
 interface Words {

@@ -42,7 +42,6 @@ const GroupShown = z.object({
   steps: z.array(StepShown),
 }).meta({ id: "FunnelGroup" });
 
-export type GroupShown = z.output<typeof GroupShown>;
 const FIGURES = {
   steps: z.array(StepShown),
   entered: z.int().meta({ description: "Who did the first step in the range." }),
@@ -56,7 +55,7 @@ const FIGURES = {
   groups: z.array(GroupShown).optional().meta({ description: "With `by`, the largest first." }),
 };
 
-export type StepReply = z.output<typeof StepShown>;
+type StepReply = z.output<typeof StepShown>;
 
 const FunnelChange = z.object({
   entered: ChangeShown,
@@ -71,9 +70,10 @@ const FunnelChange = z.object({
   })),
 }).meta({ id: "FunnelChange" });
 
-export type FunnelChange = z.output<typeof FunnelChange>;
+type FunnelChange = z.output<typeof FunnelChange>;
 
-const RESULT = {
+/** What a funnel comes to, in replies, beside `query` and `asOf`. */
+export const FUNNEL_REPLY = {
   ...FIGURES,
   previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().meta({
     description: "Only with `compare`: the funnel in the range or segment compared with",
@@ -205,7 +205,9 @@ export const FUNNELS: Report = {
   compares: "asked",
   semantics: SEMANTICS,
   reply: {
-    ...Object.fromEntries(Object.entries(RESULT).map(([name, type]) => [name, type.optional()])),
+    ...Object.fromEntries(
+      Object.entries(FUNNEL_REPLY).map(([name, type]) => [name, type.optional()]),
+    ),
     funnels: z.array(FunnelShown).optional().meta({
       description: "The saved funnels, by slug; only without `steps`.",
     }),
@@ -236,6 +238,6 @@ export const SAVED_FUNNEL: Report = {
   parameters: {},
   compares: "asked",
   semantics: SEMANTICS,
-  reply: { slug: z.string(), title: z.string(), ...RESULT },
+  reply: { slug: z.string(), title: z.string(), ...FUNNEL_REPLY },
   ask: (_query, params) => ({ answer: (read) => runSaved(read, params.slug ?? "") }),
 };

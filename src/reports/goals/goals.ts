@@ -166,6 +166,15 @@ const GoalChange = z.object({
 
 export type GoalChange = z.output<typeof GoalChange>;
 
+/** The reply, beside `query` and `asOf`. */
+export const GOALS_REPLY = {
+  goals: z.array(GoalResult),
+  previous: z.object({ ...COMPARED_SHOWN, goals: z.array(GoalResult) }).optional().meta({
+    description: "Only with `compare`: the goals in the range or segment compared with",
+  }),
+  change: z.array(GoalChange).optional().meta({ description: "In the order of `goals`" }),
+};
+
 /** `GET /v1/goals`: every saved goal of the project, by slug. */
 export const GOALS: Report = {
   path: "/v1/goals",
@@ -180,12 +189,6 @@ export const GOALS: Report = {
     "each conversion. In a series an actor counts once in each bucket, so that buckets need not " +
     "add up to the whole. change = (current - previous) / previous; " +
     "conversionRatePoints = current - previous.",
-  reply: {
-    goals: z.array(GoalResult),
-    previous: z.object({ ...COMPARED_SHOWN, goals: z.array(GoalResult) }).optional().meta({
-      description: "Only with `compare`: the goals in the range or segment compared with",
-    }),
-    change: z.array(GoalChange).optional().meta({ description: "In the order of `goals`" }),
-  },
+  reply: GOALS_REPLY,
   ask: () => ({ answer }),
 };

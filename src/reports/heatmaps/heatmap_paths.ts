@@ -41,6 +41,17 @@ async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
 const StatusShown = CaptureShown.pick({ status: true })
   .meta({ id: "CaptureStatus", description: "What became of the page's picture." });
 
+/** The reply, beside `query` and `asOf`. */
+export const HEATMAP_PATHS_REPLY = {
+  rows: z.array(z.object({
+    path: z.string().meta({ description: "$other: all pages of too few visitors for a share" }),
+    visitors: z.int(),
+    clicks: z.int(),
+    devices: z.object({ desktop: StatusShown, tablet: StatusShown, mobile: StatusShown }),
+  })),
+  nextCursor: z.string().nullable(),
+};
+
 /** `GET /v1/heatmaps/paths`: the pages that have heatmaps. */
 export const HEATMAP_PATHS: Report = {
   path: "/v1/heatmaps/paths",
@@ -50,15 +61,7 @@ export const HEATMAP_PATHS: Report = {
     "Paths with at least one selected page_view or click in the range. Visitors: distinct actors of those " +
     "events. Clicks: all clicks on the path, on every device, with or without a position. Most visitors " +
     "first, then clicks, then by path.",
-  reply: {
-    rows: z.array(z.object({
-      path: z.string().meta({ description: "$other: all pages of too few visitors for a share" }),
-      visitors: z.int(),
-      clicks: z.int(),
-      devices: z.object({ desktop: StatusShown, tablet: StatusShown, mobile: StatusShown }),
-    })),
-    nextCursor: z.string().nullable(),
-  },
+  reply: HEATMAP_PATHS_REPLY,
   ask: (query) => {
     const cursor = readRowCursor(query, 2);
     return { answer: (read) => answer(read, cursor) };

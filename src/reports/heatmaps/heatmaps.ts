@@ -189,6 +189,30 @@ async function answer(
   };
 }
 
+/** The reply, beside `query` and `asOf`. */
+export const HEATMAP_REPLY = {
+  capture: CaptureShown,
+  points: z.array(z.object({
+    x: z.number().meta({ description: "Across the document's width: 0 left, 1 right." }),
+    y: z.number().meta({ description: "CSS pixels from the top: of the window, if fixed." }),
+    fixed: z.boolean().meta({
+      description: "The target keeps its place while the page scrolls.",
+    }),
+    count: z.int().meta({ description: "Clicks in the cell." }),
+    visitors: z.int(),
+  })).meta({ description: "Most clicks first; empty for the kind `scroll`." }),
+  scroll: z.array(z.object({
+    depthPx: z.int(),
+    reached: z.int().meta({ description: "Page views that were seen down to here." }),
+  })).meta({ description: "From the top down; empty for other kinds than `scroll`." }),
+  elements: z.array(ElementShown).optional().meta({
+    description: "With `elements`: most clicks first, then most visitors; none for `scroll`.",
+  }),
+  sample: z.object({ visitors: z.int(), clicks: z.int() }).nullable().meta({
+    description: "Null: too few visitors clicked for a share to tell.",
+  }),
+};
+
 export const HEATMAPS: Omit<Report, "ask"> = {
   path: "/v1/heatmaps",
   summary: "Clicks of a page by where they hit, or how far down it was seen",
@@ -208,28 +232,7 @@ export const HEATMAPS: Omit<Report, "ask"> = {
     "without a position too, and who made them, the same in each kind. `scroll`: page views " +
     "whose deepest pixel is at least depthPx, every 100 px down to the deepest. `elements`: all clicks of " +
     "the kind that carry a selector, by it.",
-  reply: {
-    capture: CaptureShown,
-    points: z.array(z.object({
-      x: z.number().meta({ description: "Across the document's width: 0 left, 1 right." }),
-      y: z.number().meta({ description: "CSS pixels from the top: of the window, if fixed." }),
-      fixed: z.boolean().meta({
-        description: "The target keeps its place while the page scrolls.",
-      }),
-      count: z.int().meta({ description: "Clicks in the cell." }),
-      visitors: z.int(),
-    })).meta({ description: "Most clicks first; empty for the kind `scroll`." }),
-    scroll: z.array(z.object({
-      depthPx: z.int(),
-      reached: z.int().meta({ description: "Page views that were seen down to here." }),
-    })).meta({ description: "From the top down; empty for other kinds than `scroll`." }),
-    elements: z.array(ElementShown).optional().meta({
-      description: "With `elements`: most clicks first, then most visitors; none for `scroll`.",
-    }),
-    sample: z.object({ visitors: z.int(), clicks: z.int() }).nullable().meta({
-      description: "Null: too few visitors clicked for a share to tell.",
-    }),
-  },
+  reply: HEATMAP_REPLY,
 };
 
 /** `GET /v1/heatmaps`: where a page was clicked, or how far down it was seen, over its picture. */

@@ -80,6 +80,24 @@ const Insight = z.object({
   }),
 }).meta({ id: "Insight" });
 
+/** The reply, beside `query` and `asOf`. */
+export const INSIGHTS_REPLY = {
+  findings: z.array(Insight).meta({
+    description: `By score, at most \`limit\`, and ${INSIGHT_CAUSES_MAX}`,
+  }),
+  changes: z.int().meta({
+    description: "Changes found, before those with one cause were put together",
+  }),
+  tested: z.int().meta({ description: "Comparisons made, which p-values are adjusted for" }),
+  weeks: z.int().meta({
+    description:
+      `Weeks before the range that were looked at. Nothing is tested with less than ${INSIGHT_WEEKS_MIN}, or where the project's first event lies in the previous period`,
+  }),
+  previous: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable().meta({
+    description: "The period compared with; null where nothing was tested",
+  }),
+};
+
 const INSIGHTS: Omit<Report, "ask"> = {
   path: "/v1/insights",
   summary: "What changed beyond chance, and which channel, page, place or device explains it",
@@ -99,22 +117,7 @@ const INSIGHTS: Omit<Report, "ask"> = {
     "a change of which two thirds or more of the excess (range less previous period) lie in causes, within a broader one as far as it moved in proportion, is evidence of the one that explains most of it. False discoveries are held at 5 % over causes, too. " +
     "notes: in a range of at most a week, those of its days and of the day before where on the note's day and later lie two thirds or more of what the days have beyond their weekdays, and that day or the next has half of such a day's mean; none of longer ranges. " +
     `Of more than ${INSIGHT_GROUPED_MAX} changes, and more than ${INSIGHT_CAUSES_MAX} causes, the weaker ones are not told.`,
-  reply: {
-    findings: z.array(Insight).meta({
-      description: `By score, at most \`limit\`, and ${INSIGHT_CAUSES_MAX}`,
-    }),
-    changes: z.int().meta({
-      description: "Changes found, before those with one cause were put together",
-    }),
-    tested: z.int().meta({ description: "Comparisons made, which p-values are adjusted for" }),
-    weeks: z.int().meta({
-      description:
-        `Weeks before the range that were looked at. Nothing is tested with less than ${INSIGHT_WEEKS_MIN}, or where the project's first event lies in the previous period`,
-    }),
-    previous: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable().meta({
-      description: "The period compared with; null where nothing was tested",
-    }),
-  },
+  reply: INSIGHTS_REPLY,
 };
 
 /** `GET /v1/insights`: what changed, and which values made it change. */

@@ -60,6 +60,15 @@ const KpiChange = z.object({
 
 const KpiBucket = Kpis.extend(BUCKET_SHOWN).meta({ id: "KpiBucket" });
 
+/** The reply, beside `query` and `asOf`. */
+export const KPIS_REPLY = {
+  totals: Kpis,
+  series: z.array(KpiBucket),
+  previous: z.object({ ...COMPARED_SHOWN, totals: Kpis, series: z.array(KpiBucket) }).optional()
+    .meta({ description: "Only with `compare`: the range or segment compared with" }),
+  change: KpiChange.optional(),
+};
+
 /** `GET /v1/kpis`: the key figures of a range, of each of its buckets, and how they changed. */
 export const KPIS: Report = {
   path: "/v1/kpis",
@@ -73,13 +82,7 @@ export const KPIS: Report = {
     "Duration = last - first event of a session; means include zeros, medians interpolate. pageviewsPerSession = page views in range / sessions starting in range. " +
     "Each bucket is counted by itself; it is complete if its whole period lies in the range and is over. change = (current - previous) / previous; bounceRatePoints = current - previous. " +
     "An unfinished range is compared with the equally long part of previous or year; dates that compare names are taken as named.",
-  reply: {
-    totals: Kpis,
-    series: z.array(KpiBucket),
-    previous: z.object({ ...COMPARED_SHOWN, totals: Kpis, series: z.array(KpiBucket) }).optional()
-      .meta({ description: "Only with `compare`: the range or segment compared with" }),
-    change: KpiChange.optional(),
-  },
+  reply: KPIS_REPLY,
   ask: () => ({ answer }),
 };
 

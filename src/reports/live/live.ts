@@ -71,6 +71,19 @@ async function answer(read: Read): Promise<Answer> {
   };
 }
 
+/** The reply, beside `query` and `asOf`. */
+export const LIVE_REPLY = {
+  visitors: z.object({ last5Minutes: z.int(), last30Minutes: z.int() }),
+  pages: z.array(z.object({ path: z.string(), visitors: z.int() }))
+    .meta({ description: "Most visitors first, then by path." }),
+  series: z.array(z.object({
+    start: z.iso.datetime(),
+    label: z.string().meta({ description: "Local time", example: "2026-10-25 02:13" }),
+    complete: z.boolean().meta({ description: "False while the minute runs." }),
+    pageviews: z.int(),
+  })).meta({ description: "The last 30 minutes of the clock, oldest first." }),
+};
+
 /** `GET /v1/live`: the visitors who are there now, and the pages that they look at. */
 export const LIVE: Report = {
   path: "/v1/live",
@@ -87,16 +100,6 @@ export const LIVE: Report = {
     "ends included. Pages: the 10 paths with the most visitors in the last 5 minutes, by any selected event " +
     "that has a path. Series: selected page views in each minute of the clock, the running one and the 29 " +
     "before it. Events of the future are not counted until they are due.",
-  reply: {
-    visitors: z.object({ last5Minutes: z.int(), last30Minutes: z.int() }),
-    pages: z.array(z.object({ path: z.string(), visitors: z.int() }))
-      .meta({ description: "Most visitors first, then by path." }),
-    series: z.array(z.object({
-      start: z.iso.datetime(),
-      label: z.string().meta({ description: "Local time", example: "2026-10-25 02:13" }),
-      complete: z.boolean().meta({ description: "False while the minute runs." }),
-      pageviews: z.int(),
-    })).meta({ description: "The last 30 minutes of the clock, oldest first." }),
-  },
+  reply: LIVE_REPLY,
   ask: () => ({ answer }),
 };

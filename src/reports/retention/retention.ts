@@ -31,6 +31,17 @@ const FIGURES = {
   ),
 };
 
+/** The reply, beside `query` and `asOf`. */
+export const RETENTION_REPLY = {
+  ...FIGURES,
+  previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().meta({
+    description: "Only with `compare`: the cohorts of the range or segment compared with",
+  }),
+  change: z.object({
+    average: z.array(z.object({ period: z.int(), points: PointsShown })),
+  }).optional().meta({ id: "RetentionChange" }),
+};
+
 /** `GET /v1/retention`: cohorts by the period of a start event, and how many of each came back. */
 export const RETENTION: Report = {
   path: "/v1/retention",
@@ -53,15 +64,7 @@ export const RETENTION: Report = {
     "cell is complete: sum of returns / sum of sizes. filters and bots narrow all events. Technical " +
     "names, which begin with $, are any event only where they are named. compare: previous is as many " +
     "whole periods just before, other ranges are widened; points = current - previous of a rate.",
-  reply: {
-    ...FIGURES,
-    previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().meta({
-      description: "Only with `compare`: the cohorts of the range or segment compared with",
-    }),
-    change: z.object({
-      average: z.array(z.object({ period: z.int(), points: PointsShown })),
-    }).optional().meta({ id: "RetentionChange" }),
-  },
+  reply: RETENTION_REPLY,
   hourly: false,
   ask: (query) => {
     const parameters = readRetentionParameters(query);

@@ -121,7 +121,17 @@ const TrendChange = z.object({
   change: ChangeShown,
 }).meta({ id: "TrendChange", description: "How the line of an event and a value changed" });
 
-export type TrendChange = z.output<typeof TrendChange>;
+/** The reply, beside `query` and `asOf`. */
+export const TRENDS_REPLY = {
+  series: Series.meta({
+    description: "Buckets; with `by` or several events lines of buckets",
+  }),
+  previous: z.object({ ...COMPARED_SHOWN, series: Series }).optional().meta({
+    description:
+      "Only with `compare`: the same values' lines of the range or segment compared with",
+  }),
+  change: z.array(TrendChange).optional(),
+};
 
 /** `GET /v1/trends`: how often chosen events happen, or a measure of their properties, over time. */
 export const TRENDS: Report = {
@@ -138,16 +148,7 @@ export const TRENDS: Report = {
   semantics:
     "total = selected events, those of technical names ($…) where a question names them; visitors = their distinct actors; perVisitor = total / visitors; sum, avg, min, max, p50 and p90 are over the values of the property that are JSON numbers, percentiles interpolated linearly. " +
     `Of nothing, counts and sums are 0 and all else is null. Each bucket is computed by itself. by is the value at each event (that of its session for session fields); the ${TREND_VALUES_MAX} values with most events over all listed events have lines, the rest is ${OTHER}, computed as one group. With compare the lines are of the same values; change = (current - previous) / previous of the measure over each whole range.`,
-  reply: {
-    series: Series.meta({
-      description: "Buckets; with `by` or several events lines of buckets",
-    }),
-    previous: z.object({ ...COMPARED_SHOWN, series: Series }).optional().meta({
-      description:
-        "Only with `compare`: the same values' lines of the range or segment compared with",
-    }),
-    change: z.array(TrendChange).optional(),
-  },
+  reply: TRENDS_REPLY,
   ask: (query) => {
     const parameters = readTrendParameters(query);
     const { events, by, measure } = parameters;

@@ -191,6 +191,13 @@ const OF = OF_USAGE +
   'journeys (scope=actor) with {"way":[{"step","kind","value"}]}; acquisition with {"value","count":"visitors"|"newVisitors"|"conversions"}; kpis with {"count":"newVisitors"}; ' +
   'heatmaps with {"point":{"x","y","fixed"}}, {"element"}, {"depthPx"} or {"sample":"visitors"}; live with {"minutes":5|30}, and "path" of a page';
 
+/** The reply, beside `query` and `asOf`. */
+export const PEOPLE_REPLY = {
+  rows: z.array(PersonRow),
+  nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+  total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
+};
+
 /** `GET /v1/actors`: people, last seen first. `numbered`: the reads whose numbers `of` may name. */
 export const createPeople = (numbered: readonly NumberedRead[]): Report => ({
   path: "/v1/actors",
@@ -202,11 +209,7 @@ export const createPeople = (numbered: readonly NumberedRead[]): Report => ({
     "visits: sessions that start in the range and hold a selected event; pageviews and events: the selected ones in the range. value: what the selected events in the range that are conversions of goals with a value are worth, added up by currency: an event that two goals count is worth both. " +
     "By lastSeen, the latest first; of one moment anonymous people, hashes, then users, by their ids. An id that several have names the user, else the anonymous one. " +
     "With `of`, those whom the number counts, and total is that number; the latest countedAt first: when the step was reached (lost, ended: the last one), the cohort's period begun in, the way begun (of a way back: ended), the start of the row's first session, the first event ever, the first such click or scroll, or of live the last event.",
-  reply: {
-    rows: z.array(PersonRow),
-    nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
-    total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
-  },
+  reply: PEOPLE_REPLY,
   ask: (query) => {
     const parameters = readAll({
       cursor: () => readCursor(query),

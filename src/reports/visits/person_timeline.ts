@@ -94,6 +94,14 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
   };
 }
 
+/** The reply, beside `query` and `asOf`. */
+export const PERSON_TIMELINE_REPLY = {
+  person: PersonHead,
+  visits: z.array(VisitRow),
+  events: z.array(PersonEvent),
+  nextCursor: z.string().nullable().meta({ description: "Null where no event follows" }),
+};
+
 /** `GET /v1/actors/:id/timeline`: what is known of one person, and the person's events, newest first. */
 export const PERSON_TIMELINE: Report = {
   path: "/v1/actors/:id/timeline",
@@ -104,12 +112,7 @@ export const PERSON_TIMELINE: Report = {
     "events: the selected ones in the range, newest first, ties by eventId, as the list of events tells them, technical names ($…) too; visits: whole, those that these events belong to. " +
     "person: firstSeen is the first event ever; lastSeen, visits, pageviews, events and value as in the list of people; devices and places are those of the visits that start in the range, whatever the filters. goals of an event: those that it is a conversion of. " +
     VISIT_CONVERSIONS,
-  reply: {
-    person: PersonHead,
-    visits: z.array(VisitRow),
-    events: z.array(PersonEvent),
-    nextCursor: z.string().nullable().meta({ description: "Null where no event follows" }),
-  },
+  reply: PERSON_TIMELINE_REPLY,
   ask: (query, { id = "" }) => {
     const after = readStoryCursor(query);
     return { answer: (read) => answer(read, id, after), isCounted: false };

@@ -109,6 +109,13 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
   };
 }
 
+/** The reply, beside `query` and `asOf`. */
+export const VISIT_REPLY = {
+  visit: WholeVisit,
+  events: z.array(VisitEvent),
+  nextCursor: z.string().nullable().meta({ description: "Null where no event follows" }),
+};
+
 /** `GET /v1/visits/:id`: one visit as a story. */
 export const VISIT: Report = {
   path: "/v1/visits/:id",
@@ -119,11 +126,7 @@ export const VISIT: Report = {
     "The visit of this id, whole, whatever the range, bots, segment and filters: its row, and its events in the order of time, ties by eventId. What was sent with $session: false or a secret key, and technical names ($…), are none of it. " +
     "secondsToNext: to the visit's next event. secondsOnPage: from a page view to the next one, of the last one to the visit's last event. goals: those that the event is a conversion of. " +
     VISIT_CONVERSIONS,
-  reply: {
-    visit: WholeVisit,
-    events: z.array(VisitEvent),
-    nextCursor: z.string().nullable().meta({ description: "Null where no event follows" }),
-  },
+  reply: VISIT_REPLY,
   ask: (query, { id = "" }) => {
     const after = readStoryCursor(query);
     return { answer: (read) => answer(read, id, after), isCounted: false, isOfOne: true };

@@ -93,6 +93,13 @@ const PARAMETERS = {
     'acquisition with {"value","count":"sessions"}: a row\'s; kpis with {"count":"bounces"}',
 };
 
+/** The reply, beside `query` and `asOf`. */
+export const VISITS_REPLY = {
+  rows: z.array(VisitRow),
+  nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
+  total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
+};
+
 /** `GET /v1/visits`: visits one by one, newest first. `numbered`: the reads whose numbers `of` may name. */
 export const createVisits = (numbered: readonly NumberedRead[]): Report => ({
   path: "/v1/visits",
@@ -105,11 +112,7 @@ export const createVisits = (numbered: readonly NumberedRead[]): Report => ({
     "actor is the person's user id, else the anonymous id, else the visitor hash. " +
     VISIT_CONVERSIONS +
     " With `goal`, visits among whose conversions it is. With `of`, those that the number counts, and total is that number. Newest first by start, then by the id of the event that it was entered by, descending. An id stays the same as long as the visit's first events do.",
-  reply: {
-    rows: z.array(VisitRow),
-    nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),
-    total: z.int().optional().meta({ description: "Only with `of`: how many the number counts" }),
-  },
+  reply: VISITS_REPLY,
   ask: (query) => {
     const parameters = refuseBoth(readAll({
       actor: () => readActor(query),

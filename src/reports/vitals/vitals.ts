@@ -38,7 +38,6 @@ const VitalBucket = z.object({
 const Bounds = z.object({ good: z.number(), poor: z.number() });
 
 export type VitalsRow = z.output<typeof VitalRow>;
-export type VitalsBucket = z.output<typeof VitalBucket>;
 export type VitalsTotals = z.output<typeof Vitals>;
 
 function shownVital(name: VitalName, { met }: MeasuredVitals): VitalShown {
@@ -83,6 +82,16 @@ async function answer(read: Read, by: typeof BYS[number]): Promise<Answer> {
   };
 }
 
+/** The reply, beside `query` and `asOf`. */
+export const VITALS_REPLY = {
+  bounds: z.object(ofEachVital(() => Bounds)).meta({
+    description: "Up to `good` a value is good, beyond `poor` it is poor",
+  }),
+  totals: Vitals,
+  rows: z.array(VitalRow).meta({ description: "Most page views first, $other last" }),
+  series: z.array(VitalBucket),
+};
+
 /** `GET /v1/vitals`: how fast pages were for their visitors. */
 export const VITALS: Report = {
   path: "/v1/vitals",
@@ -93,14 +102,7 @@ export const VITALS: Report = {
     "lcp: largest contentful paint, inp: interaction to next paint, fcp: first contentful paint, ttfb: time to first byte, in milliseconds; cls: cumulative layout shift. Samples are the events whose property is a JSON number; a page without interaction has no inp, and not every browser measures all. " +
     "p75: the 75th percentile, interpolated. Bounds of web.dev: good up to 2500 / 200 / 0.1 / 1800 / 800 (lcp, inp, cls, fcp, ttfb), poor beyond 4000 / 500 / 0.25 / 3000 / 1800, in between needs improvement. " +
     "Rows: the 25 values with most page views, all others as $other. The events are of no session: of the filters on a session's fields is_not, not_contains and not_exists let all of them through, others none.",
-  reply: {
-    bounds: z.object(ofEachVital(() => Bounds)).meta({
-      description: "Up to `good` a value is good, beyond `poor` it is poor",
-    }),
-    totals: Vitals,
-    rows: z.array(VitalRow).meta({ description: "Most page views first, $other last" }),
-    series: z.array(VitalBucket),
-  },
+  reply: VITALS_REPLY,
   ask: (query) => {
     const by = oneOf(query, "by", BYS, "path");
     return { answer: (read) => answer(read, by) };
