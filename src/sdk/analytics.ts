@@ -28,9 +28,8 @@ interface Client extends Analytics {
   capture(wanted: AnalyticsOptions["autocapture"]): void;
 }
 
-/** Drops what no database can hold: NUL and lone halves of characters, which JSON writes as escapes. */
-const storable = (json: string) =>
-  json.replace(/(\\\\)|\\u(?:0000|d[89a-f]..)/g, (_, backslash = "") => backslash);
+/** Those of this page or process, whichever copy of the SDK made them: none counts a visit twice. */
+const clients = (globalThis as { _footfall?: Map<string, Client> })._footfall ??= new Map();
 
 /** Ties the client to the page's life. Pages die without notice, so every chance is taken. */
 function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | undefined): void {
@@ -61,12 +60,12 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
 
 /** @param apiKey "": the client does nothing */
 function createClient(apiKey: string, endpoint: string, options: Options): Client {
-  const inPage = !!(apiKey && globalThis.document);
+  const inPage = apiKey && globalThis.document;
   const log = (...what: unknown[]) => options.debug && console.info("[footfall]", ...what);
   const store = options.store ?? openStore(inPage);
   const identity = openIdentity(store);
   const queue = new Queue(store, apiKey);
-  const delivery = new Delivery(queue, store, { apiKey, endpoint, log }, options);
+  const delivery = new Delivery(queue, store, { ...options, apiKey, endpoint, log });
   let capture: Capture | undefined;
 
   /** The page comes first: it never sees an error. */
@@ -81,7 +80,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
   const record: Record = (name, properties, details, id = eventId(), isDraft) =>
     attempt(() => {
       const page = inPage ? currentPage() : undefined;
-      const json = storable(JSON.stringify({
+      const json = JSON.stringify({
         timestamp: Date.now(),
         ...page && identity.get(),
         ...page,
@@ -90,7 +89,9 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
         name: `${name}`.slice(0, Limit.IDENTIFIER_LENGTH),
         properties,
         context: { ...page?.context, ...details?.context },
-      }, options.told));
+      }, options.told)
+        // No database can hold NUL and lone halves of characters, which JSON writes as escapes.
+        .replace(/(\\\\)|\\u(?:0000|d[89a-f]..)/g, "$1");
       if (isDraft) return queue.draft(id, json);
       log(json);
       queue.add(id, json);
@@ -134,14 +135,10 @@ export function createAnalytics(options: Options): Analytics {
     const apiKey = options.apiKey!.trim();
     const endpoint = options.endpoint!.trim();
     if (apiKey && endpoint) {
-      // The clients of this page or process, whichever copy of the SDK made them: none counts a
-      // visit twice.
       const to = endpoint.replace(/\/+$/, "");
-      const known = (globalThis as { _footfall?: Map<string, Client> })._footfall ??= new Map();
       const name = `${apiKey} ${to}`;
-      const client = known.get(name) ??
-        createClient(apiKey, to, options);
-      known.set(name, client);
+      const client = clients.get(name) ?? createClient(apiKey, to, options);
+      clients.set(name, client);
       client.capture(options.autocapture);
       return client;
     }

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { Record } from "./record.ts";
-import { cut, layout, pageNow, scroller } from "./page.ts";
+import { currentPage, cut, layout, scroller } from "./page.ts";
 import { selectorOf } from "./selector.ts";
 
 /** Bundled as plain numbers, which is shorter. */
@@ -71,7 +71,7 @@ export function watchClicks(record: Record): Clicks {
       documentWidth,
       ...layout(),
     };
-    const details = pageNow();
+    const details = currentPage();
     const click = {
       event,
       properties,

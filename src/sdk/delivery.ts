@@ -12,7 +12,7 @@ const BACKOFF_MS_MIN = 1_000;
 const BACKOFF_MS_MAX = 300_000;
 const RETRY_AFTER_MS_MAX = 86_400_000;
 
-export interface Destination {
+export interface Destination extends AnalyticsOptions {
   readonly apiKey: string;
   readonly endpoint: string;
   readonly log: (...what: unknown[]) => void;
@@ -30,9 +30,6 @@ export class Delivery {
   readonly #queue: Queue;
   readonly #store: Store;
   readonly #to: Destination;
-  readonly #options: AnalyticsOptions;
-  readonly #stop: string;
-  readonly #pause: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #flushes = Promise.resolve();
   #isFlushing = false;
@@ -41,13 +38,10 @@ export class Delivery {
   #keepaliveBytes = 0;
   #batchEventsMax = BATCH_EVENTS_MAX;
 
-  constructor(queue: Queue, store: Store, to: Destination, options: AnalyticsOptions) {
+  constructor(queue: Queue, store: Store, to: Destination) {
     this.#queue = queue;
     this.#store = store;
     this.#to = to;
-    this.#options = options;
-    this.#stop = `stop|${to.apiKey}`;
-    this.#pause = `pause|${to.apiKey}`;
   }
 
   /** After events were added or failed: sends them at once if they are enough, else sets the timer. */
@@ -55,15 +49,15 @@ export class Delivery {
     const waiting = this.#queue.size();
     const blockedMs = this.#blockedMs();
     if (!waiting || blockedMs === Infinity) return;
-    if (blockedMs <= 0 && waiting >= (this.#options.flushAt ?? 10) && !this.#isFlushing) {
+    if (!blockedMs && waiting >= (this.#to.flushAt ?? 10) && !this.#isFlushing) {
       this.flush();
     } else {
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
         // It may have been set before a failure, which asks for more patience.
-        if (this.#blockedMs() > 0) this.wake();
+        if (this.#blockedMs()) this.wake();
         else this.flush();
-      }, blockedMs > 0 ? blockedMs : this.#options.flushIntervalMs ?? 5_000);
+      }, blockedMs || (this.#to.flushIntervalMs ?? 5_000));
     }
   }
 
@@ -104,13 +98,14 @@ export class Delivery {
    * good: this key is never tried again at this endpoint. So does `optOut` end what was queued.
    */
   #pauseMs(): number {
-    return this.#store.get(this.#stop) === this.#to.endpoint || this.#store.get("optOut")
+    return this.#store.get(`stop|${this.#to.apiKey}`) === this.#to.endpoint ||
+        this.#store.get("optOut")
       ? Infinity
-      : +this.#store.get(this.#pause)! - Date.now() || 0;
+      : +this.#store.get(`pause|${this.#to.apiKey}`)! - Date.now() || 0;
   }
 
   #blockedMs(): number {
-    return Math.max(this.#backoffUntilMs - Date.now(), this.#pauseMs());
+    return Math.max(this.#backoffUntilMs - Date.now(), this.#pauseMs(), 0);
   }
 
   #take(): Entry[] {
@@ -135,7 +130,7 @@ export class Delivery {
         body,
         keepalive,
         credentials: "omit",
-        signal: AbortSignal.timeout?.(this.#options.timeoutMs ?? 15_000),
+        signal: AbortSignal.timeout?.(this.#to.timeoutMs ?? 15_000),
         headers: inBackground
           ? { "Content-Type": "text/plain" }
           : { "Content-Type": "application/json", "X-API-Key": apiKey },
@@ -162,7 +157,7 @@ export class Delivery {
       return Next.GO_ON;
     }
     if (status === 401 || status === 403) {
-      this.#store.set(this.#stop, this.#to.endpoint);
+      this.#store.set(`stop|${this.#to.apiKey}`, this.#to.endpoint);
       return Next.WAIT;
     }
     if (status === 413 && batch.length > 1) {
@@ -187,7 +182,7 @@ export class Delivery {
         +retryAfter * 1000 || Date.parse(retryAfter) - Date.now() || 0,
         RETRY_AFTER_MS_MAX,
       );
-      this.#store.set(this.#pause, `${untilMs}`);
+      this.#store.set(`pause|${this.#to.apiKey}`, `${untilMs}`);
     }
     return Next.WAIT;
   }

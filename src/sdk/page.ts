@@ -9,9 +9,10 @@ export const cut = (text: string) => text.slice(0, LOCATION_LENGTH_MAX);
 /** After a history navigation: the address before it. */
 let previousUrl: string | undefined;
 
-/** What every event of a page says of it. */
+/** What every event of a page says of it, at this moment: some are recorded later. */
 export function currentPage(): EventDetails & { readonly context: Record<string, unknown> } {
   return {
+    timestamp: Date.now(),
     url: cut(location.href),
     referrer: cut(previousUrl ?? document.referrer),
     title: cut(document.title),
@@ -21,11 +22,6 @@ export function currentPage(): EventDetails & { readonly context: Record<string,
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     },
   };
-}
-
-/** The page at this moment, for an event that is sent later. */
-export function pageNow(): EventDetails {
-  return { ...currentPage(), timestamp: Date.now() };
 }
 
 /** A prerendered page is a guess of the browser: it is viewed when it is shown, which comes once. */
@@ -54,7 +50,7 @@ export function layout() {
 export function watchHistory(changed: (isBack: boolean) => void): void {
   let url = location.href;
   /** @param how the method of the history, or what the Navigation API calls it */
-  const look = (how: string) => {
+  function look(how: string) {
     const before = url;
     url = location.href;
     // Pages keep filters in the query by replaceState, at each keystroke: only a new path counts.
@@ -66,7 +62,7 @@ export function watchHistory(changed: (isBack: boolean) => void): void {
     } catch {
       // The page's own navigation goes on.
     }
-  };
+  }
   for (const method of ["pushState", "replaceState"] as const) {
     const original = history[method];
     history[method] = function (...args) {

@@ -43,18 +43,20 @@ export class Queue {
   }
 
   add(id: string, text: string): void {
-    const name = this.#name(id);
-    this.#hold({ text, queue: this.#own, name, stored: this.#store.set(name, text) });
+    this.#hold({ text, queue: this.#own, name: this.#name(id), stored: this.draft(id, text) });
   }
 
-  /** Stores an event for the case that this page dies; `add` with the same id replaces it. */
-  draft(id: string, text: string): void {
-    this.#store.set(this.#name(id), text);
+  /**
+   * Stores an event for the case that this page dies; `add` with the same id replaces it.
+   * @returns whether others see it
+   */
+  draft(id: string, text: string): boolean {
+    return this.#store.set(this.#name(id), text);
   }
 
   /** How many events are not on their way. */
   size(): number {
-    return [...this.#entries.values()].filter((entry) => !entry.busy).length;
+    return this.#waiting().length;
   }
 
   /**
@@ -63,12 +65,7 @@ export class Queue {
    */
   take(eventsMax: number, bytesMax: number): Entry[] {
     const taken: Entry[] = [];
-    for (const entry of this.#entries.values()) {
-      if (entry.busy) continue;
-      if (entry.stored && !this.#holds(entry.queue)) {
-        this.#remove(entry);
-        continue;
-      }
+    for (const entry of this.#waiting()) {
       bytesMax -= new TextEncoder().encode(entry.text).length + 1;
       if (taken.length === eventsMax || taken.length && bytesMax < 0) break;
       entry.busy = true;
@@ -96,11 +93,18 @@ export class Queue {
     const left = new Set<string>();
     for (const name of this.#store.keys()) {
       const [, key, queue] = parse(name) ?? [];
-      if (!queue || this.#holds(queue)) continue;
-      if (key === this.#apiKey || this.#store.get(`stop|${key}`)) left.add(queue);
+      if (
+        queue && !this.#holds(queue) &&
+        (key === this.#apiKey || this.#store.get(`stop|${key}`))
+      ) left.add(queue);
     }
     for (const queue of left) {
-      if (await this.#claims.claim(queue)) this.#load(queue);
+      if (!await this.#claims.claim(queue)) continue;
+      for (const name of this.#store.keys()) {
+        const text = parse(name)?.[2] === queue && this.#store.get(name);
+        // What is here already is on its way, since before the page rested.
+        if (text && !this.#entries.has(name)) this.#hold({ text, queue, name, stored: true });
+      }
     }
   }
 
@@ -112,9 +116,7 @@ export class Queue {
 
   /** The page is back. Others may have sent its events meanwhile. */
   resume(): void {
-    for (const entry of this.#entries.values()) {
-      if (entry.stored && !entry.busy && !this.#holds(entry.queue)) this.#remove(entry);
-    }
+    this.#waiting();
     this.#claims.claim(this.#own);
   }
 
@@ -127,12 +129,12 @@ export class Queue {
     return queue === this.#own || this.#claims.has(queue);
   }
 
-  #load(queue: string): void {
-    for (const name of this.#store.keys()) {
-      const text = parse(name)?.[2] === queue && this.#store.get(name);
-      // What is here already is on its way, since before the page rested.
-      if (text && !this.#entries.has(name)) this.#hold({ text, queue, name, stored: true });
+  /** The events that are not on their way, but for those that others have taken over meanwhile. */
+  #waiting(): Entry[] {
+    for (const entry of this.#entries.values()) {
+      if (entry.stored && !entry.busy && !this.#holds(entry.queue)) this.#remove(entry);
     }
+    return [...this.#entries.values()].filter((entry) => !entry.busy);
   }
 
   #hold(entry: Entry): void {

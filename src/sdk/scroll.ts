@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { Record } from "./record.ts";
 import { eventId } from "./event_id.ts";
-import { layout, pageNow } from "./page.ts";
+import { currentPage, layout } from "./page.ts";
 import type { EventDetails } from "./sdk.d.ts";
 
 export interface Scroll {
@@ -18,12 +18,14 @@ export interface Scroll {
 export function createScroll(record: Record): Scroll {
   let view: { id: string; depth: number; page: EventDetails } | undefined;
 
-  const look = () => view && (view.depth = Math.max(view.depth, scrollY + innerHeight));
+  function look() {
+    if (view) view.depth = Math.max(view.depth, scrollY + innerHeight);
+  }
 
   addEventListener("scroll", look);
   return {
     begin(isWithin) {
-      view = { id: eventId(), depth: innerHeight, page: pageNow() };
+      view = { id: eventId(), depth: innerHeight, page: currentPage() };
       if (!isWithin) look();
     },
     end(isDraft, isLate) {

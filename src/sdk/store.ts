@@ -16,30 +16,32 @@ export interface Store {
 }
 
 /** @param inPage servers have no visitor whose storage it could be */
-export function openStore(inPage: boolean): Store {
+export function openStore(inPage: unknown): Store {
   const memory = new Map<string, string>();
   /** Browsers refuse storage, or run out of it, also while a page is open; the page never sees that. */
   const attempt = <T>(work: (storage: Storage) => T): T | undefined => {
     try {
-      return work((inPage && localStorage) as Storage);
+      return work(inPage ? localStorage : undefined!);
     } catch {
       // Memory it is.
     }
   };
   return {
     shared: !!attempt((storage) => storage),
-    get: (name) => memory.get(name) ?? attempt((storage) => storage.getItem(PREFIX + name)) ?? null,
+    get: (name) => memory.get(name) ?? attempt((storage) => storage[PREFIX + name]) ?? null,
     set(name, value) {
       memory.set(name, value);
-      // Where it fails, what stood there before goes: the next page would take it for the latest.
-      return !!(attempt((storage) => {
-        storage.setItem(PREFIX + name, value);
+      const isShared = !!attempt((storage) => {
+        storage[PREFIX + name] = value;
         return memory.delete(name);
-      }) ?? attempt((storage) => storage.removeItem(PREFIX + name)));
+      });
+      // What stood there before goes: the next page would take it for the latest.
+      if (!isShared) attempt((storage) => delete storage[PREFIX + name]);
+      return isShared;
     },
     remove(name) {
       memory.delete(name);
-      attempt((storage) => storage.removeItem(PREFIX + name));
+      attempt((storage) => delete storage[PREFIX + name]);
     },
     keys: () =>
       // Of other names this makes nonsense, which names nothing.
