@@ -65,7 +65,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
   const store = options.store ?? openStore(inPage);
   const identity = openIdentity(store);
   const queue = new Queue(store, apiKey);
-  const delivery = new Delivery(queue, store, { ...options, apiKey, endpoint, log });
+  const delivery = new Delivery(queue, store, { ...options, ...identity, apiKey, endpoint, log });
   let capture: Capture | undefined;
 
   /** The page comes first: it never sees an error. */

@@ -16,6 +16,7 @@ export interface Destination extends AnalyticsOptions {
   readonly apiKey: string;
   readonly endpoint: string;
   readonly log: (...what: unknown[]) => void;
+  readonly settled: (text: string) => string;
 }
 
 /** What becomes of the rest of the queue after a batch; `AGAIN`: some of the batch is back in it. */
@@ -114,11 +115,11 @@ export class Delivery {
 
   /** A preflight may not outlive the page, so in the background goes a request without it. */
   async #send(batch: Entry[], inBackground = false): Promise<Next> {
-    const { apiKey, endpoint, log } = this.#to;
+    const { apiKey, endpoint, log, settled } = this.#to;
     const body = new TextEncoder().encode(
       `{"sentAt":${Date.now()},${
         inBackground ? `"apiKey":${JSON.stringify(apiKey)},` : ""
-      }"events":[${batch.map(({ text }) => text)}]}`,
+      }"events":[${batch.map((entry) => settled(entry.text))}]}`,
     );
     const keepalive = body.length + this.#keepaliveBytes <= KEEPALIVE_BYTES_MAX &&
       (inBackground || !this.#failures);

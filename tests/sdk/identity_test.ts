@@ -1,0 +1,43 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { sharedWorld } from "./world.ts";
+
+const browserTest = sharedWorld();
+const TABS = 3;
+
+browserTest("tabs that a first visit opens at once are of one visitor", async (visit) => {
+  visit.publish({ head: visit.tag() });
+  const tabs = await Promise.all(Array.from({ length: TABS }, () => visit.newPage()));
+  await Promise.all(tabs.map((tab) => tab.goto(visit.world.siteUrl)));
+  await visit.until(async () => {
+    const standing = await Promise.all(
+      tabs.map((tab) => tab.evaluate(() => localStorage.getItem("footfall|anonymousId"))),
+    );
+    return new Set(standing).size === 1;
+  }, "each tab sees what the others wrote");
+  await Promise.all(tabs.map((tab) => tab.evaluate(() => footfall.flush())));
+  const views = await visit.arrived(...tabs.map(() => "page_view"));
+  assert.equal(new Set(views.map(({ anonymousId }) => anonymousId)).size, 1);
+});
+
+browserTest("who was there before reset() is not who comes after, sent or not", async (visit) => {
+  const page = await visit.client({ flushIntervalMs: 60_000 });
+  await page.evaluate(async () => {
+    footfall.track("before");
+    footfall.reset();
+    footfall.track("after");
+    await footfall.flush();
+  });
+  const [before, after] = await visit.arrived("before", "after");
+  assert.notEqual(before.anonymousId, after.anonymousId);
+});
+
+browserTest("an id of another product is sent as it stands", async (visit) => {
+  const id = "a$$b$&c";
+  visit.publish({
+    head: `<script>localStorage["footfall|anonymousId"] = "${id}"</script>` + visit.module(),
+  });
+  const page = await visit.open();
+  await page.evaluate(() => footfall.track("one"));
+  assert.equal((await visit.arrived("one"))[0].anonymousId, id);
+});
