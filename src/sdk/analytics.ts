@@ -113,7 +113,8 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
         // An object, such as all that a page knows of a user, would make one person of everybody.
         const id = typeof userId === "object" ? "" : `${userId ?? ""}`;
         // A server's client speaks for many: who each event is about goes with the event.
-        if (id && id.length <= Limit.IDENTIFIER_LENGTH && inPage) identity.identify(id);
+        const isUsable = id && id !== "." && id !== ".." && id.length <= Limit.IDENTIFIER_LENGTH;
+        if (isUsable && inPage) identity.identify(id);
       });
     },
     reset: identity.reset,

@@ -57,8 +57,8 @@ export interface Analytics {
   /** Queues a `page_view` and ends the page view before it. */
   page(properties?: Properties, details?: EventDetails): void;
   /**
-   * Later events carry `userId`; an object is passed over. Sends nothing. On a server: pass `userId` to
-   * `track` instead.
+   * Later events carry `userId`; an object is passed over, and so is what the server refuses: `.`, `..`
+   * and more than 200 characters. Sends nothing. On a server: pass `userId` to `track` instead.
    */
   identify(userId: string): void;
   /** Forgets the user and starts with a new `anonymousId`. */

@@ -41,3 +41,18 @@ browserTest("an id of another product is sent as it stands", async (visit) => {
   await page.evaluate(() => footfall.track("one"));
   assert.equal((await visit.arrived("one"))[0].anonymousId, id);
 });
+
+browserTest("identify() passes over what the server refuses as an id", async (visit) => {
+  const page = await visit.client({ flushIntervalMs: 60_000 });
+  await page.evaluate(async () => {
+    footfall.identify("user-7");
+    for (const id of ["", ".", "..", "x".repeat(201)]) footfall.identify(id);
+    footfall.track("seven");
+    footfall.identify("...");
+    footfall.track("dots");
+    await footfall.flush();
+  });
+  const events = await visit.arrived("seven", "dots");
+  assert.deepEqual(events.map(({ userId }) => userId), ["user-7", "..."]);
+  assert.equal((await visit.stored()).length, 2);
+});
