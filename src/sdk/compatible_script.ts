@@ -62,5 +62,5 @@ const clients = keys().map((apiKey) =>
     told,
   })
 );
-page.footfall ??= clients[0]!;
+if (!page.footfall?.track) page.footfall = clients[0]!;
 installShims(clients);

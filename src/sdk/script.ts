@@ -11,11 +11,14 @@ const { apiKey, endpoint, debug = "false", autocapture, vitals } = tag?.dataset 
 const server = tag?.src.replace(/sdk\.js([?#].*)?$/, "");
 
 // A page has one: two tags, of a theme and of a tag manager, say, would count each view twice.
-(window as { footfall?: Analytics }).footfall ??= createAnalytics({
-  apiKey,
-  endpoint: endpoint ?? server,
-  debug: debug !== "false",
-  autocapture: autocapture !== "false",
-});
+const page = window as { footfall?: Analytics };
+if (!page.footfall?.track) {
+  page.footfall = createAnalytics({
+    apiKey,
+    endpoint: endpoint ?? server,
+    debug: debug !== "false",
+    autocapture: autocapture !== "false",
+  });
+}
 // A page without it is measured less, and works as well.
 if (vitals !== undefined) import(server + "sdk-vitals.js").catch(() => {});

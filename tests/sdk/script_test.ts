@@ -38,3 +38,16 @@ browserTest("page_view: a router of the Navigation API counts as any other", asy
   const paths = views.map(({ url }) => url.slice(visit.world.siteUrl.length));
   assert.deepEqual(paths, ["/", "/two", "/three", "/two?filter=1#part", "/four"]);
 });
+
+for (const file of ["sdk.js", "script.js"]) {
+  browserTest(`${file}: an element whose id is footfall stands in nobody's way`, async (visit) => {
+    const source = `${visit.world.siteUrl}/analytics/${file}`;
+    visit.publish({ head: visit.tag("", source), body: '<p id="footfall">Footfall</p>' });
+    const page = await visit.open();
+    await page.evaluate(() => {
+      footfall.track("own");
+      return footfall.flush();
+    });
+    await visit.arrived("page_view", "own");
+  });
+}
