@@ -33,9 +33,10 @@ const clients = (globalThis as { _footfall?: Map<string, Client> })._footfall ??
 
 /** Ties the client to the page's life. Pages die without notice, so every chance is taken. */
 function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | undefined): void {
-  const adopt = () => queue.adopt().then(() => delivery.wake());
+  const adopt = (isHeir?: boolean) => queue.adopt(isHeir).then(() => delivery.wake());
   const adoptAgain = (ms: number) => {
-    adopt();
+    // Of several clients on a page none is the heir of a refused key, and not all come at once.
+    adopt(ms > Limit.ADOPTION_MS && clients.size < 2);
     setTimeout(adoptAgain, ms, 2 * ms);
   };
   addEventListener("pagehide", () => {

@@ -88,14 +88,17 @@ export class Queue {
     this.#store.keys().filter(parse).forEach(this.#store.remove);
   }
 
-  /** Takes over what pages left behind that are gone, of this key or of one that was refused. */
-  async adopt(): Promise<void> {
+  /**
+   * Takes over what pages left behind that are gone.
+   * @param isHeir of keys that were refused, too
+   */
+  async adopt(isHeir?: boolean): Promise<void> {
     const left = new Set<string>();
     for (const name of this.#store.keys()) {
       const [, key, queue] = parse(name) ?? [];
       if (
         queue && !this.#holds(queue) &&
-        (key === this.#apiKey || this.#store.get(`stop|${key}`))
+        (key === this.#apiKey || isHeir && this.#store.get(`stop|${key}`))
       ) left.add(queue);
     }
     for (const queue of left) {

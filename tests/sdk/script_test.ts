@@ -51,3 +51,32 @@ for (const file of ["sdk.js", "script.js"]) {
     await visit.arrived("page_view", "own");
   });
 }
+
+browserTest("a client beside others leaves the events of a refused key alone", async (visit) => {
+  const { project, gate, world } = visit;
+  const refused = "pk_that_never_existed_0002";
+  const tag = `<script defer src="/analytics/sdk.js" data-api-key="${refused}"></script>`;
+  const client = visit.module().replace("window.footfall =", "");
+  visit.publish({ head: client + tag });
+  const page = await visit.open();
+  await page.evaluate(() => footfall.flush());
+  assert.deepEqual(gate.posts.map(({ status }) => status), [401]);
+  /** What a page that is gone has left behind. */
+  const leave = (key: string, name: string) =>
+    page.evaluate(
+      (name, text) => localStorage.setItem(`footfall|event|${name}`, text),
+      `${key}|${name}|id`,
+      JSON.stringify({ eventId: crypto.randomUUID(), name }),
+    );
+  await leave(refused, "of the tag");
+  await visit.open("/", page);
+  await leave(project.publicKey, "own");
+  await visit.until(() => gate.events(200).length > 0, "what was left is taken over");
+
+  visit.publish({ head: client + visit.module({}, (await world.server.project()).publicKey) });
+  await visit.open("/", page);
+  await leave(project.publicKey, "own, too");
+  await visit.until(() => gate.events(200).length > 1, "what was left is taken over");
+  await page.evaluate(() => footfall.flush());
+  await visit.arrived("own", "own, too");
+});
