@@ -14,6 +14,8 @@ const enum Limit {
   IDENTIFIER_LENGTH = 200,
   /** A page killed without a farewell keeps its lock for about a second. */
   ADOPTION_MS = 1_500,
+  /** How often is looked again: other pages die, too, while this one stays open, for months perhaps. */
+  ADOPTIONS_MS = 5_000,
 }
 
 /** What script tags of other products ask for, and no page of ours. */
@@ -33,12 +35,9 @@ const clients = (globalThis as { _footfall?: Map<string, Client> })._footfall ??
 
 /** Ties the client to the page's life. Pages die without notice, so every chance is taken. */
 function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | undefined): void {
-  const adopt = (isHeir?: boolean) => queue.adopt(isHeir).then(() => delivery.wake());
-  const adoptAgain = (ms: number) => {
-    // Of several clients on a page none is the heir of a refused key, and not all come at once.
-    adopt(ms > Limit.ADOPTION_MS && clients.size < 2);
-    setTimeout(adoptAgain, ms, 2 * ms);
-  };
+  // Of several clients on a page none is the heir of a refused key, and not all come at once.
+  const adopt = (isLate?: boolean) =>
+    queue.adopt(isLate && clients.size < 2).then(() => delivery.wake());
   addEventListener("pagehide", () => {
     capture()?.end();
     delivery.leave();
@@ -56,7 +55,9 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
     delivery.leave();
   });
   addEventListener("online", () => delivery.retry());
-  adoptAgain(Limit.ADOPTION_MS);
+  adopt();
+  setTimeout(adopt, Limit.ADOPTION_MS, true);
+  setInterval(adopt, Limit.ADOPTIONS_MS, true);
 }
 
 /** @param apiKey "": the client does nothing */

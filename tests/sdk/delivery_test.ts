@@ -319,3 +319,22 @@ browserTest("offline, then online: sent as soon as the network is back", async (
   await page.setOfflineMode(false);
   await visit.arrived("one");
 });
+
+browserTest(
+  "a page that is open for years: no timer is set for longer than there is",
+  async (visit) => {
+    // Each of them comes at once, as if its time had passed.
+    const hurry = `<script>
+    globalThis.asked = [];
+    const original = setTimeout;
+    setTimeout = (work, ms, ...given) => asked.push(ms) && original(work, 0, ...given);
+  </script>`;
+    visit.publish({ head: hurry + visit.module() });
+    const page = await visit.open();
+    await page.evaluate(() => footfall.track("one"));
+    await visit.arrived("one");
+    await pause(500);
+    const asked = await page.evaluate(() => (globalThis as unknown as { asked: number[] }).asked);
+    assert.deepEqual(asked.filter((ms) => ms > 2 ** 31 - 1), [], `${asked.length} timers`);
+  },
+);
