@@ -1,5 +1,6 @@
 /** Free-form data of an event: anything that JSON can hold, at most 32 KiB. */
-export type Properties = Record<string, unknown>;
+// deno-lint-ignore no-explicit-any -- with `unknown`, no value of an interface's type would do
+export type Properties = Record<string, any>;
 
 /** Which parts of autocapture run; a part left out runs. */
 export interface Autocapture {
