@@ -163,12 +163,14 @@ export function metricsToken(value: string): string {
 const CRON = /^(?:@[a-z]+|\S+(?:\s+\S+){4})$/i;
 
 export function cronSchedule(value: string): string {
+  let next: Date | null;
   try {
     if (!CRON.test(value)) throw new RangeError(value);
-    new Cron(value, { timezone: "UTC", mode: "5-part", paused: true });
+    next = new Cron(value, { timezone: "UTC", mode: "5-part", paused: true }).nextRun();
   } catch (cause) {
     throw new Error("must be a cron schedule of five fields, such as 0 3 * * *", { cause });
   }
+  if (next === null) throw new Error(`must be a cron schedule that comes; ${value} never does`);
   return value;
 }
 

@@ -91,6 +91,7 @@ Deno.test("readConfig: values that cannot be right are mistakes", () => {
     ["CAPTURE_SCHEDULE", [
       ...["daily", "0 3 * *", "99 3 * * *", "0 3 * * mo"],
       ...["2026-01-01T03:00:00", "9999-01-01T03:00:00"],
+      ...["0 0 30 2 *", "0 0 31 4,6,9,11 *"],
     ]],
     ["READ_TIMEOUT_MS", ["0", "99", "x"]],
     ["READ_CACHE_MIB", ["15", "65537", "1.5"]],
