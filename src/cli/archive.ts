@@ -13,7 +13,7 @@ import { refusalOf, withConnection } from "./connection.ts";
 import { createProgress } from "./progress.ts";
 import { untilBroken } from "./reply_body.ts";
 import { printable } from "./terminal.ts";
-import { WholeFile } from "./whole_file.ts";
+import { outputPath, WholeFile } from "./whole_file.ts";
 
 const FAILED = 1;
 
@@ -81,8 +81,9 @@ export function shownDamage({ damaged = [] }: ArchiveManifest): string {
 }
 
 async function archive(call: Call): Promise<number> {
-  const [path] = call.words;
-  if (path === undefined) throw new UsageMistake("Say which FILE to write.");
+  const [word] = call.words;
+  if (word === undefined) throw new UsageMistake("Say which FILE to write.");
+  const path = outputPath(word);
   const { options, print, signal, now } = call;
   const project = options.text("project");
   const query = new URLSearchParams({

@@ -19,7 +19,7 @@ import {
 import { createProgress, type Progress } from "./progress.ts";
 import { storedLines, unreadableBlocks } from "./stored_lines.ts";
 import { printable } from "./terminal.ts";
-import { WholeFile } from "./whole_file.ts";
+import { outputPath, WholeFile } from "./whole_file.ts";
 
 const NEWLINE = 10;
 const FAILED = 1;
@@ -246,7 +246,8 @@ async function copyAll(
 
 async function exportEvents(call: Call): Promise<number> {
   const { print } = call;
-  const output = call.options.text("output");
+  const named = call.options.text("output");
+  const output = named === null ? null : outputPath(named);
   if (print.json && output === null) {
     throw new UsageMistake("With --json, say --output FILE: the events are many documents.");
   }

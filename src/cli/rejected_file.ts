@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { type Call, UsageMistake } from "./command.ts";
 import type { RefusedLine } from "./import_lines.ts";
-import { unwritable, writeAll } from "./whole_file.ts";
+import { outputPath, unwritable, writeAll } from "./whole_file.ts";
 
 /** The most bytes of a line that are written. */
 const TEXT_BYTES_MAX = 64 * 1024;
@@ -9,11 +9,12 @@ const LENIENT = new TextDecoder();
 
 /**
  * Returns the path of the file for refused lines; by default it is beside the first imported file.
+ * Throws UsageMistake.
  * @param first as it is named; `-`: standard input; absent: none is a file
  */
 export function rejectedPath({ options }: Pick<Call, "options">, first: string = "-"): string {
   const folder = first === "-" ? "" : dirname(first);
-  return options.text("rejected") ?? join(folder, "rejected.ndjson");
+  return outputPath(options.text("rejected") ?? join(folder, "rejected.ndjson"));
 }
 
 /** Gives the refused lines of an earlier import a name of their own, the first that is free. */

@@ -1,6 +1,14 @@
+import { UsageMistake } from "./command.ts";
+
 /** A file cannot be written. The message is a sentence for the person who named it. */
 export class UnwritableFile extends Error {
   override readonly name = "UnwritableFile";
+}
+
+/** Returns the path of a file to be written. Throws UsageMistake for `-`, which other programs write to standard output for. */
+export function outputPath(path: string): string {
+  if (path !== "-") return path;
+  throw new UsageMistake("`-` is no file to write: say its name (`./-` where that is its name).");
 }
 
 /** Returns why a file could not be written, as a sentence. */

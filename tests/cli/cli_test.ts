@@ -98,6 +98,11 @@ Deno.test("footfall: an unknown option, a missing value or a surplus word is exi
     [["export", "--from", ""], /--from is empty/],
     [["export", "--project="], /--project is empty/],
     [["token", "--project", "prj_a", "--project", ""], /--project is empty/],
+    // Standard output to other programs, and to none of these a file of that name.
+    [["archive", "-"], /`-` is no file to write/],
+    [["export", "--output", "-"], /`-` is no file to write/],
+    [["import", "a.ndjson", "--rejected", "-"], /`-` is no file to write/],
+    [["import", "--from", "posthog", import.meta.filename!, "--rejected", "-"], /`-` is no file/],
     // Options that an import would pass over.
     [
       ["import", "a.ndjson", "--remove"],
