@@ -2,7 +2,7 @@ import { z } from "zod";
 import { FiltersSchema } from "../query/filters.ts";
 import { windowMs } from "../query/window.ts";
 import { EventName, Title } from "../text_schemas.ts";
-import { QuestionSchema, SegmentSlug, unitOf } from "./alert_question.ts";
+import { faultOf, QuestionSchema, SegmentSlug, unitOf } from "./alert_question.ts";
 import { ReceiverMembers } from "./receivers.ts";
 import {
   FINDING_EVERY_MS,
@@ -40,7 +40,7 @@ const Threshold = z.strictObject({
 const Unusual = z.strictObject({
   kind: z.literal("unusual"),
   question: QuestionSchema.refine(
-    (question) => unitOf(question) === "count",
+    (question) => faultOf(question) !== null || unitOf(question) === "count",
     "Only counts have a usual: use visitors, newVisitors, sessions, pageviews, events, conversions, " +
       "total, converted or entered.",
   ),

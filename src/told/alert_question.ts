@@ -32,7 +32,7 @@ const FUNNEL_MEASURES = ["rate", "converted", "entered"];
 const VITAL_MEASURES = ["p75", "good", "poor"];
 const MATCH_USAGE =
   "Use total, visitors, perVisitor, or sum, avg, min, max, p50 or p90 with a property, as in sum:properties.price.";
-const ONE_OF = "Give one of metric, goal, match, funnel and vital.";
+const ONE_OF = "Give exactly one of metric, goal, match, funnel, vital.";
 
 interface Given {
   readonly metric?: Metric | undefined;
@@ -67,13 +67,15 @@ function faultOfMeasure({ metric, goal, match, funnel, measure }: Given): string
   return known.includes(measure) ? null : `Use ${known.join(", ")}.`;
 }
 
-/** What is wrong with the members together; null: nothing. */
-function faultOf(given: Given): [string, string] | null {
+/** What is wrong with the members together, and where; null: nothing. */
+export function faultOf(
+  given: Given,
+): { readonly path: string[]; readonly message: string } | null {
   const { metric, goal, match, funnel, vital } = given;
   const sources = [metric, goal, match, funnel, vital].filter((each) => each !== undefined);
-  if (sources.length !== 1) return ["metric", ONE_OF];
-  const fault = faultOfMeasure(given);
-  return fault === null ? null : ["measure", fault];
+  if (sources.length !== 1) return { path: [], message: ONE_OF };
+  const message = faultOfMeasure(given);
+  return message === null ? null : { path: ["measure"], message };
 }
 
 /** The slug of a segment; null: everybody. */
@@ -103,8 +105,7 @@ export const QuestionSchema = z.strictObject({
   segment: SegmentSlug,
 }).superRefine((given, context) => {
   const fault = faultOf(given);
-  if (fault === null) return;
-  context.addIssue({ code: "custom", message: fault[1], path: [fault[0]] });
+  if (fault !== null) context.addIssue({ code: "custom", ...fault });
 }).meta({ id: "AlertQuestion" });
 
 export type AlertQuestion = z.output<typeof QuestionSchema>;
