@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Database } from "../db/sql.ts";
+import type { Log } from "../http/log.ts";
 import { Problem } from "../problem.ts";
 import { MOVE_LEASE_MS } from "./archive_limits.ts";
 
@@ -42,6 +43,7 @@ async function writeJsonFile(path: string, value: unknown): Promise<void> {
 export class MoveState {
   readonly #dataDir: string;
   readonly #database: Pick<Database, "script">;
+  readonly #log: Pick<Log, "warn">;
   #status: MoveStatus = "none";
   #moved: Moved | null = null;
   #lease: ReturnType<typeof setTimeout> | undefined;
@@ -50,16 +52,21 @@ export class MoveState {
   /** The last change; changes are made one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(dataDir: string, database: Pick<Database, "script">) {
+  private constructor(dataDir: string, database: Pick<Database, "script">, log: Pick<Log, "warn">) {
     this.#dataDir = dataDir;
     this.#database = database;
+    this.#log = log;
   }
 
   /** Reads the state that the last process left. */
-  static async open(dataDir: string, database: Pick<Database, "script">): Promise<MoveState> {
-    const state = new MoveState(dataDir, database);
-    state.#moved = await readJsonFile<Moved>(join(dataDir, FILE));
-    if (state.#moved !== null) state.#status = "moved";
+  static async open(
+    dataDir: string,
+    database: Pick<Database, "script">,
+    log: Pick<Log, "warn">,
+  ): Promise<MoveState> {
+    const state = new MoveState(dataDir, database, log);
+    const moved = await readJsonFile<Moved>(join(dataDir, FILE));
+    if (moved !== null) state.#keep(moved);
     return state;
   }
 
@@ -122,8 +129,7 @@ export class MoveState {
       const moved = { to, at: new Date(nowMs).toISOString() };
       await writeJsonFile(join(this.#dataDir, FILE), moved);
       clearTimeout(this.#lease);
-      this.#moved = moved;
-      this.#status = "moved";
+      this.#keep(moved);
       this.#whenMoved?.();
     });
   }
@@ -142,9 +148,9 @@ export class MoveState {
   refusal(): Problem {
     const headers = { "Retry-After": "2" };
     if (this.#status === "moved") {
-      return new Problem("moved", `${this.sentence} Send the request again, to the new server.`, {
-        headers,
-      });
+      const detail =
+        "The server has moved to another database. Send the request again, to the new server.";
+      return new Problem("moved", detail, { headers });
     }
     return this.#status === "none"
       ? new Problem("conflict", "No move is under way, or it has taken too long. Begin it again.")
@@ -155,13 +161,18 @@ export class MoveState {
       );
   }
 
-  get sentence(): string {
-    return `The server has moved: stop it, and start it with DATABASE_URL=${this.to} ` +
-      "(with the user and the password).";
-  }
-
   close(): void {
     clearTimeout(this.#lease);
+  }
+
+  /** Tells the operator alone where to: the address is one of the operator's own network. */
+  #keep(moved: Moved): void {
+    this.#moved = moved;
+    this.#status = "moved";
+    this.#log.warn(
+      `The server has moved: stop it, and start it with DATABASE_URL=${moved.to} ` +
+        "(with the user and the password).",
+    );
   }
 
   #take(status: MoveStatus): void {

@@ -162,8 +162,12 @@ function rateLimitOf({ rateLimitEventsPerSecond: perSecond }: Config): RateLimit
     : new RateLimit(perSecond, KEYS_CACHED_MAX, () => performance.now());
 }
 
-async function openMove({ dataDir }: Config, database: Database): Promise<MoveState | null> {
-  return database.engine === "embedded" ? await MoveState.open(dataDir, database) : null;
+async function openMove(
+  { dataDir }: Config,
+  database: Database,
+  log: Log,
+): Promise<MoveState | null> {
+  return database.engine === "embedded" ? await MoveState.open(dataDir, database, log) : null;
 }
 
 type Made = Omit<Services, "captureJobs" | "captureReading" | "notifications"> & {
@@ -211,7 +215,7 @@ async function createServices(
     log,
     database,
     state,
-    move: await openMove(config, database),
+    move: await openMove(config, database, log),
     salts,
     budget,
     writer,
@@ -278,10 +282,7 @@ async function prepareDatabase(
   { database, config, salts, log, now, move }: Services,
   purpose: ProvisionPurpose,
 ): Promise<Provisioned> {
-  if (move?.status === "moved") {
-    log.warn(move.sentence);
-    return AS_IT_WAS;
-  }
+  if (move?.status === "moved") return AS_IT_WAS;
   const { applied } = await migrate(database, MIGRATIONS);
   for (const name of applied) log.info("migration applied", { name });
   if (await isHalfMoved(database)) {

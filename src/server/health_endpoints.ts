@@ -11,7 +11,7 @@ export interface HealthServices {
   readonly database: Database;
   /** Whether migrations and provisioning are done, and whether the server is stopping. */
   readonly state: { readonly prepared: boolean; readonly draining: boolean };
-  readonly move: Pick<MoveState, "status" | "sentence"> | null;
+  readonly move: Pick<MoveState, "status"> | null;
 }
 
 export interface MetricsServices {
@@ -23,6 +23,10 @@ interface MetricsRequest {
   readonly request: Request;
   readonly peer: string | null;
 }
+
+/** Whoever asks is told: only the log names the new database's machine. */
+const MOVED =
+  "The server has moved: stop it, and start it with the DATABASE_URL that its log names.";
 
 interface Check {
   readonly ok: boolean;
@@ -79,7 +83,7 @@ export async function getReadiness({ database, state, move }: HealthServices): P
       ? { ok: false, message: "The server is stopping." }
       : { ok: true, message: "The server takes requests." },
   };
-  if (move?.status === "moved") checks.moved = { ok: false, message: move.sentence };
+  if (move?.status === "moved") checks.moved = { ok: false, message: MOVED };
   const disk = database.disk === undefined ? {} : await diskCheck(database.disk);
   const ready = Object.values(checks).every((check) => check.ok);
   const status = Object.values(disk).every((check) => check.ok) ? "ready" : "degraded";

@@ -6,7 +6,7 @@ Deno.test("move: a pause that fails is none, and the next one begins anew", asyn
   const said: string[] = [];
   const move = await MoveState.open(dataDir, {
     script: (text) => Promise.resolve(void said.push(text)),
-  });
+  }, { warn: (text) => void said.push(text) });
   try {
     await move.begin((length) => "x".repeat(length));
     let fails = true;
@@ -18,6 +18,9 @@ Deno.test("move: a pause that fails is none, and the next one begins anew", asyn
     await move.pause();
     assert.equal(move.status, "paused");
     assert.equal(said.at(-1), "SET default_transaction_read_only = on");
+    await move.complete("postgres://db.internal/footfall", 0);
+    assert.match(said.at(-1)!, /start it with DATABASE_URL=postgres:\/\/db.internal\/footfall/);
+    assert.doesNotMatch(move.refusal().message, /internal/);
   } finally {
     move.close();
     await Deno.remove(dataDir, { recursive: true });

@@ -125,14 +125,23 @@ async function assertMoved(server: ServerProcess): Promise<void> {
   const ready = await fetch(`${server.url}/readyz`);
   const { checks } = await ready.json();
   assert.equal(ready.status, 503);
-  assert.match(checks.moved.message, /DATABASE_URL=postgres/);
+  assert.match(checks.moved.message, /DATABASE_URL that its log names/);
+  assert.doesNotMatch(checks.moved.message, /postgres/);
+  await until(
+    WAIT_MS_MAX,
+    () => Promise.resolve(/DATABASE_URL=postgres/.test(server.errorOutput)),
+    "told",
+  );
   const reply = await fetch(`${server.url}/v1/events`, {
     method: "POST",
     headers: { "X-API-Key": "pk_of_nobody" },
     body: "{}",
   });
   assert.equal(reply.status, 503);
-  assert.equal((await reply.json()).code, "moved");
+  const { code, detail } = await reply.json();
+  assert.equal(code, "moved");
+  assert.match(detail, /to the new server/);
+  assert.doesNotMatch(detail, /postgres/);
   assert.ok(Number(reply.headers.get("retry-after")) > 0);
 }
 
