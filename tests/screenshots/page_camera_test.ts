@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { CAPTURE_MARK } from "../../src/http/capture_mark.ts";
 import type { CaptureStatus } from "../../src/screenshots/capture_status.ts";
 import { until } from "../support/server_process.ts";
-import { NO_PROXY, sharedCaptures } from "./capture_world.ts";
+import { CaptureWorld, NO_PROXY, sharedCaptures } from "./capture_world.ts";
 import { FixtureSite } from "./fixture_site.ts";
 
 const WAIT_MS_MAX = 20_000;
@@ -222,5 +222,23 @@ test("page camera: a browser that is killed is a passing failure", async (world)
   for (const pid of world.browser.pids) Deno.kill(pid, "SIGKILL");
   const { verdict } = await work;
   assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
+  assert.match(verdict.message, /browser ended while/);
   assert.equal((await world.takeScreenshot("/")).verdict.status, "captured");
+});
+
+Deno.test("page camera: a browser that is started and does not answer is told as that", async () => {
+  const chrome = await Deno.makeTempFile({ prefix: "footfall-chrome-" });
+  // Nothing to speak by, which is known sooner than that nothing is said.
+  await Deno.writeTextFile(chrome, "#!/bin/sh\nexec 3<&- 4>&-\nwhile :; do sleep 1; done\n");
+  await Deno.chmod(chrome, 0o755);
+  const world = new CaptureWorld();
+  await world.start({ chromePath: chrome });
+  try {
+    const { verdict } = await world.takeScreenshot("/");
+    assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
+    assert.match(verdict.message, /was started and did not answer/);
+  } finally {
+    await world.stop();
+    await Deno.remove(chrome);
+  }
 });

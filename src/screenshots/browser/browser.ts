@@ -34,6 +34,8 @@ export interface PageOptions {
   readonly signal?: AbortSignal;
 }
 
+const ENDED = "The browser ended while the page was photographed.";
+
 /**
  * The browser of the captures: started when a page is wanted, replaced after so many pages or when
  * it has ended, closed when nothing happens. Each page has a context of its own, so that nothing of
@@ -79,7 +81,7 @@ export class CaptureBrowser implements AsyncDisposable {
       return await within(options.deadlineMs, work, "the page");
     } catch (error) {
       options.signal?.throwIfAborted();
-      if (!running.isAlive) throw new BrowserEnded("The browser ended.", { cause: error });
+      if (!running.isAlive) throw new BrowserEnded(ENDED, { cause: error });
       throw error;
     } finally {
       over.abort();
@@ -185,7 +187,7 @@ function missing(chromePath: string | null): BrowserMissing {
 
 async function ended(running: RunningBrowser): Promise<never> {
   await running.ended;
-  throw new BrowserEnded("The browser ended.");
+  throw new BrowserEnded(ENDED);
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -187,9 +187,7 @@ function verdictOf(error: unknown, log: Log): Verdict {
     return verdict("no_browser", error.message);
   }
   if (error instanceof RenderFailed) return verdict("render_failed", error.message);
-  if (error instanceof BrowserEnded) {
-    return transient("The browser ended while the page was photographed.");
-  }
+  if (error instanceof BrowserEnded) return transient(error.message);
   if (error instanceof PageBusy || error instanceof DeadlinePassed) return BUSY;
   const reason = logReason(error);
   if (error instanceof DocumentGone || /target (?:closed|crashed)|session closed/i.test(reason)) {

@@ -16,7 +16,7 @@ export class BrowserMissing extends Error {
   override readonly name = "BrowserMissing";
 }
 
-/** The browser ended, or does not answer. Another one may. */
+/** The browser ended, or does not answer. Another one may. The message is fit for people. */
 export class BrowserEnded extends Error {
   override readonly name = "BrowserEnded";
 }
@@ -158,7 +158,10 @@ export class RunningBrowser {
       await running.kill();
       await profile.remove();
       if (hasExited) throw running.#refusal();
-      throw new BrowserEnded("The browser did not answer after its start.", { cause: error });
+      throw new BrowserEnded(
+        "The browser was started and did not answer: see whether it runs by hand on the server.",
+        { cause: error },
+      );
     }
     running.#removed = running.ended.then(() => profile.remove());
     return running;
