@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icons.tsx";
+import { focusBeside, partOf } from "./row_focus.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -11,6 +12,8 @@ interface DialogProps {
   readonly isWide?: boolean;
   /** What it shows is seen this once: its buttons alone close it. */
   readonly isFirm?: boolean;
+  /** Whether what it was opened from is about to go, as the row of what was deleted. */
+  readonly isLeaving?: (() => boolean) | undefined;
   readonly children: ComponentChildren;
 }
 
@@ -26,13 +29,16 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
   // Not after the page is drawn: what is typed until then would go elsewhere.
   useLayoutEffect(() => {
     const before = document.activeElement;
+    const part = partOf(before);
     const shown = dialog.current!;
     if (!shown.open) shown.showModal();
     // The first field is what the person came for, not the cross.
     shown.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea)")?.focus();
     return () => {
       shown.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      if (!(before instanceof HTMLElement)) return;
+      if (before.isConnected && !rest.isLeaving?.()) before.focus();
+      else focusBeside(before, part);
     };
   }, []);
   return (
@@ -100,16 +106,19 @@ interface ConfirmProps {
   readonly onConfirm: () => void;
   readonly onClose: () => void;
   readonly isBusy?: boolean;
+  /** As of a dialog. */
+  readonly isLeaving?: (() => boolean) | undefined;
   readonly children: ComponentChildren;
 }
 
 /** Asks before something that cannot be undone. */
 export function Confirm(props: ConfirmProps) {
-  const { title, action, onConfirm, onClose, isBusy = false, children } = props;
+  const { title, action, onConfirm, onClose, isBusy = false, isLeaving, children } = props;
   return (
     <Dialog
       title={title}
       onClose={onClose}
+      isLeaving={isLeaving}
       footer={
         <DialogButtons onCancel={onClose} isDanger isDisabled={isBusy} onDo={onConfirm}>
           {action}

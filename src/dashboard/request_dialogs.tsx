@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
 import { Confirm, Dialog, DialogButtons } from "./dialog.tsx";
 import { Refused, type RequestState, useRequest } from "./request_state.tsx";
 
@@ -60,12 +61,18 @@ interface ConfirmedRequestProps {
   readonly children: ComponentChildren;
 }
 
-/** Asks before a request whose work cannot be undone. */
+/** Asks before a request that takes away, for good, what it was opened from. */
 export function ConfirmedRequest(props: ConfirmedRequestProps) {
-  const { title, action, ask, onClose, children } = props;
+  const { title, action, ask, children } = props;
   const { isBusy, problem, run } = useRequest(ask);
+  const isGivenUp = useRef(false);
+  const onClose = () => {
+    isGivenUp.current = true;
+    props.onClose();
+  };
+  const isLeaving = () => !isGivenUp.current;
   return (
-    <Confirm title={title} action={action} isBusy={isBusy} onConfirm={run} onClose={onClose}>
+    <Confirm {...{ title, action, isBusy, onClose, isLeaving }} onConfirm={run}>
       <p>{children}</p>
       <Refused problem={problem} />
     </Confirm>

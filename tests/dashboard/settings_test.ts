@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { snippetOf } from "../../src/dashboard/views/settings_snippet.ts";
 import { newEvent, type TestProject } from "../support/app.ts";
-import { fill, into, press } from "./acts.ts";
+import { fill, focused, into, press, pressByKey } from "./acts.ts";
 import { dashboardWorld, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -208,6 +208,32 @@ test("Keys are rotated with an overlap, the new one is in the snippet, and revok
   assert.equal(await statusOf(created), 403);
   await press(page, "Show revoked");
   await visit.sees(page, "Revoked", "tbody");
+});
+
+test("The focus goes on beside a row that was taken away, and to the title behind the last one", async (visit) => {
+  const project = await ownProject(visit);
+  const kind = "public";
+  for (const label of ["B", "C"]) {
+    await visit.server.admin("POST", `/v1/projects/${project.id}/keys`, { kind, label });
+  }
+  const page = await opened(visit, project);
+  const names: string[] = await page.$$eval(
+    "[aria-label^=Revoke]",
+    (all) => all.map((each) => each.getAttribute("aria-label")!),
+  );
+  assert.equal(names.length, 4);
+  const [first, second, third, last] = names as [string, string, string, string];
+  for (const [gone, next] of [[second, third], [last, third], [first, third], [third, "Keys"]]) {
+    await pressByKey(page, gone!, ".settings-keys");
+    await page.waitForSelector(".dialog[open]");
+    await pressByKey(page, "Revoke the key", ".dialog");
+    await visit.until(
+      page,
+      `![...document.querySelectorAll("[aria-label^=Revoke]")]
+      .some((each) => each.ariaLabel === ${JSON.stringify(gone)})`,
+    );
+    assert.equal(await focused(page), next);
+  }
 });
 
 test("An empty project waits for its first event and tells of it", async (visit) => {
