@@ -22,6 +22,8 @@ const OUTAGES: readonly string[] = ["unreachable", "shutting_down", "database_un
 /** A refusal of the API, or a request that never got an answer (`status` 0, code `unreachable`). */
 export class ApiProblem extends Error {
   override readonly name = "ApiProblem";
+  /** What a field was given to show. */
+  readonly #shown = new Set<ProblemPart>();
 
   constructor(
     readonly status: number,
@@ -39,9 +41,19 @@ export class ApiProblem extends Error {
     return OUTAGES.includes(this.code);
   }
 
-  /** What is wrong with one field of a body or one parameter; null: nothing. */
-  messageFor(field: string): string | null {
-    return this.errors.find((part) => part.field === field)?.message ?? null;
+  /** What is wrong with one member of a body, or with the first thing in it; null: nothing. Its field shows it. */
+  messageFor(member: string): string | null {
+    const parts = this.errors.filter(({ field = "" }) => `${field}.`.startsWith(`${member}.`));
+    parts.forEach((part) => this.#shown.add(part));
+    return parts[0]?.message ?? null;
+  }
+
+  /** What no field shows, for people; null: the fields show all. */
+  get rest(): string | null {
+    if (this.errors.length === 0) return this.detail;
+    const rest = this.errors.filter((part) => !this.#shown.has(part))
+      .map(({ field, message }) => field === undefined ? message : `${field}: ${message}`);
+    return rest.join(" ") || null;
   }
 }
 

@@ -49,7 +49,8 @@ export function useRequest(ask: () => Promise<void>, { isOver = true } = {}): Re
   return { isBusy, problem, run, clearProblem: () => setProblem(null) };
 }
 
-/** Why a request was refused, in the server's sentence. */
+/** Why a request was refused, in the server's words, but for what the fields above it show. */
 export function Refused({ problem }: { problem: ApiProblem | null }) {
-  return problem === null ? null : <p role="alert" class="field-error">{problem.detail}</p>;
+  const rest = problem?.rest ?? null;
+  return rest === null ? null : <p role="alert" class="field-error">{rest}</p>;
 }

@@ -59,6 +59,7 @@ test("People: what is wrong with an invitation is told at its field", async (vis
   await press(page, "Invite", ".dialog-foot");
   await page.waitForSelector(".dialog input[aria-invalid=true]");
   await visit.sees(page, "Give an e-mail address", ".dialog");
+  assert.equal(await page.$$eval(".dialog [role=alert]", ({ length }) => length), 1);
 });
 
 test("People: role and projects are changed, a reset is made, and somebody is removed", async (visit) => {

@@ -92,6 +92,7 @@ test("What is refused is told at its field", async (visit) => {
   await press(page, "Save changes");
   await visit.sees(page, "Give an IANA time zone", ".settings-form");
   await visit.sees(page, "Give an origin such as", ".settings-form");
+  assert.equal(await page.$$eval(".settings-form [role=alert]", ({ length }) => length), 2);
   const isMarked = await page.evaluate(`document.querySelector("textarea").ariaInvalid`);
   assert.equal(isMarked, "true");
 });

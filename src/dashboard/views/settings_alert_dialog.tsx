@@ -5,7 +5,6 @@ import { MatchEditor } from "../match_editor.tsx";
 import { alertBody, type AlertForm, alertForm, NEW_ALERT } from "./settings_alert_form.ts";
 import { FilterList } from "./settings_filter_list.tsx";
 import { QuestionFields, SegmentField } from "./settings_question_fields.tsx";
-import { faultOf } from "./settings_share_form.ts";
 import { type FormPart, ToldDialog, type ToldDialogOf } from "./settings_told_dialog.tsx";
 import { ReceiverFields } from "./settings_told_fields.tsx";
 import type { Alert, Cause, Webhook } from "./settings_told_replies.ts";
@@ -40,14 +39,14 @@ function ThresholdFields(props: PartProps) {
         <TextField
           label="Value"
           value={form.bound}
-          error={faultOf(problem, "on.above") ?? faultOf(problem, "on.below")}
+          error={problem?.messageFor("on.above") ?? problem?.messageFor("on.below")}
           onChange={(bound) => put({ bound })}
         />
         <TextField
           label="In the last"
           value={form.over}
           hint="Such as 30m, 24h or 7d."
-          error={faultOf(problem, "on.over")}
+          error={problem?.messageFor("on.over")}
           onChange={(over) => put({ over })}
         />
       </div>
@@ -81,12 +80,12 @@ function SilenceFields({ form, problem, put }: PartProps) {
         type="number"
         min="5"
         value={form.minutes}
-        error={faultOf(problem, "on.minutes")}
+        error={problem?.messageFor("on.minutes")}
         onChange={(minutes) => put({ minutes })}
       />
       <MatchEditor
         value={form.match}
-        error={faultOf(problem, "on.match")}
+        error={problem?.messageFor("on.match")}
         onChange={(match) => put({ match })}
       />
     </>
@@ -102,17 +101,17 @@ function FindingFields({ form, problem, put }: PartProps) {
         min="0"
         value={form.score}
         hint="The change as a part of the whole: 0.2 is a fifth of all."
-        error={faultOf(problem, "on.score")}
+        error={problem?.messageFor("on.score")}
         onChange={(score) => put({ score })}
       />
       <FilterList
         filters={form.filters}
-        error={faultOf(problem, "on.filters")}
+        error={problem?.messageFor("on.filters")}
         onChange={(filters) => put({ filters })}
       />
       <SegmentField
         value={form.segment}
-        error={faultOf(problem, "on.segment")}
+        error={problem?.messageFor("on.segment")}
         onChange={(segment) => put({ segment })}
       />
     </>

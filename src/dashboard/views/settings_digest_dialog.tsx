@@ -11,7 +11,6 @@ import {
   questionForm,
   questionOf,
 } from "./settings_question_form.ts";
-import { faultOf } from "./settings_share_form.ts";
 import { type FormPart, ToldDialog, type ToldDialogOf } from "./settings_told_dialog.tsx";
 import { addressesOf, ReceiverFields, type ReceiverForm } from "./settings_told_fields.tsx";
 import type { Digest, Webhook } from "./settings_told_replies.ts";
@@ -124,14 +123,14 @@ function TimeFields({ form, problem, put }: PartProps) {
           label="At"
           value={form.at}
           placeholder="08:00"
-          error={faultOf(problem, "at")}
+          error={problem?.messageFor("at")}
           onChange={(at) => put({ at })}
         />
         <TextField
           label="Time zone"
           value={form.timezone}
           placeholder="This project's"
-          error={faultOf(problem, "timezone")}
+          error={problem?.messageFor("timezone")}
           onChange={(timezone) => put({ timezone })}
         />
       </div>
@@ -198,12 +197,12 @@ export function DigestDialog({ webhooks, ...dialog }: DigestDialogProps) {
             <ProjectsField chosen={form.projects} onChange={(projects) => put({ projects })} />
             <FilterList
               filters={form.filters}
-              error={faultOf(problem, "filters")}
+              error={problem?.messageFor("filters")}
               onChange={(filters) => put({ filters })}
             />
             <SegmentField
               value={form.segment}
-              error={faultOf(problem, "segment")}
+              error={problem?.messageFor("segment")}
               onChange={(segment) => put({ segment })}
             />
             <QuestionsField {...part} />

@@ -7,7 +7,7 @@ const FIRST_FILTER: Filter = { field: "path", op: "is", values: [] };
 
 interface FilterListProps {
   readonly filters: readonly Filter[];
-  readonly error: string | null;
+  readonly error: string | null | undefined;
   /** What is said below, where there are any. */
   readonly hint?: string;
   readonly onChange: (filters: readonly Filter[]) => void;

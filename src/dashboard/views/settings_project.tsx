@@ -7,7 +7,7 @@ import { Confirm } from "../dialog.tsx";
 import { LinesField, SelectField, TextField } from "../field.tsx";
 import { integer } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
-import { useKeptFocus } from "../request_state.tsx";
+import { Refused, useKeptFocus } from "../request_state.tsx";
 import { type Resource, useRead } from "../resource.ts";
 import { hasAccount, refreshSession, type SessionProject } from "../session.ts";
 import { type IpStorage, knownTimezones, type Project } from "./settings_replies.ts";
@@ -65,14 +65,6 @@ function isShorter({ retentionDays }: Change, project: Project): boolean {
   return project.retentionDays === null || retentionDays < project.retentionDays;
 }
 
-/** What is wrong with a field, also with one entry of its list. */
-function errorOf(problem: ApiProblem | null, field: string): string | null {
-  const part = problem?.errors.find((each) =>
-    each.field === field || each.field?.startsWith(`${field}.`)
-  );
-  return part?.message ?? null;
-}
-
 interface FieldsProps {
   readonly draft: Draft;
   readonly problem: ApiProblem | null;
@@ -88,7 +80,7 @@ function SiteFields({ draft, problem, onChange }: FieldsProps) {
           label="Name"
           value={draft.name}
           onChange={set("name")}
-          error={errorOf(problem, "name")}
+          error={problem?.messageFor("name")}
           maxLength={200}
           isRequired
         />
@@ -96,7 +88,7 @@ function SiteFields({ draft, problem, onChange }: FieldsProps) {
           label="Time zone"
           value={draft.timezone}
           onChange={set("timezone")}
-          error={errorOf(problem, "timezone")}
+          error={problem?.messageFor("timezone")}
           hint="Days begin and end by it."
           suggestions={knownTimezones()}
           isRequired
@@ -106,13 +98,13 @@ function SiteFields({ draft, problem, onChange }: FieldsProps) {
         label="Site URL"
         value={draft.siteUrl}
         onChange={set("siteUrl")}
-        error={errorOf(problem, "siteUrl")}
+        error={problem?.messageFor("siteUrl")}
         placeholder="https://example.com"
         hint="Where the pages are. Heatmaps take their pictures there."
       />
       <LinesField
         label="Allowed origins"
-        error={errorOf(problem, "allowedOrigins")}
+        error={problem?.messageFor("allowedOrigins")}
         hint="One on each line, such as https://example.com or https://*.example.com. Empty: any site that has a key may send events."
         rows={3}
         value={draft.allowedOrigins}
@@ -152,7 +144,7 @@ function StorageFields({ draft, problem, onChange }: FieldsProps) {
         label="IP addresses"
         value={draft.ipStorage}
         onChange={(ipStorage) => onChange({ ...draft, ipStorage })}
-        error={errorOf(problem, "ipStorage")}
+        error={problem?.messageFor("ipStorage")}
         hint="What is stored of them from now on. Places and visitors are told either way."
         choices={IP_CHOICES}
       />
@@ -163,7 +155,7 @@ function StorageFields({ draft, problem, onChange }: FieldsProps) {
         max="36500"
         value={draft.retentionDays}
         onChange={(retentionDays) => onChange({ ...draft, retentionDays })}
-        error={errorOf(problem, "retentionDays")}
+        error={problem?.messageFor("retentionDays")}
         placeholder="For ever"
         hint="Older events are deleted once a day. Empty: they are kept for ever."
       />
@@ -241,7 +233,7 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
           {isBusy ? "Saving…" : "Save changes"}
         </button>
         <span role="status" class="muted">{note}</span>
-        {problem !== null && <span role="alert" class="field-error">{problem.detail}</span>}
+        <Refused problem={problem} />
       </div>
       {isAsked && (
         <Confirm

@@ -7,7 +7,6 @@ import { useSegments } from "../segment_control.tsx";
 import { usePropertyKeys } from "../suggestions.ts";
 import { FilterList } from "./settings_filter_list.tsx";
 import type { Counting, QuestionForm } from "./settings_question_form.ts";
-import { faultOf } from "./settings_share_form.ts";
 import type { FormPart } from "./settings_told_dialog.tsx";
 import { METRIC_CHOICES } from "./settings_told_replies.ts";
 import { measureOf, MEASURES } from "./trends_question.ts";
@@ -42,7 +41,7 @@ const VITAL_CHOICES = VITALS.map(({ name, title }) => ({ value: name, label: tit
 interface SegmentFieldProps {
   /** Empty: everybody. */
   readonly value: string;
-  readonly error?: string | null;
+  readonly error?: string | null | undefined;
   readonly onChange: (slug: string) => void;
 }
 
@@ -186,7 +185,7 @@ const SOURCES: Readonly<Record<Counting, FunctionComponent<PartProps>>> = {
 /** What is counted, of whom. `member`: where it stands in what is sent. */
 export function QuestionFields({ member, ...part }: PartProps & { readonly member: string }) {
   const { form, problem, put } = part;
-  const fault = faultOf(problem, member);
+  const fault = problem?.messageFor(member);
   const Source = SOURCES[form.counting];
   return (
     <>

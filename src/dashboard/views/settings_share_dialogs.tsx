@@ -11,7 +11,6 @@ import { useRequest } from "../request_state.tsx";
 import {
   bodyOf,
   embedSnippet,
-  faultOf,
   formOf,
   NEW_SHARE,
   type PasswordChoice,
@@ -34,7 +33,7 @@ interface PartProps {
 }
 
 function ViewsField({ form: { views }, problem, put }: PartProps) {
-  const fault = faultOf(problem, "views");
+  const fault = problem?.messageFor("views");
   // Shown in the order of the dashboard, whatever the order in which they were ticked.
   const toggled = (id: string, isChecked: boolean) =>
     SHARE_VIEW_CHOICES.map(({ value }) => value)
@@ -61,7 +60,7 @@ function FiltersField({ form: { filters }, problem, put }: PartProps) {
   return (
     <FilterList
       filters={filters}
-      error={faultOf(problem, "filters")}
+      error={problem?.messageFor("filters")}
       hint="Nobody who looks at it can take these off."
       onChange={(changed) => put({ filters: changed })}
     />
@@ -89,7 +88,7 @@ function PasswordPart({ form, problem, put, isKept }: PartProps & { readonly isK
           label="The password"
           autocomplete="off"
           value={password}
-          error={faultOf(problem, "password")}
+          error={problem?.messageFor("password")}
           hint="At least 8 characters. Tell it apart from the link."
           onChange={(text) => put({ password: text })}
         />
@@ -103,7 +102,7 @@ function EmbedField({ form, problem, put }: PartProps) {
     <LinesField
       label="Pages that may show it in a frame"
       hint="Their origins, one a line, such as https://intranet.example.com. None: no page may."
-      error={faultOf(problem, "embedOrigins")}
+      error={problem?.messageFor("embedOrigins")}
       value={form.origins}
       onChange={(origins) => put({ origins })}
     />
@@ -120,7 +119,7 @@ function Parts(props: PartProps & { readonly isKept: boolean }) {
         placeholder="For our investors"
         maxLength={200}
         hint="It stands above the dashboard."
-        error={faultOf(problem, "title")}
+        error={problem?.messageFor("title")}
         onChange={(title) => put({ title })}
       />
       <ViewsField {...props} />
@@ -131,7 +130,7 @@ function Parts(props: PartProps & { readonly isKept: boolean }) {
           type="date"
           value={form.lastDay}
           hint="Empty: until it is revoked."
-          error={faultOf(problem, "expiresAt")}
+          error={problem?.messageFor("expiresAt")}
           onChange={(lastDay) => put({ lastDay })}
         />
         <TextField
@@ -141,7 +140,7 @@ function Parts(props: PartProps & { readonly isKept: boolean }) {
           max="1000"
           value={form.minimumVisitors}
           hint="What fewer visitors did is not told. 1: all is told."
-          error={faultOf(problem, "minimumVisitors")}
+          error={problem?.messageFor("minimumVisitors")}
           onChange={(minimumVisitors) => put({ minimumVisitors })}
         />
       </div>

@@ -1,6 +1,5 @@
 import type { output } from "zod";
 import type { ShareShown } from "../../shares/shares.ts";
-import type { ApiProblem } from "../api_problem.ts";
 import type { Filter } from "../location_query.ts";
 
 export type Share = output<typeof ShareShown>;
@@ -80,12 +79,6 @@ export function bodyOf(form: ShareForm, before: Share | null): Record<string, un
     embedOrigins: origins.split(/[\s,]+/).filter((origin) => origin !== ""),
     minimumVisitors: Number(form.minimumVisitors),
   };
-}
-
-/** What is wrong with a member of the body, or with something in it; null: nothing. */
-export function faultOf(problem: ApiProblem | null, member: string): string | null {
-  const part = problem?.errors.find(({ field = "" }) => `${field}.`.startsWith(`${member}.`));
-  return part?.message ?? null;
 }
 
 /** An attribute's value in HTML. */

@@ -8,7 +8,6 @@ import { FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import { sendNew } from "../send_new.ts";
 import { freeSlugOf } from "./goals_slug.ts";
-import { faultOf } from "./settings_share_form.ts";
 
 /** What the fields of a form are given. */
 export interface FormPart<Form> {
@@ -69,7 +68,7 @@ export function ToldDialog<
         value={form.title}
         placeholder={example}
         maxLength={200}
-        error={faultOf(problem, "title")}
+        error={problem?.messageFor("title")}
         onChange={(title) => put({ title } as Partial<Form>)}
       />
       {children({ form, problem, put })}

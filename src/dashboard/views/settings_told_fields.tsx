@@ -1,7 +1,6 @@
 /// <reference lib="dom" />
 import type { ApiProblem } from "../api_problem.ts";
 import { CheckField, LinesField } from "../field.tsx";
-import { faultOf } from "./settings_share_form.ts";
 import type { Webhook } from "./settings_told_replies.ts";
 
 /** To whom something goes, as it is typed. */
@@ -28,13 +27,13 @@ export function ReceiverFields({ form, webhooks, problem, put }: ReceiverFieldsP
   const toggled = (slug: string, isChecked: boolean) =>
     webhooks.map((each) => each.slug)
       .filter((each) => each === slug ? isChecked : form.webhooks.includes(each));
-  const fault = faultOf(problem, "webhooks");
+  const fault = problem?.messageFor("webhooks");
   return (
     <>
       <LinesField
         label="By mail to"
         hint="E-mail addresses of people who may see the project, one a line. Nobody at all: it stands in the list of messages alone."
-        error={faultOf(problem, "to")}
+        error={problem?.messageFor("to")}
         value={form.to}
         onChange={(to) => put({ to })}
       />

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import { SelectField, TextField } from "../field.tsx";
-import { faultOf } from "./settings_share_form.ts";
 import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
 import { ToldDialog, type ToldDialogOf } from "./settings_told_dialog.tsx";
 import { FORMATS, type Webhook } from "./settings_told_replies.ts";
@@ -28,7 +27,7 @@ export function WebhookDialog(dialog: ToldDialogOf<Webhook>) {
             value={form.url}
             placeholder="https://hooks.example.com/…"
             hint="Messages are posted there."
-            error={faultOf(problem, "url")}
+            error={problem?.messageFor("url")}
             onChange={(url) => put({ url })}
           />
           <SelectField

@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { ApiProblem } from "../../src/dashboard/api_problem.ts";
+
+Deno.test("a refusal is told once: what no field shows is the rest, with its place", () => {
+  const part = (field: string, message: string) => ({ field, code: "invalid_value", message });
+  const problem = new ApiProblem(400, "invalid_body", "Correct what `errors` lists: to.0, to.1.", [
+    part("to.0", "Give an address."),
+    part("to.1", "Give an address."),
+    part("toast", "Remove it."),
+  ]);
+  assert.equal(problem.messageFor("title"), null);
+  assert.equal(problem.messageFor("to"), "Give an address.");
+  assert.equal(problem.rest, "toast: Remove it.");
+  assert.equal(problem.messageFor("toast"), "Remove it.");
+  assert.equal(problem.rest, null);
+  const last = new ApiProblem(409, "last_owner", "One owner stays.");
+  assert.equal(last.rest, "One owner stays.");
+});
