@@ -6,12 +6,7 @@ import { UmamiDatabase } from "../importers/umami/database.ts";
 import { type Call, UsageMistake } from "./command.ts";
 import { chosenProject, type Connection, withConnection } from "./connection.ts";
 import { counted, dryRunText, grouped } from "./dry_run_text.ts";
-import {
-  importLines,
-  type ImportSum,
-  type ImportTarget,
-  type RefusedLine,
-} from "./import_lines.ts";
+import { type ImportLine, importLines, type ImportSum, type ImportTarget } from "./import_lines.ts";
 import { createImportProgress } from "./import_progress.ts";
 import { UnreadableFile } from "./line_file.ts";
 import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
@@ -94,7 +89,7 @@ async function withInput<T>(call: Call, work: (input: SourceInput) => Promise<T>
 }
 
 /** Returns the row that a line was made from; every line of this import has one. */
-const madeOf = ({ line }: RefusedLine) => (line as SourceLine).made;
+const madeOf = (line: ImportLine) => (line as SourceLine).made;
 
 /** Reads the whole input and sends it to the server for a check; nothing is stored. */
 async function dryRun(
@@ -107,19 +102,10 @@ async function dryRun(
   const progress = createImportProgress(print, "Looking", total === 0 ? null : total, call.now);
   const gatherer = new SummaryGatherer();
   const pass = sourcePass(input, target.project, (made) => gatherer.add(made));
-  async function* gathered() {
-    for await (const lines of pass.lines) {
-      for (const { made } of lines) gatherer.add(made);
-      yield lines;
-    }
-  }
   try {
-    const sum = await importLines({ ...target, dryRun: true }, gathered(), {
-      refused: (refused) => {
-        const { code, message } = refused;
-        if (refused.line.refused !== undefined) return;
-        gatherer.takeBack(madeOf(refused), { code, message });
-      },
+    const sum = await importLines({ ...target, dryRun: true }, pass.lines, {
+      accepted: (line) => gatherer.add(madeOf(line)),
+      refused: ({ line, code, message }) => gatherer.add(madeOf(line), { code, message }),
       settled: ({ lines }) => progress.update(pass.bytesRead(), lines),
     });
     return gatherer.result(sum.duplicates);
@@ -140,7 +126,7 @@ async function sendAll(
   try {
     return await importLines(target, sourcePass(input, target.project, () => {}).lines, {
       refused: (refused) => {
-        const { file, line: number } = madeOf(refused);
+        const { file, line: number } = madeOf(refused.line);
         return rejected.add({ ...refused, line: { ...refused.line, number } }, file);
       },
       settled: (sum) => {

@@ -77,6 +77,7 @@ export interface ImportTarget {
 
 /** Callbacks for the outcome of lines, called in the order of the lines. */
 export interface ImportHooks {
+  readonly accepted?: (line: ImportLine) => void;
   readonly refused: (refusal: RefusedLine) => void | Promise<void>;
   /** Called when all lines up to `sum.number` are answered: the accepted ones are then stored durably. */
   readonly settled: (sum: ImportSum) => void | Promise<void>;
@@ -167,6 +168,7 @@ async function settle(
     const reason = line.refused ?? reasons.get(line);
     if (reason === undefined) {
       stored = line;
+      hooks.accepted?.(line);
       continue;
     }
     refused++;

@@ -68,25 +68,12 @@ export class SummaryGatherer {
   #firstMs = Infinity;
   #lastMs = -Infinity;
 
-  /** Adds one result of converting a row. */
-  add({ file, line, outcome }: Converted): void {
-    if ("leftOut" in outcome) count(this.#leftOut, outcome.leftOut);
+  /** Adds what became of a row: what converting it gave, or `refused` where the server has refused the event. */
+  add({ file, line, outcome }: Converted, refused: RowRefusal | null = null): void {
+    if (refused !== null) this.#refuse({ file, line, ...refused });
+    else if ("leftOut" in outcome) count(this.#leftOut, outcome.leftOut);
     else if ("refused" in outcome) this.#refuse({ file, line, ...outcome.refused });
     else this.#addEvent(outcome.event);
-  }
-
-  /** Takes back an added event that the server has refused. */
-  takeBack({ file, line, outcome }: Converted, refusal: RowRefusal): void {
-    this.#events--;
-    if ("event" in outcome) this.#uncount(outcome.event.name ?? UNNAMED);
-    this.#refuse({ file, line, ...refusal });
-  }
-
-  #uncount(name: string): void {
-    const counted = this.#names.has(name) ? name : OTHER_NAMES;
-    const count = this.#names.get(counted) ?? 0;
-    if (count > 1) this.#names.set(counted, count - 1);
-    else this.#names.delete(counted);
   }
 
   #refuse(refusal: Refusal): void {

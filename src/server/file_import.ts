@@ -163,18 +163,18 @@ async function takeFile(
     const outcome = await takeLines(services, project, bytes, isDryRun);
     known += outcome.duplicates;
     if (!isDryRun) stored(outcome.accepted);
-    for (const { index, code, message } of outcome.rejected) {
-      gatherer.takeBack(lines[index]!.made, { code, message });
-    }
+    const refused = new Map(
+      outcome.rejected.map(({ index, code, message }) => [index, { code, message }]),
+    );
+    lines.forEach(({ made }, index) => gatherer.add(made, refused.get(index)));
   };
   for await (const batch of converted({ source, rows, context })) {
     file.assertWithin();
     const lines: Line[] = [];
     for (const made of batch) {
-      gatherer.add(made);
-      if (!("event" in made.outcome)) continue;
-      const bytes = UTF8.encode(JSON.stringify(made.outcome.event));
-      lines.push({ bytes, made });
+      if ("event" in made.outcome) {
+        lines.push({ bytes: UTF8.encode(JSON.stringify(made.outcome.event)), made });
+      } else gatherer.add(made);
     }
     for (const portion of portions(lines)) await take(portion);
   }

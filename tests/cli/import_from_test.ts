@@ -144,7 +144,7 @@ Deno.test("import --from posthog: what is refused stands in a file; other produc
     await Deno.writeTextFile(
       bad,
       `${JSON.stringify({ ...row, timestamp: "2026-05-01 10:00:00" })}\n{"event":\n` +
-        `${JSON.stringify({ ...row, timestamp: "yesterday" })}\n`,
+        `${JSON.stringify({ ...row, timestamp: "02.01.2027 10:00" })}\n`,
     );
     const rejected = join(dataDir, "rejected.ndjson");
     const told = await run(

@@ -158,14 +158,21 @@ Deno.test("what the server would refuse is told with its file and line", async (
   const lines = [
     row("00000000-0000-4000-8000-000000000001"),
     "no json",
-    row("00000000-0000-4000-8000-000000000002", { timestamp: "yesterday" }),
-    row("00000000-0000-4000-8000-000000000003", { event: "y".repeat(201) }),
+    row("00000000-0000-4000-8000-000000000002", { timestamp: "02.01.2027 10:00" }),
+    row("00000000-0000-4000-8000-000000000003", {
+      event: "y".repeat(201),
+      timestamp: "1999-01-01",
+    }),
     row("00000000-0000-4000-8000-000000000004", { timestamp: null }),
     row("00000000-0000-4000-8000-000000000005"),
   ];
   for (const dryRun of ["true", "false"]) {
     const { body } = await send(project, fileOf("e.jsonl", lines.join("\n")), { dryRun });
     assert.deepEqual([body.events, body.refused], [2, 4]);
+    // Of what can be stored, as the events are.
+    assert.deepEqual(body.days, { first: "2026-05-01", last: "2026-05-01" });
+    assert.deepEqual(body.names, [{ what: "x", count: 2 }]);
+    assert.equal(body.sample.length, 1);
     assert.deepEqual(
       body.refusals.map(({ file, line, code }: Json) => `${file} ${line} ${code}`),
       [
