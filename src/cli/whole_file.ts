@@ -17,6 +17,8 @@ export function unwritable(path: string, error: unknown): UnwritableFile {
     ? "its folder is not there"
     : error instanceof Deno.errors.PermissionDenied
     ? "whoever runs this command may not write there"
+    : error instanceof Deno.errors.IsADirectory
+    ? "it is a folder"
     : /no space left|os error 28|quota/i.test(String(error))
     ? "the disk is full"
     : error instanceof Error

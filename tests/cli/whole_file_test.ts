@@ -65,6 +65,9 @@ Deno.test("a file that cannot be written is told in a sentence", () =>
       name: "UnwritableFile",
       message: `${nowhere} cannot be written: its folder is not there.`,
     });
+    await assert.rejects(WholeFile.open(folder), {
+      message: `${folder} cannot be written: it is a folder.`,
+    });
     const full = await WholeFile.open("/dev/full");
     await assert.rejects(full.write(bytes("x")), {
       message: "/dev/full cannot be written: the disk is full.",
