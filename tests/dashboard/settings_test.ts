@@ -285,6 +285,7 @@ test("A person is looked up and erased after a question", async (visit) => {
   assert.equal((await visit.server.stored(project)).length, 3);
   await press(page, "Erase for good", ".dialog");
   await visit.sees(page, "Erased: 2 events");
+  assert.equal(await focused(page), "Data requests (GDPR)");
   assert.deepEqual((await visit.server.stored(project)).map(({ userId }) => userId), ["other"]);
 });
 

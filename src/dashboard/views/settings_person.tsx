@@ -4,13 +4,13 @@ import type { output } from "zod";
 import type { ActorErased, ActorExport } from "../../reports/people/actors.ts";
 import { read, send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
-import { Confirm } from "../dialog.tsx";
 import { download } from "../download.ts";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { counted, dateTime, NOTHING } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
+import { ConfirmedRequest } from "../request_dialogs.tsx";
 import { readableJson } from "./events_record.ts";
 
 const DEFINITION =
@@ -32,11 +32,12 @@ function usePerson() {
   const [found, setFound] = useState<{ by: string; person: PersonReply } | null>(null);
   const [note, setNote] = useState<{ text: string; isBad: boolean } | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const run = async (work: () => Promise<void>) => {
+  const find = async (id: string) => {
     setBusy(true);
     setNote(null);
+    setFound(null);
     try {
-      await work();
+      setFound({ by: id, person: await read<PersonReply>(pathOf(id)) });
     } catch (error) {
       if (error instanceof ApiProblem) {
         const text = error.code === "not_found"
@@ -47,28 +48,21 @@ function usePerson() {
     }
     setBusy(false);
   };
-  const find = (id: string) =>
-    run(async () => {
-      setFound(null);
-      setFound({ by: id, person: await read<PersonReply>(pathOf(id)) });
-    });
-  const erase = (id: string) =>
-    run(async () => {
-      const reply = (await send<ErasedReply>("DELETE", pathOf(id)))!;
-      setFound(null);
-      const events = counted(reply.erased.events, "event", "events");
-      setNote({ text: `Erased: ${events}, with all visits and ids.`, isBad: false });
-    });
+  const erase = async (id: string) => {
+    const reply = (await send<ErasedReply>("DELETE", pathOf(id)))!;
+    setFound(null);
+    const events = counted(reply.erased.events, "event", "events");
+    setNote({ text: `Erased: ${events}, with all visits and ids.`, isBad: false });
+  };
   return { found, note, isBusy, find, erase };
 }
 
 interface FoundProps {
   readonly person: PersonReply;
-  readonly isBusy: boolean;
   readonly onErase: () => void;
 }
 
-function Found({ person, isBusy, onErase }: FoundProps) {
+function Found({ person, onErase }: FoundProps) {
   const { actor, sessions, events } = person;
   const save = () => {
     const text = readableJson(person);
@@ -94,7 +88,7 @@ function Found({ person, isBusy, onErase }: FoundProps) {
         <button type="button" class="button" onClick={save}>
           <Icon name="download" /> Download this person's data
         </button>
-        <button type="button" class="button button-danger" disabled={isBusy} onClick={onErase}>
+        <button type="button" class="button button-danger" onClick={onErase}>
           <Icon name="trash" /> Erase this person
         </button>
       </div>
@@ -133,24 +127,21 @@ export function PersonPanel() {
           {isBusy ? "One moment…" : note?.text ?? ""}
         </p>
       </form>
-      {person !== null && <Found person={person} isBusy={isBusy} onErase={() => setAsked(true)} />}
+      {person !== null && <Found person={person} onErase={() => setAsked(true)} />}
       {isAsked && person !== null && (
-        <Confirm
+        <ConfirmedRequest
           title={`Erase ${person.actor.userId ?? id.trim()}?`}
           action="Erase for good"
-          isBusy={isBusy}
-          onClose={() => setAsked(false)}
-          onConfirm={() => {
+          ask={async () => {
+            await erase(person.actor.id);
             setAsked(false);
-            void erase(person.actor.id);
           }}
+          onClose={() => setAsked(false)}
         >
-          <p>
-            {counted(person.events.length, "event", "events")}{" "}
-            and everything counted from them will be deleted. All numbers of the past change
-            accordingly, and it cannot be undone.
-          </p>
-        </Confirm>
+          {counted(person.events.length, "event", "events")}{" "}
+          and everything counted from them will be deleted. All numbers of the past change
+          accordingly, and it cannot be undone.
+        </ConfirmedRequest>
       )}
     </Panel>
   );
