@@ -97,11 +97,22 @@ export class DecimalSum {
 
   /** The double nearest to the sum; 0 where nothing was added. */
   get value(): number {
+    return this.#valueOver(1n);
+  }
+
+  /** Returns the mean of `count` numbers, also where a double does not hold their sum. */
+  mean(count: number): number {
+    const { value } = this;
+    return Number.isFinite(value) ? value / count : this.#valueOver(BigInt(count));
+  }
+
+  /** Returns the sum's units divided by a number: without the fraction, which only a large sum can spare. */
+  #valueOver(divisor: bigint): number {
     const least = Math.min(0, ...this.#wholes.keys());
     let sum = 0n;
     for (const [exponent, { small, large }] of this.#wholes) {
       sum += (BigInt(small) + large) * 10n ** BigInt(exponent - least);
     }
-    return Number(`${sum}e${least}`);
+    return Number(`${sum / divisor}e${least}`);
   }
 }

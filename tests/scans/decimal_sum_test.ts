@@ -122,6 +122,13 @@ Deno.test("DecimalSum: nothing was added, or zeros", () => {
   assert.equal(sumOf([["0", 5], ["0.00", 1]]), 0);
 });
 
+Deno.test("DecimalSum: the mean of numbers whose sum no double holds", () => {
+  const sum = new DecimalSum();
+  for (const number of ["1e308", "1.5e308"]) sum.add(decimalOf(number)!);
+  assert.equal(sum.value, Infinity);
+  assert.equal(sum.mean(2), 1.25e308);
+});
+
 Deno.test("decimalOf: what is no number of JSON is none", () => {
   const refused = [
     "",

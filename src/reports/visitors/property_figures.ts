@@ -108,7 +108,10 @@ export function percentileOf({ numbers, counts }: Counted, share: number): numbe
     return numbers[counts.findIndex((count) => (left -= count) < 0)]!;
   };
   const low = numberAt(Math.floor(place));
-  return low + (place - Math.floor(place)) * (numberAt(Math.ceil(place)) - low);
+  const high = numberAt(Math.ceil(place));
+  const part = place - Math.floor(place);
+  // A double does not hold the distance of -1e308 and 1e308.
+  return Number.isFinite(high - low) ? low + part * (high - low) : low * (1 - part) + high * part;
 }
 
 /** Gathers numbers by place, for percentiles; equal ones are counted together when there are many. */
@@ -308,6 +311,6 @@ export function figuresOf(
     if (kind === "min" || kind === "max") return one[kind];
     const sum = new DecimalSum();
     sum.addSum(one.sum);
-    return kind === "sum" ? sum.value : sum.value / one.count;
+    return kind === "sum" ? sum.value : sum.mean(one.count);
   });
 }

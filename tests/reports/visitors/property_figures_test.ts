@@ -5,6 +5,7 @@ import type { BotChoice } from "../../../src/query/selection.ts";
 import {
   type Counted,
   figuresOf,
+  percentileOf,
   PropertyFigures,
   sumCounted,
 } from "../../../src/reports/visitors/property_figures.ts";
@@ -216,4 +217,11 @@ Deno.test("counted numbers: no other work waits until all are added up", async (
   clearInterval(timer);
   assert.equal(numbers.length, 26 * 40_000);
   assert.ok(turns > 0);
+});
+
+Deno.test("a percentile between two numbers whose distance no double holds", () => {
+  const counted = { numbers: Float64Array.of(-1e308, 1e308), counts: Float64Array.of(1, 1) };
+  assert.deepEqual([0, 0.5, 0.75, 1].map((share) => percentileOf(counted, share)), [
+    ...[-1e308, 0, 0.5e308, 1e308],
+  ]);
 });
