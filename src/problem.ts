@@ -76,6 +76,15 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** What `errors[].code` says of a body's member; of a parameter it says what the problem's own `code` could. */
+export const BODY_MISTAKE_CODES = [
+  "required",
+  "unknown_member",
+  "invalid_type",
+  "invalid_value",
+  "weak_password",
+] as const;
+
 /** One entry of a problem's `errors`: which part is wrong, and what to do about it. */
 export interface ProblemPart {
   readonly field?: string;

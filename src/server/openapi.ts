@@ -3,7 +3,7 @@ import { SCOPES } from "../auth/access.ts";
 import { json } from "../http/reply.ts";
 import { REJECTION_CODES } from "../ingest/event_schema.ts";
 import { ClickProperties, ScrollProperties } from "../ingest/sdk_events.ts";
-import { PROBLEMS } from "../problem.ts";
+import { BODY_MISTAKE_CODES, PROBLEMS } from "../problem.ts";
 import type { RouteDoc } from "./documented_route.ts";
 import {
   type Documented,
@@ -79,6 +79,9 @@ function operationOf(route: Documented): Json {
   };
 }
 
+const PART_CODES = `Of events: ${REJECTION_CODES.join(", ")}. ` +
+  `Of a body: ${BODY_MISTAKE_CODES.join(", ")}. Of a parameter: one of a problem's own codes`;
+
 const PROBLEM_SCHEMA = {
   type: "object",
   description: "RFC 9457. `code` is stable; `detail` says what to do.",
@@ -99,7 +102,7 @@ const PROBLEM_SCHEMA = {
           field: { type: "string", description: "Of events empty: the event as a whole" },
           index: { type: "integer" },
           eventId: { type: ["string", "null"] },
-          code: { type: "string", description: `Of events: ${REJECTION_CODES.join(", ")}` },
+          code: { type: "string", description: PART_CODES },
           message: { type: "string" },
         },
       },

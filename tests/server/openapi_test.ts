@@ -308,3 +308,17 @@ Deno.test("OpenAPI: the parameters of GET /v1/events are those that it takes", a
     assert.equal(body.code, undefined, name);
   }
 });
+
+Deno.test("OpenAPI: it lists what is wrong with a body's members", async () => {
+  const { components } = await document() as { components: { schemas: { Problem: unknown } } };
+  const told = JSON.stringify(components.schemas.Problem);
+  const codes = new Set<string>();
+  for (const body of [{ slug: "a" }, { name: 5 }, { name: "" }]) {
+    const reply = await server.admin("POST", "/v1/projects", body);
+    for (const { code } of reply.body.errors) codes.add(code);
+  }
+  assert.deepEqual([...codes].sort(), [
+    ...["invalid_type", "invalid_value", "required", "unknown_member"],
+  ]);
+  for (const code of codes) assert.match(told, new RegExp(`\\b${code}\\b`));
+});
