@@ -91,8 +91,6 @@ export const CAPTURE_SCROLL_MS_MAX = 6 * SECOND_MS;
 export const CAPTURE_IMAGES_MS_MAX = 3 * SECOND_MS;
 export const CAPTURE_SCREENSHOT_MS_MAX = 20 * SECOND_MS;
 export const CAPTURE_HEIGHT_PX_MAX = 30_000;
-/** As of the widest window; a page decides how wide a phone or a tablet lays it out, up to 8,200 pixels. */
-export const CAPTURE_AREA_PX_MAX = 1_440 * CAPTURE_HEIGHT_PX_MAX;
 export const CAPTURE_JPEG_QUALITY = 70;
 
 /** Captures' egress, of one capture: bytes both ways, and connections that a page asks for. */

@@ -6,11 +6,15 @@ import type { CaptureDevice } from "./capture_status.ts";
 export interface DeviceWindow {
   readonly widthPx: number;
   readonly heightPx: number;
+  /** Whether it says that it is a phone. */
   readonly isMobile: boolean;
   readonly hasTouch: boolean;
 }
 
-/** One CSS pixel is one pixel of the picture everywhere. */
+/**
+ * One CSS pixel is one pixel of the picture everywhere. A page's own viewport decides nothing: a phone
+ * that lays a page out wider, 980 px where it has none, has its clicks among tablets', by that width.
+ */
 export const DEVICE_WINDOWS: Readonly<Record<CaptureDevice, DeviceWindow>> = {
   desktop: { widthPx: 1440, heightPx: 900, isMobile: false, hasTouch: false },
   tablet: { widthPx: 820, heightPx: 1180, isMobile: false, hasTouch: true },
@@ -24,7 +28,7 @@ export async function emulateDevice(
   device: CaptureDevice,
 ): Promise<void> {
   const { widthPx, heightPx, isMobile, hasTouch } = DEVICE_WINDOWS[device];
-  const viewport = { width: widthPx, height: heightPx, isMobile, hasTouch, deviceScaleFactor: 1 };
+  const viewport = { width: widthPx, height: heightPx, hasTouch, deviceScaleFactor: 1 };
   const { userAgent, product } = await cdp.send("Browser.getVersion");
   const version = product.slice(product.indexOf("/") + 1);
   const major = version.slice(0, version.indexOf("."));

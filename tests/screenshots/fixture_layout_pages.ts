@@ -53,7 +53,7 @@ export const LAYOUT_PAGES: Pages = {
   "/too-long": () =>
     page(`<div style="height:40000px;background:linear-gradient(#ff0000,#0000ff)"></div>`),
 
-  /** Laid out as wide as a page may ask for. */
+  /** Asks phones for a width. */
   "/too-wide": () =>
     page(
       `<meta name="viewport" content="width=10000, minimum-scale=0.01">` +
@@ -79,7 +79,7 @@ export const LAYOUT_PAGES: Pages = {
   "/blank": () => page(`<p style="opacity:0">${WORDS}</p>`),
   "/few-words": () => page(`<p>Hello</p>`),
 
-  /** Made for desktops: phones lay it out 980 px wide. */
+  /** Made for desktops: it has no viewport for phones. */
   "/wide": () =>
     new Response(`<!doctype html><title>Wide</title><h1>Wide</h1><p>${WORDS}</p>`, {
       headers: { "Content-Type": "text/html" },

@@ -90,13 +90,6 @@ test("screenshot: what is taller than a picture may be is cut, and told", async 
   assert.deepEqual(jpegSize(screenshot!.bytes), { widthPx: 390, heightPx: 30_000 });
 });
 
-test("screenshot: a page that is laid out very wide on a phone is cut earlier", async (world) => {
-  const { verdict, screenshot } = await world.takeScreenshot("/too-wide", "mobile");
-  assert.deepEqual(jpegSize(screenshot!.bytes), { widthPx: 3_900, heightPx: 11_076 });
-  assert.equal(screenshot!.isCut, true);
-  assert.match(verdict.message, /11,076 pixels/);
-});
-
 test("screenshot: an inner part that scrolls is shown wholly", async (world) => {
   const screenshot = await screenshotOf(world, "/inner");
   assert.equal(screenshot.heightPx, 4_100);
@@ -109,9 +102,13 @@ test("screenshot: motion is shown at its end", async (world) => {
   assert.deepEqual(await world.colours(screenshot, [[700, 150]]), [GREEN]);
 });
 
-test("screenshot: a page for desktops is as wide as a phone lays it out", async (world) => {
-  const screenshot = await screenshotOf(world, "/wide", "mobile");
-  assert.equal(screenshot.widthPx, 980);
+test("screenshot: a page is as wide as the device, whatever its viewport says", async (world) => {
+  for (const [device, widthPx] of [["tablet", 820], ["mobile", 390]] as const) {
+    for (const path of ["/wide", "/too-wide"]) {
+      const screenshot = await screenshotOf(world, path, device);
+      assert.equal(jpegSize(screenshot.bytes).widthPx, widthPx, path);
+    }
+  }
 });
 
 test("screenshot: the same page gives the same bytes", async (world) => {

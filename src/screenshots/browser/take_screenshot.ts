@@ -1,7 +1,6 @@
 /// <reference lib="dom" />
 import type { Page } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
 import {
-  CAPTURE_AREA_PX_MAX,
   CAPTURE_HEIGHT_PX_MAX,
   CAPTURE_JPEG_QUALITY,
   CAPTURE_SCREENSHOT_MS_MAX,
@@ -26,8 +25,8 @@ const DISTINCT_PIXELS_MIN = 60;
 
 /**
  * A picture of a settled page from top to bottom, one pixel for each CSS pixel. What is taller than
- * CAPTURE_HEIGHT_PX_MAX is cut, and what is so wide that it has CAPTURE_AREA_PX_MAX before. Throws
- * RenderFailed where there is nothing to see, and what the browser's protocol throws.
+ * CAPTURE_HEIGHT_PX_MAX is cut. Throws RenderFailed where there is nothing to see, and what the
+ * browser's protocol throws.
  */
 export async function takeScreenshot(
   page: Page,
@@ -38,12 +37,9 @@ export async function takeScreenshot(
   try {
     await preparePage(session, new Deadline(deadlineMs));
     const { cssContentSize, cssLayoutViewport } = await session.cdp.send("Page.getLayoutMetrics");
-    // A page for desktops is laid out wider than a phone; its clicks are told in its own pixels.
-    const { widthPx: windowPx, isMobile } = DEVICE_WINDOWS[device];
-    const widthPx = isMobile ? cssLayoutViewport.clientWidth : windowPx;
+    const { widthPx } = DEVICE_WINDOWS[device];
     const contentPx = Math.ceil(Math.max(cssContentSize.height, cssLayoutViewport.clientHeight));
-    const heightPxMax = Math.min(CAPTURE_HEIGHT_PX_MAX, Math.floor(CAPTURE_AREA_PX_MAX / widthPx));
-    const heightPx = Math.min(contentPx, heightPxMax);
+    const heightPx = Math.min(contentPx, CAPTURE_HEIGHT_PX_MAX);
     const { data } = await session.cdp.send("Page.captureScreenshot", {
       format: "jpeg",
       quality: CAPTURE_JPEG_QUALITY,
