@@ -279,6 +279,9 @@ Deno.test("judgePage: redirects", () =>
     ["a login of others", { to: "https://other.example/login" }, `${LOGIN} on other.example`],
     ["asked for the login", { at: "/login", content: form("Log in") }, null],
     ["asked for it in another language", { at: "/login", to: "/de/anmelden" }, null],
+    ["from an address that speaks of it", { at: "/login-required", to: "/login" }, LOGIN],
+    ["from a page to register", { at: "/register", to: "/login", content: form("Log in") }, LOGIN],
+    ["from a login's longer name to itself", { at: "/app-login", to: "/app-login/" }, null],
     [
       "asked for it, and sent away",
       { at: "/login", to: "https://acme.okta.com/" },

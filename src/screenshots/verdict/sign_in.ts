@@ -35,12 +35,16 @@ export function placeSegments({ pathname, hash }: URL): string[] {
     .map((segment) => folded(segment.replace(PAGE_ENDING, "")));
 }
 
+function isLogin(url: URL): boolean {
+  return placeSegments(url).some((segment) => SIGN_IN_SEGMENTS.has(segment));
+}
+
 /** Whether an address is a login or sign-up page by its own name: then a form is what visitors see. */
 export function isNamedSignIn(url: URL): boolean {
-  return placeSegments(url).some((segment) =>
-    SIGN_IN_SEGMENTS.has(segment) || SIGN_IN_PHRASES.isIn(segment) ||
-    SIGN_UP_PHRASES.isIn(segment)
-  );
+  return isLogin(url) ||
+    placeSegments(url).some((segment) =>
+      SIGN_IN_PHRASES.isIn(segment) || SIGN_UP_PHRASES.isIn(segment)
+    );
 }
 
 /** Whether a host does nothing but ask who people are. */
@@ -52,14 +56,14 @@ export function isIdentityHost(host: string): boolean {
 /**
  * Whether the browser was sent from a page to a login. On its own site a name such as `/login` says
  * so, a vaguer one such as `/account` only with a form; elsewhere a known host does as well. A login
- * page that was asked for is a page like others: visitors see it, and it leads to no login.
+ * page that was asked for is a page like others: visitors see it, and it leads to no login. An
+ * address with the word in a longer name, such as `/login-required`, may well lead to one.
  */
 export function isSentToSignIn(facts: PageFacts, requested: URL, place: URL): boolean {
   const isAway = !isSameSite(requested.hostname, place.hostname);
   if (isAway && isIdentityHost(place.hostname)) return true;
-  if (!isAway && isNamedSignIn(requested)) return false;
-  const segments = placeSegments(place);
-  if (segments.some((segment) => SIGN_IN_SEGMENTS.has(segment))) {
+  if (!isAway && isLogin(requested)) return false;
+  if (isLogin(place)) {
     const { content } = facts;
     return content === null || content.passwordFields > 0 || content.textLength <= SIGN_IN_TEXT_MAX;
   }
