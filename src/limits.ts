@@ -263,7 +263,7 @@ export const PROJECTION_CONNECTIONS_MAX = 3;
 export const SESSION_GAP_MS = 30 * MINUTE_MS;
 /** How long a read waits for the projection: with a transaction that is under way, less than a second in all. */
 export const PROJECTION_WAIT_MS_MAX = 850;
-/** How long the choice of the pages that are photographed waits for it. */
+/** How long the choice of the pages that are photographed, and of their site, waits for it. */
 export const PROJECTION_JOB_WAIT_MS_MAX = 10 * SECOND_MS;
 /** Up to so many projected events of a project, its reads join by hash alone. */
 export const HASH_JOINS_EVENTS_MAX = 100_000;

@@ -304,6 +304,16 @@ steps.set("what came of captures is counted", async ({ server, pageCamera, proje
   pageCamera.answer = asPathSays;
 });
 
+steps.set("the host of a page that was first viewed just before is known", async (world) => {
+  const { server, pageCamera, project } = world;
+  pageCamera.answer = asPathSays;
+  await server.post(project, [newEvent({ name: "page_view", url: "https://other.example/new" })]);
+  const reply = await post(world, { path: "/new", devices: ["mobile"] }, { Prefer: "wait=30" });
+  assert.equal(reply.status, 200);
+  const request = pageCamera.requests.find(({ path }) => path === "/new");
+  assert.deepEqual(request?.trackedHosts, ["other.example"]);
+});
+
 sharedSteps.set("two servers on one database do one job once", async (world) => {
   const { pageCamera: mine, server } = world;
   const queued = Promise.withResolvers<void>();

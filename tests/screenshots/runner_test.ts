@@ -10,6 +10,7 @@ import type {
   ScreenshotResult,
 } from "../../src/screenshots/browser/page_screenshot.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { createProjection } from "../../src/projection/projection.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
@@ -45,6 +46,7 @@ class World {
       reads: database,
       segments: new SegmentCache(0),
       pool: IN_PLACE,
+      projection: createProjection(database),
       pageCamera: this.pageCamera,
       log: { warn: tell, error: tell },
       now: () => this.nowMs,

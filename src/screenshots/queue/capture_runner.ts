@@ -1,5 +1,6 @@
 import type { Sql } from "../../db/sql.ts";
 import type { Log } from "../../http/log.ts";
+import { PROJECTION_JOB_WAIT_MS_MAX } from "../../limits.ts";
 import {
   CAPTURE_LEASE_MS,
   CAPTURE_POLL_MS,
@@ -24,6 +25,7 @@ import { trackedHosts, type VisitReads } from "./visited_paths.ts";
 
 export interface RunnerServices extends VisitReads {
   readonly sql: Sql;
+  readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
   readonly pageCamera: PageCamera;
   readonly log: Pick<Log, "warn" | "error">;
   readonly now: () => number;
@@ -176,13 +178,15 @@ export class CaptureRunner {
 
   /** Null where the attempt was given up, because the server stops. */
   async #attempt(task: Task, signal: AbortSignal): Promise<ScreenshotResult | null> {
-    const { pageCamera, log, now, ownEndpoints } = this.#services;
-    const { siteUrl, siteUrlByOperator, path, device } = task;
+    const { projection, pageCamera, log, now, ownEndpoints } = this.#services;
+    const { projectId, siteUrl, siteUrlByOperator, path, device } = task;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), CAPTURE_TASK_MS_MAX);
     const givenUp = AbortSignal.any([signal, late.signal]);
     try {
-      const hosts = await trackedHosts(this.#services, task.projectId, path, now());
+      // Of a page that was first viewed a moment ago, too, the host is known.
+      await projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
+      const hosts = await trackedHosts(this.#services, projectId, path, now());
       const request = {
         siteUrl,
         siteUrlByOperator,
