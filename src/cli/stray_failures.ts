@@ -1,3 +1,4 @@
+import { ClientGone } from "../http/body.ts";
 import type { Log } from "../http/log.ts";
 import { problemReply } from "../http/reply.ts";
 import { Problem } from "../problem.ts";
@@ -23,11 +24,13 @@ export function logStrayFailures(log: Log): void {
 
 /**
  * Logs an error and returns the reply to a request whose handling threw; also called for a reply that breaks
- * off while it is sent.
+ * off while it is sent. That a client has gone is no error, and not logged.
  */
 export function failedReply(error: unknown, log: Log): Response {
   const requestId = crypto.randomUUID();
-  log.error("a reply failed", { requestId, reason: reasonOf(error) });
+  if (!(error instanceof ClientGone)) {
+    log.error("a reply failed", { requestId, reason: reasonOf(error) });
+  }
   const detail = "The server made a mistake; its log has the request id.";
   return problemReply(new Problem("internal_error", detail), requestId);
 }

@@ -37,7 +37,7 @@ async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
 export async function mergeOnce(
   database: Database,
   projectId: number,
-  pauseOf: (stored: number) => Yield = yielding,
+  pauseOf: (stored: number) => Yield = () => yielding(),
   exclusively: MergingHost["exclusively"] = (_projectId, work) => work(),
   unreadable = new Set<number>(),
 ): Promise<boolean> {

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 
 const LOG = new URL("../../src/http/log.ts", import.meta.url);
+const BODY = new URL("../../src/http/body.ts", import.meta.url);
 const STRAY = new URL("../../src/cli/stray_failures.ts", import.meta.url);
 
 /** A program that fails in every uncaught way, and goes on. */
 const PROGRAM = `
+  const { ClientGone } = await import("${BODY}");
   const { createLog } = await import("${LOG}");
   const { failedReply, logStrayFailures } = await import("${STRAY}");
   const log = createLog({
@@ -17,6 +19,7 @@ const PROGRAM = `
     port: 0, hostname: "127.0.0.1", onListen() {}, onError: (error) => failedReply(error, log),
   }, (request) => {
     if (request.url.endsWith("/thrown")) throw new Error("a handler threw");
+    if (request.url.endsWith("/gone")) throw new ClientGone("a client went");
     let pulls = 0;
     return new Response(new ReadableStream({
       pull(controller) {
@@ -28,6 +31,7 @@ const PROGRAM = `
   const at = "http://127.0.0.1:" + server.addr.port;
   const reply = await fetch(at + "/thrown");
   console.log(reply.status, (await reply.json()).code);
+  await fetch(at + "/gone").then((reply) => reply.text());
   await fetch(at + "/stream").then((reply) => reply.text()).catch(() => {});
   await server.shutdown();
   console.log("goes on");

@@ -149,6 +149,8 @@ export interface WindowSource {
   readonly isFiltered: boolean;
   /** Works on one snapshot of the database. */
   readonly atOneMoment: <T>(work: (source: ListSource) => Promise<T>) => Promise<T>;
+  /** Ends the reading of a window. */
+  readonly gone?: AbortSignal;
 }
 
 /** Many selected events, newest first. */
@@ -178,7 +180,7 @@ const NO_WINDOW: NoWindow = { handed: null, lineBytes: null };
  * Reads a window: about `rows` of the selected events of a span behind a place, fewer where they are large.
  * Each block is read once, and the lines are kept compressed. Writers may change the database meanwhile.
  * There is no window where some of its events are not projected yet, where a segment was rewritten
- * meanwhile, or where one millisecond has more events than the memory holds.
+ * meanwhile, or where one millisecond has more events than the memory holds. Throws once `gone` is aborted.
  */
 export async function readWindow(
   source: WindowSource,
@@ -187,7 +189,7 @@ export async function readWindow(
   rows: number,
   memory: LineMemory,
 ): Promise<EventWindow | NoWindow> {
-  const { reads, projectId, isFiltered } = source;
+  const { reads, projectId, isFiltered, gone } = source;
   const found = await source.atOneMoment(async (moment) => {
     const found = await newestBehind(moment, span, from, rows);
     const fromMs = found.next?.ms ?? span.fromMs;
@@ -195,7 +197,7 @@ export async function readWindow(
     return !isFiltered && await isWaiting(moment.sql, projectId, whole) ? null : found;
   });
   if (found === null) return NO_WINDOW;
-  const pause = yielding();
+  const pause = yielding(gone);
   const lines = new PackedLines(memory, momentsOf(found.parts), pause);
   const tooLarge = () => ({ handed: null, lineBytes: lines.lineBytes });
   for (const wanted of bySegment(found.parts).values()) {

@@ -43,13 +43,14 @@ async function* tailedLines(
   rowsMax: number,
   asOf: Date,
 ): AsyncGenerator<Lines> {
+  const { reads, gone } = context;
   let cursor = start;
   for (let left = rowsMax; left > 0;) {
     const rows = Math.min(EXPORT_PAGE_ROWS, left);
     const read = (source: ListSource) => readPage(source, selection, cursor, rows, asOf);
     const moment = () =>
-      atOneMoment(context.reads, (sql) => onSnapshot(context, { sql }, selection, read));
-    const page = await readPersistently(moment, context.gone);
+      atOneMoment(reads, (sql) => onSnapshot(context, { sql, signal: gone }, selection, read));
+    const page = await readPersistently(moment, gone);
     const shown = page.events.slice(0, rows);
     yield* chunked(shown.map(({ row }) => row));
     left -= shown.length;
@@ -76,9 +77,15 @@ async function* listedLines(
   const moment = <T>(work: (source: ListSource) => Promise<T>) =>
     atOneMoment(
       reads,
-      (sql) => onSnapshot(context, { sql }, selection, (read) => work({ ...read, ...newest })),
+      (sql) =>
+        onSnapshot(
+          context,
+          { sql, signal: gone },
+          selection,
+          (read) => work({ ...read, ...newest }),
+        ),
     );
-  const source = { reads, projectId: scope.projectId, atOneMoment: moment, isFiltered };
+  const source = { reads, projectId: scope.projectId, atOneMoment: moment, isFiltered, gone };
   const memory = new LineMemory(WINDOW_SIZES);
   let place = first;
   let pageRows: number | null = EXPORT_FIRST_ROWS;

@@ -17,7 +17,9 @@ import { EXPORT_PAGE_BYTES_AIM, EXPORT_PAGE_ROWS } from "../../../src/limits.ts"
 import { atOneMoment } from "../../../src/reports/answer/time_limit.ts";
 import { withTimelines } from "../../../src/scans/filtered_timelines.ts";
 import type { Database } from "../../../src/db/sql.ts";
+import { pause } from "../../../src/pause.ts";
 import type { EventRow } from "../../../src/store/event_row.ts";
+import { YIELD_MS } from "../../../src/store/store_limits.ts";
 import { SegmentCache } from "../../../src/timelines/segment_cache.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { chosenOn } from "../../support/engine_cases.ts";
@@ -185,6 +187,23 @@ onBothEngines(
         assert.ok(await has(source, END));
       },
     );
+
+    await t.step("nothing more is read once its reader has gone", async () => {
+      const gone = new AbortController();
+      const reads: Database = {
+        ...database,
+        async transaction(work) {
+          const read = await database.transaction(work);
+          gone.abort();
+          // Long enough for a yield to be due.
+          await pause(YIELD_MS);
+          return read;
+        },
+      };
+      const left = { ...source, reads, gone: gone.signal };
+      const memory = new LineMemory(WINDOW_SIZES);
+      await assert.rejects(readWindow(left, SPAN, END, 64, memory), { name: "AbortError" });
+    });
 
     await t.step("a segment that is gone by then", async () => {
       const gone: WindowSource = {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseUnavailable, type Sql, StatementRefused } from "../../../src/db/sql.ts";
 import { readPersistently } from "../../../src/reports/events/persistent_read.ts";
+import { ClientGone } from "../../../src/http/body.ts";
 import { ScanLost } from "../../../src/scans/scan_pool.ts";
 import { newEvent, TestApp } from "../../support/app.ts";
 import { onPostgres } from "../../support/databases.ts";
@@ -53,7 +54,9 @@ Deno.test("an export whose reader has gone reads nothing again", async () => {
   const { read, tries } = failing(...PASSING);
   const reading = readPersistently(read, gone.signal, [3_600_000]);
   gone.abort();
-  await assert.rejects(reading, PASSING[0]);
+  await assert.rejects(reading, ClientGone);
+  assert.equal(tries(), 1);
+  await assert.rejects(readPersistently(read, gone.signal), ClientGone);
   assert.equal(tries(), 1);
 });
 
