@@ -34,6 +34,7 @@ import {
   type SmtpServer,
   smtpServer,
 } from "./mail/smtp_settings.ts";
+import { postgresTarget } from "./db/postgres_url.ts";
 import { typedFootfall } from "./typed_command.ts";
 
 /** Cores less one, for the server itself. */
@@ -231,6 +232,15 @@ function readOidc(reader: Reader): Config["oidc"] {
   return { issuer, clientId, ...settings, name: name ?? new URL(issuer).host };
 }
 
+function readDatabase(reader: Reader, variable: Variable): string | null {
+  const url = reader.url(variable, ["postgres:", "postgresql:"]);
+  if (url === null) return null;
+  return reader.parsed(variable, url, (value) => {
+    postgresTarget(value);
+    return value;
+  });
+}
+
 function readDefaultProject(reader: Reader): Config["defaultProject"] {
   return {
     id: reader.parsed("DEFAULT_PROJECT_ID", "prj_default", projectId),
@@ -248,7 +258,6 @@ function readDefaultProject(reader: Reader): Config["defaultProject"] {
  */
 export function readConfig(environment: Environment, terminal = false): Config {
   const reader = new Reader(environment);
-  const databases = ["postgres:", "postgresql:"];
   const path = reader.parsed("BASE_PATH", "", basePath);
   const config: Config = {
     footfall: typedFootfall(environment),
@@ -256,8 +265,8 @@ export function readConfig(environment: Environment, terminal = false): Config {
     host: reader.parsed("HOST", "0.0.0.0", host),
     basePath: path,
     dataDir: reader.text("DATA_DIR") ?? "./data",
-    databaseUrl: reader.url("DATABASE_URL", databases),
-    databaseReadUrl: reader.url("DATABASE_READ_URL", databases),
+    databaseUrl: readDatabase(reader, "DATABASE_URL"),
+    databaseReadUrl: readDatabase(reader, "DATABASE_READ_URL"),
     jwt: readJwt(reader),
     oidc: readOidc(reader),
     publicUrl: reader.parsed<string | null>("PUBLIC_URL", null, (value) => publicUrl(value, path)),

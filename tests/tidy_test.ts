@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   config_values: "http limits project_values",
   mail: "http",
   config_variables: "",
-  config: "config_values config_variables http limits mail typed_command",
+  config: "config_values config_variables db http limits mail typed_command",
   audit: "db http limits query",
   auth: "audit db http limits mail problem project_values recent_cache semaphore text_schemas",
   attribution: "",

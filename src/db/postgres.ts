@@ -1,6 +1,7 @@
 import type { BinaryRow } from "./binary_rows.ts";
 import { ping } from "./deadline.ts";
 import { PostgresConnection } from "./postgres_connection.ts";
+import { type PostgresTarget, postgresTarget } from "./postgres_url.ts";
 import { type Database, DatabaseUnavailable, type Param, type Row, type Sql } from "./sql.ts";
 import { runTransaction } from "./transaction.ts";
 import { DATABASE_CLOSE_MS_MAX, DATABASE_CONNECTION_AGE_MS_MAX } from "../limits.ts";
@@ -16,11 +17,11 @@ export interface PostgresOptions {
  * connects, so opening cannot fail. While the server is away, each call fails within 3 s (at once if the
  * port is closed); the next call after its return succeeds.
  *
- * @param url `postgres://user:password@host:port/database`, with libpq's `sslmode` and several
- * hosts; `?prepare=false` for transaction poolers.
+ * @param url `postgres://user:password@host:port/database`, with libpq's `sslmode`, `sslrootcert` and
+ * several hosts; `?prepare=false` for transaction poolers.
  */
 export function openPostgres(url: string, options: PostgresOptions): Database {
-  return new PostgresDatabase(url, options);
+  return new PostgresDatabase(postgresTarget(url), options);
 }
 
 class PostgresDatabase implements Database {
@@ -31,7 +32,7 @@ class PostgresDatabase implements Database {
   #closing = false;
   #emptied = Promise.withResolvers<void>();
 
-  constructor(readonly url: string, readonly options: PostgresOptions) {}
+  constructor(readonly target: PostgresTarget, readonly options: PostgresOptions) {}
 
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]> {
     return this.#with((connection) => connection.query<R>(text, params));
@@ -93,7 +94,7 @@ class PostgresDatabase implements Database {
 
   #open(): PostgresConnection {
     const connection: PostgresConnection = new PostgresConnection(
-      this.url,
+      this.target,
       this.options,
       () => this.#remove(connection),
     );

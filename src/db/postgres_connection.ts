@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import postgres from "postgres";
 import { type BinaryRow, declareRows, FETCH_ROWS, plainBytes } from "./binary_rows.ts";
+import type { PostgresTarget } from "./postgres_url.ts";
 import { refusal } from "./refusal.ts";
 import { SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
 import { DatabaseUnavailable, type Param, type Row, textParams } from "./sql.ts";
@@ -53,7 +54,7 @@ export class PostgresConnection implements Session {
   #opening: ReturnType<typeof setTimeout>;
   #statementMs: number;
 
-  constructor(url: string, options: ConnectionOptions, readonly onLost: () => void) {
+  constructor(target: PostgresTarget, options: ConnectionOptions, readonly onLost: () => void) {
     this.#statementMs = options.statementTimeoutMs + DATABASE_STATEMENT_MARGIN_MS;
     const settings: postgres.Options<Record<string, postgres.PostgresType>> & {
       socket: (addresses: Addresses) => Promise<Socket>;
@@ -75,8 +76,9 @@ export class PostgresConnection implements Session {
       onparameter: () => this.#opened(),
       onclose: () => this.lose("the connection was closed"),
       socket: (addresses) => this.#openSocket(addresses),
+      ...(target.ssl === undefined ? {} : { ssl: target.ssl }),
     };
-    this.#driver = postgres(url, settings);
+    this.#driver = postgres(target.url, settings);
     this.#opening = setTimeout(
       () => this.lose(`no connection within ${DATABASE_CONNECT_MS_MAX} ms`),
       DATABASE_CONNECT_MS_MAX,
@@ -218,8 +220,9 @@ export class PostgresConnection implements Session {
       }
       socket.setNoDelay(true);
       socket.setKeepAlive(true, DATABASE_KEEP_ALIVE_S * 1000);
-      // The driver takes the server's name for TLS from `host`.
-      return Object.assign(socket, { host, port });
+      // The driver takes the name that the certificate must be for from `host`; of an address, TLS takes it from
+      // `_host`, and would look for `localhost`.
+      return Object.assign(socket, { host, port, _host: host });
     }
   }
 }

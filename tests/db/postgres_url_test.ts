@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { openPostgres } from "../../src/db/postgres.ts";
+import { postgresTarget } from "../../src/db/postgres_url.ts";
+import { DatabaseUnavailable } from "../../src/db/sql.ts";
+import { selfSigned } from "../support/self_signed.ts";
+import { until } from "../support/server_process.ts";
+import {
+  findPostgresBinaries,
+  startPostgres,
+  type ThrowawayPostgres,
+} from "../support/throwaway_postgres.ts";
+
+const OPTIONS = { connectionsMax: 1, statementTimeoutMs: 15_000, applicationName: "tests" };
+const IS_ENCRYPTED = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+
+async function ask(url: string, ...statements: string[]) {
+  const sql = openPostgres(url, OPTIONS);
+  try {
+    for (const statement of statements) await sql.query(statement);
+    return await sql.query(IS_ENCRYPTED);
+  } finally {
+    await sql.close();
+  }
+}
+
+/** Lets the server speak TLS, with a certificate for localhost. @returns the certificate's file */
+async function encrypt(server: ThrowawayPostgres): Promise<string> {
+  const { cert, key } = await selfSigned();
+  const [certificateFile, keyFile] = [join(server.dataDir, "a.crt"), join(server.dataDir, "a.key")];
+  await Deno.writeTextFile(certificateFile, cert);
+  await Deno.writeTextFile(keyFile, key, { mode: 0o600 });
+  const { uid, gid } = await Deno.stat(server.dataDir);
+  for (const file of [certificateFile, keyFile]) await Deno.chown(file, uid, gid);
+  await ask(
+    server.url,
+    `ALTER SYSTEM SET ssl_cert_file = '${certificateFile}'`,
+    `ALTER SYSTEM SET ssl_key_file = '${keyFile}'`,
+    "ALTER SYSTEM SET ssl = on",
+    "SELECT pg_reload_conf()",
+  );
+  const required = `${server.url}?sslmode=require`;
+  await until(20_000, () => ask(required).then(() => true, () => false), "TLS");
+  return certificateFile;
+}
+
+Deno.test({
+  name: "sslrootcert: the server's certificate and its name are verified [postgres]",
+  ignore: findPostgresBinaries() === null && Deno.env.get("CI") !== "true",
+  async fn() {
+    const server = await startPostgres();
+    try {
+      const root = await encrypt(server);
+      const named = server.url.replace("127.0.0.1", "localhost");
+      for (const mode of ["", "&sslmode=require", "&sslmode=verify-full"]) {
+        assert.deepEqual(await ask(`${named}?sslrootcert=${root}${mode}`), [{ ssl: true }]);
+        // The certificate is not for the address.
+        const byAddress = ask(`${server.url}?sslrootcert=${root}${mode}`);
+        await assert.rejects(
+          byAddress,
+          (error) => error instanceof DatabaseUnavailable && /IP: 127\.0\.0\.1/.test(error.message),
+        );
+      }
+      // Nobody whom the system believes vouches for it.
+      for (const unknown of ["sslrootcert=system", "sslmode=verify-full"]) {
+        await assert.rejects(ask(`${named}?${unknown}`), DatabaseUnavailable);
+      }
+    } finally {
+      await server.remove();
+    }
+  },
+});
+
+Deno.test("sslrootcert: a URL without one is left as it is", () => {
+  const url = "postgres://a:p%C3%A9@one,two/b?sslmode=verify-full&prepare=false";
+  assert.deepEqual(postgresTarget(url), { url });
+});
