@@ -65,10 +65,23 @@ function filesBelow(folder: URL): string[] {
   ];
 }
 
+const IMPORTED = /\bfrom "(\.[^"]+)"/g;
+
+/** The files of a part, and all that they import of other parts. */
+export function sourcesOf(part: URL): URL[] {
+  const found = new Set(filesBelow(part).map((name) => new URL(name, part).href));
+  // What is added meanwhile is visited too.
+  for (const file of found) {
+    const text = Deno.readTextFileSync(new URL(file));
+    for (const [, path] of text.matchAll(IMPORTED)) found.add(new URL(path!, file).href);
+  }
+  return [...found].sort().map((file) => new URL(file));
+}
+
 /** Names one state of everything that the output depends on. */
-async function fingerprint(source: URL): Promise<string> {
-  const texts = filesBelow(source)
-    .map((name) => `${name}\n${Deno.readTextFileSync(new URL(name, source))}`);
+async function fingerprint(part: URL): Promise<string> {
+  const texts = sourcesOf(part)
+    .map((file) => `${file.href.slice(SOURCE.href.length)}\n${Deno.readTextFileSync(file)}`);
   const own = Deno.readTextFileSync(new URL(import.meta.url));
   const lock = Deno.readTextFileSync(new URL("../deno.lock", SOURCE));
   const all = new TextEncoder().encode([Deno.version.deno, own, lock, ...texts].join("\n"));

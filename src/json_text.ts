@@ -18,8 +18,11 @@ function endOfText(json: string, from: number): number {
   return -1;
 }
 
-/** What stands for a key begins with this, which nobody who sends one can know. */
-const STAND_IN = crypto.randomUUID();
+/**
+ * What stands for a key begins with this, which nobody who sends one can know. Not `crypto.randomUUID`, which
+ * pages that came over plain HTTP do not have: the dashboard shares this part.
+ */
+const STAND_IN = crypto.getRandomValues(new BigUint64Array(2)).join();
 const COLON = /[\t\n\r ]*:/y;
 
 /** The keys that are spelt with an escape: where their first and last quotes stand. */

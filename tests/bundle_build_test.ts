@@ -1,0 +1,11 @@
+import assert from "node:assert/strict";
+import { sourcesOf } from "../src/bundle_build.ts";
+
+Deno.test("bundles: what the dashboard shares with the server is a part of what it is made of", () => {
+  const source = new URL("../src/", import.meta.url);
+  const files = sourcesOf(new URL("dashboard/", source))
+    .map(({ href }) => href.slice(source.href.length));
+  for (const file of ["dashboard/api.ts", "query/filters.ts", "json_text.ts"]) {
+    assert.ok(files.includes(file), file);
+  }
+});
