@@ -65,9 +65,10 @@ function filesBelow(folder: URL): string[] {
   ];
 }
 
-const IMPORTED = /\bfrom "(\.[^"]+)"/g;
+/** What is of types alone is in no bundle. */
+const IMPORTED = /^(?:import|export) (?!type )[^;"]*"(\.[^"]+)"/gm;
 
-/** The files of a part, and all that they import of other parts. */
+/** The files of a part, and all that they import of other parts, but for types. */
 export function sourcesOf(part: URL): URL[] {
   const found = new Set(filesBelow(part).map((name) => new URL(name, part).href));
   // What is added meanwhile is visited too.
