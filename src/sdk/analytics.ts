@@ -12,10 +12,8 @@ import { openStore, type Store } from "./store.ts";
 /** Bundled as plain numbers, which is shorter. */
 const enum Limit {
   IDENTIFIER_LENGTH = 200,
-  /** A page killed without a farewell keeps its lock for about a second. */
-  ADOPTION_MS = 1_500,
-  /** How often is looked again: other pages die, too, while this one stays open, for months perhaps. */
-  ADOPTIONS_MS = 5_000,
+  /** A page killed without a farewell keeps its lock for about a second; others die later, for months perhaps. */
+  ADOPTIONS_MS = 2_000,
 }
 
 /** What script tags of other products ask for, and no page of ours. */
@@ -56,7 +54,6 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
   });
   addEventListener("online", () => delivery.retry());
   adopt();
-  setTimeout(adopt, Limit.ADOPTION_MS, true);
   setInterval(adopt, Limit.ADOPTIONS_MS, true);
 }
 
@@ -110,7 +107,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
       capture?.begin(true, true);
     },
     identify(userId) {
-      log("identify", userId, "no event");
+      log("identify", userId);
       attempt(() => {
         // An object, such as all that a page knows of a user, would make one person of everybody.
         const id = typeof userId === "object" ? "" : `${userId ?? ""}`;

@@ -69,7 +69,7 @@ export class Delivery {
     this.#isFlushing = true;
     return this.#flushes = this.#flushes.then(async () => {
       let batch, rest, next = Next.AGAIN;
-      while (next > (rest === 0 ? Next.GO_ON : Next.WAIT) && this.#pauseMs() <= 0) {
+      while (next > (rest === 0 ? Next.GO_ON : Next.WAIT) && !this.#pauseMs()) {
         batch = this.#take();
         rest = this.#queue.size();
         next = batch.length ? await this.#send(batch) : Next.WAIT;
@@ -82,7 +82,7 @@ export class Delivery {
 
   /** Sends all at once, in requests that outlive the page: it may never run again. */
   leave(): void {
-    if (this.#pauseMs() > 0) return;
+    if (this.#pauseMs()) return;
     for (let batch; (batch = this.#take()).length;) {
       this.#send(batch, true).then(() => this.wake());
     }
@@ -102,11 +102,11 @@ export class Delivery {
     return this.#store.get(`stop|${this.#to.apiKey}`) === this.#to.endpoint ||
         this.#store.get("optOut")
       ? Infinity
-      : +this.#store.get(`pause|${this.#to.apiKey}`)! - Date.now() || 0;
+      : Math.max(+this.#store.get(`pause|${this.#to.apiKey}`)! - Date.now(), 0) || 0;
   }
 
   #blockedMs(): number {
-    return Math.max(this.#backoffUntilMs - Date.now(), this.#pauseMs(), 0);
+    return Math.max(this.#backoffUntilMs - Date.now(), this.#pauseMs());
   }
 
   #take(): Entry[] {

@@ -14,9 +14,10 @@ export interface Identity {
   optIn(): void;
 }
 
+/** The id of this page's first event: other tabs may have drawn theirs at the same time. */
+let first: string | undefined;
+
 export function openIdentity(store: Store): Identity {
-  /** The first id of a visitor without a user: another tab may have drawn one at the same time. */
-  let first: string | undefined;
   function reset() {
     first = undefined;
     ["userId", "anonymousId"].forEach(store.remove);
@@ -24,12 +25,14 @@ export function openIdentity(store: Store): Identity {
   return {
     get() {
       let anonymousId = store.get("anonymousId");
-      const userId = store.get("userId");
       if (!anonymousId) store.set("anonymousId", anonymousId = eventId());
-      if (!userId) first ??= anonymousId;
-      return { anonymousId, userId };
+      first ??= anonymousId;
+      return { anonymousId, userId: store.get("userId") };
     },
-    settled: (text) => first ? text.replace(first, () => store.get("anonymousId") ?? first!) : text,
+    // Who is known is never given another id: `null` alone begins with an n.
+    settled: (text) =>
+      text.split(`"${first}","userId":n`)
+        .join(`${JSON.stringify(store.get("anonymousId") ?? first)},"userId":n`),
     identify: (userId) => store.set("userId", userId),
     reset,
     optedOut: () =>

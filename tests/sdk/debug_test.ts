@@ -17,9 +17,9 @@ function told(options: AnalyticsOptions): string[] {
 
 Deno.test("identify() says what it does where debug is on, and nothing otherwise", () => {
   const endpoint = "http://localhost:9";
-  assert.deepEqual(told({ debug: true }), ["[footfall] identify u no event"]);
+  assert.deepEqual(told({ debug: true }), ["[footfall] identify u"]);
   assert.deepEqual(told({ apiKey: "pk_debug", endpoint, debug: true }), [
-    "[footfall] identify u no event",
+    "[footfall] identify u",
   ]);
   assert.deepEqual(told({}), []);
   assert.deepEqual(told({ apiKey: "pk_silent", endpoint }), []);

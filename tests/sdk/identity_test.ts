@@ -32,6 +32,41 @@ browserTest("who was there before reset() is not who comes after, sent or not", 
   assert.notEqual(before.anonymousId, after.anonymousId);
 });
 
+browserTest(
+  "who was a user is not given the id of who comes after, whoever forgets him",
+  async (visit) => {
+    const page = await visit.client({ flushIntervalMs: 60_000 });
+    await page.evaluate(async () => {
+      footfall.track("nobody");
+      footfall.identify("user-7");
+      footfall.track("user");
+      // As another tab does, or another copy of the SDK on the page.
+      localStorage.removeItem("footfall|userId");
+      localStorage.removeItem("footfall|anonymousId");
+      footfall.track("after");
+      await footfall.flush();
+    });
+    const [, user, after] = await visit.arrived("nobody", "user", "after");
+    assert.equal(user.userId, "user-7");
+    assert.equal(after.userId, null);
+    assert.notEqual(user.anonymousId, after.anonymousId);
+  },
+);
+
+browserTest("an id is written as JSON has it, and found in no other place", async (visit) => {
+  visit.publish({
+    head: `<script>localStorage["footfall|anonymousId"] = "7"</script>` + visit.module(),
+  });
+  const page = await visit.open();
+  await page.evaluate(async () => {
+    footfall.track("one", { id: "7" });
+    localStorage["footfall|anonymousId"] = 'a"b\\c';
+    await footfall.flush();
+  });
+  const [one] = await visit.arrived("one");
+  assert.deepEqual([one.anonymousId, one.properties.id], ['a"b\\c', "7"]);
+});
+
 browserTest("an id of another product is sent as it stands", async (visit) => {
   const id = "a$$b$&c";
   visit.publish({
