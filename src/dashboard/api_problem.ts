@@ -41,11 +41,17 @@ export class ApiProblem extends Error {
     return OUTAGES.includes(this.code);
   }
 
-  /** What is wrong with one member of a body, or with the first thing in it; null: nothing. Its field shows it. */
+  /** What is wrong with one member of a body, and with entries of its list; null: nothing. Its field shows it. */
   messageFor(member: string): string | null {
-    const parts = this.errors.filter(({ field = "" }) => `${field}.`.startsWith(`${member}.`));
-    parts.forEach((part) => this.#shown.add(part));
-    return parts[0]?.message ?? null;
+    const messages = new Set<string>();
+    for (const part of this.errors) {
+      const { field = "", message } = part;
+      if (!`${field}.`.startsWith(`${member}.`)) continue;
+      this.#shown.add(part);
+      const entry = /^\.(\d+)/.exec(field.slice(member.length))?.[1];
+      messages.add(entry === undefined ? message : `Entry ${Number(entry) + 1}: ${message}`);
+    }
+    return [...messages].join(" ") || null;
   }
 
   /** What no field shows, for people; null: the fields show all. */

@@ -118,17 +118,25 @@ function Entry({ note, onEdit, onDelete }: EntryProps) {
 
 interface DeletionProps {
   readonly note: Note;
+  /** Whether its mark has others. */
+  readonly isOneOfMany: boolean;
   readonly onDeleted: () => void;
   readonly onClose: () => void;
 }
 
-function Deletion({ note, onDeleted, onClose }: DeletionProps) {
+function Deletion({ note, isOneOfMany, onDeleted, onClose }: DeletionProps) {
   const remove = async () => {
     await deleteAt(`/v1/notes/${note.id}`);
     onDeleted();
   };
   return (
-    <ConfirmedRequest title="Delete this note?" action="Delete" ask={remove} onClose={onClose}>
+    <ConfirmedRequest
+      title="Delete this note?"
+      action="Delete"
+      ask={remove}
+      isKept={isOneOfMany}
+      onClose={onClose}
+    >
       “{note.text}” leaves the charts of everybody.
     </ConfirmedRequest>
   );
@@ -153,7 +161,10 @@ export function NoteDialog({ notes, date, onChanged, onClose }: NoteDialogProps)
   if (notes.length === 0 || editing !== null) {
     return <NoteForm note={editing} date={date} onSaved={done} onClose={onClose} />;
   }
-  if (deleting !== null) return <Deletion note={deleting} onDeleted={done} onClose={onClose} />;
+  if (deleting !== null) {
+    const isOneOfMany = notes.length > 1;
+    return <Deletion note={deleting} {...{ isOneOfMany, onClose }} onDeleted={done} />;
+  }
   return (
     <Dialog title={notes.length === 1 ? "Note" : "Notes"} onClose={onClose}>
       <ul class="note-entries">

@@ -57,6 +57,8 @@ interface ConfirmedRequestProps {
   /** Does it. Throws ApiProblem, which is told in the dialog. */
   readonly ask: () => Promise<void>;
   readonly onClose: () => void;
+  /** Whether what it was opened from stays all the same. */
+  readonly isKept?: boolean;
   /** What follows from it. */
   readonly children: ComponentChildren;
 }
@@ -67,10 +69,11 @@ export function ConfirmedRequest(props: ConfirmedRequestProps) {
   const { isBusy, problem, run } = useRequest(ask);
   const isGivenUp = useRef(false);
   const onClose = () => {
-    isGivenUp.current = true;
+    // What was asked for is done, whether somebody waits for it or not.
+    isGivenUp.current = !isBusy;
     props.onClose();
   };
-  const isLeaving = () => !isGivenUp.current;
+  const isLeaving = () => !isGivenUp.current && !props.isKept;
   return (
     <Confirm {...{ title, action, isBusy, onClose, isLeaving }} onConfirm={run}>
       <p>{children}</p>

@@ -14,12 +14,14 @@ export const partOf = (control: Element | null): Element | null =>
  */
 export function focusBeside(control: HTMLElement, part: Element | null): void {
   const row = control.closest("tr, li");
-  const rows = [...row?.parentElement?.children ?? []];
+  // Of a table that has gone the rows still stand beside each other.
+  const rows = row?.parentElement?.isConnected ? [...row.parentElement.children] : [];
   const at = rows.indexOf(row!);
   const others = [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at)).reverse()];
   const beside = others.map(controlsOf).find(({ length }) => length > 0);
   if (beside !== undefined) {
-    beside[Math.min(controlsOf(row!).indexOf(control), beside.length - 1)]!.focus();
+    const at = Math.max(0, controlsOf(row!).indexOf(control));
+    beside[Math.min(at, beside.length - 1)]!.focus();
     return;
   }
   const title = part?.querySelector<HTMLElement>("h1, h2");

@@ -4,7 +4,7 @@ import { deleteAt, send } from "../api.ts";
 import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
-import { useRequest } from "../request_state.tsx";
+import { Refused, useRequest } from "../request_state.tsx";
 import { sendNew } from "../send_new.ts";
 import { hasScope } from "../session.ts";
 import { type FunnelDefinition, isRunnable, isSame, plain } from "./funnels_definition.ts";
@@ -169,7 +169,7 @@ function Buttons(
           </button>
         </span>
       )}
-      {problem && <p class="banner" role="alert">{problem.detail}</p>}
+      <Refused problem={problem} />
     </>
   );
 }

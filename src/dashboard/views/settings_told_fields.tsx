@@ -27,7 +27,7 @@ export function ReceiverFields({ form, webhooks, problem, put }: ReceiverFieldsP
   const toggled = (slug: string, isChecked: boolean) =>
     webhooks.map((each) => each.slug)
       .filter((each) => each === slug ? isChecked : form.webhooks.includes(each));
-  const fault = problem?.messageFor("webhooks");
+  const fault = webhooks.length > 0 ? problem?.messageFor("webhooks") : null;
   return (
     <>
       <LinesField
