@@ -66,7 +66,7 @@ function filesBelow(folder: URL): string[] {
 }
 
 /** What is of types alone is in no bundle. */
-const IMPORTED = /^(?:import|export) (?!type )[^;"]*"(\.[^"]+)"/gm;
+const IMPORTED = /^(?:(?:import|export) (?!type )[^;"]*\bfrom |import )"(\.[^"]+)"/gm;
 
 /** The files of a part, and all that they import of other parts, but for types. */
 export function sourcesOf(part: URL): URL[] {

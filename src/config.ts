@@ -34,7 +34,7 @@ import {
   type SmtpServer,
   smtpServer,
 } from "./mail/smtp_settings.ts";
-import { postgresTarget } from "./db/postgres_url.ts";
+import { postgresTarget } from "./postgres_url.ts";
 import { typedFootfall } from "./typed_command.ts";
 
 /** Cores less one, for the server itself. */

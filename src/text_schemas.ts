@@ -7,19 +7,23 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
+const storable = (text: z.ZodString) =>
+  text.refine(isStorable, "Use text without NUL and lone surrogates.");
+const plain = (text: z.ZodString) =>
+  text.refine(
+    (given) => given.isWellFormed() && !/\p{Cc}/u.test(given),
+    "Use text without control characters and lone surrogates.",
+  );
+
 /** Text that PostgreSQL can hold, such as events have it. */
-export const StorableText = z.string()
-  .refine(isStorable, "Use text without NUL and lone surrogates.");
+export const StorableText = storable(z.string());
 
 /** Text that people write on one line. */
-export const PlainText = z.string().refine(
-  (text) => text.isWellFormed() && !/\p{Cc}/u.test(text),
-  "Use text without control characters and lone surrogates.",
-);
+export const PlainText = plain(z.string());
 
 /** What people call something. @param missing what a reply to none says */
 export const nameText = (missing: string) =>
-  PlainText.trim().min(1, missing)
+  plain(z.string().trim()).min(1, missing)
     .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`);
 
 export const Title = nameText("Give a title.");
@@ -31,5 +35,6 @@ export const InstantOrNull = z.iso.datetime({
 }).nullable();
 
 /** The name of an event, in questions and definitions. */
-export const EventName = StorableText.min(1, "Give the name of an event.")
+export const EventName = storable(z.string("Give the name of an event."))
+  .min(1, "Give the name of an event.")
   .max(NAME_LENGTH_MAX, `Use at most ${NAME_LENGTH_MAX} characters.`);

@@ -52,8 +52,8 @@ function refusal(read: typeof readEventMatch, value: unknown): string | undefine
 }
 
 Deno.test("a match that is none is told by what to send", () => {
-  assert.equal(refusal(readEventMatch, {}), "name: Give a name.");
-  assert.equal(refusal(readEventMatch, { name: 5 }), "name: Give a name.");
+  assert.equal(refusal(readEventMatch, {}), "name: Give the name of an event.");
+  assert.equal(refusal(readEventMatch, { name: 5 }), "name: Give the name of an event.");
   const unknown = "Remove colour: there is no such member here.";
   assert.equal(refusal(readEventMatch, { name: "a", colour: "red" }), unknown);
   assert.equal(refusal(readMatchOrPage, { path: "/", colour: "red" }), unknown);

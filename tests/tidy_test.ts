@@ -21,13 +21,14 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   pause: "",
   text_schemas: "limits",
   event_id: "",
+  postgres_url: "",
   typed_command: "",
-  db: "json_text limits recent_cache",
+  db: "json_text limits postgres_url recent_cache",
   http: "db event_loop json_text limits problem recent_cache schema_mistakes",
   config_values: "http limits project_values",
   mail: "http",
   config_variables: "",
-  config: "config_values config_variables db http limits mail typed_command",
+  config: "config_values config_variables http limits mail postgres_url typed_command",
   audit: "db http limits query",
   auth: "audit db http limits mail problem project_values recent_cache semaphore text_schemas",
   attribution: "",
@@ -63,7 +64,8 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
     "limits mail notes problem projection query recent_cache reports scans screenshots " +
     "shares timelines told upgrade",
   cli: "archive auth config config_variables db demo event_file http imported importers " +
-    "ingest json_text limits pause problem query reports server store typed_command",
+    "ingest json_text limits pause postgres_url problem query reports server store " +
+    "typed_command",
 };
 /** Between domains only these are imported, and as types alone. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {

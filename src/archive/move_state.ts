@@ -170,8 +170,9 @@ export class MoveState {
     this.#moved = moved;
     this.#status = "moved";
     this.#log.warn(
-      `The server has moved: stop it, and start it with DATABASE_URL=${moved.to} ` +
-        "(with the user and the password).",
+      "The server has moved: stop it, and start it with this DATABASE_URL (with the user and the " +
+        "password)",
+      { databaseUrl: moved.to },
     );
   }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ClientGone } from "../http/body.ts";
+import { ClientGone } from "../http/client_gone.ts";
 import { originMatches } from "../http/cors.ts";
 import { readJson } from "../http/json_body.ts";
 import { Problem } from "../problem.ts";

@@ -25,6 +25,7 @@ import { restoreEvents } from "../archive/restored_events.ts";
 import { toldTarget } from "../archive/told_target.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Database, DatabaseUnavailable } from "../db/sql.ts";
+import { postgresTarget } from "../postgres_url.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { callApi, type Connection, refusalOf, withConnection } from "./connection.ts";
 import { forEachInFlight } from "./event_sender.ts";
@@ -208,6 +209,11 @@ function targetOf(call: Call): string {
   const to = call.options.text("to");
   if (to === null || !/^postgres(?:ql)?:\/\//.test(to) || !URL.canParse(to)) {
     throw new UsageMistake("Say where to: --to postgres://user:password@host/database.");
+  }
+  try {
+    postgresTarget(to);
+  } catch (error) {
+    throw new UsageMistake(`--to ${(error as Error).message}.`);
   }
   if (call.config.databaseUrl !== null) {
     throw new UsageMistake(

@@ -1,4 +1,4 @@
-import { ClientGone } from "../http/body.ts";
+import { ClientGone } from "../http/client_gone.ts";
 import type { Log } from "../http/log.ts";
 import { problemReply } from "../http/reply.ts";
 import { Problem } from "../problem.ts";

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import postgres from "postgres";
 import { type BinaryRow, declareRows, FETCH_ROWS, plainBytes } from "./binary_rows.ts";
-import type { PostgresTarget } from "./postgres_url.ts";
+import type { PostgresTarget } from "../postgres_url.ts";
 import { refusal } from "./refusal.ts";
 import { SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
 import { DatabaseUnavailable, type Param, type Row, textParams } from "./sql.ts";

@@ -1,6 +1,7 @@
 import { INFLATED_STEP_BYTES, LARGE_BODY_BYTES, SLICE_MS } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import type { ArrivalLimits } from "./arrivals.ts";
+import { ClientGone } from "./client_gone.ts";
 import { type BodyBudget, CLOSE } from "./body_budget.ts";
 
 /** How large one body may be, and how long it may take. */
@@ -13,11 +14,6 @@ export interface BodyLimits extends ArrivalLimits {
   readonly beyond?: (begin: Uint8Array<ArrayBuffer>) => Promise<
     { readonly inflatedBytesMax: number; readonly budget: BodyBudget } | null
   >;
-}
-
-/** The client disconnected before its body was complete, so no reply can reach it. */
-export class ClientGone extends Error {
-  override readonly name = "ClientGone";
 }
 
 type Encoding = "identity" | "gzip" | "deflate";

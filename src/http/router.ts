@@ -1,7 +1,7 @@
 import { DatabaseUnavailable, DiskFull } from "../db/sql.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { ClientGone } from "./body.ts";
+import { ClientGone } from "./client_gone.ts";
 import type { Cors } from "./cors.ts";
 import type { Log } from "./log.ts";
 import { problemReply } from "./reply.ts";

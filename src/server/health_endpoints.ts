@@ -24,9 +24,10 @@ interface MetricsRequest {
   readonly peer: string | null;
 }
 
-/** Whoever asks is told: only the log names the new database's machine. */
+/** Whoever asks is told: the new database's machine is named in the server's own places alone. */
 const MOVED =
-  "The server has moved: stop it, and start it with the DATABASE_URL that its log names.";
+  "The server has moved: stop it, and start it with the DATABASE_URL that its log and " +
+  "moved.json in its DATA_DIR name.";
 
 interface Check {
   readonly ok: boolean;

@@ -125,11 +125,11 @@ async function assertMoved(server: ServerProcess): Promise<void> {
   const ready = await fetch(`${server.url}/readyz`);
   const { checks } = await ready.json();
   assert.equal(ready.status, 503);
-  assert.match(checks.moved.message, /DATABASE_URL that its log names/);
+  assert.match(checks.moved.message, /DATABASE_URL that its log and moved\.json/);
   assert.doesNotMatch(checks.moved.message, /postgres/);
   await until(
     WAIT_MS_MAX,
-    () => Promise.resolve(/DATABASE_URL=postgres/.test(server.errorOutput)),
+    () => Promise.resolve(/databaseUrl\W+postgres/.test(server.errorOutput)),
     "told",
   );
   const reply = await fetch(`${server.url}/v1/events`, {

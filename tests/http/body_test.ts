@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type BodyLimits, ClientGone, withBody, withBodyText } from "../../src/http/body.ts";
+import { type BodyLimits, withBody, withBodyText } from "../../src/http/body.ts";
+import { ClientGone } from "../../src/http/client_gone.ts";
 import { BodyBudget, SLOW_BODY_MS_MIN } from "../../src/http/body_budget.ts";
 import {
   KEYED_BODIES_IN_FLIGHT_BYTES_MAX,

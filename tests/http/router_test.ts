@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseUnavailable } from "../../src/db/sql.ts";
-import { ClientGone } from "../../src/http/body.ts";
+import { ClientGone } from "../../src/http/client_gone.ts";
 import { createCors } from "../../src/http/cors.ts";
 import { createLog } from "../../src/http/log.ts";
 import { createRouter, type Exchange, type Route } from "../../src/http/router.ts";

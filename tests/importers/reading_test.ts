@@ -214,6 +214,8 @@ Deno.test("ids: theirs where it is a UUID, else of source, project and theirs", 
   const ids = new EventIds("amplitude", "prj_a");
   const uuid = "0197A8E2-7C3B-7D1E-9F42-5B6C7D8E9F01";
   assert.equal(ids.fromTheirs(uuid), uuid.toLowerCase());
+  const nil = "00000000-0000-0000-0000-000000000000";
+  assert.equal(ids.fromTheirs(nil), nil);
   const made = ids.fromTheirs("evt_1");
   assert.match(made, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.equal(made, new EventIds("amplitude", "prj_a").fromTheirs("evt_1"));

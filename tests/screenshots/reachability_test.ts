@@ -281,6 +281,11 @@ Deno.test("judgePage: redirects", () =>
     ["asked for it in another language", { at: "/login", to: "/de/anmelden" }, null],
     ["from an address that speaks of it", { at: "/login-required", to: "/login" }, LOGIN],
     ["from a page to register", { at: "/register", to: "/login", content: form("Log in") }, LOGIN],
+    [
+      "a sign-up page at a vague address",
+      { at: "/signup", to: "/account/signup", content: form("Log in or sign up") },
+      null,
+    ],
     ["from a login's longer name to itself", { at: "/app-login", to: "/app-login/" }, null],
     [
       "asked for it, and sent away",

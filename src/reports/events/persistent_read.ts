@@ -1,4 +1,4 @@
-import { ClientGone } from "../../http/body.ts";
+import { ClientGone } from "../../http/client_gone.ts";
 import { EXPORT_RETRY_PAUSES_MS } from "../../limits.ts";
 import { pause } from "../../pause.ts";
 import { isPassing } from "../answer/time_limit.ts";

@@ -184,9 +184,14 @@ export class CaptureRunner {
     const timer = setTimeout(() => late.abort(), CAPTURE_TASK_MS_MAX);
     const givenUp = AbortSignal.any([signal, late.signal]);
     try {
-      // Of a page that was first viewed a moment ago, too, the host is known.
-      await projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
-      const hosts = await trackedHosts(this.#services, projectId, path, now());
+      const lookUp = () => trackedHosts(this.#services, projectId, path, now());
+      let hosts = await lookUp();
+      if (hosts.length === 0) {
+        // The page may have been viewed first a moment ago.
+        const counted = projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
+        await unlessAborted(counted, givenUp);
+        hosts = await lookUp();
+      }
       const request = {
         siteUrl,
         siteUrlByOperator,

@@ -68,6 +68,8 @@ export function isSentToSignIn(facts: PageFacts, requested: URL, place: URL): bo
     return content === null || content.passwordFields > 0 || content.textLength <= SIGN_IN_TEXT_MAX;
   }
   const isVague = (url: URL) => placeSegments(url).some((part) => SIGN_IN_PATH_PHRASES.isIn(part));
+  // A sign-up page may stand at such an address, and have a form to sign in, too.
+  if (!isAway && isNamedSignIn(requested)) return false;
   return facts.content !== null && isVague(place) && !isVague(requested) && isForm(facts.content);
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseUnavailable, type Sql, StatementRefused } from "../../../src/db/sql.ts";
 import { readPersistently } from "../../../src/reports/events/persistent_read.ts";
-import { ClientGone } from "../../../src/http/body.ts";
+import { ClientGone } from "../../../src/http/client_gone.ts";
 import { ScanLost } from "../../../src/scans/scan_pool.ts";
 import { newEvent, TestApp } from "../../support/app.ts";
 import { onPostgres } from "../../support/databases.ts";

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { openPostgres } from "../../src/db/postgres.ts";
-import { postgresTarget } from "../../src/db/postgres_url.ts";
-import { DatabaseUnavailable } from "../../src/db/sql.ts";
-import { selfSigned } from "../support/self_signed.ts";
-import { until } from "../support/server_process.ts";
+import { openPostgres } from "../src/db/postgres.ts";
+import { postgresTarget } from "../src/postgres_url.ts";
+import { DatabaseUnavailable } from "../src/db/sql.ts";
+import { selfSigned } from "./support/self_signed.ts";
+import { until } from "./support/server_process.ts";
 import {
   findPostgresBinaries,
   startPostgres,
   type ThrowawayPostgres,
-} from "../support/throwaway_postgres.ts";
+} from "./support/throwaway_postgres.ts";
 
 const OPTIONS = { connectionsMax: 1, statementTimeoutMs: 15_000, applicationName: "tests" };
 const IS_ENCRYPTED = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
@@ -61,8 +61,12 @@ Deno.test({
           (error) => error instanceof DatabaseUnavailable && /IP: 127\.0\.0\.1/.test(error.message),
         );
       }
-      // Nobody whom the system believes vouches for it.
-      for (const unknown of ["sslrootcert=system", "sslmode=verify-full"]) {
+      const otherRoot = join(server.dataDir, "other.crt");
+      await Deno.writeTextFile(otherRoot, (await selfSigned()).cert);
+      // Nobody whom the system believes vouches for it, nor does another's certificate.
+      for (
+        const unknown of ["sslrootcert=system", "sslmode=verify-full", `sslrootcert=${otherRoot}`]
+      ) {
         await assert.rejects(ask(`${named}?${unknown}`), DatabaseUnavailable);
       }
     } finally {

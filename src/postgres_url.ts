@@ -9,7 +9,7 @@ export interface PostgresTarget {
 /**
  * Takes libpq's `sslrootcert` out of a URL: the driver would send it to the server, which knows no such setting.
  * With a file of root certificates, or `system`, the connection is encrypted, and the server's certificate and
- * its name are verified, whatever `sslmode` says.
+ * its name are verified, by the runtime's own roots too, whatever `sslmode` says.
  * @throws Error that says why the file cannot be read
  */
 export function postgresTarget(url: string): PostgresTarget {
