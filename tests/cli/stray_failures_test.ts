@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 
 const LOG = new URL("../../src/http/log.ts", import.meta.url);
-const BODY = new URL("../../src/http/body.ts", import.meta.url);
+const GONE = new URL("../../src/http/client_gone.ts", import.meta.url);
 const STRAY = new URL("../../src/cli/stray_failures.ts", import.meta.url);
 
 /** A program that fails in every uncaught way, and goes on. */
 const PROGRAM = `
-  const { ClientGone } = await import("${BODY}");
+  const { ClientGone } = await import("${GONE}");
   const { createLog } = await import("${LOG}");
   const { failedReply, logStrayFailures } = await import("${STRAY}");
   const log = createLog({
