@@ -186,6 +186,19 @@ export class ToldRunner {
     if (isOver) await this.#recover(tx, alert, project, found, nowMs);
   }
 
+  #alertMessage(
+    alert: StoredAlert,
+    project: Project,
+    found: Look,
+    noticed: readonly Noticed[],
+    isTest: boolean,
+  ) {
+    const { slug, definition: { title } } = alert;
+    const address = this.#services.publicUrl ?? alert.address;
+    const leads = noticed.map(({ lead }) => lead);
+    return alertMessage({ slug, title, project, look: found, leads, address, isTest });
+  }
+
   /** Tells what is new. The first message of many is known by when it began, and so is its end. */
   async #raise(
     tx: Sql,
@@ -195,18 +208,8 @@ export class ToldRunner {
     fresh: readonly Noticed[],
     nowMs: number,
   ): Promise<void> {
-    const { slug, dueMs, definition: { title } } = alert;
-    const address = this.#services.publicUrl ?? alert.address;
-    const leads = fresh.map(({ lead }) => lead);
-    const message = alertMessage({
-      slug,
-      title,
-      project,
-      look: found,
-      leads,
-      address,
-      isTest: false,
-    });
+    const { dueMs } = alert;
+    const message = this.#alertMessage(alert, project, found, fresh, false);
     const occasion = iso(alert.firingSinceMs === null ? nowMs : dueMs);
     await this.#store(tx, alert, project, { source: "alert", occasion, message });
   }
@@ -331,21 +334,11 @@ export class ToldRunner {
 
   /** Looks now, and sends what was found, whatever it is: what the alert remembers stays. Throws Problem. */
   async testAlert(alert: StoredAlert, signal: AbortSignal): Promise<ShownDelivery[]> {
-    const { sql, reads, now, publicUrl } = this.#services;
+    const { sql, reads, now } = this.#services;
     const project = await projectOf(sql, alert.projectId);
-    const { projectId, slug, definition: { title, on, to, webhooks } } = alert;
-    const address = publicUrl ?? alert.address;
+    const { projectId, slug, definition: { on, to, webhooks } } = alert;
     const found = await look({ reads, project, nowMs: now() }, on);
-    const leads = found.noticed.map(({ lead }) => lead);
-    const message = alertMessage({
-      slug,
-      title,
-      project,
-      look: found,
-      leads,
-      address,
-      isTest: true,
-    });
+    const message = this.#alertMessage(alert, project, found, found.noticed, true);
     return await this.#sendTest(
       { projectId, slug, to, webhooks },
       project,
