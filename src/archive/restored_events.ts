@@ -3,8 +3,8 @@ import { hasEarlierEvents, insertEvents } from "../ingest/event_insert.ts";
 import { isMembers, parseJson } from "../json_text.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
 import { decodeBlock } from "../store/journal_events.ts";
-import { markMoved } from "../upgrade/moved_events.ts";
 import { isStorable } from "../text_schemas.ts";
+import { markMoved } from "../upgrade/moved_events.ts";
 import { ArchiveRefused } from "./archive_format.ts";
 
 const INTEGER_MAX = 2 ** 31 - 1;

@@ -7,7 +7,7 @@ import { invalidParameter } from "../query/parameters.ts";
 import { makeRoom, type SavedKind } from "../reports/saved/saved_room.ts";
 import type { AlertDefinition } from "./alert_definition.ts";
 import type { DigestDefinition } from "./digest_definition.ts";
-import { SLUG } from "../query/slugs.ts";
+import { isSlug, SLUG_USAGE } from "../query/slugs.ts";
 import { ALERTS_MAX, DIGESTS_MAX, LOOK_CLAIM_MS, WEBHOOKS_MAX } from "./told_limits.ts";
 import type { WebhookDefinition } from "./webhook_definition.ts";
 
@@ -40,11 +40,8 @@ const iso = (ms: number) => new Date(ms).toISOString();
 /** The slug that a path names. Throws `invalid_parameter`. */
 export function slugOf(params: Readonly<Record<string, string>>): string {
   const slug = params["slug"] ?? "";
-  if (SLUG.test(slug)) return slug;
-  throw invalidParameter(
-    "slug",
-    "Use up to 63 lower-case letters, digits and hyphens, the first no hyphen.",
-  );
+  if (isSlug(slug)) return slug;
+  throw invalidParameter("slug", SLUG_USAGE);
 }
 
 export function noneOf({ one }: ToldKind): Problem {
@@ -101,7 +98,7 @@ export async function deleteTold(
   projectId: number,
   slug: string,
 ): Promise<{ title: string }> {
-  const [row] = SLUG.test(slug)
+  const [row] = isSlug(slug)
     ? await tx.query<{ title: string }>(
       `DELETE FROM ${kind.table} WHERE project_id = $1::int AND slug = $2::text RETURNING title`,
       [projectId, slug],
