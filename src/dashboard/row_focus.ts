@@ -20,8 +20,8 @@ export function focusBeside(control: HTMLElement, part: Element | null): void {
   const others = [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at)).reverse()];
   const beside = others.map(controlsOf).find(({ length }) => length > 0);
   if (beside !== undefined) {
-    const at = Math.max(0, controlsOf(row!).indexOf(control));
-    beside[Math.min(at, beside.length - 1)]!.focus();
+    const place = Math.max(0, controlsOf(row!).indexOf(control));
+    beside[Math.min(place, beside.length - 1)]!.focus();
     return;
   }
   const title = part?.querySelector<HTMLElement>("h1, h2");
