@@ -21,7 +21,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** `Plausible and Fathom`. */
-export function sourcesText({ sources }: Pick<Told, "sources">): string {
+function sourcesText({ sources }: Pick<Told, "sources">): string {
   return new Intl.ListFormat("en").format(sources.map((source) => NAMES[source] ?? source));
 }
 

@@ -12,7 +12,7 @@ const BACKOFF_MS_MIN = 1_000;
 const BACKOFF_MS_MAX = 300_000;
 const RETRY_AFTER_MS_MAX = 86_400_000;
 
-export interface Destination extends AnalyticsOptions {
+interface Destination extends AnalyticsOptions {
   readonly apiKey: string;
   readonly endpoint: string;
   readonly log: (...what: unknown[]) => void;

@@ -12,7 +12,7 @@ const DEFINITION =
   "Who did what to people, projects, keys, tokens and shares, and who exported or erased. Kept for 400 days.";
 
 /** One thing that somebody did. */
-export type AuditRow = output<typeof AuditShown>["rows"][number];
+type AuditRow = output<typeof AuditShown>["rows"][number];
 
 const WORDS: Readonly<Record<AuditAction, string>> = {
   "owner.create": "Made the first owner",
