@@ -186,6 +186,20 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "oidc: of two tabs that sign in, the answer to the earlier one leaves the later one's",
+  fn: () =>
+    withProvider({ OIDC_ALLOWED_DOMAINS: "shop.example" }, async (app) => {
+      const browser = new Browser(app);
+      const begin = async () => (await browser.get("/v1/auth/oidc/start")).headers.get("location")!;
+      const [earlier, later] = [await begin(), await begin()];
+      assert.match(await browser.arrive(await signInThere(earlier, "ada")), /#provider=refused$/);
+      assert.equal(await browser.isIn(), false);
+      assert.equal(await browser.arrive(await signInThere(later, "ada")), `${BASE}/`);
+      assert.equal(await browser.isIn(), true);
+    }),
+});
+
 Deno.test("oidc: where no provider is configured, that is said", async () => {
   const app = await new TestApp({}).start();
   try {
