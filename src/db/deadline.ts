@@ -12,8 +12,13 @@ export async function within<T>(ms: number, work: Promise<T>, late: Error): Prom
   }
 }
 
+/** Waits for what a database answers at once; throws DatabaseUnavailable where it does not in time. */
+export async function promptly<T>(asked: Promise<T>): Promise<T> {
+  const late = new DatabaseUnavailable(`No answer within ${DATABASE_PING_MS_MAX} ms`);
+  return await within(DATABASE_PING_MS_MAX, asked, late);
+}
+
 /** Resolves when the database answers; throws DatabaseUnavailable where it does not in time. */
 export async function ping(sql: Sql): Promise<void> {
-  const late = new DatabaseUnavailable(`No answer within ${DATABASE_PING_MS_MAX} ms`);
-  await within(DATABASE_PING_MS_MAX, sql.query("SELECT 1"), late);
+  await promptly(sql.query("SELECT 1"));
 }

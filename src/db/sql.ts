@@ -50,11 +50,23 @@ export interface Database extends Sql {
 /** The database cannot be reached, is stopping, or did not answer in time; the statement may be correct. */
 export class DatabaseUnavailable extends Error {
   override readonly name: string = "DatabaseUnavailable";
+  /** What whoever asked is told; the message is for the log. */
+  readonly detail: string = "The database does not answer. Try again shortly.";
 }
 
 /** The database's disk is full: nothing can be stored until there is space; reads go on. */
 export class DiskFull extends DatabaseUnavailable {
   override readonly name = "DiskFull";
+  override readonly detail =
+    "The disk of the database is full: nothing can be stored until space is freed. Reads go on. " +
+    "Send the request again later.";
+}
+
+/** A replica that answers reads is away, behind or none. */
+export class ReplicaUnavailable extends DatabaseUnavailable {
+  override readonly name = "ReplicaUnavailable";
+  override readonly detail =
+    "The replica that answers reads is away, or behind; events are taken in. Try again shortly.";
 }
 
 /** The database answered, and refused the statement. `sqlState` is PostgreSQL's five-letter code. */

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, DiskFull } from "../db/sql.ts";
+import { DatabaseUnavailable } from "../db/sql.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { ClientGone } from "./client_gone.ts";
@@ -116,11 +116,7 @@ function asProblem(error: unknown, log: Log, requestId: string): Problem {
   }
   if (error instanceof DatabaseUnavailable) {
     log.warn("database unavailable", { requestId, reason: error.message });
-    const detail = error instanceof DiskFull
-      ? "The disk of the database is full: nothing can be stored until space is freed. Reads go on. " +
-        "Send the request again later."
-      : "The database does not answer. Try again shortly.";
-    return new Problem("database_unavailable", detail, {
+    return new Problem("database_unavailable", error.detail, {
       headers: { "Retry-After": String(RETRY_AFTER_S) },
     });
   }

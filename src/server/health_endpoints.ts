@@ -6,9 +6,12 @@ import { json } from "../http/reply.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import type { Metrics } from "./metrics.ts";
 import { Problem } from "../problem.ts";
+import type { Replica } from "../reports/answer/replica.ts";
 
 export interface HealthServices {
   readonly database: Database;
+  /** Null: none is configured. */
+  readonly replica: Pick<Replica, "check"> | null;
   /** Whether migrations and provisioning are done, and whether the server is stopping. */
   readonly state: { readonly prepared: boolean; readonly draining: boolean };
   readonly move: Pick<MoveState, "status"> | null;
@@ -28,6 +31,11 @@ interface MetricsRequest {
 const MOVED =
   "The server has moved: stop it, and start it with the DATABASE_URL that its log and " +
   "moved.json in its DATA_DIR name.";
+
+/** Whoever asks is told: why, the log says. */
+const REPLICA_AWAY =
+  "The replica for reads does not answer, or lacks the tables: reads are refused until it does, and " +
+  "events are taken in. See DATABASE_READ_URL and the log.";
 
 interface Check {
   readonly ok: boolean;
@@ -70,11 +78,23 @@ async function diskCheck(disk: DiskSpace): Promise<Record<string, DiskCheck>> {
   return { disk: { ok: status !== "full", message, status, freeBytes, totalBytes } };
 }
 
+async function replicaCheck(replica: Pick<Replica, "check">): Promise<Check> {
+  try {
+    await replica.check();
+    return { ok: true, message: "The replica for reads answers." };
+  } catch {
+    return { ok: false, message: REPLICA_AWAY };
+  }
+}
+
 /**
- * `GET /readyz`: tells whether to send traffic here, and the state of each dependency. A full disk makes the
- * server `degraded`, with status 200: reads still work, and requests that send events get a 503 of their own.
+ * `GET /readyz`: tells whether to send traffic here, and the state of each dependency. A full disk, and a replica
+ * that is away, make the server `degraded`, with status 200: what they are not needed for still works, and other
+ * requests get a 503 of their own.
  */
-export async function getReadiness({ database, state, move }: HealthServices): Promise<Response> {
+export async function getReadiness(
+  { database, replica, state, move }: HealthServices,
+): Promise<Response> {
   const checks: Record<string, Check> = {
     database: await databaseCheck(database),
     migrations: state.prepared
@@ -85,10 +105,13 @@ export async function getReadiness({ database, state, move }: HealthServices): P
       : { ok: true, message: "The server takes requests." },
   };
   if (move?.status === "moved") checks.moved = { ok: false, message: MOVED };
-  const disk = database.disk === undefined ? {} : await diskCheck(database.disk);
+  const partial: Record<string, Check> = {
+    ...(replica === null ? {} : { replica: await replicaCheck(replica) }),
+    ...(database.disk === undefined ? {} : await diskCheck(database.disk)),
+  };
   const ready = Object.values(checks).every((check) => check.ok);
-  const status = Object.values(disk).every((check) => check.ok) ? "ready" : "degraded";
-  Object.assign(checks, disk);
+  const status = Object.values(partial).every((check) => check.ok) ? "ready" : "degraded";
+  Object.assign(checks, partial);
   return ready
     ? json({ status, checks })
     : json({ status: "not_ready", checks }, 503, { "Retry-After": String(RETRY_AFTER_S) });

@@ -39,7 +39,7 @@ export function createToldReads(
       if (last !== null) {
         await services.projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
       }
-      if (await services.replica?.lagging(PROJECTION_JOB_WAIT_MS_MAX)) return true;
+      if (await services.replica?.lagging([projectId], PROJECTION_JOB_WAIT_MS_MAX)) return true;
       return last !== null && await isSpanWaiting(database, projectId, span, last);
     },
 

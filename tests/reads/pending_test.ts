@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Database, DatabaseUnavailable } from "../../src/db/sql.ts";
+import { type Database, ReplicaUnavailable } from "../../src/db/sql.ts";
 import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { getEvents } from "../../src/reports/events/events_endpoint.ts";
@@ -140,14 +140,15 @@ onBothEngines(
   "pending: what a replica lacks is told, and nothing is made of it",
   async (_t, db) => {
     const database = await openWithProjects(db);
-    const replica = { lagging: () => Promise.resolve(() => Promise.resolve(3)) };
+    const lagging = () => Promise.resolve(() => Promise.resolve(3));
+    const replica = { lagging, check: () => Promise.resolve() };
     const services = { ...stopped(database).services, replica, database };
     const url = new URL("http://x/v1/events");
     const headers = { Accept: "application/x-ndjson" };
     const exchange = { request: new Request(url, { headers }), url, params: {}, requestId: "r" };
     const context = { ...services, project: PROJECT_ONE, exports: new ExportSeats() };
     const exported = getEvents(context, { ...exchange, peer: null, who: null });
-    await assert.rejects(exported, DatabaseUnavailable);
+    await assert.rejects(exported, ReplicaUnavailable);
 
     const told = createToldReads(services, new AbortController().signal);
     const span = { fromMs: 0, toMs: Date.parse(NOW), timezone: "UTC" };

@@ -4,7 +4,7 @@ import { openPostgres } from "../../src/db/postgres.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { API_KEY, operatorToken, pause, ServerProcess, until } from "../support/server_process.ts";
 import { startReplica } from "../support/throwaway_postgres.ts";
-import { onPostgres } from "./on_postgres.ts";
+import { onPostgres, type OwnPostgres } from "./on_postgres.ts";
 
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 const VIEWS = 4;
@@ -57,49 +57,114 @@ async function exportBySegment(url: string, project: string, sql: Sql): Promise<
   assert.deepEqual([reply.status, text.trim().split("\n").length], [200, VIEWS], text);
 }
 
-async function newProject(url: string): Promise<{ id: string; key: string }> {
-  const { id } = await ask(url, "/v1/projects", { name: "Shop" });
-  return { id, key: (await ask(url, `/v1/projects/${id}/keys`, { kind: "public" })).key };
+/** What a read of one day's key figures is answered with while there is no replica to ask. */
+async function askRefused(url: string, accept = "application/json") {
+  const path = accept === "application/json" ? "kpis" : "events";
+  const reply = await fetch(`${url}/v1/${path}?project=prj_default`, {
+    headers: { "Authorization": `Bearer ${await operatorToken()}`, "Accept": accept },
+  });
+  const { code, detail } = await reply.json();
+  assert.deepEqual([reply.status, code], [503, "database_unavailable"]);
+  assert.match(detail, /^The replica that answers reads is away, or behind;/);
+  assert.ok(reply.headers.has("retry-after"));
 }
 
-onPostgres("replica: reads wait for it, and tell what it lacks as pending", async (postgres) => {
-  const replica = await startReplica(postgres.cluster);
-  const readUrl = new URL(postgres.env.DATABASE_URL!);
+/** A server that reads from a standby, and a connection to that. */
+async function withReplica(
+  { cluster, env }: OwnPostgres,
+  work: (server: ServerProcess, sql: Sql) => Promise<void>,
+): Promise<void> {
+  const replica = await startReplica(cluster);
+  const readUrl = new URL(env.DATABASE_URL!);
   readUrl.port = String(replica.port);
   const options = { connectionsMax: 1, statementTimeoutMs: 15_000, applicationName: "tests" };
   const sql = openPostgres(readUrl.href, options);
   try {
-    await using server = new ServerProcess({ ...postgres.env, DATABASE_READ_URL: readUrl.href });
+    await using server = new ServerProcess({ ...env, DATABASE_READ_URL: readUrl.href });
     await server.ready();
-    for (let times = 1; times <= 5; times++) {
-      await postViews(server.url, API_KEY);
-      await until(20_000, async () => {
-        // A slow machine may not have counted all of it within the second.
-        const { totals, pending } = await ask(server.url, "/v1/kpis?project=prj_default");
-        assert.equal(totals.pageviews + pending, times * VIEWS);
-        return pending === 0;
-      }, "all is counted");
-    }
-    const made = await newProject(server.url);
-    assert.equal((await ask(server.url, `/v1/kpis?project=${made.id}`)).pending, 0);
-
-    await sql.query("SELECT pg_wal_replay_pause()");
-    const later = await newProject(server.url);
-    for (const { key } of [made, later]) await postViews(server.url, key);
-    const reads = ["kpis?", "overview?", "events?", "events?after=2026-01-01T00:00:00Z&"];
-    for (const read of reads.map((path) => `/v1/${path}project=${later.id}`)) {
-      assert.equal((await ask(server.url, read)).pending, VIEWS, read);
-    }
-    assert.equal((await ask(server.url, `/v1/kpis?project=${made.id}`)).pending, VIEWS);
-    await sql.query("SELECT pg_wal_replay_resume()");
-    await until(20_000, async () => {
-      const { totals } = await ask(server.url, `/v1/kpis?project=${later.id}`);
-      return totals.pageviews === VIEWS;
-    }, "the replica has all of it");
-    await exportBySegment(server.url, later.id, sql);
+    await work(server, sql);
     assert.equal(await server.stop(), 0);
   } finally {
     await sql.close();
     await replica.remove();
   }
-});
+}
+
+async function newProject(url: string): Promise<{ id: string; key: string }> {
+  const { id } = await ask(url, "/v1/projects", { name: "Shop" });
+  return { id, key: (await ask(url, `/v1/projects/${id}/keys`, { kind: "public" })).key };
+}
+
+onPostgres(
+  "replica: reads wait for it, and tell what it lacks as pending",
+  (postgres) =>
+    withReplica(postgres, async (server, sql) => {
+      for (let times = 1; times <= 5; times++) {
+        await postViews(server.url, API_KEY);
+        await until(20_000, async () => {
+          // A slow machine may not have counted all of it within the second.
+          const { totals, pending } = await ask(server.url, "/v1/kpis?project=prj_default");
+          assert.equal(totals.pageviews + pending, times * VIEWS);
+          return pending === 0;
+        }, "all is counted");
+      }
+      const made = await newProject(server.url);
+      assert.equal((await ask(server.url, `/v1/kpis?project=${made.id}`)).pending, 0);
+
+      await sql.query("SELECT pg_wal_replay_pause()");
+      const later = await newProject(server.url);
+      for (const { key } of [made, later]) await postViews(server.url, key);
+      const reads = ["kpis?", "overview?", "events?", "events?after=2026-01-01T00:00:00Z&"];
+      for (const read of reads.map((path) => `/v1/${path}project=${later.id}`)) {
+        assert.equal((await ask(server.url, read)).pending, VIEWS, read);
+      }
+      assert.equal((await ask(server.url, `/v1/kpis?project=${made.id}`)).pending, VIEWS);
+      await sql.query("SELECT pg_wal_replay_resume()");
+      await until(20_000, async () => {
+        const { totals } = await ask(server.url, `/v1/kpis?project=${later.id}`);
+        return totals.pageviews === VIEWS;
+      }, "the replica has all of it");
+      await exportBySegment(server.url, later.id, sql);
+    }),
+);
+
+onPostgres(
+  "replica: one that was promoted tells what it lacks",
+  (postgres) =>
+    withReplica(postgres, async (server, sql) => {
+      await postViews(server.url, API_KEY);
+      const told = () => ask(server.url, "/v1/kpis?project=prj_default");
+      await until(20_000, async () => (await told()).totals.pageviews === VIEWS, "all is counted");
+      await sql.query("SELECT pg_promote()");
+      assert.equal((await told()).pending, 0);
+      await postViews(server.url, API_KEY);
+      const { totals, pending } = await told();
+      assert.deepEqual([totals.pageviews, pending], [VIEWS, VIEWS]);
+      await askRefused(server.url, "application/x-ndjson");
+    }),
+);
+
+onPostgres(
+  "replica: one that is away, or none at all, is named where servers look",
+  async (postgres) => {
+    const written = new URL(postgres.env.DATABASE_URL!);
+    const [other, closed] = [new URL(written), new URL(written)];
+    other.pathname = "/postgres";
+    closed.port = "1";
+    for (const readUrl of [other, closed]) {
+      const env = { ...postgres.env, DATABASE_READ_URL: readUrl.href };
+      await using server = new ServerProcess(env);
+      await server.ready();
+      const { status, checks } = await ask(server.url, "/readyz");
+      assert.deepEqual([status, checks.replica.ok, checks.database.ok], ["degraded", false, true]);
+      assert.match(checks.replica.message, /DATABASE_READ_URL/);
+      await postViews(server.url, API_KEY);
+      await askRefused(server.url);
+      assert.match(
+        server.errorOutput,
+        /The replica for reads, DATABASE_READ_URL, is not available/,
+      );
+      assert.equal(await server.stop(), 0);
+    }
+  },
+);

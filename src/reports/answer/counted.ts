@@ -26,5 +26,5 @@ export async function countedWithin(
 ): Promise<CountLacked> {
   const endsAtMs = performance.now() + msMax;
   await projection.catchUpWithin(projectId, msMax);
-  return await replica?.lagging(endsAtMs - performance.now()) ?? NOTHING_LACKED;
+  return await replica?.lagging([projectId], endsAtMs - performance.now()) ?? NOTHING_LACKED;
 }

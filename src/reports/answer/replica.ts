@@ -2,9 +2,11 @@ import {
   arrayLiteral,
   DatabaseUnavailable,
   type Param,
+  ReplicaUnavailable,
   type Sql,
   StatementRefused,
 } from "../../db/sql.ts";
+import { promptly } from "../../db/deadline.ts";
 import { pause } from "../../pause.ts";
 
 /** Counts the stored events of projects that a snapshot of the replica lacks. */
@@ -13,18 +15,21 @@ export type CountLacked = (snapshot: Sql, projectIds: readonly number[]) => Prom
 /** The database that answers reads, where it is a replica of the one that is written to. */
 export interface Replica {
   /**
-   * Waits until the replica has what the primary has committed by now, at most `msMax`.
+   * Waits until the replica has what the primary has committed of the projects by now, at most `msMax`.
    * @returns null once it has; else what counts the events that it lacks
+   * @throws DatabaseUnavailable; of the replica ReplicaUnavailable
    */
-  lagging(msMax: number): Promise<CountLacked | null>;
+  lagging(projectIds: readonly number[], msMax: number): Promise<CountLacked | null>;
+  /** Throws ReplicaUnavailable where it does not answer, or lacks the primary's tables. */
+  check(): Promise<void>;
 }
 
 /** How long the replica is left before it is asked again. */
 const LOOK_PAUSE_MS = 10;
 
-// What is no standby, such as a logical replica, has no such position, and is not waited for.
+// What does not recover, such as a logical replica or a standby that was promoted, has no such position.
 const HAS_REPLAYED = `
-SELECT NOT pg_is_in_recovery() OR coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, true) AS has`;
+SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() >= $1::text::pg_lsn END AS has`;
 
 const LAST_ROWS = `
 SELECT coalesce((SELECT max(journal_id) FROM journal j WHERE j.project_id = k.project_id), -1) AS last
@@ -48,36 +53,68 @@ async function rowOf<R extends Record<string, unknown>>(
   try {
     return (await sql.query<R>(text, params))[0]!;
   } catch (error) {
-    if (!(error instanceof StatementRefused)) throw error;
-    if (WITHOUT_POSITIONS.has(error.sqlState)) return null;
-    throw new DatabaseUnavailable("A replica does not tell its position", { cause: error });
+    if (error instanceof StatementRefused && WITHOUT_POSITIONS.has(error.sqlState)) return null;
+    throw error;
+  }
+}
+
+/** By project, the last row of its journal; -1 where there is none. */
+async function lastRows(sql: Sql, projectIds: readonly number[]): Promise<number[]> {
+  const rows = await sql.query<{ last: number }>(LAST_ROWS, [arrayLiteral(projectIds)]);
+  return rows.map(({ last }) => last);
+}
+
+/** Does what asks the replica. Throws ReplicaUnavailable. */
+async function ofReplica<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable || error instanceof StatementRefused)) throw error;
+    throw new ReplicaUnavailable(
+      `The replica for reads, DATABASE_READ_URL, is not available: ${error.message}`,
+      { cause: error },
+    );
   }
 }
 
 /** Compares the replica's positions in the write-ahead log, and rows of its journal, with the primary's. */
 export function createReplica(primary: Sql, replica: Sql): Replica {
   const countLacked: CountLacked = async (snapshot, projectIds) => {
-    const ids = arrayLiteral(projectIds);
-    const known = await snapshot.query<{ last: number }>(LAST_ROWS, [ids]);
-    const lasts = arrayLiteral(known.map(({ last }) => last));
-    const [lacked] = await primary.query<{ events: number }>(LACKED, [ids, lasts]);
+    const lasts = arrayLiteral(await lastRows(snapshot, projectIds));
+    const [lacked] = await primary.query<{ events: number }>(LACKED, [
+      arrayLiteral(projectIds),
+      lasts,
+    ]);
     return lacked!.events;
   };
 
   return {
-    async lagging(msMax) {
+    async lagging(projectIds, msMax) {
       const endsAtMs = performance.now() + msMax;
       const written = await rowOf<{ position: string }>(
         primary,
         "SELECT pg_current_wal_lsn()::text AS position",
       );
-      if (written === null) return null;
+      const position = written?.position ?? null;
+      let rows: readonly number[] | null = null;
       for (;;) {
-        const replayed = await rowOf<{ has: boolean }>(replica, HAS_REPLAYED, [written.position]);
-        if (replayed?.has !== false) return null;
+        const replayed = await ofReplica(
+          rowOf<{ has: boolean | null }>(replica, HAS_REPLAYED, [position]),
+        );
+        let has = replayed?.has ?? null;
+        if (has === null) {
+          rows ??= await lastRows(primary, projectIds);
+          const known = await ofReplica(lastRows(replica, projectIds));
+          has = rows.every((last, i) => last <= known[i]!);
+        }
+        if (has) return null;
         if (performance.now() >= endsAtMs) return countLacked;
         await pause(LOOK_PAUSE_MS);
       }
+    },
+
+    async check() {
+      await ofReplica(promptly(lastRows(replica, [])));
     },
   };
 }

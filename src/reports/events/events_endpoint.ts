@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import { prefersToJson } from "../../http/accept.ts";
-import { DatabaseUnavailable, DiskFull } from "../../db/sql.ts";
+import { DiskFull, ReplicaUnavailable } from "../../db/sql.ts";
 import type { Exchange } from "../../http/router.ts";
 import { readReply } from "../../http/read_reply.ts";
 import { PROJECTION_JOB_WAIT_MS_MAX, PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
@@ -123,8 +123,8 @@ async function caughtUp(
   } catch (error) {
     if (!(error instanceof DiskFull) || hasSegment || isNarrowed(scope)) throw error;
   }
-  if (await replica?.lagging(PROJECTION_JOB_WAIT_MS_MAX)) {
-    throw new DatabaseUnavailable("The replica that answers reads is behind");
+  if (await replica?.lagging([projectId], PROJECTION_JOB_WAIT_MS_MAX)) {
+    throw new ReplicaUnavailable("The replica that answers reads is behind");
   }
 }
 
@@ -161,7 +161,7 @@ export async function getEvents(
   const isOfCounted = tail === null || filters.length > 0 || slug !== null;
   const countLacked = isOfCounted
     ? await countedWithin(context, project.projectId, PROJECTION_WAIT_MS_MAX)
-    : await replica?.lagging(0) ?? NOTHING_LACKED;
+    : await replica?.lagging([project.projectId], 0) ?? NOTHING_LACKED;
   const { page, warnings, pending, segment } = await withinTime(
     context.reads,
     context.readTimeoutMs,

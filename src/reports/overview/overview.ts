@@ -253,7 +253,7 @@ async function catchUp(
 ): Promise<CountLacked> {
   const endsAtMs = performance.now() + PROJECTION_WAIT_MS_MAX;
   const ids = projects.map(({ projectId }) => projectId);
-  const countLacked = await replica?.lagging(PROJECTION_WAIT_MS_MAX) ?? NOTHING_LACKED;
+  const countLacked = await replica?.lagging(ids, PROJECTION_WAIT_MS_MAX) ?? NOTHING_LACKED;
   const states = await readStates(reads, ids);
   const waiting = [...states.values()].filter(({ pending }) => pending > 0);
   await Promise.all(
@@ -262,7 +262,7 @@ async function catchUp(
     ),
   );
   if (!replica || waiting.length === 0) return countLacked;
-  return await replica.lagging(endsAtMs - performance.now()) ?? NOTHING_LACKED;
+  return await replica.lagging(ids, endsAtMs - performance.now()) ?? NOTHING_LACKED;
 }
 
 /**
