@@ -15,6 +15,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
     "Your identity provider does not say your e-mail address. Ask whoever runs it to pass that on.",
   unverified:
     "Your identity provider has not verified your e-mail address. Verify it there, then try again.",
+  address_taken:
+    "Somebody signs in here with your e-mail address, by another account of your identity provider. Ask an owner of this server.",
   uninvited:
     "Your identity provider knows you, but nobody has invited you here. Ask an owner of this server.",
 };

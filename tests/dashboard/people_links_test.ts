@@ -128,6 +128,7 @@ test("links: what the identity provider refused is told in a sentence", async (v
       ["no_email", "does not say your e-mail address"],
       ["unverified", "has not verified your e-mail address"],
       ["uninvited", "nobody has invited you here"],
+      ["address_taken", "by another account of your identity provider"],
       ["something_new", "You were not let in (something_new)."],
     ] as const
   ) {

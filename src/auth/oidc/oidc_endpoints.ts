@@ -166,8 +166,6 @@ export async function getOidcCallback(
   const flow = text === null ? null : await services.sealer.open(PURPOSE, text, Flow);
   const gone = briefCookie(exchange, services.facts, { name: COOKIE, value: "", seconds: 0 });
   if (flow === null) return toldInDashboard(own, "/", "expired", [gone]);
-  // An answer to a sign-in that another tab replaced leaves the cookie of the other tab's.
-  const spent = exchange.url.searchParams.get("state") === flow.state ? [gone] : [];
   try {
     const claims = await confirmed(services, exchange, { provider, own, flow });
     const cookie = await services.sql.transaction(async (sql) => {
@@ -194,8 +192,10 @@ export async function getOidcCallback(
       }
       return (await signIn({ ...services, sql }, exchange, person.id)).cookie;
     });
-    return redirect(own + flow.returnTo, [...spent, cookie]);
+    return redirect(own + flow.returnTo, [gone, cookie]);
   } catch (error) {
+    // An answer to a sign-in that another tab replaced leaves the cookie of the other tab's.
+    const spent = exchange.url.searchParams.get("state") === flow.state ? [gone] : [];
     return toldInDashboard(own, flow.returnTo, outcomeOf(services, error), spent);
   }
 }

@@ -6,5 +6,7 @@ export const OIDC_REQUEST_S_MAX = 10;
 export const OIDC_DISCOVERY_MS_MAX = 3_600_000;
 /** By so much may the provider's clock and ours differ. */
 export const OIDC_CLOCK_LEEWAY_S = 300;
+/** Of a subject, by OpenID Connect Core 1.0, section 2. */
+export const OIDC_SUBJECT_CHARACTERS_MAX = 255;
 /** Values of the role claim that are looked at. */
 export const OIDC_ROLES_MAX = 200;

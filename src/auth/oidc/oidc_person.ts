@@ -24,7 +24,7 @@ export function claimedRole(roles: readonly string[] | null): Role | null {
 }
 
 /** Why the provider's word opens nothing here; the dashboard has a sentence for each. */
-export type RefusalReason = "no_email" | "unverified" | "uninvited";
+export type RefusalReason = "no_email" | "unverified" | "uninvited" | "address_taken";
 
 /** The provider says who it is, and that is nobody who may come in. */
 export class SignInRefused extends Error {
@@ -57,6 +57,15 @@ async function link(sql: Sql, claims: OidcClaims, personId: string, now: string)
   );
 }
 
+/** Whether somebody signs in as that person by another account of the provider. */
+async function isTaken(sql: Sql, { issuer }: OidcClaims, personId: string): Promise<boolean> {
+  const rows = await sql.query(
+    "SELECT 1 FROM oidc_identities WHERE issuer = $1::text AND person_id = $2::text LIMIT 1",
+    [issuer, personId],
+  );
+  return rows.length > 0;
+}
+
 function isOfDomain(email: string, domains: readonly string[]): boolean {
   return domains.includes(email.slice(email.lastIndexOf("@") + 1));
 }
@@ -81,6 +90,10 @@ async function arrivedPerson(
   const needsAddress = known !== null || claimed === null && !makesOwner;
   if (needsAddress && !claims.isEmailVerified) throw new SignInRefused("unverified");
   if (known !== null) {
+    // By a role claim people come in whose address nobody verified: who proves it later is somebody else.
+    if (!makesOwner && await isTaken(sql, claims, known.id)) {
+      throw new SignInRefused("address_taken");
+    }
     return makesOwner ? await changePerson(sql, known.id, { role: "owner" }) : known;
   }
   return await createPerson(sql, {
@@ -126,8 +139,8 @@ export interface AtProvider {
 
 /**
  * Who signed in at the provider: whoever signed in as that before; else whom the invitation is for;
- * else whoever has the verified e-mail address; else a new person, where the address's domain or the
- * role claim allows it.
+ * else whoever has the verified e-mail address, unless they sign in by another account of the provider;
+ * else a new person, where the address's domain or the role claim allows it.
  * @returns the person, whether they came by the provider for the first time, and whether its role
  * claim has just changed what they may do
  * Throws SignInRefused.

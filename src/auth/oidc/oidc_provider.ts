@@ -4,6 +4,7 @@ import {
   OIDC_DISCOVERY_MS_MAX,
   OIDC_REQUEST_S_MAX,
   OIDC_ROLES_MAX,
+  OIDC_SUBJECT_CHARACTERS_MAX,
 } from "./oidc_limits.ts";
 
 /** What the operator says of the identity provider. */
@@ -199,6 +200,12 @@ function claimsOf(
 ): OidcClaims {
   const claims: Record<string, unknown> = { ...more, ...idToken };
   const text = (name: string) => typeof claims[name] === "string" ? claims[name] : null;
+  const { length } = idToken.sub;
+  if (length === 0 || length > OIDC_SUBJECT_CHARACTERS_MAX) {
+    throw new Error(
+      `The subject has ${length} characters, not 1 to ${OIDC_SUBJECT_CHARACTERS_MAX}`,
+    );
+  }
   return {
     issuer: idToken.iss,
     subject: idToken.sub,

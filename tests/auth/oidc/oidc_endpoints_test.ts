@@ -123,6 +123,9 @@ Deno.test({
       const editor = new Browser(app);
       assert.equal(await editor.signIn("editor-ed"), `${BASE}/`);
       assert.equal(await editor.isIn(), true);
+      const namesake = new Browser(app);
+      const taken = `${BASE}/#provider=address_taken`;
+      assert.equal(await namesake.signIn("editor-ed@shop.example"), taken, "another account");
       const staff = new Browser(app);
       assert.equal(await staff.signIn("ada"), `${BASE}/#provider=uninvited`);
     }),

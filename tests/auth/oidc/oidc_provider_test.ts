@@ -49,6 +49,14 @@ Deno.test({
         const claims = await provider.finish(await signInThere(url, "unverified-eve"), checks);
         assert.equal(claims.isEmailVerified, false);
       });
+      await t.step("a subject has at most 255 characters", async () => {
+        for (const [length, holds] of [[255, true], [256, false]] as const) {
+          const { url, checks } = await provider.begin(REDIRECT);
+          const finished = provider.finish(await signInThere(url, "s".repeat(length)), checks);
+          if (holds) assert.equal((await finished).subject.length, length);
+          else await assert.rejects(finished, OidcUnavailable);
+        }
+      });
       await t.step("a code that was used, or belongs to another sign-in, is refused", async () => {
         const mine = await provider.begin(REDIRECT);
         const other = await provider.begin(REDIRECT);
