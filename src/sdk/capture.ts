@@ -35,7 +35,7 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
     // Only people click; the right button neither opens a link nor presses anything.
     if (!event.isTrusted || isIgnored || event.button > 1) return;
     if (!event.button) clicks?.clicked(event, path, closest);
-    if (parts.links !== false) recordLink(record, closest<HTMLAnchorElement>("a"));
+    if (parts.links !== false) recordLink(record, closest<HTMLAnchorElement>(":any-link"));
   }
   for (const type of ["click", "auxclick"] as const) addEventListener(type, clicked, true);
 

@@ -17,7 +17,7 @@ const enum Limit {
 
 /** Controls that work without a trace in the document, and links that lead away. */
 const ALIVE = "input,textarea,select,option,video,audio,[contenteditable]," +
-  'a[href]:not([href^="#"],[href^="javascript:"])';
+  ':any-link:not([href^="#"],[href^=javascript])';
 
 const EVERYTHING = { attributes: true, characterData: true, childList: true, subtree: true };
 

@@ -15,7 +15,9 @@ export function selectorOf(element: Element): string {
       break;
     }
     const { localName, parentElement }: Element = node;
-    const alike = [...parentElement?.children ?? []].filter((one) => one.localName === localName);
+    // A form has its fields under their names, one of which may be `children`.
+    const alike = [...(parentElement?.childNodes as NodeListOf<Element> | undefined) ?? []]
+      .filter((one) => one.localName === localName);
     steps.unshift(
       alike.length > 1 ? `${localName}:nth-of-type(${alike.indexOf(node) + 1})` : localName,
     );

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { pause } from "../support/server_process.ts";
-import type { Event } from "./gate.ts";
+import { click, middleOf, named } from "./pointed.ts";
 import { shownAfterPrerendering } from "./prerendering.ts";
 import { sharedWorld, type Visit } from "./world.ts";
 
@@ -28,27 +28,6 @@ async function open(visit: Visit, body = TALL, page?: Page): Promise<Page> {
   const opened = page ?? await visit.newPage();
   await opened.setViewport({ width: WIDTH, height: HEIGHT });
   return await visit.open("/", opened);
-}
-
-/** Waits for `count` events of a name, flushing meanwhile. */
-async function named(visit: Visit, page: Page, name: string, count: number): Promise<Event[]> {
-  const all = () => visit.gate.events(200).filter((event) => event.name === name);
-  await visit.until(async () => {
-    await page.evaluate(() => footfall.flush());
-    return all().length >= count;
-  }, `${count} ${name} events`);
-  assert.equal(all().length, count);
-  return all();
-}
-
-const middleOf = (page: Page, selector: string) =>
-  page.$eval(selector, (element) => {
-    const { x, y, width, height } = element.getBoundingClientRect();
-    return [x + width / 2, y + height / 2] as const;
-  });
-
-async function click(page: Page, selector: string): Promise<void> {
-  await page.mouse.click(...await middleOf(page, selector));
 }
 
 browserTest("page_view: what it says of the page, and the window", async (visit) => {
@@ -327,31 +306,6 @@ browserTest(
       seen().map(({ url, properties }) => [new URL(url).pathname, properties.depthPx]),
       [["/", 2_100], ["/kept", 2_100], ["/two", 600], ["/two", 600]],
     );
-  },
-);
-
-browserTest(
-  "links: outbound ones and downloads are custom events, without their query",
-  async (visit) => {
-    const page = await open(
-      visit,
-      `<a id="out" target="_blank" href="http://elsewhere.test/page?token=1#x">out</a>
-     <a id="file" href="/files/price list.pdf?token=1"><b>file</b></a> <a href="/#in">in</a>
-     <a id="mail" href="mailto:someone@example.com">mail</a>
-     <script>addEventListener("click", (event) => event.preventDefault())</script>`,
-    );
-    for (const selector of ["#out", "#file b", "[href='/#in']", "#mail"]) {
-      await click(
-        page,
-        selector,
-      );
-    }
-    const [outbound] = await named(visit, page, "outbound_link", 1);
-    const [download] = await named(visit, page, "file_download", 1);
-    assert.deepEqual(outbound.properties, { url: "http://elsewhere.test/page" });
-    assert.deepEqual(download.properties, {
-      url: `${visit.world.siteUrl}/files/price%20list.pdf`,
-    });
   },
 );
 
