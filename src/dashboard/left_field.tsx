@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
-import { useEffect, useState } from "preact/hooks";
 import { TextField } from "./field.tsx";
+import { useTypedText } from "./typed_text.ts";
 
 interface LeftFieldProps {
   readonly label: string;
@@ -14,8 +14,7 @@ interface LeftFieldProps {
 
 /** One line of text that takes effect by itself, but not at every letter: once it is left or picked. */
 export function LeftField({ value, onChange, ...field }: LeftFieldProps) {
-  const [draft, setDraft] = useState(value);
-  useEffect(() => setDraft(value), [value]);
+  const [draft, setDraft] = useTypedText(value);
   return (
     <div onChange={() => draft.trim() !== value && onChange(draft.trim())}>
       <TextField {...field} value={draft} onChange={setDraft} />

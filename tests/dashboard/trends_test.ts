@@ -196,6 +196,29 @@ test("Of many values the first are drawn, and eight at most", async (visit) => {
   );
 });
 
+test("A letter that is typed as soon as its field is there stays", async (visit) => {
+  const page = await opened(visit, "");
+  const typed = await page.evaluate(async () => {
+    const fieldOf = (label: string) =>
+      document.getElementById(
+        [...document.querySelectorAll("label")].find(({ textContent }) => textContent === label)
+          ?.htmlFor ?? "",
+      ) as HTMLInputElement | null;
+    const measure = fieldOf("Measure")!;
+    measure.value = "avg";
+    measure.dispatchEvent(new Event("change", { bubbles: true }));
+    for (let i = 0; i < 1_000 && fieldOf("Property to compute") === null; i++) {
+      await Promise.resolve();
+    }
+    const property = fieldOf("Property to compute")!;
+    property.value = "v";
+    property.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return property.value;
+  });
+  assert.equal(typed, "v");
+});
+
 test("The question is asked with the keyboard alone, and all of it is in the address", async (visit) => {
   const page = await opened(visit, "");
   await page.focus(".match-editor input");

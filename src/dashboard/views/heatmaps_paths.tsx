@@ -1,5 +1,4 @@
 /// <reference lib="dom" />
-import { useEffect, useState } from "preact/hooks";
 import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { TextField } from "../field.tsx";
@@ -8,6 +7,7 @@ import { go } from "../location_state.ts";
 import { integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { PagedResource } from "../resource.ts";
+import { useTypedText } from "../typed_text.ts";
 import { DEVICE_LABELS, DEVICES, type PathRow } from "./heatmaps_replies.ts";
 
 const STATUS_WORDS: Readonly<Record<string, string>> = {
@@ -117,8 +117,7 @@ interface PathFormProps {
 
 /** Any page, or with `*` many at once. */
 function PathForm({ page, known }: PathFormProps) {
-  const [draft, setDraft] = useState(page ?? "");
-  useEffect(() => setDraft(page ?? ""), [page]);
+  const [draft, setDraft] = useTypedText(page ?? "");
   return (
     <form
       class="heatmaps-form"

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
-import { useEffect, useState } from "preact/hooks";
 import { Definition } from "../definition.tsx";
 import { type Choice, Field, Segments } from "../field.tsx";
 import { currentDates, go, viewParam } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
+import { useTypedText } from "../typed_text.ts";
 import {
   automaticEvery,
   type Every,
@@ -64,9 +64,7 @@ function ChoiceRow({ label, text, param, value, choices, fallback }: ChoiceRowPr
 
 /** How many cells a cohort has. Takes effect once the number is left, not at every digit. */
 function PeriodsField({ periods }: { periods: number }) {
-  const [draft, setDraft] = useState(String(periods));
-  const written = viewParam("periods");
-  useEffect(() => setDraft(String(periods)), [periods, written]);
+  const [draft, setDraft] = useTypedText(String(periods), viewParam("periods"));
   const isBad = draft !== "" && readPeriods(draft) === null;
   const apply = () => {
     if (draft === "") {

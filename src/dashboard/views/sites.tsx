@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { pointsOf } from "../chart_lines.ts";
 import { courseColumn } from "../course_column.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
@@ -11,6 +11,7 @@ import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
 import { ViewLink } from "../view_link.tsx";
+import { useTypedText } from "../typed_text.ts";
 import type { Site, SitesReply } from "./sites_reply.ts";
 
 /** So long a pause of typing searches. */
@@ -119,8 +120,7 @@ const course = (asOf: string): Column<Site> =>
 /** The text of the search, which takes effect a moment after the last letter. */
 function SearchField() {
   const shown = viewParam("q") ?? "";
-  const [text, setText] = useState(shown);
-  useEffect(() => setText(shown), [shown]);
+  const [text, setText] = useTypedText(shown);
   useEffect(() => {
     if (text === shown) return;
     const timer = setTimeout(() => go({ params: { q: text } }, { replace: true }), PAUSE_MS);
