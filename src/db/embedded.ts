@@ -111,6 +111,7 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     readonly turnMsMax: number,
   ) {
     this.disk = folder.disk;
+    this.disk.onChange(() => this.#startFailure = null);
     this.#reserving = setInterval(() => {
       if (this.disk.reading.status === "ok") void folder.reserve.make();
     }, DISK_RESERVE_PAUSE_MS);
@@ -229,8 +230,12 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     };
   }
 
-  /** Makes sure that the engine can be used, and is read-only exactly while the disk is full. */
+  /**
+   * Makes sure that the engine can be used, and is read-only exactly while the disk is full. A full disk is
+   * looked at anew for every turn: who freed some space is not refused by what was there before.
+   */
   async #prepare(): Promise<void> {
+    if (this.disk.reading.status === "full") await this.disk.look();
     if (this.thread.lost !== null) await this.#startAgain();
     const isFull = this.disk.reading.status === "full";
     if (isFull === this.#isReadOnly) return;
