@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
+import { EVENT_COLUMNS, type EventRow } from "../store/event_row.ts";
 
 /** The number of items in a set, and the set's digest: 64 hexadecimal digits. */
 export interface Figures {
@@ -59,8 +59,7 @@ export function areSame(a: Figures, b: Figures): boolean {
 }
 
 /** All columns but the project's number, which has no meaning in another database. */
-const TOLD = (Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[])
-  .filter((name) => name !== "project_id");
+const TOLD = EVENT_COLUMNS.filter((name) => name !== "project_id");
 
 /**
  * Returns all stored values of an event as one text, the same in every database. Nulls are left out, so

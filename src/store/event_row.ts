@@ -100,6 +100,8 @@ export const EVENT_COLUMN_TYPES: { readonly [C in keyof EventRow]: string } = {
   sent_at: "timestamptz",
 };
 
+export const EVENT_COLUMNS = Object.keys(EVENT_COLUMN_TYPES) as readonly (keyof EventRow)[];
+
 /** Returns whole pixels, as columns hold them; null for a size that no screen has. */
 export function pixels(value: unknown): number | null {
   return typeof value === "number" && value >= 0 && value <= SCREEN_PIXELS_MAX

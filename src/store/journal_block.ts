@@ -11,7 +11,7 @@
  * that is 34 bytes each.
  */
 import { crc32, zstdDecompressSync } from "node:zlib";
-import type { EventRow } from "./event_row.ts";
+import { EVENT_COLUMNS, type EventRow } from "./event_row.ts";
 import { ID_BYTES, uuidBytes } from "./id_codec.ts";
 import { workspace } from "./workspace.ts";
 import { zstdFrame } from "./zstd_frame.ts";
@@ -46,57 +46,10 @@ interface Columns {
   readonly repeated: Partial<Record<BlockColumn, Repeated>>;
 }
 
-export const BLOCK_COLUMNS: readonly BlockColumn[] = [
-  "occurred_at",
-  "received_at",
-  "clock",
-  "name",
-  "anonymous_id",
-  "user_id",
-  "session_id",
-  "visitor_hash",
-  "ip",
-  "located",
-  "country",
-  "region",
-  "city",
-  "host",
-  "path",
-  "url_rest",
-  "url",
-  "referrer",
-  "title",
-  "utm_source",
-  "utm_medium",
-  "utm_campaign",
-  "utm_term",
-  "utm_content",
-  "click_id_kind",
-  "browser",
-  "os",
-  "device",
-  "bot",
-  "in_session",
-  "interactive",
-  "viewport_width",
-  "viewport_height",
-  "screen_width",
-  "screen_height",
-  "locale",
-  "timezone",
-  "pointer_x",
-  "pointer_y",
-  "document_width",
-  "document_height",
-  "depth_px",
-  "selector",
-  "fixed",
-  "rage",
-  "dead",
-  "properties",
-  "extra",
-  "sent_at",
-];
+/** In the order of `valuesOf`. */
+export const BLOCK_COLUMNS = EVENT_COLUMNS.filter((name) =>
+  name !== "project_id" && name !== "event_id"
+);
 /** Columns whose values recur in other requests. */
 const REPEATED: ReadonlySet<BlockColumn> = new Set([
   "name",

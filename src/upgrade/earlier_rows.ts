@@ -1,6 +1,6 @@
 import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import { parseJson } from "../json_text.ts";
-import { EVENT_COLUMN_TYPES, type EventRow } from "../store/event_row.ts";
+import { EVENT_COLUMNS, type EventRow } from "../store/event_row.ts";
 
 /** The SQL that reads a column as ingestion had made it; other columns are read unchanged. */
 const TOLD: Partial<Record<keyof EventRow, string>> = {
@@ -20,8 +20,9 @@ export function toldColumns(names: readonly (keyof EventRow)[]): string {
 }
 
 /** The columns of `earlier_events`. */
-export const EARLIER_COLUMNS = (Object.keys(EVENT_COLUMN_TYPES) as (keyof EventRow)[])
-  .filter((name) => name !== "sent_at" && name !== "interactive");
+export const EARLIER_COLUMNS = EVENT_COLUMNS.filter((name) =>
+  name !== "sent_at" && name !== "interactive"
+);
 const COLUMNS = toldColumns(EARLIER_COLUMNS);
 
 /** Formats JSON as ingestion does, also keys that are spelt with an escape: PostgreSQL adds blanks. */
