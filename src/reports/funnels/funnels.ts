@@ -16,7 +16,8 @@ import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_r
 import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
 import { isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { withoutSmallGroups } from "./small_funnel_groups.ts";
-import { listFunnels, noSuchFunnel, requireFunnel, shownFunnel } from "./saved_funnels.ts";
+import { noSuchDefinition } from "../saved/saved_definitions.ts";
+import { FUNNEL_KIND, listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
 
 const Seconds = z.number().nullable();
 const StepShown = z.object({
@@ -225,7 +226,7 @@ export const FUNNELS: Report = {
 
 async function runSaved(read: Read, wantedSlug: string): Promise<Answer> {
   const funnel = await requireFunnel(read.sql, read.scope.projectId, wantedSlug);
-  if (read.isShared && !isNameless(funnel)) throw noSuchFunnel();
+  if (read.isShared && !isNameless(funnel)) throw noSuchDefinition(FUNNEL_KIND);
   const { slug, title, ...definition } = funnel;
   const { result, ...answer } = await run(read, definition);
   return { ...answer, result: { slug, title, ...result } };

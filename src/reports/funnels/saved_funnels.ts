@@ -1,14 +1,11 @@
 import type { z } from "zod";
-import type { Sql } from "../../db/sql.ts";
 import { FUNNELS_MAX } from "../../limits.ts";
-import type { Problem } from "../../problem.ts";
 import {
   type DefinitionKind,
   deleterOf,
   listerOf,
-  loaderOf,
-  noSuchDefinition,
   putterOf,
+  requirerOf,
 } from "../saved/saved_definitions.ts";
 import {
   FunnelBody,
@@ -23,7 +20,8 @@ interface SavedFunnel extends FunnelDefinition {
   readonly updatedAt: Date;
 }
 
-const KIND: DefinitionKind<FunnelDefinition, SavedFunnel> = {
+/** Saved funnels among the definitions. */
+export const FUNNEL_KIND: DefinitionKind<FunnelDefinition, SavedFunnel> = {
   table: "saved_funnels",
   one: "funnel",
   many: "saved funnels",
@@ -51,30 +49,15 @@ export function shownFunnel(funnel: SavedFunnel): z.output<typeof FunnelShown> {
 }
 
 /** Returns the saved funnels of a project, by slug. */
-export const listFunnels = listerOf(KIND);
-
-const loadFunnel = loaderOf(KIND);
-
-/** Returns the 404 of a funnel that does not exist, or that the caller may not see. */
-export function noSuchFunnel(): Problem {
-  return noSuchDefinition(KIND);
-}
+export const listFunnels = listerOf(FUNNEL_KIND);
 
 /** Loads a saved funnel. Throws `not_found`. */
-export async function requireFunnel(
-  sql: Sql,
-  projectId: number,
-  slug: string,
-): Promise<SavedFunnel> {
-  const funnel = await loadFunnel(sql, projectId, slug);
-  if (funnel === null) throw noSuchFunnel();
-  return funnel;
-}
+export const requireFunnel = requirerOf(FUNNEL_KIND);
 
 const Body = FunnelBody as unknown as z.ZodType<FunnelDefinition & { readonly title: string }>;
 
 /** `PUT /v1/funnels/:slug`. */
-export const putFunnel = putterOf(KIND, Body, shownFunnel);
+export const putFunnel = putterOf(FUNNEL_KIND, Body, shownFunnel);
 
 /** `DELETE /v1/funnels/:slug`. */
-export const deleteFunnel = deleterOf(KIND);
+export const deleteFunnel = deleterOf(FUNNEL_KIND);

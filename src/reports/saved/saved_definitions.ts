@@ -59,7 +59,17 @@ export function loaderOf<D, T>(kind: DefinitionKind<D, T>) {
   };
 }
 
-/** Makes the 404 of a definition that does not exist. */
+/** Makes a function that loads a definition by its slug. It throws `not_found`. */
+export function requirerOf<D, T>(kind: DefinitionKind<D, T>) {
+  const load = loaderOf(kind);
+  return async (sql: Sql, projectId: number, slug: string): Promise<T> => {
+    const definition = await load(sql, projectId, slug);
+    if (definition === null) throw noSuchDefinition(kind);
+    return definition;
+  };
+}
+
+/** Makes the 404 of a definition that does not exist, or that the caller may not see. */
 export function noSuchDefinition({ one }: { readonly one: string }): Problem {
   return new Problem("not_found", `There is no ${one} of this name.`);
 }

@@ -10,15 +10,16 @@ import type { SegmentDefinition } from "../../query/saved_segment.ts";
 import { NO_EFFECT, readOfList, WITHOUT_EFFECT } from "../../query/without_effect.ts";
 import { READ_QUERY } from "../answer/report_endpoint.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
-import { deleterOf, noSuchDefinition, putterOf } from "../saved/saved_definitions.ts";
+import { deleterOf, putterOf, requirerOf } from "../saved/saved_definitions.ts";
 import {
   goalsOf,
   listSegments,
-  loadSegment,
   SEGMENT_KIND,
   SegmentBody,
   SegmentShown,
 } from "../saved/segment_definitions.ts";
+
+const requireSegment = requirerOf(SEGMENT_KIND);
 
 type OfProject = Pick<Project, "projectId">;
 
@@ -77,9 +78,7 @@ export async function getSegment(
   { projectId }: OfProject,
   { slug = "" }: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const segment = await loadSegment(sql, projectId, slug);
-  if (segment === null) throw noSuchDefinition(SEGMENT_KIND);
-  return json(segment);
+  return json(await requireSegment(sql, projectId, slug));
 }
 
 /** `PUT /v1/segments/:slug`. Throws `invalid_body` where the condition names a goal that does not exist. */
