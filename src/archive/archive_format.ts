@@ -16,7 +16,7 @@
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { concat } from "../http/body.ts";
 import { FRAME_BYTES_MAX, FRAME_CONTENT_BYTES_MAX } from "./archive_limits.ts";
-import { eventsInBlock } from "../store/block_count.ts";
+import { eventsInBlock } from "../store/journal_block.ts";
 import type { DamagedBlock } from "./damaged_blocks.ts";
 import type { Figures } from "./figures.ts";
 

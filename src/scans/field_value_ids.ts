@@ -1,20 +1,23 @@
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
+import { sharedColumn } from "../timelines/shared_memory.ts";
+import { sessionFieldId } from "../query/filter_conditions.ts";
 import {
   type Field,
   isLazyField,
   isSessionField,
   type LazyField,
   propertyOf,
+  type SessionField,
 } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import { eventValueIds, type ValueIds } from "./event_value_ids.ts";
 import type { MatchPasses } from "./match_tests.ts";
 import { propertyValueIds } from "./property_value_ids.ts";
 import type { Read } from "./read.ts";
-import { lazyIdMax } from "./id_bounds.ts";
+import { idBounds, lazyIdMax } from "./id_bounds.ts";
 import type { SelectedTimelines } from "./selected_timelines.ts";
-import { sessionValueIds } from "./session_value_ids.ts";
-import { NO_ID } from "./value_ids.ts";
+import { SESSION_ID_WRITER } from "./session_id_writer.ts";
+import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
 import { readIds, readTexts } from "./value_texts.ts";
 
 /** Returns the lazy columns that hold the values of a field: a read by that field must load them. */
@@ -35,6 +38,39 @@ export async function lazyValueIds(
     idsFrom: NO_ID,
     idMax: await lazyIdMax(sql, scope.projectId, by),
     idsOf: by === "referrer" ? null : (values) => readIds(sql, scope, by, values),
+    users: null,
+    textsOf: (ids, most) => readTexts(sql, scope, by, ids, most),
+  };
+}
+
+/**
+ * Returns the ids of a field of the events' sessions, for the events in a span that any match may take.
+ * The timelines must hold whole sessions.
+ */
+async function sessionValueIds(
+  { sql, scope }: Pick<Read, "sql" | "scope">,
+  by: SessionField,
+  { timelines, reach }: SelectedTimelines,
+  matches: MatchPasses,
+  span: Span,
+): Promise<ValueIds> {
+  const of = sessionFieldId(by);
+  const isOfTraffic = of === "traffic";
+  const idMax = isOfTraffic
+    ? (await idBounds(sql, scope.projectId, "trafficMax")).trafficMax
+    : matches.scope.termMax;
+  const inputs = { of, reach, span, matches };
+  timelines.prepare(async ({ segments, memory, scan }) => {
+    for (const { lazies, times } of segments) {
+      lazies.set(MADE_IDS, sharedColumn(memory.take, emptyIds(idMax, times.length)));
+    }
+    await scan(SESSION_ID_WRITER, inputs);
+  });
+  return {
+    from: MADE_IDS,
+    idsFrom: NO_ID,
+    idMax,
+    idsOf: isOfTraffic ? null : (values) => readIds(sql, scope, by, values),
     users: null,
     textsOf: (ids, most) => readTexts(sql, scope, by, ids, most),
   };

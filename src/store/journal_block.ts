@@ -13,12 +13,11 @@
 import { crc32, zstdDecompressSync } from "node:zlib";
 import { EVENT_COLUMNS, type EventRow } from "./event_row.ts";
 import { ID_BYTES, uuidBytes } from "./id_codec.ts";
-import { workspace } from "./workspace.ts";
 import { zstdFrame } from "./zstd_frame.ts";
 
 const VERSION = 2;
 const CRC_AT = 1;
-export const COUNT_AT = 5;
+const COUNT_AT = 5;
 const HEAD_BYTES = 9;
 /** The leading bytes of a time-ordered id (version 7) hold its time; the others are random. */
 const ID_HEAD_BYTES = 6;
@@ -185,6 +184,21 @@ function repeatedValues(
   return [[...places.keys()], placeOf];
 }
 
+/** The buffer is kept between calls up to this size; a larger one is allocated for its caller alone. */
+const KEPT_BYTES_MAX = 1024 * 1024;
+let kept = new Uint8Array(0);
+
+/**
+ * Returns at least `bytes` bytes to write to; they may hold old content. They are the caller's until the
+ * next call, so the caller must be done with them before it awaits anything. Reuse saves clearing a
+ * new array each time, and allocating a large one is slow.
+ */
+function workspace(bytes: number): Uint8Array<ArrayBuffer> {
+  if (bytes > KEPT_BYTES_MAX) return new Uint8Array(bytes);
+  if (kept.length < bytes) kept = new Uint8Array(bytes);
+  return kept;
+}
+
 /** Encodes rows of one project, whose ids must be UUIDs; `project_id` is left out. */
 export function encodeBlock(rows: readonly EventRow[]): Uint8Array<ArrayBuffer> {
   const { length: count } = rows;
@@ -223,6 +237,11 @@ export function blockSpan(rows: readonly EventRow[]): { fromMs: number; toMs: nu
     if (ms > toMs) [toMs, last] = [ms, occurred_at];
   }
   return { fromMs, toMs };
+}
+
+/** Returns the number of events that the head of a block states. */
+export function eventsInBlock({ buffer, byteOffset }: Uint8Array): number {
+  return new DataView(buffer, byteOffset).getUint32(COUNT_AT);
 }
 
 function decompressed(frame: Uint8Array): Uint8Array {

@@ -1,16 +1,15 @@
 import type { Row, Sql } from "../db/sql.ts";
 import { SEGMENT_FETCH_BYTES_MAX } from "../limits.ts";
 import { batchesOf } from "../store/batches.ts";
-import { allBlocks, type SegmentHead } from "../store/segment_head.ts";
+import { allBlocks, type SegmentHead, slotOf, spanOf } from "../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById, type StoredHead } from "../store/stored_segments.ts";
-import { HOT_COLUMNS } from "../store/segment_columns.ts";
+import { type ColumnName, HOT_COLUMNS, kindOf } from "../store/segment_columns.ts";
 import { ActorLookUp } from "./actors.ts";
 import { decodeBlocks, type PerformDecoding } from "./block_decoding.ts";
 import { type LoadedSegment, loadedSegment } from "./loaded_segment.ts";
 import { PartReader } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
 import { type MemoryScope, type MemoryUse, shared } from "./shared_memory.ts";
-import { textBytesIn } from "./text_bytes.ts";
 import { buildTimelines } from "./timeline_build.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
@@ -34,6 +33,31 @@ export interface Timelines {
   readonly actorOf: Int32Array;
   /** Yields the parts. All events of an actor are in the same one. */
   readonly parts: () => AsyncIterable<TimelinePart>;
+}
+
+/** The bytes of texts per event that every column of a property may have: numbers, plans, currencies. */
+const SHORT_TEXT_BYTES = 8;
+/** The same of a property without a slot, whose values lie among those of others: few events have it. */
+const OTHERS_TEXT_BYTES = 256;
+
+/**
+ * Returns about how many bytes the texts of a property take, beyond those of short ones. A segment knows what
+ * all of its texts take: the property has the share of these that it has of what is stored of them.
+ */
+function textBytesOf(head: SegmentHead, key: string): number {
+  const storedOf = (name: ColumnName) => spanOf(head, name, allBlocks(head)).bytes;
+  const slot = slotOf(head, key);
+  const own = storedOf(slot ?? "properties");
+  if (own === 0) return 0;
+  const all = [...head.places.keys()].filter((name) => kindOf(name) === "texts")
+    .reduce((sum, name) => sum + storedOf(name), 0);
+  const short = slot === null ? OTHERS_TEXT_BYTES : SHORT_TEXT_BYTES;
+  return Math.max(0, head.textBytes * own / all - short * head.events);
+}
+
+/** Returns about how many bytes the texts of properties take of a segment, beyond those of short ones. */
+function textBytesIn(head: SegmentHead, properties: readonly string[]): number {
+  return properties.reduce((sum, key) => sum + textBytesOf(head, key), 0);
 }
 
 /** About the bytes that an event takes in the columns of every read: 11 for a shop, more where terms are many. */

@@ -9,7 +9,7 @@ import {
 import { RETRY_AFTER_S } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
-import { damageTold } from "./damaged_read.ts";
+import { DAMAGE_ADVICE, damageOf } from "../../store/damage.ts";
 
 /** SQLSTATE of a cancelled statement, and of a reader that a replica's recovery conflicts with. */
 const CANCELLED = "57014";
@@ -128,6 +128,15 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof ScanLost || error instanceof DatabaseUnavailable) return true;
   return error instanceof StatementRefused &&
     (error.sqlState === CANCELLED || error.sqlState === RECOVERY_CONFLICT);
+}
+
+/** Returns the error of a damaged segment or block as a Problem, any other error as it is. */
+export function damageTold(error: unknown): unknown {
+  const why = damageOf(error);
+  if (why === null) return error;
+  const detail = `${why}. ${DAMAGE_ADVICE} ` +
+    "`footfall export --skip-damaged` writes everything else, and names what it leaves out.";
+  return new Problem("damaged_events", detail, { cause: error });
 }
 
 /** Returns a read's failure as callers see it: a Problem where it is known, else the error itself. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { lineReply } from "../../../src/reports/events/line_stream.ts";
-import { damageTold } from "../../../src/reports/answer/damaged_read.ts";
+import { damageTold } from "../../../src/reports/answer/time_limit.ts";
 import { EventLines } from "../../../src/event_file/event_lines.ts";
 import { SegmentUnreadable } from "../../../src/store/segment_head.ts";
 
