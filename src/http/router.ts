@@ -63,14 +63,9 @@ const METHODS: ReadonlySet<string> = new Set(ANY_METHOD.split(", "));
 
 /** Groups the routes by path: fixed paths in a map, and the few with parameters in a list. */
 function compile<Access, Who>(routes: readonly Route<Access, Who>[]) {
-  const fixed = new Map<string, Route<Access, Who>[]>();
-  const named = new Map<string, Route<Access, Who>[]>();
-  for (const route of routes) {
-    const group = route.path.includes(":") ? named : fixed;
-    const known = group.get(route.path);
-    if (known === undefined) group.set(route.path, [route]);
-    else known.push(route);
-  }
+  const isNamed = ({ path }: Route<Access, Who>) => path.includes(":");
+  const fixed = Map.groupBy(routes.filter((route) => !isNamed(route)), ({ path }) => path);
+  const named = Map.groupBy(routes.filter(isNamed), ({ path }) => path);
   const patterns = [...named].map(([path, group]) => ({
     path,
     group,

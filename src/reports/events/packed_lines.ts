@@ -160,13 +160,8 @@ export class PackedLines {
    * @returns false: there is no room, even for the newest chunk alone
    */
   async pack(): Promise<boolean> {
-    const byChunk = new Map<number, number[]>();
-    for (let at = 0; at < this.#openLines; at++) {
-      const chunk = this.#chunkOf(this.#openMs[at]!);
-      const own = byChunk.get(chunk);
-      if (own === undefined) byChunk.set(chunk, [at]);
-      else own.push(at);
-    }
+    const openMs = this.#openMs.subarray(0, this.#openLines);
+    const byChunk = Map.groupBy(openMs.keys(), (at) => this.#chunkOf(openMs[at]!));
     // Only the oldest chunks are dropped, so the newest are packed first.
     for (const chunk of [...byChunk.keys()].sort((a, b) => a - b)) {
       if (!this.#packPiece(chunk, byChunk.get(chunk)!)) return false;

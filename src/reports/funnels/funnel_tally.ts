@@ -80,6 +80,8 @@ interface Group {
   tally: AttemptTally | null;
 }
 
+const noAttempts = (): Group => ({ value: null, entered: 0, converted: 0, tally: null });
+
 /** Makes a group for each id, as if each had a value of its own. */
 function groupsById(
   { outcomes, values }: Pick<CountedAttempts, "outcomes" | "values">,
@@ -87,11 +89,7 @@ function groupsById(
 ): Map<number, Group> {
   const groups = new Map<number, Group>();
   for (let i = 0; i < outcomes.length; i++) {
-    let group = groups.get(values[i]!);
-    if (group === undefined) {
-      group = { value: null, entered: 0, converted: 0, tally: null };
-      groups.set(values[i]!, group);
-    }
+    const group = groups.getOrInsertComputed(values[i]!, noAttempts);
     group.entered++;
     if ((outcomes[i]! & DEPTH) === stepCount) group.converted++;
   }

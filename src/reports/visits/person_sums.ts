@@ -76,9 +76,7 @@ function valueOf(goals: readonly VisitConversion[]): PersonSums["value"] {
   for (const { value: { amount, currency } } of goals) {
     const decimal = amount === null ? null : decimalOf(String(amount));
     if (decimal === null || currency === null) continue;
-    const sum = sums.get(currency) ?? new DecimalSum();
-    sums.set(currency, sum);
-    sum.add(decimal);
+    sums.getOrInsertComputed(currency, () => new DecimalSum()).add(decimal);
   }
   return [...sums].map(([currency, sum]) => ({ amount: sum.value, currency }))
     .sort((a, b) => a.currency < b.currency ? -1 : 1);
