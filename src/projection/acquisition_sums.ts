@@ -3,24 +3,15 @@ import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import { NEVER } from "../store/no_day.ts";
 import { ACQUISITION_ROWS_HELD_MAX, LINK_DAYS_MAX } from "./projection_limits.ts";
 
-/** The columns of an `acquisition_days` row that change, and its key. */
-interface StoredDay extends Row {
-  readonly dimension: number;
-  readonly day: number;
-  readonly value_number: number;
-  readonly rules: number[];
-  readonly sessions: number[];
-  readonly bounces: number[];
-  readonly pageviews: number[];
-  readonly prev_days: number[];
-  readonly first_days: number[];
-  readonly actors: number[];
-}
-
+const KEY = ["dimension", "day", "value_number"] as const;
 const LISTS = [
   ...["rules", "sessions", "bounces", "pageviews", "prev_days", "first_days", "actors"] as const,
 ];
-const NAMES = ["dimension", "day", "value_number", ...LISTS] as const;
+/** A row of `acquisition_days`: its key, and the lists that change. */
+type StoredDay =
+  & Row
+  & Readonly<Record<typeof KEY[number], number>>
+  & Readonly<Record<typeof LISTS[number], number[]>>;
 
 const ON_DAYS = `unnest($2::text::int2[], $3::text::int[], $4::text::int[])
   AS k (dimension, day, value_number)`;
@@ -158,7 +149,7 @@ export class AcquisitionSums {
       .sort((a, b) => a.dimension - b.dimension || a.day - b.day || a.valueNumber - b.valueNumber);
     if (changed.length > 0) {
       const keys = [projectId, ...keysOf(changed)];
-      for (const stored of await gatheredRows<StoredDay>(tx, NAMES, READ, keys)) {
+      for (const stored of await gatheredRows<StoredDay>(tx, [...KEY, ...LISTS], READ, keys)) {
         this.dayOf(stored.dimension, stored.day, stored.value_number).addStored(stored);
       }
     }

@@ -45,10 +45,6 @@ export class SqlParams {
     return this.#add(arrayLiteral(values), "text::uuid[]");
   }
 
-  json(value: unknown): string {
-    return this.#add(JSON.stringify(value), "text::jsonb");
-  }
-
   #add(value: Param, type: string): string {
     return `$${this.values.push(value)}::${type}`;
   }

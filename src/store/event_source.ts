@@ -41,7 +41,6 @@ function encodedTexts(values: readonly string[]): Pick<TextColumn, "ends" | "byt
 /** Events of a batch, in the order of the segment they become. */
 export class NewEvents implements EventSource {
   readonly events: number;
-  readonly textBytes: number;
   readonly slotKeys = [];
   readonly #batch: EventBatch;
   readonly #columns: BatchColumns;
@@ -51,12 +50,11 @@ export class NewEvents implements EventSource {
    * @param order the places of the events in the batch, in the order of the segment
    * @param textBytes about how many bytes their texts take, each once
    */
-  constructor(columns: BatchColumns, order: Uint32Array, textBytes: number) {
+  constructor(columns: BatchColumns, order: Uint32Array, readonly textBytes: number) {
     this.#batch = columns.batch;
     this.#columns = columns;
     this.#order = order;
     this.events = order.length;
-    this.textBytes = textBytes;
   }
 
   runs(): Runs {

@@ -92,8 +92,6 @@ interface KeptColumns extends KeptMemory {
  * readers of `eachBlock` keep what they decode for `decodeBlock`.
  */
 export class SegmentReader {
-  readonly head: SegmentHead;
-  readonly blocks: Blocks;
   /** The place in the segment of the first event, and the number of events. */
   readonly firstPlace: number;
   readonly events: number;
@@ -109,15 +107,13 @@ export class SegmentReader {
    * @param kept where a reader of a single block keeps what it decodes; null: nowhere
    */
   constructor(
-    head: SegmentHead,
-    blocks: Blocks,
+    readonly head: SegmentHead,
+    readonly blocks: Blocks,
     bytesOf: (column: ColumnName) => Uint8Array,
     segmentId: number | null = null,
     kept: KeptColumns | null = null,
   ) {
     this.#kept = kept;
-    this.head = head;
-    this.blocks = blocks;
     this.firstPlace = Math.min(blocks.first * head.blockEvents, head.events);
     this.events = Math.min(blocks.end * head.blockEvents, head.events) - this.firstPlace;
     this.textBytes = head.textBytes;

@@ -52,18 +52,16 @@ export class LoadedSegment implements HotColumns {
    * or bots, are looked for.
    */
   readonly nameBits: Int32Array;
-  /** The filter bits of each event, for `EventTest`; any column where no filter needs one. */
-  readonly filterBits: IntegerColumn;
-  readonly lazies: LoadedColumns;
   readonly slice: SegmentSlice | PickedEvents | null;
   /** Lazy columns that visitors need for each run: looking them up by name took a third of a scan. */
   #cells: IntegerColumn | null = null;
   #depths: Float64Array | null = null;
 
+  /** @param filterBits those of each event, for `EventTest`; any column where no filter needs one */
   constructor(
     columns: HotColumns,
-    filterBits: IntegerColumn = columns.names,
-    lazies: LoadedColumns = new Map(),
+    readonly filterBits: IntegerColumn = columns.names,
+    readonly lazies: LoadedColumns = new Map(),
   ) {
     this.slice = columns.slice ?? null;
     this.segmentId = columns.segmentId;
@@ -79,8 +77,6 @@ export class LoadedSegment implements HotColumns {
     this.traffics = columns.traffics;
     this.passives = columns.passives;
     this.nameBits = columns.nameBits;
-    this.filterBits = filterBits;
-    this.lazies = lazies;
   }
 
   /** Returns the ids of the events' titles or referrers; 0: none. */

@@ -9,27 +9,18 @@ function isJsonNumber(value: string): boolean {
 
 /** One property of a segment's events. A value's code is its place among first the texts, then the numbers. */
 export class PropertyColumn {
-  /** The events that have it, ascending. */
-  readonly places: Uint32Array;
-  /** The code of each of these events' values. */
-  readonly codes: Uint32Array;
-  /** Values as JSON, whatever they are. */
-  readonly texts: readonly string[];
-  /** Values that are numbers and told as such, without a text; the same one may be among them several times. */
-  readonly numbers: Float64Array;
   #values: readonly string[] | null = null;
 
   constructor(
-    places: Uint32Array,
-    codes: Uint32Array,
-    texts: readonly string[],
-    numbers: Float64Array = NO_NUMBERS,
-  ) {
-    this.places = places;
-    this.codes = codes;
-    this.texts = texts;
-    this.numbers = numbers;
-  }
+    /** The events that have it, ascending. */
+    readonly places: Uint32Array,
+    /** The code of each of these events' values. */
+    readonly codes: Uint32Array,
+    /** Values as JSON, whatever they are. */
+    readonly texts: readonly string[],
+    /** Values that are numbers and told as such, without a text; the same one may be among them several times. */
+    readonly numbers: Float64Array = NO_NUMBERS,
+  ) {}
 
   get size(): number {
     return this.texts.length + this.numbers.length;

@@ -86,17 +86,13 @@ export class SegmentCache {
   readonly counted: WeighedCache<string, CountedRuns>;
   /** Blocks of whole events that lists read: the next page is mostly in the same ones. */
   readonly blocks: WeighedCache<string, KeptBlock>;
-  readonly bytesMax: number;
-  /** The bytes of a part, where a read needs more than may be kept. */
-  readonly partBytesMax: number;
   readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();
   readonly #timelines: WeighedCache<string, KeptTimelines>;
   readonly #actors: WeighedCache<number, KnownActors>;
 
-  constructor(bytesMax: number, partBytesMax = SCAN_PART_BYTES_MAX) {
-    this.bytesMax = bytesMax;
-    this.partBytesMax = partBytesMax;
+  /** @param partBytesMax the bytes of a part, where a read needs more than may be kept */
+  constructor(readonly bytesMax: number, readonly partBytesMax = SCAN_PART_BYTES_MAX) {
     this.memory = new SharedMemory(bytesMax + SHARED_FREE_BYTES_MAX);
     const budget = new CacheBudget(bytesMax);
     this.lazies = createLazyCache(LAZY_SHARE * bytesMax, this.memory, budget);

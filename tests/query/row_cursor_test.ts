@@ -57,8 +57,8 @@ onBothEngines("row cursor: pages make up the list, without gap or repetition", a
       const page = async (cursor: string | null, limit: number) => {
         const params = new SqlParams();
         const from = `jsonb_to_recordset(${
-          params.json(rows.map(([a, b, value]) => ({ a, b, value })))
-        }) AS r (a int, b int, value text)`;
+          params.text(JSON.stringify(rows.map(([a, b, value]) => ({ a, b, value }))))
+        }::jsonb) AS r (a int, b int, value text)`;
         const read = cursor === null ? null : readRowCursor(query(cursor), 2);
         const after = afterCursor(params, read, ["r.a", "r.b"], "r.value");
         return await database.query<{ a: number; b: number; value: string | null }>(

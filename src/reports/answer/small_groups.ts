@@ -21,13 +21,9 @@ export function tooFewVisitors(visitorsMin: number): Problem {
   );
 }
 
-/** Returns a count of people or of their actions; null where it comes from too few visitors, or from none. */
-export function shownCount(
-  count: number | null,
-  visitorsMin: number,
-  visitors: number = count ?? 0,
-): number | null {
-  return isSmall(visitors, visitorsMin) ? null : count;
+/** Returns a count of people; null where they are too few, or none. */
+export function shownCount(count: number | null, visitorsMin: number): number | null {
+  return isSmall(count ?? 0, visitorsMin) ? null : count;
 }
 
 /**
