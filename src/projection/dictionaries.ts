@@ -308,7 +308,6 @@ function keyOf(values: readonly Value[]): string {
   return values.map((value) => value === null ? "\0-" : value).join("\0,");
 }
 
-/** The dictionary entry that a row makes. */
 interface DictionaryEntry {
   readonly key: readonly Value[];
   /** Called only where the entry is not cached. */

@@ -8,7 +8,6 @@ function dayNumber(date: Temporal.PlainDate): number {
   return EPOCH_DATE.until(date, { largestUnit: "days" }).days;
 }
 
-/** The start of a local day, and the day's number. */
 type DayStart = readonly [ms: number, number: number];
 
 /**

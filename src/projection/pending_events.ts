@@ -31,7 +31,6 @@ interface TakenRow {
   readonly isWhole: boolean;
 }
 
-/** Events to project. */
 interface PendingEvents {
   readonly columns: EventColumns;
   readonly first: PlacedEvent | null;

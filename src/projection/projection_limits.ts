@@ -1,4 +1,3 @@
-/** Limits of the projection. */
 import { RANGE_YEARS_MAX } from "../limits.ts";
 
 const SECOND_MS = 1_000;

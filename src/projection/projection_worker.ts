@@ -7,7 +7,6 @@ import type { Facts } from "../http/log.ts";
 import { FLUSH_MS_MAX, PROJECTION_CONNECTIONS_MAX } from "../limits.ts";
 import { createProjection, type Projection } from "./projection.ts";
 
-/** What the main thread sends. */
 export type ProjectionRequest =
   /** Sent first, with a PostgreSQL URL, or the port that the embedded engine is borrowed through. */
   | { readonly kind: "open"; readonly database: string | MessagePort }
@@ -25,7 +24,6 @@ export type ProjectionRequest =
   | { readonly kind: "sign" }
   | { readonly kind: "close"; readonly id: number };
 
-/** What the worker sends back. */
 export type ProjectionReport =
   | { readonly kind: "done"; readonly id: number; readonly failure: LoanFailure | null }
   | { readonly kind: "warn"; readonly message: string; readonly facts: Facts }

@@ -31,7 +31,6 @@ export interface SessionPart {
   humans: number;
 }
 
-/** Returns a part that is a single event. */
 function partOf(event: TimedEvent, actor: number): SessionPart {
   const { ms, name, path, context, traffic, eventId, isPassive } = event;
   const viewMs = name === 1 ? ms : null;
@@ -70,7 +69,6 @@ function exitsAfter(b: SessionPart, a: SessionPart): boolean {
   return difference > 0 || difference === 0 && b.exitId > a.exitId;
 }
 
-/** Joins a part into the session that it belongs to. */
 function join(session: SessionPart, part: SessionPart): void {
   if (entersBefore(part, session)) {
     session.entryId = part.entryId;

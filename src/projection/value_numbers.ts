@@ -141,7 +141,6 @@ export class ValueNumbers {
     ];
   }
 
-  /** Returns the number of the channel rule. */
   ruleOf(trafficId: number): number {
     return this.#traffic.numbersOf(trafficId)[TRAFFIC_DIMENSIONS.length]!;
   }

@@ -29,7 +29,6 @@ export const EVENT_FIELDS = [
   "device",
   "userId",
 ] as const;
-/** Fields in lazy columns. */
 const LAZY_FIELDS = ["title", "referrer"] as const;
 /** Fields of an event's session; an event without a session has none of them. */
 export const SESSION_FIELDS = [
@@ -105,7 +104,6 @@ export function propertyOf(field: string): string | null {
   return field.startsWith(PROPERTY) ? field.slice(PROPERTY.length) : null;
 }
 
-/** Whether a text is a field that a filter takes. */
 function isField(text: string): text is Field {
   const property = propertyOf(text);
   return property === null

@@ -11,7 +11,6 @@ export class PatternRefused extends Error {
   override readonly name = "PatternRefused";
 }
 
-/** A translated part of a pattern. */
 interface Part {
   readonly sql: string;
   /** The most states of an automaton that it takes. */

@@ -45,7 +45,6 @@ export interface ParameterFilters {
   readonly filters: readonly Filter[];
 }
 
-/** A value that a filter compares with. */
 interface WantedValue {
   readonly parameter: string;
   readonly field: string;

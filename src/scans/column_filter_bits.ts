@@ -30,7 +30,6 @@ import { sessionPasses } from "./session_tests.ts";
 interface LazySource {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
-  /** The cache of segments. */
   readonly segments: SegmentCache;
   readonly bits: FilterBits;
 }

@@ -74,7 +74,6 @@ export class DecimalSum {
     else wholes.large += BigInt(digits ?? whole) * BigInt(times);
   }
 
-  /** Adds another sum. */
   addSum(sum: PlainSum): void {
     for (const { exponent, small, large } of sum) {
       const wholes = this.#wholesOf(exponent);

@@ -59,7 +59,6 @@ function keyOf({ bots, siteHost }: Scope, done: Done, segment: DatedSegment): st
   return `${segment.segment_id} ${JSON.stringify(parts)}`;
 }
 
-/** Whether a segment overlaps a span. */
 function overlaps({ from_ms, to_ms }: DatedSegment, { fromMs, toMs }: Span): boolean {
   return from_ms < toMs && to_ms >= fromMs;
 }

@@ -1,6 +1,5 @@
 import { lengthened } from "../timelines/timeline.ts";
 
-/** Samples of a full chunk. */
 const CHUNK_SAMPLES = 65_536;
 
 /** Samples that a new `Samples` has room for. */

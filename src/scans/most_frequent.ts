@@ -59,7 +59,6 @@ export class Ranking<T extends CountedText = CountedText> {
 /** How often ids occur. */
 export interface CountedIds {
   readonly counts: Int32Array | Float64Array;
-  /** Returns the id of the count at a place. */
   readonly idAt: (place: number) => number;
 }
 

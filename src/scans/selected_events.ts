@@ -12,7 +12,6 @@ import {
   type TimelineNeeds,
 } from "./selected_timelines.ts";
 
-/** What a report needs of the events that it selects. */
 interface EventNeeds extends TimelineNeeds {
   /** Leaves out the events of technical names where no filter names them. */
   readonly isCounting?: boolean;

@@ -96,7 +96,6 @@ export class EventColumns {
     return this.#length;
   }
 
-  /** Adds the events at these places of a block. */
   add(block: BlockColumns, places: Int32Array): void {
     this.#pieces.push({ block, places, at: this.#length });
     this.#length += places.length;
@@ -137,7 +136,6 @@ export class EventColumns {
     return texts;
   }
 
-  /** Returns some members of one event. */
   membersAt<N extends TextMember | FlagMember>(names: readonly N[], i: number): Pick<EventRow, N> {
     const { block, places, at } = this.#pieceOf(i);
     const members = names.map((name) => [name, valueAt(block, name, places[i - at]!)] as const);

@@ -121,7 +121,6 @@ function spread(
 /** Stored numbers, decoded when they are asked for; NaN: none. */
 interface StoredNumbers {
   all(): Float64Array;
-  /** Returns the numbers at these places. */
   at(places: Uint32Array): Float64Array;
 }
 

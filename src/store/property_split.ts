@@ -194,7 +194,6 @@ class SourceProperties {
     return writer.column(codes, templateOf);
   }
 
-  /** Returns the values of a key. */
   async valuesOf(key: number, yieldIfDue: Yield): Promise<TextColumn> {
     const slot = this.#slots.get(key);
     if (slot !== undefined) return this.#source.texts(SLOTS[slot]!);

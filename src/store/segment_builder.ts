@@ -163,7 +163,6 @@ class SegmentBuilder {
     return Int32Array.from(await this.#blocks((from) => this.#identityAt(from)));
   }
 
-  /** Returns the encoded blocks of a column. */
   column(name: ColumnName): Promise<Uint8Array[]> {
     if (name === "identities" || name === "runs") return this.#runs(name);
     if (name === "times") {

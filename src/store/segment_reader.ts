@@ -37,7 +37,6 @@ export interface Runs {
   readonly starts: Uint32Array;
 }
 
-/** Joins the text columns of several blocks into one. */
 function joinTexts(pieces: readonly TextColumn[]): TextColumn {
   if (pieces.length === 1) return pieces[0]!;
   const sum = (lengthOf: (piece: TextColumn) => number) =>
@@ -122,7 +121,6 @@ export class SegmentReader {
     this.#title = titleOf(segmentId);
   }
 
-  /** The property of each slot: see `SegmentHead`. */
   get slotKeys(): readonly string[] {
     return this.head.slotKeys;
   }

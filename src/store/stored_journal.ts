@@ -14,7 +14,6 @@ export const STORED_ROW = `j.project_id::int8, j.journal_id::int8, j.to_ms::int8
 
 const UTF8 = new TextDecoder();
 
-/** Reads the ids of one column; null: there is none. */
 function idsOf(list: Uint8Array): string[] | null {
   return list.length === 0 ? null : UTF8.decode(list).split(",");
 }

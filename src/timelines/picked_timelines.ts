@@ -122,7 +122,6 @@ class PickedTimelines implements Timelines {
     this.#to = to;
   }
 
-  /** Makes room for so many slices. */
   #room(slices: number) {
     if (this.starts.length < slices) {
       const column = () => new Int32Array(2 * slices);

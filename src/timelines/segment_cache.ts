@@ -17,7 +17,6 @@ interface KnownActors {
   readonly actorOf: Int32Array;
 }
 
-/** Names timelines. */
 interface TimelinesKey {
   readonly projectId: number;
   /** The version of the links between identities and actors. */

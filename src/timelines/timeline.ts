@@ -67,7 +67,6 @@ export class GrowingTimeline implements Timeline {
     this.end = 0;
   }
 
-  /** Appends these events of a segment. */
   add(segment: number, start: number, end: number): void {
     const last = this.end - 1;
     if (last >= 0 && this.ends[last] === start && this.segmentOf[last] === segment) {

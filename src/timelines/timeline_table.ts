@@ -47,7 +47,6 @@ export interface Timelines extends Timeline {
   goTo(number: number): boolean;
   /** Returns the first timeline from `from` to before `to` that has a run with these bits; `to`: none. */
   next(from: number, to: number, bits: RunBits): number;
-  /** Returns the actor of a timeline. */
   actorAt(number: number): number;
 }
 

@@ -72,7 +72,6 @@ export class WeighedCache<K, V> implements Evicting {
     budget.join(this);
   }
 
-  /** Bytes of what is kept. */
   get bytes(): number {
     return this.#bytes;
   }

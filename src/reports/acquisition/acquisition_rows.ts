@@ -45,7 +45,6 @@ interface NamedPlace extends Row {
   readonly rule: string;
 }
 
-/** Which rows a page is to have. */
 interface PageRequest {
   readonly projectId: number;
   readonly by: AcquisitionDimension;

@@ -71,7 +71,6 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   /** By place: the last actor who was counted as visitor, and as converting. */
   readonly #lastVisitors: Int32Array;
   readonly #lastConverts: Int32Array;
-  /** Whether the current actor may be new. */
   #mayBeNew = false;
 
   constructor(inputs: AcquisitionInputs, words: readonly Int32Array[]) {

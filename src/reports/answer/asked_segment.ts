@@ -56,7 +56,6 @@ async function matchesOfGoals(
 export interface SegmentLoading {
   /** Loads the timelines of all actors. */
   readonly load: LoadTimelines;
-  /** The memory of the read. */
   readonly memory: MemoryScope;
   readonly segments: SegmentCache;
 }

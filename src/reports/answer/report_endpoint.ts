@@ -144,7 +144,6 @@ function readParameters(
   return { shared, slugs, question, own: filters };
 }
 
-/** The segments of a read; null: none. */
 interface Segments {
   readonly own: SavedSegment | null;
   readonly compared: SavedSegment | null;
@@ -178,7 +177,6 @@ function segmented(loading: SegmentLoading, all: Read, { own, compared }: Segmen
   return { ...read, compared: { ...other, comparison: null } };
 }
 
-/** Returns the filters of the shared parameters, for warnings. */
 function sharedFilters(
   filters: readonly Filter[],
   { own, compared }: Segments,

@@ -67,7 +67,6 @@ class Deadline {
   }
 }
 
-/** The engine's own settings of one read. */
 const SETTINGS = [
   READ_SNAPSHOT,
   // Compiling took longer than any read that it made faster.

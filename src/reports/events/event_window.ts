@@ -90,7 +90,6 @@ function bySegment(parts: readonly FoundEvents[]): Map<number, Wanted> {
   return wanted;
 }
 
-/** Returns the time of every found event. */
 function momentsOf(parts: readonly FoundEvents[]): Float64Array {
   const moments = new Float64Array(parts.reduce((sum, { ms }) => sum + ms.length, 0));
   let at = 0;
@@ -147,7 +146,6 @@ export interface WindowSource {
   readonly projectId: number;
   /** Whether filters choose events: filters see projected events only. */
   readonly isFiltered: boolean;
-  /** Works on one snapshot of the database. */
   readonly atOneMoment: <T>(work: (source: ListSource) => Promise<T>) => Promise<T>;
   /** Ends the reading of a window. */
   readonly gone?: AbortSignal;

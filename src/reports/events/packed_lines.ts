@@ -185,7 +185,6 @@ export class PackedLines {
     }
   }
 
-  /** Returns the number of the chunk that a time is in. */
   #chunkOf(ms: number): number {
     return countWhile(this.#firsts.length, (i) => ms < this.#firsts[i]!);
   }

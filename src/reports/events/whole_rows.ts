@@ -20,7 +20,6 @@ interface PlacedEvent {
   readonly place: number;
 }
 
-/** Where found events are read from. */
 type RowSource = Pick<Read, "sql" | "scope" | "blocks">;
 
 /**

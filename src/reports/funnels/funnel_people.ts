@@ -26,7 +26,6 @@ const FunnelNumber = z.union([
  */
 type FunnelNumber = z.output<typeof FunnelNumber>;
 
-/** Tells whether the number counts an attempt of this outcome. */
 function isCounted(outcome: number, number: FunnelNumber, stepCount: number): boolean {
   const depth = outcome & DEPTH;
   if ("step" in number) return depth >= number.step;

@@ -16,7 +16,6 @@ import type { CountedAttempts } from "./counted_attempts.ts";
 import { type FunnelTally, tallyAttempts } from "./funnel_tally.ts";
 import { FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
 
-/** Returns the ids of the values at entries; null without `by`. */
 async function entryValueIds(
   { sql, scope }: Pick<Read, "sql" | "scope">,
   selected: SelectedTimelines,

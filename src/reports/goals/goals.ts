@@ -67,7 +67,6 @@ function shownSeries({ uniqueConversions: all, series }: GoalCounts, visitorsMin
   );
 }
 
-/** Returns the results of the goals in the range of a read. */
 async function resultsOf(read: Read, goals: readonly Goal[]): Promise<GoalResult[]> {
   if (goals.length === 0) return [];
   const { scope, project, range, interval, asOfMs, visitorsMin } = read;
@@ -166,7 +165,6 @@ const GoalChange = z.object({
 
 export type GoalChange = z.output<typeof GoalChange>;
 
-/** The reply, beside `query` and `asOf`. */
 export const GOALS_REPLY = {
   goals: z.array(GoalResult),
   previous: z.object({ ...COMPARED_SHOWN, goals: z.array(GoalResult) }).optional().meta({

@@ -37,7 +37,6 @@ export class ActorCounts {
   }
 }
 
-/** The counts of one key. */
 interface ActorCount {
   readonly key: number;
   readonly count: number;

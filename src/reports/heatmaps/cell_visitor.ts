@@ -21,7 +21,6 @@ interface CellInputs {
 
 /** The matching events of one device, in any order. */
 export interface CellEvents {
-  /** By event. */
   readonly actors: Int32Array;
   readonly cells: Int32Array;
   /** By event, the id of the element, `NO_ID`: none; empty where elements are not listed. */

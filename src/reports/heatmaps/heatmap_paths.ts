@@ -41,7 +41,6 @@ async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
 const StatusShown = CaptureShown.pick({ status: true })
   .meta({ id: "CaptureStatus", description: "What became of the page's picture." });
 
-/** The reply, beside `query` and `asOf`. */
 export const HEATMAP_PATHS_REPLY = {
   rows: z.array(z.object({
     path: z.string().meta({ description: "$other: all pages of too few visitors for a share" }),

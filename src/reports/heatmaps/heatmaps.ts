@@ -189,7 +189,6 @@ async function answer(
   };
 }
 
-/** The reply, beside `query` and `asOf`. */
 export const HEATMAP_REPLY = {
   capture: CaptureShown,
   points: z.array(z.object({

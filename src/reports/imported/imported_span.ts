@@ -88,7 +88,6 @@ async function daysOf(read: ImportedRead, range: Range): Promise<ImportedDay[]> 
   }).filter(({ fromMs, toMs }) => fromMs < toMs);
 }
 
-/** What a report needs of imported days. */
 interface ImportedNeeds {
   /** A day must have the sums of one of these. */
   readonly dimensions: readonly ImportedDimension[];

@@ -80,7 +80,6 @@ const Insight = z.object({
   }),
 }).meta({ id: "Insight" });
 
-/** The reply, beside `query` and `asOf`. */
 export const INSIGHTS_REPLY = {
   findings: z.array(Insight).meta({
     description: `By score, at most \`limit\`, and ${INSIGHT_CAUSES_MAX}`,

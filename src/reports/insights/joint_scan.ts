@@ -43,7 +43,6 @@ function numbered({ numbers }: FoundCandidates, slices: readonly Slice[]): Numbe
   });
 }
 
-/** Returns the figures of a match at these cells. */
 function figuresAt(tally: LineTally, cells: readonly number[]): CellFigures {
   const figures = figuresOfNothing(cells.length);
   for (const [place, cell] of cells.entries()) {

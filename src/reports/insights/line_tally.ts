@@ -75,7 +75,6 @@ const LAST_PERIOD = 1;
 const LAST_SESSION = 2;
 const LASTS = 3;
 
-/** The figures of a line at one place. */
 interface PlaceCounts {
   readonly events: number;
   readonly pageviews: number;
@@ -157,7 +156,6 @@ export class LineTally implements PieceTally {
     };
   }
 
-  /** Returns the events of a line at some places. */
   eventsAt(line: number, places: readonly number[]): number {
     let events = 0;
     for (const place of places) {

@@ -48,7 +48,6 @@ interface ShownValue {
 }
 
 interface CountedJourneys {
-  /** How many ways there are. */
   readonly total: number;
   /** The nodes of each step, the largest value first, then `$other`, then `$end`. */
   readonly nodes: readonly (readonly CountedNode[])[];

@@ -165,7 +165,6 @@ function wayVisitor<Counts>(
 }
 
 export interface JourneyNodes {
-  /** How many ways there are. */
   readonly total: number;
   /** By step: how many ways have each value there, by the value's code. */
   readonly counts: readonly CountedKeys[];

@@ -8,7 +8,6 @@ import { type Answer, filtersOfMatches, type Report } from "../answer/report.ts"
 import { type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
 import { NODE_KINDS } from "./journey_steps.ts";
 
-/** The reply, beside `query` and `asOf`. */
 export const JOURNEY_REPLY = {
   total: z.int().meta({ description: "Sessions, or actors, with such a way" }),
   nodes: z.array(z.object({

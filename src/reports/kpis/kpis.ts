@@ -60,7 +60,6 @@ const KpiChange = z.object({
 
 const KpiBucket = Kpis.extend(BUCKET_SHOWN).meta({ id: "KpiBucket" });
 
-/** The reply, beside `query` and `asOf`. */
 export const KPIS_REPLY = {
   totals: Kpis,
   series: z.array(KpiBucket),

@@ -71,7 +71,6 @@ async function answer(read: Read): Promise<Answer> {
   };
 }
 
-/** The reply, beside `query` and `asOf`. */
 export const LIVE_REPLY = {
   visitors: z.object({ last5Minutes: z.int(), last30Minutes: z.int() }),
   pages: z.array(z.object({ path: z.string(), visitors: z.int() }))

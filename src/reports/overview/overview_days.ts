@@ -14,7 +14,6 @@ export interface OverviewDays {
 
 const INTERVALS = { allowHour: false };
 
-/** Reads a range of local dates. */
 function readDates(query: URLSearchParams, timezone: string, asOfMs: number): Range {
   const range = readRange(query, timezone, asOfMs);
   const refuseInstant = (name: "from" | "to", date: Temporal.PlainDate | null) => {

@@ -199,7 +199,6 @@ class CohortVisitor implements Visitor<CohortCounts> {
     }
   };
 
-  /** Enters the period of a moment. */
   #enter(ms: number): void {
     const { cohort, cohortCount, returnsToMs } = this.#inputs;
     if (ms >= returnsToMs) return this.#leave();
@@ -274,7 +273,6 @@ class CohortVisitor implements Visitor<CohortCounts> {
     }
   }
 
-  /** Lists the actor if it is a member of the listed cohort or cell. */
   #list(actor: number, { cohort, period }: ListedCohort): void {
     const { criterion } = this.#inputs;
     const start = this.#starts.subarray(0, this.#startCount).indexOf(cohort);

@@ -31,7 +31,6 @@ const FIGURES = {
   ),
 };
 
-/** The reply, beside `query` and `asOf`. */
 export const RETENTION_REPLY = {
   ...FIGURES,
   previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().meta({

@@ -16,7 +16,6 @@ export interface RolledSpan {
   /** The part of the day `toDay` that belongs to the span; null where it ends at midnight. */
   readonly tail: Span | null;
   readonly span: Span;
-  /** Returns the local days of instants. */
   readonly daysAt: (instantsMs: readonly number[]) => number[];
   readonly endOfDayMs: (ms: number) => number;
 }

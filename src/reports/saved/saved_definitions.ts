@@ -23,7 +23,6 @@ export interface DefinitionKind<D, T> extends SavedKind {
   readonly read: (row: DefinitionRow<D>) => T;
 }
 
-/** A definition as it is stored. */
 interface DefinitionRow<D> extends Row {
   readonly slug: string;
   readonly title: string;

@@ -100,7 +100,6 @@ function shownHash(stored: string): string {
   return lastHash.shown;
 }
 
-/** Returns what the server found out about an event. */
 function serverMembers(row: EventRow): ServerMembers {
   const { ip, visitor_hash, located, country, region, city, received_at } = row;
   return {

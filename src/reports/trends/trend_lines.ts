@@ -47,7 +47,6 @@ async function shownTrends(
   return { top: found.top, values };
 }
 
-/** The parameters of this report alone. */
 export type TrendParameters = Omit<TrendQuestion, "only">;
 
 /** The measure of one event and value, in every bucket. */
@@ -103,7 +102,6 @@ export async function readLines(
 const keyOf = ({ place, value, isOther }: TrendLine): string =>
   JSON.stringify([place, value, isOther]);
 
-/** Returns the measure of no events. */
 function ofNothing({ kind }: Measure): number | null {
   return kind === "total" || kind === "visitors" || kind === "sum" ? 0 : null;
 }

@@ -121,7 +121,6 @@ const TrendChange = z.object({
   change: ChangeShown,
 }).meta({ id: "TrendChange", description: "How the line of an event and a value changed" });
 
-/** The reply, beside `query` and `asOf`. */
 export const TRENDS_REPLY = {
   series: Series.meta({
     description: "Buckets; with `by` or several events lines of buckets",

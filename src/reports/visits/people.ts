@@ -118,7 +118,6 @@ async function listPeople(
   return listed;
 }
 
-/** Returns the cursor of the page that follows a person. */
 const cursorOf = ({ last_ms, kind, actor }: FoundPerson): string =>
   encodeRowCursor({ counts: [last_ms], value: kind + actor });
 
@@ -179,7 +178,6 @@ function readCursor(query: URLSearchParams): RowCursor | null {
   throw invalidCursor();
 }
 
-/** The parameters of this report alone. */
 interface PeopleParameters {
   readonly cursor: RowCursor | null;
   /** The number of another read whose people are listed; null: all people are. */
@@ -191,7 +189,6 @@ const OF = OF_USAGE +
   'journeys (scope=actor) with {"way":[{"step","kind","value"}]}; acquisition with {"value","count":"visitors"|"newVisitors"|"conversions"}; kpis with {"count":"newVisitors"}; ' +
   'heatmaps with {"point":{"x","y","fixed"}}, {"element"}, {"depthPx"} or {"sample":"visitors"}; live with {"minutes":5|30}, and "path" of a page';
 
-/** The reply, beside `query` and `asOf`. */
 export const PEOPLE_REPLY = {
   rows: z.array(PersonRow),
   nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),

@@ -1,5 +1,3 @@
-/** Limits of visits and people. */
-
 /** Characters of an id of a person: longer ones are not stored. */
 export const PERSON_ID_LENGTH_MAX = 200;
 /** Rows of a person's page: anonymous ids, devices and places, those seen last first. */

@@ -22,7 +22,6 @@ import { VISIT_CONVERSIONS } from "./visits.ts";
 import { PersonHead, personHead } from "./person_head.ts";
 import { findPerson } from "../../query/person_id.ts";
 
-/** An event in the timeline of a person. */
 const PersonEvent = z.object({
   ...EVENT_MEMBERS,
   visit: z.string().nullable().meta({ description: "Id of its visit; null: it is of none" }),
@@ -94,7 +93,6 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
   };
 }
 
-/** The reply, beside `query` and `asOf`. */
 export const PERSON_TIMELINE_REPLY = {
   person: PersonHead,
   visits: z.array(VisitRow),

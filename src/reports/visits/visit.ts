@@ -22,7 +22,6 @@ import { placeOfVisit } from "./visit_id.ts";
 import { readVisits, shownWhole, type StoredVisit, WholeVisit } from "./visit_rows.ts";
 import { VISIT_CONVERSIONS } from "./visits.ts";
 
-/** An event in the story of a visit. */
 const VisitEvent = z.object({
   ...EVENT_MEMBERS,
   secondsToNext: z.number().nullable().meta({
@@ -109,7 +108,6 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
   };
 }
 
-/** The reply, beside `query` and `asOf`. */
 export const VISIT_REPLY = {
   visit: WholeVisit,
   events: z.array(VisitEvent),

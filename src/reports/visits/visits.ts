@@ -23,7 +23,6 @@ import { idOf, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
 export const VISIT_CONVERSIONS =
   "conversions: the goals matched by the visit's own events, under bots and no other filter; value: the sum of the goal's property where it is a JSON number, or its fixed amount for each conversion.";
 
-/** The parameters of this report alone. */
 interface VisitParameters {
   readonly actor: string | null;
   readonly goal: string | null;
@@ -47,7 +46,6 @@ function readCursor(query: URLSearchParams): VisitPlace | null {
   throw invalidCursor();
 }
 
-/** Returns a page of visits as replies show it. */
 async function pageOf(read: Read, listed: readonly StoredVisit[]) {
   const { rows, nextCursor } = cutPage(listed, read.limit, idOf);
   const conversions = await conversionsOf(read, rows);
@@ -93,7 +91,6 @@ const PARAMETERS = {
     'acquisition with {"value","count":"sessions"}: a row\'s; kpis with {"count":"bounces"}',
 };
 
-/** The reply, beside `query` and `asOf`. */
 export const VISITS_REPLY = {
   rows: z.array(VisitRow),
   nextCursor: z.string().nullable().meta({ description: "Null on the last page" }),

@@ -82,7 +82,6 @@ async function answer(read: Read, by: typeof BYS[number]): Promise<Answer> {
   };
 }
 
-/** The reply, beside `query` and `asOf`. */
 export const VITALS_REPLY = {
   bounds: z.object(ofEachVital(() => Bounds)).meta({
     description: "Up to `good` a value is good, beyond `poor` it is poor",
