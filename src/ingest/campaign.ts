@@ -1,12 +1,11 @@
-export interface Campaign {
-  readonly utm_source: string | null;
-  readonly utm_medium: string | null;
-  readonly utm_campaign: string | null;
-  readonly utm_term: string | null;
-  readonly utm_content: string | null;
-  /** Name of the click id parameter, one of CLICK_ID_PARAMETERS. */
-  readonly click_id_kind: string | null;
-}
+import type { EventRow } from "../store/event_row.ts";
+
+type CampaignColumn =
+  | `utm_${"source" | "medium" | "campaign" | "term" | "content"}`
+  | "click_id_kind";
+
+/** Its click id is one of CLICK_ID_PARAMETERS. */
+export type Campaign = Readonly<Pick<EventRow, CampaignColumn>>;
 
 /**
  * Parameters by which advertising networks mark a click, strongest first: all but the last mark paid clicks

@@ -86,12 +86,17 @@ function propertiesOf(columns: readonly LazyColumn[], { filters }: FilterBits): 
   return [...new Set([...ofColumns, ...ofFilters])];
 }
 
-/** What it takes to make filtered parts of the parts of timelines, and to scan them. */
-interface Filtering extends ScanServices {
+/** What a read loads its timelines with. */
+interface TimelineAccess extends ScanServices {
   readonly sql: Sql;
   readonly scope: Pick<Scope, "projectId" | "siteHost">;
   readonly use: MemoryUse;
-  readonly signal: AbortSignal | undefined;
+  /** Aborting it ends the read's scans. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What it takes to make filtered parts of the parts of timelines, and to scan them. */
+interface Filtering extends TimelineAccess {
   readonly bits: FilterBits;
   readonly columns: readonly LazyColumn[];
   readonly timelines: Timelines;
@@ -254,15 +259,6 @@ class TimelinesWithBits implements FilteredTimelines {
   }
 }
 
-/** What a read loads its timelines with. */
-interface TimelineAccess extends ScanServices {
-  readonly sql: Sql;
-  readonly scope: Pick<Scope, "projectId" | "siteHost">;
-  readonly use: MemoryUse;
-  /** Aborting it ends the read's scans. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Loads timelines whose events have filter bits: see `loadTimelines`.
  * @param filters all that the read is going to test
@@ -295,7 +291,7 @@ export async function loadFilteredTimelines(
   );
   const own = actors === null ? [] : [actors];
   const filtering = { ...access, bits, columns, timelines, span, actors: own };
-  return new TimelinesWithBits({ signal: undefined, ...filtering });
+  return new TimelinesWithBits(filtering);
 }
 
 /** `loadFilteredTimelines` with the access of a read. */

@@ -1,3 +1,4 @@
+import type { SessionCounts } from "../store/bounce.ts";
 import type { Timeline } from "../timelines/timeline.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
@@ -17,17 +18,11 @@ type VisitSlice = (
  * Events in no session (traffic 0) may lie among them; the events of an actor without any session come as
  * one of traffic 0. The object is reused for the next session: copy what must be kept.
  */
-export interface ScannedSession {
+export interface ScannedSession extends SessionCounts {
   readonly actor: number;
   /** When its first and its last event were. */
   readonly startMs: number;
   readonly lastMs: number;
-  /** Page views, and events that are neither page view, click nor scroll. */
-  readonly views: number;
-  readonly customs: number;
-  /** The views and customs that do not end a bounce. */
-  readonly passiveViews: number;
-  readonly passiveCustoms: number;
   /** The paths of the first and the last page view; without any, those of the first and the last event. */
   readonly entryPath: number;
   readonly exitPath: number;

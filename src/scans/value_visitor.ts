@@ -2,18 +2,13 @@ import type { RunBits, Timeline } from "../timelines/timeline.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { Span } from "../query/selection.ts";
 import { type MatchPasses, MatchTests, UNMATCHED } from "./match_tests.ts";
-import { idsFrom, type IdsOf, type IdSource, NO_ID } from "./value_ids.ts";
+import type { ValueIds } from "./event_value_ids.ts";
+import { idsFrom, type IdsOf, NO_ID } from "./value_ids.ts";
 import { addTo, followRuns, type Visitor, type VisitorKind } from "./visitor.ts";
 
-interface Inputs {
+interface Inputs extends Pick<ValueIds, "from" | "idsFrom" | "idMax" | "users"> {
   readonly matches: MatchPasses;
   readonly span: Span;
-  readonly from: IdSource;
-  /** The smallest id, and the largest of the part that is visited. */
-  readonly idsFrom: number;
-  readonly idMax: number;
-  /** 1 at the id of each actor who has a value; null where the ids are not those of actors. */
-  readonly users: Uint8Array | null;
 }
 
 /** Counts the events that any match takes, by the id of a field's value. */

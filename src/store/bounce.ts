@@ -1,5 +1,5 @@
 /** The counts of a session's events that decide whether it bounced. */
-interface SessionCounts {
+export interface SessionCounts {
   readonly views: number;
   /** Events that are neither page view, click nor scroll. */
   readonly customs: number;

@@ -16,19 +16,15 @@ import {
   SLOTS,
   type TextName,
 } from "./segment_columns.ts";
-import { countWhile, encodeHead, UNUSED_SLOT } from "./segment_head.ts";
+import { countWhile, encodeHead, type SegmentHead, UNUSED_SLOT } from "./segment_head.ts";
 import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "./store_limits.ts";
 import { type TextColumn, writeTexts } from "./text_codec.ts";
 import { TextGatherer } from "./text_gatherer.ts";
 import type { Yield } from "./yielding.ts";
 
 /** A segment ready to be stored. */
-export interface EncodedSegment {
-  readonly events: number;
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** Bytes of its distinct texts, before compression. */
-  readonly textBytes: number;
+export interface EncodedSegment
+  extends Pick<SegmentHead, "events" | "fromMs" | "toMs" | "textBytes"> {
   /** The properties that have a slot, as JSON. */
   readonly slotKeys: readonly string[];
   readonly head: Uint8Array;

@@ -1,3 +1,4 @@
+import type { TimelineColumns } from "./timeline_table.ts";
 import { GrowingTimeline, lengthened } from "./timeline.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
 import type { Sql } from "../db/sql.ts";
@@ -5,12 +6,7 @@ import { compareIds, ID_BYTES } from "../store/id_codec.ts";
 import { lookUpIds } from "./event_ids.ts";
 
 /** The runs of all actors, with those of an actor side by side. */
-export interface ActorRuns {
-  readonly offsets: Int32Array;
-  readonly segmentOf: Int32Array;
-  readonly starts: Int32Array;
-  readonly ends: Int32Array;
-}
+export type ActorRuns = Pick<TimelineColumns, "offsets" | "segmentOf" | "starts" | "ends">;
 
 /**
  * Events whose order depends on their ids. They are first collected, then ordered, both times in the order

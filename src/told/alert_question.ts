@@ -222,7 +222,7 @@ function goalFigure(
   }
 }
 
-interface KpiTotals {
+export interface KpiTotals {
   readonly visitors: number | null;
   readonly newVisitors: number | null;
   readonly sessions: number | null;

@@ -13,15 +13,19 @@ export type Channel = "mail" | "webhook" | "log";
 export type DeliverySource = "digest" | "alert" | "webhook";
 export type DeliveryStatus = "waiting" | "sent" | "failed" | "dropped";
 
-/** A message to one receiver that is to be sent now. */
-export interface DueDelivery {
-  readonly id: string;
-  readonly projectId: number;
+/** Where a message is from, and whom it is for. */
+interface Addressed {
   readonly source: DeliverySource;
   readonly slug: string;
   readonly channel: Channel;
   /** An e-mail address, or the slug of a webhook. */
   readonly receiver: string;
+}
+
+/** A message to one receiver that is to be sent now. */
+export interface DueDelivery extends Addressed {
+  readonly id: string;
+  readonly projectId: number;
   readonly message: Message;
   /** Tries before this one. */
   readonly tries: number;
@@ -41,15 +45,12 @@ const iso = (ms: number) => new Date(ms).toISOString();
  * The id of a message to a receiver: the same whoever makes it and however often, so that it is stored
  * once, and whoever gets it twice can tell. `occasion` says which of a digest's or alert's messages it is.
  */
-export function deliveryId(parts: {
-  readonly project: string;
-  readonly source: DeliverySource;
-  readonly slug: string;
-  readonly occasion: string;
-  readonly channel: Channel;
-  readonly receiver: string;
-}): string {
-  const { project, source, slug, occasion, channel, receiver } = parts;
+export function deliveryId(
+  { project, source, slug, occasion, channel, receiver }: Addressed & {
+    readonly project: string;
+    readonly occasion: string;
+  },
+): string {
   const text = [project, source, slug, occasion, channel, receiver].join("\0");
   return `msg_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;
 }
@@ -103,13 +104,9 @@ export async function storeDeliveries(sql: Sql, wanted: NewDeliveries): Promise<
   return ids;
 }
 
-interface DueRow extends Record<string, unknown> {
+interface DueRow extends Addressed, Record<string, unknown> {
   delivery_id: string;
   project_id: number;
-  source: DeliverySource;
-  slug: string;
-  channel: Channel;
-  receiver: string;
   message: Message;
   tries: number;
   created_at: Date;
@@ -224,19 +221,15 @@ export const DeliveryShown = z.object({
 
 export type ShownDelivery = z.output<typeof DeliveryShown>;
 
-interface ListedRow extends Record<string, unknown> {
+interface ListedRow extends Addressed, Record<string, unknown> {
   delivery_no: number;
   delivery_id: string;
   created_at: Date;
-  source: DeliverySource;
-  slug: string;
   subject: string;
   title: string;
   /** Public ids of the projects that it tells of. */
   projects: string[];
   is_test: boolean;
-  channel: Channel;
-  receiver: string;
   status: DeliveryStatus;
   tries: number;
   outcome: string | null;

@@ -1,5 +1,12 @@
 import type { Project } from "../auth/projects.ts";
-import { type AskedSpan, conditionWords, count, figureOf, questionName } from "./alert_question.ts";
+import {
+  type AskedSpan,
+  conditionWords,
+  count,
+  figureOf,
+  type KpiTotals,
+  questionName,
+} from "./alert_question.ts";
 import type { DigestDefinition } from "./digest_definition.ts";
 import {
   type Figure,
@@ -16,24 +23,11 @@ import { DIGEST_FINDINGS, DIGEST_ROWS } from "./told_limits.ts";
 import type { ToldReads } from "./told_reads.ts";
 import { viewLink } from "./view_link.ts";
 
-interface Kpis {
-  readonly visitors: number | null;
-  readonly sessions: number | null;
-  readonly pageviews: number | null;
-  readonly events: number | null;
-  readonly bounceRate: { readonly value: number | null };
-  readonly sessionDuration: { readonly medianSeconds: number | null };
-}
-type Changes = {
-  readonly visitors: number | null;
-  readonly sessions: number | null;
-  readonly pageviews: number | null;
-  readonly events: number | null;
+interface Changes extends Omit<KpiTotals, "newVisitors" | "bounceRate"> {
   readonly bounceRatePoints: number | null;
-  readonly sessionDuration: { readonly medianSeconds: number | null };
-};
+}
 interface KpiReply {
-  readonly totals: Kpis;
+  readonly totals: KpiTotals;
   readonly change: Changes;
   readonly series: readonly { readonly label: string; readonly visitors: number | null }[];
 }

@@ -40,14 +40,11 @@ import { type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../visitors/session_values.ts";
 
 /** The loaded timelines, and the tests of their events and sessions. */
-export interface Visited {
+export interface Visited
+  extends Pick<InsightInputs, "reach" | "events" | "sessions" | "ofMatches"> {
   readonly sql: Sql;
   readonly timelines: FilteredTimelines;
   readonly calendar: Calendar;
-  readonly reach: Span;
-  readonly events: MatchPasses;
-  readonly sessions: SessionPasses;
-  readonly ofMatches: readonly SessionPasses[];
 }
 
 function withoutSessions<T extends { readonly filters: readonly Filter[] }>(filtered: T): T {

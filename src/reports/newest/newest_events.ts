@@ -5,7 +5,7 @@ import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { NewestMoments } from "./newest_moments.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
-interface Inputs {
+export interface NewestInputs {
   readonly test: EventPasses;
   readonly span: Span;
   readonly rows: number;
@@ -21,7 +21,7 @@ interface PlacedEvents {
 }
 
 /** Events with what was asked for. */
-export interface FoundEvents extends PlacedEvents, Pick<Inputs, "rows" | "edgeMs"> {}
+export interface FoundEvents extends PlacedEvents, Pick<NewestInputs, "rows" | "edgeMs"> {}
 
 /** Keeps the newest of the events that it gets. */
 export class NewestEvents extends NewestMoments {
@@ -83,7 +83,7 @@ export function mergedEvents(found: FoundEvents, more: FoundEvents): FoundEvents
   return newest.found();
 }
 
-function newestVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<FoundEvents> {
+function newestVisitor(inputs: NewestInputs, words: readonly Int32Array[]): Visitor<FoundEvents> {
   const { rows, edgeMs, span } = inputs;
   const newest = new NewestEvents(rows, edgeMs, span.fromMs);
   const test = new EventTest(inputs.test, words);
@@ -96,7 +96,7 @@ function newestVisitor(inputs: Inputs, words: readonly Int32Array[]): Visitor<Fo
 }
 
 /** Finds the newest selected events of a span; the result may hold more of them than wanted. */
-export const NEWEST: VisitorKind<Inputs, FoundEvents> = {
+export const NEWEST: VisitorKind<NewestInputs, FoundEvents> = {
   name: "newest",
   create: newestVisitor,
   merge: mergedEvents,

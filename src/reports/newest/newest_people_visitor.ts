@@ -1,18 +1,14 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
-import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { EventTest } from "../../scans/event_test.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import type { NewestInputs } from "./newest_events.ts";
 import { type FoundMoments, joinMoments, NewestActors } from "./newest_actors.ts";
 
-interface NewestPeopleInputs {
-  /** The span in which the last selected event before `endMs`, the end of the read, must lie. */
-  readonly span: Span;
+/** In `span` the last selected event before `endMs`, the end of the read, must lie. */
+interface NewestPeopleInputs extends NewestInputs {
   readonly endMs: number;
-  readonly test: EventPasses;
-  /** See `NewestMoments`. */
-  readonly rows: number;
-  readonly edgeMs: number;
 }
 
 function newestPeopleVisitor(

@@ -1,20 +1,20 @@
-import type { Span } from "../../query/selection.ts";
-import { type EventPasses, EventTest } from "../../scans/event_test.ts";
+import { EventTest } from "../../scans/event_test.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
-import { type FoundEvents, mergedEvents, NewestEvents } from "../newest/newest_events.ts";
+import {
+  type FoundEvents,
+  mergedEvents,
+  NewestEvents,
+  type NewestInputs,
+} from "../newest/newest_events.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
-interface PersonEventsInputs {
+/** `edgeMs` has its sign turned where times have. */
+interface PersonEventsInputs extends NewestInputs {
   readonly actor: number;
-  readonly span: Span;
-  readonly test: EventPasses;
   /** Whether only events of sessions are listed. */
   readonly ofSessions: boolean;
   /** 1: the newest events are wanted; -1: the oldest, and times have their sign turned. */
   readonly sign: 1 | -1;
-  /** How many events are wanted, and the (signed) millisecond whose events are all wanted: see `NewestEvents`. */
-  readonly rows: number;
-  readonly edgeMs: number;
 }
 
 function personEventsVisitor(

@@ -284,12 +284,7 @@ export async function giveBack(sql: Sql, { projectId, taskId, claim }: Task): Pr
 }
 
 /** A task that was given up: its server ended so often while it ran. */
-export interface LostTask {
-  readonly projectId: number;
-  readonly path: string;
-  readonly device: CaptureDevice;
-  readonly siteUrl: string | null;
-}
+export type LostTask = Pick<Task, "projectId" | "path" | "device" | "siteUrl">;
 
 /**
  * To be called by whoever has just taken the lease: tasks that run are those of a server that ended

@@ -110,11 +110,8 @@ export async function storeAttempt(tx: Sql, attempt: Attempt): Promise<void> {
   );
 }
 
-interface StateRow extends Record<string, unknown> {
-  readonly path: string;
-  readonly device: CaptureDevice;
-  readonly status: CaptureStatus;
-  readonly message: string;
+interface StateRow
+  extends Pick<CaptureState, "path" | "device" | "status" | "message">, Record<string, unknown> {
   readonly site_url: string | null;
   readonly capture_id: string | null;
   readonly captured_at: Date;
