@@ -80,25 +80,22 @@ export interface ExportedEvent {
   readonly server: ServerMembers;
 }
 
+type MaybeGiven<T> = { readonly [N in keyof T]?: T[N] | null };
+type GivenMember =
+  | ("name" | "anonymousId" | "userId" | "sessionId" | "url" | "path" | "referrer" | "title")
+  | ("inSession" | "extra");
+
 /**
  * A line as an import takes it: an exported event, or one converted from another product. `server`, `clock`,
  * `campaign` and `inSession` are stored unchanged. Members that `server` lacks are made from `context.ip` and
  * `context.userAgent`; a line without `server` is handled like ingestion.
  */
-export interface ImportedEvent {
+export interface ImportedEvent extends MaybeGiven<Pick<ExportedEvent, GivenMember>> {
   readonly eventId: string;
-  readonly name?: string | null;
   readonly timestamp?: string | number | null;
   readonly sentTimestamp?: string | number | null;
   /** With it, `timestamp` is stored unchanged; without it, it counts as a client's that is sent right now. */
   readonly clock?: ExportedEvent["clock"] | null;
-  readonly anonymousId?: string | null;
-  readonly userId?: string | null;
-  readonly sessionId?: string | null;
-  readonly url?: string | null;
-  readonly path?: string | null;
-  readonly referrer?: string | null;
-  readonly title?: string | null;
   readonly properties?: Readonly<Record<string, unknown>> | null;
   readonly context?: {
     readonly viewport?: Size | null;
@@ -110,8 +107,6 @@ export interface ImportedEvent {
   } | null;
   /** Missing members are read from `url`. */
   readonly campaign?: Partial<Campaign> | null;
-  readonly inSession?: boolean | null;
-  readonly extra?: Readonly<Record<string, unknown>> | null;
   /** `geo: null`: the place is not known. */
   readonly server?: Partial<Omit<ServerMembers, "geo">> & {
     readonly geo?: Partial<GeoPlace> | null;

@@ -1,8 +1,9 @@
 import type { Project } from "../../auth/projects.ts";
-import type { Sql } from "../../db/sql.ts";
+import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
 
 /** How far the projection is, at the moment of a snapshot. */
 export interface ProjectedState {
+  readonly projectId: number;
   /** Events that are stored and not counted yet. */
   readonly pending: number;
   /** The time zone of the rollups' days; null while there are no rollups. */
@@ -13,30 +14,40 @@ export interface ProjectedState {
 
 /** The SQL condition of journal rows with events that are not counted yet. */
 export const PENDING_ROWS = "(projected_at IS NULL OR set_aside_until IS NOT NULL)";
-/** An SQL aggregate over such rows: the number of their events that are not counted yet. */
-export const PENDING_SUM = `coalesce(sum(CASE
-        WHEN projected_at IS NULL OR set_aside_ids IS NULL THEN greatest(event_count - projected_count, 0)
-        ELSE 0 END + coalesce(cardinality(set_aside_ids), 0)), 0)::int8`;
+
+// `min(day)` is always looked up in the index; EXISTS may be planned as a scan of all projects' rows.
+const STATES = `
+SELECT k.project_id AS "projectId",
+  coalesce(w.pending, 0) + coalesce(e.remaining, 0) AS pending,
+  p.timezone,
+  (SELECT min(day) FROM imported_days WHERE project_id = k.project_id) IS NOT NULL AS "hasImported"
+FROM unnest($1::text::int[]) AS k (project_id)
+LEFT JOIN (
+  SELECT project_id, coalesce(sum(CASE
+    WHEN projected_at IS NULL OR set_aside_ids IS NULL THEN greatest(event_count - projected_count, 0)
+    ELSE 0 END + coalesce(cardinality(set_aside_ids), 0)), 0)::int8 AS pending
+  FROM journal
+  WHERE project_id = ANY ($1::text::int[]) AND ${PENDING_ROWS}
+  GROUP BY project_id
+) AS w USING (project_id)
+LEFT JOIN projections p USING (project_id)
+LEFT JOIN earlier_projects e USING (project_id)`;
 
 /**
  * Reads how many events are pending, in the journal and in an upgrade under way, the rollups' time zone,
- * and whether anything was imported: in one statement, as each read needs all of it. `min(day)` is always
- * looked up in the index; EXISTS may be planned as a scan of all projects' rows.
+ * and whether anything was imported: in one statement, as each read needs all of it.
  */
+export async function projectedStates(
+  sql: Sql,
+  projectIds: readonly number[],
+): Promise<Map<number, ProjectedState>> {
+  const rows = await sql.query<ProjectedState & Row>(STATES, [arrayLiteral(projectIds)]);
+  return new Map(rows.map((row) => [row.projectId, row]));
+}
+
+/** `projectedStates` of one project. */
 export async function projectedState(sql: Sql, projectId: number): Promise<ProjectedState> {
-  const [row] = await sql.query<ProjectedState & Record<string, unknown>>(
-    `SELECT waiting.pending + coalesce(e.remaining, 0) AS pending, p.timezone,
-      (SELECT min(day) FROM imported_days WHERE project_id = $1::int) IS NOT NULL AS "hasImported"
-    FROM (
-      SELECT ${PENDING_SUM} AS pending
-      FROM journal
-      WHERE project_id = $1::int AND ${PENDING_ROWS}
-    ) AS waiting
-    LEFT JOIN projections p ON p.project_id = $1::int
-    LEFT JOIN earlier_projects e ON e.project_id = $1::int`,
-    [projectId],
-  );
-  return row!;
+  return (await projectedStates(sql, [projectId])).get(projectId)!;
 }
 
 /** Returns the project with the time zone of its rollups; the zone is empty while there are no rollups. */

@@ -14,6 +14,7 @@ import {
 import type { Warning } from "../../query/warnings.ts";
 import { withTimelines } from "../../scans/filtered_timelines.ts";
 import { NOTHING_LACKED } from "../answer/counted.ts";
+import { type ProjectedState, projectedStates } from "../answer/projected_state.ts";
 import type { CountLacked } from "../answer/replica.ts";
 import type { ReportServices } from "../answer/report_endpoint.ts";
 import { withinTime } from "../answer/time_limit.ts";
@@ -35,7 +36,6 @@ import {
   OVERVIEW_SEARCH_LENGTH_MAX,
 } from "./overview_limits.ts";
 import { readNow } from "./overview_now.ts";
-import { type OverviewState, readStates } from "./overview_state.ts";
 import {
   type OwnVisitors,
   readRolledSeries,
@@ -181,7 +181,7 @@ async function withTail(
 async function readProjects(
   sql: Sql,
   listed: readonly ListedProject[],
-  states: ReadonlyMap<number, OverviewState>,
+  states: ReadonlyMap<number, ProjectedState>,
   asOfMs: number,
   scannedEventsMax: number,
 ): Promise<FoundProject[]> {
@@ -254,7 +254,7 @@ async function catchUp(
   const endsAtMs = performance.now() + PROJECTION_WAIT_MS_MAX;
   const ids = projects.map(({ projectId }) => projectId);
   const countLacked = await replica?.lagging(ids, PROJECTION_WAIT_MS_MAX) ?? NOTHING_LACKED;
-  const states = await readStates(reads, ids);
+  const states = await projectedStates(reads, ids);
   const waiting = [...states.values()].filter(({ pending }) => pending > 0);
   await Promise.all(
     waiting.slice(0, OVERVIEW_AWAITED_MAX).map(({ projectId }) =>
@@ -290,7 +290,7 @@ export async function getOverview(
     readTimeoutMs,
     async (sql, signal) => {
       const ids = projects.map(({ projectId }) => projectId);
-      const states = await readStates(sql, ids);
+      const states = await projectedStates(sql, ids);
       const lacked = await countLacked(sql, ids);
       const listed = projects.map((project): ListedProject => {
         const scope = scopeOf(project);
