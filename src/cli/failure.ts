@@ -5,7 +5,7 @@ import { ConfigMistakes } from "../config.ts";
 import { FolderInUse } from "../db/folder_lock.ts";
 import { FileProblem } from "../importers/file_problem.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
-import { DatabaseUnavailable } from "../db/sql.ts";
+import { DatabaseRefuses, DatabaseUnavailable } from "../db/sql.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
 import { Interrupted, UsageMistake } from "./command.ts";
 import { RequestRefused, ServerUnreachable } from "./connection.ts";
@@ -54,6 +54,7 @@ export function failureOf(error: unknown): Failure {
       ? failed(error.code, "These options are not right:", errors, USAGE)
       : failed(error.code, error.message, errors);
   }
+  if (error instanceof DatabaseRefuses) return failed("database_unavailable", `${error.message}.`);
   if (error instanceof DatabaseUnavailable) {
     return failed(
       "database_unavailable",

@@ -1,11 +1,22 @@
-import { DatabaseUnavailable, DiskFull, StatementRefused } from "./sql.ts";
+import { DatabaseRefuses, DatabaseUnavailable, DiskFull, StatementRefused } from "./sql.ts";
 
 /**
  * Classes and codes of errors of the server, not of the statement: connection (08),
- * login (28, 3D000), read-only after a failover (25006), a transaction ended for idling (25P03),
- * resources (53), operator intervention (57P), system (58), configuration file (F0), internal (XX).
+ * login (28, 3D000), a transaction ended for idling (25P03), resources (53), operator intervention (57P), system (58), configuration file (F0), internal (XX).
  */
-const NOT_THE_STATEMENT = /^(08|28|53|57P|58|F0|XX|25006|25P03|3D000)/;
+const NOT_THE_STATEMENT = /^(08|28|53|57P|58|F0|XX|25P03|3D000)/;
+
+/** read_only_sql_transaction, insufficient_privilege. */
+export const READ_ONLY = "25006";
+export const NO_RIGHT = "42501";
+
+/** What the server's operator has to do about a refusal that no statement is to blame for. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  [READ_ONLY]:
+    "it is a standby, or default_transaction_read_only is on; DATABASE_URL has to name one " +
+    "that takes writes",
+  [NO_RIGHT]: "the role of the URL lacks a right; let it own Footfall's tables",
+};
 
 /** Data exceptions: only their messages quote the value, which may be personal data. */
 const ABOUT_A_VALUE = /^22/;
@@ -18,6 +29,10 @@ export function refusal(
   sqlState: string,
 ): DatabaseUnavailable | StatementRefused {
   if (sqlState === DISK_FULL) return new DiskFull(`The database's disk is full: ${message}`);
+  const remedy = REMEDIES[sqlState];
+  if (remedy !== undefined) {
+    return new DatabaseRefuses(`The database refuses this: ${message} (${sqlState}): ${remedy}`);
+  }
   return NOT_THE_STATEMENT.test(sqlState)
     ? new DatabaseUnavailable(`The database cannot serve now: ${message} (${sqlState})`)
     : new StatementRefused(

@@ -62,6 +62,14 @@ export class DiskFull extends DatabaseUnavailable {
     "Send the request again later.";
 }
 
+/** The database answers, and refuses what the server has to do: it is read-only, or the role lacks a right. */
+export class DatabaseRefuses extends DatabaseUnavailable {
+  override readonly name = "DatabaseRefuses";
+  override readonly detail =
+    "The database refuses this: it is read-only, or the server lacks a right there. Whoever runs the " +
+    "server has to see to it. Try again later.";
+}
+
 /** A replica that answers reads is away, behind or none. */
 export class ReplicaUnavailable extends DatabaseUnavailable {
   override readonly name = "ReplicaUnavailable";

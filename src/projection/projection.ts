@@ -1,4 +1,10 @@
-import { type Database, DatabaseUnavailable, DiskFull, StatementRefused } from "../db/sql.ts";
+import {
+  type Database,
+  DatabaseRefuses,
+  DatabaseUnavailable,
+  DiskFull,
+  StatementRefused,
+} from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { pause } from "../pause.ts";
 import { Attempt, projectBatch, ProjectionTooLong } from "./batch.ts";
@@ -285,9 +291,9 @@ class ProjectsProjection implements Projection {
     if (!this.#options.isStopping?.()) this.#options.log?.warn(message, fields);
   }
 
-  /** Whether the database answers and has room after a failure; if not, the events are not to blame. */
+  /** Whether the database answers and takes writes after a failure; if not, the events are not to blame. */
   async #answers(error: unknown): Promise<boolean> {
-    if (error instanceof DiskFull) return false;
+    if (error instanceof DiskFull || error instanceof DatabaseRefuses) return false;
     if (!(error instanceof DatabaseUnavailable)) return true;
     return await this.#database.ping().then(() => true, () => false);
   }

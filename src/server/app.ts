@@ -1,21 +1,14 @@
+import { prepareDatabase } from "./prepare_database.ts";
 import { guarded } from "./guarded_access.ts";
-import { isHalfMoved } from "../archive/move_target.ts";
 import { MoveState } from "../archive/move_state.ts";
 import { createMail } from "../mail/mail.ts";
 import { createKeyDirectory } from "../auth/keys.ts";
 import { withSiteKeys } from "../auth/site_keys.ts";
 import { makeLink } from "../auth/people/links.ts";
 import { ownerExists } from "../auth/people/people.ts";
-import {
-  AS_IT_WAS,
-  provisionDefaultProject,
-  type Provisioned,
-  provisionForCommand,
-  type ProvisionPurpose,
-} from "../auth/default_project.ts";
+import type { Provisioned, ProvisionPurpose } from "../auth/default_project.ts";
 import { randomText } from "../auth/random_text.ts";
 import { watchRevocations } from "../auth/revocation_watch.ts";
-import { normaliseSiteUrls } from "../auth/stored_site_urls.ts";
 import {
   type CaptureSchedule,
   createCaptureSchedule,
@@ -25,10 +18,8 @@ import { createLazyPageCamera } from "../screenshots/queue/lazy_page_camera.ts";
 import type { PageCamera } from "../screenshots/browser/page_screenshot.ts";
 import type { Config } from "../config.ts";
 import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "../db/disk_space.ts";
-import { migrate, SchemaMismatch } from "../db/migrate.ts";
-import { MIGRATIONS } from "../db/migrations.ts";
 import { openReadDatabase, openWriteDatabase } from "../db/open.ts";
-import { type Database, DiskFull } from "../db/sql.ts";
+import type { Database } from "../db/sql.ts";
 import { SegmentCache } from "../timelines/segment_cache.ts";
 import { BodyBudget } from "../http/body_budget.ts";
 import { createClientAddress } from "../http/client_address.ts";
@@ -68,7 +59,6 @@ import { createNotifications } from "../told/told.ts";
 import { createToldReads } from "./told_reads.ts";
 import { EarlierEvents } from "../upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../upgrade/earlier_people.ts";
-import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
 import { createProjectionThread, type ProjectionThread } from "../projection/projection_thread.ts";
 import { createReplica } from "../reports/answer/replica.ts";
 
@@ -117,17 +107,6 @@ interface State {
 
 const pause = (ms: number) =>
   new Promise<void>((resolve) => Deno.unrefTimer(setTimeout(resolve, ms)));
-
-const NOT_PROVISIONED = "the disk is full: the default project is as it was before this start";
-
-/**
- * Returns `instead` if the disk is full, and throws other errors: a server that starts on a full disk answers
- * reads, and a job rotates the salts once there is room.
- */
-function unlessDiskIsFull<T>(error: unknown, instead: T): T {
-  if (error instanceof DiskFull) return instead;
-  throw error;
-}
 
 /** Logs the state of the disk now, if it is not good, and whenever it changes. Returns its metrics. */
 function watchDisk(disk: DiskSpace | undefined, log: Log): { disk?: DiskGauges } {
@@ -276,33 +255,6 @@ function withCaptures(
   });
   const captureReading = { basePath: config.basePath, nextRunMs: schedule.nextMs };
   return { services: { ...services, captureJobs: captures.jobs, captureReading }, captures };
-}
-
-async function prepareDatabase(
-  { database, config, salts, log, now, move }: Services,
-  purpose: ProvisionPurpose,
-): Promise<Provisioned> {
-  if (move?.status === "moved") return AS_IT_WAS;
-  const { applied } = await migrate(database, MIGRATIONS);
-  for (const name of applied) log.info("migration applied", { name });
-  if (await isHalfMoved(database)) {
-    throw new SchemaMismatch(
-      "This database is the target of `footfall move`, which has not come to its end. Run it again " +
-        "where the embedded database is, and start here after it.",
-    );
-  }
-  await dropEmptiedTable(database);
-  const provisioning = purpose === "serve"
-    ? provisionDefaultProject(database, config.defaultProject, now())
-    : provisionForCommand(database, config.defaultProject);
-  const provisioned = await provisioning
-    .catch((error) => unlessDiskIsFull(error, { ...AS_IT_WAS, warning: NOT_PROVISIONED }));
-  if (provisioned.warning !== null) log.warn(provisioned.warning);
-  if (purpose === "serve") {
-    await normaliseSiteUrls(database).catch((error) => unlessDiskIsFull(error, undefined));
-  }
-  await salts.rotateLate().catch((error) => unlessDiskIsFull(error, undefined));
-  return provisioned;
 }
 
 async function makeSetUpLink({ database, now }: Services): Promise<string | null> {

@@ -1,6 +1,7 @@
 import type { MoveState } from "../archive/move_state.ts";
 import { diskMessage, type DiskSpace, type DiskStatus } from "../db/disk_space.ts";
-import type { Database } from "../db/sql.ts";
+import { type Database, DatabaseRefuses } from "../db/sql.ts";
+import { assertWritable } from "../db/writable.ts";
 import { PROMETHEUS_TYPE } from "../http/prometheus.ts";
 import { json } from "../http/reply.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
@@ -57,10 +58,13 @@ export function getHealth(): Response {
 
 async function databaseCheck(database: Database): Promise<Check> {
   try {
-    await database.ping();
+    await assertWritable(database);
     return { ok: true, message: `The ${database.engine} database answers.` };
-  } catch {
-    return { ok: false, message: `The ${database.engine} database does not answer.` };
+  } catch (error) {
+    const message = error instanceof DatabaseRefuses
+      ? error.message
+      : `The ${database.engine} database does not answer.`;
+    return { ok: false, message };
   }
 }
 

@@ -1,0 +1,78 @@
+import type { MoveState } from "../archive/move_state.ts";
+import { isHalfMoved } from "../archive/move_target.ts";
+import {
+  AS_IT_WAS,
+  provisionDefaultProject,
+  type Provisioned,
+  provisionForCommand,
+  type ProvisionPurpose,
+} from "../auth/default_project.ts";
+import { normaliseSiteUrls } from "../auth/stored_site_urls.ts";
+import type { Config } from "../config.ts";
+import { migrate, SchemaMismatch } from "../db/migrate.ts";
+import { MIGRATIONS } from "../db/migrations.ts";
+import { type Database, DatabaseRefuses, DiskFull } from "../db/sql.ts";
+import { assertWritable } from "../db/writable.ts";
+import type { Log } from "../http/log.ts";
+import type { Salts } from "../ingest/salts.ts";
+import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
+
+interface PreparedServices {
+  readonly database: Database;
+  readonly config: Pick<Config, "defaultProject">;
+  readonly salts: Pick<Salts, "rotateLate">;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly move: Pick<MoveState, "status"> | null;
+}
+
+const NOT_PROVISIONED = "the disk is full: the default project is as it was before this start";
+
+/**
+ * Returns `instead` if the disk is full, and throws other errors: a server that starts on a full disk answers
+ * reads, and a job rotates the salts once there is room.
+ */
+function unlessDiskIsFull<T>(error: unknown, instead: T): T {
+  if (error instanceof DiskFull) return instead;
+  throw error;
+}
+
+/** A server whose database takes no writes, such as in the midst of a failover, answers reads. */
+async function warnUnlessWritable(database: Database, log: Log): Promise<void> {
+  await assertWritable(database).catch((error) => {
+    if (!(error instanceof DatabaseRefuses)) throw error;
+    log.warn("no events can be taken in", { reason: error.message });
+  });
+}
+
+/**
+ * Migrates, and provisions the default project.
+ * @throws DatabaseUnavailable (try again), SchemaTooNew or SchemaMismatch
+ */
+export async function prepareDatabase(
+  { database, config, salts, log, now, move }: PreparedServices,
+  purpose: ProvisionPurpose,
+): Promise<Provisioned> {
+  if (move?.status === "moved") return AS_IT_WAS;
+  const { applied } = await migrate(database, MIGRATIONS);
+  for (const name of applied) log.info("migration applied", { name });
+  if (await isHalfMoved(database)) {
+    throw new SchemaMismatch(
+      "This database is the target of `footfall move`, which has not come to its end. Run it again " +
+        "where the embedded database is, and start here after it.",
+    );
+  }
+  await dropEmptiedTable(database);
+  const provisioning = purpose === "serve"
+    ? provisionDefaultProject(database, config.defaultProject, now())
+    : provisionForCommand(database, config.defaultProject);
+  const provisioned = await provisioning
+    .catch((error) => unlessDiskIsFull(error, { ...AS_IT_WAS, warning: NOT_PROVISIONED }));
+  if (provisioned.warning !== null) log.warn(provisioned.warning);
+  if (purpose === "serve") {
+    await normaliseSiteUrls(database).catch((error) => unlessDiskIsFull(error, undefined));
+  }
+  await salts.rotateLate().catch((error) => unlessDiskIsFull(error, undefined));
+  if (purpose === "serve") await warnUnlessWritable(database, log);
+  return provisioned;
+}

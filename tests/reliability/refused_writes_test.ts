@@ -1,0 +1,119 @@
+/** A database that answers and takes nothing in: servers are not ready, say why, and go on answering reads. */
+import assert from "node:assert/strict";
+import type { Sql } from "../../src/db/sql.ts";
+import { Load, postBatch } from "../support/load.ts";
+import { operatorToken, ServerProcess, startServer, until } from "../support/server_process.ts";
+import { startReplica } from "../support/throwaway_postgres.ts";
+import { onPostgres, type OwnPostgres } from "./on_postgres.ts";
+
+const STANDBY = /default_transaction_read_only is on; DATABASE_URL has to name/;
+const NO_RIGHT = /the role of the URL lacks a right; let it own Footfall's tables/;
+
+const load = new Load(() => null, { clients: 0, eventsPerBatch: 2 });
+
+/** Nothing is taken in, and that is told; reads are answered. */
+async function assertRefuses(server: ServerProcess, why: RegExp): Promise<void> {
+  const ready = await fetch(`${server.url}/readyz`);
+  const { status, checks } = await ready.json();
+  assert.deepEqual([ready.status, status, checks.database.ok], [503, "not_ready", false]);
+  assert.match(checks.database.message, why);
+  const posted = await postBatch(server.url, load.batch());
+  const { code, detail } = await posted.json();
+  assert.deepEqual([posted.status, code], [503, "database_unavailable"]);
+  assert.match(detail, /^The database refuses this: it is read-only, or the server lacks a right/);
+  const read = await fetch(`${server.url}/v1/kpis?project=prj_default`, {
+    headers: { "Authorization": `Bearer ${await operatorToken()}` },
+  });
+  assert.equal(read.status, 200, await read.text());
+}
+
+/** Starts a server on a database that another one has made ready. */
+async function assertStartTells(env: Record<string, string>, why: RegExp): Promise<void> {
+  await using server = await startServer(env);
+  const { reason } = await server.logged("no events can be taken in");
+  assert.match(String(reason), why);
+  await assertRefuses(server, why);
+  assert.equal(await server.stop(), 0);
+}
+
+async function setReadOnly(sql: Sql, isOn: boolean): Promise<void> {
+  await sql.query(`ALTER SYSTEM SET default_transaction_read_only = ${isOn ? "on" : "off"}`);
+  await sql.query("SELECT pg_reload_conf()");
+}
+
+async function takesIn(server: ServerProcess): Promise<boolean> {
+  if (!(await fetch(`${server.url}/readyz`)).ok) return false;
+  return (await postBatch(server.url, load.batch())).ok;
+}
+
+/** The same database for another role. */
+function urlOf({ env }: OwnPostgres, role: string): string {
+  return env.DATABASE_URL!.replace("postgres@", `${role}@`);
+}
+
+onPostgres(
+  "refused writes: a server whose database becomes read-only is not ready until it is not",
+  async (postgres) => {
+    await using server = await startServer(postgres.env);
+    assert(await takesIn(server));
+    const sql = postgres.open();
+    try {
+      await setReadOnly(sql, true);
+      const isReady = async () => (await fetch(`${server.url}/readyz`)).ok;
+      await until(10_000, async () => !await isReady(), "the setting holds");
+      await assertRefuses(server, STANDBY);
+      await assertStartTells(postgres.env, STANDBY);
+      await setReadOnly(sql, false);
+      await until(10_000, () => takesIn(server), "events are taken in again");
+    } finally {
+      await sql.close();
+    }
+    assert.equal(await server.stop(), 0);
+  },
+);
+
+onPostgres(
+  "refused writes: a start on an empty read-only database says why it waits",
+  async (postgres) => {
+    const sql = postgres.open();
+    try {
+      await setReadOnly(sql, true);
+      await using server = new ServerProcess(postgres.env);
+      await server.listening();
+      const { reason } = await server.logged(
+        "the database is not ready; trying again every second",
+      );
+      assert.match(String(reason), STANDBY);
+      await setReadOnly(sql, false);
+      await server.ready();
+      assert.equal(await server.stop(), 0);
+    } finally {
+      await sql.close();
+    }
+  },
+);
+
+onPostgres(
+  "refused writes: a start on a standby, and one as a role that may only read, say so",
+  async (postgres) => {
+    const first = await startServer(postgres.env);
+    assert.equal(await first.stop(), 0);
+    const replica = await startReplica(postgres.cluster);
+    try {
+      const url = new URL(postgres.env.DATABASE_URL!);
+      url.port = String(replica.port);
+      await assertStartTells({ ...postgres.env, DATABASE_URL: url.href }, STANDBY);
+    } finally {
+      await replica.remove();
+    }
+    const sql = postgres.open();
+    try {
+      await sql.script(
+        "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+      );
+    } finally {
+      await sql.close();
+    }
+    await assertStartTells({ ...postgres.env, DATABASE_URL: urlOf(postgres, "reader") }, NO_RIGHT);
+  },
+);
