@@ -72,9 +72,17 @@ export class DatabaseRefuses extends DatabaseUnavailable {
 
 /** A replica that answers reads is away, behind or none. */
 export class ReplicaUnavailable extends DatabaseUnavailable {
-  override readonly name = "ReplicaUnavailable";
-  override readonly detail =
+  override readonly name: string = "ReplicaUnavailable";
+  override readonly detail: string =
     "The replica that answers reads is away, or behind; events are taken in. Try again shortly.";
+}
+
+/** What is to answer reads holds the events of another installation. */
+export class ForeignReplica extends ReplicaUnavailable {
+  override readonly name = "ForeignReplica";
+  override readonly detail =
+    "The database that is to answer reads is no replica of this server's. Whoever runs the server has " +
+    "to see to DATABASE_READ_URL; events are taken in.";
 }
 
 /** The database answered, and refused the statement. `sqlState` is PostgreSQL's five-letter code. */

@@ -1,6 +1,6 @@
 import type { MoveState } from "../archive/move_state.ts";
 import { diskMessage, type DiskSpace, type DiskStatus } from "../db/disk_space.ts";
-import { type Database, DatabaseRefuses } from "../db/sql.ts";
+import { type Database, DatabaseRefuses, ForeignReplica } from "../db/sql.ts";
 import { assertWritable } from "../db/writable.ts";
 import { PROMETHEUS_TYPE } from "../http/prometheus.ts";
 import { json } from "../http/reply.ts";
@@ -86,8 +86,9 @@ async function replicaCheck(replica: Pick<Replica, "check">): Promise<Check> {
   try {
     await replica.check();
     return { ok: true, message: "The replica for reads answers." };
-  } catch {
-    return { ok: false, message: REPLICA_AWAY };
+  } catch (error) {
+    const message = error instanceof ForeignReplica ? `${error.message}.` : REPLICA_AWAY;
+    return { ok: false, message };
   }
 }
 

@@ -11,14 +11,23 @@ import { normaliseSiteUrls } from "../auth/stored_site_urls.ts";
 import type { Config } from "../config.ts";
 import { migrate, SchemaMismatch } from "../db/migrate.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
-import { type Database, DatabaseRefuses, DiskFull } from "../db/sql.ts";
+import {
+  type Database,
+  DatabaseRefuses,
+  DiskFull,
+  ForeignReplica,
+  ReplicaUnavailable,
+} from "../db/sql.ts";
 import { assertWritable } from "../db/writable.ts";
 import type { Log } from "../http/log.ts";
 import type { Salts } from "../ingest/salts.ts";
+import type { Replica } from "../reports/answer/replica.ts";
 import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
 
 interface PreparedServices {
   readonly database: Database;
+  /** Null: none is configured. */
+  readonly replica: Pick<Replica, "check"> | null;
   readonly config: Pick<Config, "defaultProject">;
   readonly salts: Pick<Salts, "rotateLate">;
   readonly log: Log;
@@ -45,12 +54,21 @@ async function warnUnlessWritable(database: Database, log: Log): Promise<void> {
   });
 }
 
+/** Throws SchemaMismatch where reads would be of another installation. A replica that is away may come. */
+async function checkReplica(replica: Pick<Replica, "check"> | null, log: Log): Promise<void> {
+  await replica?.check().catch((error) => {
+    if (error instanceof ForeignReplica) throw new SchemaMismatch(`${error.message}.`);
+    if (!(error instanceof ReplicaUnavailable)) throw error;
+    log.warn("reads are refused until the replica answers", { reason: error.message });
+  });
+}
+
 /**
  * Migrates, and provisions the default project.
  * @throws DatabaseUnavailable (try again), SchemaTooNew or SchemaMismatch
  */
 export async function prepareDatabase(
-  { database, config, salts, log, now, move }: PreparedServices,
+  { database, replica, config, salts, log, now, move }: PreparedServices,
   purpose: ProvisionPurpose,
 ): Promise<Provisioned> {
   if (move?.status === "moved") return AS_IT_WAS;
@@ -73,6 +91,9 @@ export async function prepareDatabase(
     await normaliseSiteUrls(database).catch((error) => unlessDiskIsFull(error, undefined));
   }
   await salts.rotateLate().catch((error) => unlessDiskIsFull(error, undefined));
-  if (purpose === "serve") await warnUnlessWritable(database, log);
+  if (purpose === "serve") {
+    await warnUnlessWritable(database, log);
+    await checkReplica(replica, log);
+  }
   return provisioned;
 }

@@ -2,12 +2,20 @@
 import assert from "node:assert/strict";
 import { openPostgres } from "../../src/db/postgres.ts";
 import type { Sql } from "../../src/db/sql.ts";
-import { API_KEY, operatorToken, pause, ServerProcess, until } from "../support/server_process.ts";
-import { startReplica } from "../support/throwaway_postgres.ts";
+import {
+  API_KEY,
+  operatorToken,
+  pause,
+  ServerProcess,
+  startServer,
+  until,
+} from "../support/server_process.ts";
+import { freshDatabase, startReplica } from "../support/throwaway_postgres.ts";
 import { onPostgres, type OwnPostgres } from "./on_postgres.ts";
 
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 const VIEWS = 4;
+const FOREIGN = /DATABASE_READ_URL names the database of another installation/;
 
 async function postViews(url: string, key: string): Promise<void> {
   const events = Array.from({ length: VIEWS }, () => ({
@@ -58,14 +66,18 @@ async function exportBySegment(url: string, project: string, sql: Sql): Promise<
 }
 
 /** What a read of one day's key figures is answered with while there is no replica to ask. */
-async function askRefused(url: string, accept = "application/json") {
+async function askRefused(
+  url: string,
+  accept = "application/json",
+  why = /^The replica that answers reads is away, or behind;/,
+) {
   const path = accept === "application/json" ? "kpis" : "events";
   const reply = await fetch(`${url}/v1/${path}?project=prj_default`, {
     headers: { "Authorization": `Bearer ${await operatorToken()}`, "Accept": accept },
   });
   const { code, detail } = await reply.json();
   assert.deepEqual([reply.status, code], [503, "database_unavailable"]);
-  assert.match(detail, /^The replica that answers reads is away, or behind;/);
+  assert.match(detail, why);
   assert.ok(reply.headers.has("retry-after"));
 }
 
@@ -166,5 +178,26 @@ onPostgres(
       );
       assert.equal(await server.stop(), 0);
     }
+  },
+);
+
+onPostgres(
+  "replica: another installation's database is refused, at start and later",
+  async (postgres) => {
+    const { url: otherUrl } = await freshDatabase(postgres.cluster);
+    const env = { ...postgres.env, DATABASE_READ_URL: otherUrl };
+    // Without tables yet it may be a replica that is to come.
+    await using server = await startServer(env);
+    const other = await startServer({ ...postgres.env, DATABASE_URL: otherUrl });
+    assert.equal(await other.stop(), 0);
+    await postViews(server.url, API_KEY);
+    const { status, checks } = await ask(server.url, "/readyz");
+    assert.equal(status, "degraded");
+    assert.match(checks.replica.message, FOREIGN);
+    await askRefused(server.url, "application/json", /see to DATABASE_READ_URL/);
+    assert.equal(await server.stop(), 0);
+    await using later = new ServerProcess(env);
+    assert.equal(await later.ended(), 1);
+    assert.match(later.errorOutput, FOREIGN);
   },
 );

@@ -1,6 +1,7 @@
 import {
   arrayLiteral,
   DatabaseUnavailable,
+  ForeignReplica,
   type Param,
   ReplicaUnavailable,
   type Sql,
@@ -20,9 +21,15 @@ export interface Replica {
    * @throws DatabaseUnavailable; of the replica ReplicaUnavailable
    */
   lagging(projectIds: readonly number[], msMax: number): Promise<CountLacked | null>;
-  /** Throws ReplicaUnavailable where it does not answer, or lacks the primary's tables. */
+  /**
+   * @throws ReplicaUnavailable where it does not answer, or lacks the primary's tables; ForeignReplica;
+   * DatabaseUnavailable of the primary, which is asked once
+   */
   check(): Promise<void>;
 }
+
+const FOREIGN =
+  "DATABASE_READ_URL names the database of another installation, not a replica of DATABASE_URL's: reads are refused";
 
 /** How long the replica is left before it is asked again. */
 const LOOK_PAUSE_MS = 10;
@@ -40,6 +47,10 @@ const LACKED = `
 SELECT coalesce(sum(event_count), 0)::int8 AS events
 FROM unnest($1::text::int[], $2::text::int8[]) AS k (project_id, last)
 JOIN journal j ON j.project_id = k.project_id AND j.journal_id > k.last`;
+
+// A replica has the row of the primary; another installation has made its own, at another microsecond.
+const MADE_AT = `
+SELECT extract(epoch FROM applied_at)::text AS at FROM schema_migrations WHERE version = 1`;
 
 /** undefined_function, object_not_in_prerequisite_state, feature_not_supported: a server without such positions. */
 const WITHOUT_POSITIONS = new Set(["42883", "55000", "0A000"]);
@@ -77,8 +88,17 @@ async function ofReplica<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
+/** Returns when the first migration was applied; null: a logical replica without that row. */
+async function madeAt(sql: Sql): Promise<string | null> {
+  return (await sql.query<{ at: string }>(MADE_AT))[0]?.at ?? null;
+}
+
 /** Compares the replica's positions in the write-ahead log, and rows of its journal, with the primary's. */
 export function createReplica(primary: Sql, replica: Sql): Replica {
+  let primaryMadeAt: string | null = null;
+  /** Whether the last check found it to be of the primary's installation. */
+  let isOurs = false;
+
   const countLacked: CountLacked = async (snapshot, projectIds) => {
     const lasts = arrayLiteral(await lastRows(snapshot, projectIds));
     const [lacked] = await primary.query<{ events: number }>(LACKED, [
@@ -88,33 +108,43 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
     return lacked!.events;
   };
 
-  return {
-    async lagging(projectIds, msMax) {
-      const endsAtMs = performance.now() + msMax;
-      const written = await rowOf<{ position: string }>(
-        primary,
-        "SELECT pg_current_wal_lsn()::text AS position",
-      );
-      const position = written?.position ?? null;
-      let rows: readonly number[] | null = null;
-      for (;;) {
-        const replayed = await ofReplica(
-          rowOf<{ has: boolean | null }>(replica, HAS_REPLAYED, [position]),
-        );
-        let has = replayed?.has ?? null;
-        if (has === null) {
-          rows ??= await lastRows(primary, projectIds);
-          const known = await ofReplica(lastRows(replica, projectIds));
-          has = rows.every((last, i) => last <= known[i]!);
-        }
-        if (has) return null;
-        if (performance.now() >= endsAtMs) return countLacked;
-        await pause(LOOK_PAUSE_MS);
-      }
-    },
+  async function check(): Promise<void> {
+    primaryMadeAt ??= await madeAt(primary);
+    const replicaMadeAt = await ofReplica(promptly(madeAt(replica)));
+    isOurs = replicaMadeAt === null || replicaMadeAt === primaryMadeAt;
+    if (!isOurs) throw new ForeignReplica(FOREIGN);
+  }
 
-    async check() {
-      await ofReplica(promptly(lastRows(replica, [])));
-    },
-  };
+  async function waitedFor(projectIds: readonly number[], msMax: number): Promise<boolean> {
+    const endsAtMs = performance.now() + msMax;
+    const written = await rowOf<{ position: string }>(
+      primary,
+      "SELECT pg_current_wal_lsn()::text AS position",
+    );
+    const position = written?.position ?? null;
+    let rows: readonly number[] | null = null;
+    for (;;) {
+      const replayed = await ofReplica(
+        rowOf<{ has: boolean | null }>(replica, HAS_REPLAYED, [position]),
+      );
+      let has = replayed?.has ?? null;
+      if (has === null) {
+        rows ??= await lastRows(primary, projectIds);
+        const known = await ofReplica(lastRows(replica, projectIds));
+        has = rows.every((last, i) => last <= known[i]!);
+      }
+      if (has) return true;
+      if (performance.now() >= endsAtMs) return false;
+      await pause(LOOK_PAUSE_MS);
+    }
+  }
+
+  async function lagging(projectIds: readonly number[], msMax: number) {
+    const has = await waitedFor(projectIds, msMax);
+    // After the wait, as a replica of a new database may lack its tables for a moment.
+    if (!isOurs) await check();
+    return has ? null : countLacked;
+  }
+
+  return { lagging, check };
 }
