@@ -20,6 +20,8 @@ export interface HealthServices {
 
 export interface MetricsServices {
   readonly metrics: Metrics;
+  /** Null: none is configured. */
+  readonly replica: Pick<Replica, "status"> | null;
   readonly mayReadMetrics: (peer: string | null, headers: Headers) => boolean;
 }
 
@@ -123,12 +125,12 @@ export async function getReadiness(
 }
 
 /** `GET /metrics`: the metrics in Prometheus' text format, for requests that `mayReadMetrics` admits. */
-export function getMetrics(
-  { metrics, mayReadMetrics }: MetricsServices,
+export async function getMetrics(
+  { metrics, replica, mayReadMetrics }: MetricsServices,
   { request, peer }: MetricsRequest,
-): Response {
+): Promise<Response> {
   if (!mayReadMetrics(peer, request.headers)) throw metricsClosed();
-  return new Response(metrics.text(), {
+  return new Response(metrics.text(await replica?.status() ?? null), {
     headers: { "Content-Type": PROMETHEUS_TYPE, "Cache-Control": "no-store" },
   });
 }

@@ -1,3 +1,4 @@
+import type { ReplicaStatus } from "../reports/answer/replica.ts";
 import { Counter, exposition, Gauge, Histogram } from "../http/prometheus.ts";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -23,6 +24,15 @@ function gaugesOf({ freeBytes, level }: DiskGauges): Gauge[] {
       level,
     ),
   ];
+}
+
+function replicaGauge(status: ReplicaStatus): Gauge {
+  const level = { follows: 0, behind: 1, away: 2, unknown: NaN }[status];
+  return new Gauge(
+    "footfall_replica_status",
+    "0: the replica for reads follows, 1: behind, 2: away or none of this database, reads are refused; NaN: nobody knows, as the database is away",
+    () => level,
+  );
 }
 
 /** The metrics of one server, counted since it started. */
@@ -123,8 +133,11 @@ export class Metrics {
     this.#projectionFailures.add(1, { cause });
   }
 
-  /** Returns all metrics in Prometheus' text format. */
-  text(): string {
+  /**
+   * Returns all metrics in Prometheus' text format.
+   * @param replica how the replica for reads is; null: there is none
+   */
+  text(replica: ReplicaStatus | null): string {
     return exposition([
       this.#requests,
       this.#requestSeconds,
@@ -139,6 +152,7 @@ export class Metrics {
       this.#queueDepth,
       this.#bodyBytes,
       ...this.#disk,
+      ...(replica === null ? [] : [replicaGauge(replica)]),
       this.#residentBytes,
     ]);
   }

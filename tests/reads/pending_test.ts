@@ -141,7 +141,8 @@ onBothEngines(
   async (_t, db) => {
     const database = await openWithProjects(db);
     const lagging = () => Promise.resolve(() => Promise.resolve(3));
-    const replica = { lagging, check: () => Promise.resolve() };
+    const check = () => Promise.resolve();
+    const replica = { lagging, check, status: () => Promise.resolve("behind" as const) };
     const services = { ...stopped(database).services, replica, database };
     const url = new URL("http://x/v1/events");
     const headers = { Accept: "application/x-ndjson" };

@@ -81,6 +81,12 @@ async function askRefused(
   assert.ok(reply.headers.has("retry-after"));
 }
 
+/** What /metrics tells of the replica. */
+async function toldStatus(url: string): Promise<string | undefined> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return /^footfall_replica_status (.*)$/m.exec(text)?.[1];
+}
+
 /** A server that reads from a standby, and a connection to that. */
 async function withReplica(
   { cluster, env }: OwnPostgres,
@@ -123,6 +129,7 @@ onPostgres(
       const made = await newProject(server.url);
       assert.equal((await ask(server.url, `/v1/kpis?project=${made.id}`)).pending, 0);
 
+      assert.equal(await toldStatus(server.url), "0");
       await sql.query("SELECT pg_wal_replay_pause()");
       const later = await newProject(server.url);
       for (const { key } of [made, later]) await postViews(server.url, key);
@@ -131,6 +138,7 @@ onPostgres(
         assert.equal((await ask(server.url, read)).pending, VIEWS, read);
       }
       assert.equal((await ask(server.url, `/v1/kpis?project=${made.id}`)).pending, VIEWS);
+      assert.equal(await toldStatus(server.url), "1");
       await sql.query("SELECT pg_wal_replay_resume()");
       await until(20_000, async () => {
         const { totals } = await ask(server.url, `/v1/kpis?project=${later.id}`);
@@ -153,6 +161,7 @@ onPostgres(
       const { totals, pending } = await told();
       assert.deepEqual([totals.pageviews, pending], [VIEWS, VIEWS]);
       await askRefused(server.url, "application/x-ndjson");
+      assert.equal(await toldStatus(server.url), "1");
     }),
 );
 
@@ -170,6 +179,7 @@ onPostgres(
       const { status, checks } = await ask(server.url, "/readyz");
       assert.deepEqual([status, checks.replica.ok, checks.database.ok], ["degraded", false, true]);
       assert.match(checks.replica.message, /DATABASE_READ_URL/);
+      assert.equal(await toldStatus(server.url), "2");
       await postViews(server.url, API_KEY);
       await askRefused(server.url);
       assert.match(
@@ -194,6 +204,7 @@ onPostgres(
     const { status, checks } = await ask(server.url, "/readyz");
     assert.equal(status, "degraded");
     assert.match(checks.replica.message, FOREIGN);
+    assert.equal(await toldStatus(server.url), "2");
     await askRefused(server.url, "application/json", /see to DATABASE_READ_URL/);
     assert.equal(await server.stop(), 0);
     await using later = new ServerProcess(env);

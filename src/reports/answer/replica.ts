@@ -8,6 +8,7 @@ import {
   StatementRefused,
 } from "../../db/sql.ts";
 import { promptly } from "../../db/deadline.ts";
+import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
 import { pause } from "../../pause.ts";
 
 /** Counts the stored events of projects that a snapshot of the replica lacks. */
@@ -26,7 +27,12 @@ export interface Replica {
    * DatabaseUnavailable of the primary, which is asked once
    */
   check(): Promise<void>;
+  /** Returns how it is now. Never throws. */
+  status(): Promise<ReplicaStatus>;
 }
+
+/** Behind: it lacks what was committed a read's wait ago. Unknown: the primary is away. */
+export type ReplicaStatus = "follows" | "behind" | "away" | "unknown";
 
 const FOREIGN =
   "DATABASE_READ_URL names the database of another installation, not a replica of DATABASE_URL's: reads are refused";
@@ -146,5 +152,16 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
     return has ? null : countLacked;
   }
 
-  return { lagging, check };
+  async function status(): Promise<ReplicaStatus> {
+    try {
+      await check();
+      const projects = await primary.query<{ id: number }>("SELECT project_id AS id FROM projects");
+      const ids = projects.map(({ id }) => id);
+      return await promptly(lagging(ids, PROJECTION_WAIT_MS_MAX)) === null ? "follows" : "behind";
+    } catch (error) {
+      return error instanceof ReplicaUnavailable ? "away" : "unknown";
+    }
+  }
+
+  return { lagging, check, status };
 }
