@@ -48,3 +48,16 @@ export const UNIQUE_VIOLATION = "23505";
 export function isRefused(error: unknown, sqlState: string): boolean {
   return error instanceof StatementRefused && error.sqlState === sqlState;
 }
+
+/**
+ * Codes of what the same statements may succeed with a little later: serialization failures, among them a
+ * replica's recovery that conflicts with a reader, deadlocks, locks that are not free, cancelled statements.
+ */
+const IN_PASSING = new Set(["40001", "40P01", "55P03", "57014"]);
+
+/** Returns the error as DatabaseUnavailable where asking again later may help; else null. */
+export function unavailability(error: unknown): DatabaseUnavailable | null {
+  if (error instanceof DatabaseUnavailable) return error;
+  if (!(error instanceof StatementRefused && IN_PASSING.has(error.sqlState))) return null;
+  return new DatabaseUnavailable(`${error.message} (${error.sqlState})`, { cause: error });
+}

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable } from "../db/sql.ts";
+import { unavailability } from "../db/refusal.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { ClientGone } from "./client_gone.ts";
@@ -109,9 +109,10 @@ function asProblem(error: unknown, log: Log, requestId: string): Problem {
     }
     return error;
   }
-  if (error instanceof DatabaseUnavailable) {
-    log.warn("database unavailable", { requestId, reason: error.message });
-    return new Problem("database_unavailable", error.detail, {
+  const unavailable = unavailability(error);
+  if (unavailable !== null) {
+    log.warn("database unavailable", { requestId, reason: unavailable.message });
+    return new Problem("database_unavailable", unavailable.detail, {
       headers: { "Retry-After": String(RETRY_AFTER_S) },
     });
   }

@@ -117,3 +117,33 @@ onPostgres(
     await assertStartTells({ ...postgres.env, DATABASE_URL: urlOf(postgres, "reader") }, NO_RIGHT);
   },
 );
+
+onPostgres(
+  "refused writes: what the database refuses in passing is asked for again, and no mistake",
+  async (postgres) => {
+    const first = await startServer(postgres.env);
+    assert.equal(await first.stop(), 0);
+    const sql = postgres.open();
+    try {
+      await sql.query(`ALTER ROLE postgres SET lock_timeout = 100`);
+      await using server = await startServer(postgres.env);
+      const headers = { "Authorization": `Bearer ${await operatorToken()}` };
+      await sql.transaction(async (tx) => {
+        await tx.query("LOCK TABLE projects IN ACCESS EXCLUSIVE MODE");
+        const asked = ["projects", "overview", "kpis?project=prj_default"].map((path) =>
+          fetch(`${server.url}/v1/${path}`, { headers })
+        );
+        for (const reply of await Promise.all([...asked, postBatch(server.url, load.batch())])) {
+          const { code } = await reply.json();
+          assert.deepEqual([reply.status, code], [503, "database_unavailable"], reply.url);
+          assert(reply.headers.has("retry-after"));
+        }
+      });
+      await until(10_000, () => takesIn(server), "events are taken in again");
+      assert.match(server.errorOutput, /canceling statement due to lock timeout \(55P03\)/);
+      assert.equal(await server.stop(), 0);
+    } finally {
+      await sql.close();
+    }
+  },
+);

@@ -1,19 +1,13 @@
 import { ALL_ROWS_FETCHED } from "../../db/binary_rows.ts";
-import {
-  type Database,
-  DatabaseUnavailable,
-  READ_SNAPSHOT,
-  type Sql,
-  StatementRefused,
-} from "../../db/sql.ts";
+import { isRefused, unavailability } from "../../db/refusal.ts";
+import { type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
 import { RETRY_AFTER_S } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
 import { DAMAGE_ADVICE, damageOf } from "../../store/damage.ts";
 
-/** SQLSTATE of a cancelled statement, and of a reader that a replica's recovery conflicts with. */
+/** SQLSTATE of a cancelled statement. */
 const CANCELLED = "57014";
-const RECOVERY_CONFLICT = "40001";
 
 const TOO_SLOW = "The read took too long. Ask for a shorter range or fewer filters, or try again.";
 
@@ -124,9 +118,7 @@ function timed(sql: Sql, deadline: Deadline): Sql {
 
 /** Whether a failed read may succeed a little later, unchanged. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof ScanLost || error instanceof DatabaseUnavailable) return true;
-  return error instanceof StatementRefused &&
-    (error.sqlState === CANCELLED || error.sqlState === RECOVERY_CONFLICT);
+  return error instanceof ScanLost || unavailability(error) !== null;
 }
 
 /** Returns the error of a damaged segment or block as a Problem, any other error as it is. */
@@ -145,9 +137,7 @@ export function readFailure(error: unknown): unknown {
       headers: { "Retry-After": String(RETRY_AFTER_S) },
     });
   }
-  if (!(error instanceof StatementRefused)) return damageTold(error);
-  if (error.sqlState === CANCELLED) return readTimeout();
-  return error.sqlState === RECOVERY_CONFLICT ? new DatabaseUnavailable(error.message) : error;
+  return isRefused(error, CANCELLED) ? readTimeout() : damageTold(error);
 }
 
 /**
