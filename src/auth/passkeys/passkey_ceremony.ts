@@ -25,6 +25,8 @@ export interface StoredPasskey {
 
 const NAME = "Footfall";
 const TIMEOUT_MS = PASSKEY_CEREMONY_S_MAX * 1_000;
+/** By what a browser reaches a device, in WebAuthn's words. */
+const TRANSPORTS = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
 
 /** WebAuthn itself, by a library that the first passkey loads. */
 const library = () => import("@simplewebauthn/server");
@@ -71,7 +73,14 @@ export async function registered(
   ) ?? {};
   if (verified !== true || registrationInfo === undefined) return null;
   const { id, publicKey, counter, transports } = registrationInfo.credential;
-  return { credentialId: id, publicKey, counter, transports: transports ?? [] };
+  // As the client said them, which no signature covers: anything may stand there.
+  const named: readonly unknown[] = Array.isArray(transports) ? transports : [];
+  return {
+    credentialId: id,
+    publicKey,
+    counter,
+    transports: TRANSPORTS.filter((each) => named.includes(each)),
+  };
 }
 
 /** What the browser asks any device for to sign in: whose it is, the device says. */

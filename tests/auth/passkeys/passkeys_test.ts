@@ -17,12 +17,13 @@ const call = async (method, path, body) => {
   const text = await reply.text();
   return { status: reply.status, body: text === "" ? null : JSON.parse(text) };
 };
-const make = async (name) => {
+const made = async () => {
   const { body } = await call("POST", "/v1/auth/passkeys/options");
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(body);
-  const made = await navigator.credentials.create({ publicKey });
-  return await call("POST", "/v1/auth/passkeys", { name, response: made.toJSON() });
+  return (await navigator.credentials.create({ publicKey })).toJSON();
 };
+const keep = async (name, response) => await call("POST", "/v1/auth/passkeys", { name, response });
+const make = async (name) => await keep(name, await made());
 const answer = async () => {
   const { body } = await call("POST", "/v1/auth/passkeys/sign-in/options");
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(body);
@@ -99,6 +100,20 @@ Deno.test({
           body.passkeys.map(({ name, lastUsedAt }: Told) => [name, lastUsedAt]),
           [["Ada's laptop", null]],
         );
+      });
+      await t.step("of what it says of its transports those that there are are kept", async () => {
+        const other = await pageWithDevice(browser, url);
+        await join(app, other, "cleo@example.com");
+        const kept = await run(
+          other,
+          `const response = await made();
+          response.response.transports = ["usb", "a\\0b", null, { toString: 1 }, "internal", "usb"];
+          const { status, body } = await keep("Odd", response);
+          const options = await call("POST", "/v1/auth/passkeys/options");
+          return { status, of: options.body.excludeCredentials.find(({ id }) => id === body.id) };`,
+        );
+        assert.equal(kept.status, 201);
+        assert.deepEqual(kept.of.transports, ["internal", "usb"]);
       });
       let used: unknown;
       await t.step("opens the account without a password", async () => {
