@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { useEffect, useState } from "preact/hooks";
 import { ApiProblem } from "./api_problem.ts";
 import { callByCookie } from "./cookie_call.ts";
 
@@ -10,6 +11,16 @@ export function canUsePasskeys(): boolean {
   return typeof globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON === "function";
 }
 
+/**
+ * Says that nobody waits for the device any longer, once what asked for it is gone from the page. Browsers
+ * that go on waiting refuse the next question to a device.
+ */
+export function useDeviceSignal(): AbortSignal {
+  const [wait] = useState(() => new AbortController());
+  useEffect(() => () => wait.abort(), []);
+  return wait.signal;
+}
+
 /** What the device refused, in words that say what to do. */
 function told(error: unknown, isNew: boolean): ApiProblem {
   if (error instanceof ApiProblem) return error;
@@ -18,18 +29,22 @@ function told(error: unknown, isNew: boolean): ApiProblem {
     ? "This device has a passkey for your account already."
     : name === "NotAllowedError"
     ? isNew
-      ? "No passkey was made: you cancelled it, or it took too long. Try again."
+      ? "No passkey was made: you cancelled it, it took too long, or this device cannot check that it is you. Try again."
       : "No passkey was used: you cancelled it, it took too long, or this device has none for this address. Try again, or sign in otherwise."
+    : isNew
+    ? "This browser makes no passkeys at this address."
     : "This browser cannot use passkeys at this address. Sign in otherwise.";
   return new ApiProblem(0, "passkey_refused", detail);
 }
 
 /** Makes a passkey on this device, and has the server keep it. Throws ApiProblem. */
-export async function addPasskey(name: string): Promise<void> {
+export async function addPasskey(name: string, signal: AbortSignal): Promise<void> {
   try {
     const options = await callByCookie<Options>("POST", "/v1/auth/passkeys/options");
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options as never);
-    const made = await navigator.credentials.create({ publicKey }) as PublicKeyCredential | null;
+    const made = await navigator.credentials.create({ publicKey, signal }) as
+      | PublicKeyCredential
+      | null;
     if (made === null) throw new DOMException("", "NotAllowedError");
     await callByCookie("POST", "/v1/auth/passkeys", { name, response: made.toJSON() });
   } catch (error) {
@@ -38,11 +53,13 @@ export async function addPasskey(name: string): Promise<void> {
 }
 
 /** Begins a session with a passkey of this device. Throws ApiProblem. */
-export async function signInByPasskey(): Promise<void> {
+export async function signInByPasskey(signal: AbortSignal): Promise<void> {
   try {
     const options = await callByCookie<Options>("POST", "/v1/auth/passkeys/sign-in/options");
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as never);
-    const used = await navigator.credentials.get({ publicKey }) as PublicKeyCredential | null;
+    const used = await navigator.credentials.get({ publicKey, signal }) as
+      | PublicKeyCredential
+      | null;
     if (used === null) throw new DOMException("", "NotAllowedError");
     await callByCookie("POST", "/v1/auth/passkeys/sign-in", { response: used.toJSON() });
   } catch (error) {

@@ -8,7 +8,7 @@ import { EntranceForm } from "./entrance_form.tsx";
 import { PasswordField, TextField } from "./field.tsx";
 import { Icon } from "./icons.tsx";
 import { ErrorNote, Skeleton } from "./panel.tsx";
-import { canUsePasskeys, signInByPasskey } from "./passkey_device.ts";
+import { canUsePasskeys, signInByPasskey, useDeviceSignal } from "./passkey_device.ts";
 import { Refused, useRequest } from "./request_state.tsx";
 import { lastEmail, signedOutMessage, takeUpSession } from "./session.ts";
 import { SignInByToken } from "./sign_in_token.tsx";
@@ -59,8 +59,9 @@ function PasswordForm() {
 }
 
 function PasskeyButton() {
+  const signal = useDeviceSignal();
   const { isBusy, problem, run } = useRequest(async () => {
-    await signInByPasskey();
+    await signInByPasskey(signal);
     await takeUpSession();
   });
   return (

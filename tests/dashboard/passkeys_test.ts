@@ -23,6 +23,7 @@ test("passkeys: offered after a password, made, used to sign in, and removed", a
   await press(page, "Go on", ".dialog");
   await visit.sees(page, "not used yet");
   await visit.until(page, `document.querySelector(".dialog") === null`);
+  await visit.until(page, `document.querySelector(".hint") === null`);
   await press(page, "Sign out", ".side-foot");
   await visit.sees(page, "Sign in", "h1");
   await press(page, "Sign in with a passkey");
@@ -31,4 +32,28 @@ test("passkeys: offered after a password, made, used to sign in, and removed", a
   await press(page, "Remove the passkey Laptop");
   await press(page, "Remove it", ".dialog");
   await visit.sees(page, "None yet.");
+});
+
+test("passkeys: a device that is given up can be asked again", async (visit) => {
+  const who = await member(visit);
+  const page = await visit.context.newPage();
+  await page.setViewport({ width: 1440, height: 900 });
+  const answer = await addPasskeyDevice(page, { isWaiting: true });
+  const account = "/?view=settings&section=account";
+  await page.goto(visit.world.url.replace("127.0.0.1", "localhost") + account);
+  // The device is asked to sign in, and its owner signs in by a password all the same.
+  await press(page, "Sign in with a passkey");
+  await visit.sees(page, "Waiting for your device…");
+  await fill(page, "E-mail", who.email);
+  await fill(page, "Password", PASSWORD);
+  await page.keyboard.press("Enter");
+  await visit.sees(page, "None yet.");
+  await press(page, "Add a passkey", ".panel");
+  await press(page, "Go on", ".dialog");
+  await visit.sees(page, "Waiting for your device…", ".dialog");
+  await press(page, "Cancel", ".dialog");
+  await answer();
+  await press(page, "Add a passkey", ".panel");
+  await press(page, "Go on", ".dialog");
+  await visit.sees(page, "not used yet");
 });

@@ -113,6 +113,7 @@ function refused(detail: string): Problem {
   return new Problem("passkey_refused", detail);
 }
 
+const NOT_KEPT = "The passkey was not accepted, and is not kept. Try again.";
 const NOT_HELD = "The passkey was not accepted. Try again, or sign in otherwise.";
 
 /** `GET /v1/auth/passkeys` */
@@ -148,11 +149,11 @@ export async function postPasskey(
     challenge,
     response as unknown as RegistrationResponseJSON,
   );
-  if (passkey === null) throw refused(NOT_HELD);
+  if (passkey === null) throw refused(NOT_KEPT);
   const nowMs = services.now();
   const added = await services.sql.transaction(async (sql) => {
     if (!await takeChallenge(sql, challenge, { validS: PASSKEY_CEREMONY_S_MAX, nowMs })) {
-      throw refused(NOT_HELD);
+      throw refused(NOT_KEPT);
     }
     const added = await addPasskey(sql, { personId: person.id, name, passkey, nowMs });
     await recordAudit(sql, {

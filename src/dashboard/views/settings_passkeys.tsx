@@ -7,7 +7,8 @@ import { TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
-import { addPasskey, canUsePasskeys } from "../passkey_device.ts";
+import { addPasskey, canUsePasskeys, useDeviceSignal } from "../passkey_device.ts";
+import { typedPassword } from "../passkey_hint.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import { useRead } from "../resource.ts";
@@ -25,8 +26,11 @@ interface DialogProps {
 
 function Add({ onClose, onDone }: DialogProps) {
   const [name, setName] = useState("");
+  const signal = useDeviceSignal();
   const request = useRequest(async () => {
-    await addPasskey(name.trim() || "Passkey");
+    await addPasskey(name.trim() || "Passkey", signal);
+    // The hint has been followed.
+    typedPassword.value = false;
     onDone();
   });
   return (
