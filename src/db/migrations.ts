@@ -24,6 +24,7 @@ import sessionless from "../../migrations/0025_sessionless.sql" with { type: "te
 import toldToNobody from "../../migrations/0027_told_to_nobody.sql" with { type: "text" };
 import journalByTime from "../../migrations/0028_journal_by_time.sql" with { type: "text" };
 import slotKeys from "../../migrations/0029_slot_keys.sql" with { type: "text" };
+import wordsLeft from "../../migrations/0030_words_left.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -54,4 +55,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 27, name: "0027_told_to_nobody", sql: toldToNobody },
   { version: 28, name: "0028_journal_by_time", sql: journalByTime },
   { version: 29, name: "0029_slot_keys", sql: slotKeys },
+  { version: 30, name: "0030_words_left", sql: wordsLeft },
 ];

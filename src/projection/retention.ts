@@ -16,7 +16,7 @@ import { beginProjection, type ProjectedProject } from "./projected_project.ts";
 import { EXPIRED_DAYS_AIM, EXPIRED_EVENTS_AIM } from "./projection_limits.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsBefore } from "./stored_sessions.ts";
-import { type EarlierLook, lookEarlier, removeUnused, unusedOf } from "./unused_words.ts";
+import { allWords, type EarlierLook, lookEarlier, removeUnused, unusedOf } from "./unused_words.ts";
 
 /** Returns the instants up to which successive transactions delete; the last one is `beforeMs`. */
 async function stepsBefore(
@@ -117,11 +117,29 @@ async function removeWords(
   }
 }
 
+/** Returns the words to begin with: where an earlier removal was broken off, all of the project's. */
+async function wordsLeft(sql: Sql, projectId: number): Promise<UsedWords | null> {
+  const [row] = await sql.query<{ words_left: boolean }>(
+    "SELECT words_left FROM projections WHERE project_id = $1::int",
+    [projectId],
+  );
+  return row?.words_left === true ? await allWords(sql, projectId) : null;
+}
+
+/** Notes whether events have gone whose words have not. */
+async function noteWordsLeft(tx: Sql, projectId: number, areLeft: boolean): Promise<void> {
+  await tx.query(
+    `UPDATE projections SET words_left = $2::bool
+    WHERE project_id = $1::int AND words_left <> $2::bool`,
+    [projectId, areLeft],
+  );
+}
+
 /**
  * Deletes all events before an instant from a project, as if they had never been stored: sessions that cross
  * the instant keep their later part, and first sightings are found again. The owner of an anonymous id stays
  * known while that user has events left. Names, paths, titles, referrers, campaign tags and places that no event
- * has any more go with them. Pending events are left alone.
+ * has any more go with the last of them, also of a removal that was broken off. Pending events are left alone.
  * @param eventsAim about how many events one transaction deletes
  * @returns how many events were deleted
  */
@@ -132,7 +150,8 @@ export async function deleteEventsBefore(
   eventsAim = EXPIRED_EVENTS_AIM,
 ): Promise<number> {
   let events = 0;
-  const words = noWords();
+  const left = await wordsLeft(database, projectId);
+  const words = left ?? noWords();
   for (const stepMs of await stepsBefore(database, projectId, beforeMs, eventsAim)) {
     // Once, since what is left has to be gone through for it.
     const isLast = stepMs === beforeMs;
@@ -142,8 +161,9 @@ export async function deleteEventsBefore(
       if (project === null) return 0;
       const step = { beforeMs: stepMs, endMs: beforeMs, words };
       const eventIds = await deleteStep(tx, projectId, project, step);
-      if (events + eventIds.length === 0) return 0;
+      if (left === null && events + eventIds.length === 0) return 0;
       if (isLast) await removeWords(tx, projectId, words, { beforeMs }, earlier);
+      await noteWordsLeft(tx, projectId, !isLast);
       await raiseLinksVersion(tx, projectId);
       // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
       await deleteEventIds(tx, projectId, eventIds);

@@ -1,3 +1,4 @@
+import { packInts, unpackInts } from "../db/packed_ints.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { EventSelection } from "../store/timed_events.ts";
 import { SegmentUnreadable } from "../store/segment_head.ts";
@@ -57,6 +58,23 @@ const removable = (words: UsedWords): UsedWords => ({
 
 const isWithin = (words: UsedWords, others: UsedWords): boolean =>
   KINDS.every((kind) => words[kind].isSubsetOf(others[kind]));
+
+/** Returns the numbers of all words of a project. */
+export async function allWords(sql: Sql, projectId: number): Promise<UsedWords> {
+  const idsOf = async (table: string, number: string) => {
+    const [row] = await sql.query<{ ids: string | null }>(
+      `SELECT ${packInts([number])} AS ids FROM ${table} WHERE project_id = $1::int`,
+      [projectId],
+    );
+    return new Set(unpackInts(row!.ids));
+  };
+  return {
+    terms: await idsOf("terms", "term_id"),
+    referrers: await idsOf("referrers", "referrer_id"),
+    contexts: await idsOf(CONTEXTS.table, CONTEXTS.number),
+    traffic: await idsOf(TRAFFIC.table, TRAFFIC.number),
+  };
+}
 
 /** What was found of the words of events that are to go, before their project was locked. */
 export interface EarlierLook {

@@ -64,3 +64,32 @@ for (const [name, remove] of Object.entries(REMOVALS)) {
     },
   );
 }
+
+onBothEngines(
+  "retention: words of a removal that was broken off go with the next",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const own = { utm_source: "user-42", city: "Ulm", referrer: "https://mail.test/user-42" };
+    const old = (step: number) =>
+      rowAt(step, { ...own, anonymous_id: `u${step}`, path: `/${step}` });
+    const kept = [rowAt(122, { anonymous_id: "a2", path: "/" })];
+    const project = await projected(database, [old(1), old(90), ...kept]);
+    const rest = await projected(database, kept);
+    const fields = ["path", "referrer", "source", "city"];
+    const valuesOf = (project: number) =>
+      Promise.all(fields.map((field) => candidateValues(database, project, field)));
+    // The server ends once the first of two transactions has been committed.
+    const transaction = database.transaction.bind(database);
+    let begun = 0;
+    database.transaction = async (work) => {
+      if (begun++ > 0) throw new Error("ended");
+      return await transaction(work);
+    };
+    await assert.rejects(deleteEventsBefore(database, project, BEFORE_MS, 1), /^Error: ended$/);
+    database.transaction = transaction;
+    assert.deepEqual((await valuesOf(project))[0]!.toSorted(), ["/", "/1", "/90"]);
+    assert.equal(await deleteEventsBefore(database, project, BEFORE_MS, 1), 1);
+    assert.deepEqual(await valuesOf(project), await valuesOf(rest));
+    await assertSameWith(database, project, rest, [rowAt(140, { ...own, anonymous_id: "a4" })]);
+  },
+);
