@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
 import { type Capture, startCapture } from "./capture.ts";
-import { Delivery } from "./delivery.ts";
-import { eventId } from "./event_id.ts";
 import { openIdentity } from "./identity.ts";
+import { eventId } from "./event_id.ts";
+import { type Delivery, openDelivery } from "./delivery.ts";
 import { currentPage } from "./page.ts";
-import { Queue } from "./queue.ts";
+import { openQueue, type Queue } from "./queue.ts";
 import type { Record } from "./record.ts";
 import type { Analytics, AnalyticsOptions } from "./sdk.d.ts";
 import { openStore, type Store } from "./store.ts";
@@ -34,8 +34,7 @@ const clients = (globalThis as { _footfall?: Map<string, Client> })._footfall ??
 /** Ties the client to the page's life. Pages die without notice, so every chance is taken. */
 function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | undefined): void {
   // Of several clients on a page none is the heir of a refused key, and not all come at once.
-  const adopt = (isLate?: boolean) =>
-    queue.adopt(isLate && clients.size < 2).then(() => delivery.wake());
+  const adopt = (isLate?: boolean) => queue.adopt(isLate && clients.size < 2).then(delivery.wake);
   addEventListener("pagehide", () => {
     capture()?.end();
     delivery.leave();
@@ -52,7 +51,7 @@ function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | un
     capture()?.end(true);
     delivery.leave();
   });
-  addEventListener("online", () => delivery.retry());
+  addEventListener("online", delivery.retry);
   adopt();
   setInterval(adopt, Limit.ADOPTIONS_MS, true);
 }
@@ -63,8 +62,8 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
   const log = (...what: unknown[]) => options.debug && console.info("[footfall]", ...what);
   const store = options.store ?? openStore(inPage);
   const identity = openIdentity(store);
-  const queue = new Queue(store, apiKey);
-  const delivery = new Delivery(queue, store, { ...options, ...identity, apiKey, endpoint, log });
+  const queue = openQueue(store, apiKey);
+  const delivery = openDelivery(queue, store, { ...options, ...identity, apiKey, endpoint, log });
   let capture: Capture | undefined;
 
   /** The page comes first: it never sees an error. */
@@ -117,7 +116,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
       });
     },
     reset: identity.reset,
-    flush: () => delivery.flush(),
+    flush: delivery.flush,
     optOut() {
       identity.optOut();
       queue.clear();

@@ -24,8 +24,8 @@ export interface Capture {
 
 /** Never reads text or values: positions, selectors and addresses alone. */
 export function startCapture(parts: Autocapture, record: Record): Capture {
-  const scroll = parts.scroll === false ? undefined : createScroll(record);
-  const clicks = parts.clicks === false ? undefined : watchClicks(record);
+  const scroll = parts.scroll !== false && createScroll(record);
+  const clicks = parts.clicks !== false && watchClicks(record);
   function clicked(event: MouseEvent) {
     const path = event.composedPath() as Element[];
     const closest: Closest = <E extends Element>(selector: string) =>
@@ -34,7 +34,7 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
     const isIgnored = closest("[data-footfall-ignore],input[type=password]");
     // Only people click; the right button neither opens a link nor presses anything.
     if (!event.isTrusted || isIgnored || event.button > 1) return;
-    if (!event.button) clicks?.clicked(event, path, closest);
+    if (clicks && !event.button) clicks.clicked(event, path, closest);
     if (parts.links !== false) recordLink(record, closest<HTMLAnchorElement>(":any-link"));
   }
   for (const type of ["click", "auxclick"] as const) addEventListener(type, clicked, true);
@@ -46,11 +46,11 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
         if (parts.pageViews === false) return;
         record("page_view");
       }
-      scroll?.begin(isWithin);
+      if (scroll) scroll.begin(isWithin);
     },
     end(isDraft, isLate) {
-      clicks?.settle();
-      scroll?.end(isDraft, isLate);
+      if (clicks) clicks.settle();
+      if (scroll) scroll.end(isDraft, isLate);
     },
   };
   whenShown(() => {

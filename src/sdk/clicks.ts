@@ -102,9 +102,9 @@ export function watchClicks(record: Record): Clicks {
       const click = hold(event, path, closest);
       held.add(click);
       setTimeout(click.settle, Limit.HOLD_MS);
-      const burst = [...held].filter(({ event: { timeStamp, clientX, clientY } }) =>
-        event.timeStamp - timeStamp <= Limit.WINDOW_MS &&
-        Math.hypot(event.clientX - clientX, event.clientY - clientY) <= Limit.RAGE_PX
+      const burst = [...held].filter(({ event: other }) =>
+        event.timeStamp - other.timeStamp <= Limit.WINDOW_MS &&
+        Math.hypot(event.clientX - other.clientX, event.clientY - other.clientY) <= Limit.RAGE_PX
       );
       if (burst[Limit.RAGE_CLICKS - 1]) burst.forEach((one) => one.properties.rage = true);
       for (const root of path) {

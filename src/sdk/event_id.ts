@@ -17,5 +17,5 @@ export function eventId(): string {
   }
   let digits = `${hex(lastMs, 12)}7${hex(counter, 3)}8`;
   for (const byte of crypto.getRandomValues(new Uint8Array(15))) digits += hex(byte & 15, 1);
-  return digits.replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  return digits.replace(/^.{8}|.{4}(?=.{12})/g, "$&-");
 }

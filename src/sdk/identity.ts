@@ -9,7 +9,7 @@ export interface Identity {
   settled(text: string): string;
   identify(userId: string): void;
   reset(): void;
-  optedOut(): boolean;
+  optedOut(): unknown;
   optOut(): void;
   optIn(): void;
 }
@@ -37,9 +37,9 @@ export function openIdentity(store: Store): Identity {
     reset,
     optedOut: () =>
       // Node.js before 21 has no navigator.
-      !!(store.get("optOut") ??
+      store.get("optOut") ??
         (globalThis.navigator as { globalPrivacyControl?: boolean } | undefined)
-          ?.globalPrivacyControl),
+          ?.globalPrivacyControl,
     optOut() {
       reset();
       store.set("optOut", "1");

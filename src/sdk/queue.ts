@@ -1,4 +1,4 @@
-import { type Claims, openClaims } from "./claims.ts";
+import { openClaims } from "./claims.ts";
 import { eventId } from "./event_id.ts";
 import type { Store } from "./store.ts";
 
@@ -15,7 +15,7 @@ export interface Entry {
   readonly queue: string;
   /** Its name in the store. */
   readonly name: string;
-  readonly stored: boolean;
+  readonly stored: boolean | undefined;
   busy?: boolean;
 }
 
@@ -27,129 +27,113 @@ const parse = (name: string) => /^event\|(.*)\|(.+)\|/.exec(name);
  * event, so that pages never write the same text; a queue whose page is gone is taken over whole.
  * What a page holds it keeps in memory too, so a page that clears its storage loses nothing.
  */
-export class Queue {
-  readonly #store: Store;
-  readonly #apiKey: string;
-  readonly #claims: Claims;
-  readonly #entries = new Map<string, Entry>();
-  #own = eventId();
-  #length = 0;
-
-  constructor(store: Store, apiKey: string) {
-    this.#store = store;
-    this.#apiKey = apiKey;
-    this.#claims = openClaims(store);
-    this.#claims.claim(this.#own);
-  }
-
-  add(id: string, text: string): void {
-    this.#hold({ text, queue: this.#own, name: this.#name(id), stored: this.draft(id, text) });
-  }
-
+export interface Queue {
+  add(id: string, text: string): void;
   /**
    * Stores an event for the case that this page dies; `add` with the same id replaces it.
    * @returns whether others see it
    */
-  draft(id: string, text: string): boolean {
-    return this.#store.set(this.#name(id), text);
-  }
-
+  draft(id: string, text: string): boolean | undefined;
   /** How many events are not on their way. */
-  size(): number {
-    return this.#waiting().length;
-  }
-
+  size(): number;
   /**
    * Takes the oldest waiting events and marks them as on their way.
    * @param bytesMax of the batch in UTF-8; a larger event comes alone
    */
-  take(eventsMax: number, bytesMax: number): Entry[] {
-    const taken: Entry[] = [];
-    for (const entry of this.#waiting()) {
-      bytesMax -= new TextEncoder().encode(entry.text).length + 1;
-      if (taken.length === eventsMax || taken.length && bytesMax < 0) break;
-      entry.busy = true;
-      taken.push(entry);
-    }
-    return taken;
-  }
-
+  take(eventsMax: number, bytesMax: number): Entry[];
   /** These were sent, or can never be. */
-  delete(entries: Iterable<Entry>): void {
-    for (const entry of entries) {
-      this.#store.remove(entry.name);
-      this.#remove(entry);
-    }
-  }
-
+  delete(entries: Iterable<Entry>): void;
   /** Forgets every event, those of other pages too. */
-  clear(): void {
-    this.delete(this.#entries.values());
-    this.#store.keys().filter(parse).forEach(this.#store.remove);
-  }
-
+  clear(): void;
   /**
    * Takes over what pages left behind that are gone.
    * @param isHeir of keys that were refused, too
    */
-  async adopt(isHeir?: boolean): Promise<void> {
-    const left = new Set<string>();
-    for (const name of this.#store.keys()) {
-      const [, key, queue] = parse(name) ?? [];
-      if (
-        queue && !this.#holds(queue) &&
-        (key === this.#apiKey || isHeir && this.#store.get(`stop|${key}`))
-      ) left.add(queue);
-    }
-    for (const queue of left) {
-      if (!await this.#claims.claim(queue)) continue;
-      for (const name of this.#store.keys()) {
-        const text = parse(name)?.[2] === queue && this.#store.get(name);
-        // What is here already is on its way, since before the page rested.
-        if (text && !this.#entries.has(name)) this.#hold({ text, queue, name, stored: true });
-      }
-    }
-  }
-
+  adopt(isHeir?: boolean): Promise<void>;
   /** The page goes, perhaps into the back/forward cache: its queue is free for others. */
-  release(): void {
-    this.#claims.release();
-    this.#own = eventId();
-  }
-
+  release(): void;
   /** The page is back. Others may have sent its events meanwhile. */
-  resume(): void {
-    this.#waiting();
-    this.#claims.claim(this.#own);
-  }
+  resume(): void;
+}
 
-  #name(id: string): string {
-    return `event|${this.#apiKey}|${this.#own}|${id}`;
+function taken(waiting: Entry[], eventsMax: number, bytesMax: number): Entry[] {
+  const batch: Entry[] = [];
+  for (const entry of waiting) {
+    bytesMax -= new TextEncoder().encode(entry.text).length + 1;
+    if (batch.length === eventsMax || batch.length && bytesMax < 0) break;
+    entry.busy = true;
+    batch.push(entry);
   }
+  return batch;
+}
 
+export function openQueue(store: Store, apiKey: string): Queue {
+  const claims = openClaims(store);
+  const entries = new Map<string, Entry>();
+  let own = eventId();
+  let length = 0;
+
+  const nameOf = (id: string) => `event|${apiKey}|${own}|${id}`;
   /** Nobody else knows the own queue before its claim was granted. */
-  #holds(queue: string): boolean {
-    return queue === this.#own || this.#claims.has(queue);
+  const holds = (queue: string) => queue === own || claims.has(queue);
+  const draft = (id: string, text: string) => store.set(nameOf(id), text);
+  function drop(entry: Entry) {
+    if (entries.delete(entry.name)) length -= entry.text.length;
+  }
+  function remove(entry: Entry) {
+    store.remove(entry.name);
+    drop(entry);
   }
 
-  /** The events that are not on their way, but for those that others have taken over meanwhile. */
-  #waiting(): Entry[] {
-    for (const entry of this.#entries.values()) {
-      if (entry.stored && !entry.busy && !this.#holds(entry.queue)) this.#remove(entry);
+  /** The events that are not on their way. Those that others have taken over meanwhile are dropped. */
+  function waiting(): Entry[] {
+    const idle = [...entries.values()].filter((entry) => !entry.busy);
+    return idle.filter((entry) => !entry.stored || holds(entry.queue) || drop(entry));
+  }
+
+  function hold(entry: Entry) {
+    entries.set(entry.name, entry);
+    length += entry.text.length;
+    for (const oldest of entries.values()) {
+      if (length > Limit.LENGTH && !oldest.busy) remove(oldest);
     }
-    return [...this.#entries.values()].filter((entry) => !entry.busy);
   }
 
-  #hold(entry: Entry): void {
-    this.#entries.set(entry.name, entry);
-    this.#length += entry.text.length;
-    for (const oldest of this.#entries.values()) {
-      if (this.#length <= Limit.LENGTH) break;
-      if (!oldest.busy) this.delete([oldest]);
-    }
-  }
-
-  #remove(entry: Entry): void {
-    if (this.#entries.delete(entry.name)) this.#length -= entry.text.length;
-  }
+  claims.claim(own);
+  return {
+    add: (id, text) => hold({ text, queue: own, name: nameOf(id), stored: draft(id, text) }),
+    draft,
+    size: () => waiting().length,
+    take: (eventsMax, bytesMax) => taken(waiting(), eventsMax, bytesMax),
+    delete: (gone) => [...gone].forEach(remove),
+    clear() {
+      entries.forEach(remove);
+      store.keys().filter(parse).forEach(store.remove);
+    },
+    async adopt(isHeir) {
+      const left = new Set<string>();
+      for (const name of store.keys()) {
+        const [, key, queue] = parse(name) ?? [];
+        if (queue && !holds(queue) && (key === apiKey || isHeir && store.get(`stop|${key}`))) {
+          left.add(queue);
+        }
+      }
+      for (const queue of left) {
+        if (!await claims.claim(queue)) continue;
+        for (const name of store.keys()) {
+          const text = parse(name)?.[2] === queue && store.get(name);
+          // What is here already is on its way, since before the page rested.
+          if (text && !entries.has(name)) hold({ text, queue, name, stored: true });
+        }
+      }
+    },
+    release() {
+      claims.release();
+      own = eventId();
+    },
+    resume() {
+      waiting();
+      claims.claim(own);
+    },
+  };
 }

@@ -18,9 +18,7 @@ export interface Scroll {
 export function createScroll(record: Record): Scroll {
   let view: { id: string; depth: number; page: EventDetails } | undefined;
 
-  function look() {
-    if (view) view.depth = Math.max(view.depth, scrollY + innerHeight);
-  }
+  const look = () => view && (view.depth = Math.max(view.depth, scrollY + innerHeight));
 
   addEventListener("scroll", look);
   return {
@@ -29,8 +27,8 @@ export function createScroll(record: Record): Scroll {
       if (!isWithin) look();
     },
     end(isDraft, isLate) {
-      if (!isLate) look();
       if (!view) return;
+      if (!isLate) look();
       const sizes = layout();
       const depthPx = Math.round(Math.min(view.depth, sizes.documentHeight));
       const details = { ...view.page, timestamp: Date.now() };

@@ -6,10 +6,10 @@ const PREFIX = "footfall|";
 /** Texts by name: in localStorage, or in memory where the browser refuses that or is full. */
 export interface Store {
   /** Whether other pages of the origin, later ones too, see the same texts. */
-  readonly shared: boolean;
+  readonly shared: unknown;
   get(name: string): string | null;
   /** Others see it, or nothing. @returns whether they see it */
-  set(name: string, value: string): boolean;
+  set(name: string, value: string): boolean | undefined;
   remove(name: string): void;
   /** The shared texts. */
   keys(): string[];
@@ -27,11 +27,11 @@ export function openStore(inPage: unknown): Store {
     }
   };
   return {
-    shared: !!attempt((storage) => storage),
+    shared: attempt((storage) => storage),
     get: (name) => memory.get(name) ?? attempt((storage) => storage[PREFIX + name]) ?? null,
     set(name, value) {
       memory.set(name, value);
-      const isShared = !!attempt((storage) => {
+      const isShared = attempt((storage) => {
         storage[PREFIX + name] = value;
         return memory.delete(name);
       });

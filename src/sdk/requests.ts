@@ -1,0 +1,97 @@
+/// <reference lib="dom" />
+import type { Entry, Queue } from "./queue.ts";
+import type { AnalyticsOptions } from "./sdk.d.ts";
+import type { Store } from "./store.ts";
+
+const BATCH_EVENTS_MAX = 100;
+/** Browsers refuse `keepalive` requests past 64 KiB, all of a page that are under way together. */
+const KEEPALIVE_BYTES_MAX = 60_000;
+/** What a request's body holds beside its events, at most. */
+const ENVELOPE_BYTES = 300;
+
+/** Where events go, and how. */
+export interface Destination extends AnalyticsOptions {
+  readonly apiKey: string;
+  readonly endpoint: string;
+  readonly log: (...what: unknown[]) => void;
+  readonly settled: (text: string) => string;
+}
+
+/**
+ * Sends a batch of the queue, if there is one.
+ * @param outlives whether the request shall outlive the page, as far as browsers let it
+ * @returns of how many events that made an end, unless the rest shall wait
+ */
+export type Send = (
+  outlives: boolean,
+  isLeaving?: boolean,
+) => Promise<number | undefined> | undefined;
+
+/** Makes batches, and knows what an answer means for them. */
+export function openSend(
+  queue: Queue,
+  store: Store,
+  to: Destination,
+  succeeded: () => void,
+  failed: (retryAfter?: string | null) => undefined,
+): Send {
+  const { apiKey, endpoint, log, settled, timeoutMs = 15_000 } = to;
+  let keepaliveBytes = 0;
+  let batchEventsMax = BATCH_EVENTS_MAX;
+
+  function settle(batch: Entry[], { status, headers }: Response, text: string) {
+    log(status, text);
+    if (status === 200) {
+      // A Wi-Fi login page also answers 200.
+      if (!(JSON.parse(text).accepted >= 0)) throw text;
+      batchEventsMax = Math.min(batchEventsMax * 2, BATCH_EVENTS_MAX);
+      succeeded();
+    } else if (status === 401 || status === 403) {
+      return void store.set(`stop|${apiKey}`, endpoint);
+    } else if (status !== 400 && status !== 413) {
+      return failed(headers.get("Retry-After"));
+    } else if (status === 413 && batch.length > 1) {
+      batchEventsMax = batch.length >> 1;
+      return 0;
+    }
+    // All of it was stored, or is never worth another try.
+    queue.delete(batch);
+    return batch.length;
+  }
+
+  /** A preflight may not outlive the page, so as it is left goes a request without it. */
+  async function post(batch: Entry[], outlives: boolean, isLeaving?: boolean) {
+    const body = new TextEncoder().encode(
+      `${
+        JSON.stringify({ sentAt: Date.now(), apiKey: isLeaving && apiKey }).slice(0, -1)
+      },"events":[${batch.map((entry) => settled(entry.text))}]}`,
+    );
+    outlives &&= body.length + keepaliveBytes <= KEEPALIVE_BYTES_MAX;
+    const bytes = outlives ? body.length : 0;
+    keepaliveBytes += bytes;
+    try {
+      const response = await fetch(endpoint + "/v1/events", {
+        method: "POST",
+        body,
+        keepalive: outlives,
+        credentials: "omit",
+        signal: AbortSignal.timeout?.(timeoutMs),
+        headers: isLeaving
+          ? { "Content-Type": "text/plain" }
+          : { "Content-Type": "application/json", "X-API-Key": apiKey },
+      });
+      return settle(batch, response, await response.text());
+    } catch (error) {
+      log(error);
+      failed();
+    } finally {
+      keepaliveBytes -= bytes;
+      batch.forEach((entry) => entry.busy = false);
+    }
+  }
+
+  return (outlives, isLeaving) => {
+    const batch = queue.take(batchEventsMax, KEEPALIVE_BYTES_MAX - ENVELOPE_BYTES);
+    if (batch.length) return post(batch, outlives, isLeaving);
+  };
+}
