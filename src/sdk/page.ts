@@ -3,8 +3,11 @@ import type { EventDetails } from "./sdk.d.ts";
 
 const LOCATION_LENGTH_MAX = 2048;
 
-/** An address or a title, no longer than the server takes. */
-export const cut = (text: string) => text.slice(0, LOCATION_LENGTH_MAX);
+/**
+ * An address or a title, no longer than the server takes. A form or an image of the name `title`
+ * or `referrer` hides what the document says; it has no `slice`.
+ */
+export const cut = (text: string) => text.slice?.(0, LOCATION_LENGTH_MAX);
 
 /** After a history navigation: the address before it. */
 let previousUrl: string | undefined;
@@ -26,7 +29,8 @@ export function currentPage(): EventDetails & { readonly context: Record<string,
 
 /** A prerendered page is a guess of the browser: it is viewed when it is shown, which comes once. */
 export function whenShown(work: () => void): void {
-  if ((document as { prerendering?: boolean }).prerendering) {
+  // A form of that name is true as well.
+  if ((document as { prerendering?: boolean }).prerendering === true) {
     document.addEventListener("prerenderingchange", work);
   } else work();
 }
