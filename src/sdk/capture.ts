@@ -34,8 +34,12 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
     const isIgnored = closest("[data-footfall-ignore],input[type=password]");
     // Only people click; the right button neither opens a link nor presses anything.
     if (!event.isTrusted || isIgnored || event.button > 1) return;
-    if (clicks && !event.button) clicks.clicked(event, path, closest);
-    if (parts.links !== false) recordLink(record, closest<HTMLAnchorElement>(":any-link"));
+    try {
+      if (clicks && !event.button) clicks.clicked(event, path, closest);
+      if (parts.links !== false) recordLink(record, closest(":any-link"));
+    } catch {
+      // The page's own click goes on.
+    }
   }
   for (const type of ["click", "auxclick"] as const) addEventListener(type, clicked, true);
 

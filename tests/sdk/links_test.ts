@@ -28,7 +28,8 @@ browserTest(
     );
     const clicked = ["#out", "#file b", "[href='/#in']", "#mail", "#unread", "svg text", "#image"];
     for (const selector of clicked) await click(page, selector);
-    const [outbound, area] = await named(visit, page, "outbound_link", 2);
+    const [outbound, drawn, area] = await named(visit, page, "outbound_link", 3);
+    assert.deepEqual(drawn.properties, { url: "http://elsewhere.test/drawn" });
     assert.deepEqual(area?.properties, { url: "http://elsewhere.test/area" });
     const clicks = await named(visit, page, "click", clicked.length);
     const isDead = clicks.map(({ properties }) => properties.dead);
@@ -38,6 +39,30 @@ browserTest(
     assert.deepEqual(download.properties, {
       url: `${visit.world.siteUrl}/files/price%20list.pdf`,
     });
+  },
+);
+
+browserTest(
+  "links of drawings are as any others, however their address is written",
+  async (visit) => {
+    const page = await opened(
+      visit,
+      `<base href="/below/"><svg width="200" height="80">
+       <a href="http://elsewhere.test/drawn?token=1#x"><text id="out" y="15">out</text></a>
+       <a xlink:href="http://elsewhere.test/old"><text id="old" y="35">old</text></a>
+       <a href="price list.pdf?token=1"><text id="file" y="55">file</text></a>
+       <a href="http://[bad"><text id="unread" x="60" y="15">unread</text></a>
+       <a href="page"><text id="in" x="60" y="35">in</text></a>
+     </svg><script>addEventListener("click", (event) => event.preventDefault())</script>`,
+    );
+    for (const id of ["out", "old", "file", "unread", "in"]) await click(page, `#${id}`);
+    const outbound = await named(visit, page, "outbound_link", 2);
+    const urls = outbound.map(({ properties }) => properties.url);
+    assert.deepEqual(urls, ["http://elsewhere.test/drawn", "http://elsewhere.test/old"]);
+    const [download] = await named(visit, page, "file_download", 1);
+    const file = `${visit.world.siteUrl}/below/price%20list.pdf`;
+    assert.deepEqual(download.properties, { url: file });
+    assert.deepEqual(visit.messages, []);
   },
 );
 
