@@ -50,7 +50,8 @@ export function openSend(
       return void store.set(`stop|${apiKey}`, endpoint);
     } else if (status !== 400 && status !== 413) {
       return failed(headers.get("Retry-After"));
-    } else if (status === 413 && batch.length > 1) {
+    } else if (batch.length > 1 && !/invalid_events/.test(text)) {
+      // It is too large, or something in it is no JSON: others write to the store, too.
       batchEventsMax = batch.length >> 1;
       return 0;
     }

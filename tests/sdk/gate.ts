@@ -18,6 +18,15 @@ export interface Post {
 /** Answers a request instead of the server, or null: the server shall. */
 export type Fault = (post: Post) => Response | null | Promise<Response | null>;
 
+/** What is no JSON is the server's to refuse. */
+function bodyOf(text: string): Event {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { events: [] };
+  }
+}
+
 /** Stands between the browser and the server: keeps a record, and misbehaves as it is told. */
 export class Gate {
   readonly posts: Post[] = [];
@@ -51,7 +60,7 @@ export class Gate {
     } catch {
       return new Response(null, { status: 499 });
     }
-    const body = JSON.parse(text);
+    const body = bodyOf(text);
     const post: Post = {
       atMs: Date.now(),
       events: body.events,

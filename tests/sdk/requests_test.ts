@@ -1,0 +1,63 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { refusal } from "./gate.ts";
+import { sharedWorld } from "./world.ts";
+
+const browserTest = sharedWorld();
+
+/** Events as a page that is gone left them, by their names in its queue. */
+function left(key: string, texts: Record<string, string>): string {
+  const names = Object.entries(texts)
+    .map(([name, text]) => [`footfall|event|${key}|of a page that is gone|${name}`, text]);
+  return `<script>Object.assign(localStorage, ${
+    JSON.stringify(Object.fromEntries(names))
+  })</script>`;
+}
+
+browserTest("a stored queue that somebody broke takes no other event with it", async (visit) => {
+  const broken = left(visit.project.publicKey, {
+    cut: `{"eventId":"0193`,
+    list: "[]",
+    number: "7",
+    word: "undefined",
+    open: `{}],"events":[`,
+    good: JSON.stringify({ eventId: crypto.randomUUID(), name: "kept" }),
+    old: JSON.stringify({ id: 1, name: "of an older version" }),
+  });
+  const others = `<script>Object.assign(localStorage,
+    { "footfall|event|": "{", "footfall|event": "[{", "footfall|queue": "[1" })</script>`;
+  visit.publish({ head: broken + others + visit.module() });
+  const page = await visit.open();
+  await page.evaluate(() => footfall.track("own"));
+  await visit.until(async () => {
+    await page.evaluate(() => footfall.flush());
+    return await page.evaluate(() =>
+      !Object.keys(localStorage).some((name) => name.includes("gone"))
+    );
+  }, "an end is made of all of them");
+  const names = (await visit.stored()).map(({ name }) => name);
+  assert.deepEqual(names.toSorted(), ["kept", "own"]);
+  assert.deepEqual(visit.messages.filter((text) => !text.includes("400")), []);
+});
+
+browserTest("400: a batch of which some may be valid is split, any other is not", async (visit) => {
+  const page = await visit.client({ flushIntervalMs: 60_000, flushAt: 100 });
+  await page.evaluate(async () => {
+    for (let i = 0; i < 8; i++) footfall.track("too large", { text: "x".repeat(35_000) });
+    await footfall.flush();
+  });
+  assert.equal(new Set(visit.gate.events().map(({ eventId }) => eventId)).size, 8);
+  assert.equal(visit.gate.events().length, 8, "the server has read them all");
+
+  visit.gate.fault = ({ events }) =>
+    events.some(({ name }) => name === "bad") ? refusal(400)() : null;
+  await page.evaluate(async () => {
+    for (let i = 0; i < 12; i++) footfall.track(i === 5 ? "bad" : "good");
+    await footfall.flush();
+    await footfall.flush();
+  });
+  assert.equal((await visit.stored()).length, 11);
+  const tries = visit.gate.posts.length;
+  await page.evaluate(() => footfall.flush());
+  assert.equal(visit.gate.posts.length, tries);
+});
