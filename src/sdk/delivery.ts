@@ -37,11 +37,18 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   let isFlushing = false;
   let failures = 0;
   let backoffUntilMs = 0;
+  let isForbidden = false;
+
+  // The page's own policy, which stays as it is until the page is loaded anew.
+  globalThis.document?.addEventListener("securitypolicyviolation", (event) => {
+    isForbidden ||= event.disposition === "enforce" &&
+      event.blockedURI.endsWith(endpoint + "/v1/events");
+  });
 
   // What is left of a `Retry-After`, whichever page of the origin was told. 401 and 403 are for
   // good: this key is never tried again at this endpoint. So does `optOut` end what was queued.
   const pauseMs = () =>
-    store.get(`stop|${apiKey}`) === endpoint || store.get("optOut")
+    isForbidden || store.get(`stop|${apiKey}`) === endpoint || store.get("optOut")
       ? Infinity
       : Math.max(+store.get(`pause|${apiKey}`)! - Date.now() || 0, 0);
   const blockedMs = () => Math.max(backoffUntilMs - Date.now(), pauseMs());

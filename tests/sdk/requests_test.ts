@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { pause } from "../support/server_process.ts";
 import { refusal } from "./gate.ts";
 import { sharedWorld } from "./world.ts";
 
@@ -61,3 +62,33 @@ browserTest("400: a batch of which some may be valid is split, any other is not"
   await page.evaluate(() => footfall.flush());
   assert.equal(visit.gate.posts.length, tries);
 });
+
+browserTest(
+  "a policy of the page that forbids sending: asked once, and nothing is lost",
+  async (visit) => {
+    const count = `<script>globalThis.refused = 0;
+    addEventListener("securitypolicyviolation", () => refused++)</script>`;
+    const head = count + visit.module();
+    visit.publish({ head, headers: { "Content-Security-Policy": "connect-src 'none'" } });
+    const page = await visit.open();
+    const refused = () =>
+      page.evaluate(() => (globalThis as unknown as { refused: number }).refused);
+    await page.evaluate(() => footfall.track("one"));
+    await visit.until(async () => await refused() > 0, "the browser refuses");
+    await page.evaluate(async () => {
+      for (let i = 0; i < 20; i++) footfall.track("more");
+      await footfall.flush();
+      dispatchEvent(new Event("online"));
+      dispatchEvent(new Event("pagehide"));
+      await footfall.flush();
+    });
+    // By now it would have tried again twice.
+    await pause(3_000);
+    assert.equal(await refused(), 1);
+
+    const told = "Content-Security-Policy-Report-Only";
+    visit.publish({ head, headers: { [told]: "connect-src 'none'" } });
+    await visit.open("/", page);
+    await visit.arrived("one", ...Array<string>(20).fill("more"));
+  },
+);
