@@ -1,19 +1,9 @@
+import type { ApiToken } from "../auth/api_tokens/api_tokens.ts";
 import { scopesOf } from "../auth/roles.ts";
 import { type Call, type Command, PROJECTS_OPTION, UsageMistake } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
 import { durationSeconds } from "./duration.ts";
 import { requireProjects } from "./named_projects.ts";
-
-interface ShownToken {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: string;
-  readonly projects: readonly string[];
-  readonly createdBy: string;
-  readonly expiresAt: string;
-  readonly lastUsedAt: string | null;
-  readonly status: string;
-}
 
 interface CreatedToken {
   readonly id: string;
@@ -30,7 +20,7 @@ const minute = (at: string | null) => at === null ? null : at.slice(0, 16).repla
 async function list(call: Call): Promise<void> {
   const { tokens } = await withConnection(
     call,
-    (connection) => callApi<{ tokens: ShownToken[] }>(connection, "GET", PATH),
+    (connection) => callApi<{ tokens: ApiToken[] }>(connection, "GET", PATH),
   );
   const shown = call.options.flag("all") ? tokens : tokens.filter((t) => t.status === "active");
   call.print.result({ tokens: shown }, () =>

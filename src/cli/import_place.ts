@@ -12,19 +12,13 @@ import type { WrittenRefusals } from "./rejected_file.ts";
 const NOTE_MS = 1_000;
 
 /** The content of a note. */
-interface Note {
+interface Note extends Omit<ImportSum, "stored"> {
   readonly version: 1;
   readonly import: string;
   readonly project: string;
   readonly projectMade: string;
   readonly fileBytes: number;
   readonly fileChanged: number;
-  readonly lines: number;
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: number;
-  readonly number: number;
-  readonly end: number;
   readonly eventId: string;
   readonly rejectedBytes: number;
   readonly rejectedFile?: string | null;

@@ -1,19 +1,6 @@
+import type { CreatedKey, KeyRecord } from "../auth/stored_keys.ts";
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
 import { callApi, chosenProject, type Connection, withConnection } from "./connection.ts";
-
-interface ShownKey {
-  readonly id: string;
-  readonly kind: string;
-  readonly label: string | null;
-  readonly hint: string;
-  /** The whole public key; null if it is not known. */
-  readonly key: string | null;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly status: string;
-}
-
-type CreatedKey = ShownKey & { readonly key: string };
 
 const OVERLAP_S_PARSED_MAX = 1_000_000_000;
 
@@ -37,7 +24,7 @@ function showCreated({ print }: Call, created: CreatedKey): void {
 async function list(call: Call): Promise<void> {
   const keys = await withConnection(call, async (connection) => {
     const path = keysPath(await chosenProject(connection, call));
-    return (await callApi<{ keys: ShownKey[] }>(connection, "GET", path)).keys;
+    return (await callApi<{ keys: KeyRecord[] }>(connection, "GET", path)).keys;
   });
   const shown = call.options.flag("all") ? keys : keys.filter((key) => key.status === "active");
   call.print.result({ keys: shown }, () =>

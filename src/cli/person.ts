@@ -1,3 +1,4 @@
+import type { ShownInvitation } from "../auth/people/mailed_invitation.ts";
 import { ROLES } from "../auth/roles.ts";
 import { Problem } from "../problem.ts";
 import {
@@ -23,12 +24,7 @@ interface ShownPerson {
 
 interface Invited {
   readonly person: ShownPerson;
-  readonly invitation: {
-    readonly url: string;
-    readonly expiresAt: string;
-    readonly mailed: boolean;
-    readonly mailProblem: string | null;
-  } | null;
+  readonly invitation: ShownInvitation | null;
 }
 
 const ROLE_DEFAULT = "viewer";

@@ -4,9 +4,10 @@ import { givenText, readAll } from "./parameters.ts";
 import { type Range, readRange } from "./range.ts";
 
 /** The time of a read: its range, the interval of its series, and the range to compare with. */
-interface Times {
+export interface Times {
   readonly range: Range;
   readonly interval: Interval;
+  /** Null: nothing is compared. */
   readonly comparison: Range | null;
 }
 

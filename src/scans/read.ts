@@ -1,23 +1,18 @@
 import type { Project } from "../auth/projects.ts";
 import type { Sql } from "../db/sql.ts";
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
-import type { Interval } from "../query/buckets.ts";
 import type { ComparisonKind } from "../query/comparison.ts";
 import type { Filter } from "../query/filters.ts";
-import type { Range } from "../query/range.ts";
 import type { SavedSegment } from "../query/saved_segment.ts";
 import type { Scope, Span } from "../query/selection.ts";
+import type { Times } from "../query/times.ts";
 import type { BlockCache } from "../store/rows_by_place.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 
 /** The parameters that all reports share, as resolved. */
-export interface SharedRead {
+export interface SharedRead extends Times {
   readonly project: Project;
   readonly scope: Scope;
-  readonly range: Range;
-  readonly interval: Interval;
-  /** The range to compare with; null: nothing is compared. */
-  readonly comparison: Range | null;
   /** What `compare` names. */
   readonly comparedBy?: ComparisonKind;
   readonly limit: number;

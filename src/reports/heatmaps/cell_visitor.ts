@@ -105,7 +105,7 @@ export const CELL_EVENTS: VisitorKind<CellInputs, CellEvents> = {
   merge: joinColumns,
 };
 
-interface CellPeopleInputs extends Pick<CellInputs, "matches" | "span"> {
+export interface CellPeopleInputs extends Pick<CellInputs, "matches" | "span"> {
   /** The bits of a cell that are compared, and the values that they must have. */
   readonly mask: number;
   readonly bits: number;

@@ -7,7 +7,7 @@ import type { Read } from "../../scans/read.ts";
 import type { Behind } from "../behind/behind_tally.ts";
 import { selectMatches } from "../../scans/selected_events.ts";
 import { CellCounting, type CellCounts, type PointBits } from "./cell_counts.ts";
-import { CELL_EVENTS, CELL_PEOPLE } from "./cell_visitor.ts";
+import { CELL_EVENTS, CELL_PEOPLE, type CellPeopleInputs } from "./cell_visitor.ts";
 
 /** The property of clicks that names the clicked element. */
 export const SELECTOR = "selector";
@@ -46,14 +46,10 @@ export async function scanCells(read: Read, question: CellQuestion): Promise<Fou
   return { ...counting.result(), textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
 }
 
-/** The events that make an actor one of the listed people: events whose cells have these bits. */
-export interface CellPeopleQuestion extends Pick<CellQuestion, "match" | "device"> {
-  /** The bits of a cell, apart from the device, that are compared, and their values. */
-  readonly mask: number;
-  readonly bits: number;
-  /** How deep a scroll must go, in steps. */
-  readonly stepMin: number;
-}
+/** The events that make an actor one of the listed people: events whose cells have these bits, apart from the device's. */
+export type CellPeopleQuestion =
+  & Pick<CellQuestion, "match" | "device">
+  & Pick<CellPeopleInputs, "mask" | "bits" | "stepMin">;
 
 /** Finds the actors of such events, each at the moment of the first one. */
 export async function findCellPeople(read: Read, question: CellPeopleQuestion): Promise<Behind> {

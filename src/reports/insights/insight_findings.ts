@@ -47,7 +47,7 @@ export interface MeasuredMetric {
 }
 
 /** What changed, by how much, and how sure that is. Figures of a rate are fractions. */
-export interface Finding {
+export interface Finding extends Weight {
   readonly kind: Kind;
   readonly metric: Metric;
   readonly goal: Goal | null;
@@ -63,13 +63,8 @@ export interface Finding {
     readonly expected: number;
     readonly change: number | null;
   };
-  /** Share of the total's change; null where the total did not change. */
-  readonly contribution: number | null;
-  /** Whether the value accounts for more of the total's change than its size would make it. */
-  readonly explains: boolean;
   readonly pValue: number;
   readonly adjustedPValue: number;
-  readonly score: number;
   /** How much its days vary beyond chance. */
   readonly dispersion: Dispersion;
   /** How many counts come together at least: those that one visitor brings. */
@@ -85,13 +80,11 @@ interface Compared {
   readonly pValue: number;
 }
 
-interface Tested {
+interface Tested extends Pick<Finding, "dispersion" | "clusters"> {
   readonly measured: MeasuredMetric;
   readonly candidate: Candidate;
   readonly period: Compared;
   readonly weekdays: Compared;
-  readonly dispersion: Dispersion;
-  readonly clusters: number;
   /** The larger p-value of both comparisons: both changes must be unlikely. */
   readonly pValue: number;
 }
@@ -199,7 +192,9 @@ function partOf(metric: Metric, counts: Counts, ofTotal: Counts): number {
 }
 
 interface Weight {
+  /** Share of the total's change; null where the total did not change. */
   readonly contribution: number | null;
+  /** Whether the value accounts for more of the total's change than its size would make it. */
   readonly explains: boolean;
   readonly score: number;
 }

@@ -4,7 +4,6 @@ import { ANY_EVENT, type Filter, onEvents } from "../../query/filters.ts";
 import type { Span } from "../../query/selection.ts";
 import type { FilteredTimelines } from "../../scans/filtered_timelines.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
-import type { MatchPasses } from "../../scans/match_tests.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "../../scans/session_end.ts";
 import type { SessionPasses } from "../../scans/session_test.ts";

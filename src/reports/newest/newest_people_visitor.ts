@@ -1,6 +1,5 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
-import type { Span } from "../../query/selection.ts";
 import { EventTest } from "../../scans/event_test.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import type { NewestInputs } from "./newest_events.ts";

@@ -4,11 +4,11 @@ import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { HeldEvents } from "../../scans/held_events.ts";
 import { SessionScan } from "../../scans/session_scan.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import type { NewestInputs } from "../newest/newest_events.ts";
 import { type FoundMoments, joinMoments, NewestActors } from "../newest/newest_actors.ts";
 
-interface NewestVisitsInputs {
-  /** Visits that start in this span are listed. */
-  readonly span: Span;
+/** Visits that start in `span` are listed. */
+interface NewestVisitsInputs extends Omit<NewestInputs, "test"> {
   /** The span that holds all of these visits whole. */
   readonly reach: Span;
   /** A visit must hold one of these events. */
@@ -17,9 +17,6 @@ interface NewestVisitsInputs {
   readonly converting: EventPasses | null;
   /** The actor whose visits are listed; null: all visits are. */
   readonly actor: number | null;
-  /** How many visits are wanted, and the millisecond whose visits are all wanted: see `NewestActors`. */
-  readonly rows: number;
-  readonly edgeMs: number;
 }
 
 function newestVisitsVisitor(

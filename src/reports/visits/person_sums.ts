@@ -5,8 +5,8 @@ import { type BotChoice, isNarrowed, type Span } from "../../query/selection.ts"
 import { decimalOf, DecimalSum } from "../../scans/decimal_sum.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
-import type { VisitConversion } from "./visit_rows.ts";
-import { countWatched } from "./watched_counts.ts";
+import type { StoredVisit, VisitConversion } from "./visit_rows.ts";
+import { countWatched, watchedOf } from "./watched_counts.ts";
 
 /** The value of a person's conversions, by currency. */
 export const PersonValue = z.array(z.object({ amount: z.number(), currency: z.string() }));
@@ -26,11 +26,7 @@ export function ofBots(bots: BotChoice): string {
   return bots === "exclude" ? "s.humans > 0" : "s.events > s.humans";
 }
 
-interface FoundSession extends Row {
-  readonly actor_id: number;
-  readonly first_ms: number;
-  readonly last_ms: number;
-}
+type FoundSession = Row & Pick<StoredVisit, "actor_id" | "first_ms" | "last_ms">;
 
 const actorOf = ({ actor_id }: { readonly actor_id: number }): number => actor_id;
 
@@ -59,12 +55,7 @@ async function visitsOf(
     return new Map(counts.map((one) => [one.actor_id, one.visits]));
   }
   const sessions = await sql.query<FoundSession>(own, params.values);
-  const watched = sessions.map(({ actor_id, first_ms, last_ms }) => ({
-    actor: actor_id,
-    fromMs: first_ms,
-    toMs: last_ms + 1,
-  }));
-  const figures = await countWatched(source, watched, [], true);
+  const figures = await countWatched(source, sessions.map(watchedOf), [], true);
   const selected = sessions.filter((_, i) => figures[i]!.events > 0);
   return new Map(
     [...Map.groupBy(selected, actorOf)].map(([actor, some]) => [actor, some.length]),

@@ -130,6 +130,13 @@ export async function countWatched(
   return watched.map((one) => totals.figuresAt(placeOf.get(one)!));
 }
 
+/** Returns the span of a whole visit. */
+export function watchedOf(
+  { actor_id, first_ms, last_ms }: Pick<StoredVisit, "actor_id" | "first_ms" | "last_ms">,
+): Watched {
+  return { actor: actor_id, fromMs: first_ms, toMs: last_ms + 1 };
+}
+
 /** Returns the goals that each visit reached by its own events, under `bots` and no other filter. */
 export async function conversionsOf(
   { sql, scope, timelines }: ScanSource,
@@ -138,12 +145,7 @@ export async function conversionsOf(
 ): Promise<VisitConversion[][]> {
   const goals = known ?? await listGoals(sql, scope.projectId);
   if (goals.length === 0) return visits.map(() => []);
-  const watched = visits.map(({ actor_id, first_ms, last_ms }) => ({
-    actor: actor_id,
-    fromMs: first_ms,
-    toMs: last_ms + 1,
-  }));
   const source = { sql, scope: { ...scope, filters: [] }, timelines };
-  const figures = await countWatched(source, watched, goals, true);
+  const figures = await countWatched(source, visits.map(watchedOf), goals, true);
   return figures.map(({ goals }) => [...goals]);
 }
