@@ -125,6 +125,17 @@ function namedRange(
   }
 }
 
+/** Returns the range, as far as it has passed, so many local days earlier. */
+export function daysEarlier(range: Range, days: number, asOfMs: number): Range {
+  const { from, to, timezone, fromDate, toDate } = range;
+  const earlier = (at: Date) =>
+    new Date(localTime(at.getTime(), timezone).subtract({ days }).epochMilliseconds);
+  const moved = fromDate !== null && toDate !== null
+    ? rangeOfDates(fromDate.subtract({ days }), toDate.subtract({ days }), timezone)
+    : rangeOfInstants(earlier(from), earlier(to), timezone);
+  return cutAsFar(moved, range, asOfMs);
+}
+
 /** Shortens a comparison for an unfinished range, to the length that has passed of the range. */
 function cutAsFar(comparison: Range, { from, to }: Range, asOfMs: number): Range {
   const elapsedMs = asOfMs - from.getTime();

@@ -3,6 +3,7 @@ import type { Sql } from "../db/sql.ts";
 import type { LazyColumn } from "../timelines/lazy_columns.ts";
 import type { ComparisonKind } from "../query/comparison.ts";
 import type { Filter } from "../query/filters.ts";
+import type { Range } from "../query/range.ts";
 import type { SavedSegment } from "../query/saved_segment.ts";
 import type { Scope, Span } from "../query/selection.ts";
 import type { Times } from "../query/times.ts";
@@ -38,6 +39,11 @@ export interface Read extends SharedRead {
   /** The cache of whole events' blocks, for lists; absent: nothing is kept. */
   readonly blocks?: BlockCache;
   /**
+   * Chooses the actors of the segment for each of several ranges: `people` has bit i of those of range i, and the
+   * timelines are those of all of them. Null: they are the same for each; absent: no condition chooses actors.
+   */
+  readonly amongRanges?: (ranges: readonly Range[]) => Promise<PeopleOfRanges | null>;
+  /**
    * Loads what actors did: whole segments that have an event in the span, at the same moment as `sql`.
    * @param filters those that need filter bits: see `FilterBits`
    * @param columns the lazy columns that visitors need
@@ -47,6 +53,11 @@ export interface Read extends SharedRead {
     filters: readonly Filter[],
     columns?: readonly LazyColumn[],
   ) => Promise<FilteredTimelines>;
+}
+
+/** The actors of a segment in several ranges: see `Read`. */
+export interface PeopleOfRanges extends Pick<Read, "timelines"> {
+  readonly people: Uint8Array;
 }
 
 /** The part of a read that loads timelines under no filter of the scope. */

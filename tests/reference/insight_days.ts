@@ -20,6 +20,8 @@ export interface ComparedDays {
   /** How many of `days` each weekday has. */
   readonly counts: readonly number[];
   readonly weeks: number;
+  /** The range whose people count in a span: `range`, `previous`, or one of either's days. */
+  readonly peopleRangeOf: (span: Span) => Range;
 }
 
 const WEEKDAYS = 7;
@@ -31,6 +33,22 @@ function dateOf(ms: number, timezone: string): Temporal.PlainDate {
 
 function startOf(date: Temporal.PlainDate, timezone: string): number {
   return date.toZonedDateTime(timezone).epochMilliseconds;
+}
+
+/** The range, as far as it has passed, so many local days earlier. */
+function earlier(range: Range, days: number, asOfMs: number): Range {
+  const { fromMs, toMs, timezone, dates } = range;
+  const at = (ms: number) =>
+    Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timezone).subtract({ days })
+      .epochMilliseconds;
+  const first = dates === null ? at(fromMs) : startOf(dates.first.subtract({ days }), timezone);
+  const end = dates === null
+    ? at(toMs)
+    : startOf(dates.last.subtract({ days: days - 1 }), timezone);
+  const passed = toMs > asOfMs ? Math.min(end, first + asOfMs - fromMs) : end;
+  const moved = dates &&
+    { first: dates.first.subtract({ days }), last: dates.last.subtract({ days }) };
+  return { timezone, fromMs: first, toMs: passed, dates: moved };
 }
 
 /** Null where there is nothing to compare with. */
@@ -66,9 +84,18 @@ export function comparedDays(world: World, params: ReadParams): ComparedDays | n
         return { fromMs, toMs: Math.min(fromMs + part.toMs - part.fromMs, endMs), weekday };
       })
     );
+  const weeksEarlier = Array.from(
+    { length: daysBefore.length / WEEKDAYS },
+    (_, week) => earlier(range, (week + 1) * WEEKDAYS, world.asOfMs),
+  );
+  const peopleRangeOf = (span: Span) => {
+    const day = daysBefore.findIndex((one) => one === span);
+    return span === previous ? previous : weeksEarlier[Math.floor(day / WEEKDAYS)] ?? range;
+  };
   return {
     range,
     previous,
+    peopleRangeOf,
     days,
     isWeek: days.length <= WEEKDAYS && days[0]!.fromMs === range.fromMs,
     daysBefore,

@@ -22,6 +22,7 @@ import { type EventMatch, fieldText, lookedAt, type ReadParams, takes, within } 
 import type { GoalDefinition } from "./goals.ts";
 import { foundCauses } from "./found_causes.ts";
 import { type ComparedDays, comparedDays, type Span } from "./insight_days.ts";
+import { actorsFor } from "./segments.ts";
 import { actorsOf, byValue, type Fact, groupBy, isPageView, type World } from "./world.ts";
 
 const VALUES_MAX = 50;
@@ -61,11 +62,13 @@ export function readInsights(
   if (days === null || days.weeks < WEEKS_MIN) {
     return { findings: [], changes: 0, tested: 0, weeks: 0, previous: null };
   }
-  const looked = lookedFor(world, params, goals);
-  const { findings, tested } = changesOf(world, days, looked);
+  const everybody = world.whole ?? world;
+  const looked = lookedFor(everybody, params, goals);
+  const counted = { ...days, peopleIn: peopleOf(everybody, params, days, goals) };
+  const { findings, tested } = changesOf(everybody, counted, looked);
   const causes = findings.length < 2
     ? findings.map((finding): Cause => ({ finding, evidence: [] }))
-    : foundCauses(findings, cellsOf(world, days, looked, findings), tested);
+    : foundCauses(findings, cellsOf(everybody, counted, looked, findings), tested);
   return {
     findings: causes.slice(0, params.limit ?? 100)
       .map(({ finding, evidence }) => ({ ...told(finding), evidence: evidence.map(told) })),
@@ -76,6 +79,31 @@ export function readInsights(
       from: instantText(days.previous.fromMs),
       to: instantText(days.previous.toMs),
     },
+  };
+}
+
+/** What is compared, and whose events count in each span: null is everybody. */
+interface CountedDays extends ComparedDays {
+  readonly peopleIn: (span: Span) => ReadonlySet<string> | null;
+}
+
+/** A segment has its own people in each of the ranges that are compared. */
+function peopleOf(
+  everybody: World,
+  params: ReadParams,
+  { peopleRangeOf }: ComparedDays,
+  goals: readonly GoalDefinition[],
+): CountedDays["peopleIn"] {
+  const segment = everybody.segments?.find(({ slug }) => slug === params.segment);
+  const condition = segment?.actors ?? null;
+  if (condition === null) return () => null;
+  const known = new Map<unknown, Set<string>>();
+  return (span) => {
+    const range = peopleRangeOf(span);
+    if (!known.has(range)) {
+      known.set(range, actorsFor(everybody, params, range, condition, goals));
+    }
+    return known.get(range)!;
   };
 }
 
@@ -93,7 +121,7 @@ export function lookedFor(
 }
 
 /** All changes, by score. */
-export function changesOf(world: World, days: ComparedDays, looked: readonly Looked[]) {
+export function changesOf(world: World, days: CountedDays, looked: readonly Looked[]) {
   const calendar = {
     weekdays: days.daysBefore.map(({ weekday }) => weekday),
     days: days.counts,
@@ -117,8 +145,12 @@ function valueOf(world: World, fact: Fact, dimension: Dimension): string | null 
   return fieldText(fact, dimension, world);
 }
 
-function candidatesOf(world: World, days: ComparedDays, facts: readonly Fact[]): Candidate[] {
-  const inPeriods = facts.filter((fact) => within(days.range)(fact) || within(days.previous)(fact));
+function candidatesOf(world: World, days: CountedDays, facts: readonly Fact[]): Candidate[] {
+  const inPeriods = facts.filter((fact) =>
+    [days.range, days.previous].some((period) =>
+      within(period)(fact) && (days.peopleIn(period)?.has(fact.actor) ?? true)
+    )
+  );
   const values = DIMENSIONS.flatMap((dimension) => {
     const own = groupBy(facts, (fact) => valueOf(world, fact, dimension));
     return [...groupBy(inPeriods, (fact) => valueOf(world, fact, dimension))]
@@ -130,12 +162,12 @@ function candidatesOf(world: World, days: ComparedDays, facts: readonly Fact[]):
 }
 
 function candidateOf(
-  { range, previous, days, isWeek, daysBefore }: ComparedDays,
+  { range, previous, days, isWeek, daysBefore, peopleIn }: CountedDays,
   facts: readonly Fact[],
   dimension: Dimension | null,
   value: string | null,
 ): Candidate {
-  const countsIn = counterOf(facts);
+  const countsIn = counterOf(facts, peopleIn);
   return {
     dimension,
     value,
@@ -162,12 +194,17 @@ function inSpan<T>(items: readonly T[], msOf: (item: T) => number, { fromMs, toM
 }
 
 /** Sessions that hold one of the events count where they start, the events where they happen. */
-function counterOf(facts: readonly Fact[]): (span: Span) => Counts {
+function counterOf(
+  facts: readonly Fact[],
+  peopleIn: CountedDays["peopleIn"],
+): (span: Span) => Counts {
   const sessions = [...new Set(facts.flatMap(({ session }) => session ?? []))]
     .sort((a, b) => a.startMs - b.startMs);
   return (span) => {
-    const events = inSpan(facts, ({ atMs }) => atMs, span);
-    const started = inSpan(sessions, ({ startMs }) => startMs, span);
+    const people = peopleIn(span);
+    const counts = ({ actor }: { readonly actor: string }) => people?.has(actor) ?? true;
+    const events = inSpan(facts, ({ atMs }) => atMs, span).filter(counts);
+    const started = inSpan(sessions, ({ startMs }) => startMs, span).filter(counts);
     return {
       visitors: actorsOf(events).size,
       pageviews: events.filter(isPageView).length,
@@ -191,7 +228,7 @@ function together(a: Counts, b: Counts): Counts {
 /** Events of the same slices are of one cell. */
 export function cellsOf(
   world: World,
-  { range, previous }: ComparedDays,
+  { range, previous, peopleIn }: CountedDays,
   looked: readonly Looked[],
   findings: readonly Finding[],
 ): JointCells {
@@ -205,7 +242,7 @@ export function cellsOf(
     const figures = figuresOfNothing(cells.length);
     for (const [cell, own] of groupBy(facts, cellOf)) {
       const place = placeOf.get(cell)!;
-      const countsIn = counterOf(own);
+      const countsIn = counterOf(own, peopleIn);
       for (const [at, span] of [["now", range], ["before", previous]] as const) {
         for (const [figure, count] of Object.entries(countsIn(span))) {
           figures[figure as keyof Counts][at][place] = count;

@@ -97,7 +97,8 @@ function holdsOf(condition: Condition, asked: Asked): boolean {
   return times >= (atLeast ?? (atMost === undefined ? 1 : 0)) && times <= (atMost ?? Infinity);
 }
 
-function actorsFor(
+/** Those for whom a condition holds in a range. */
+export function actorsFor(
   world: World,
   params: ReadParams,
   range: Range,

@@ -3,7 +3,7 @@ import { Problem } from "../../problem.ts";
 import type { EventMatch } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import type { Range } from "../../query/range.ts";
-import { resolveCondition } from "../../query/resolved_condition.ts";
+import { resolveCondition, type ResolvedCondition } from "../../query/resolved_condition.ts";
 import type { SavedSegment } from "../../query/saved_segment.ts";
 import type { Scope } from "../../query/selection.ts";
 import { chosenActors } from "../../scans/chosen_actors.ts";
@@ -65,6 +65,23 @@ export function scopeOfSegment(scope: Scope, { filters, actors }: SavedSegment):
   return { ...scope, filters: [...filters, ...scope.filters], choosesActors: actors !== null };
 }
 
+/** Returns bit i at the place of each actor for whom condition i holds; null: all conditions are the same. */
+async function peopleByCondition(
+  conditions: readonly ResolvedCondition[],
+  choose: (condition: ResolvedCondition) => Promise<Uint8Array>,
+): Promise<Uint8Array | null> {
+  const bitsOf = Map.groupBy(conditions.keys(), (i) => JSON.stringify(conditions[i]));
+  if (bitsOf.size < 2) return null;
+  let people: Uint8Array | null = null;
+  for (const bits of bitsOf.values()) {
+    const chosen = await choose(conditions[bits[0]!]!);
+    people ??= new Uint8Array(chosen.length);
+    const mask = bits.reduce((all, bit) => all | 1 << bit, 0);
+    for (let actor = 0; actor < chosen.length; actor++) people[actor]! |= chosen[actor]! * mask;
+  }
+  return people;
+}
+
 /**
  * Returns the read narrowed to a segment: with its filters, and with timelines of its actors alone. The
  * actors are chosen, for this range, when timelines are first loaded. Segment null: the whole read.
@@ -74,21 +91,32 @@ export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
   read: T,
   segment: SavedSegment | null,
   range: Range,
-): T & Pick<Read, "timelines" | "blocks"> {
+): T & Pick<Read, "timelines" | "blocks" | "amongRanges"> {
   const { blocks } = segments;
   if (segment === null) return { ...read, blocks, timelines: load };
   const { sql, scope: { projectId } } = read;
   const scope = scopeOfSegment(read.scope, segment);
   const { actors } = segment;
   if (actors === null) return { ...read, scope, blocks, timelines: load };
-  const choose = async () => {
-    const matchOf = await matchesOfGoals(sql, projectId, segment);
-    const condition = resolveCondition(actors, range, matchOf);
-    const chosen = await chosenActors({ sql, scope: read.scope, load, segments }, condition);
-    return sharedColumn(memory.take, chosen);
-  };
+  const shared = (column: Uint8Array) => sharedColumn(memory.take, column);
+  const choose = (condition: ResolvedCondition) =>
+    chosenActors({ sql, scope: read.scope, load, segments }, condition);
+  const matches = () => matchesOfGoals(sql, projectId, segment);
+  const chooseOwn = async () =>
+    shared(await choose(resolveCondition(actors, range, await matches())));
   let chosen: Promise<Uint8Array> | null = null;
   const timelines: Read["timelines"] = async (span, filters, columns) =>
-    await load(span, filters, columns, await (chosen ??= choose()));
-  return { ...read, scope, blocks, timelines };
+    await load(span, filters, columns, await (chosen ??= chooseOwn()));
+  const amongRanges: Read["amongRanges"] = async (ranges) => {
+    const matchOf = await matches();
+    const conditions = ranges.map((one) => resolveCondition(actors, one, matchOf));
+    const people = await peopleByCondition(conditions, choose);
+    if (people === null) return null;
+    const anybody = shared(people.map((bits) => Number(bits > 0)));
+    return {
+      people: shared(people),
+      timelines: (span, filters, columns) => load(span, filters, columns, anybody),
+    };
+  };
+  return { ...read, scope, blocks, timelines, amongRanges };
 }

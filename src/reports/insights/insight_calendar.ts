@@ -1,6 +1,6 @@
 import { INSIGHT_WEEKS } from "../../limits.ts";
 import { bucketsOf } from "../../query/buckets.ts";
-import { readComparison } from "../../query/comparison.ts";
+import { daysEarlier, readComparison } from "../../query/comparison.ts";
 import { dateAt, localTime } from "../../query/local_dates.ts";
 import { type Range, spanOf, startOfDay } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
@@ -20,6 +20,11 @@ interface Segment extends Span, Roles {}
 /** The times that are compared: the range, the period before it, and the four weeks before it. */
 export interface Calendar {
   readonly previous: Range;
+  /**
+   * The ranges whose people count: the range, the period before, and the range earlier by each of the weeks. The
+   * people of the range count in it, those of the period before in that, and those of a week in its days.
+   */
+  readonly ranges: readonly Range[];
   /** In order without gaps; they end at the end of the range or earlier. */
   readonly segments: readonly Segment[];
   /** Weeks before the range for which the project has data, at most `INSIGHT_WEEKS`. */
@@ -95,6 +100,24 @@ function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly Rang
   return found;
 }
 
+/**
+ * Returns the segments as they count for who is among the people of some of `ranges`: without their other periods
+ * and days.
+ * @param amid the bit of each of these ranges, the first range's being 1
+ */
+export function segmentsAmid(
+  { segments, weekdays }: Pick<Calendar, "segments" | "weekdays">,
+  amid: number,
+): Segment[] {
+  const isAmid = (range: number) => (amid >> range & 1) === 1;
+  const rangeOf = (day: number) => day < weekdays.length ? 2 + Math.floor(day / WEEKDAYS) : 0;
+  return segments.map(({ period, day, ...span }) => ({
+    ...span,
+    period: period !== null && isAmid(period === "current" ? 0 : 1) ? period : null,
+    day: day !== null && isAmid(rangeOf(day)) ? day : null,
+  }));
+}
+
 function segmentsOf(
   current: Span,
   previous: Span,
@@ -142,6 +165,14 @@ export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): 
   const past = daysBefore(range, since, days);
   return {
     previous,
+    ranges: [
+      range,
+      previous,
+      ...Array.from(
+        { length: past.length / WEEKDAYS },
+        (_, week) => daysEarlier(range, (week + 1) * WEEKDAYS, asOfMs),
+      ),
+    ],
     segments: segmentsOf(spanOf(range), spanOf(previous), [...past, ...days]),
     weeks: past.length / WEEKDAYS,
     days: Array.from(

@@ -1,5 +1,5 @@
 import type { EventMatch } from "../../query/filters.ts";
-import type { Calendar } from "./insight_calendar.ts";
+import { type Calendar, segmentsAmid } from "./insight_calendar.ts";
 
 /** The dimensions of changes, each a field of filters. Equal changes are shown in this order. */
 export const DIMENSIONS = [
@@ -56,25 +56,41 @@ interface Group {
   readonly slot: number | null;
 }
 
-export interface Places {
-  readonly groups: readonly Group[];
-  /** By segment: its group, its period (1 current, 2 previous) and its day, each from 1; 0: none. */
+/** By segment of time: its group, its period (1 current, 2 previous) and its day, each from 1; 0: none. */
+export interface PlacesOfSegments {
   readonly groupOf: readonly number[];
   readonly periodOf: readonly number[];
   readonly dayOf: readonly number[];
 }
 
+export interface Places {
+  readonly groups: readonly Group[];
+  /** By the ranges whose people somebody is among, see `segmentsAmid`; one for all where everybody counts. */
+  readonly amid: readonly PlacesOfSegments[];
+}
+
+/** The segments of a calendar, each time as they count for some people: see `Places`. */
+export type SegmentsAmid = readonly Calendar["segments"][];
+
+/**
+ * Returns the segments by the ranges whose people somebody is among.
+ * @param isOfRanges whether each range has its own people
+ */
+export function segmentsByPeople(calendar: Calendar, isOfRanges: boolean): SegmentsAmid {
+  if (!isOfRanges) return [calendar.segments];
+  return Array.from({ length: 1 << calendar.ranges.length }, (_, i) => segmentsAmid(calendar, i));
+}
+
 /** Returns the period of each segment: 1 current, 2 previous, 0 none. */
-export function periodsOf({ segments }: Calendar): number[] {
+export function periodsOf(segments: Calendar["segments"]): number[] {
   return segments.map(({ period }) => period === "current" ? 1 : period === null ? 0 : 2);
 }
 
 /** Returns where the events of each segment are counted. */
-export function placesOf(calendar: Calendar): Places {
-  const { segments, weekdays, rangeWeekdays } = calendar;
+export function placesOf({ weekdays, rangeWeekdays }: Calendar, byPeople: SegmentsAmid): Places {
   const last = weekdays.length + Math.max(0, rangeWeekdays.length - 1);
   const groups = new Map<string, { group: Group; number: number }>();
-  const groupOf = segments.map(({ period, day }) => {
+  const groupOf = ({ period, day }: Calendar["segments"][number]) => {
     if (period === null && day === null) return 0;
     const slot = day === null ? null : Math.min(day, last);
     const known = groups.get(`${period} ${slot}`);
@@ -82,13 +98,13 @@ export function placesOf(calendar: Calendar): Places {
     const number = groups.size + 1;
     groups.set(`${period} ${slot}`, { group: { period, slot }, number });
     return number;
-  });
-  return {
-    groups: [...groups.values()].map(({ group }) => group),
-    groupOf,
-    periodOf: periodsOf(calendar),
-    dayOf: segments.map(({ day }) => day === null ? 0 : day + 1),
   };
+  const amid = byPeople.map((segments): PlacesOfSegments => ({
+    groupOf: segments.map(groupOf),
+    periodOf: periodsOf(segments),
+    dayOf: segments.map(({ day }) => day === null ? 0 : day + 1),
+  }));
+  return { groups: [...groups.values()].map(({ group }) => group), amid };
 }
 
 const nothing = (): Counts => ({ visitors: 0, pageviews: 0, events: 0, sessions: 0, bounces: 0 });

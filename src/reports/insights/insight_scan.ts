@@ -17,6 +17,9 @@ import {
   DIMENSIONS,
   type Places,
   placesOf,
+  type PlacesOfSegments,
+  type SegmentsAmid,
+  segmentsByPeople,
 } from "./insight_candidates.ts";
 import {
   chooseValues,
@@ -38,12 +41,18 @@ import { sliceKey } from "./joint_cells.ts";
 import { type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../visitors/session_values.ts";
 
+/** The part of a read that candidates are counted from; `people` as in `Visited`. */
+export type CandidateSource = ScanSource & { readonly people?: Uint8Array | null };
+
 /** The loaded timelines, and the tests of their events and sessions. */
 export interface Visited
   extends Pick<InsightInputs, "reach" | "events" | "sessions" | "ofMatches"> {
   readonly sql: Sql;
   readonly timelines: FilteredTimelines;
   readonly calendar: Calendar;
+  /** By actor: of which ranges' people they are, see `segmentsAmid`; null: everybody counts at all times. */
+  readonly people: Uint8Array | null;
+  readonly byPeople: SegmentsAmid;
 }
 
 function withoutSessions<T extends { readonly filters: readonly Filter[] }>(filtered: T): T {
@@ -51,11 +60,11 @@ function withoutSessions<T extends { readonly filters: readonly Filter[] }>(filt
 }
 
 async function visitedOf(
-  source: ScanSource,
+  source: CandidateSource,
   calendar: Calendar,
   questions: readonly CandidateQuestion[],
 ): Promise<Visited> {
-  const { sql, scope, timelines } = source;
+  const { sql, scope, timelines, people = null } = source;
   const { projectId } = scope;
   const { segments } = calendar;
   const reach: Span = {
@@ -73,6 +82,8 @@ async function visitedOf(
     sql,
     timelines: loaded,
     calendar,
+    people,
+    byPeople: segmentsByPeople(calendar, people !== null),
     reach,
     events: await matchPasses(sql, ofEvents, matchesOfEvents, loaded.bits),
     sessions: await sessionPasses(sql, scope, scope.filters),
@@ -83,8 +94,8 @@ async function visitedOf(
 /** Scans for the lines of each match. */
 async function scanLines<Counts>(
   kind: VisitorKind<InsightInputs, Counts>,
-  { timelines, calendar: { segments }, reach, events, sessions, ofMatches }: Visited,
-  { groups, ...places }: Places,
+  { timelines, calendar: { segments }, people, reach, events, sessions, ofMatches }: Visited,
+  { groups, amid }: Places,
   lines: readonly Lines[],
   joint: JointIds | null,
 ): Promise<Counts> {
@@ -92,7 +103,8 @@ async function scanLines<Counts>(
     events,
     sessions,
     ofMatches,
-    places,
+    places: amid,
+    people,
     reach,
     lines: lines.map(({ tables, paths, count }) => ({ tables, paths, count })),
     segments: segments.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
@@ -130,13 +142,13 @@ function cellsOf(lines: readonly ValueLines[], { groups }: Places): number {
 }
 
 /** Returns one place for both periods together: enough to find the most frequent values. */
-function placesOfPeriods({ segments }: Calendar): Places {
-  return {
-    groups: [{ period: "current", slot: null }],
+function placesOfPeriods(byPeople: SegmentsAmid): Places {
+  const amid = byPeople.map((segments): PlacesOfSegments => ({
     groupOf: segments.map(({ period }) => period === null ? 0 : 1),
     periodOf: segments.map(() => 0),
     dayOf: segments.map(() => 0),
-  };
+  }));
+  return { groups: [{ period: "current", slot: null }], amid };
 }
 
 /** Returns the events of all values in both periods. */
@@ -186,8 +198,8 @@ async function chooseFirst(
   lines: readonly ValueLines[],
   cellsMax: number,
 ): Promise<ChosenValues[][]> {
-  const { sql, timelines, calendar } = visited;
-  const places = placesOfPeriods(calendar);
+  const { sql, timelines } = visited;
+  const places = placesOfPeriods(visited.byPeople);
   const lists: NumberedEvents[][] = [];
   for (let from = 0; from < lines.length;) {
     let to = from + 1;
@@ -229,14 +241,14 @@ function numbersOf(chosen: readonly (readonly ChosenValues[])[]): Map<string, nu
  * @param cellsMax how many numbers may be counted at once
  */
 export async function readCandidates(
-  source: ScanSource,
+  source: CandidateSource,
   calendar: Calendar,
   questions: readonly CandidateQuestion[],
   cellsMax = INSIGHT_CELLS_MAX,
 ): Promise<FoundCandidates> {
   const { sql, scope: { projectId } } = source;
   const visited = await visitedOf(source, calendar, questions);
-  const places = placesOf(calendar);
+  const places = placesOf(calendar, visited.byPeople);
   const dimensions = DIMENSIONS.filter((one) =>
     questions.some((question) => question.dimensions.includes(one))
   );

@@ -10,7 +10,7 @@ import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { addKeys, type CountedKeys } from "../../scans/key_counts.ts";
 import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
-import type { Places } from "./insight_candidates.ts";
+import type { Places, PlacesOfSegments } from "./insight_candidates.ts";
 import {
   CONTEXT_ID,
   ENTRY_PATH_ID,
@@ -22,9 +22,6 @@ import {
   type PieceTally,
   TRAFFIC_ID,
 } from "./line_tally.ts";
-
-/** By segment of time: where its events are counted. */
-type PlacesOf = Omit<Places, "groups">;
 
 /** The groups of the ids of a kind. */
 export interface IdGroups {
@@ -60,7 +57,10 @@ export interface InsightInputs {
   readonly lines: readonly Lines[];
   /** Spans of time without gaps. */
   readonly segments: readonly Span[];
-  readonly places: PlacesOf;
+  /** By the ranges whose people an actor is among: see `Places`. */
+  readonly places: Places["amid"];
+  /** By actor: the number of their place in `places`; null: the first. */
+  readonly people: Uint8Array | null;
   /** How many places there are. */
   readonly placeCount: number;
   /** The groups of joint cells; null: no line is one of a joint cell. */
@@ -75,7 +75,9 @@ class InsightVisitor {
   readonly #sessions: SessionTest;
   readonly #ofMatches: readonly SessionTest[];
   readonly #tallies: readonly PieceTally[];
-  readonly #places: PlacesOf;
+  readonly #people: Uint8Array | null;
+  readonly #placesAmid: Places["amid"];
+  #places: PlacesOfSegments;
   readonly #segments: SpanFinder;
   readonly #scan: SessionScan;
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
@@ -116,7 +118,9 @@ class InsightVisitor {
     this.#sessions = new SessionTest(inputs.sessions);
     this.#ofMatches = inputs.ofMatches.map((one) => new SessionTest(one));
     this.#tallies = tallies;
-    this.#places = inputs.places;
+    this.#people = inputs.people;
+    this.#placesAmid = inputs.places;
+    this.#places = inputs.places[0]!;
     this.#joint = inputs.joint;
     this.#segments = new SpanFinder(inputs.segments);
     this.#scan = new SessionScan(inputs.reach, (session) => this.#visitSession(session));
@@ -134,6 +138,7 @@ class InsightVisitor {
   visit(actor: number, timeline: Timeline): void {
     if (this.#actors !== null && this.#actors[actor] !== 1) return;
     this.#actor = actor;
+    if (this.#people !== null) this.#places = this.#placesAmid[this.#people[actor]!]!;
     this.#scan.visit(actor, timeline);
   }
 

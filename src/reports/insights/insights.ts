@@ -105,6 +105,7 @@ const INSIGHTS: Omit<Report, "ask"> = {
   warnsOfPending: true,
   semantics:
     `Each metric, in total and for the ${INSIGHT_VALUES_MAX} values with most events of each dimension, is compared with the previous period and, day by day, with the mean of the same weekdays in the ${INSIGHT_WEEKS} weeks before the range. ` +
+    "Of a segment, the previous period has its own people, and so has each of these weeks: those of the range moved back by it. " +
     `Told is what moved the same way in both by ${
       100 * INSIGHT_CHANGE_MIN
     } % and ${INSIGHT_COUNT_CHANGE_MIN} (bounceRate: ${
@@ -165,7 +166,8 @@ async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredMet
   const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
   const goals = (await listGoals(read.sql, read.scope.projectId)).slice(0, INSIGHT_GOALS_MAX)
     .filter((goal) => matchFilters(goal.match).length <= left);
-  const found = await readCandidates(read, calendar, [
+  const among = await read.amongRanges?.(calendar.ranges) ?? null;
+  const found = await readCandidates({ ...read, ...among }, calendar, [
     { match: null, dimensions: dimensionsWithin(left) },
     ...goals.map((goal): CandidateQuestion => ({
       match: goal.match,

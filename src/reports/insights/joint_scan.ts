@@ -1,4 +1,4 @@
-import { FIGURES, periodsOf, type Places } from "./insight_candidates.ts";
+import { FIGURES, periodsOf, type Places, type PlacesOfSegments } from "./insight_candidates.ts";
 import { countLines, type FoundCandidates, type Visited, withMatches } from "./insight_scan.ts";
 import { type CellFigures, figuresOfNothing, type Slice, sliceKey } from "./joint_cells.ts";
 import { groupBySlices, type NumberedSlice } from "./joint_groups.ts";
@@ -21,18 +21,21 @@ const BEFORE = 2;
 function inPeriods(visited: Visited): Visited {
   const { calendar } = visited;
   const first = calendar.segments.findIndex(({ period }) => period !== null);
-  return { ...visited, calendar: { ...calendar, segments: calendar.segments.slice(first) } };
+  return {
+    ...visited,
+    calendar: { ...calendar, segments: calendar.segments.slice(first) },
+    byPeople: visited.byPeople.map((segments) => segments.slice(first)),
+  };
 }
 
 /** Returns two places: the range, and the period before it. */
-function placesOfBoth({ calendar }: Visited): Places {
-  const periodOf = periodsOf(calendar);
-  return {
-    groups: [{ period: "current", slot: null }, { period: "previous", slot: null }],
+function placesOfBoth({ byPeople }: Visited): Places {
+  const amid = byPeople.map(periodsOf).map((periodOf): PlacesOfSegments => ({
     groupOf: periodOf,
     periodOf,
     dayOf: periodOf.map(() => 0),
-  };
+  }));
+  return { groups: [{ period: "current", slot: null }, { period: "previous", slot: null }], amid };
 }
 
 function numbered({ numbers }: FoundCandidates, slices: readonly Slice[]): NumberedSlice[] {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { EventRow } from "../../../src/store/event_row.ts";
-import { readInsights } from "../../reference/insights.ts";
+import type { InsightsResult } from "../../reference/insights.ts";
+import { runRead } from "../../reference/reads.ts";
+import type { SegmentDefinition } from "../../reference/segments.ts";
 import type { GoalDefinition } from "../../reference/goals.ts";
 import { differenceOf, toldOf } from "../../reads/answers.ts";
 import { Store } from "../../reads/stored_world.ts";
@@ -18,7 +20,19 @@ const GOALS: readonly GoalDefinition[] = [
     match: { name: "page_view", filters: [{ field: "path", op: "is_not", values: ["/"] }] },
   },
 ];
-/** Of everything, of an unfinished day, of a filter on events and on sessions, and with bots. */
+const SEGMENTS: readonly SegmentDefinition[] = [
+  { slug: "buyers", title: "Buyers", actors: { did: "buy" } },
+  {
+    slug: "back",
+    title: "Back",
+    filters: [{ field: "device", op: "is_not", values: ["tablet"] }],
+    actors: { not: { did: "page_view", atMost: 1, within: "30d" } },
+  },
+];
+/**
+ * Of everything, of an unfinished day, of a filter on events and on sessions, with bots, and of segments whose
+ * people are others in each range.
+ */
 const QUESTIONS = [
   { ...PLANTED_RANGE, limit: 100 },
   { from: "2026-04-07", to: "2026-04-10" },
@@ -28,6 +42,9 @@ const QUESTIONS = [
     filters: [{ field: "device", op: "is_not" as const, values: ["tablet"] }],
   },
   { ...PLANTED_RANGE, filters: [{ field: "channel", op: "is" as const, values: ["Direct"] }] },
+  { ...PLANTED_RANGE, segment: "buyers" },
+  { from: "2026-04-07", to: "2026-04-10", segment: "buyers" },
+  { from: "2026-03-30", to: "2026-04-09", segment: "back" },
 ];
 
 /** Some buy, some are bots, some go on in another browser or country, and some events are of no visit. */
@@ -54,12 +71,12 @@ onBothEngines("insights: what is counted together is what the reference counts",
   const store = await Store.open(db);
   for (const seed of chosenOn(store.database, [3, 4])) {
     const planted = plantedWorld(seed, someCauses(seed, 3));
-    const world = { ...planted, events: livened(seed, planted.events) };
+    const world = { ...planted, events: livened(seed, planted.events), segments: SEGMENTS };
     const project = await store.projectOf(world, GOALS);
     let found = 0;
     for (const question of QUESTIONS) {
       const answer = await store.ask(project, world.asOfMs, "insights", question);
-      const expected = readInsights(world, question, GOALS);
+      const expected = runRead(world, "insights", question, GOALS) as InsightsResult;
       assert.equal(differenceOf(toldOf("insights", answer), expected), null);
       found += expected.findings.length;
     }
