@@ -1,5 +1,4 @@
 /// <reference lib="dom" />
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { output } from "zod";
 import type { LinkShown } from "../auth/people/link_endpoints.ts";
@@ -26,6 +25,8 @@ const WITH_ARTICLE: Readonly<Record<Role, string>> = {
 };
 const PASSWORD_HINT =
   "At least 10 characters. A few words in a row are good, and easy to remember.";
+const OWNER_EXISTS =
+  "This link has done its work: the server has an owner. If that is you, sign in; if not, ask the owner to invite you.";
 
 interface Words {
   readonly title: string;
@@ -140,12 +141,12 @@ function LinkForm({ link, whose }: { link: OpenedLink; whose: LinkLook | null })
 }
 
 /** The link opens nothing any more: why, and where to go instead. */
-function Over({ children }: { children: ComponentChildren }) {
+function Over({ why }: { why: string }) {
   return (
     <>
-      <p>{children}</p>
+      <p>{why}</p>
       <button type="button" class="button button-primary" onClick={leaveLink}>
-        Go to the sign-in page
+        {account.value === null ? "Go to the sign-in page" : "Open the dashboard"}
       </button>
     </>
   );
@@ -161,14 +162,6 @@ function LinkWays({ link, offer, whose }: {
   offer: AuthOffer;
   whose: LinkLook | null;
 }) {
-  if (link.kind === "setup" && offer.ownerExists) {
-    return (
-      <Over>
-        This link has done its work: the server has an owner. If that is you, sign in; if not, ask
-        the owner to invite you.
-      </Over>
-    );
-  }
   const hasProvider = offer.oidc !== null && link.kind !== "reset";
   return (
     <>
@@ -211,29 +204,36 @@ function useLook({ kind, secret }: OpenedLink) {
 interface LinkContentProps {
   readonly link: OpenedLink;
   readonly look: ReturnType<typeof useLook>;
+  readonly asked: ReturnType<typeof useOffer>;
 }
 
-function LinkContent({ link, look }: LinkContentProps) {
-  const { offer, ...asked } = useOffer();
-  if (look.problem?.status === 403) return <Over>{look.problem.detail}</Over>;
+/** Why a link opens nothing any more; null: it does, as far as is known. */
+function overText({ link, look, asked }: LinkContentProps): string | null {
+  if (look.problem?.status === 403) return look.problem.detail;
+  return link.kind === "setup" && asked.offer?.ownerExists ? OWNER_EXISTS : null;
+}
+
+function LinkContent({ link, look, asked }: LinkContentProps) {
   const failed = asked.problem === null ? look : asked;
   if (failed.problem !== null) return <ErrorNote problem={failed.problem} onRetry={failed.retry} />;
-  if (offer === null || !look.isReady) return <Skeleton rows={5} />;
-  return <LinkWays link={link} offer={offer} whose={look.whose} />;
+  if (asked.offer === null || !look.isReady) return <Skeleton rows={5} />;
+  return <LinkWays link={link} offer={asked.offer} whose={look.whose} />;
 }
 
 /** The page of a link that lets somebody in: the owner, who was invited, or who forgot a password. */
 export function LinkPage({ link }: { link: OpenedLink }) {
   const before = account.value;
-  const look = useLook(link);
+  const content = { link, look: useLook(link), asked: useOffer() };
+  const over = overText(content);
+  const whatFollows = over === null
+    ? " Going on here signs you out of that account in this browser."
+    : "";
   return (
     <Entrance
-      title={look.problem?.status === 403 ? "This link is over" : WORDS[link.kind].title}
-      message={before === null
-        ? null
-        : `You are signed in as ${before.email}. Going on here signs you out of that account in this browser.`}
+      title={over === null ? WORDS[link.kind].title : "This link is over"}
+      message={before === null ? null : `You are signed in as ${before.email}.${whatFollows}`}
     >
-      <LinkContent link={link} look={look} />
+      {over === null ? <LinkContent {...content} /> : <Over why={over} />}
     </Entrance>
   );
 }

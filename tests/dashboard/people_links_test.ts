@@ -73,8 +73,9 @@ test("links: used, forged and replaced ones open nothing, and say what to do", a
   await page.waitForSelector(".shell");
   const used = await visit.open("", { fragment });
   await visit.sees(used, "This link has been used, and works once. Sign in instead.");
-  await enter(used, "Go to the sign-in page");
-  // They are signed in by now.
+  // They are signed in by now, and stay so.
+  await visit.sees(used, `You are signed in as ${who.email}. This link`);
+  await enter(used, "Open the dashboard");
   await used.waitForSelector(".shell");
 });
 
@@ -111,6 +112,7 @@ test("links: the owner's link does nothing once there is an owner", async (visit
   visit.expectedFaults.push("401");
   const page = await visit.open("", { fragment: "setup=abc" });
   await visit.sees(page, "This link has done its work: the server has an owner.");
+  await visit.sees(page, "This link is over", "h1");
   assert.equal(await page.$("form"), null);
   await enter(page, "Go to the sign-in page");
   await visit.sees(page, "Sign in", "h1");
