@@ -132,6 +132,13 @@ export async function deleteSessions(
   });
 }
 
+function notCurrent(): Problem {
+  const message = "This is not your password.";
+  return new Problem("invalid_credentials", message, {
+    errors: [{ field: "current", code: "invalid_value", message }],
+  });
+}
+
 /** `POST /v1/auth/password`: 204; one's other sessions have ended. */
 export async function postPassword(
   services: PeopleServices,
@@ -153,8 +160,10 @@ export async function postPassword(
     const by = askedBy(services, exchange);
     await recordAudit(inside, { ...by, what: "password.change", subject: email });
   };
-  if (current !== null) await requireCredentials(sql, attempt, current, change, hash);
-  else {
+  if (current !== null) {
+    const use = { use: change, beforehand: hash, refused: notCurrent };
+    await requireCredentials(sql, attempt, current, use);
+  } else {
     await takeAttempt(sql, attempt);
     await hash();
     await sql.transaction(async (inside) => {

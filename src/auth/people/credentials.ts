@@ -22,11 +22,19 @@ function wrong(): Problem {
   return new Problem("invalid_credentials", "The e-mail address or the password is wrong.");
 }
 
+interface CredentialUse<T> {
+  /** In the transaction that sees the password still be the same. */
+  readonly use: (sql: Sql, person: Person) => Promise<T>;
+  /** Before it, once the password is known to be right. */
+  readonly beforehand?: () => Promise<void>;
+  /** What is thrown where the two do not go together. Default: that one of them is wrong. */
+  readonly refused?: () => Problem;
+}
+
 /**
  * Who has this e-mail address and password. For unknown people the same is done as for known ones, so
  * that neither the answer nor its time tells them apart. A hash of an earlier, cheaper kind is made
- * anew. `use` is done with the person in the transaction that sees the password still be the same;
- * `beforehand` is done before it, once the password is known to be right.
+ * anew.
  *
  * Throws `invalid_credentials` (401), `too_many_attempts` (429), `overloaded` (503).
  */
@@ -34,19 +42,18 @@ export async function requireCredentials<T>(
   sql: Sql,
   attempt: Attempt,
   password: string,
-  use: (sql: Sql, person: Person) => Promise<T>,
-  beforehand: () => Promise<void> = () => Promise.resolve(),
+  { use, beforehand, refused = wrong }: CredentialUse<T>,
 ): Promise<T> {
   await takeAttempt(sql, attempt);
   const [row] = await sql.query<CredentialRow>(LOOK_UP, [attempt.email]);
   const stored = row?.password ?? null;
-  if (!await isPassword(password, stored, row?.other ?? null)) throw wrong();
-  if (row === undefined || stored === null) throw wrong();
+  if (!await isPassword(password, stored, row?.other ?? null)) throw refused();
+  if (row === undefined || stored === null) throw refused();
   const person = personOfRow(row);
   const fresh = isWeakHash(stored) ? await hashPassword(password) : null;
-  await beforehand();
+  await beforehand?.();
   const used = await sql.transaction(async (inside) => {
-    if (await passwordOf(inside, person.id) !== stored) throw wrong();
+    if (await passwordOf(inside, person.id) !== stored) throw refused();
     if (fresh !== null) {
       await setPassword(inside, { personId: person.id, password: fresh, nowMs: attempt.nowMs });
     }

@@ -195,10 +195,12 @@ export async function postSignIn(
     sql,
     attempt,
     password,
-    async (inside, person) => ({
-      person,
-      ...await signIn({ ...services, sql: inside }, exchange, person.id),
-    }),
+    {
+      use: async (inside, person) => ({
+        person,
+        ...await signIn({ ...services, sql: inside }, exchange, person.id),
+      }),
+    },
   );
   return json({ person: personReply(person) }, 200, { "Set-Cookie": cookie });
 }

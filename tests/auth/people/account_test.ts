@@ -115,7 +115,10 @@ Deno.test("password: changed with the one until now; the other sessions end, thi
   const [mine, other] = [await here.token(), await there.token()];
   const change = (current: unknown, next: string) =>
     here.ask("POST", "/v1/auth/password", { current, next });
-  assertProblem(await change("not the password", NEXT), 401, "invalid_credentials");
+  const guess = await change("not the password", NEXT);
+  assertProblem(guess, 401, "invalid_credentials");
+  const message = "This is not your password.";
+  assert.deepEqual(guess.body.errors, [{ field: "current", code: "invalid_value", message }]);
   assertProblem(await change(null, NEXT), 401, "invalid_credentials");
   for (
     const weak of [
