@@ -81,3 +81,17 @@ test("narrow: nor any part of a dialog", async (visit) => {
   await press(told, "New digest");
   await assertNarrow(visit, told, "a new digest");
 });
+
+test("narrow: what stands below a name of the settings is read whole", async (visit) => {
+  const email = `${"long".repeat(12)}@example.com`;
+  const person = { email, role: "viewer", projects: ["*"] };
+  assert.equal((await visit.server.admin("POST", "/v1/people", person)).status, 201);
+  for (const section of ["project", "sharing", "people", "tokens", "audit"]) {
+    const page = await visit.open(`view=settings&section=${section}`, SIZE);
+    await visit.settled(page);
+    const cut = await page.evaluate(`[...document.querySelectorAll(".settings-hint")]
+      .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)`);
+    assert.deepEqual(cut, [], section);
+    await page.close();
+  }
+});
