@@ -109,10 +109,10 @@ export function comparedAnswer(
   const own = segmented(world, plain, segment, range, goals);
   const current = readOne(own.world, own.params);
   if (other === null) return current as Record<string, unknown>;
-  const before = segmented(world, plain, named ?? segment, other, goals);
   const asked = compare === "previous" && read === "retention"
     ? periodsBefore(range, (params as RetentionParams).interval ?? "day")
     : other;
+  const before = segmented(world, plain, named ?? segment, asked, goals);
   // The interval is that of the current range, so that the two series lie side by side.
   const interval = read === "retention" ? plain.interval : intervalOf(params, range);
   const previousParams = { ...inRange(before.params, asked), ...interval && { interval } };

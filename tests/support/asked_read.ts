@@ -14,5 +14,6 @@ export async function answerAsked(
 ): Promise<Answer> {
   const question = report.ask(query, params);
   question.refuse?.(read);
-  return await question.answer(read);
+  const { comparison = () => read.comparison } = question;
+  return await question.answer({ ...read, comparison: comparison(read) });
 }

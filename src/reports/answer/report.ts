@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { EventMatch } from "../../query/filters.ts";
+import type { Range } from "../../query/range.ts";
 import { matchFilters } from "../../query/selection.ts";
 import type { ParameterFilters, Warning } from "../../query/warnings.ts";
 import type { Compares } from "../../query/without_effect.ts";
@@ -37,6 +38,8 @@ export function filtersOfMatches(
 export interface Question {
   /** Throws Problem if the parameters do not fit the shared ones, such as for too many buckets. */
   readonly refuse?: (shared: SharedRead) => void;
+  /** Returns the range to compare with; absent: the one that `compare` is in every read. */
+  readonly comparison?: (shared: SharedRead) => Range | null;
   readonly answer: (read: Read) => Promise<Answer>;
   /** False: the report counts no people, such as a list of saved definitions; absent: it counts people. */
   readonly isCounted?: false;

@@ -141,7 +141,13 @@ function readParameters(
   };
   question.refuse?.(shared);
   if (share) refuseNaming(filters, question.terms ?? {});
-  return { shared, slugs, question, own: filters };
+  const { comparison = () => shared.comparison } = question;
+  return {
+    shared: { ...shared, comparison: comparison(shared) },
+    slugs,
+    question,
+    own: filters,
+  };
 }
 
 interface Segments {

@@ -69,6 +69,7 @@ export const RETENTION: Report = {
     const parameters = readRetentionParameters(query);
     return {
       refuse: (shared) => refuseBadPeriods(parameters, shared),
+      comparison: (shared) => comparedRange(parameters, shared),
       answer: (read) => answer(read, parameters),
       terms: { matches: [parameters.start, parameters.back] },
     };
@@ -109,28 +110,20 @@ function refuseBadPeriods(parameters: RetentionParameters, shared: SharedRead): 
   if (comparison !== null) periodsOf(parameters, { ...shared, range: comparison });
 }
 
-/** Returns as many whole periods just before: ranges that were only then widened could overlap. */
-function periodsBefore(
-  { range, interval }: Read,
-  { fromMs, cohortCount }: RetentionQuestion,
-): Range {
-  const { timezone } = range;
-  const first = dateAt(fromMs, timezone);
-  const from = first.subtract({ [`${interval}s`]: cohortCount });
-  return {
-    from: startOfDay(from, timezone),
-    to: new Date(fromMs),
-    timezone,
-    fromDate: from,
-    toDate: first.subtract({ days: 1 }),
-  };
-}
-
-/** Returns the read that is compared with; null: none is. */
-function comparedCohorts(read: Read, question: RetentionQuestion): Read | null {
-  const compared = comparedRead(read);
-  if (compared === null || read.comparedBy !== "previous") return compared;
-  return { ...compared, range: periodsBefore(read, question) };
+/**
+ * Returns the range to compare with. Previous: as many whole periods just before, finished or not, as
+ * ranges that were only then widened could overlap.
+ */
+function comparedRange(parameters: RetentionParameters, shared: SharedRead): Range | null {
+  const { range: { timezone }, interval, comparison, comparedBy } = shared;
+  if (comparison === null || comparedBy !== "previous") return comparison;
+  const periods = periodsOf(parameters, shared);
+  const cohortCount = periods.length - (parameters.cellCount - 1);
+  const to = new Date(periods[0]!.startMs);
+  const first = dateAt(to.getTime(), timezone);
+  const fromDate = first.subtract({ [`${interval}s`]: cohortCount });
+  const from = startOfDay(fromDate, timezone);
+  return { from, to, timezone, fromDate, toDate: first.subtract({ days: 1 }) };
 }
 
 interface RetentionQuestion extends CohortQuestion {
@@ -273,11 +266,10 @@ type RetentionFigures = Awaited<ReturnType<typeof figuresOf>>;
 /** Returns `previous` and `change`; neither where nothing is compared. */
 async function comparison(
   read: Read,
-  question: RetentionQuestion,
   parameters: RetentionParameters,
   { average }: RetentionFigures,
 ) {
-  const compared = comparedCohorts(read, question);
+  const compared = comparedRead(read);
   if (compared === null) return {};
   const before = questionOf(parameters, compared);
   const figures = await figuresOf(compared, before);
@@ -305,7 +297,7 @@ async function answer(read: Read, parameters: RetentionParameters): Promise<Answ
       criterion,
       periods: cellCount,
     },
-    result: { ...figures, ...await comparison(read, question, parameters, figures) },
+    result: { ...figures, ...await comparison(read, parameters, figures) },
     parameterFilters: filtersOfMatches({ start: [start], return: [back] }),
   };
 }
