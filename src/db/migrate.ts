@@ -35,16 +35,18 @@ const MIGRATION_LOCK = 4_607_182_418;
  * `schema_migrations`. Programs that start at the same time take turns. An up-to-date database is only read.
  *
  * @returns The names of the migrations that this call applied.
- * @throws SchemaTooNew, SchemaMismatch (PostgreSQL older than 15; an applied migration whose text
- * has changed), or the failure of a migration, which then left nothing behind.
+ * @throws SchemaTooNew, SchemaMismatch (PostgreSQL older than 15; a new database that is not UTF8; an applied
+ * migration whose text has changed), or the failure of a migration, which then left nothing behind.
  */
 export async function migrate(
   sql: Database,
   migrations: readonly Migration[],
 ): Promise<{ applied: string[] }> {
   const known = migrations.toSorted((a, b) => a.version - b.version);
-  if (await pending(sql, known) === undefined) return { applied: [] };
+  const first = await pending(sql, known);
+  if (first === undefined) return { applied: [] };
   await assertServerVersion(sql);
+  if (first === known[0]) await assertEncoding(sql);
   const applied: string[] = [];
   for (;;) {
     const name = await sql.transaction((transaction) => applyNext(transaction, known));
@@ -112,6 +114,20 @@ async function assertServerVersion(sql: Sql): Promise<void> {
   if (server !== undefined && server.number < SERVER_VERSION_MIN) {
     throw new SchemaMismatch(
       `The database is PostgreSQL ${server.text}; Footfall needs PostgreSQL 15 or newer.`,
+    );
+  }
+}
+
+/** Refuses a new database that cannot hold, compare or count the characters of every language. */
+async function assertEncoding(sql: Sql): Promise<void> {
+  const [database] = await sql.query<{ name: string; encoding: string }>(
+    "SELECT current_database() AS name, current_setting('server_encoding') AS encoding",
+  );
+  const { name, encoding } = database!;
+  if (encoding !== "UTF8") {
+    throw new SchemaMismatch(
+      `The database ${name} has the encoding ${encoding}; Footfall needs UTF8. Make it anew: ` +
+        `createdb --template=template0 --encoding=UTF8 ${name}.`,
     );
   }
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { migrate, type Migration, SchemaMismatch, SchemaTooNew } from "../../src/db/migrate.ts";
 import { StatementRefused } from "../../src/db/sql.ts";
-import { onBareEngines } from "../support/databases.ts";
+import { openPostgres } from "../../src/db/postgres.ts";
+import { onBareEngines, onPostgres } from "../support/databases.ts";
 
 const FIRST: Migration = {
   version: 1,
@@ -52,4 +53,29 @@ onBareEngines("migrate: programs that start at once apply each step once", async
   );
   assert.deepEqual(outcomes.flatMap(({ applied }) => applied).sort(), ["first", "second"]);
   assert.deepEqual(await first.query("SELECT * FROM a"), [{ n: 1, m: 5 }]);
+});
+
+onPostgres("migrate: a new database of another encoding than UTF8 is refused", async (_t, db) => {
+  const sql = await db.open();
+  // Only a template of this name may be copied into another encoding; the tests' cluster has none.
+  await sql.query("CREATE DATABASE template0 TEMPLATE template1");
+  for (const encoding of ["LATIN1", "SQL_ASCII"]) {
+    const name = `in_${encoding.toLowerCase()}`;
+    await sql.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING ${encoding}`);
+    const other = openPostgres(db.env.DATABASE_URL!.replace(/[^/]*$/, name), {
+      connectionsMax: 1,
+      statementTimeoutMs: 15_000,
+      applicationName: "tests",
+    });
+    try {
+      await assert.rejects(
+        migrate(other, [FIRST, SECOND]),
+        (error) =>
+          error instanceof SchemaMismatch &&
+          error.message.includes(`${name} has the encoding ${encoding}; Footfall needs UTF8.`),
+      );
+    } finally {
+      await other.close();
+    }
+  }
 });
