@@ -120,6 +120,8 @@ class PostgresDatabase implements Database {
     if (!this.#all.delete(connection)) return;
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
+    // The others are most likely as dead, and each would let its next caller wait as long.
+    if (connection.fellSilent) { for (const other of this.#idle.splice(0)) this.#retire(other); }
     if (this.#closing) {
       if (this.#all.size === 0) this.#emptied.resolve();
     } else if (!connection.usable && !connection.everReady) {

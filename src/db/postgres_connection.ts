@@ -51,6 +51,7 @@ export class PostgresConnection implements Session {
   #rejectOutstanding = new Set<(error: DatabaseUnavailable) => void>();
   #texts = new Set<string>();
   #attempts = 0;
+  #isSilent = false;
   #opening: ReturnType<typeof setTimeout>;
   #statementMs: number;
 
@@ -92,6 +93,11 @@ export class PostgresConnection implements Session {
   /** False if the server never completed a login: other attempts would most likely fail as well. */
   get everReady(): boolean {
     return this.#ready;
+  }
+
+  /** Whether it was lost as nothing answered: what lies between drops packets, or the server hangs. */
+  get fellSilent(): boolean {
+    return this.#isSilent;
   }
 
   /** Whether to replace the connection: each distinct text keeps a plan in the server's memory as long as it lives. */
@@ -167,9 +173,10 @@ export class PostgresConnection implements Session {
     if (this.#lost !== null) return Promise.reject(this.#lost);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // The server cancels a statement in time; only a dead network lets this deadline pass.
-    const deadline = msMax === null
-      ? undefined
-      : setTimeout(() => this.lose(`no answer within ${msMax} ms`), msMax);
+    const deadline = msMax === null ? undefined : setTimeout(() => {
+      this.#isSilent = true;
+      this.lose(`no answer within ${msMax} ms`);
+    }, msMax);
     this.#rejectOutstanding.add(reject);
     statement().then(resolve, (error) => {
       const failure = this.#failure(error);

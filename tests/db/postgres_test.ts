@@ -131,6 +131,24 @@ onPostgres(
 );
 
 onPostgres(
+  "openPostgres: idle connections as old as one that fell silent are not waited for",
+  () =>
+    withServer(async (server, open) => {
+      const sql = open({ connectionsMax: 3, statementTimeoutMs: 500 });
+      const ask = () => sql.query<{ pid: number }>("SELECT pg_backend_pid() AS pid, pg_sleep(0.2)");
+      const pids = (await Promise.all([ask(), ask()])).map(([row]) => row!.pid);
+      for (const pid of pids) Deno.kill(pid, "SIGSTOP");
+      try {
+        await unavailable(sql, GIVEN_UP_MS_MAX);
+        assert.deepEqual(await sql.query("SELECT 1 AS a"), [{ a: 1 }]);
+      } finally {
+        for (const pid of pids) Deno.kill(pid, "SIGKILL");
+        await server.stop("immediate");
+      }
+    }),
+);
+
+onPostgres(
   "openPostgres: a server that hangs within a transaction is given up by its next setting",
   () =>
     withServer(async (server, open) => {
