@@ -6,6 +6,7 @@ import { CsvButton, type CsvContent } from "./csv_button.tsx";
 import type { CsvCell } from "../event_file/csv.ts";
 import { Definition } from "./definition.tsx";
 import { Icon } from "./icons.tsx";
+import { useKeptFocus } from "./request_state.tsx";
 
 export interface Column<Row> {
   readonly title: string;
@@ -229,6 +230,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     props;
   const [sorting, setSorting] = useState<Sorting | null>(null);
   const scroll = useScrollFocus();
+  const foot = useRef<HTMLDivElement>(null);
+  useKeptFocus(isLoadingMore ?? false, foot);
   const sort = ({ title: column, isNumber = false }: Column<Row>) =>
     setSorting((before) => ({
       column,
@@ -257,7 +260,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </table>
       </div>
       {(onMore || csvName) && (
-        <div class="table-foot">
+        <div ref={foot} class="table-foot" tabIndex={-1}>
           {onMore && (
             <button type="button" class="button" disabled={isLoadingMore} onClick={onMore}>
               {isLoadingMore ? "Loading…" : "Show more"}

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiProblem } from "./api_problem.ts";
 
@@ -12,8 +13,11 @@ export interface RequestState {
   readonly clearProblem: () => void;
 }
 
-/** A button that is off while its request runs loses the focus: it has it again, to be pressed once more. */
-export function useKeptFocus(isBusy: boolean): void {
+/**
+ * A button that is off while its request runs loses the focus: it has it again, to be pressed once more. Where it
+ * has gone by then, `place` has it, the block that it stood in.
+ */
+export function useKeptFocus(isBusy: boolean, place?: RefObject<HTMLElement | null>): void {
   const before = useRef<Element | null>(null);
   // While this is rendered, the button is still on.
   if (isBusy) before.current ??= document.activeElement;
@@ -21,7 +25,9 @@ export function useKeptFocus(isBusy: boolean): void {
     if (isBusy) return;
     const pressed = before.current;
     before.current = null;
-    if (pressed instanceof HTMLElement && document.activeElement === document.body) pressed.focus();
+    if (!(pressed instanceof HTMLElement) || document.activeElement !== document.body) return;
+    if (pressed.isConnected) pressed.focus();
+    else place?.current?.focus();
   }, [isBusy]);
 }
 

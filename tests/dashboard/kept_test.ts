@@ -1,7 +1,7 @@
 /** What stays as it was: what is shown and typed while requests fail or run, and where one was. */
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
-import { enter, fill, press } from "./acts.ts";
+import { enter, fill, press, pressByKey } from "./acts.ts";
 import { dashboardWorld, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -163,4 +163,23 @@ test("Visits: who goes back from one is where the list was left", async (visit) 
   await visit.until(page, `document.querySelector(".story") === null`);
   await visit.settled(page);
   assert.equal(await page.evaluate("scrollY"), 600);
+});
+
+test("The focus stays at the end of a list while more of it is asked for", async (visit) => {
+  const more = "Show more";
+  const focus = `document.activeElement.className`;
+  const isMore = `document.activeElement.textContent === ${JSON.stringify(more)}`;
+  const rows = `document.querySelectorAll("tbody tr").length`;
+  const page = await visit.open("view=people");
+  await visit.until(page, `${rows} === 50`);
+  await pressByKey(page, more);
+  await visit.until(page, `${rows} === 100 && ${isMore}`);
+  const buttons = `[...document.querySelectorAll("button")].map((each) => each.textContent)`;
+  while (await page.evaluate(`${buttons}.includes(${JSON.stringify(more)})`)) {
+    const before = Number(await page.evaluate(rows));
+    await page.keyboard.press("Enter");
+    await visit.until(page, `${rows} > ${before}`);
+  }
+  // After the last page the button has gone: the next stop is beside it.
+  await visit.until(page, `${focus} === "table-foot"`);
 });

@@ -7,7 +7,7 @@ import { dateIn } from "../location_query.ts";
 import { bots, currentDates, effectiveTimezone, go, sharedParams } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
-import { Refused } from "../request_state.tsx";
+import { Refused, useKeptFocus } from "../request_state.tsx";
 import { ExportButton } from "./events_export.tsx";
 import { EventsTable } from "./events_table.tsx";
 import { type Tail, useTail } from "./events_tail.ts";
@@ -85,6 +85,7 @@ export function EventsView() {
   const isLive = currentDates().to >= dateIn(effectiveTimezone.value, Date.now());
   const tail = useTail(sharedParams(), { isHeld: isPaused || !isAtTop || isAnyOpen, isLive });
   const { first, events, hasMore, isLoadingMore, moreProblem } = tail;
+  useKeptFocus(isLoadingMore);
   const show = () => {
     tail.show();
     if (!isAtTop) mark.current?.scrollIntoView({ block: "center" });
