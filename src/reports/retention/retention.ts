@@ -118,12 +118,19 @@ function comparedRange(parameters: RetentionParameters, shared: SharedRead): Ran
   const { range: { timezone }, interval, comparison, comparedBy } = shared;
   if (comparison === null || comparedBy !== "previous") return comparison;
   const periods = periodsOf(parameters, shared);
-  const cohortCount = periods.length - (parameters.cellCount - 1);
   const to = new Date(periods[0]!.startMs);
   const first = dateAt(to.getTime(), timezone);
-  const fromDate = first.subtract({ [`${interval}s`]: cohortCount });
-  const from = startOfDay(fromDate, timezone);
-  return { from, to, timezone, fromDate, toDate: first.subtract({ days: 1 }) };
+  const rangeFrom = (fromDate: Temporal.PlainDate) => {
+    const from = startOfDay(fromDate, timezone);
+    return { from, to, timezone, fromDate, toDate: first.subtract({ days: 1 }) };
+  };
+  const cohortCount = periods.length - (parameters.cellCount - 1);
+  let before = rangeFrom(first.subtract({ [`${interval}s`]: cohortCount }));
+  // A date that the zone skipped is no period.
+  while (periodsOf(parameters, { ...shared, range: before }).length < periods.length) {
+    before = rangeFrom(before.fromDate.subtract({ days: 1 }));
+  }
+  return before;
 }
 
 interface RetentionQuestion extends CohortQuestion {
