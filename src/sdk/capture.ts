@@ -27,18 +27,18 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
   const scroll = parts.scroll !== false && createScroll(record);
   const clicks = parts.clicks !== false && watchClicks(record);
   function clicked(event: MouseEvent) {
-    const path = event.composedPath() as Element[];
-    const closest: Closest = <E extends Element>(selector: string) =>
-      path.find((node): node is E => node.matches?.(selector));
-    // Pages ask not to be watched, and passwords are nobody's business.
-    const isIgnored = closest("[data-footfall-ignore],input[type=password]");
-    // Only people click; the right button neither opens a link nor presses anything.
-    if (!event.isTrusted || isIgnored || event.button > 1) return;
     try {
+      const path = event.composedPath() as Element[];
+      const closest: Closest = <E extends Element>(selector: string) =>
+        path.find((node): node is E => node.matches?.(selector));
+      // Pages ask not to be watched, and passwords are nobody's business.
+      const isIgnored = closest("[data-footfall-ignore],input[type=password]");
+      // Only people click; the right button neither opens a link nor presses anything.
+      if (!event.isTrusted || isIgnored || event.button > 1) return;
       if (clicks && !event.button) clicks.clicked(event, path, closest);
       if (parts.links !== false) recordLink(record, closest(":any-link"));
     } catch {
-      // The page's own click goes on.
+      // The page's own click goes on, also in a form with a field named `matches`.
     }
   }
   for (const type of ["click", "auxclick"] as const) addEventListener(type, clicked, true);

@@ -8,6 +8,8 @@ const enum Limit {
   BACKOFF_MS_MIN = 1_000,
   BACKOFF_MS_MAX = 300_000,
   RETRY_AFTER_MS_MAX = 86_400_000,
+  /** Browsers run a timer of more than 24.8 days at once. */
+  TIMER_MS_MAX = 1_000_000_000,
 }
 
 /** When what the queue holds is sent. */
@@ -46,15 +48,15 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   });
 
   // What is left of a `Retry-After`, whichever page of the origin was told. 401 and 403 are for
-  // good: this key is never tried again at this endpoint. So does `optOut` end what was queued.
+  // good: this key is never tried again at this endpoint. `optOut` ends what was queued, too.
   const pauseMs = () =>
     isForbidden || store.get(`stop|${apiKey}`) === endpoint || store.get("optOut")
       ? Infinity
       : Math.max(+store.get(`pause|${apiKey}`)! - Date.now() || 0, 0);
   const blockedMs = () => Math.max(backoffUntilMs - Date.now(), pauseMs());
   const forget = () => failures = backoffUntilMs = 0;
-  /** Tries again later: after the time that the server asks for, else after a growing, random one. */
   const send = openSend(queue, store, to, forget, (retryAfter) => {
+    // Tries again later: after the time that the server asks for, else after a growing, random one.
     const ceilingMs = Math.min(Limit.BACKOFF_MS_MIN * 2 ** failures++, Limit.BACKOFF_MS_MAX);
     backoffUntilMs = Date.now() + ceilingMs * (0.5 + Math.random() / 2);
     if (retryAfter) store.set(`pause|${apiKey}`, `${Date.now() + lastsMs(retryAfter)}`);
@@ -63,14 +65,14 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   function wake() {
     const waiting = queue.size();
     const waitMs = blockedMs();
-    if (!waiting || waitMs === Infinity) return;
-    if (!waitMs && waiting >= flushAt && !isFlushing) return void flush();
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      // It may have been set before a failure, which asks for more patience.
-      if (blockedMs()) wake();
-      else flush();
-    }, waitMs || flushIntervalMs);
+    if (waiting && waitMs < Limit.TIMER_MS_MAX) {
+      if (!waitMs && waiting >= flushAt && !isFlushing) return void flush();
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        // It may have been set before a failure, which asks for more patience.
+        (blockedMs() ? wake : flush)();
+      }, waitMs || flushIntervalMs);
+    }
   }
 
   function flush() {

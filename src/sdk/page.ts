@@ -29,7 +29,7 @@ export function currentPage(): EventDetails & { readonly context: Record<string,
 
 /** A prerendered page is a guess of the browser: it is viewed when it is shown, which comes once. */
 export function whenShown(work: () => void): void {
-  // A form of that name is true as well.
+  // A form of that name would count as true.
   if ((document as { prerendering?: boolean }).prerendering === true) {
     document.addEventListener("prerenderingchange", work);
   } else work();

@@ -20,7 +20,7 @@ export interface Destination extends AnalyticsOptions {
 /**
  * Sends a batch of the queue, if there is one.
  * @param outlives whether the request shall outlive the page, as far as browsers let it
- * @returns of how many events that made an end, unless the rest shall wait
+ * @returns how many events are done with; undefined: the rest shall wait
  */
 export type Send = (
   outlives: boolean,

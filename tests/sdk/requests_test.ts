@@ -44,10 +44,10 @@ browserTest("a stored queue that somebody broke takes no other event with it", a
 browserTest("400: a batch of which some may be valid is split, any other is not", async (visit) => {
   const page = await visit.client({ flushIntervalMs: 60_000, flushAt: 100 });
   await page.evaluate(async () => {
-    for (let i = 0; i < 8; i++) footfall.track("too large", { text: "x".repeat(35_000) });
+    const deep = JSON.parse(`${'{"in":'.repeat(12)}1${"}".repeat(12)}`);
+    for (let i = 0; i < 8; i++) footfall.track("too deep", deep);
     await footfall.flush();
   });
-  assert.equal(new Set(visit.gate.events().map(({ eventId }) => eventId)).size, 8);
   assert.equal(visit.gate.events().length, 8, "the server has read them all");
 
   visit.gate.fault = ({ events }) =>
