@@ -259,24 +259,22 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </tbody>
         </table>
       </div>
-      {(onMore || csvName) && (
-        <div ref={foot} class="table-foot" tabIndex={-1}>
-          {onMore && (
-            <button type="button" class="button" disabled={isLoadingMore} onClick={onMore}>
-              {isLoadingMore ? "Loading…" : "Show more"}
-            </button>
-          )}
-          {moreProblem && <span class="field-error" role="alert">{moreProblem.detail}</span>}
-          {csvName && (
-            <CsvButton
-              name={csvName}
-              table={caption}
-              isTableShown={isCsvNamed}
-              content={content}
-            />
-          )}
-        </div>
-      )}
+      <div ref={foot} class={onMore || csvName ? "table-foot" : ""} tabIndex={-1}>
+        {onMore && (
+          <button type="button" class="button" disabled={isLoadingMore} onClick={onMore}>
+            {isLoadingMore ? "Loading…" : "Show more"}
+          </button>
+        )}
+        {moreProblem && <span class="field-error" role="alert">{moreProblem.detail}</span>}
+        {csvName && (
+          <CsvButton
+            name={csvName}
+            table={caption}
+            isTableShown={isCsvNamed}
+            content={content}
+          />
+        )}
+      </div>
     </div>
   );
 }

@@ -86,12 +86,15 @@ test("narrow: what stands below a name of the settings is read whole", async (vi
   const email = `${"long".repeat(12)}@example.com`;
   const person = { email, role: "viewer", projects: ["*"] };
   assert.equal((await visit.server.admin("POST", "/v1/people", person)).status, 201);
+  let hints = 0;
   for (const section of ["project", "sharing", "people", "tokens", "audit"]) {
     const page = await visit.open(`view=settings&section=${section}`, SIZE);
     await visit.settled(page);
     const cut = await page.evaluate(`[...document.querySelectorAll(".settings-hint")]
       .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)`);
     assert.deepEqual(cut, [], section);
+    hints += await page.evaluate(`document.querySelectorAll(".settings-hint").length`) as number;
     await page.close();
   }
+  assert.ok(hints > 0, "there are some");
 });

@@ -85,7 +85,8 @@ export function EventsView() {
   const isLive = currentDates().to >= dateIn(effectiveTimezone.value, Date.now());
   const tail = useTail(sharedParams(), { isHeld: isPaused || !isAtTop || isAnyOpen, isLive });
   const { first, events, hasMore, isLoadingMore, moreProblem } = tail;
-  useKeptFocus(isLoadingMore);
+  const foot = useRef<HTMLDivElement>(null);
+  useKeptFocus(isLoadingMore, foot);
   const show = () => {
     tail.show();
     if (!isAtTop) mark.current?.scrollIntoView({ block: "center" });
@@ -119,15 +120,17 @@ export function EventsView() {
       >
         <NewEvents tail={tail} onShow={show} />
         <EventsTable events={events} onOpen={setAnyOpen} />
-        {hasMore && (
-          <div class="table-foot">
-            <button type="button" class="button" disabled={isLoadingMore} onClick={tail.more}>
-              {isLoadingMore ? "Loading…" : "Show older events"}
-            </button>
-            <span class="muted">{counted(events.length, "event")} shown</span>
-            <Refused problem={moreProblem} />
-          </div>
-        )}
+        <div ref={foot} tabIndex={-1}>
+          {hasMore && (
+            <div class="table-foot">
+              <button type="button" class="button" disabled={isLoadingMore} onClick={tail.more}>
+                {isLoadingMore ? "Loading…" : "Show older events"}
+              </button>
+              <span class="muted">{counted(events.length, "event")} shown</span>
+              <Refused problem={moreProblem} />
+            </div>
+          )}
+        </div>
       </Panel>
     </>
   );
