@@ -1,4 +1,10 @@
-import { type Database, DatabaseUnavailable, DiskFull, type Sql } from "../db/sql.ts";
+import {
+  type Database,
+  DatabaseRefuses,
+  DatabaseUnavailable,
+  DiskFull,
+  type Sql,
+} from "../db/sql.ts";
 import { TargetRefused } from "./move_target.ts";
 
 /** Returns the TargetRefused for a failure of the target's database, and any other error unchanged. */
@@ -6,6 +12,8 @@ function stopped(error: unknown, to: string): unknown {
   if (!(error instanceof DatabaseUnavailable)) return error;
   const why = error instanceof DiskFull
     ? `The disk of the database at ${to} is full: make room there`
+    : error instanceof DatabaseRefuses
+    ? `At ${to}: ${error.message}`
     : `The database at ${to} does not answer any more (${error.message}): see that PostgreSQL runs there`;
   return new TargetRefused(
     `${why}, and run the same command again. The server goes on as before with all that it has.`,

@@ -2,7 +2,8 @@ import { DatabaseRefuses, DatabaseUnavailable, DiskFull, StatementRefused } from
 
 /**
  * Classes and codes of errors of the server, not of the statement: connection (08),
- * login (28, 3D000), a transaction ended for idling (25P03), resources (53), operator intervention (57P), system (58), configuration file (F0), internal (XX).
+ * login (28, 3D000), a transaction ended for idling (25P03), resources (53), operator intervention (57P),
+ * system (58), configuration file (F0), internal (XX).
  */
 const NOT_THE_STATEMENT = /^(08|28|53|57P|58|F0|XX|25P03|3D000)/;
 
@@ -15,7 +16,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   [READ_ONLY]:
     "it is a standby, or default_transaction_read_only is on; DATABASE_URL has to name one " +
     "that takes writes",
-  [NO_RIGHT]: "the role of the URL lacks a right; let it own Footfall's tables",
+  [NO_RIGHT]: "the role of the URL lacks a right; let it own the database, or Footfall's tables",
 };
 
 /** Data exceptions: only their messages quote the value, which may be personal data. */

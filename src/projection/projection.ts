@@ -65,6 +65,7 @@ function causeOf(error: unknown): string {
   if (error instanceof StatementRefused) return error.sqlState;
   if (error instanceof ProjectionTooLong) return "too_long";
   if (error instanceof DiskFull) return "disk_full";
+  if (error instanceof DatabaseRefuses) return "database_refuses";
   return error instanceof DatabaseUnavailable ? "database_unavailable" : "error";
 }
 

@@ -1,6 +1,6 @@
 import type { MoveState } from "../archive/move_state.ts";
 import { diskMessage, type DiskSpace, type DiskStatus } from "../db/disk_space.ts";
-import { type Database, DatabaseRefuses, ForeignReplica } from "../db/sql.ts";
+import { type Database, DatabaseRefuses, ForeignReplica, ReplicaUnavailable } from "../db/sql.ts";
 import { assertWritable } from "../db/writable.ts";
 import { PROMETHEUS_TYPE } from "../http/prometheus.ts";
 import { json } from "../http/reply.ts";
@@ -58,15 +58,18 @@ export function getHealth(): Response {
   return json({ status: "live" });
 }
 
-async function databaseCheck(database: Database): Promise<Check> {
+/** Of the database, and of its taking writes where it answers and takes none. */
+async function databaseChecks(
+  database: Database,
+): Promise<{ readonly database: Check; readonly writes?: Check }> {
+  const answers = { ok: true, message: `The ${database.engine} database answers.` };
   try {
     await assertWritable(database);
-    return { ok: true, message: `The ${database.engine} database answers.` };
+    return { database: answers };
   } catch (error) {
-    const message = error instanceof DatabaseRefuses
-      ? error.message
-      : `The ${database.engine} database does not answer.`;
-    return { ok: false, message };
+    return error instanceof DatabaseRefuses
+      ? { database: answers, writes: { ok: false, message: `${error.message}.` } }
+      : { database: { ok: false, message: `The ${database.engine} database does not answer.` } };
   }
 }
 
@@ -89,21 +92,23 @@ async function replicaCheck(replica: Pick<Replica, "check">): Promise<Check> {
     await replica.check();
     return { ok: true, message: "The replica for reads answers." };
   } catch (error) {
-    const message = error instanceof ForeignReplica ? `${error.message}.` : REPLICA_AWAY;
-    return { ok: false, message };
+    if (error instanceof ForeignReplica) return { ok: false, message: `${error.message}.` };
+    const isAway = error instanceof ReplicaUnavailable;
+    return { ok: false, message: isAway ? REPLICA_AWAY : "The database was to be asked first." };
   }
 }
 
 /**
- * `GET /readyz`: tells whether to send traffic here, and the state of each dependency. A full disk, and a replica
- * that is away, make the server `degraded`, with status 200: what they are not needed for still works, and other
- * requests get a 503 of their own.
+ * `GET /readyz`: tells whether to send traffic here, and the state of each dependency. A full disk, a
+ * database that takes no writes and a replica that is away make the server `degraded`, with status 200: what they
+ * are not needed for still works, and other requests get a 503 of their own.
  */
 export async function getReadiness(
   { database, replica, state, move }: HealthServices,
 ): Promise<Response> {
+  const { database: answers, ...writes } = await databaseChecks(database);
   const checks: Record<string, Check> = {
-    database: await databaseCheck(database),
+    database: answers,
     migrations: state.prepared
       ? { ok: true, message: "The schema is up to date." }
       : { ok: false, message: "The schema is not ready yet." },
@@ -113,6 +118,7 @@ export async function getReadiness(
   };
   if (move?.status === "moved") checks.moved = { ok: false, message: MOVED };
   const partial: Record<string, Check> = {
+    ...writes,
     ...(replica === null ? {} : { replica: await replicaCheck(replica) }),
     ...(database.disk === undefined ? {} : await diskCheck(database.disk)),
   };

@@ -35,14 +35,14 @@ interface PreparedServices {
   readonly move: Pick<MoveState, "status"> | null;
 }
 
-const NOT_PROVISIONED = "the disk is full: the default project is as it was before this start";
+const NOT_PROVISIONED = "nothing can be stored: the default project is as it was before this start";
 
 /**
- * Returns `instead` if the disk is full, and throws other errors: a server that starts on a full disk answers
- * reads, and a job rotates the salts once there is room.
+ * Returns `instead` where the disk is full or the database takes no writes, and throws other errors: a server
+ * that starts there answers reads, and a job rotates the salts once they can be stored.
  */
-function unlessDiskIsFull<T>(error: unknown, instead: T): T {
-  if (error instanceof DiskFull) return instead;
+function unlessNothingIsStored<T>(error: unknown, instead: T): T {
+  if (error instanceof DiskFull || error instanceof DatabaseRefuses) return instead;
   throw error;
 }
 
@@ -80,20 +80,18 @@ export async function prepareDatabase(
         "where the embedded database is, and start here after it.",
     );
   }
-  await dropEmptiedTable(database);
+  if (purpose === "serve") await checkReplica(replica, log);
+  await dropEmptiedTable(database).catch((error) => unlessNothingIsStored(error, undefined));
   const provisioning = purpose === "serve"
     ? provisionDefaultProject(database, config.defaultProject, now())
     : provisionForCommand(database, config.defaultProject);
   const provisioned = await provisioning
-    .catch((error) => unlessDiskIsFull(error, { ...AS_IT_WAS, warning: NOT_PROVISIONED }));
+    .catch((error) => unlessNothingIsStored(error, { ...AS_IT_WAS, warning: NOT_PROVISIONED }));
   if (provisioned.warning !== null) log.warn(provisioned.warning);
   if (purpose === "serve") {
-    await normaliseSiteUrls(database).catch((error) => unlessDiskIsFull(error, undefined));
+    await normaliseSiteUrls(database).catch((error) => unlessNothingIsStored(error, undefined));
   }
-  await salts.rotateLate().catch((error) => unlessDiskIsFull(error, undefined));
-  if (purpose === "serve") {
-    await warnUnlessWritable(database, log);
-    await checkReplica(replica, log);
-  }
+  await salts.rotateLate().catch((error) => unlessNothingIsStored(error, undefined));
+  if (purpose === "serve") await warnUnlessWritable(database, log);
   return provisioned;
 }

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable } from "../db/sql.ts";
+import { DatabaseRefuses, DatabaseUnavailable } from "../db/sql.ts";
 import { resolveHost } from "../http/resolve_host.ts";
 import { deleteOldDeliveries } from "./deliveries.ts";
 import type { RunnerServices, ToldRunner } from "./told_runner.ts";
@@ -37,8 +37,8 @@ export function createNotifications(
     try {
       if (await isAnythingDue(sql, now())) await (await runnerOf()).run(stopping);
     } catch (error) {
-      // What is due is due in a minute, too.
-      if (!(error instanceof DatabaseUnavailable)) throw error;
+      // What is due is due in a minute, too; a right that lacks is to be seen to.
+      if (!(error instanceof DatabaseUnavailable) || error instanceof DatabaseRefuses) throw error;
     }
   }
   return {

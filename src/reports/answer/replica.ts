@@ -24,7 +24,7 @@ export interface Replica {
   lagging(projectIds: readonly number[], msMax: number): Promise<CountLacked | null>;
   /**
    * @throws ReplicaUnavailable where it does not answer, or lacks the primary's tables; ForeignReplica;
-   * DatabaseUnavailable of the primary, which is asked once
+   * DatabaseUnavailable of the primary, which is asked where the two differ
    */
   check(): Promise<void>;
   /** Returns how it is now. Never throws. */
@@ -115,8 +115,9 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
   };
 
   async function check(): Promise<void> {
-    primaryMadeAt ??= await madeAt(primary);
     const replicaMadeAt = await ofReplica(promptly(madeAt(replica)));
+    // Anew where it differs: a primary may have been made anew meanwhile.
+    if (replicaMadeAt !== primaryMadeAt) primaryMadeAt = await promptly(madeAt(primary));
     isOurs = replicaMadeAt === null || replicaMadeAt === primaryMadeAt;
     if (!isOurs) throw new ForeignReplica(FOREIGN);
   }
@@ -155,7 +156,9 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
   async function status(): Promise<ReplicaStatus> {
     try {
       await check();
-      const projects = await primary.query<{ id: number }>("SELECT project_id AS id FROM projects");
+      const projects = await promptly(
+        primary.query<{ id: number }>("SELECT project_id AS id FROM projects"),
+      );
       const ids = projects.map(({ id }) => id);
       return await promptly(lagging(ids, PROJECTION_WAIT_MS_MAX)) === null ? "follows" : "behind";
     } catch (error) {
