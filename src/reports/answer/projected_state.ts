@@ -15,23 +15,29 @@ export interface ProjectedState {
 /** The SQL condition of journal rows with events that are not counted yet. */
 export const PENDING_ROWS = "(projected_at IS NULL OR set_aside_until IS NOT NULL)";
 
-// `min(day)` is always looked up in the index; EXISTS may be planned as a scan of all projects' rows.
-const STATES = `
+/**
+ * Returns the SQL of the states of some projects. `min(day)` is always looked up in the index; EXISTS may be planned
+ * as a scan of all projects' rows.
+ */
+const statesOf = (projects: string): string => `
 SELECT k.project_id AS "projectId",
-  coalesce(w.pending, 0) + coalesce(e.remaining, 0) AS pending,
+  w.pending + coalesce(e.remaining, 0) AS pending,
   p.timezone,
   (SELECT min(day) FROM imported_days WHERE project_id = k.project_id) IS NOT NULL AS "hasImported"
-FROM unnest($1::text::int[]) AS k (project_id)
-LEFT JOIN (
-  SELECT project_id, coalesce(sum(CASE
+FROM ${projects} AS k (project_id)
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(CASE
     WHEN projected_at IS NULL OR set_aside_ids IS NULL THEN greatest(event_count - projected_count, 0)
     ELSE 0 END + coalesce(cardinality(set_aside_ids), 0)), 0)::int8 AS pending
   FROM journal
-  WHERE project_id = ANY ($1::text::int[]) AND ${PENDING_ROWS}
-  GROUP BY project_id
-) AS w USING (project_id)
+  WHERE project_id = k.project_id AND ${PENDING_ROWS}
+) AS w
 LEFT JOIN projections p USING (project_id)
 LEFT JOIN earlier_projects e USING (project_id)`;
+
+const STATES = statesOf("unnest($1::text::int[])");
+/** Of a list PostgreSQL makes a plan for each read: 0.26 ms in place of 0.12. */
+const STATE = statesOf("(VALUES ($1::int))");
 
 /**
  * Reads how many events are pending, in the journal and in an upgrade under way, the rollups' time zone,
@@ -47,7 +53,7 @@ export async function projectedStates(
 
 /** `projectedStates` of one project. */
 export async function projectedState(sql: Sql, projectId: number): Promise<ProjectedState> {
-  return (await projectedStates(sql, [projectId])).get(projectId)!;
+  return (await sql.query<ProjectedState & Row>(STATE, [projectId]))[0]!;
 }
 
 /** Returns the project with the time zone of its rollups; the zone is empty while there are no rollups. */
