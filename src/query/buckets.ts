@@ -104,25 +104,35 @@ function periodsOf(range: Range, interval: Interval): Period[] | null {
   return periods;
 }
 
-function boundedPeriodsOf(range: Range, interval: Interval): Period[] {
+function boundedPeriodsOf(range: Range, interval: Interval, isAsked = true): Period[] {
   const periods = periodsOf(range, interval);
   if (periods !== null) return periods;
-  const problem = rangeTooLarge(
-    "interval",
-    `Ask for at most ${BUCKETS_MAX} buckets at once: take a coarser interval than ${interval}, or a shorter range.`,
-  );
+  const problem = isAsked
+    ? rangeTooLarge(
+      "interval",
+      `Ask for at most ${BUCKETS_MAX} buckets at once: take a coarser interval than ${interval}, or a shorter range.`,
+    )
+    : rangeTooLarge(
+      "from",
+      `Ask for at most ${BUCKETS_MAX} ${interval}s at once: take a shorter range.`,
+    );
   throw range.namedBy === "compare" ? ofCompare(problem) : problem;
 }
 
 /**
  * Returns the calendar buckets of a range in its time zone, in order and without gaps; the first and
  * the last are clipped to the range.
+ * @param isAsked false: the interval is the same whatever `interval` says, so that only a shorter range helps
  * @throws Problem `range_too_large` where there are more than `BUCKETS_MAX`.
  */
-export function bucketsOf(range: Range, interval: Interval): Bucket[] {
+export function bucketsOf(
+  range: Range,
+  interval: Interval,
+  { isAsked } = { isAsked: true },
+): Bucket[] {
   const fromMs = range.from.getTime();
   const toMs = range.to.getTime();
-  return boundedPeriodsOf(range, interval).map((period) => ({
+  return boundedPeriodsOf(range, interval, isAsked).map((period) => ({
     ...period,
     fromMs: Math.max(period.startMs, fromMs),
     toMs: Math.min(period.endMs, toMs),

@@ -60,7 +60,7 @@ const isPart = ({ fromTime, toTime }: RangeDay): boolean => fromTime !== null ||
 /** Returns the days of the range, as far as they have passed. */
 function daysOf(range: Range, asOfMs: number): RangeDay[] {
   const timeOf = (ms: number) => localTime(ms, range.timezone).toPlainTime();
-  return bucketsOf(range, "day").flatMap((bucket): RangeDay[] => {
+  return bucketsOf(range, "day", { isAsked: false }).flatMap((bucket): RangeDay[] => {
     const { startMs, endMs, fromMs } = bucket;
     const toMs = Math.min(bucket.toMs, asOfMs);
     if (toMs <= fromMs) return [];

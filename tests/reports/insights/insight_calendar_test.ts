@@ -111,3 +111,12 @@ Deno.test("only what the project's history reaches", () => {
   // No part of the range has passed.
   assert.equal(calendar("2026-11-23", "2026-11-24"), null);
 });
+
+Deno.test("more than 2,000 days: a shorter range is asked for, as no interval makes them fewer", () => {
+  // 2026-06-23 is day 2,000 from 2021-01-01.
+  assert.equal(calendar("2021-01-01", "2026-06-23", undefined, "2000-01-01T00:00:00Z")!.weeks, 4);
+  const beyond = () => calendar("2021-01-01", "2026-06-24");
+  const message = "Ask for at most 2000 days at once: take a shorter range.";
+  const errors = [{ field: "from", code: "range_too_large", message }];
+  assert.throws(beyond, { code: "range_too_large", detail: message, options: { errors } });
+});
