@@ -16,7 +16,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   [READ_ONLY]:
     "it is a standby, or default_transaction_read_only is on; DATABASE_URL has to name one " +
     "that takes writes",
-  [NO_RIGHT]: "the role of the URL lacks a right; let it own the database, or Footfall's tables",
+  [NO_RIGHT]:
+    "the role of the URL lacks a right; let it own Footfall's tables, and the database until " +
+    "they are there",
 };
 
 /** Data exceptions: only their messages quote the value, which may be personal data. */

@@ -7,7 +7,8 @@ import { startReplica } from "../support/throwaway_postgres.ts";
 import { onPostgres, type OwnPostgres } from "./on_postgres.ts";
 
 const STANDBY = /default_transaction_read_only is on; DATABASE_URL has to name/;
-const NO_RIGHT = /the role of the URL lacks a right; let it own the database, or Footfall's tables/;
+const NO_RIGHT =
+  /lacks a right; let it own Footfall's tables, and the database until they are there/;
 
 const load = new Load(() => null, { clients: 0, eventsPerBatch: 2 });
 
@@ -25,6 +26,15 @@ async function assertRefuses(server: ServerProcess, why: RegExp): Promise<void> 
     headers: { "Authorization": `Bearer ${await operatorToken()}` },
   });
   assert.equal(read.status, 200, await read.text());
+}
+
+/** Of a database without tables, the log and `/readyz` say why none can be made. */
+async function assertWaits(server: ServerProcess, why: RegExp): Promise<void> {
+  const { reason } = await server.logged("the database is not ready; trying again every second");
+  assert.match(String(reason), why);
+  const { status, checks } = await (await fetch(`${server.url}/readyz`)).json();
+  assert.deepEqual([status, checks.database.ok, checks.migrations.ok], ["not_ready", true, false]);
+  assert.match(checks.writes.message, why);
 }
 
 /** Starts a server on a database that another one has made ready. */
@@ -91,12 +101,29 @@ onPostgres(
       await setReadOnly(sql, true);
       await using server = new ServerProcess(postgres.env);
       await server.listening();
-      const { reason } = await server.logged(
-        "the database is not ready; trying again every second",
-      );
-      assert.match(String(reason), STANDBY);
+      await assertWaits(server, STANDBY);
       await setReadOnly(sql, false);
       await server.ready();
+      assert.equal(await server.stop(), 0);
+    } finally {
+      await sql.close();
+    }
+  },
+);
+
+onPostgres(
+  "refused writes: a start as a role that may make no tables says so, and goes on once it may",
+  async (postgres) => {
+    const sql = postgres.open();
+    try {
+      await sql.script("CREATE ROLE maker LOGIN");
+      const url = urlOf(postgres, "maker");
+      await using server = new ServerProcess({ ...postgres.env, DATABASE_URL: url });
+      await server.listening();
+      await assertWaits(server, NO_RIGHT);
+      await sql.script(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" OWNER TO maker`);
+      await server.ready();
+      assert(await takesIn(server));
       assert.equal(await server.stop(), 0);
     } finally {
       await sql.close();
