@@ -266,6 +266,14 @@ Deno.test("tidy: the configuration table lists every variable as --help does", a
   assert.deepEqual(missing.map(({ name }) => name), []);
 });
 
+Deno.test("tidy: the page of the command line has every command", async () => {
+  const { allCommands } = await import("../src/cli/commands.ts");
+  const page = Deno.readTextFileSync(join(ROOT, "docs/command-line.md"));
+  const missing = (await allCommands()).map(({ name }) => name)
+    .filter((name) => !new RegExp(`footfall ${name}\\b`).test(page));
+  assert.deepEqual(missing, []);
+});
+
 Deno.test("tidy: .env.example has every variable, each as a comment", async () => {
   const { CONFIG_VARIABLES } = await import("../src/config_variables.ts");
   const lines = Deno.readTextFileSync(join(ROOT, ".env.example")).split("\n");
