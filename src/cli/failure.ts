@@ -5,7 +5,7 @@ import { ConfigMistakes } from "../config.ts";
 import { FolderInUse } from "../db/folder_lock.ts";
 import { FileProblem } from "../importers/file_problem.ts";
 import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
-import { DatabaseRefuses, DatabaseUnavailable } from "../db/sql.ts";
+import { DatabaseRefuses, DatabaseUnavailable, DiskFull } from "../db/sql.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
 import { Interrupted, UsageMistake } from "./command.ts";
 import { RequestRefused, ServerUnreachable } from "./connection.ts";
@@ -54,12 +54,14 @@ export function failureOf(error: unknown): Failure {
       ? failed(error.code, "These options are not right:", errors, USAGE)
       : failed(error.code, error.message, errors);
   }
-  if (error instanceof DatabaseRefuses) return failed("database_unavailable", `${error.message}.`);
+  if (error instanceof DatabaseRefuses || error instanceof DiskFull) {
+    return failed("database_unavailable", `${error.message}.`);
+  }
   if (error instanceof DatabaseUnavailable) {
     return failed(
       "database_unavailable",
-      `The database does not answer: ${error.message}. Check that PostgreSQL runs and that ` +
-        `DATABASE_URL names it; without DATABASE_URL the embedded database is used.`,
+      `${error.message}. Check that PostgreSQL runs, and that DATABASE_URL names it with its user and ` +
+        `password; without DATABASE_URL the embedded database is used.`,
     );
   }
   if (error instanceof ArchiveRefused) return failed("archive_refused", error.message);

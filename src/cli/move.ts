@@ -303,8 +303,8 @@ async function move(call: Call): Promise<void> {
     await target.ping().catch((error) => {
       if (!(error instanceof DatabaseUnavailable)) throw error;
       throw new TargetRefused(
-        `The database at ${to} does not answer: ${error.message}. Check that PostgreSQL runs there, ` +
-          "and that --to names it.",
+        `At ${to}: ${error.message}. Check that PostgreSQL runs there, and that --to names it with ` +
+          "its user and password.",
       );
     });
     const moved = await withConnection(call, async (source) => {

@@ -360,7 +360,7 @@ Deno.test("move: a database that does not answer is told by the option that name
     assert.equal(code, 1);
     const { error } = JSON.parse(out);
     assert.equal(error.code, "target_refused");
-    assert.match(error.detail, /127\.0\.0\.1:1\/footfall does not answer: .*--to/s);
+    assert.match(error.detail, /^At postgres:.*127\.0\.0\.1:1\/footfall: .*--to/s);
     assert.doesNotMatch(error.detail, /a-password|DATABASE_URL/);
   } finally {
     await Deno.remove(dataDir, { recursive: true });

@@ -152,7 +152,7 @@ Deno.test("footfall: a database that does not answer is told with what to do", a
     LOG_LEVEL: "error",
   });
   assert.equal(code, 1);
-  assert.match(errors, /^footfall: The database does not answer: .*DATABASE_URL/);
+  assert.match(errors, /^footfall: The database is not available: .*DATABASE_URL/);
   assert.equal(errors.trimEnd().split("\n").length, 1);
 });
 
