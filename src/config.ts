@@ -233,9 +233,7 @@ function readOidc(reader: Reader): Config["oidc"] {
 }
 
 function readDatabase(reader: Reader, variable: Variable): string | null {
-  const url = reader.url(variable, ["postgres:", "postgresql:"]);
-  if (url === null) return null;
-  return reader.parsed(variable, url, (value) => {
+  return reader.parsed<string | null>(variable, null, (value) => {
     postgresTarget(value);
     return value;
   });

@@ -6,14 +6,30 @@ export interface PostgresTarget {
   readonly ssl?: "verify-full" | { readonly ca: string };
 }
 
+const EXPECTED = "must be a URL such as postgres://user:password@host/database";
+const ENCODED = "in user and password % is %25, # is %23, / is %2F, ? is %3F, @ is %40";
+
+/** Returns the URL parsed; its user and its password can be decoded, which the driver will do. */
+function parsedUrl(url: string): URL {
+  if (!/^postgres(?:ql)?:\/\//i.test(url)) throw new Error(EXPECTED);
+  try {
+    const parsed = new URL(url);
+    decodeURIComponent(parsed.username + parsed.password);
+    return parsed;
+  } catch {
+    // The error quotes the URL, which has the password.
+    throw new Error(`${EXPECTED}; ${ENCODED}`);
+  }
+}
+
 /**
  * Takes libpq's `sslrootcert` out of a URL: the driver would send it to the server, which knows no such setting.
  * With a file of root certificates, or `system`, the connection is encrypted, and the server's certificate and
  * its name are verified, by the runtime's own roots too, whatever `sslmode` says.
- * @throws Error that says why the file cannot be read
+ * @throws Error that says what the URL must be, or why the file cannot be read, and shows nothing of the password
  */
 export function postgresTarget(url: string): PostgresTarget {
-  const parsed = new URL(url);
+  const parsed = parsedUrl(url);
   const file = parsed.searchParams.get("sslrootcert");
   if (file === null) return { url };
   parsed.searchParams.delete("sslrootcert");

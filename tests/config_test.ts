@@ -82,6 +82,7 @@ Deno.test("readConfig: values that cannot be right are mistakes", () => {
     ]],
     ["CHROME_PATH", ["/nope", import.meta.dirname!]],
     ["DATABASE_URL", ["localhost:5432", "http://x/y", "postgres://x/y?sslrootcert=/nope"]],
+    ["DATABASE_URL", ["postgres://a:b%c@x/y", "postgres://a:b#c@x/y", "postgres://x:99999/y"]],
     ["JWT_SECRET", ["short"]],
     ["JWT_JWKS_URL", ["ftp://x/y", "keys.json"]],
     ["TRUSTED_PROXIES", ["10.0.0.0/33", "-1", "101", "1,2", "10.0.0.1,nonsense"]],

@@ -44,6 +44,19 @@ async function encrypt(server: ThrowawayPostgres): Promise<string> {
   return certificateFile;
 }
 
+Deno.test("postgresTarget: a password that is not percent-encoded is told, and not shown", () => {
+  for (const password of ["s3c%ret", "s3c#ret", "s3c/ret", "s3c?ret"]) {
+    assert.throws(() => postgresTarget(`postgres://a:${password}@x/y`), (error: Error) => {
+      assert.match(
+        error.message,
+        /^must be a URL such as postgres:.*; in user and password % is %25/,
+      );
+      return !error.message.includes("s3c");
+    });
+    postgresTarget(`postgres://a:${encodeURIComponent(password)}@x/y`);
+  }
+});
+
 Deno.test({
   name: "sslrootcert: the server's certificate and its name are verified [postgres]",
   ignore: findPostgresBinaries() === null && Deno.env.get("CI") !== "true",
