@@ -181,7 +181,7 @@ function publicRoutes(services: Services): DocumentedRoute[] {
       access: "open",
       handler: () => getReadiness(health),
       doc: {
-        summary: "Whether to send traffic here; 503 while not",
+        summary: "Whether to send traffic here; `degraded`: not everything works; 503: not now",
         success: {
           ...page("application/json"),
           also: { 503: "Not now; `checks` says why" },
