@@ -50,7 +50,6 @@ export function TableSwitch({ isTable, onSwitch }: TableSwitchProps) {
     <button
       type="button"
       class="button button-quiet"
-      aria-pressed={isTable}
       onClick={() => onSwitch(!isTable)}
     >
       <Icon name={isTable ? "chart" : "table"} /> {isTable ? "Chart" : "Table"}
@@ -74,7 +73,8 @@ export function ChartBlock({ csvName, ...chart }: ChartBlockProps) {
           </div>
         )
         : <SeriesChart {...chart} />}
-      <div class="chart-foot">
+      {/* Without a key it would be made anew in another's place, and the switch in it lose the focus. */}
+      <div key="foot" class="chart-foot">
         <Legend {...chart} />
         <div class="chart-buttons">
           {!chart.isTimeless && <AddNote />}

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApiProblem } from "./api_problem.ts";
 import { CsvButton, type CsvContent } from "./csv_button.tsx";
@@ -223,6 +223,26 @@ function useScrollFocus() {
   return element;
 }
 
+interface MoreButtonProps {
+  readonly isBusy: boolean;
+  readonly onMore: () => void;
+  /** Where the focus goes on when the button goes with it. */
+  readonly place: RefObject<HTMLElement | null>;
+}
+
+function MoreButton({ isBusy, onMore, place }: MoreButtonProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  // Rows that are here already take it away at once, without having been busy.
+  useLayoutEffect(() => () => {
+    if (document.activeElement === button.current) place.current?.focus();
+  }, []);
+  return (
+    <button ref={button} type="button" class="button" disabled={isBusy} onClick={onMore}>
+      {isBusy ? "Loading…" : "Show more"}
+    </button>
+  );
+}
+
 /** A table with bars, sorting, rows to click, further pages, and its content as CSV. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, csvName, allRows, onMore, isLoadingMore } = props;
@@ -260,11 +280,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </table>
       </div>
       <div ref={foot} class={onMore || csvName ? "table-foot" : ""} tabIndex={-1}>
-        {onMore && (
-          <button type="button" class="button" disabled={isLoadingMore} onClick={onMore}>
-            {isLoadingMore ? "Loading…" : "Show more"}
-          </button>
-        )}
+        {onMore && <MoreButton isBusy={isLoadingMore ?? false} onMore={onMore} place={foot} />}
         {moreProblem && <span class="field-error" role="alert">{moreProblem.detail}</span>}
         {csvName && (
           <CsvButton

@@ -25,9 +25,11 @@ export function useKeptFocus(isBusy: boolean, place?: RefObject<HTMLElement | nu
     if (isBusy) return;
     const pressed = before.current;
     before.current = null;
-    if (!(pressed instanceof HTMLElement) || document.activeElement !== document.body) return;
-    if (pressed.isConnected) pressed.focus();
-    else place?.current?.focus();
+    const isLost = () => document.activeElement === document.body;
+    if (!(pressed instanceof HTMLElement) || pressed === document.body || !isLost()) return;
+    pressed.focus();
+    // It has gone, or there is nothing left to press it for.
+    if (isLost()) place?.current?.focus();
   }, [isBusy]);
 }
 

@@ -10,6 +10,7 @@ import {
 } from "../../src/dashboard/views/heatmaps_density.ts";
 import type { Json } from "../support/app.ts";
 import { until } from "../support/server_process.ts";
+import { focused, pressByKey } from "./acts.ts";
 import { dashboardWorld, EMPTY, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -261,12 +262,13 @@ test("A new picture is taken on request, with its progress and its result", asyn
   };
   const page = await opened(visit, "&path=/");
   const readsBefore = reads;
-  await page.click(".heatmaps-recapture .button-quiet");
+  await pressByKey(page, "On all devices");
   await visit.sees(page, "1 of 3 done", ".heatmaps-recapture");
   await visit.sees(page, `Mobile: ${NOTICE}`, ".heatmaps-recapture");
   const devices = ["desktop", "tablet", "mobile"];
   assert.deepEqual(asked, [{ project: "prj_demo", path: "/", devices }]);
   await visit.until(page, `document.querySelector(".heatmaps-recapture button:disabled") === null`);
+  assert.equal(await focused(page), "On all devices");
   await until(10_000, () => Promise.resolve(reads > readsBefore), "the heatmap is read anew");
   await page.click(".heatmaps-paths tbody tr:last-child .row-button");
   await visit.until(page, `new URLSearchParams(location.search).get("path") !== "/"`);

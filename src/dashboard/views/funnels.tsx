@@ -66,8 +66,14 @@ function SavedPill({ funnel, isChosen, isEdited, run }: {
 
 /** Every saved funnel, and with the chosen one its conversion. */
 function SavedList({ source: { funnels, saved, fresh }, isEdited, run }: SavedListProps) {
+  const nav = useRef<HTMLElement>(null);
+  const begin = () => {
+    // The button goes with that: reading goes on at the list.
+    nav.current?.focus();
+    showFunnel(fresh, null);
+  };
   return (
-    <nav class="funnels-saved" aria-label="Saved funnels">
+    <nav ref={nav} tabIndex={-1} class="funnels-saved" aria-label="Saved funnels">
       <ul>
         {saved === null && (
           <li>
@@ -86,11 +92,7 @@ function SavedList({ source: { funnels, saved, fresh }, isEdited, run }: SavedLi
         ))}
         {saved !== null && fresh !== null && (
           <li>
-            <button
-              type="button"
-              class="button button-quiet"
-              onClick={() => showFunnel(fresh, null)}
-            >
+            <button type="button" class="button button-quiet" onClick={begin}>
               <Icon name="plus" /> New funnel
             </button>
           </li>

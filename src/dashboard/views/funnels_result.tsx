@@ -116,7 +116,6 @@ export function Actions({ data, name, isTable, onTable }: {
       <button
         type="button"
         class="button button-quiet"
-        aria-pressed={isTable}
         onClick={onTable}
       >
         <Icon name={isTable ? "chart" : "table"} /> {isTable ? "Bars" : "Table"}

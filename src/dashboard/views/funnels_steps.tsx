@@ -80,6 +80,8 @@ function Step(props: StepProps) {
             <TextField
               label={`Name of step ${n}`}
               hint="Shown in the place of the event."
+              // Asked for just now, by a button that it takes the place of.
+              isFirst={step.label === ""}
               value={step.label}
               maxLength={LABEL_LENGTH_MAX}
               onChange={(label) => onChange({ ...step, label })}

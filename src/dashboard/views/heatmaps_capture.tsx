@@ -5,6 +5,7 @@ import { ApiProblem } from "../api_problem.ts";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { dateTime, integer } from "../number_format.ts";
+import { useKeptFocus } from "../request_state.tsx";
 import { hasScope } from "../session.ts";
 import { ViewLink } from "../view_link.tsx";
 import type { JobRun } from "./heatmaps_job.ts";
@@ -128,6 +129,7 @@ interface RecaptureProps {
 
 /** Has a picture taken now; only for those who may. */
 export function Recapture({ run, path, device }: RecaptureProps) {
+  useKeptFocus(run.isRunning);
   if (!hasScope("jobs")) return null;
   const { job, isRunning } = run;
   const isOwn = run.path === path;

@@ -169,7 +169,8 @@ function useSaving(project: Project, onSaved: () => void) {
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [note, setNote] = useState("");
   const [isBusy, setBusy] = useState(false);
-  useKeptFocus(isBusy);
+  const noted = useRef<HTMLSpanElement>(null);
+  useKeptFocus(isBusy, noted);
   const stored = useRef(project);
   useEffect(() => {
     // What was edited and is not saved stays.
@@ -199,11 +200,14 @@ function useSaving(project: Project, onSaved: () => void) {
     }
     setBusy(false);
   };
-  return { draft, edit, change, stored: stored.current, problem, note, isBusy, save };
+  return { draft, edit, change, stored: stored.current, problem, note, noted, isBusy, save };
 }
 
 function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => void }) {
-  const { draft, edit, change, stored, problem, note, isBusy, save } = useSaving(project, onSaved);
+  const { draft, edit, change, stored, problem, note, noted, isBusy, save } = useSaving(
+    project,
+    onSaved,
+  );
   const [isAsked, setAsked] = useState(false);
   const isChanged = Object.keys(change).length > 0;
   const fields = { draft, problem, onChange: edit };
@@ -232,7 +236,7 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
         <button type="submit" class="button button-primary" disabled={!isChanged || isBusy}>
           {isBusy ? "Saving…" : "Save changes"}
         </button>
-        <span role="status" class="muted">{note}</span>
+        <span ref={noted} tabIndex={-1} role="status" class="muted">{note}</span>
         <Refused problem={problem} />
       </div>
       {isAsked && (

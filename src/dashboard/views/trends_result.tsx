@@ -253,7 +253,8 @@ export function TrendsResult({ reply, isLoading, lines }: TrendsResultProps) {
         )
         : <SeriesChart {...chart} lines={[...drawn, ...comparison]} heightPx={CHART_PX} />}
       <ComparedNote previous={reply.previous} />
-      <div class="chart-foot">
+      {/* With a key, as in every block of a chart. */}
+      <div key="foot" class="chart-foot">
         <p class="legend">{hasOpen && "Dashed: not over yet, or only in part within the range"}</p>
         <div class="chart-buttons">
           <AddNote />

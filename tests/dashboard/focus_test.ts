@@ -1,0 +1,58 @@
+/** By keyboard alone: what a button leads to has the focus, and the page's beginning never. */
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { fill, focused, pressByKey } from "./acts.ts";
+import { dashboardWorld, FUNNEL, type Visit } from "./page.ts";
+
+const test = dashboardWorld();
+
+async function opened(visit: Visit, query: string): Promise<Page> {
+  const page = await visit.open(query);
+  await visit.settled(page);
+  return page;
+}
+
+for (const view of ["overview", "trends", "retention", "vitals"]) {
+  test(`focus: what changes a chart into its table and back keeps it, ${view}`, async (visit) => {
+    const page = await opened(visit, `view=${view}`);
+    await pressByKey(page, "Table", ".chart-foot");
+    await page.waitForSelector(".chart-table");
+    assert.equal(await focused(page), "Chart");
+    await page.keyboard.press("Enter");
+    await visit.until(page, `document.querySelector(".chart-table") === null`);
+    assert.equal(await focused(page), "Table");
+  });
+}
+
+test("focus: the name of a funnel's step is typed at once", async (visit) => {
+  const page = await opened(visit, `view=funnels&funnel=${FUNNEL.slug}`);
+  await pressByKey(page, "Give step 1 a name");
+  await visit.until(page, `document.querySelector(".funnels-step").innerText.includes("Name of")`);
+  assert.equal(await focused(page), "Name of step 1");
+});
+
+test("focus: a new funnel begins at the list of funnels", async (visit) => {
+  const page = await opened(visit, `view=funnels&funnel=${FUNNEL.slug}`);
+  await pressByKey(page, "New funnel");
+  await page.waitForSelector("span.funnels-pill[aria-current]");
+  assert.equal(await focused(page), "Saved funnels");
+});
+
+test("focus: the last rows of a table that holds them leave it at the table's foot", async (visit) => {
+  const page = await opened(visit, "view=journeys");
+  await pressByKey(page, "Show more");
+  await visit.until(page, `!document.querySelector(".table-foot").innerText.includes("Show more")`);
+  assert.equal(
+    await page.evaluate(`document.activeElement === document.querySelector(".table-foot")`),
+    true,
+  );
+});
+
+test("focus: settings that are saved say so where it is", async (visit) => {
+  const page = await opened(visit, "view=settings");
+  await fill(page, "Name", "The shop");
+  await pressByKey(page, "Save changes");
+  await visit.sees(page, "Saved", "[role=status]");
+  await visit.settled(page);
+  assert.equal(await focused(page), "Saved");
+});
