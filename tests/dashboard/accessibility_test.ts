@@ -65,6 +65,26 @@ for (const scheme of ["light", "dark"] as const) {
   });
 }
 
+test("accessible: under the person's own colours a fill still tells what it tells", async (visit) => {
+  const page = await visit.open("");
+  await visit.settled(page);
+  const devtools = await page.createCDPSession();
+  const features = [{ name: "forced-colors", value: "active" }];
+  await devtools.send("Emulation.setEmulatedMedia", { features });
+  const fill = (selector: string) =>
+    page.$eval(selector, (each) => getComputedStyle(each as never).backgroundColor);
+  assert.notEqual(await fill(".legend .swatch-0"), await fill(".legend .swatch-comparison"));
+  assert.notEqual(
+    await fill('.segment[aria-pressed="true"]'),
+    await fill('.segment[aria-pressed="false"]'),
+  );
+  const arrow = await page.$eval(
+    ".bar .select",
+    (each) => getComputedStyle(each as never).appearance,
+  );
+  assert.notEqual(arrow, "none");
+});
+
 const OFFER = { ownerExists: true, password: true, passkeys: true, oidc: { name: "Example ID" } };
 
 /** As if the server offered every way to sign in. */
