@@ -98,3 +98,27 @@ test("narrow: what stands below a name of the settings is read whole", async (vi
   }
   assert.ok(hints > 0, "there are some");
 });
+
+/** Which figures' names have a line that runs under the button beside it. */
+const COVERED = `[...document.querySelectorAll(".tile")].flatMap((tile) => {
+  const name = tile.querySelector(".tile-label");
+  const button = tile.querySelector(":scope > .definition")?.getBoundingClientRect();
+  if (name === null || button === undefined) return [];
+  const range = document.createRange();
+  range.selectNodeContents(name);
+  const isCovered = [...range.getClientRects()].some(({ left, right, top, bottom }) =>
+    right > button.left && left < button.right && bottom > button.top && top < button.bottom);
+  return isCovered ? [name.textContent] : [];
+})`;
+
+test("narrow: no figure's name runs under its button, also where many stand in a row", async (visit) => {
+  for (const view of ["overview", "funnels&funnel=checkout", "retention", "goals", "vitals"]) {
+    const page = await visit.open(`view=${view}`);
+    for (const width of [400, 821, 1101, 1241, 1280]) {
+      await page.setViewport({ width, height: 800 });
+      await visit.settled(page);
+      assert.deepEqual(await page.evaluate(COVERED), [], `${view} at ${width}`);
+    }
+    await page.close();
+  }
+});
