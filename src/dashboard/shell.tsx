@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { commandText } from "./command.ts";
 import { ControlBar } from "./control_bar.tsx";
 import { DiskWarning } from "./disk_warning.tsx";
@@ -79,15 +79,28 @@ function WhoLink() {
 
 function SideBar({ current }: { current: View }) {
   const [isOpen, setOpen] = useState(false);
+  const toggle = useRef<HTMLButtonElement>(null);
   useEffect(() => setOpen(false), [current.id]);
   return (
-    <header class="side">
+    <header
+      class="side"
+      onKeyDown={({ key }) => {
+        if (!isOpen || key !== "Escape") return;
+        toggle.current?.focus();
+        setOpen(false);
+      }}
+      // On a phone it would cover what has the focus then.
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) setOpen(false);
+      }}
+    >
       <div class="side-head">
         <a class="brand" href={hrefFor({ view: hasSeveral.value ? SITES : FIRST_VIEW })}>
           <Mark /> <span>Footfall</span>
         </a>
         <ProjectSwitcher shown={current} />
         <button
+          ref={toggle}
           type="button"
           class="button button-icon side-toggle"
           aria-expanded={isOpen}

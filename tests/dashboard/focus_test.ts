@@ -1,7 +1,7 @@
 /** By keyboard alone: what a button leads to has the focus, and the page's beginning never. */
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
-import { fill, focused, pressByKey } from "./acts.ts";
+import { fill, focused, pressByKey, tabTo } from "./acts.ts";
 import { dashboardWorld, FUNNEL, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -55,4 +55,36 @@ test("focus: settings that are saved say so where it is", async (visit) => {
   await visit.sees(page, "Saved", "[role=status]");
   await visit.settled(page);
   assert.equal(await focused(page), "Saved");
+});
+
+const PHONE = { widthPx: 400, heightPx: 800 };
+const MENU = `document.querySelector(".side-toggle").getAttribute("aria-expanded")`;
+
+test("focus: Escape closes a phone's menu, and so does going on into the page", async (visit) => {
+  const page = await visit.open("view=settings", PHONE);
+  await visit.settled(page);
+  await pressByKey(page, "Menu");
+  await tabTo(page, "Overview");
+  await page.keyboard.press("Escape");
+  await visit.until(page, `${MENU} === "false"`);
+  assert.equal(await focused(page), "Menu");
+  await page.keyboard.press("Enter");
+  await tabTo(page, "Sign out");
+  assert.equal(await page.evaluate(MENU), "true");
+  await page.keyboard.press("Tab");
+  await visit.until(page, `${MENU} === "false"`);
+  assert.equal(await page.evaluate(`document.activeElement.closest("main") !== null`), true);
+});
+
+test("focus: on a phone what has it is not under the head", async (visit) => {
+  const page = await visit.open("", PHONE);
+  await visit.settled(page);
+  const top = await page.evaluate(`(() => {
+    const tab = document.querySelector(".tab");
+    scrollBy(0, tab.getBoundingClientRect().top - 40);
+    tab.focus();
+    return tab.getBoundingClientRect().top;
+  })()`) as number;
+  const end = await page.$eval(".side", (side) => side.getBoundingClientRect().bottom);
+  assert.ok(top >= end, `${top} px is above ${end} px`);
 });
