@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import type { Dates } from "./location_query.ts";
@@ -13,11 +13,14 @@ interface RangeDialogProps {
 
 /** Two local dates, both inclusive. */
 export function RangeDialog({ title, dates, onSave, onClose }: RangeDialogProps) {
+  const form = useId();
   const [from, setFrom] = useState(dates.from);
   const [to, setTo] = useState(dates.to);
   const error = from !== "" && to !== "" && from > to ? "The end lies before the start." : null;
   const isWhole = from !== "" && to !== "" && error === null;
-  const save = () => {
+  const save = (event: Event) => {
+    event.preventDefault();
+    if (!isWhole) return;
     onSave({ from, to });
     onClose();
   };
@@ -26,13 +29,13 @@ export function RangeDialog({ title, dates, onSave, onClose }: RangeDialogProps)
       title={title}
       onClose={onClose}
       footer={
-        <DialogButtons onCancel={onClose} isDisabled={!isWhole} onDo={save}>Apply</DialogButtons>
+        <DialogButtons onCancel={onClose} form={form} isDisabled={!isWhole}>Apply</DialogButtons>
       }
     >
-      <div class="field-pair">
+      <form id={form} class="field-pair" noValidate onSubmit={save}>
         <TextField label="First day" type="date" value={from} onChange={setFrom} />
         <TextField label="Last day" type="date" value={to} error={error} onChange={setTo} />
-      </div>
+      </form>
     </Dialog>
   );
 }

@@ -57,6 +57,17 @@ test("focus: settings that are saved say so where it is", async (visit) => {
   assert.equal(await focused(page), "Saved");
 });
 
+test("focus: Enter in a date of the range applies it", async (visit) => {
+  const page = await opened(visit, "view=overview");
+  await page.focus(".bar .select");
+  await page.select(".bar .select", "custom");
+  await page.waitForSelector(".dialog[open] [type=date]");
+  await page.keyboard.press("Enter");
+  await visit.until(page, `document.querySelector(".dialog") === null`);
+  assert.match(page.url(), /[?&]from=/);
+  assert.equal(await focused(page), "Range");
+});
+
 const PHONE = { widthPx: 400, heightPx: 800 };
 const MENU = `document.querySelector(".side-toggle").getAttribute("aria-expanded")`;
 
