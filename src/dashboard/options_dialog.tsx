@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { SelectField, TextField } from "./field.tsx";
 import { readBots } from "./location_query.ts";
@@ -27,11 +27,14 @@ interface OptionsProps {
 
 /** The time zone of dates and buckets, and what is done about bots. */
 export function OptionsDialog({ hasBots, onClose }: OptionsProps) {
+  const form = useId();
   const own = currentProject.value?.timezone ?? "UTC";
   const [zone, setZone] = useState(effectiveTimezone.value ?? own);
   const [choice, setChoice] = useState<string>(bots.value);
   const error = isTimezone(zone) ? null : "There is no such time zone.";
-  const save = () => {
+  const save = (event: Event) => {
+    event.preventDefault();
+    if (error !== null) return;
     go({ timezone: zone === own ? null : zone, bots: readBots(choice) });
     onClose();
   };
@@ -40,28 +43,30 @@ export function OptionsDialog({ hasBots, onClose }: OptionsProps) {
       title={hasBots ? "Time zone and bots" : "Time zone"}
       onClose={onClose}
       footer={
-        <DialogButtons onCancel={onClose} isDisabled={error !== null} onDo={save}>
+        <DialogButtons onCancel={onClose} form={form} isDisabled={error !== null}>
           Apply
         </DialogButtons>
       }
     >
-      <TextField
-        label="Time zone"
-        hint={`Days and hours are those of this zone. The project's own is ${own}.`}
-        value={zone}
-        error={error}
-        suggestions={Intl.supportedValuesOf("timeZone")}
-        onChange={setZone}
-      />
-      {hasBots && (
-        <SelectField
-          label="Bots"
-          hint="Crawlers and scripts that give themselves away."
-          value={choice}
-          choices={BOT_CHOICES}
-          onChange={setChoice}
+      <form id={form} class="settings-form" noValidate onSubmit={save}>
+        <TextField
+          label="Time zone"
+          hint={`Days and hours are those of this zone. The project's own is ${own}.`}
+          value={zone}
+          error={error}
+          suggestions={Intl.supportedValuesOf("timeZone")}
+          onChange={setZone}
         />
-      )}
+        {hasBots && (
+          <SelectField
+            label="Bots"
+            hint="Crawlers and scripts that give themselves away."
+            value={choice}
+            choices={BOT_CHOICES}
+            onChange={setChoice}
+          />
+        )}
+      </form>
     </Dialog>
   );
 }

@@ -68,6 +68,15 @@ test("focus: Enter in a date of the range applies it", async (visit) => {
   assert.equal(await focused(page), "Range");
 });
 
+test("focus: Enter in the time zone applies it", async (visit) => {
+  const page = await opened(visit, "view=overview");
+  await pressByKey(page, "Europe/Berlin");
+  await fill(page, "Time zone", "Asia/Tokyo");
+  await page.keyboard.press("Enter");
+  await visit.until(page, `document.querySelector(".dialog") === null`);
+  assert.match(page.url(), /[?&]timezone=Asia/);
+});
+
 const PHONE = { widthPx: 400, heightPx: 800 };
 const MENU = `document.querySelector(".side-toggle").getAttribute("aria-expanded")`;
 
