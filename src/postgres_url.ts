@@ -14,12 +14,13 @@ function parsedUrl(url: string): URL {
   if (!/^postgres(?:ql)?:\/\//i.test(url)) throw new Error(EXPECTED);
   try {
     const parsed = new URL(url);
-    decodeURIComponent(parsed.username + parsed.password);
-    return parsed;
+    for (const each of [parsed.username, parsed.password]) decodeURIComponent(each);
+    // A password that begins with one of the signs is a port that is left out, or ends the host.
+    if (parsed.hash === "" && !parsed.pathname.includes("@")) return parsed;
   } catch {
     // The error quotes the URL, which has the password.
-    throw new Error(`${EXPECTED}; ${ENCODED}`);
   }
+  throw new Error(`${EXPECTED}; ${ENCODED}`);
 }
 
 /**

@@ -27,7 +27,7 @@ export function useKeptFocus(isBusy: boolean, place?: RefObject<HTMLElement | nu
     before.current = null;
     const isLost = () => document.activeElement === document.body;
     if (!(pressed instanceof HTMLElement) || pressed === document.body || !isLost()) return;
-    pressed.focus();
+    pressed.focus({ preventScroll: true });
     // It has gone, or there is nothing left to press it for.
     if (isLost()) place?.current?.focus();
   }, [isBusy]);

@@ -40,6 +40,9 @@ const REPLICA_AWAY =
   "The replica for reads does not answer, or lacks the tables: reads are refused until it does, and " +
   "events are taken in. See DATABASE_READ_URL and the log.";
 
+const REPLICA_UNKNOWN =
+  "Whether the replica for reads is this database's is known once the database answers.";
+
 interface Check {
   readonly ok: boolean;
   readonly message: string;
@@ -94,7 +97,7 @@ async function replicaCheck(replica: Pick<Replica, "check">): Promise<Check> {
   } catch (error) {
     if (error instanceof ForeignReplica) return { ok: false, message: `${error.message}.` };
     const isAway = error instanceof ReplicaUnavailable;
-    return { ok: false, message: isAway ? REPLICA_AWAY : "The database was to be asked first." };
+    return { ok: false, message: isAway ? REPLICA_AWAY : REPLICA_UNKNOWN };
   }
 }
 

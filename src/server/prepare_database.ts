@@ -35,7 +35,8 @@ interface PreparedServices {
   readonly move: Pick<MoveState, "status"> | null;
 }
 
-const NOT_PROVISIONED = "nothing can be stored: the default project is as it was before this start";
+const NOT_PROVISIONED =
+  "nothing can be stored: the default project is as it was before this start; start again once it can";
 
 /**
  * Returns `instead` where the disk is full or the database takes no writes, and throws other errors: a server

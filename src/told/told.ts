@@ -37,7 +37,7 @@ export function createNotifications(
     try {
       if (await isAnythingDue(sql, now())) await (await runnerOf()).run(stopping);
     } catch (error) {
-      // What is due is due in a minute, too; a right that lacks is to be seen to.
+      // What is due is due in a minute, too; a database that refuses has to be seen to.
       if (!(error instanceof DatabaseUnavailable) || error instanceof DatabaseRefuses) throw error;
     }
   }

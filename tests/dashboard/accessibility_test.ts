@@ -78,11 +78,10 @@ test("accessible: under the person's own colours a fill still tells what it tell
     await fill('.segment[aria-pressed="true"]'),
     await fill('.segment[aria-pressed="false"]'),
   );
-  const arrow = await page.$eval(
-    ".bar .select",
-    (each) => getComputedStyle(each as never).appearance,
-  );
-  assert.notEqual(arrow, "none");
+  for (const select of [".bar .select", "select.tab-more"]) {
+    const arrow = await page.$eval(select, (each) => getComputedStyle(each as never).appearance);
+    assert.notEqual(arrow, "none", select);
+  }
 });
 
 const OFFER = { ownerExists: true, password: true, passkeys: true, oidc: { name: "Example ID" } };
