@@ -1,5 +1,7 @@
 import { yielding } from "../store/yielding.ts";
+import { placeFrom } from "../timelines/ascending.ts";
 import type { KeptColumn } from "../timelines/lazy_loader.ts";
+import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { shared } from "../timelines/shared_memory.ts";
 import { type Decimal, decimalOf, decimalOfNumber } from "./decimal_sum.ts";
@@ -44,6 +46,13 @@ export function decimalAt(
     digits: digits.get(code) ?? null,
     exponent: exponents[code]!,
   };
+}
+
+/** Returns the number of a property at an event; null: there is none. Its numbers must be prepared: see `prepareNumbers`. */
+export function numberAt(segment: LoadedSegment, key: string, at: number): Decimal | null {
+  const column = segment.column(numbersName(key)) as NumberColumn;
+  const entry = placeFrom(column.places, at);
+  return column.places[entry] === at ? decimalAt(column, column.codes[entry]!) : null;
 }
 
 async function numbersOf(

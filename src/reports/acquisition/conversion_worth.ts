@@ -1,7 +1,6 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { EventTest } from "../../scans/event_test.ts";
-import { decimalAt, type NumberColumn, numbersName } from "../../scans/number_columns.ts";
-import { placeFrom } from "../../timelines/ascending.ts";
+import { numberAt } from "../../scans/number_columns.ts";
 import type { ScannedSession } from "../../scans/session_scan.ts";
 import type { AcquisitionTally } from "./acquisition_tally.ts";
 
@@ -42,15 +41,9 @@ export class ConversionWorth {
         continue;
       }
       this.#count++;
-      if (this.#property !== null) this.#addNumber(segment, at, this.#property);
+      if (this.#property === null) continue;
+      const number = numberAt(segment, this.#property, at);
+      if (number !== null) this.#tally.amounts.add(this.#place, number);
     }
-  }
-
-  #addNumber(segment: LoadedSegment, at: number, property: string): void {
-    const column = segment.column(numbersName(property)) as NumberColumn;
-    const entry = placeFrom(column.places, at);
-    if (column.places[entry] !== at) return;
-    const decimal = decimalAt(column, column.codes[entry]!);
-    if (decimal !== null) this.#tally.amounts.add(this.#place, decimal);
   }
 }

@@ -110,7 +110,8 @@ export async function goalsOfEvents(
   const source = { sql, scope: { ...scope, filters: [] }, timelines };
   const goalMatches = goals.map(({ match }) => match);
   const { selected, matches } = await selectMatches(source, span, goalMatches);
-  const inputs = { watched, ofSessions: false, matches, listed: goals.map(() => true) };
+  const summed = goals.map(() => null);
+  const inputs = { watched, ofSessions: false, matches, summed, isListing: true };
   const { taken } = await selected.scan(WATCHED_COUNTS, () => inputs, { byRun: true });
   const takenBy = Map.groupBy(
     taken.matches.keys(),

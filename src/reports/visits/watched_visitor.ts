@@ -1,7 +1,10 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { PAGE_VIEW } from "../../query/terms.ts";
+import type { PlainSum } from "../../scans/decimal_sum.ts";
 import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans/match_tests.ts";
+import { numberAt } from "../../scans/number_columns.ts";
+import { PlaceAmounts } from "../../scans/place_amounts.ts";
 import { addColumns, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 
 /** A span of an actor whose events are counted: `[fromMs, toMs)`. */
@@ -17,30 +20,29 @@ export interface WatchedInputs {
   /** Whether events of sessions alone count. */
   readonly ofSessions: boolean;
   readonly matches: MatchPasses;
-  /** By match: whether the events that it takes are listed, so that their values can be looked up. */
-  readonly listed: readonly boolean[];
+  /** By match: the property that is summed over its events; null: none. See `prepareNumbers`. */
+  readonly summed: readonly (string | null)[];
+  /** Whether the events that matches take are listed. */
+  readonly isListing: boolean;
 }
 
-/** Events that matches took: the place of the watched span, the match, and where each event is stored. */
+/** Events that matches took: the match, and where each event is stored. */
 interface TakenEvents {
-  readonly watched: readonly number[];
   readonly matches: readonly number[];
   readonly segmentIds: readonly number[];
   readonly places: readonly number[];
 }
 
 /** Counts of the selected events, by watched span. */
-export interface WatchedSums {
+export interface WatchedCounts {
   readonly events: Int32Array;
   readonly pageviews: Int32Array;
   /** The time of the last event; -Infinity: there is none. */
   readonly lastMs: Float64Array;
   /** Events that each match takes, by watched span, then by match. */
   readonly totals: Int32Array;
-}
-
-/** The same, with the events that are listed. */
-export interface WatchedCounts extends WatchedSums {
+  /** The sums of their properties, by place in `totals`. */
+  readonly amounts: ReadonlyMap<number, PlainSum>;
   readonly taken: TakenEvents;
 }
 
@@ -52,8 +54,8 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
   readonly #rangeOf = new Map<number, readonly [number, number]>();
   readonly #isWatched: Uint8Array;
   readonly #counts;
+  readonly #amounts = new PlaceAmounts();
   readonly #taken = {
-    watched: [] as number[],
     matches: [] as number[],
     segmentIds: [] as number[],
     places: [] as number[],
@@ -85,7 +87,7 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
   }
 
   result(): WatchedCounts {
-    return { ...this.#counts, taken: this.#taken };
+    return { ...this.#counts, amounts: this.#amounts.plain(), taken: this.#taken };
   }
 
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
@@ -121,39 +123,48 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
       const isTaken = narrowed[match] === 0 ||
         tests[match]!.passesBeyondName(path, context, actor, bits);
       if (!isTaken) continue;
-      totals[place * tests.length + match]!++;
-      if (this.#inputs.listed[match]) this.#list(place, match, segment, at);
+      const sum = place * tests.length + match;
+      totals[sum]!++;
+      this.#addNumber(sum, match, segment, at);
+      if (this.#inputs.isListing) this.#list(match, segment, at);
     }
   }
 
-  #list(place: number, match: number, segment: LoadedSegment, at: number): void {
-    const { watched, matches, segmentIds, places } = this.#taken;
-    watched.push(place);
+  #addNumber(sum: number, match: number, segment: LoadedSegment, at: number): void {
+    const key = this.#inputs.summed[match]!;
+    const number = key === null ? null : numberAt(segment, key, at);
+    if (number !== null) this.#amounts.add(sum, number);
+  }
+
+  #list(match: number, segment: LoadedSegment, at: number): void {
+    const { matches, segmentIds, places } = this.#taken;
     matches.push(match);
     segmentIds.push(segment.segmentId);
     places.push(segment.storedPlace(at));
   }
 }
 
-/** Merges the counts of two visitors or two parts. */
-export function mergeWatched(
-  { lastMs, ...sums }: WatchedSums,
-  { lastMs: others, ...more }: WatchedSums,
-): WatchedSums {
-  const last = lastMs.map((ms, i) => Math.max(ms, others[i]!));
-  return { ...addColumns(sums, more), lastMs: last };
+function mergeWatched(
+  { lastMs, amounts, taken, ...sums }: WatchedCounts,
+  { lastMs: otherMs, amounts: others, taken: more, ...otherSums }: WatchedCounts,
+): WatchedCounts {
+  const all = new PlaceAmounts();
+  all.addAll(amounts);
+  all.addAll(others);
+  return {
+    ...addColumns(sums, otherSums),
+    lastMs: lastMs.map((ms, i) => Math.max(ms, otherMs[i]!)),
+    amounts: all.plain(),
+    taken: {
+      matches: [...taken.matches, ...more.matches],
+      segmentIds: [...taken.segmentIds, ...more.segmentIds],
+      places: [...taken.places, ...more.places],
+    },
+  };
 }
 
 export const WATCHED_COUNTS: VisitorKind<WatchedInputs, WatchedCounts> = {
   name: "watched",
   create: (inputs, words) => new WatchedVisitor(inputs, words),
-  merge: ({ taken, ...counts }, { taken: others, ...more }) => ({
-    ...mergeWatched(counts, more),
-    taken: {
-      watched: [...taken.watched, ...others.watched],
-      matches: [...taken.matches, ...others.matches],
-      segmentIds: [...taken.segmentIds, ...others.segmentIds],
-      places: [...taken.places, ...others.places],
-    },
-  }),
+  merge: mergeWatched,
 };
