@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { jsonText, knownReferrerHost } from "./field_values.ts";
+import { knownReferrerHost } from "./field_values.ts";
 import {
   type Field,
   type Filter,
@@ -9,7 +9,6 @@ import {
   isPersonField,
   isSessionField,
   type LazyField,
-  numberOf,
   type SessionField,
 } from "./filters.ts";
 import { postgresPattern } from "./pattern.ts";
@@ -24,7 +23,6 @@ interface ConditionContext {
   readonly siteHost: string | null;
 }
 
-const COMPARISONS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 /** The positive op of each negative one. */
 const NEGATED: Partial<Record<FilterOp, FilterOp>> = {
   is_not: "is",
@@ -73,18 +71,6 @@ function textCondition(
     default:
       throw new Error(`${op} does not compare text`);
   }
-}
-
-/** Returns SQL: whether a JSON value fulfils a positive op. Numbers compare as numbers, all else as texts. */
-function jsonCondition(params: SqlParams, json: string, { op, values }: Positive): string {
-  const numbers = () => params.numerics(values.map(numberOf).filter((number) => number !== null));
-  const isNumber = `jsonb_typeof(${json}) = 'number'`;
-  if (op === "gt" || op === "gte" || op === "lt" || op === "lte") {
-    return `CASE WHEN ${isNumber} THEN (${json})::numeric ${COMPARISONS[op]} ANY(${numbers()}) END`;
-  }
-  const asText = textCondition(params, jsonText(json), { op, values });
-  if (op !== "is") return asText;
-  return `CASE WHEN ${isNumber} THEN (${json})::numeric = ANY(${numbers()}) ELSE ${asText} END`;
 }
 
 /** Returns the digests of terms, as the unique index of `terms` holds them. */
@@ -156,9 +142,9 @@ export function positiveOp(filter: Filter): FilterOp {
   return positive(filter).op;
 }
 
-/** Returns SQL for the condition, without its negation, of a filter on a property's JSON value. */
-export function propertyValueCondition(params: SqlParams, json: string, filter: Filter): string {
-  return jsonCondition(params, json, positive(filter));
+/** Returns SQL for the condition, without its negation, of a filter that compares texts. */
+export function filterCondition(params: SqlParams, text: string, filter: Filter): string {
+  return textCondition(params, text, positive(filter));
 }
 
 /** The id of an event that stands for the value of a field. */

@@ -36,11 +36,6 @@ export class SqlParams {
     return this.#add(arrayLiteral(values), "text::int8[]");
   }
 
-  /** Decimal numbers of any size and precision, as JSON holds them. */
-  numerics(values: readonly number[]): string {
-    return this.#add(arrayLiteral(values), "text::numeric[]");
-  }
-
   uuids(values: readonly string[]): string {
     return this.#add(arrayLiteral(values), "text::uuid[]");
   }

@@ -1,6 +1,7 @@
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { positiveOp } from "../query/filter_conditions.ts";
 import { type Filter, type FilterOp, numberOf } from "../query/filters.ts";
+import { propertyText } from "./value_texts.ts";
 
 const COMPARISONS: Partial<Record<FilterOp, (a: number, b: number) => boolean>> = {
   gt: (a, b) => a > b,
@@ -14,33 +15,18 @@ const TEXT_COMPARISONS: Partial<Record<FilterOp, (a: string, b: string) => boole
   starts_with: (a, b) => a.startsWith(b),
 };
 
-/** Whether a value of a column fulfils a condition; null: only the database can tell. */
-type ValueTest = (column: PropertyColumn, code: number) => boolean | null;
+/** Whether a value of a column fulfils a condition; a text: that of the value, which only the database can compare. */
+type ValueTest = (column: PropertyColumn, code: number) => boolean | string;
 
-/** Returns the text of a JSON value; null where it is null, undefined where only the database knows its text. */
-function textOf(column: PropertyColumn, code: number): string | null | undefined {
+/** Returns the text of a value; null where it is null. */
+function textOf(column: PropertyColumn, code: number): string | null {
   const json = column.texts[code];
-  if (json === undefined) return String(column.numberAt(code));
-  switch (json[0]) {
-    case '"':
-      return JSON.parse(json) as string;
-    case "n":
-      return null;
-    case "t":
-    case "f":
-      return json;
-    case "[":
-    case "{":
-      return undefined;
-    default:
-      return String(Number(json));
-  }
+  return json === undefined ? String(column.numberAt(code)) : propertyText(json);
 }
 
 /**
- * Returns the test of a filter's condition, without its negation. It agrees with
- * `propertyValueCondition`: numbers compare as numbers, all else as texts. Patterns, and the texts of
- * lists and objects, are left to the database.
+ * Returns the test of a filter's condition, without its negation: numbers compare as numbers, all else as
+ * texts. Patterns are left to the database.
  */
 export function valueTest(filter: Filter): ValueTest {
   const op = positiveOp(filter);
@@ -62,7 +48,7 @@ export function valueTest(filter: Filter): ValueTest {
     }
     const text = textOf(column, code);
     if (text === null) return false;
-    if (comparesText === undefined || text === undefined) return null;
+    if (comparesText === undefined) return text;
     return texts.some((one) => comparesText(text, one));
   };
 }

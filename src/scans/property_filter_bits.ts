@@ -4,7 +4,7 @@ import { TextMap } from "../store/text_map.ts";
 import { yielding } from "../store/yielding.ts";
 import type { PropertyColumn } from "../timelines/property_columns.ts";
 import { PROPERTY_BATCH_LENGTH_MAX } from "./scan_limits.ts";
-import { isNegative, propertyValueCondition } from "../query/filter_conditions.ts";
+import { filterCondition, isNegative } from "../query/filter_conditions.ts";
 import type { Filter } from "../query/filters.ts";
 import { SqlParams } from "../query/sql_params.ts";
 import { filterName } from "./filter_bits.ts";
@@ -23,48 +23,39 @@ function keep(column: PropertyColumn, name: string, fulfils: Uint8Array): void {
   known.set(name, fulfils);
 }
 
-/** Marks the values (JSON) that fulfil a filter's condition. */
-async function markFulfilling(
-  sql: Sql,
-  values: readonly string[],
-  filter: Filter,
-  found: TextMap<true>,
-): Promise<void> {
+/** Returns which of the texts fulfil a filter's condition. */
+async function fulfilling(sql: Sql, texts: readonly string[], filter: Filter): Promise<string[]> {
   const params = new SqlParams();
-  const texts = params.texts(values);
   const rows = await sql.query<{ number: number }>(
-    `SELECT v.number::int AS number
-    FROM (
-      SELECT value::jsonb AS json, number
-      FROM unnest(${texts}) WITH ORDINALITY AS t (value, number) OFFSET 0
-    ) AS v
-    WHERE ${propertyValueCondition(params, "v.json", filter)}`,
+    `SELECT t.number::int AS number
+    FROM unnest(${params.texts(texts)}) WITH ORDINALITY AS t (text, number)
+    WHERE ${filterCondition(params, "t.text", filter)}`,
     params.values,
   );
-  for (const { number } of rows) found.set(values[number - 1]!, true);
+  return rows.map(({ number }) => texts[number - 1]!);
 }
 
-/** Has the database compare values of columns (JSON). Returns those that fulfil the condition. */
+/** Has the database compare texts, each once. Returns whether each fulfils the condition. */
 async function comparedBySql(
   sql: Sql,
-  lists: readonly (readonly string[])[],
+  texts: Iterable<string>,
   filter: Filter,
-): Promise<Pick<TextMap<true>, "get">> {
-  const known = new TextMap<true>();
-  const values: string[] = [];
-  for (const value of lists.flat()) {
-    if (known.get(value) === true) continue;
-    known.set(value, true);
-    values.push(value);
+): Promise<Pick<TextMap<boolean>, "get">> {
+  const compared = new TextMap<boolean>();
+  const distinct: string[] = [];
+  for (const text of texts) {
+    if (compared.get(text) !== undefined) continue;
+    compared.set(text, false);
+    distinct.push(text);
   }
-  const found = new TextMap<true>();
-  for (let from = 0, to = 0; from < values.length; from = to) {
-    for (let length = 0; to < values.length && length < PROPERTY_BATCH_LENGTH_MAX; to++) {
-      length += values[to]!.length;
+  for (let from = 0, to = 0; from < distinct.length; from = to) {
+    for (let length = 0; to < distinct.length && length < PROPERTY_BATCH_LENGTH_MAX; to++) {
+      length += distinct[to]!.length;
     }
-    await markFulfilling(sql, values.slice(from, to), filter, found);
+    const found = await fulfilling(sql, distinct.slice(from, to), filter);
+    for (const text of found) compared.set(text, true);
   }
-  return found;
+  return compared;
 }
 
 /** Tests the values of columns. @returns by column and code: 1 where the value fulfils the condition */
@@ -76,28 +67,25 @@ async function tested(
   const name = filterName(filter);
   const test = valueTest(filter);
   const turn = yielding();
-  /** By column: the codes that are left to the database. */
-  const left: number[][] = [];
+  /** By column and code: the texts that are left to the database. */
+  const left: Map<number, string>[] = [];
   const fulfils: Uint8Array[] = [];
   for (const column of columns) {
     const known = KNOWN.get(column)?.get(name);
-    const codes: number[] = [];
+    const texts = new Map<number, string>();
     const results = known ?? new Uint8Array(column.size);
     for (let code = 0; known === undefined && code < results.length; code++) {
       const passes = test(column, code);
-      if (passes === null) codes.push(code);
+      if (typeof passes === "string") texts.set(code, passes);
       else results[code] = Number(passes);
       if (code % VALUES_UNTIMED === 0) await turn();
     }
-    left.push(codes);
+    left.push(texts);
     fulfils.push(results);
   }
-  const jsonOf = (column: number) => left[column]!.map((code) => columns[column]!.values[code]!);
-  const found = await comparedBySql(sql, columns.map((_, i) => jsonOf(i)), filter);
+  const compared = await comparedBySql(sql, left.flatMap((texts) => [...texts.values()]), filter);
   for (const [i, column] of columns.entries()) {
-    for (const code of left[i]!) {
-      fulfils[i]![code] = Number(found.get(column.values[code]!) === true);
-    }
+    for (const [code, text] of left[i]!) fulfils[i]![code] = Number(compared.get(text));
     if (KNOWN.get(column)?.get(name) === undefined) keep(column, name, fulfils[i]!);
   }
   return fulfils;
