@@ -17,7 +17,7 @@ export const PersonHead = z.object({
   actor: z.string(),
   userId: text,
   anonymousIds: z.array(z.string()).meta({
-    description: `Ids without sign-in that are the person's, at most ${PERSON_IDS_MAX}`,
+    description: `Ids without sign-in that are the person's, sorted, at most ${PERSON_IDS_MAX}`,
   }),
   firstSeen: z.iso.datetime().nullable().meta({ description: "The first event ever" }),
   lastSeen: z.iso.datetime().nullable().meta({
@@ -68,11 +68,12 @@ async function seenValues<K extends string>(
   });
 }
 
+// Sorted by text: their numbers tell the order in which they arrived.
 const ANONYMOUS_IDS = `
 SELECT value FROM identities
 WHERE project_id = $1::int AND kind = 'a'
   AND (identity_id = $2::int OR actor_id = $2::int AND actor_id <> identity_id)
-ORDER BY identity_id DESC LIMIT $3::int`;
+ORDER BY value COLLATE "C" LIMIT $3::int`;
 
 /** Reads what is known of a person, and what the person did in the range. */
 export async function personHead(

@@ -190,6 +190,15 @@ Deno.test("visits: an id of 200 characters names somebody, a longer one is refus
   assertProblem(await ask("visits", { actor: `${anonymousId}x` }), 400, "invalid_parameter");
 });
 
+Deno.test("people: a person's anonymous ids stand in one order, however they arrived", async () => {
+  for (const anonymousId of ["phone", "laptop", "tablet"]) {
+    await send([newEvent({ anonymousId, userId: "u1", name: "page_view", timestamp: at(0) })]);
+    await ask("kpis");
+  }
+  const { body } = await ask("actors/u1/timeline");
+  assert.deepEqual(body.person.anonymousIds, ["laptop", "phone", "tablet"]);
+});
+
 Deno.test("people: what a server said of them makes them people without a visit", async () => {
   await send([
     newEvent({
