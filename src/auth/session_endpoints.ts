@@ -15,7 +15,7 @@ import {
 } from "./access.ts";
 import { askedBy, type AuditServices } from "./audited.ts";
 import { assertMayGrant, GrantedProjects, GrantedScope, grantOf, grantWords } from "./grants.ts";
-import { expireLinksOfPeople } from "./people/links.ts";
+import { expireLinksOf } from "./people/links.ts";
 import type { LiveSessions } from "./people/live_sessions.ts";
 import { endEverySession } from "./people/sessions.ts";
 import { listProjects, ProjectShown } from "./projects.ts";
@@ -133,7 +133,7 @@ export async function deleteTokens(
   let sessionsEnded = 0;
   const { begunAtMs } = await services.epochs.begin(async (inside) => {
     sessionsEnded = await endEverySession(inside);
-    await expireLinksOfPeople(inside, services.now());
+    await expireLinksOf(inside, null, services.now());
     const subject = "all tokens, sessions and invitations so far";
     await recordAudit(inside, { ...by, what: "token.revoke_all", subject });
   });

@@ -11,7 +11,7 @@ import {
   PersonName,
   personOfRow,
 } from "../people/people.ts";
-import { useLink } from "../people/links.ts";
+import { expireLinksOf, useLink } from "../people/links.ts";
 import type { OidcClaims, OidcSettings } from "./oidc_provider.ts";
 
 /** Providers whose roles serve several programs may call ours so. */
@@ -163,6 +163,8 @@ export async function personAtProvider(
   if (secret !== null && (makesOwner || invited?.id === arrived.id)) {
     await useLink(sql, secret, nowMs);
   }
+  // Who has joined needs no invitation, and nobody else may use theirs.
+  if (arrived.joinedAt === null) await expireLinksOf(sql, arrived.id, nowMs);
   const person = await withClaimedRole(sql, arrived, claims);
   return { person, isNew: linked === null, hasOtherRole: person.role !== arrived.role };
 }

@@ -7,6 +7,7 @@ import type { ApiExchange } from "../access.ts";
 import { askedBy } from "../audited.ts";
 import { takeAttempt } from "./attempts.ts";
 import { requireCredentials } from "./credentials.ts";
+import { expireLinksOf } from "./links.ts";
 import { assertGoodPassword, hashPassword } from "./passwords.ts";
 import {
   changePerson,
@@ -139,7 +140,7 @@ function notCurrent(): Problem {
   });
 }
 
-/** `POST /v1/auth/password`: 204; one's other sessions have ended. */
+/** `POST /v1/auth/password`: 204; one's other sessions have ended, and links for a new password. */
 export async function postPassword(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -157,6 +158,7 @@ export async function postPassword(
   const change = async (inside: typeof sql) => {
     await setPassword(inside, { personId, password, nowMs: now() });
     await endSessions(inside, personId, sessionId);
+    await expireLinksOf(inside, personId, now());
     const by = askedBy(services, exchange);
     await recordAudit(inside, { ...by, what: "password.change", subject: email });
   };

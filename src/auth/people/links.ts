@@ -37,12 +37,9 @@ export async function makeLink(sql: Sql, { kind, personId, nowMs }: {
 }): Promise<MadeLink> {
   const secret = newSecret();
   const expiresAt = iso(nowMs + LIFE_MS[kind]);
+  if (personId !== null) await expireLinksOf(sql, personId, nowMs);
   await sql.query(
-    `WITH earlier AS (
-      UPDATE person_links SET expires_at = LEAST(expires_at, $4::text::timestamptz)
-      WHERE person_id = $3::text AND used_at IS NULL
-    )
-    INSERT INTO person_links (token_hash, kind, person_id, created_at, expires_at)
+    `INSERT INTO person_links (token_hash, kind, person_id, created_at, expires_at)
     VALUES ($1::text::bytea, $2::text, $3::text, $4::text::timestamptz, $5::text::timestamptz)`,
     [secretHash(secret), kind, personId, iso(nowMs), expiresAt],
   );
@@ -99,12 +96,16 @@ export async function useLink(sql: Sql, secret: string, nowMs: number): Promise<
   );
 }
 
-/** Ends every link that was made for a person: invitations, and links for new passwords. */
-export async function expireLinksOfPeople(sql: Sql, nowMs: number): Promise<void> {
+/** Ends somebody's links, or, with null, everybody's: invitations, and links for new passwords. */
+export async function expireLinksOf(
+  sql: Sql,
+  personId: string | null,
+  nowMs: number,
+): Promise<void> {
   await sql.query(
     `UPDATE person_links SET expires_at = LEAST(expires_at, $1::text::timestamptz)
-    WHERE person_id IS NOT NULL AND used_at IS NULL`,
-    [iso(nowMs)],
+    WHERE person_id = COALESCE($2::text, person_id) AND used_at IS NULL`,
+    [iso(nowMs), personId],
   );
 }
 

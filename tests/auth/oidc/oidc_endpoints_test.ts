@@ -117,6 +117,25 @@ Deno.test({
 });
 
 Deno.test({
+  name: "oidc: the invitation of whoever comes in by their address is over",
+  fn: () =>
+    withProvider({}, async (app) => {
+      const invited = { email: "ada@shop.example", role: "viewer", projects: ["*"] };
+      const { body: { invitation } } = await app.admin("POST", "/v1/people", invited);
+      const ada = new Browser(app);
+      assert.equal(await ada.signIn("ada"), `${BASE}/`);
+      assert.equal(await ada.isIn(), true);
+      const token = invitation.url.split("#invitation=")[1];
+      const thief = await app.fetch("/v1/auth/invitation", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ token, password: "five small red cars" }),
+      });
+      assert.deepEqual([thief.status, thief.body.code], [403, "expired_link"]);
+    }),
+});
+
+Deno.test({
   name: "oidc: a role claim makes the person, and its role follows the claim",
   fn: () =>
     withProvider({ OIDC_ROLE_CLAIM: "roles" }, async (app) => {

@@ -145,6 +145,23 @@ Deno.test("password: changed with the one until now; the other sessions end, thi
   assert.equal((await browser.signIn(email, NEXT)).status, 200);
 });
 
+Deno.test("password: changing it ends the link for a new one that was made before", async () => {
+  const { id } = await withPassword();
+  const owner = await people.browserOf((await people.person("owner")).id);
+  const made = await owner.as(await owner.token(), "POST", `/v1/people/${id}/invitation`);
+  const token = made.body.invitation.url.split("#reset=")[1];
+  const here = await people.browserOf(id);
+  const next = { current: PASSWORD, next: NEXT };
+  assert.equal((await here.ask("POST", "/v1/auth/password", next)).status, 204);
+  const found = new PersonBrowser(people.app);
+  const reply = await found.ask("POST", "/v1/auth/reset", {
+    token,
+    password: "five small red cars",
+  });
+  assertProblem(reply, 403, "expired_link");
+  assert.equal((await here.ask("GET", "/v1/auth/account")).status, 200);
+});
+
 Deno.test("password: who has none sets one; guesses at the one until now are bounded", async () => {
   const { id, email } = await people.person("viewer");
   const browser = await people.browserOf(id);
