@@ -213,6 +213,15 @@ export async function takeLines(
   return outcome;
 }
 
+/** Whether an import only looks. Throws `invalid_parameter`, lest a word for it that is not known stores events. */
+export function dryRunOf(url: URL): boolean {
+  const text = url.searchParams.get("dryRun") ?? "false";
+  if (text === "true" || text === "false") return text === "true";
+  throw new Problem("invalid_parameter", "`dryRun` must be `true` or `false`.", {
+    errors: [{ field: "dryRun", code: "invalid_parameter", message: "Use true or false." }],
+  });
+}
+
 /** One request of an import. */
 export interface ImportWanted {
   readonly project: Project;
@@ -230,7 +239,7 @@ export async function importEvents(
   services: ImportServices,
   { project, request, url, record }: ImportWanted,
 ): Promise<Response> {
-  const isDryRun = url.searchParams.get("dryRun") === "true";
+  const isDryRun = dryRunOf(url);
   checkContentType(request);
   if (services.writer.isFullFor(project.projectId)) throw Writer.overloaded();
   return await withBody(request, EVENT_BODY_LIMITS, services.budget, () => {}, async (bytes) => {

@@ -18,7 +18,12 @@ import {
 import { memoryFile } from "../importers/input_file.ts";
 import type { ImportSource } from "../importers/source.ts";
 import { isSourceName, loadSource, SOURCE_NAMES, sourceOfFile } from "../importers/sources.ts";
-import { type ImportServices, type ImportWanted, takeLines } from "../ingest/import_endpoint.ts";
+import {
+  dryRunOf,
+  type ImportServices,
+  type ImportWanted,
+  takeLines,
+} from "../ingest/import_endpoint.ts";
 import { BODY_IDLE_MS_MAX, BODY_WIRE_BYTES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
@@ -190,7 +195,7 @@ export async function importFile(
   services: FileImportServices,
   { project, request, url, record }: ImportWanted,
 ): Promise<Response> {
-  const isDryRun = url.searchParams.get("dryRun") === "true";
+  const isDryRun = dryRunOf(url);
   const name = (url.searchParams.get("name") ?? "").slice(0, NAME_LENGTH_MAX) || "file";
   const timeZone = timeZoneOf(url);
   return await withBody(request, BODY_LIMITS, services.uploads, () => {}, async (bytes) => {

@@ -85,6 +85,7 @@ export function importRoutes(services: Services): DocumentedRoute[] {
       query: IMPORT_QUERY,
       success: { status: 200, description: "The lines are committed", schema: ImportReply },
       problems: [
+        "invalid_parameter",
         "invalid_encoding",
         "body_timeout",
         "body_too_large",

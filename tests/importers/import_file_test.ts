@@ -193,6 +193,8 @@ Deno.test("a file at the limit is taken, a larger one is not; who may not is tol
   const { body } = await send(project, sized(UPLOAD_BYTES_MAX));
   assert.deepEqual([body.events, body.refused], [1, 0]);
   assertProblem(await send(project, sized(UPLOAD_BYTES_MAX + 1)), 413, "body_too_large");
+  const looked = await send(project, shopExport("ga4"), { dryRun: "yes" });
+  assertProblem(looked, 400, "invalid_parameter");
   const reader = await app.token([project.id], "read write");
   assertProblem(await send(project, shopExport("ga4"), {}, reader), 403, "insufficient_scope");
 });

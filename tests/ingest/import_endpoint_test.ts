@@ -143,6 +143,11 @@ Deno.test("import: a dry run stores nothing, and tells what is known", async () 
     1,
     1,
   ]);
+  for (const unknown of ["1", "True", ""]) {
+    const said = await send(project, body, { query: `?dryRun=${unknown}` });
+    assertProblem(said, 400, "invalid_parameter");
+    assert.equal(said.body.errors[0].field, "dryRun");
+  }
   assert.equal((await app.stored(project)).length, 1);
 });
 
