@@ -7,7 +7,7 @@ import { nameText, PlainText } from "../text_schemas.ts";
 import { randomText } from "./random_text.ts";
 
 /** An origin as browsers send it, `*.` kept; null where the text is none. */
-function normalOrigin(text: string): string | null {
+export function normalOrigin(text: string): string | null {
   const wildcard = text.includes("://*.");
   const url = URL.parse(wildcard ? text.replace("://*.", "://") : text);
   if (url === null || !/^https?:$/.test(url.protocol)) return null;

@@ -1,6 +1,7 @@
 import { holdProject } from "../db/held_project.ts";
 import { z } from "zod";
 import { PASSWORD_LENGTH_MAX } from "../auth/people/people_limits.ts";
+import { normalOrigin } from "../auth/projects.ts";
 import { randomText } from "../auth/random_text.ts";
 import { arrayLiteral, type Param, type Sql } from "../db/sql.ts";
 import { originPatternMistake } from "../http/cors.ts";
@@ -38,7 +39,8 @@ const expiresAt = InstantOrNull.meta({
   description: "From when on it shows nothing; null: never.",
 });
 const embedOrigins = z.array(
-  z.string().transform((text) => text.trim().replace(/\/$/, "").toLowerCase())
+  z.string().transform((text) => normalOrigin(text) ?? text)
+    // What URLs allow in a host, such as `;`, could say more in the page's policy than an origin.
     .refine(
       (text) => originPatternMistake(text) === null,
       "Give an origin such as https://example.com or https://*.example.com, without a path.",

@@ -25,7 +25,7 @@ Deno.test("share: made, listed, changed and revoked, with its link and never its
     filters: [{ field: "path", op: "starts_with", values: ["/shop"] }],
     expiresAt: "2099-01-01T00:00:00+01:00",
     password: "open sesame, please",
-    embedOrigins: ["https://Intranet.Example.com/", "https://*.example.org"],
+    embedOrigins: ["https://Intranet.Example.com:443/", "https://*.bücher.example"],
     minimumVisitors: 5,
   });
   assert.equal(made.status, 201, JSON.stringify(made.body));
@@ -39,7 +39,7 @@ Deno.test("share: made, listed, changed and revoked, with its link and never its
     filters: [{ field: "path", op: "starts_with", values: ["/shop"] }],
     expiresAt: "2098-12-31T23:00:00.000Z",
     hasPassword: true,
-    embedOrigins: ["https://intranet.example.com", "https://*.example.org"],
+    embedOrigins: ["https://intranet.example.com", "https://*.xn--bcher-kva.example"],
     minimumVisitors: 5,
     status: "active",
   });
@@ -83,6 +83,7 @@ const BAD: readonly (readonly [string, Json])[] = [
   ["embedOrigins.0", { title: "x", embedOrigins: ["https://example.com/page"] }],
   ["embedOrigins.0", { title: "x", embedOrigins: ["*"] }],
   ["embedOrigins.0", { title: "x", embedOrigins: ["https://a.example; script-src *"] }],
+  ["embedOrigins.0", { title: "x", embedOrigins: ["https://a.example;script-src"] }],
   ["embedOrigins", {
     title: "x",
     embedOrigins: Array.from({ length: SHARE_ORIGINS_MAX + 1 }, (_, i) => `https://${i}.example`),
