@@ -65,21 +65,21 @@ async function lookThreshold(
   const span = { fromMs: nowMs - windowMs(over)!, toMs: nowMs, timezone: project.timezone };
   const isBehind = await reads.isBehind(project, span);
   const found = await count(reads, project, question, span);
-  const { value, semantics, place } = found;
-  const unit = unitOf(question);
+  const { value, currency, semantics, place } = found;
+  const shown = (told: number | null) => shownValue(told, unitOf(question), currency);
   const bound = above ?? below!;
   const side = above === undefined ? "below" : "above";
   const isHigh = value !== null && (above === undefined ? value >= bound : value > bound);
   const isKnown = known(found) && (isHigh || !isBehind);
   const holds = isKnown && (above === undefined) !== isHigh;
-  const said = `${questionName(question)}: ${shownValue(value, unit)} in the last ${over}`;
-  const told = `${side} ${shownValue(bound, unit)}.`;
+  const said = `${questionName(question)}: ${shown(value)} in the last ${over}`;
+  const told = `${side} ${shown(bound)}.`;
   return {
     noticed: holds ? [{ key: ONE, lead: `${said}, ${told}` }] : [],
     isKnown,
     state: `${said}; it is told when that is ${told}`,
     over: `${said}, no longer ${told}`,
-    figures: [figureOf(question, value, null)],
+    figures: [figureOf(question, found, null)],
     definition: semantics,
     span,
     place,
@@ -127,7 +127,7 @@ async function lookUnusual(
     isKnown,
     state: said,
     over: said,
-    figures: [figureOf(question, value, expected)],
+    figures: [figureOf(question, found, expected)],
     definition: `Compared with the mean of the same 24 hours of up to ${UNUSUAL_WEEKS} weeks ` +
       `before, by a t-test with their own variance. ${semantics}`,
     span,
@@ -147,7 +147,8 @@ async function lookSilence(
   };
   const span = { fromMs: nowMs - minutes * MINUTE_MS, toMs: nowMs, timezone };
   const isBehind = await reads.isBehind(project, span);
-  const { value, semantics, place } = await count(reads, project, question, span);
+  const found = await count(reads, project, question, span);
+  const { value, semantics, place } = found;
   // What waits to be counted is no silence.
   const isSilent = value === 0 && !isBehind;
   const wide = { fromMs: nowMs - SILENCE_REMEMBERED_MS, toMs: nowMs, timezone };
@@ -161,7 +162,7 @@ async function lookSilence(
     isKnown: hadAny || (value ?? 0) > 0,
     state: said,
     over: said,
-    figures: [{ ...figureOf(question, value, null), name: "Events" }],
+    figures: [{ ...figureOf(question, found, null), name: "Events" }],
     definition: semantics,
     span,
     place,

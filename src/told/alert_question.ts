@@ -121,6 +121,8 @@ export interface AskedSpan {
 export interface Counted {
   /** Null: of nothing, such as a rate of no visits. */
   readonly value: number | null;
+  /** Of a goal's amount; null: the figure is no money. */
+  readonly currency: string | null;
   readonly semantics: string;
   /** Where the dashboard shows it. */
   readonly place: ToldPlace;
@@ -201,24 +203,24 @@ interface GoalFigures {
   readonly uniqueConversions: number | null;
   readonly totalConversions: number | null;
   readonly conversionRate: { readonly value: number | null };
-  readonly value: { readonly amount: number | null };
+  readonly value: { readonly amount: number | null; readonly currency: string | null };
 }
 
 function goalFigure(
   { goals }: { readonly goals: readonly GoalFigures[] },
   { goal, measure }: AlertQuestion,
-): number | null {
+): Pick<QuestionAnswer, "value" | "currency"> {
   const found = goals.find(({ slug }) => slug === goal);
   if (found === undefined) throw new Problem("not_found", `There is no goal "${goal}" any more.`);
   switch (measure) {
     case "total":
-      return found.totalConversions;
+      return { value: found.totalConversions };
     case "rate":
-      return found.conversionRate.value;
+      return { value: found.conversionRate.value };
     case "amount":
-      return found.value.amount;
+      return { value: found.value.amount, currency: found.value.currency };
     default:
-      return found.uniqueConversions;
+      return { value: found.uniqueConversions };
   }
 }
 
@@ -289,6 +291,7 @@ type Params = Readonly<Record<string, string>>;
 /** A read's reply, its figure, and where the dashboard shows it. */
 interface QuestionAnswer {
   readonly value: number | null;
+  readonly currency?: string | null;
   readonly reply: ReplyFrame;
   readonly path: string;
   readonly params: Params;
@@ -324,7 +327,7 @@ async function ask(
   }
   if (goal !== undefined) {
     const reply = await reads.read<{ goals: GoalFigures[] }>(project, "goals", params);
-    return { value: goalFigure(reply, question), reply, path: `/v1/goals/${goal}`, params };
+    return { ...goalFigure(reply, question), reply, path: `/v1/goals/${goal}`, params };
   }
   if (funnel !== undefined) {
     const reply = await reads.read<FunnelFigures>(project, "funnel", params, { slug: funnel });
@@ -346,18 +349,18 @@ export async function count(
 ): Promise<Counted> {
   const shared = paramsOf(question, span);
   const zone: Params = span.timezone === project.timezone ? {} : { timezone: span.timezone };
-  const { value, reply, path, params } = await ask(reads, project, question, {
+  const { value, currency = null, reply, path, params } = await ask(reads, project, question, {
     ...shared,
     ...zone,
   });
   const { query } = reply;
-  return { value, semantics: query.semantics, place: { path, params, query } };
+  return { value, currency, semantics: query.semantics, place: { path, params, query } };
 }
 
 /** A question's figure, with what it was before. */
 export function figureOf(
   question: AlertQuestion,
-  value: number | null,
+  { value, currency }: Pick<Counted, "value" | "currency">,
   previous: number | null,
 ): Figure {
   const isBoth = value !== null && previous !== null;
@@ -365,6 +368,7 @@ export function figureOf(
     name: questionName(question),
     value,
     unit: unitOf(question),
+    ...currency === null ? {} : { currency },
     change: isBoth && previous !== 0 ? (value - previous) / previous : null,
     points: isBoth ? value - previous : null,
   };

@@ -96,10 +96,10 @@ async function askedFigures(
       filters: [...filters, ...question.filters],
       segment: question.segment ?? segment,
     };
-    const { value } = await count(reads, project, asked, span);
+    const found = await count(reads, project, asked, span);
     const { value: previous } = await count(reads, project, asked, before);
     // What holds in all of the digest is said once, and not of each of its figures.
-    figures.push({ ...figureOf(asked, value, previous), name: questionName(question) });
+    figures.push({ ...figureOf(asked, found, previous), name: questionName(question) });
   }
   return figures;
 }

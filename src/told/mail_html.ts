@@ -46,7 +46,7 @@ function figureRow(figure: Figure): string {
     escaped(figure.name)
   }</td>
 <td class="ff-text ff-line ff-number" align="right" style="${TEXT};padding:8px 0 8px 12px;border-bottom:1px solid #d1d9e0;font-size:20px;font-weight:600;white-space:nowrap">${
-    escaped(shownValue(figure.value, figure.unit))
+    escaped(shownValue(figure.value, figure.unit, figure.currency))
   }</td>
 <td class="ff-muted ff-line" align="right" style="${MUTED};padding:8px 0 8px 12px;border-bottom:1px solid #d1d9e0;font-size:14px;white-space:nowrap">${
     escaped(change)

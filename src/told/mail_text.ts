@@ -1,13 +1,9 @@
-import { chartWords, type Message, type Section, shownChange, shownValue } from "./message.ts";
+import { chartWords, type Message, type Section, shownFigure, shownValue } from "./message.ts";
 
 const MARGIN = "  ";
 
 function figureLines({ figures }: Section): string[] {
-  return figures.map((figure) => {
-    const change = shownChange(figure);
-    const value = shownValue(figure.value, figure.unit);
-    return `${MARGIN}${figure.name}: ${value}${change === null ? "" : ` (${change})`}`;
-  });
+  return figures.map((figure) => `${MARGIN}${figure.name}: ${shownFigure(figure)}`);
 }
 
 function sectionText(section: Section): string {

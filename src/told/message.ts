@@ -9,6 +9,8 @@ export interface Figure {
   readonly name: string;
   readonly value: number | null;
   readonly unit: Unit;
+  /** Of an amount of money: ISO 4217. */
+  readonly currency?: string | null;
   /** (current − previous) / previous; null: there is nothing to compare with. */
   readonly change: number | null;
   /** current − previous: how rates change; null: there is nothing to compare with. */
@@ -77,9 +79,10 @@ export function plainLine(text: string, lengthMax = TOLD_TEXT_LENGTH_MAX): strin
 const number = (value: number, digits = 0) =>
   value.toLocaleString("en-US", { maximumFractionDigits: digits });
 
-/** A number as people read it. */
-export function shownValue(value: number | null, unit: Unit): string {
+/** A number as people read it. `currency`: of an amount of money. */
+export function shownValue(value: number | null, unit: Unit, currency?: string | null): string {
   if (value === null) return "none";
+  if (currency != null) return value.toLocaleString("en-US", { style: "currency", currency });
   switch (unit) {
     case "rate":
       return `${number(100 * value, 1)} %`;
@@ -96,6 +99,13 @@ export function shownValue(value: number | null, unit: Unit): string {
     default:
       return number(value);
   }
+}
+
+/** A figure with its change, where it has one: `€12.50 (+12 %)`. */
+export function shownFigure(figure: Figure): string {
+  const { value, unit, currency } = figure;
+  const change = shownChange(figure);
+  return `${shownValue(value, unit, currency)}${change === null ? "" : ` (${change})`}`;
 }
 
 /** `+12 %`, of rates `+4.4 pts`; null where there is nothing to compare with. */

@@ -3,7 +3,7 @@
  * no link comes of them. Links are the message's own.
  */
 
-import { type Message, plainLine, type Section, shownChange, shownValue } from "./message.ts";
+import { type Message, plainLine, type Section, shownFigure, shownValue } from "./message.ts";
 import { WEBHOOK_BODY_BYTES_MAX } from "./told_limits.ts";
 import type { WebhookFormat } from "./webhook_definition.ts";
 
@@ -17,11 +17,7 @@ function linesOf(section: Section): string[] {
   return [
     lead,
     when,
-    ...figures.map((figure) => {
-      const change = shownChange(figure);
-      const value = shownValue(figure.value, figure.unit);
-      return `${figure.name}: ${value}${change === null ? "" : ` (${change})`}`;
-    }),
+    ...figures.map((figure) => `${figure.name}: ${shownFigure(figure)}`),
     ...findings,
     ...rankings.map(({ title, rows }) =>
       `${title}: ${

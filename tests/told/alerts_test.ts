@@ -122,7 +122,7 @@ Deno.test("alerts: figures, goals and amounts, below as above", () =>
       ],
       [
         { question: { goal: "buy", measure: "amount" }, above: 12 },
-        "Value of the goal buy: 12.5 in the last 24h, above 12.",
+        "Value of the goal buy: €12.50 in the last 24h, above €12.00.",
       ],
       [
         {

@@ -265,7 +265,8 @@ Deno.test("digests: figures that are asked for, against the days before, of a se
   const questions = CASES.slice(0, DIGEST_QUESTIONS_MAX).map(([question]) => question);
   const digest = { title: "Day", every: "daily", webhooks: ["chat"], questions };
   await shop.put("digests/all", digest);
-  const readers = { segment: "readers", questions: [{ funnel: "way" }, { vital: "lcp" }] };
+  const amount = { goal: "buy", measure: "amount" };
+  const readers = { segment: "readers", questions: [{ funnel: "way" }, { vital: "lcp" }, amount] };
   await shop.put("digests/readers", { ...digest, ...readers });
   const told = await shop.told();
   const sectionOf = (slug: string) =>
@@ -276,14 +277,20 @@ Deno.test("digests: figures that are asked for, against the days before, of a se
   const rate = figure("Conversion rate of the funnel way");
   assert.deepEqual([rate.value, rate.points, rate.unit], [0.5, 0.25, "rate"]);
   const goal = figure("Conversions of the goal buy");
-  assert.deepEqual([goal.value, goal.change], [1, 0]);
+  assert.deepEqual([goal.value, goal.change, "currency" in goal], [1, 0, false]);
   assert.equal(figure("Visitors of the segment readers").value, 1);
   assert.equal(figures.length, 5 + DIGEST_QUESTIONS_MAX);
   const ofReaders = sectionOf("readers");
   assert.match(ofReaders.when, /, of the segment readers$/);
   assert.equal(new URL(ofReaders.url).searchParams.get("segment"), "readers");
-  const asked = ofReaders.figures.slice(5).map(({ name, value }) => [name, value]);
-  assert.deepEqual(asked, [["Conversion rate of the funnel way", 0], ["LCP (p75)", 3000]]);
+  const asked = ofReaders.figures.slice(5).map(({ name, value, currency }) =>
+    [name, value, currency].filter((each) => each !== undefined)
+  );
+  assert.deepEqual(asked, [
+    ["Conversion rate of the funnel way", 0],
+    ["LCP (p75)", 3000],
+    ["Value of the goal buy", 0, "EUR"],
+  ]);
   assert.equal(ofReaders.figures[0]!.value, 1, "the key figures are of the segment, too");
 
   const put = (body: Json) =>

@@ -139,11 +139,34 @@ Deno.test("mail: every text is escaped, and each number, definition, range and l
   }
 });
 
+Deno.test("bodies: an amount of money has its currency, in every kind of message", () => {
+  const worth = {
+    ...{ name: "Value of the goal buy", value: 12.5, unit: "amount" as const, currency: "EUR" },
+    ...{ change: 0.25, points: 2.5 },
+  };
+  const message = { ...MESSAGE, sections: [section({ figures: [worth] })] };
+  const shown = "Value of the goal buy: €12.50 (+25 %)";
+  assert.ok(mailText(message, "https://stats.example/u").includes(shown));
+  assert.match(mailHtml(message, "https://stats.example/u"), />€12\.50</);
+  const bodyOf = (format: "slack" | "teams" | "standard") =>
+    JSON.parse(webhookBody(message, format, NOW));
+  for (const format of ["slack", "teams"] as const) {
+    assert.ok(textsOf(bodyOf(format)).join("\n").includes(shown), format);
+  }
+  assert.deepEqual(bodyOf("standard").data.sections[0].figures, [worth]);
+});
+
 Deno.test("words: numbers, changes and ranges as people read them", () => {
   assert.equal(shownValue(0.4376, "rate"), "43.8 %");
   const seconds = [59.64, 59.96, 95, 119.6, 3599.7].map((value) => shownValue(value, "seconds"));
   assert.deepEqual(seconds, ["59.6 s", "1 min 0 s", "1 min 35 s", "2 min 0 s", "60 min 0 s"]);
   assert.equal(shownValue(null, "count"), "none");
+  assert.deepEqual([
+    shownValue(12.5, "amount"),
+    shownValue(1234.5, "amount", "EUR"),
+    shownValue(0.4, "amount", "JPY"),
+    shownValue(-3, "amount", "USD"),
+  ], ["12.5", "€1,234.50", "¥0", "-$3.00"]);
   assert.equal(shownValue(184, "milliseconds"), "184 ms");
   assert.equal(shownValue(2512, "milliseconds"), "2.51 s");
   const changeOf = (unit: Unit, change: number | null, points: number | null) =>
