@@ -11,6 +11,7 @@ const PAGE_LINES_MAX = 300;
 const MAY_IMPORT: Readonly<Record<string, string>> = {
   limits: "",
   json_text: "",
+  number_words: "",
   recent_cache: "",
   seats: "",
   semaphore: "",
@@ -30,7 +31,8 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   config_variables: "",
   config: "config_values config_variables http limits mail postgres_url typed_command",
   audit: "db http limits query",
-  auth: "audit db http limits mail problem project_values recent_cache semaphore text_schemas",
+  auth: "audit db http limits mail number_words problem project_values recent_cache semaphore " +
+    "text_schemas",
   attribution: "",
   store: "db event_loop json_text limits recent_cache",
   ingest:
@@ -42,29 +44,30 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   archive: "audit auth db http ingest json_text limits problem projection store text_schemas " +
     "upgrade",
   timelines: "db json_text limits recent_cache store",
-  query: "db json_text limits problem schema_mistakes text_schemas",
+  query: "db json_text limits number_words problem schema_mistakes text_schemas",
   scans: "auth db event_loop json_text limits query store timelines",
   screenshots: "auth db http limits pause problem query scans timelines",
   imported: "attribution audit auth db http limits problem query text_schemas",
-  reports: "attribution auth db event_file http imported json_text limits notes pause problem " +
-    "query scans screenshots seats semaphore store text_schemas timelines",
-  assistants: "http json_text problem query reports",
+  reports:
+    "attribution auth db event_file http imported json_text limits notes number_words pause " +
+    "problem query scans screenshots seats semaphore store text_schemas timelines",
+  assistants: "http json_text number_words problem query reports",
   notes: "audit auth db http limits problem query text_schemas",
   shares: "audit auth db http limits problem query recent_cache seats text_schemas",
-  told: "audit auth db http limits mail problem project_values query reports screenshots " +
-    "text_schemas",
+  told: "audit auth db http limits mail number_words problem project_values query reports " +
+    "screenshots text_schemas",
   demo: "limits",
   event_file: "json_text",
-  importers:
-    "attribution event_file event_id imported json_text limits query recent_cache text_schemas",
+  importers: "attribution event_file event_id imported json_text limits number_words query " +
+    "recent_cache text_schemas",
   dashboard: "audit auth event_file importers notes query reports screenshots shares told",
   sdk: "",
   bundle_build: "db",
-  server: "archive assistants audit auth clients config db http imported importers ingest " +
-    "limits mail notes problem projection query recent_cache reports scans screenshots " +
-    "shares timelines told upgrade",
-  cli: "archive auth config config_variables db demo event_file http imported importers " +
-    "ingest json_text limits pause postgres_url problem query reports server store " +
+  server: "archive assistants audit auth clients config db http imported importers ingest limits " +
+    "mail notes number_words problem projection query recent_cache reports scans " +
+    "screenshots shares timelines told upgrade",
+  cli: "archive auth config config_variables db demo event_file http imported importers ingest " +
+    "json_text limits number_words pause postgres_url problem query reports server store " +
     "typed_command",
 };
 /** Between domains only these are imported, and as types alone. */

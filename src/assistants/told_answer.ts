@@ -5,6 +5,7 @@ import {
 } from "./assistant_limits.ts";
 import { type Fitted, fitted, jsonBytes, plainJson } from "./fitted.ts";
 import type { Tool } from "./tools.ts";
+import { counted } from "../number_words.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -48,8 +49,8 @@ function cutSentence({ lists, texts, objects, bounds, value }: Fitted, tool: Too
   const left = [...lists].slice(0, ASSISTANT_PLACES_MAX).map(([place, { kept, of }]) =>
     `\`${place}\`: the first ${kept} of ${of}, ${of - kept} more are left out`
   );
-  if (texts > 0) left.push(`${texts} texts: their first ${bounds.characters} characters`);
-  if (objects > 0) left.push(`${objects} objects: not all of their members`);
+  if (texts > 0) left.push(`${counted(texts, "text")}: the first ${bounds.characters} characters`);
+  if (objects > 0) left.push(`${counted(objects, "object")}: not all members`);
   if (left.length === 0) return null;
   const ways = WAYS.filter(([name]) => name in tool.inputSchema.properties).map(([, way]) => way);
   const narrower = ways.length === 0 ? "" : ` To see the rest, ask with ${ways.join(", ")}.`;

@@ -14,6 +14,7 @@ import { createProgress } from "./progress.ts";
 import { untilBroken } from "./reply_body.ts";
 import { printable } from "./terminal.ts";
 import { outputPath, WholeFile } from "./whole_file.ts";
+import { counted } from "../number_words.ts";
 
 const FAILED = 1;
 
@@ -117,9 +118,7 @@ async function archive(call: Call): Promise<number> {
   print.result(
     document,
     () =>
-      `${events} events of ${
-        head.projects.length === 1 ? "1 project" : `${head.projects.length} projects`
-      }` +
+      `${counted(events, "event")} of ${counted(head.projects.length, "project")}` +
       ` in ${printable(path)} (${(bytes / 1e6).toFixed(1)} MB, ${seconds.toFixed(1)} s).\n` +
       shownDamage(manifest),
   );

@@ -2,16 +2,10 @@ import type { Counted, ImportSummary } from "../importers/import_summary.ts";
 import type { ImportSource } from "../importers/source.ts";
 import type { Printer } from "./command.ts";
 import { printable } from "./terminal.ts";
+import { counted, grouped } from "../number_words.ts";
 
 const INDENT = "  ";
 const SAMPLE_LENGTH_MAX = 2_000;
-
-export const grouped = (count: number) => count.toLocaleString("en-US");
-
-/** Returns `1 event`, `2 events`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
-}
 
 function listed(counts: readonly Counted[]): string {
   return counts.map(({ what, count }) => `${printable(what)} ${grouped(count)}`).join(", ");

@@ -20,6 +20,7 @@ import { createProgress, type Progress } from "./progress.ts";
 import { storedLines, unreadableBlocks } from "./stored_lines.ts";
 import { printable } from "./terminal.ts";
 import { outputPath, WholeFile } from "./whole_file.ts";
+import { counted } from "../number_words.ts";
 
 const NEWLINE = 10;
 const FAILED = 1;
@@ -201,7 +202,9 @@ async function* wholly(
     } catch (cause) {
       signal.throwIfAborted();
       throw new ServerUnreachable(
-        `The export broke off behind ${events()} events: the server has ended, or its database does ` +
+        `The export broke off behind ${
+          counted(events(), "event")
+        }: the server has ended, or its database does ` +
           `not answer. Try again.`,
         { cause },
       );
@@ -268,9 +271,9 @@ async function exportEvents(call: Call): Promise<number> {
     await file?.finish();
     progress.end();
     if (output !== null) {
-      const text = () => `${events} events written to ${output}.\n`;
+      const text = () => `${counted(events, "event")} written to ${output}.\n`;
       print.result({ events, output, damaged }, text);
-    } else print.remark(`${events} events exported.`);
+    } else print.remark(`${counted(events, "event")} exported.`);
     if (damaged.length === 0) return 0;
     print.remark("Not in it, because it is damaged:");
     for (const block of damaged) print.remark(`  ${printable(damagedPlace(block))}`);

@@ -5,6 +5,7 @@ import type { Call } from "./command.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 import { createProgress } from "./progress.ts";
 import { untilBroken } from "./reply_body.ts";
+import { counted } from "../number_words.ts";
 
 export interface StoredFigures {
   /** The figures of each project. */
@@ -32,7 +33,7 @@ export async function storedFigures(
         if ("figures" in line) return line;
         if ("failure" in line) throw new ArchiveRefused(line.failure);
         progress ??= createProgress(print.terminal, "Comparing", line.of, now);
-        if (!print.json) progress.update(line.events, `${line.events} events`);
+        if (!print.json) progress.update(line.events, counted(line.events, "event"));
       }
     }
   } finally {

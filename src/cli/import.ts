@@ -8,6 +8,7 @@ import { linesBehind, type OpenFile, openFile, UnreadableFile } from "./line_fil
 import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import { IMPORTED_SOURCES } from "../imported/imported_sums.ts";
 import { printable } from "./terminal.ts";
+import { counted } from "../number_words.ts";
 
 const REFUSALS_SHOWN = 20;
 /** The most files of one import from another product. */
@@ -77,7 +78,9 @@ async function dryRun(call: Call, { file, word, progress }: Running): Promise<Re
 function saySum({ print }: Call, { accepted, number }: ImportSum): void {
   if (number === 0) return;
   print.remark(
-    `Stopped: ${accepted} events up to line ${number} are stored. Run the same command again to ` +
+    `Stopped: ${
+      counted(accepted, "event")
+    } up to line ${number} stored. Run the same command again to ` +
       `go on; nothing is stored twice.`,
   );
 }
@@ -124,7 +127,9 @@ function reportText(report: Report, path: string): string {
   const { accepted, duplicates, rejected, refusals, isDryRun, wentOnBehind } = report;
   const behind = wentOnBehind === null ? "" : `Went on behind line ${wentOnBehind}. `;
   const head = isDryRun
-    ? `${accepted} events can be stored, ${rejected} lines cannot. Nothing was sent.\n`
+    ? `${counted(accepted, "event")} can be stored, ${
+      counted(rejected, "line")
+    } cannot. Nothing was sent.\n`
     : `${behind}${accepted} accepted (${duplicates} of them stored before), ${rejected} rejected.\n`;
   if (rejected === 0) return head;
   const lines = refusals.map(({ line, code, message }) =>

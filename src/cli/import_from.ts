@@ -5,12 +5,13 @@ import type { SourceName } from "../importers/source.ts";
 import { UmamiDatabase } from "../importers/umami/database.ts";
 import { type Call, UsageMistake } from "./command.ts";
 import { chosenProject, type Connection, withConnection } from "./connection.ts";
-import { counted, dryRunText, grouped } from "./dry_run_text.ts";
+import { dryRunText } from "./dry_run_text.ts";
 import { type ImportLine, importLines, type ImportSum, type ImportTarget } from "./import_lines.ts";
 import { createImportProgress } from "./import_progress.ts";
 import { UnreadableFile } from "./line_file.ts";
 import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import { type SourceInput, type SourceLine, sourcePass } from "./source_lines.ts";
+import { counted, grouped } from "../number_words.ts";
 
 const DATABASE = /^postgres(?:ql)?:\/\//;
 
@@ -137,7 +138,9 @@ async function sendAll(
   } catch (error) {
     progress.end();
     call.print.remark(
-      `Stopped: ${accepted} events are stored. Run the same command again; nothing is stored twice.`,
+      `Stopped: ${
+        counted(accepted, "event")
+      } stored. Run the same command again; nothing is stored twice.`,
     );
     throw error;
   } finally {

@@ -1,5 +1,6 @@
 import type { Printer } from "./command.ts";
 import { createProgress } from "./progress.ts";
+import { counted, grouped } from "../number_words.ts";
 
 /** Shows the progress of an import. */
 export interface ImportProgress {
@@ -37,7 +38,7 @@ export function createImportProgress(
       const perMs = (bytes - firstBytes) / ms;
       const isKnown = size !== null && ms > WARM_UP_MS && perMs > 0;
       const left = isKnown ? `, ${timeText((size - bytes) / perMs / 1000)} left` : "";
-      const text = `${lines.toLocaleString("en")} events, ${rate.toLocaleString("en")}/s${left}`;
+      const text = `${counted(lines, "event")}, ${grouped(rate)}/s${left}`;
       bar.update(bytes, text);
     },
     end: () => bar.end(),

@@ -11,7 +11,6 @@ import { type Call, UsageMistake } from "./command.ts";
 import { callApi, chosenProject, type Connection, withConnection } from "./connection.ts";
 import { goesOn, openFiles } from "./import_from.ts";
 import { createProgress } from "./progress.ts";
-import { counted } from "./dry_run_text.ts";
 import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import {
   REFUSALS_SHOWN,
@@ -20,6 +19,7 @@ import {
   type SumsFound,
   sumsText,
 } from "./sums_text.ts";
+import { counted } from "../number_words.ts";
 
 /** The most refused rows that are written to their file; more mean that it is the wrong file. */
 const REFUSALS_KEPT_MAX = 10_000;
@@ -113,7 +113,9 @@ async function send(
     if (!print.json) progress.end();
     if (!dryRun) {
       print.remark(
-        `Stopped: ${sent} of ${total} sums of days are stored. Run the same command again; those that ` +
+        `Stopped: ${sent} of ${
+          counted(total, "sum")
+        } of days stored. Run the same command again; those that ` +
           "stand there already stay as they are.",
       );
     }

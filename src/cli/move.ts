@@ -31,6 +31,7 @@ import { callApi, type Connection, refusalOf, withConnection } from "./connectio
 import { forEachInFlight } from "./event_sender.ts";
 import { createProgress } from "./progress.ts";
 import { untilBroken } from "./reply_body.ts";
+import { counted } from "../number_words.ts";
 
 const CONNECTIONS = 4;
 /** The time limit of one statement; a comparison takes longer, but consists of many short statements. */
@@ -103,7 +104,7 @@ class Move {
           const { project, block, events: own } = eventsOf(frame);
           await restoreEvents(this.target, projects.get(project)!, block);
           events += own;
-          if (!print.json) progress.update(events, `${events} events`);
+          if (!print.json) progress.update(events, counted(events, "event"));
         },
       );
     } finally {
@@ -154,7 +155,7 @@ class Move {
         if ("figures" in line) return isAllSame(line.figures, this.#sums.figures);
         if ("failure" in line) throw new Error(`At the target: ${line.failure}`);
         progress ??= createProgress(print.terminal, "Comparing", line.of, now);
-        if (!print.json) progress.update(line.events, `${line.events} events`);
+        if (!print.json) progress.update(line.events, counted(line.events, "event"));
       }
     } finally {
       if (!print.json) progress?.end();
@@ -320,7 +321,9 @@ async function move(call: Call): Promise<void> {
       () =>
         (moved === null
           ? `The server has moved to ${to} already.\n`
-          : `${moved.events} events and everything else are at ${to}: counts and digests are the same ` +
+          : `${
+            counted(moved.events, "event")
+          } and everything else are at ${to}: counts and digests are the same ` +
             `(the pause took ${(moved.pausedMs / 1000).toFixed(1)} s).\n`) +
         `Stop this server now, and start it with DATABASE_URL. Until then it answers 503 moved.\n`,
     );

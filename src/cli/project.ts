@@ -1,6 +1,7 @@
 import { type Call, type Command, type OptionSpec, UsageMistake } from "./command.ts";
 import { callApi, listProjects, type ShownProject, withConnection } from "./connection.ts";
 import { printable } from "./terminal.ts";
+import { counted } from "../number_words.ts";
 
 const SETTINGS: Readonly<Record<string, OptionSpec>> = {
   "name": { type: "string", placeholder: "NAME", meaning: "what people call it" },
@@ -62,7 +63,10 @@ function describe(project: ShownProject): string {
     ["time zone", project.timezone],
     ["allowed origins", project.allowedOrigins.join(", ") || "all"],
     ["IP storage", project.ipStorage ?? "as IP_STORAGE says"],
-    ["retention", project.retentionDays === null ? "for ever" : `${project.retentionDays} days`],
+    [
+      "retention",
+      project.retentionDays === null ? "for ever" : counted(project.retentionDays, "day"),
+    ],
   ].map(([label, value]) => `${label!.padEnd(16)}${printable(value!)}\n`).join("");
 }
 
@@ -78,7 +82,7 @@ async function list(call: Call): Promise<void> {
           project.name,
           project.siteUrl,
           project.timezone,
-          project.retentionDays === null ? null : `${project.retentionDays} days`,
+          project.retentionDays === null ? null : counted(project.retentionDays, "day"),
         ]),
       ),
   );

@@ -11,6 +11,7 @@ import { storedFigures } from "./figures_reading.ts";
 import { postFrame } from "./frame_sender.ts";
 import { createProgress } from "./progress.ts";
 import { printable } from "./terminal.ts";
+import { counted, grouped, nounOf } from "../number_words.ts";
 
 /** The blocks of events that are sent at once: one is stored while the next is decoded. */
 const BLOCKS_AT_ONCE = 3;
@@ -132,15 +133,15 @@ async function sendAll(
     };
     await forEachInFlight(inOrder(), BLOCKS_AT_ONCE, async (frame) => {
       await restoreEvents(connection, id, frame, idOf, counts, signal);
-      if (!print.json) progress.update(frame.at, `${counts.stored + counts.known} events`);
+      if (!print.json) progress.update(frame.at, counted(counts.stored + counts.known, "event"));
     });
   } catch (error) {
     if (!print.json) progress.end();
     const { stored, known } = counts;
     print.remark(
-      `Stopped: ${stored + known} of ${
-        eventCount(checked.manifest)
-      } events are restored. Run the ` +
+      `Stopped: ${grouped(stored + known)} of ${
+        counted(eventCount(checked.manifest), "event")
+      } restored. Run the ` +
         "same command again to go on; nothing is stored twice.",
     );
     throw stoppedBy(error);
@@ -182,10 +183,12 @@ async function compare(
 function shownComparison({ project, archived, stored, verdict }: Compared): string {
   switch (verdict) {
     case "same":
-      return `${project}: ${stored.count} events, count and digest as in the archive.\n`;
+      return `${project}: ${counted(stored.count, "event")}, count and digest as in the archive.\n`;
     case "more":
-      return `${project}: ${archived.count} events of the archive are there by their ids, ` +
-        `beside ${stored.count - archived.count} others.\n`;
+      return `${project}: ${counted(archived.count, "event")} of the archive ${
+        nounOf(archived.count, "is", "are")
+      } there by id, ` +
+        `beside ${counted(stored.count - archived.count, "other")}.\n`;
     case "other":
       return `${project}: the stored events are not those of the archive ` +
         `(${stored.count} are there, ${archived.count} in the archive).\n`;
@@ -220,7 +223,7 @@ async function dryRun(call: Call, checked: CheckedArchive): Promise<void> {
     () =>
       `Made ${head.madeAt} by Footfall ${head.footfall}; whole and undamaged.\n` +
       projects.map(({ as, found }) => `${as} ${FOUND[found]}.\n`).join("") +
-      `${events} events; ${
+      `${counted(events, "event")}; ${
         Object.entries(rows).map(([table, count]) => `${table} ${count}`).join(", ")
       }.\n${shownDamage(manifest)}Nothing was stored.\n`,
   );
@@ -243,8 +246,12 @@ async function restore(call: Call): Promise<number> {
   call.print.result(
     { archive: checked.head.id, events: { stored, known }, rows: { added, same, left }, compared },
     () =>
-      `${stored} events restored (${known} were there before), ${added} other rows ` +
-      `(${same} were there before).\n${compared.map(shownComparison).join("")}${shownLeft(left)}`,
+      `${counted(stored, "event")} restored (${grouped(known)} there before), ${
+        counted(added, "other row")
+      } ` +
+      `(${grouped(same)} there before).\n${compared.map(shownComparison).join("")}${
+        shownLeft(left)
+      }`,
   );
   return compared.some(({ verdict }) => verdict === "other") ? FAILED : 0;
 }

@@ -9,6 +9,7 @@ import { DEMO_PROJECT, provideDemoProject } from "./demo_project.ts";
 import { provideDemoTold } from "./demo_told.ts";
 import { forEachInFlight, sendBatch, withTemporaryKey } from "./event_sender.ts";
 import { createProgress } from "./progress.ts";
+import { counted, grouped, nounOf } from "../number_words.ts";
 
 const REQUESTS_AT_ONCE = 16;
 const HOUR_MS = 3_600_000;
@@ -77,7 +78,7 @@ async function sendDemo(
     total.events += outcome.accepted;
     total.duplicates += outcome.duplicates;
     total.visitors = Math.max(total.visitors, visitorsDone);
-    if (!call.print.json) progress.update(total.visitors, `${total.events} events`);
+    if (!call.print.json) progress.update(total.visitors, counted(total.events, "event"));
   };
   try {
     await withTemporaryKey(
@@ -149,14 +150,18 @@ async function seed(call: Call): Promise<void> {
   print.result(
     summary,
     () =>
-      `${summary.events} events of ${summary.visitors} visitors are in ${summary.project}` +
-      ` (${summary.duplicates} were there before): ${summary.seconds} s, ` +
-      `${summary.eventsPerSecond} events/s.\n`,
+      `${counted(summary.events, "event")} of ${
+        counted(summary.visitors, "visitor")
+      } are in ${summary.project}` +
+      ` (${grouped(summary.duplicates)} there before): ${summary.seconds} s, ` +
+      `${grouped(summary.eventsPerSecond)} events/s.\n`,
   );
   const { pictures } = summary;
   if (pictures !== null) {
     const { taken, reason } = pictures;
-    const told = taken === 0 ? "No picture is" : `${taken} pictures of its pages are`;
+    const told = taken === 0
+      ? "No picture is"
+      : `${counted(taken, "picture")} of its pages ${nounOf(taken, "is", "are")}`;
     print.remark(`${told} behind the heat maps.${reason === null ? "" : ` Missing: ${reason}`}`);
   }
   print.remark(

@@ -1,8 +1,9 @@
 import type { GatheredSums } from "../importers/sums/gathered_sums.ts";
 import type { SumSource } from "../importers/sums/sum_source.ts";
 import type { Printer } from "./command.ts";
-import { counted, grouped, notesText } from "./dry_run_text.ts";
+import { notesText } from "./dry_run_text.ts";
 import { printable } from "./terminal.ts";
+import { counted, grouped } from "../number_words.ts";
 
 const INDENT = "  ";
 /** The most refused rows that are listed. */

@@ -26,6 +26,7 @@ import {
 } from "../ingest/import_endpoint.ts";
 import { BODY_IDLE_MS_MAX, BODY_WIRE_BYTES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { grouped, nounOf } from "../number_words.ts";
 
 const Counts = z.array(z.object({ what: z.string(), count: z.int() }));
 
@@ -219,7 +220,9 @@ export async function importFile(
       });
     } catch (error) {
       if (!(error instanceof FileProblem)) throw error;
-      const before = events === 0 ? "" : ` ${events} of its events are stored.`;
+      const before = events === 0
+        ? ""
+        : ` Of its events, ${grouped(events)} ${nounOf(events, "is", "are")} stored.`;
       throw new Problem("unreadable_file", error.message + before, { cause: error });
     }
   });

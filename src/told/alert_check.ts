@@ -2,6 +2,7 @@
 
 import type { Project } from "../auth/projects.ts";
 import { windowMs } from "../query/window.ts";
+import { counted } from "../number_words.ts";
 import type { AlertCause } from "./alert_definition.ts";
 import {
   type AlertQuestion,
@@ -153,9 +154,8 @@ async function lookSilence(
   const isSilent = value === 0 && !isBehind;
   const wide = { fromMs: nowMs - SILENCE_REMEMBERED_MS, toMs: nowMs, timezone };
   const hadAny = isSilent && ((await count(reads, project, question, wide)).value ?? 0) > 0;
-  const noun = value === 1 ? "event" : "events";
-  const name = match === null ? noun : `${noun} ${plainLine(match.name)}`;
-  const said = `${shownValue(value, "count")} ${name} in the last ${minutes} minutes.`;
+  const name = match === null ? "" : ` ${plainLine(match.name)}`;
+  const said = `${counted(value ?? 0, "event")}${name} in the last ${minutes} minutes.`;
   return {
     noticed: hadAny ? [{ key: ONE, lead: said }] : [],
     // Silence that is as old as what is remembered is silence still.

@@ -1,4 +1,5 @@
 import type { Project } from "../auth/projects.ts";
+import { counted } from "../number_words.ts";
 import type { Look } from "./alert_check.ts";
 import { type Message, plainLine, rangeWords } from "./message.ts";
 import { viewLink } from "./view_link.ts";
@@ -62,7 +63,7 @@ function lastedWords(ms: number): string {
     : minutes < 48 * 60
     ? [Math.round(minutes / 60), "hour"]
     : [Math.round(minutes / (24 * 60)), "day"];
-  return `${amount} ${unit}${amount === 1 ? "" : "s"}`;
+  return counted(amount, unit);
 }
 
 /** That what an alert told of is over. `over`: what was looked at, in a sentence. */

@@ -1,4 +1,5 @@
 import type { Project } from "../auth/projects.ts";
+import { counted } from "../number_words.ts";
 import {
   type AskedSpan,
   conditionWords,
@@ -16,7 +17,6 @@ import {
   type Ranking,
   type Section,
   shownChange,
-  shownValue,
 } from "./message.ts";
 import { type Slot, type ToldDays, toldDays } from "./slots.ts";
 import { DIGEST_FINDINGS, DIGEST_ROWS } from "./told_limits.ts";
@@ -125,9 +125,11 @@ function goalRanking({ goals }: GoalsReply): Ranking {
 
 const PERIOD = { daily: "day", weekly: "week", monthly: "month" } as const;
 
+const visitorsWords = ({ value }: Figure) => counted(value ?? 0, "visitor");
+
 function leadOf([visitors]: readonly Figure[], every: DigestDefinition["every"]): string {
   const change = shownChange(visitors!);
-  const told = `${shownValue(visitors!.value, "count")} visitors`;
+  const told = visitorsWords(visitors!);
   return change === null ? `${told}.` : `${told}, ${change} against the ${PERIOD[every]} before.`;
 }
 
@@ -238,7 +240,7 @@ export async function digestMessage(
   }
   const told = sections.map(({ name, figures: [visitors] }) => {
     const change = shownChange(visitors!);
-    const count = `${name}: ${shownValue(visitors!.value, "count")} visitors`;
+    const count = `${name}: ${visitorsWords(visitors!)}`;
     return change === null ? count : `${count} (${change})`;
   });
   const more = told.length > 2 ? ` and ${told.length - 2} more` : "";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ended, footfall } from "../cli/footfall_process.ts";
+import { counted } from "../../src/number_words.ts";
 import { newEvent } from "../support/app.ts";
 import { copyFolder } from "../support/folder_template.ts";
 import { HeldRequest } from "../support/held_request.ts";
@@ -51,7 +52,7 @@ Deno.test({
           assert.equal(code, 1, errors);
           assert.match(
             errors,
-            new RegExp(`Stopped: \\d+ of ${EVENTS} events are restored\\. Run the`),
+            new RegExp(`Stopped: [\\d,]+ of ${counted(EVENTS, "event")} restored\\. Run the`),
           );
           assert.match(
             errors,

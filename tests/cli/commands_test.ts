@@ -270,6 +270,38 @@ Deno.test("import: bad lines are told by number, and do not spoil the good ones"
     assert.match(missing.errors, /^footfall: There is no file .*none\.ndjson\.\n$/);
   }));
 
+Deno.test("import, export, archive: one of something is one", () =>
+  inFolder(async (dataDir) => {
+    const file = join(dataDir, "one.ndjson");
+    await Deno.writeTextFile(
+      file,
+      `${JSON.stringify({ eventId: crypto.randomUUID(), name: "x" })}\n`,
+    );
+    const said = async (...args: string[]) => {
+      const { out, errors } = await run(dataDir, args);
+      return out + errors;
+    };
+    assert.match(
+      await said("import", file, "--dry-run"),
+      /^1 event can be stored, 0 lines cannot\./,
+    );
+    await said("import", file);
+    const output = join(dataDir, "again.ndjson");
+    assert.match(await said("export", "--output", output), /^1 event written to /m);
+    const archive = join(dataDir, "all.footfall");
+    assert.match(await said("archive", archive), /^1 event of 1 project in /m);
+    const beside = ["--project", "prj_again"];
+    assert.match(
+      await said("restore", archive, ...beside),
+      /^prj_again: 1 event, count and digest as /m,
+    );
+    const id = ["--id", "prj_default"];
+    assert.match(
+      await said("project", "set", ...id, "--retention-days", "1"),
+      /^retention +1 day$/m,
+    );
+  }));
+
 Deno.test("seed: an interrupt ends it in order, its key revoked", () =>
   besideServer(async (dataDir) => {
     const seeding = footfall(dataDir, ["seed", "--weeks", "100", "--visitors", "500000"]);

@@ -107,7 +107,7 @@ Deno.test("import: its server is killed: it says up to where all is stored, and 
     assert.equal(code, 1);
     assert.match(
       errors,
-      /Stopped: \d+ events up to line \d+ are stored\. Run the same command again/,
+      /Stopped: [\d,]+ events up to line \d+ stored\. Run the same command again/,
     );
     assert.match(errors, /The server at \S+ does not answer/);
     const again = await result(dataDir, ["import", file]);
@@ -166,7 +166,7 @@ Deno.test({
       await disk.fill();
       const { code, errors } = await importing;
       assert.equal(code, 1, errors);
-      assert.match(errors, /Stopped: \d+ events up to line \d+ are stored\./);
+      assert.match(errors, /Stopped: [\d,]+ events up to line \d+ stored\./);
       assert.match(errors, /The disk of the database is full: nothing can be stored until space/);
       await disk.free();
       const again = await result(dataDir, ["import", file]);

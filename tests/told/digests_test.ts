@@ -95,6 +95,17 @@ Deno.test("digests: a mail says the numbers, their definition, the range, and le
   assert.ok(!people.app.logLines.join("\n").includes(email), "the log names no person");
 });
 
+Deno.test("digests: one visitor is one visitor", async () => {
+  const { email } = await people.person("owner");
+  const project = await shop(1);
+  await put(project.id, daily([email]));
+  await makeDue();
+  await people.app.app.tellDue();
+  const { headers, text } = parsedMail(mailsTo(email)[0]!.raw);
+  assert.equal(headers["subject"], "Shop: 1 visitor");
+  assert.match(text, /^1 visitor\.$/m);
+});
+
 Deno.test("digests: of many that were missed the latest alone is sent", async () => {
   const project = await shop();
   const { email } = await people.person("viewer", [project.id]);

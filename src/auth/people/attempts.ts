@@ -3,6 +3,7 @@ import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import { parseAddress } from "../../http/ip_address.ts";
 import { Problem } from "../../problem.ts";
 import { SIGN_IN_ATTEMPTS_MAX, SIGN_IN_ATTEMPTS_MS } from "./people_limits.ts";
+import { counted } from "../../number_words.ts";
 
 /** Whom a sign-in is for and where it comes from. */
 export interface Attempt {
@@ -91,7 +92,7 @@ export async function takeWithin(
   const waitS = Math.max(1, Math.ceil((refusedMs + SIGN_IN_ATTEMPTS_MS - nowMs) / 1000));
   throw new Problem(
     "too_many_attempts",
-    `Too many attempts have failed. Try again in ${Math.ceil(waitS / 60)} minutes.`,
+    `Too many attempts have failed. Try again in ${counted(Math.ceil(waitS / 60), "minute")}.`,
     { headers: { "Retry-After": String(waitS) } },
   );
 }

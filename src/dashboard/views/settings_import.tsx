@@ -5,7 +5,7 @@ import { commandText } from "../command.ts";
 import { CopyButton } from "../copy_button.tsx";
 import { SelectField, TextField } from "../field.tsx";
 import { currentProject } from "../location_state.ts";
-import { integer } from "../number_format.ts";
+import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
 import { FileDrop } from "./settings_import_drop.tsx";
@@ -142,7 +142,7 @@ function Steps({ projectId, wanted, onStoring, onOver }: StepProps) {
             disabled={isBusy}
             onClick={() => void storing.run()}
           >
-            {isBusy ? "Importing…" : `Import ${integer(found.events)} events`}
+            {isBusy ? "Importing…" : `Import ${counted(found.events, "event")}`}
           </button>
         )}
         <button type="button" class="button" disabled={isBusy} onClick={onOver}>

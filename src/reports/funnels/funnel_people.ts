@@ -11,6 +11,7 @@ import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 import { FUNNEL_QUERY, type FunnelDefinition, readDefinition } from "./funnel_definition.ts";
 import { findAttempts, type FoundAttempts } from "./funnel_scan.ts";
 import { idsOfOthers } from "./funnel_tally.ts";
+import { counted } from "../../number_words.ts";
 
 const step = z.int().min(1).max(FUNNEL_STEPS_MAX);
 const value = z.string().nullable().optional();
@@ -88,7 +89,7 @@ async function find(
 function refuseWrongNumber(number: FunnelNumber, { steps, by }: FunnelDefinition): void {
   const named = "step" in number ? number.step : "lost" in number ? number.lost : 1;
   if (named > steps.length) {
-    throw invalidParameter("place", `The funnel has ${steps.length} steps.`);
+    throw invalidParameter("place", `The funnel has ${counted(steps.length, "step")}.`);
   }
   if (number.value !== undefined && by === null) throw invalidParameter("place", "Give `by` too.");
 }

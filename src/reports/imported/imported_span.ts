@@ -13,6 +13,7 @@ import { isNarrowed } from "../../query/selection.ts";
 import type { Warning } from "../../query/warnings.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Answer } from "../answer/report.ts";
+import { counted, nounOf } from "../../number_words.ts";
 
 /** An imported day that is shown, `[fromMs, toMs)`. */
 interface ImportedDay extends CoveredDay {
@@ -61,16 +62,14 @@ function refusalOf({ scope, range, importedTimezone, segment }: ImportedRead): R
   return null;
 }
 
-function plural(days: number): string {
-  return days === 1 ? "1 imported day is" : `${days} imported days are`;
-}
-
 function leftOut(days: readonly CoveredDay[], { parameter, why }: Refusal): Warning[] {
   if (days.length === 0) return [];
   return [{
     code: "imported_left_out",
     parameter,
-    message: `${plural(days.length)} left out: ${why}.`,
+    message: `${counted(days.length, "imported day")} ${
+      nounOf(days.length, "is", "are")
+    } left out: ${why}.`,
   }];
 }
 

@@ -13,6 +13,7 @@ import {
   type RetentionParameters,
 } from "./retention.ts";
 import { findMembers } from "./retention_scan.ts";
+import { counted } from "../../number_words.ts";
 
 const INTERVALS = ["day", "week", "month"] as const;
 
@@ -48,7 +49,10 @@ export const COHORT_PEOPLE: NumberedRead = {
     const interval = oneOf(query, "interval", INTERVALS, "day");
     const number = readJson(query, "place", RetentionNumber)!;
     if ((number.period ?? 0) >= cellCount) {
-      throw invalidParameter("place", `A cohort has ${cellCount} cells, counted from 0.`);
+      throw invalidParameter(
+        "place",
+        `A cohort has ${counted(cellCount, "cell")}, counted from 0.`,
+      );
     }
     return {
       find: (read) => find({ ...read, interval }, parameters, number),
