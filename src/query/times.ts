@@ -15,13 +15,14 @@ export interface Times {
  * Reads `from`, `to`, `timezone`, `interval` and `compare`. All bad ones are reported at once: where the
  * range is refused, the others are still checked as far as they can be without it. An `interval` that
  * is given must fit the range and the one compared with, whether the read has a series or not.
+ * @param byDays true: the read goes through the days of the range, whatever `interval` says
  * @throws Problem `invalid_parameter`, `range_too_large`.
  */
 export function readTimes(
   query: URLSearchParams,
   projectTimezone: string,
   asOfMs: number,
-  { allowHour } = { allowHour: true },
+  { allowHour, byDays } = { allowHour: true, byDays: false },
 ): Times {
   let range: Range | null = null;
   // Read in this order: the range comes first.
@@ -31,6 +32,10 @@ export function readTimes(
     comparison: () => readComparison(query, range, projectTimezone, asOfMs),
   });
   if (givenText(query, "interval") === null) return times;
+  // Where the days are too many, a coarser interval than the hour or the day does not help.
+  if (byDays && ["hour", "day"].includes(times.interval)) {
+    bucketsOf(times.range, "day", { isAsked: false });
+  }
   bucketsOf(times.range, times.interval);
   if (times.comparison !== null) bucketsOf(times.comparison, times.interval);
   return times;

@@ -128,7 +128,8 @@ for (const one of ENDPOINTS) {
     const buckets = { from: "2019-01-01", to: "2025-12-31", interval: "day", limit: "0" };
     const days = await ask(one, buckets);
     assertProblem(days, 400, "invalid_parameter");
-    assert.deepEqual(fieldsOf(days.body), ["interval", "limit"]);
+    const tooLong = one.documented === "/v1/insights" ? "from" : "interval";
+    assert.deepEqual(fieldsOf(days.body), [tooLong, "limit"]);
   });
 }
 
@@ -219,6 +220,20 @@ Deno.test("reads in buckets: the interval not given is the finest that fits", as
   assert.equal(await of("2020-01-01", "2025-06-23"), "week");
   const { body } = await ask(endpoint("/v1/retention"), { from: "2026-01-01", to: "2026-01-01" });
   assert.equal(body.query.interval, "day");
+});
+
+Deno.test("insights of more than 2,000 days: a shorter range is asked for, as no interval makes them fewer", async () => {
+  const message = "Ask for at most 2000 days at once: take a shorter range.";
+  const of = async (from: string, interval: string) =>
+    await ask(endpoint("/v1/insights"), { from, to: "2026-06-23", interval });
+  // 2026-06-23 is day 2,000 from 2021-01-01.
+  assert.equal((await of("2021-01-01", "day")).status, 200);
+  for (const interval of ["hour", "day"]) {
+    const { body } = await of("2020-12-31", interval);
+    assert.deepEqual(body.errors, [{ field: "from", code: "range_too_large", message }], interval);
+  }
+  // A coarser interval than the hour does help here.
+  assert.deepEqual(fieldsOf((await of("2021-01-01", "hour")).body), ["interval"]);
 });
 
 Deno.test("heatmaps: a path or a pattern, and not both", async () => {

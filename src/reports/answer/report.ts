@@ -65,6 +65,8 @@ export interface Report {
   readonly compares?: Exclude<Compares, "nothing">;
   /** False where the interval `hour` is refused. */
   readonly hourly?: boolean;
+  /** True: it goes through the days of the range, whatever `interval` says. */
+  readonly byDays?: true;
   /**
    * Reads the report's own parameters and the named segments of its path, and looks at nothing else:
    * this comes before any statement. Throws Problem `invalid_parameter` that names all bad ones.

@@ -114,7 +114,11 @@ function readParameters(
   const known = [...Object.keys(READ_QUERY), ...Object.keys(report.parameters)];
   const { time, slugs, filters, bots, limit, question } = readAll({
     unknown: () => refuseUnknown(query, known),
-    time: () => readTimes(query, project.timezone, asOfMs, { allowHour: report.hourly ?? true }),
+    time: () =>
+      readTimes(query, project.timezone, asOfMs, {
+        allowHour: report.hourly ?? true,
+        byDays: report.byDays ?? false,
+      }),
     slugs: () => readSegments(query, share),
     filters: () => readFilters(query),
     bots: () => oneOf(query, "bots", BOT_CHOICES, "exclude"),

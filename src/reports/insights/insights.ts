@@ -101,6 +101,7 @@ const INSIGHTS: Omit<Report, "ask"> = {
   path: "/v1/insights",
   summary: "What changed beyond chance, and which channel, page, place or device explains it",
   parameters: {},
+  byDays: true,
   compares: "previous",
   warnsOfPending: true,
   semantics:
