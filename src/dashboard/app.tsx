@@ -8,12 +8,20 @@ import { followLinks, openedLink } from "./opened_link.ts";
 import { ErrorNote } from "./panel.tsx";
 import { takeProviderOutcome } from "./provider_outcome.ts";
 import { followReturns } from "./resource.ts";
-import { hearTab, isSignedIn, outage, resumeSession, signedOutMessage } from "./session.ts";
+import {
+  hearTab,
+  isAwaited,
+  outage,
+  resumeSession,
+  session,
+  signedOutMessage,
+  sitting,
+} from "./session.ts";
 import { followTabs } from "./session_tabs.ts";
 import { Shell } from "./shell.tsx";
 import { SHARE_ID } from "./share.ts";
 import { SharePage } from "./share_page.tsx";
-import { SignIn } from "./sign_in.tsx";
+import { SignIn, SignInAbove } from "./sign_in.tsx";
 import { followTheme } from "./theme.ts";
 
 signedOutMessage.value = takeProviderOutcome();
@@ -39,8 +47,13 @@ function App() {
   if (!isReady && SHARE_ID !== null) return <p class="visually-hidden" role="status">Opening</p>;
   if (SHARE_ID !== null) return <SharePage />;
   if (!isReady) return <p class="visually-hidden" role="status">Signing in</p>;
-  if (isSignedIn.value) return <Shell />;
-  return outage.value === null ? <SignIn /> : <Outage />;
+  if (session.value === null) return outage.value === null ? <SignIn /> : <Outage />;
+  return (
+    <>
+      {isAwaited.value && <SignInAbove />}
+      <Shell key={sitting.value} />
+    </>
+  );
 }
 
 followTheme();

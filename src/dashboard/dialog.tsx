@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 import { focusBeside, partOf } from "./row_focus.ts";
+import { noteTyping } from "./typing.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -41,6 +42,7 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
       else focusBeside(before, part);
     };
   }, []);
+  useLayoutEffect(() => isFirm ? noteTyping() : undefined, [isFirm]);
   return (
     <dialog
       ref={dialog}

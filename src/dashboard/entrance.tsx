@@ -13,7 +13,11 @@ interface EntranceProps {
 /** The frame of the pages in front of the dashboard. */
 export function Entrance({ title, message = null, children }: EntranceProps) {
   useEffect(() => {
+    const before = document.title;
     document.title = `${title} · Footfall`;
+    return () => {
+      document.title = before;
+    };
   }, [title]);
   return (
     <main class="sign-in">

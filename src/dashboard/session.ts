@@ -8,6 +8,7 @@ import type { Session, SessionProject } from "./session_reply.ts";
 import { type TabNews, tellTabs } from "./session_tabs.ts";
 import { claimsOf, type TokenClaims } from "./token_claims.ts";
 import { type Account, fetchToken, type IssuedToken, keepLinkToken } from "./token_source.ts";
+import { isTyping } from "./typing.ts";
 
 export type { Session, SessionProject };
 
@@ -34,7 +35,11 @@ export const session = signal<Session | null>(null);
 export const signedOutMessage = signal<string | null>(null);
 /** Why it is not known whether somebody is signed in; null: it is. */
 export const outage = signal<ApiProblem | null>(null);
-export const isSignedIn = computed(() => session.value !== null);
+/** True while nobody is signed in, and what somebody was typing waits for them behind the sign-in page. */
+export const isAwaited = signal(false);
+export const isSignedIn = computed(() => session.value !== null && !isAwaited.value);
+/** Changes as somebody else goes on where one was awaited: what was typed is none of theirs. */
+export const sitting = signal(0);
 /** Whose session it is; null: it is a link's. */
 export const account = signal<Account | null>(null);
 export const hasAccount = computed(() => account.value !== null);
@@ -46,6 +51,8 @@ export const identity = signal("");
 let held: Held | null = null;
 let renewing: Promise<string | null> | null = null;
 let expiry: ReturnType<typeof setTimeout> | undefined;
+/** The token of whoever is awaited, for the requests that wait with them; null: it is another one's. */
+let again = Promise.withResolvers<string | null>();
 
 function messageOf({ code, detail }: ApiProblem): string {
   if (code === "expired_token") return EXPIRED_MESSAGE;
@@ -61,18 +68,44 @@ function isRefusal(error: unknown): error is ApiProblem {
   return error instanceof ApiProblem && (error.status === 401 || error.status === 403);
 }
 
-/** Forgets who was signed in. `message` says why, where the person did not ask for it. */
-function leave(message: string | null): void {
+/** Forgets the token. `message` says why, where the person did not ask for it. */
+function dropToken(message: string | null): void {
   clearTimeout(expiry);
   const before = account.peek();
   if (message !== null && before !== null) lastEmail.value = before.email;
   keepLinkToken(null);
   held = null;
+  signedOutMessage.value = message;
+  outage.value = null;
+}
+
+/** Forgets who was signed in. */
+function leave(message: string | null): void {
+  dropToken(message);
   account.value = null;
   identity.value = "";
   session.value = null;
-  signedOutMessage.value = message;
-  outage.value = null;
+}
+
+/** A session that ended by itself: what is being typed is kept until the person is back. */
+function lose(message: string | null): void {
+  if (!isTyping()) return leave(message);
+  dropToken(message);
+  isAwaited.value = true;
+}
+
+/** The token of whoever is awaited, once they are back; null: nobody is, or somebody else came. */
+async function tokenAgain(): Promise<string | null> {
+  return isAwaited.peek() ? await again.promise : null;
+}
+
+/** Lets whoever is signed in now go on where somebody was awaited. */
+function endWait(text: string, isSame: boolean): void {
+  if (!isAwaited.peek()) return;
+  if (!isSame) sitting.value++;
+  isAwaited.value = false;
+  again.resolve(isSame ? text : null);
+  again = Promise.withResolvers();
 }
 
 /** The session of a token. Throws ApiProblem where it is refused or the server is out of reach. */
@@ -109,9 +142,11 @@ function take(issued: IssuedToken, found: Session): void {
   const lifetimeMs = claims.lifetimeMs ?? Date.parse(found.expiresAt) - Date.now();
   const renewAtMs = issued.isRenewable ? Date.now() + lifetimeMs - RENEW_BEFORE_MS : Infinity;
   held = { ...issued, claims, renewAtMs };
+  const before = account.peek()?.id ?? identity.peek();
   identity.value = claims.powers || issued.text;
   account.value = issued.account;
   session.value = found;
+  endWait(issued.text, before === (account.peek()?.id ?? identity.peek()));
   signedOutMessage.value = null;
   outage.value = null;
   awaitExpiry(found, issued);
@@ -129,7 +164,7 @@ async function renew(refused: Held, why: ApiProblem | null): Promise<string | nu
   const issued = await fetchToken();
   if (held !== refused) return held?.text ?? null;
   if (issued !== null) await takeNext(issued);
-  else leave(refused.isRenewable ? ENDED_MESSAGE : why === null ? EXPIRED_MESSAGE : messageOf(why));
+  else lose(refused.isRenewable ? ENDED_MESSAGE : why === null ? EXPIRED_MESSAGE : messageOf(why));
   return issued?.text ?? null;
 }
 
@@ -142,18 +177,20 @@ export async function anotherToken(
   refused: string,
   why: ApiProblem | null = null,
 ): Promise<string | null> {
-  if (held === null || held.text !== refused) return held?.text ?? null;
-  renewing ??= renew(held, why).finally(() => renewing = null);
-  return await renewing;
+  if (held !== null && held.text === refused) {
+    renewing ??= renew(held, why).finally(() => renewing = null);
+    await renewing;
+  }
+  return held?.text ?? await tokenAgain();
 }
 
 /** The token for the next request, renewed where it is about to end. Throws ApiProblem. */
 export async function bearerToken(): Promise<string> {
   const before = held;
-  const text = before === null || Date.now() < before.renewAtMs
-    ? before?.text
-    : await anotherToken(before.text);
-  if (text != null) return text;
+  const text = before !== null && Date.now() < before.renewAtMs
+    ? before.text
+    : await anotherToken(before?.text ?? "");
+  if (text !== null) return text;
   throw new ApiProblem(401, "signed_out", "You are signed out. Sign in again.");
 }
 
@@ -168,7 +205,7 @@ export async function refreshSession(): Promise<void> {
   if (before === null) return;
   const issued = before.isRenewable ? await fetchToken() : before;
   if (held !== before) return;
-  if (issued === null) leave(ENDED_MESSAGE);
+  if (issued === null) lose(ENDED_MESSAGE);
   else take(issued, await fetchSession(issued.text));
 }
 
@@ -177,14 +214,14 @@ export async function resumeSession(): Promise<void> {
   let isLink = false;
   try {
     const issued = await fetchToken();
-    if (issued === null) return leave(signedOutMessage.value);
+    if (issued === null) return lose(signedOutMessage.value);
     isLink = !issued.isRenewable;
     take(issued, await sessionOf(issued));
   } catch (error) {
     // An outage is no reason to throw a token away: the next try takes it up again.
     if (!isRefusal(error)) outage.value = unreachable(error) as ApiProblem;
     else {
-      leave(messageOf(error));
+      lose(messageOf(error));
       if (isLink) await resumeSession();
     }
   }
@@ -240,7 +277,7 @@ export async function leaveEverywhere(): Promise<void> {
 export function hearTab(news: TabNews): void {
   if (held !== null && !held.isRenewable) return;
   if (news === "signed-in") void resumeSession();
-  else if (held !== null) leave(ELSEWHERE_MESSAGE);
+  else if (held !== null) lose(ELSEWHERE_MESSAGE);
 }
 
 /** True where the token may do this: `read`, `write`, `jobs`, `admin` or `people`. */

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ApiProblem } from "./api_problem.ts";
 import { type AuthOffer, providerUrl, useOffer } from "./auth_offer.ts";
 import { commandText } from "./command.ts";
@@ -135,13 +136,13 @@ function Offered({ problem, retry, offer }: {
 }
 
 /** Where whoever is not signed in ends up: what happened, and how to get in. */
-export function SignIn() {
+export function SignIn({ note = "" }: { note?: string }) {
   const asked = useOffer();
   const isOwnerless = asked.offer?.ownerExists === false;
   return (
     <Entrance
       title={isOwnerless ? "Welcome to Footfall" : "Sign in"}
-      message={signedOutMessage.value}
+      message={signedOutMessage.value && signedOutMessage.value + note}
     >
       <Offered {...asked} />
       <details class="sign-in-more" open={asked.offer?.password === false && !asked.offer.oidc}>
@@ -149,5 +150,32 @@ export function SignIn() {
         <SignInByToken />
       </details>
     </Entrance>
+  );
+}
+
+/** The same above what somebody was typing, which is there again as soon as they are. */
+export function SignInAbove() {
+  const above = useRef<HTMLDialogElement>(null);
+  // At first this is not there yet.
+  const typed = useRef(document.activeElement);
+  // A dialog that is open below would keep the focus, hidden as it is.
+  useLayoutEffect(() => {
+    const shown = above.current!;
+    shown.showModal();
+    return () => {
+      shown.close();
+      if (typed.current instanceof HTMLElement) typed.current.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={above}
+      class="sign-in-above"
+      aria-label="Sign in"
+      closedby="none"
+      onCancel={(event) => event.preventDefault()}
+    >
+      <SignIn note=" What you were typing is kept until then." />
+    </dialog>
   );
 }
