@@ -78,6 +78,7 @@ test("accessible: under the person's own colours a fill still tells what it tell
     await fill('.segment[aria-pressed="true"]'),
     await fill('.segment[aria-pressed="false"]'),
   );
+  assert.notEqual(await fill(".share"), await fill(".panel"));
   for (const select of [".bar .select", "select.tab-more"]) {
     const arrow = await page.$eval(select, (each) => getComputedStyle(each as never).appearance);
     assert.notEqual(arrow, "none", select);
