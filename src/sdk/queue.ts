@@ -95,7 +95,8 @@ export function openQueue(store: Store, apiKey: string): Queue {
     entries.set(entry.name, entry);
     length += entry.text.length;
     for (const oldest of entries.values()) {
-      if (length > Limit.LENGTH && !oldest.busy) remove(oldest);
+      if (length <= Limit.LENGTH) break;
+      if (!oldest.busy) remove(oldest);
     }
   }
 
@@ -118,13 +119,12 @@ export function openQueue(store: Store, apiKey: string): Queue {
           left.add(queue);
         }
       }
-      for (const queue of left) {
-        if (!await claims.claim(queue)) continue;
-        for (const name of store.keys()) {
-          const text = parse(name)?.[2] === queue && store.get(name);
-          // What is here already is on its way, since before the page rested.
-          if (text && !entries.has(name)) hold({ text, queue, name, stored: true });
-        }
+      for (const queue of left) if (!await claims.claim(queue)) left.delete(queue);
+      for (const name of store.keys()) {
+        const queue = parse(name)?.[2]!;
+        const text = left.has(queue) && store.get(name);
+        // What is here already is on its way, since before the page rested.
+        if (text && !entries.has(name)) hold({ text, queue, name, stored: true });
       }
     },
     release() {
