@@ -16,10 +16,10 @@ const enum Limit {
 }
 
 /** Controls that work without a trace in the document, and links that lead away. */
-const ALIVE = "input,textarea,select,option,video,audio,[contenteditable]," +
-  ':any-link:not([href^="#"],[href^=javascript])';
+const ALIVE = ':any-link:not([href^="#"],[href^=javascript]),[contenteditable],' +
+  "input,textarea,select,option,video,audio";
 
-const EVERYTHING = { attributes: true, characterData: true, childList: true, subtree: true };
+const EVERYTHING = { subtree: true, attributes: true, childList: true, characterData: true };
 
 /** As `Element.closest` of what was clicked, beyond shadow trees. */
 export type Closest = <E extends Element>(selector: string) => E | undefined;

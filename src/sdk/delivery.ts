@@ -7,9 +7,8 @@ import type { Store } from "./store.ts";
 const enum Limit {
   BACKOFF_MS_MIN = 1_000,
   BACKOFF_MS_MAX = 300_000,
-  RETRY_AFTER_MS_MAX = 86_400_000,
-  /** Browsers run a timer of more than 24.8 days at once. */
-  TIMER_MS_MAX = 1_000_000_000,
+  /** A longer one was stored by a clock that was ahead. */
+  PAUSE_MS_MAX = 86_400_000,
 }
 
 /** When what the queue holds is sent. */
@@ -26,10 +25,9 @@ export interface Delivery {
 
 /** Seconds or a date (RFC 9110, 10.2.3). */
 const lastsMs = (retryAfter: string) =>
-  Math.random() * 500 +
   Math.min(
-    +retryAfter * 1000 || Date.parse(retryAfter) - Date.now() || 0,
-    Limit.RETRY_AFTER_MS_MAX,
+    (+retryAfter * 1000 || Date.parse(retryAfter) - Date.now() || 0) + Math.random() * 500,
+    Limit.PAUSE_MS_MAX,
   );
 
 export function openDelivery(queue: Queue, store: Store, to: Destination): Delivery {
@@ -38,7 +36,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   let flushes = Promise.resolve();
   let isFlushing = false;
   let failures = 0;
-  let backoffUntilMs = 0;
+  let backoffMs = 0;
   let isForbidden = false;
 
   // The page's own policy, which stays as it is until the page is loaded anew.
@@ -49,35 +47,33 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
 
   // What is left of a `Retry-After`, whichever page of the origin was told. 401 and 403 are for
   // good: this key is never tried again at this endpoint. `optOut` ends what was queued, too.
-  const pauseMs = () =>
-    isForbidden || store.get(`stop|${apiKey}`) === endpoint || store.get("optOut")
-      ? Infinity
-      : Math.max(+store.get(`pause|${apiKey}`)! - Date.now() || 0, 0);
-  const blockedMs = () => Math.max(backoffUntilMs - Date.now(), pauseMs());
-  const forget = () => failures = backoffUntilMs = 0;
+  const pauseMs = () => {
+    const leftMs = +store.get(`pause|${apiKey}`)! - Date.now();
+    const isOver = isForbidden || store.get(`stop|${apiKey}`) === endpoint || store.get("optOut");
+    return isOver ? Infinity : leftMs > 0 && leftMs <= Limit.PAUSE_MS_MAX ? leftMs : 0;
+  };
+  const forget = () => failures = backoffMs = 0;
   const send = openSend(queue, store, to, forget, (retryAfter) => {
     // Tries again later: after the time that the server asks for, else after a growing, random one.
     const ceilingMs = Math.min(Limit.BACKOFF_MS_MIN * 2 ** failures++, Limit.BACKOFF_MS_MAX);
-    backoffUntilMs = Date.now() + ceilingMs * (0.5 + Math.random() / 2);
+    backoffMs = ceilingMs * (0.5 + Math.random() / 2);
+    // The timer was set before it, for less patience.
+    stopTimer();
     if (retryAfter) store.set(`pause|${apiKey}`, `${Date.now() + lastsMs(retryAfter)}`);
   });
+  const stopTimer = () => timer = clearTimeout(timer) as undefined;
 
   function wake() {
     const waiting = queue.size();
-    const waitMs = blockedMs();
-    if (waiting && waitMs < Limit.TIMER_MS_MAX) {
+    const waitMs = Math.max(backoffMs, pauseMs());
+    if (waiting && waitMs < Infinity) {
       if (!waitMs && waiting >= flushAt && !isFlushing) return void flush();
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        // It may have been set before a failure, which asks for more patience.
-        (blockedMs() ? wake : flush)();
-      }, waitMs || flushIntervalMs);
+      timer ??= setTimeout(flush, waitMs || flushIntervalMs);
     }
   }
 
   function flush() {
-    clearTimeout(timer);
-    timer = undefined;
+    stopTimer();
     isFlushing = true;
     return flushes = flushes.then(async () => {
       // What is added meanwhile waits for its own time.

@@ -15,14 +15,14 @@ let previousUrl: string | undefined;
 /** What every event of a page says of it, at this moment: some are recorded later. */
 export function currentPage(): EventDetails & { readonly context: Record<string, unknown> } {
   return {
-    timestamp: Date.now(),
     url: cut(location.href),
     referrer: cut(previousUrl ?? document.referrer),
     title: cut(document.title),
+    timestamp: Date.now(),
     context: {
-      viewport: { width: innerWidth, height: innerHeight },
       locale: navigator.language,
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      viewport: { width: innerWidth, height: innerHeight },
     },
   };
 }

@@ -45,7 +45,6 @@ export function openSend(
       // A Wi-Fi login page also answers 200.
       if (!(JSON.parse(text).accepted >= 0)) throw text;
       batchEventsMax = Math.min(batchEventsMax * 2, BATCH_EVENTS_MAX);
-      succeeded();
     } else if (status === 401 || status === 403) {
       return void store.set(`stop|${apiKey}`, endpoint);
     } else if (status !== 400 && status !== 413) {
@@ -56,6 +55,7 @@ export function openSend(
       return 0;
     }
     // All of it was stored, or is never worth another try.
+    succeeded();
     queue.delete(batch);
     return batch.length;
   }
