@@ -92,3 +92,19 @@ browserTest(
     await visit.arrived("one", ...Array<string>(20).fill("more"));
   },
 );
+
+browserTest(
+  "a policy of the page that forbids another address of the same path: it is not this one",
+  async (visit) => {
+    visit.publish({
+      head: visit.module(),
+      headers: { "Content-Security-Policy": "connect-src 'self'" },
+    });
+    const page = await visit.open();
+    await page.evaluate(async (url) => {
+      await fetch(url).catch(() => {});
+      footfall.track("one");
+    }, `${visit.world.collectorUrl}/analytics/v1/events`);
+    await visit.arrived("one");
+  },
+);
