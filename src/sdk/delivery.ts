@@ -40,7 +40,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   let isForbidden = false;
 
   // The page's own policy, which stays as it is until the page is loaded anew.
-  globalThis.document?.addEventListener("securitypolicyviolation", (event) => {
+  globalThis.document?.addEventListener?.("securitypolicyviolation", (event) => {
     isForbidden ||= event.disposition === "enforce" &&
       event.blockedURI === new Request(endpoint + "/v1/events").url;
   });

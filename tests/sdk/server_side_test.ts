@@ -24,9 +24,23 @@ const program = (apiKey: string, endpoint: string) => `
 const RUNTIMES = {
   Deno: [Deno.execPath(), "eval", "--ext=js"],
   "Node.js": ["node", "--input-type=module", "--eval"],
-};
+} as const;
 
-for (const [runtime, [command, ...args]] of Object.entries(RUNTIMES)) {
+/** What the program says, which shall be nothing. */
+async function saidBy(runtime: keyof typeof RUNTIMES, source: string): Promise<string> {
+  const [command, ...args] = RUNTIMES[runtime];
+  const { code, stdout, stderr } = await new Deno.Command(command, {
+    args: [...args, source],
+    cwd: fileURLToPath(new URL("../..", import.meta.url)),
+    env: { NO_COLOR: "1" },
+    signal: AbortSignal.timeout(RUN_MS_MAX),
+  }).output();
+  const said = new TextDecoder().decode(new Uint8Array([...stdout, ...stderr]));
+  assert.equal(code, 0, said);
+  return said;
+}
+
+for (const runtime of ["Deno", "Node.js"] as const) {
   Deno.test(`${runtime}: a backend speaks for its visitors with a secret key`, async () => {
     const server = await new TestApp({}).start();
     await using http = Deno.serve(
@@ -35,15 +49,8 @@ for (const [runtime, [command, ...args]] of Object.entries(RUNTIMES)) {
     );
     try {
       const project = await server.project();
-      const { code, stdout, stderr } = await new Deno.Command(command!, {
-        args: [...args, program(project.secretKey, `http://127.0.0.1:${http.addr.port}`)],
-        cwd: fileURLToPath(new URL("../..", import.meta.url)),
-        env: { NO_COLOR: "1" },
-        signal: AbortSignal.timeout(RUN_MS_MAX),
-      }).output();
-      const said = new TextDecoder().decode(new Uint8Array([...stdout, ...stderr]));
-      assert.equal(code, 0, said);
-      assert.equal(said, "", "it is silent");
+      const source = program(project.secretKey, `http://127.0.0.1:${http.addr.port}`);
+      assert.equal(await saidBy(runtime, source), "", "it is silent");
 
       const events = await server.stored(project);
       assert.deepEqual(
@@ -65,3 +72,22 @@ for (const [runtime, [command, ...args]] of Object.entries(RUNTIMES)) {
     }
   });
 }
+
+Deno.test("Node.js: a stub of the document in a server's rendering is none of a page's", async () => {
+  const stub = `globalThis.document = {}; globalThis.location = { href: "/" };`;
+  const said = await saidBy(
+    "Node.js",
+    `${stub}
+    const { createAnalytics } = await import(${JSON.stringify(MODULE.href)});
+    for (const apiKey of [undefined, "pk_any"]) {
+      const analytics = createAnalytics({ apiKey, endpoint: "/analytics", autocapture: true });
+      analytics.track("rendered");
+      analytics.identify("user-7");
+      analytics.page();
+      await analytics.flush();
+      analytics.reset();
+    }
+  `,
+  );
+  assert.equal(said, "");
+});
