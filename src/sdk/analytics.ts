@@ -32,9 +32,15 @@ interface Client extends Analytics {
 const clients = (globalThis as { _footfall?: Map<string, Client> })._footfall ??= new Map();
 
 /** Ties the client to the page's life. Pages die without notice, so every chance is taken. */
-function watchPage(queue: Queue, delivery: Delivery, capture: () => Capture | undefined): void {
+function watchPage(
+  queue: Queue,
+  delivery: Delivery,
+  capture: () => Capture | undefined,
+  optedOut: () => unknown,
+): void {
   // Of several clients on a page none is the heir of a refused key, and not all come at once.
-  const adopt = (isLate?: boolean) => queue.adopt(isLate && clients.size < 2).then(delivery.wake);
+  const adopt = (isLate?: boolean) =>
+    optedOut() ? queue.clear() : queue.adopt(isLate && clients.size < 2).then(delivery.wake);
   addEventListener("pagehide", () => {
     capture()?.end();
     delivery.leave();
@@ -96,7 +102,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
       delivery.wake();
     });
 
-  if (inPage) watchPage(queue, delivery, () => capture);
+  if (inPage) watchPage(queue, delivery, () => capture, identity.optedOut);
   return {
     track: (name, properties, details) => record(name, properties, details),
     page(properties, details) {

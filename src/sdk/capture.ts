@@ -31,10 +31,10 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
       const path = event.composedPath() as Element[];
       const closest: Closest = <E extends Element>(selector: string) =>
         path.find((node): node is E => node.matches?.(selector));
-      // Pages ask not to be watched, and passwords are nobody's business.
-      const isIgnored = closest("[data-footfall-ignore],input[type=password]");
       // Only people click; the right button neither opens a link nor presses anything.
-      if (!event.isTrusted || isIgnored || event.button > 1) return;
+      if (!event.isTrusted || event.button > 1) return;
+      // Pages ask not to be watched, and passwords are nobody's business.
+      if (closest("[data-footfall-ignore],input[type=password]")) return;
       if (clicks && !event.button) clicks.clicked(event, path, closest);
       if (parts.links !== false) recordLink(record, closest(":any-link"));
     } catch {

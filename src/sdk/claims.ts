@@ -8,8 +8,8 @@ const RENEWAL_MS = 10_000;
 /** Which queues this page may send. Each queue has one holder, so that no event goes out twice. */
 export interface Claims {
   /** Takes a queue that is new, or whose page is gone; falsy while another page holds it. */
-  claim(queue: string): Promise<unknown> | boolean;
-  has(queue: string): boolean;
+  claim(queue: string): unknown;
+  has(queue: string): unknown;
   /** Gives everything back, as the page goes. */
   release(): void;
 }
@@ -19,11 +19,11 @@ function lockClaims(locks: LockManager): Claims {
   const releases = new Map<string, () => void>();
   return {
     claim: (queue) =>
-      new Promise((resolve) =>
+      new Promise((resolve: (lock?: unknown) => void) =>
         locks.request(`footfall|${queue}`, { ifAvailable: true }, (lock) => {
           resolve(lock);
           return lock && new Promise<void>((release) => releases.set(queue, release));
-        }).catch(() => resolve(false))
+        }).catch(() => resolve())
       ),
     has: (queue) => releases.has(queue),
     release() {
@@ -66,6 +66,6 @@ function leaseClaims(store: Store): Claims {
 }
 
 export function openClaims(store: Store): Claims {
-  if (!store.shared) return { claim: () => true, has: () => true, release() {} };
+  if (!store.shared) return { claim() {}, has() {}, release() {} };
   return navigator.locks ? lockClaims(navigator.locks) : leaseClaims(store);
 }

@@ -7,8 +7,9 @@ import type { Store } from "./store.ts";
 const enum Limit {
   BACKOFF_MS_MIN = 1_000,
   BACKOFF_MS_MAX = 300_000,
-  /** A longer one was stored by a clock that was ahead. */
-  PAUSE_MS_MAX = 86_400_000,
+  RETRY_AFTER_MS_MAX = 86_400_000,
+  /** A longer pause was stored by a clock that was ahead. */
+  PAUSE_MS_MAX = 100_000_000,
 }
 
 /** When what the queue holds is sent. */
@@ -26,9 +27,9 @@ export interface Delivery {
 /** Seconds or a date (RFC 9110, 10.2.3). */
 const lastsMs = (retryAfter: string) =>
   Math.min(
-    (+retryAfter * 1000 || Date.parse(retryAfter) - Date.now() || 0) + Math.random() * 500,
-    Limit.PAUSE_MS_MAX,
-  );
+    +retryAfter * 1000 || Date.parse(retryAfter) - Date.now() || 0,
+    Limit.RETRY_AFTER_MS_MAX,
+  ) + Math.random() * 500;
 
 export function openDelivery(queue: Queue, store: Store, to: Destination): Delivery {
   const { apiKey, endpoint, flushAt = 10, flushIntervalMs = 5_000, log } = to;
@@ -50,7 +51,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   const pauseMs = () => {
     const leftMs = +store.get(`pause|${apiKey}`)! - Date.now();
     const isOver = isForbidden || store.get(`stop|${apiKey}`) === endpoint || store.get("optOut");
-    return isOver ? Infinity : leftMs > 0 && leftMs <= Limit.PAUSE_MS_MAX ? leftMs : 0;
+    return isOver ? Infinity : leftMs > 0 && leftMs < Limit.PAUSE_MS_MAX ? leftMs : 0;
   };
   const forget = () => failures = backoffMs = 0;
   const send = openSend(queue, store, to, forget, (retryAfter) => {

@@ -20,7 +20,8 @@ let first: string | undefined;
 export function openIdentity(store: Store): Identity {
   function reset() {
     first = undefined;
-    ["userId", "anonymousId"].forEach(store.remove);
+    store.remove("anonymousId");
+    store.remove("userId");
   }
   return {
     get() {

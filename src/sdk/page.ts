@@ -69,8 +69,8 @@ export function watchHistory(changed: (isBack: boolean) => void): void {
   }
   for (const method of ["pushState", "replaceState"] as const) {
     const original = history[method];
-    history[method] = function (...args) {
-      original.apply(this, args);
+    history[method] = (...args) => {
+      original.apply(history, args);
       look(method);
     };
   }

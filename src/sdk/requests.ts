@@ -93,6 +93,6 @@ export function openSend(
 
   return (outlives, isLeaving) => {
     const batch = queue.take(batchEventsMax, KEEPALIVE_BYTES_MAX - ENVELOPE_BYTES);
-    if (batch.length) return post(batch, outlives, isLeaving);
+    return batch[0] && post(batch, outlives, isLeaving);
   };
 }

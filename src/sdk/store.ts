@@ -31,13 +31,11 @@ export function openStore(inPage: unknown): Store {
     get: (name) => memory.get(name) ?? attempt((storage) => storage[PREFIX + name]) ?? null,
     set(name, value) {
       memory.set(name, value);
-      const isShared = attempt((storage) => {
+      return attempt((storage) => {
         storage[PREFIX + name] = value;
         return memory.delete(name);
-      });
-      // What stood there before goes: the next page would take it for the latest.
-      if (!isShared) attempt((storage) => delete storage[PREFIX + name]);
-      return isShared;
+        // What stood there before goes: the next page would take it for the latest.
+      }) || attempt((storage) => void delete storage[PREFIX + name]);
     },
     remove(name) {
       memory.delete(name);
