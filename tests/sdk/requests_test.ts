@@ -21,7 +21,8 @@ browserTest("a stored queue that somebody broke takes no other event with it", a
     list: "[]",
     number: "7",
     word: "undefined",
-    open: `{}],"events":[`,
+    // Of another list, as the last one of two of a name would hide what stands before it.
+    open: `{}],"more":[`,
     good: JSON.stringify({ eventId: crypto.randomUUID(), name: "kept" }),
     old: JSON.stringify({ id: 1, name: "of an older version" }),
   });
