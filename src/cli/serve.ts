@@ -90,6 +90,31 @@ async function greet(
   }
 }
 
+const untilNextTry = () => new Promise((resolve) => setTimeout(resolve, PREPARE_PAUSE_MS));
+
+/** Writes what the start has left, as the database took no writes, and prints how to go on once it can. */
+async function writeRest(
+  app: App,
+  config: Config,
+  log: Log,
+  context: ServeContext,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let refusal: string | null = ""; refusal !== null && !signal.aborted;) {
+    await untilNextTry();
+    try {
+      const prepared = await app.writeRest();
+      ({ refusal } = prepared);
+      if (refusal !== null && firstKeyOf(prepared, config) === null) continue;
+      log.info("the database takes writes: what the start had left is stored");
+      await greet(app, config, log, context, prepared);
+    } catch (error) {
+      // It is away, or stops.
+      log.debug("the database is not ready", { reason: String(error) });
+    }
+  }
+}
+
 /** What no later attempt mends. */
 const MISTAKES = [SchemaTooNew, SchemaMismatch, Problem] as const;
 
@@ -104,12 +129,13 @@ async function prepare(
   const { url } = context;
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      const provisioned = await app.prepare("serve");
+      const prepared = await app.prepare("serve");
       if (app.engine === "embedded") {
         await leaveControlFile(config.dataDir, { url, token: app.controlToken });
       }
       log.info("ready", { url, engine: app.engine });
-      await greet(app, config, log, context, provisioned);
+      await greet(app, config, log, context, prepared);
+      if (prepared.refusal !== null) void writeRest(app, config, log, context, signal);
       return;
     } catch (error) {
       if (MISTAKES.some((mistake) => error instanceof mistake)) throw error;
@@ -118,7 +144,7 @@ async function prepare(
           reason: error instanceof Error ? error.message : String(error),
         });
       }
-      await new Promise((resolve) => setTimeout(resolve, PREPARE_PAUSE_MS));
+      await untilNextTry();
     }
   }
 }

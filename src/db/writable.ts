@@ -1,18 +1,40 @@
 import { promptly } from "./deadline.ts";
 import { NO_RIGHT, READ_ONLY, refusal } from "./refusal.ts";
-import type { Database } from "./sql.ts";
+import type { Database, Row } from "./sql.ts";
 
-/** What ingestion stores in. A table that is not there yet is no hindrance where a migration may make it. */
-const STORED_IN = ["daily_salts", "event_ids", "journal"];
+/**
+ * What storing and counting events has to do with its tables. One that is not there yet is no hindrance where a
+ * migration may make it.
+ */
+const NEEDED: Readonly<Record<string, string>> = {
+  daily_salts: "INSERT DELETE",
+  event_ids: "INSERT DELETE",
+  journal: "INSERT UPDATE DELETE",
+  segments: "INSERT DELETE",
+  projections: "INSERT UPDATE",
+  identities: "INSERT UPDATE DELETE",
+  actors: "INSERT UPDATE DELETE",
+  sessions: "INSERT UPDATE DELETE",
+};
+
+const RIGHTS = Object.entries(NEEDED).flatMap(([table, rights]) =>
+  rights.split(" ").map((right) => `('${table}', '${right}')`)
+);
 
 const HINDRANCE = `
 SELECT CASE
   WHEN current_setting('transaction_read_only')::bool THEN '${READ_ONLY}'
-  WHEN NOT (${
-  STORED_IN.map((name) => `has_table_privilege(to_regclass('${name}'), 'INSERT')`).join(" AND ")
-}) THEN '${NO_RIGHT}'
-  WHEN to_regclass('schema_migrations') IS NULL AND NOT has_schema_privilege(current_schema(), 'CREATE')
-  THEN '${NO_RIGHT}' END AS hindrance`;
+  WHEN lacking IS NOT NULL OR
+    to_regclass('schema_migrations') IS NULL AND NOT has_schema_privilege(current_schema(), 'CREATE')
+  THEN '${NO_RIGHT}' END AS hindrance, lacking
+FROM (SELECT (
+  SELECT "right" || ' on ' || name FROM (VALUES ${RIGHTS.join(", ")}) AS needed (name, "right")
+  WHERE NOT has_table_privilege(to_regclass(name), "right") LIMIT 1) AS lacking) AS found`;
+
+interface Hindrance extends Row {
+  readonly hindrance: string | null;
+  readonly lacking: string | null;
+}
 
 /**
  * Resolves when the database answers and takes writes.
@@ -21,7 +43,9 @@ SELECT CASE
 export async function assertWritable(database: Database): Promise<void> {
   // The embedded engine is read-only while the disk is full, which is told as that.
   if (database.engine === "embedded") return await database.ping();
-  const [row] = await promptly(database.query<{ hindrance: string | null }>(HINDRANCE));
-  const hindrance = row!.hindrance;
-  if (hindrance !== null) throw refusal("nothing can be stored", hindrance);
+  const [row] = await promptly(database.query<Hindrance>(HINDRANCE));
+  const { hindrance, lacking } = row!;
+  if (hindrance === null) return;
+  const without = lacking === null || hindrance !== NO_RIGHT ? "" : ` without ${lacking}`;
+  throw refusal(`events cannot be stored and counted${without}`, hindrance);
 }

@@ -1,4 +1,4 @@
-import { prepareDatabase } from "./prepare_database.ts";
+import { type Prepared, prepareDatabase, writeAtStart } from "./prepare_database.ts";
 import { guarded } from "./guarded_access.ts";
 import { MoveState } from "../archive/move_state.ts";
 import { createMail } from "../mail/mail.ts";
@@ -6,7 +6,7 @@ import { createKeyDirectory } from "../auth/keys.ts";
 import { withSiteKeys } from "../auth/site_keys.ts";
 import { makeLink } from "../auth/people/links.ts";
 import { ownerExists } from "../auth/people/people.ts";
-import type { Provisioned, ProvisionPurpose } from "../auth/default_project.ts";
+import type { ProvisionPurpose } from "../auth/default_project.ts";
 import { randomText } from "../auth/random_text.ts";
 import { watchRevocations } from "../auth/revocation_watch.ts";
 import {
@@ -69,7 +69,9 @@ export interface App {
    * Migrates, and provisions the default project; a command makes it only where there is no project at all.
    * Throws DatabaseUnavailable (try again), SchemaTooNew or SchemaMismatch.
    */
-  prepare(purpose: ProvisionPurpose): Promise<Provisioned>;
+  prepare(purpose: ProvisionPurpose): Promise<Prepared>;
+  /** Writes what `prepare` has left, as far as the database takes it by now. */
+  writeRest(): Promise<Prepared>;
   /** A token that may do everything; valid only in this process, until it ends. */
   readonly controlToken: string;
   /** All routes, with the access that each needs. */
@@ -307,10 +309,11 @@ export async function createApp(
     routes,
     fetch: (request, peer) => inFlight.track(handle(request, peer)),
     async prepare(purpose) {
-      const provisioned = await prepareDatabase(services, purpose);
+      const prepared = await prepareDatabase(services, purpose);
       state.prepared = true;
-      return provisioned;
+      return prepared;
     },
+    writeRest: () => writeAtStart(services, "serve"),
     signsIn: services.tokens.canIssue,
     makeSetUpLink: () => makeSetUpLink(services),
     tellDue: () => services.notifications.runDue(),

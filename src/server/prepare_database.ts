@@ -24,27 +24,24 @@ import type { Salts } from "../ingest/salts.ts";
 import type { Replica } from "../reports/answer/replica.ts";
 import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
 
-interface PreparedServices {
+interface WritingServices {
   readonly database: Database;
-  /** Null: none is configured. */
-  readonly replica: Pick<Replica, "check"> | null;
   readonly config: Pick<Config, "defaultProject">;
   readonly salts: Pick<Salts, "rotateLate">;
   readonly log: Log;
   readonly now: () => number;
+}
+
+interface PreparedServices extends WritingServices {
+  /** Null: none is configured. */
+  readonly replica: Pick<Replica, "check"> | null;
   readonly move: Pick<MoveState, "status"> | null;
 }
 
-const NOT_PROVISIONED =
-  "nothing can be stored: the default project is as it was before this start; start again once it can";
-
-/**
- * Returns `instead` where the disk is full or the database takes no writes, and throws other errors: a server
- * that starts there answers reads, and a job rotates the salts once they can be stored.
- */
-function unlessNothingIsStored<T>(error: unknown, instead: T): T {
-  if (error instanceof DiskFull || error instanceof DatabaseRefuses) return instead;
-  throw error;
+/** What a start has done, as far as the database takes writes. */
+export interface Prepared extends Provisioned {
+  /** Why some of it is left for later, which a server tries again; null: nothing is. */
+  readonly refusal: string | null;
 }
 
 /** A server whose database takes no writes, such as in the midst of a failover, answers reads. */
@@ -65,14 +62,40 @@ async function checkReplica(replica: Pick<Replica, "check"> | null, log: Log): P
 }
 
 /**
- * Migrates, and provisions the default project.
+ * Writes what a start has to: above all it provisions the default project. What is refused, since the disk is
+ * full or the database takes no writes, is left, and does not keep the rest from being written.
+ */
+export async function writeAtStart(
+  { database, config, salts, log, now }: WritingServices,
+  purpose: ProvisionPurpose,
+): Promise<Prepared> {
+  let refusal: string | null = null;
+  const unlessRefused = (error: unknown) => {
+    if (!(error instanceof DiskFull || error instanceof DatabaseRefuses)) throw error;
+    refusal ??= error.message;
+    return null;
+  };
+  await dropEmptiedTable(database).catch(unlessRefused);
+  const provisioning = purpose === "serve"
+    ? provisionDefaultProject(database, config.defaultProject, now())
+    : provisionForCommand(database, config.defaultProject);
+  const provisioned = await provisioning.catch(unlessRefused) ?? AS_IT_WAS;
+  if (provisioned.warning !== null) log.warn(provisioned.warning);
+  if (purpose === "serve") await normaliseSiteUrls(database).catch(unlessRefused);
+  await salts.rotateLate().catch(unlessRefused);
+  return { ...provisioned, refusal };
+}
+
+/**
+ * Migrates, and writes what a start has to.
  * @throws DatabaseUnavailable (try again), SchemaTooNew or SchemaMismatch
  */
 export async function prepareDatabase(
-  { database, replica, config, salts, log, now, move }: PreparedServices,
+  { replica, move, ...services }: PreparedServices,
   purpose: ProvisionPurpose,
-): Promise<Provisioned> {
-  if (move?.status === "moved") return AS_IT_WAS;
+): Promise<Prepared> {
+  const { database, log } = services;
+  if (move?.status === "moved") return { ...AS_IT_WAS, refusal: null };
   const { applied } = await migrate(database, MIGRATIONS);
   for (const name of applied) log.info("migration applied", { name });
   if (await isHalfMoved(database)) {
@@ -82,17 +105,15 @@ export async function prepareDatabase(
     );
   }
   if (purpose === "serve") await checkReplica(replica, log);
-  await dropEmptiedTable(database).catch((error) => unlessNothingIsStored(error, undefined));
-  const provisioning = purpose === "serve"
-    ? provisionDefaultProject(database, config.defaultProject, now())
-    : provisionForCommand(database, config.defaultProject);
-  const provisioned = await provisioning
-    .catch((error) => unlessNothingIsStored(error, { ...AS_IT_WAS, warning: NOT_PROVISIONED }));
-  if (provisioned.warning !== null) log.warn(provisioned.warning);
-  if (purpose === "serve") {
-    await normaliseSiteUrls(database).catch((error) => unlessNothingIsStored(error, undefined));
+  const prepared = await writeAtStart(services, purpose);
+  if (prepared.refusal !== null) {
+    log.warn(
+      "not all that a start writes is stored, such as the default project: a server goes on trying",
+      {
+        reason: prepared.refusal,
+      },
+    );
   }
-  await salts.rotateLate().catch((error) => unlessNothingIsStored(error, undefined));
   if (purpose === "serve") await warnUnlessWritable(database, log);
-  return provisioned;
+  return prepared;
 }

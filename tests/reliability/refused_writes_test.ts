@@ -37,12 +37,16 @@ async function assertWaits(server: ServerProcess, why: RegExp): Promise<void> {
   assert.match(checks.writes.message, why);
 }
 
+const PROJECT = { DEFAULT_SITE_URL: "https://shop.example", DEFAULT_PROJECT_NAME: "Shop" };
+const LEFT =
+  "not all that a start writes is stored, such as the default project: a server goes on trying";
+
 /** Starts a server on a database that another one has made ready. */
 async function assertStartTells(env: Record<string, string>, why: RegExp): Promise<void> {
-  const project = { DEFAULT_SITE_URL: "https://shop.example", DEFAULT_PROJECT_NAME: "Shop" };
-  await using server = await startServer({ ...env, ...project });
-  const { reason } = await server.logged("no events can be taken in");
-  assert.match(String(reason), why);
+  await using server = await startServer({ ...env, ...PROJECT });
+  for (const message of [LEFT, "no events can be taken in"]) {
+    assert.match(String((await server.logged(message)).reason), why);
+  }
   await assertRefuses(server, why);
   assert.equal(await server.stop(), 0);
 }
@@ -154,6 +158,72 @@ onPostgres(
       await sql.close();
     }
     await assertStartTells({ ...postgres.env, DATABASE_URL: urlOf(postgres, "reader") }, NO_RIGHT);
+  },
+);
+
+/** The key that the banner shows, as a start or what it had left has made it. */
+function shownKey(server: ServerProcess): string | undefined {
+  return /public\): (pk_\S+)/.exec(server.output)?.[1];
+}
+
+onPostgres(
+  "refused writes: what a start has left is stored once the database takes writes, and the key is told",
+  async (postgres) => {
+    const first = await startServer(postgres.env);
+    assert.equal(await first.stop(), 0);
+    const sql = postgres.open();
+    try {
+      await setReadOnly(sql, true);
+      const env = {
+        ...postgres.env,
+        ...PROJECT,
+        DEFAULT_API_KEY: "",
+        DEFAULT_PROJECT_ID: "prj_new",
+      };
+      await using server = await startServer(env, { keepsOutput: true });
+      assert.match(String((await server.logged(LEFT)).reason), STANDBY);
+      await setReadOnly(sql, false);
+      await server.logged("the database takes writes: what the start had left is stored");
+      await until(10_000, () => Promise.resolve(shownKey(server) !== undefined), "the key is told");
+      const headers = { "X-API-Key": shownKey(server)! };
+      const posted = await fetch(`${server.url}/v1/events`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ events: [{ eventId: crypto.randomUUID() }] }),
+      });
+      assert.equal((await posted.json()).accepted, 1);
+      assert.match(server.output, /#setup=/);
+      const made = "SELECT name, site_url FROM projects WHERE public_id = 'prj_new'";
+      assert.deepEqual(await sql.query(made), [{ name: "Shop", site_url: "https://shop.example" }]);
+      assert.equal(await server.stop(), 0);
+    } finally {
+      await sql.close();
+    }
+  },
+);
+
+onPostgres(
+  "refused writes: a right that the role lacks to count events is named",
+  async (postgres) => {
+    const first = await startServer(postgres.env);
+    assert.equal(await first.stop(), 0);
+    const sql = postgres.open();
+    try {
+      await sql.script(
+        `CREATE ROLE writer LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO writer;
+        GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO writer; REVOKE UPDATE ON projections FROM writer`,
+      );
+      const url = urlOf(postgres, "writer");
+      await using server = await startServer({ ...postgres.env, DATABASE_URL: url });
+      const { reason } = await server.logged("no events can be taken in");
+      assert.match(String(reason), /counted without UPDATE on projections \(42501\): the role of/);
+      assert.equal(await statusOf(server), "degraded");
+      await sql.script("GRANT UPDATE ON projections TO writer");
+      assert(await takesIn(server));
+      assert.equal(await server.stop(), 0);
+    } finally {
+      await sql.close();
+    }
   },
 );
 
