@@ -2,6 +2,8 @@
 export interface PostgresTarget {
   /** The URL as the driver takes it. */
   readonly url: string;
+  /** The host where it is an IPv6 address, which the driver would take for a host and a port. */
+  readonly ipv6?: string;
   /** Absent: as `sslmode` says. */
   readonly ssl?: "verify-full" | { readonly ca: string };
 }
@@ -31,12 +33,14 @@ function parsedUrl(url: string): URL {
  */
 export function postgresTarget(url: string): PostgresTarget {
   const parsed = parsedUrl(url);
+  const ipv6 = /^\[(.+)\]$/.exec(parsed.hostname)?.[1];
+  const at = ipv6 === undefined ? {} : { ipv6 };
   const file = parsed.searchParams.get("sslrootcert");
-  if (file === null) return { url };
+  if (file === null) return { url, ...at };
   parsed.searchParams.delete("sslrootcert");
-  if (file === "system") return { url: parsed.href, ssl: "verify-full" };
+  if (file === "system") return { url: parsed.href, ...at, ssl: "verify-full" };
   try {
-    return { url: parsed.href, ssl: { ca: Deno.readTextFileSync(file) } };
+    return { url: parsed.href, ...at, ssl: { ca: Deno.readTextFileSync(file) } };
   } catch (error) {
     throw new Error(`names an sslrootcert that cannot be read: ${(error as Error).message}`);
   }

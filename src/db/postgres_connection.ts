@@ -2,8 +2,8 @@ import { connect, type Socket } from "node:net";
 import postgres from "postgres";
 import { type BinaryRow, declareRows, FETCH_ROWS, plainBytes } from "./binary_rows.ts";
 import type { PostgresTarget } from "../postgres_url.ts";
-import { refusal } from "./refusal.ts";
-import { SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
+import { NO_RIGHT, refusal } from "./refusal.ts";
+import { ROLE_SETTINGS, SESSION_SETTINGS, VALUE_PARSERS } from "./row_values.ts";
 import { DatabaseUnavailable, type Param, type Row, textParams } from "./sql.ts";
 import type { Session } from "./transaction.ts";
 import {
@@ -35,7 +35,7 @@ const DRIVER_TYPES = Object.fromEntries(
 );
 
 /**
- * One physical connection, opened by its first statement and never reopened.
+ * One physical connection, never reopened.
  *
  * The driver would reconnect under the same handle: the rest of a transaction that lost its connection would
  * run outside of any transaction, on a connection that another caller may use. So any failure of the
@@ -76,7 +76,7 @@ export class PostgresConnection implements Session {
       // Sent by the server once the login has succeeded.
       onparameter: () => this.#opened(),
       onclose: () => this.lose("the connection was closed"),
-      socket: (addresses) => this.#openSocket(addresses),
+      socket: (addresses) => this.#openSocket(addresses, target.ipv6),
       ...(target.ssl === undefined ? {} : { ssl: target.ssl }),
     };
     this.#driver = postgres(target.url, settings);
@@ -84,6 +84,8 @@ export class PostgresConnection implements Session {
       () => this.lose(`no connection within ${DATABASE_CONNECT_MS_MAX} ms`),
       DATABASE_CONNECT_MS_MAX,
     );
+    // Where the connection fails, the statement behind it tells why.
+    this.script(ROLE_SETTINGS).catch(() => {});
   }
 
   get usable(): boolean {
@@ -180,7 +182,7 @@ export class PostgresConnection implements Session {
     this.#rejectOutstanding.add(reject);
     statement().then(resolve, (error) => {
       const failure = this.#failure(error);
-      if (failure instanceof DatabaseUnavailable) this.lose(failure);
+      if (failure instanceof DatabaseUnavailable && !isOfRights(error)) this.lose(failure);
       reject(failure);
       if (isFinal) this.lose("a transaction could not be begun or ended");
     });
@@ -205,10 +207,10 @@ export class PostgresConnection implements Session {
   }
 
   /** Tries each address once, and then gives up; the driver alone would try for ever. */
-  async #openSocket(addresses: Addresses): Promise<Socket> {
+  async #openSocket(addresses: Addresses, ipv6?: string): Promise<Socket> {
     for (;;) {
       const attempt = this.#attempts++;
-      const host = addresses.host[attempt] ?? "localhost";
+      const host = ipv6 ?? addresses.host[attempt] ?? "localhost";
       const port = addresses.port[attempt] ?? 5432;
       if (this.#lost !== null || attempt >= Math.max(1, addresses.host.length)) {
         this.lose("the server closed the connection before the login was complete");
@@ -240,6 +242,14 @@ export class PostgresConnection implements Session {
  */
 const BOUNDS_TRANSACTION = /^(BEGIN|COMMIT|ROLLBACK)/;
 const SETS = /^SET /;
+
+/**
+ * Whether the role lacks a right to something: that of the next connection would lack it, too. What is read-only may
+ * be so as the server is another one by now.
+ */
+function isOfRights(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === NO_RIGHT;
+}
 
 /** `prepare` is left to the URL (`?prepare=false` behind a transaction pooler); `simple` off keeps it one statement. */
 const PREPARED = { prepare: true, simple: false } as postgres.UnsafeQueryOptions;

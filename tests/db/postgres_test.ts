@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { openPostgres } from "../../src/db/postgres.ts";
-import { type Database, DatabaseUnavailable, StatementRefused } from "../../src/db/sql.ts";
+import {
+  type Database,
+  DatabaseRefuses,
+  DatabaseUnavailable,
+  StatementRefused,
+} from "../../src/db/sql.ts";
 import {
   findPostgresBinaries,
   startPostgres,
@@ -197,6 +202,73 @@ onPostgres(
       for (const url of [`${server.url}_absent`, server.url.replace("postgres@", "nobody@")]) {
         const sql = openPostgres(url, OPTIONS);
         await unavailable(sql, AT_ONCE_MS_MAX);
+        await sql.close();
+      }
+    }),
+);
+
+onPostgres(
+  "openPostgres: what a role has set of its own changes no value and no transaction",
+  () =>
+    withServer(async (server, open) => {
+      const odd = {
+        ...{ array_nulls: "off", DateStyle: "SQL, DMY", IntervalStyle: "sql_standard" },
+        ...{ TimeZone: "Asia/Kathmandu", extra_float_digits: "-15", bytea_output: "escape" },
+        ...{ statement_timeout: "1", idle_in_transaction_session_timeout: "1" },
+        ...{ default_transaction_isolation: "serializable", standard_conforming_strings: "off" },
+        ...{ client_min_messages: "error", transform_null_equals: "on", backslash_quote: "off" },
+      };
+      const settings = Object.entries(odd)
+        .map(([name, value]) => `ALTER ROLE odd SET ${name} = '${value}'`);
+      await open().script(["CREATE ROLE odd LOGIN", ...settings].join(";"));
+      const asked = `SELECT $1::text::int[] AS list, $2::text::timestamptz AS at, 0.1::float8 AS n,
+        '\\x00ff'::bytea AS bytes, '2026-11-21'::date AS day, $3::text AS text,
+        current_setting('transaction_isolation') AS isolation`;
+      const params = ["{1,NULL}", "2026-11-21T04:00:00.123Z", "a\\'b"];
+      const url = server.url.replace("postgres@", "odd@");
+      for (const query of ["", "?prepare=false"]) {
+        const sql = openPostgres(url + query, OPTIONS);
+        try {
+          const rows = await sql.transaction(async (tx) => {
+            await tx.query("SELECT pg_sleep(0.1)");
+            return await tx.query(asked, params);
+          });
+          const { list, at, n, bytes, day, text, isolation } = rows[0]!;
+          assert.deepEqual([list, at, n], [[1, null], new Date("2026-11-21T04:00:00.123Z"), 0.1]);
+          assert.deepEqual([bytes, day, text], [Uint8Array.of(0, 255), "2026-11-21", "a\\'b"]);
+          assert.equal(isolation, "read committed");
+        } finally {
+          await sql.close();
+        }
+      }
+    }),
+);
+
+Deno.test("openPostgres: an IPv6 address is connected to", async () => {
+  const listener = Deno.listen({ hostname: "::1", port: 0 });
+  const sql = openPostgres(`postgres://u@[::1]:${listener.addr.port}/d`, OPTIONS);
+  const asked = assert.rejects(sql.query("SELECT 1"), /closed the connection before the login/);
+  (await listener.accept()).close();
+  await asked;
+  await sql.close();
+  listener.close();
+});
+
+onPostgres(
+  "openPostgres: a right that the role lacks is refused, and the connection stays",
+  () =>
+    withServer(async (server, open) => {
+      await open().script("CREATE ROLE reader LOGIN; CREATE TABLE kept (n int)");
+      const sql = openPostgres(server.url.replace("postgres@", "reader@"), OPTIONS);
+      const pidOf = async () =>
+        (await sql.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"))[0]!.pid;
+      try {
+        const before = await pidOf();
+        const refused = (work: Promise<unknown>) => assert.rejects(work, DatabaseRefuses);
+        await refused(sql.query("INSERT INTO kept VALUES (1)"));
+        await refused(sql.transaction((tx) => tx.query("INSERT INTO kept VALUES (1)")));
+        assert.equal(await pidOf(), before);
+      } finally {
         await sql.close();
       }
     }),
