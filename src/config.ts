@@ -35,7 +35,7 @@ import {
   smtpServer,
 } from "./mail/smtp_settings.ts";
 import { postgresTarget } from "./postgres_url.ts";
-import { typedFootfall } from "./typed_command.ts";
+import { typedFootfall, typedVariable } from "./typed_command.ts";
 
 /** Cores less one, for the server itself. */
 const SCAN_WORKERS = Math.min(SCAN_WORKERS_MAX, Math.max(1, navigator.hardwareConcurrency - 1));
@@ -44,6 +44,11 @@ const SCAN_WORKERS = Math.min(SCAN_WORKERS_MAX, Math.max(1, navigator.hardwareCo
 export interface Config {
   /** How whoever started this types a command of ours, to be printed in front of one. */
   readonly footfall: string;
+  /**
+   * The same for the data of this server, for the terminal alone: it names their folder where a command would take
+   * another one. No URL of a database, which may hold a password.
+   */
+  readonly footfallHere: string;
   readonly port: number;
   readonly host: string;
   /** `""` or `/analytics`: no slash at the end. */
@@ -176,6 +181,15 @@ class Reader {
   }
 }
 
+const DATA_DIR_DEFAULT = "./data";
+
+function typedOnFolder(environment: Environment, folder: string | null): string {
+  const command = typedFootfall(environment);
+  return folder === null || folder === DATA_DIR_DEFAULT
+    ? command
+    : `${typedVariable("DATA_DIR", folder)} ${command}`;
+}
+
 const NO_PROXIES: TrustedProxies = { kind: "none" };
 
 function readJwt(reader: Reader): Config["jwt"] {
@@ -259,10 +273,14 @@ export function readConfig(environment: Environment, terminal = false): Config {
   const path = reader.parsed("BASE_PATH", "", basePath);
   const config: Config = {
     footfall: typedFootfall(environment),
+    footfallHere: typedOnFolder(
+      environment,
+      reader.text("DATABASE_URL") === null ? reader.text("DATA_DIR") : null,
+    ),
     port: reader.integer("PORT", 8000, 0, 65_535),
     host: reader.parsed("HOST", "0.0.0.0", host),
     basePath: path,
-    dataDir: reader.text("DATA_DIR") ?? "./data",
+    dataDir: reader.text("DATA_DIR") ?? DATA_DIR_DEFAULT,
     databaseUrl: readDatabase(reader, "DATABASE_URL"),
     databaseReadUrl: readDatabase(reader, "DATABASE_READ_URL"),
     jwt: readJwt(reader),

@@ -17,6 +17,13 @@ export function typedFootfall(environment: Environment): string {
     : `${typedDeno(environment)} task footfall`;
 }
 
+const AS_IT_IS = /^[\w@%+:,./-]+$/;
+
+/** How a shell is told a variable, in front of a command. */
+export function typedVariable(name: string, value: string): string {
+  return `${name}=${AS_IT_IS.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`}`;
+}
+
 /** The commands of ours that a text names in backticks, as they are typed. */
 export function asTyped(text: string, footfall: string): string {
   return text.replaceAll("`footfall ", `\`${footfall} `);

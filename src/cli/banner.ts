@@ -12,6 +12,8 @@ export interface Started {
   readonly signIn: SignIn;
   /** The command line that starts this program, as the person at the terminal types it. */
   readonly footfall: string;
+  /** Whether commands have to be told where the database is, which nobody prints: the URL may hold a password. */
+  readonly needsUrl: boolean;
   readonly project: string;
   /** The key of a new project, which this start made or was given. */
   readonly firstKey: { readonly key: string; readonly isOurs: boolean } | null;
@@ -71,11 +73,16 @@ Fill it with a demo shop:  ${footfall} seed
 `;
 }
 
+const NEEDS_URL = `
+Commands need the server's own settings: DATABASE_URL, and others that it was started with.
+`;
+
 /** Returns the text that a start prints on standard output. */
 export function startBanner(started: Started): string {
+  const commands = `${dashboardText(started)}\n${newcomerText(started)}`;
+  const isTyped = started.needsUrl && commands.includes(started.footfall);
   return `
 Footfall is running at ${started.url}
 
-${dashboardText(started)}
-${newcomerText(started)}`;
+${commands}${isTyped ? NEEDS_URL : ""}`;
 }

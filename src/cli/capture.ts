@@ -76,7 +76,9 @@ async function capture(call: Call): Promise<number> {
     print.remark("A running server tries the temporary failures again within two minutes.");
   }
   if (captures.length === 0) {
-    print.remark(`No page was viewed lately. Name one: ${call.config.footfall} capture --path /`);
+    print.remark(
+      `No page was viewed lately. Name one: ${call.config.footfallHere} capture --path /`,
+    );
   }
   return captures.every(({ status }) => status === CAPTURED) ? 0 : FAILED;
 }

@@ -75,7 +75,7 @@ async function assertAnswers({ url }: Connection, footfall: string): Promise<voi
 
 /** Opens the shop of the demo project, with invented visitors in it. */
 async function openDemo(call: Call, connection: Connection): Promise<void> {
-  await assertAnswers(connection, call.config.footfall);
+  await assertAnswers(connection, call.config.footfallHere);
   const { now, signal } = call;
   const project = await provideDemoProject(connection);
   const invented = new Set<string>();

@@ -97,7 +97,7 @@ async function create(call: Call): Promise<void> {
     (connection) => callApi<ShownProject>(connection, "POST", "/v1/projects", wanted),
   );
   call.print.result(project, () => describe(project));
-  call.print.remark(`\nNext: ${call.config.footfall} key create --project ${project.id}`);
+  call.print.remark(`\nNext: ${call.config.footfallHere} key create --project ${project.id}`);
 }
 
 async function set(call: Call): Promise<void> {

@@ -166,8 +166,8 @@ async function seed(call: Call): Promise<void> {
   }
   print.remark(
     `\nNext: reload the dashboard and choose this project. If you are not signed in:\n\n` +
-      `  ${call.config.footfall} token --link --project ${summary.project}\n` +
-      `  ${call.config.footfall} export --project ${summary.project} --from ` +
+      `  ${call.config.footfallHere} token --link --project ${summary.project}\n` +
+      `  ${call.config.footfallHere} export --project ${summary.project} --from ` +
       `${new Date(demo.untilMs).toISOString().slice(0, 10)}`,
   );
 }

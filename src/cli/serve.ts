@@ -77,7 +77,8 @@ async function greet(
   const banner = startBanner({
     url: context.url,
     signIn,
-    footfall: config.footfall,
+    footfall: config.footfallHere,
+    needsUrl: config.databaseUrl !== null,
     project: config.defaultProject.id,
     firstKey: firstKeyOf(provisioned, config),
   });

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { startBanner, type Started } from "../../src/cli/banner.ts";
-import { asTyped, typedDeno, typedFootfall } from "../../src/typed_command.ts";
+import { readConfig } from "../../src/config.ts";
+import { asTyped, typedDeno, typedFootfall, typedVariable } from "../../src/typed_command.ts";
 
 const STARTED: Started = {
   url: "http://localhost:8000",
   signIn: { kind: "setup", link: "http://localhost:8000/#setup=abc" },
   footfall: "npx --yes deno task footfall",
+  needsUrl: false,
   project: "prj_default",
   firstKey: { key: "pk_first", isOurs: true },
 };
@@ -44,4 +46,25 @@ Deno.test("typed commands: by npm's hand with npx, else with deno", () => {
     asTyped("See `footfall --help` or `footfall key list`.", "deno task footfall"),
     "See `deno task footfall --help` or `deno task footfall key list`.",
   );
+});
+
+Deno.test("typed commands: they name the folder of the data, and no URL of a database", () => {
+  const typed = (environment: Record<string, string>) => readConfig(environment).footfallHere;
+  for (const DATA_DIR of ["", "./data"]) assert.equal(typed({ DATA_DIR }), "deno task footfall");
+  const folder = "/srv/it's ours";
+  assert.equal(typed({ DATA_DIR: "/srv/a" }), "DATA_DIR=/srv/a deno task footfall");
+  assert.equal(typed({ DATA_DIR: folder }), "DATA_DIR='/srv/it'\\''s ours' deno task footfall");
+  const shell = new Deno.Command("sh", {
+    args: ["-c", `${typedVariable("A", folder)} printenv A`],
+  });
+  assert.equal(new TextDecoder().decode(shell.outputSync().stdout), `${folder}\n`);
+  const DATABASE_URL = "postgres://a:secret@db/x";
+  assert.equal(typed({ DATABASE_URL, DATA_DIR: "/srv/a" }), "deno task footfall");
+  for (const needsUrl of [false, true]) {
+    const tells = (signIn: Started["signIn"], firstKey: Started["firstKey"]) =>
+      startBanner({ ...STARTED, needsUrl, signIn, firstKey }).includes("DATABASE_URL");
+    assert.equal(tells(STARTED.signIn, null), needsUrl);
+    assert.equal(tells({ kind: "people" }, STARTED.firstKey), needsUrl);
+    assert.equal(tells({ kind: "people" }, null), false);
+  }
 });
