@@ -102,18 +102,23 @@ async function deleteStep(
   return [...eventIds, ...aside];
 }
 
-/** Removes the words that no event has any more. What a damaged segment has is not known: all of them stay. */
+/**
+ * Removes the words that no event has any more. What a damaged segment has is not known: all of them stay.
+ * @returns whether they are removed
+ */
 async function removeWords(
   tx: Sql,
   projectId: number,
   words: UsedWords,
   leaving: EventSelection,
   earlier: EarlierLook | null,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await removeUnused(tx, projectId, await unusedOf(tx, projectId, words, leaving, earlier));
+    return true;
   } catch (error) {
     if (!(error instanceof SegmentUnreadable)) throw error;
+    return false;
   }
 }
 
@@ -162,8 +167,8 @@ export async function deleteEventsBefore(
       const step = { beforeMs: stepMs, endMs: beforeMs, words };
       const eventIds = await deleteStep(tx, projectId, project, step);
       if (left === null && events + eventIds.length === 0) return 0;
-      if (isLast) await removeWords(tx, projectId, words, { beforeMs }, earlier);
-      await noteWordsLeft(tx, projectId, !isLast);
+      const areGone = isLast && await removeWords(tx, projectId, words, { beforeMs }, earlier);
+      await noteWordsLeft(tx, projectId, !areGone);
       await raiseLinksVersion(tx, projectId);
       // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
       await deleteEventIds(tx, projectId, eventIds);

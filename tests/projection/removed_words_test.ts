@@ -4,6 +4,7 @@ import { deleteEventsBefore } from "../../src/projection/retention.ts";
 import { candidateValues } from "../../src/query/known_values.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
+import { projectedState } from "./projected_state.ts";
 import { assertSameWith, BEFORE_MS, erased, projected, rowAt } from "./removal_world.ts";
 
 /** The ways to remove all events of one person, who was there before `BEFORE_MS`. */
@@ -91,5 +92,33 @@ onBothEngines(
     assert.equal(await deleteEventsBefore(database, project, BEFORE_MS, 1), 1);
     assert.deepEqual(await valuesOf(project), await valuesOf(rest));
     await assertSameWith(database, project, rest, [rowAt(140, { ...own, anonymous_id: "a4" })]);
+  },
+);
+
+onBothEngines(
+  "retention: words that a damaged segment kept go once it can be read",
+  async (_t, db) => {
+    const database = await openWithProjects(db);
+    const old = rowAt(1, { anonymous_id: "u1", path: "/old", referrer: "https://mail.test/u1" });
+    const kept = [rowAt(122, { anonymous_id: "a2", path: "/" })];
+    const project = await projected(database, [old, ...kept]);
+    const paths = async () => (await candidateValues(database, project, "path")).toSorted();
+    const store = "UPDATE segments SET body = $2::text::bytea WHERE segment_id = $1::int8";
+    const [segment] = await database.query<{ id: number; body: Uint8Array }>(
+      `SELECT segment_id AS id, body FROM segments
+      WHERE project_id = $1::int ORDER BY from_ms DESC LIMIT 1`,
+      [project],
+    );
+    const { id, body } = segment!;
+    await database.query(store, [id, `\\x${body.subarray(0, 9).toHex()}`]);
+    assert.equal(await deleteEventsBefore(database, project, BEFORE_MS), 1);
+    assert.deepEqual(await paths(), ["/", "/old"]);
+    await database.query(store, [id, `\\x${body.toHex()}`]);
+    assert.equal(await deleteEventsBefore(database, project, BEFORE_MS), 0);
+    assert.deepEqual(await paths(), ["/"]);
+    assert.deepEqual(
+      await projectedState(database, project),
+      await projectedState(database, await projected(database, kept)),
+    );
   },
 );
