@@ -258,6 +258,7 @@ export const PREPARE_PAUSE_MS = 1 * SECOND_MS;
 export const WRITE_CONNECTIONS_MAX = 5;
 export const READ_CONNECTIONS_MAX = 4;
 export const PROJECTION_CONNECTIONS_MAX = 3;
+export const REPLICA_CHECK_CONNECTIONS_MAX = 2;
 
 /** Sessions: a longer pause between two events of one actor cuts. */
 export const SESSION_GAP_MS = 30 * MINUTE_MS;

@@ -1,5 +1,11 @@
 import { fileURLToPath } from "node:url";
-import { FLUSH_MS_MAX, READ_CONNECTIONS_MAX, WRITE_CONNECTIONS_MAX } from "../limits.ts";
+import {
+  DATABASE_PING_MS_MAX,
+  FLUSH_MS_MAX,
+  READ_CONNECTIONS_MAX,
+  REPLICA_CHECK_CONNECTIONS_MAX,
+  WRITE_CONNECTIONS_MAX,
+} from "../limits.ts";
 import { templateUrl } from "./cluster_template.ts";
 import { openEmbedded } from "./embedded.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -58,5 +64,21 @@ export async function openReadDatabase(
     dataDir,
     statementTimeoutMs: readTimeoutMs,
     connectionsMax: READ_CONNECTIONS_MAX,
+  });
+}
+
+/**
+ * Opens the replica once more, to be asked how far it is: in the connections of reads, which may all be busy for
+ * long, that would be waited for. Null: none is configured.
+ */
+export async function openReplicaChecks(
+  { databaseReadUrl, dataDir }: DatabaseConfig,
+): Promise<Database | null> {
+  if (databaseReadUrl === null) return null;
+  return await openDatabase({
+    databaseUrl: databaseReadUrl,
+    dataDir,
+    statementTimeoutMs: DATABASE_PING_MS_MAX,
+    connectionsMax: REPLICA_CHECK_CONNECTIONS_MAX,
   });
 }

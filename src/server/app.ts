@@ -18,7 +18,7 @@ import { createLazyPageCamera } from "../screenshots/queue/lazy_page_camera.ts";
 import type { PageCamera } from "../screenshots/browser/page_screenshot.ts";
 import type { Config } from "../config.ts";
 import { DISK_STATUSES, diskMessage, type DiskReading, type DiskSpace } from "../db/disk_space.ts";
-import { openReadDatabase, openWriteDatabase } from "../db/open.ts";
+import { openReadDatabase, openReplicaChecks, openWriteDatabase } from "../db/open.ts";
 import type { Database } from "../db/sql.ts";
 import { SegmentCache } from "../timelines/segment_cache.ts";
 import { BodyBudget } from "../http/body_budget.ts";
@@ -153,6 +153,7 @@ async function openMove(
 
 type Made = Omit<Services, "captureJobs" | "captureReading" | "notifications"> & {
   readonly projection: ProjectionThread;
+  readonly replicaChecks: Database | null;
 };
 
 async function createServices(
@@ -186,10 +187,10 @@ async function createServices(
     observeFailure: (cause) => metrics.projectionFailure(cause),
     isStopping: () => state.draining,
   });
-  const { readTimeoutMs } = config;
   const segments = new SegmentCache(config.readCacheBytes);
   const pool = createScanPool(config.scanWorkers);
-  const replica = config.databaseReadUrl === null ? null : createReplica(database, reads);
+  const replicaChecks = await openReplicaChecks(config);
+  const replica = replicaChecks && createReplica(database, replicaChecks);
   const reading = { reads, replica, projection, segments, pool };
   return {
     config,
@@ -212,10 +213,11 @@ async function createServices(
     },
     rateLimit: rateLimitOf(config),
     ...reading,
+    replicaChecks,
     movePerson: (projectId, id) => movePerson(database, projectId, id),
     erase: (...asked) => erasePerson(database, ...asked),
     live: new LiveFeed({
-      read: (asked) => getReport({ ...reading, readTimeoutMs, now }, LIVE, asked),
+      read: (asked) => getReport({ ...config, ...reading, now }, LIVE, asked),
       log,
       now,
     }),
@@ -295,7 +297,7 @@ export async function createApp(
     jobs.signal,
   );
   const { database, reads, writer, budget } = services;
-  const { projection } = made;
+  const { projection, replicaChecks } = made;
   services.move?.onPause(() => services.notifications.sent());
   const inFlight = new InFlight();
   let projecting: Promise<unknown> | null = null;
@@ -344,8 +346,7 @@ export async function createApp(
       await Promise.race([services.notifications.idle(), pause(SHUTDOWN_TOLD_MS_MAX)]);
       await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
       services.pool.close();
-      if (reads !== database) await reads.close();
-      await database.close();
+      for (const each of new Set([reads, replicaChecks, database])) await each?.close();
     },
   };
 }

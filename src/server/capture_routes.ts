@@ -88,6 +88,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
       handler: async (exchange) => {
         const project = await projectOfQuery(services.database, exchange);
         const share = await shareOfRead(services.shares, exchange, IMAGE_PATH);
+        await services.replica?.assertOurs();
         if (share !== null) await assertTold(services, project, share, exchange);
         return await getCaptureImage(services.reads, project, exchange);
       },

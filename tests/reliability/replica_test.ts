@@ -9,8 +9,13 @@ import {
   ServerProcess,
   startServer,
   until,
+  within,
 } from "../support/server_process.ts";
-import { freshDatabase, startReplica } from "../support/throwaway_postgres.ts";
+import {
+  freshDatabase,
+  startReplica,
+  type ThrowawayPostgres,
+} from "../support/throwaway_postgres.ts";
 import { onPostgres, type OwnPostgres } from "./on_postgres.ts";
 
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
@@ -90,7 +95,7 @@ async function toldStatus(url: string): Promise<string | undefined> {
 /** A server that reads from a standby, and a connection to that. */
 async function withReplica(
   { cluster, env }: OwnPostgres,
-  work: (server: ServerProcess, sql: Sql) => Promise<void>,
+  work: (server: ServerProcess, sql: Sql, replica: ThrowawayPostgres) => Promise<void>,
 ): Promise<void> {
   const replica = await startReplica(cluster);
   const readUrl = new URL(env.DATABASE_URL!);
@@ -100,7 +105,7 @@ async function withReplica(
   try {
     await using server = new ServerProcess({ ...env, DATABASE_READ_URL: readUrl.href });
     await server.ready();
-    await work(server, sql);
+    await work(server, sql, replica);
     assert.equal(await server.stop(), 0);
   } finally {
     await sql.close();
@@ -145,6 +150,68 @@ onPostgres(
         return totals.pageviews === VIEWS;
       }, "the replica has all of it");
       await exportBySegment(server.url, later.id, sql);
+    }),
+);
+
+const READS_AT_ONCE = 4;
+
+onPostgres(
+  "replica: while all reads wait for something there, it is not said to be away",
+  (postgres) =>
+    withReplica(postgres, async (server, sql) => {
+      await postViews(server.url, API_KEY);
+      const told = () => ask(server.url, "/v1/kpis?project=prj_default");
+      await until(20_000, async () => (await told()).pending === 0, "all is counted");
+      const primary = postgres.open();
+      let reads: Promise<unknown>[] = [];
+      try {
+        await primary.transaction(async (tx) => {
+          await tx.query("LOCK TABLE projections IN ACCESS EXCLUSIVE MODE");
+          await tx.query("SELECT pg_switch_wal()");
+          const held = "SELECT FROM pg_locks WHERE relation = 'projections'::regclass";
+          await until(20_000, async () => (await sql.query(held)).length > 0, "it is locked there");
+          reads = Array.from({ length: READS_AT_ONCE }, told);
+          const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+          const allWait = async () => (await sql.query(waiting)).length === READS_AT_ONCE;
+          await until(20_000, allWait, "all connections of reads wait");
+          assert.equal((await ask(server.url, "/readyz")).status, "ready");
+        });
+        await Promise.all(reads);
+      } finally {
+        await Promise.allSettled(reads);
+        await primary.close();
+      }
+    }),
+);
+
+/** Sooner than a read is given up (15 s), and later than a replica that hangs. */
+const REFUSED_MS_MAX = 12_000;
+
+onPostgres(
+  "replica: one that hangs is not waited for as long as a read may take",
+  (postgres) =>
+    withReplica(postgres, async (server, sql, replica) => {
+      await ask(server.url, "/v1/kpis?project=prj_default");
+      const backends = await sql.query<{ pid: number }>(
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'footfall'",
+      );
+      const pids = [replica.pid, ...backends.map(({ pid }) => pid)];
+      for (const pid of pids) Deno.kill(pid, "SIGSTOP");
+      try {
+        for (let times = 0; times < 3; times++) {
+          await within(REFUSED_MS_MAX, askRefused(server.url), "Refusing a read");
+        }
+      } finally {
+        for (const pid of pids) Deno.kill(pid, "SIGCONT");
+      }
+      const path = `${server.url}/v1/kpis?project=prj_default`;
+      const headers = { "Authorization": `Bearer ${await operatorToken()}` };
+      const answers = async () => {
+        const reply = await fetch(path, { headers });
+        await reply.body?.cancel();
+        return reply.ok;
+      };
+      await until(20_000, answers, "reads are answered again");
     }),
 );
 
@@ -201,6 +268,10 @@ onPostgres(
     const other = await startServer({ ...postgres.env, DATABASE_URL: otherUrl });
     assert.equal(await other.stop(), 0);
     await postViews(server.url, API_KEY);
+    // Before anything else has found out: a picture is read like all else.
+    const picture = `/v1/heatmaps/captures/cap_${"0".repeat(20)}?project=prj_default`;
+    const headers = { "Authorization": `Bearer ${await operatorToken()}` };
+    assert.equal((await fetch(server.url + picture, { headers })).status, 503);
     const { status, checks } = await ask(server.url, "/readyz");
     assert.equal(status, "degraded");
     assert.match(checks.replica.message, FOREIGN);

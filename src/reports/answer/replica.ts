@@ -27,6 +27,8 @@ export interface Replica {
    * DatabaseUnavailable of the primary, which is asked where the two differ
    */
   check(): Promise<void>;
+  /** Throws as `check`, which it leaves where the last one found nothing amiss: to be called before what it answers. */
+  assertOurs(): Promise<void>;
   /** Returns how it is now. Never throws. */
   status(): Promise<ReplicaStatus>;
 }
@@ -94,12 +96,21 @@ async function ofReplica<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
+/** Whether the replica has replayed the log up to a position; null: it has none to compare. */
+async function hasReplayed(replica: Sql, position: string | null): Promise<boolean | null> {
+  const asked = rowOf<{ has: boolean | null }>(replica, HAS_REPLAYED, [position]);
+  return (await ofReplica(promptly(asked)))?.has ?? null;
+}
+
 /** Returns when the first migration was applied; null: a logical replica without that row. */
 async function madeAt(sql: Sql): Promise<string | null> {
   return (await sql.query<{ at: string }>(MADE_AT))[0]?.at ?? null;
 }
 
-/** Compares the replica's positions in the write-ahead log, and rows of its journal, with the primary's. */
+/**
+ * Compares the replica's positions in the write-ahead log, and rows of its journal, with the primary's.
+ * @param replica connections of their own: reads under way are not waited for, and what hangs is given up soon
+ */
 export function createReplica(primary: Sql, replica: Sql): Replica {
   let primaryMadeAt: string | null = null;
   /** Whether the last check found it to be of the primary's installation. */
@@ -122,6 +133,10 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
     if (!isOurs) throw new ForeignReplica(FOREIGN);
   }
 
+  async function assertOurs(): Promise<void> {
+    if (!isOurs) await check();
+  }
+
   async function waitedFor(projectIds: readonly number[], msMax: number): Promise<boolean> {
     const endsAtMs = performance.now() + msMax;
     const written = await rowOf<{ position: string }>(
@@ -131,10 +146,7 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
     const position = written?.position ?? null;
     let rows: readonly number[] | null = null;
     for (;;) {
-      const replayed = await ofReplica(
-        rowOf<{ has: boolean | null }>(replica, HAS_REPLAYED, [position]),
-      );
-      let has = replayed?.has ?? null;
+      let has = await hasReplayed(replica, position);
       if (has === null) {
         rows ??= await lastRows(primary, projectIds);
         const known = await ofReplica(lastRows(replica, projectIds));
@@ -149,7 +161,7 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
   async function lagging(projectIds: readonly number[], msMax: number) {
     const has = await waitedFor(projectIds, msMax);
     // After the wait, as a replica of a new database may lack its tables for a moment.
-    if (!isOurs) await check();
+    await assertOurs();
     return has ? null : countLacked;
   }
 
@@ -166,5 +178,5 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
     }
   }
 
-  return { lagging, check, status };
+  return { lagging, check, assertOurs, status };
 }

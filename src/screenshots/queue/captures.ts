@@ -47,6 +47,7 @@ export function createCaptures(options: CapturesOptions): Captures {
   const {
     database: sql,
     reads,
+    replica = null,
     segments,
     pool,
     projection,
@@ -64,6 +65,7 @@ export function createCaptures(options: CapturesOptions): Captures {
   const services = {
     sql,
     reads,
+    replica,
     segments,
     pool,
     projection,

@@ -57,6 +57,8 @@ function lately(days: number, nowMs: number): Span {
 /** Where captures read what was visited: the database that answers reads, and what it read before. */
 export interface VisitReads extends ScanServices {
   readonly reads: Database;
+  /** Absent or null: reads ask the database that is written to. */
+  readonly replica?: { assertOurs(): Promise<void> } | null;
 }
 
 /** One moment of a project. */
@@ -64,10 +66,11 @@ type Visits = Pick<Read, "sql" | "scope" | "timelines">;
 
 /** Works on one moment of a project, of which everything but what bots did is selected. */
 async function onVisits<T>(
-  { reads, ...services }: VisitReads,
+  { reads, replica, ...services }: VisitReads,
   projectId: number,
   work: (source: Visits) => Promise<T>,
 ): Promise<T> {
+  await replica?.assertOurs();
   const scope: Scope = { projectId, siteHost: null, bots: "exclude", filters: [] };
   return await reads.transaction(async (sql) => {
     await sql.script(READ_SNAPSHOT);
