@@ -142,7 +142,8 @@ onBothEngines(
     const database = await openWithProjects(db);
     const lagging = () => Promise.resolve(() => Promise.resolve(3));
     const check = () => Promise.resolve();
-    const replica = { lagging, check, status: () => Promise.resolve("behind" as const) };
+    const status = () => Promise.resolve("behind" as const);
+    const replica = { lagging, check, assertOurs: check, status };
     const services = { ...stopped(database).services, replica, database };
     const url = new URL("http://x/v1/events");
     const headers = { Accept: "application/x-ndjson" };
