@@ -2,7 +2,7 @@ import type { LazyColumn } from "../timelines/lazy_columns.ts";
 import { type Filter, isSessionField, onEvents } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import type { EventPasses } from "./event_test.ts";
-import type { FilteredPart, FilteredTimelines, ScanManner } from "./filtered_timelines.ts";
+import type { FilteredTimelines, ScanManner } from "./filtered_timelines.ts";
 import type { ScanSource } from "./read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
 import { sessionPasses } from "./session_tests.ts";
@@ -24,11 +24,11 @@ export interface SelectedTimelines {
     inputs: () => Inputs,
     manner?: SelectedManner,
   ) => Promise<Counts>;
-  /** Like `scan`, but hands over the counts of each part while its columns are in memory. */
+  /** Like `scan`, but hands over the counts of each part: all events of an actor are in the same one. */
   readonly scanParts: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: () => Inputs,
-    take: (counts: Counts, part: FilteredPart) => void | Promise<void>,
+    take: (counts: Counts) => void | Promise<void>,
     manner?: SelectedManner,
   ) => Promise<void>;
 }
@@ -85,7 +85,7 @@ export async function selectTimelines(
     scan: (kind, inputs, manner = {}) => loaded.scan(kind, inputs, mannerOf(manner)),
     scanParts: async (kind, inputs, take, manner = {}) => {
       for await (const part of loaded.parts()) {
-        await take(await part.scan(kind, inputs(), mannerOf(manner)), part);
+        await take(await part.scan(kind, inputs(), mannerOf(manner)));
       }
     },
   };
