@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { JOURNEY_STEPS_MAX } from "../../limits.ts";
-import { termDigests } from "../../query/filter_conditions.ts";
 import { readJson } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
-import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
+import { readIds } from "../../scans/value_texts.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
 import type { Behind } from "../behind/behind_tally.ts";
 import { filtersOfMatches } from "../answer/report.ts";
@@ -26,22 +25,6 @@ const JourneyNumber = z.strictObject({
 
 type Node = z.output<typeof Node>;
 
-/** Returns the ids of texts; texts that the project never had are missing. */
-async function idsOf(
-  { sql, scope }: Pick<Read, "sql" | "scope">,
-  texts: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const params = new SqlParams();
-  const rows = await sql.query<{ id: number; term: string }>(
-    `SELECT term_id AS id, term FROM terms
-    WHERE project_id = ${params.int(scope.projectId)} AND digest = ANY (${
-      params.uuids(termDigests(texts))
-    })`,
-    params.values,
-  );
-  return new Map(rows.map(({ id, term }) => [term, id]));
-}
-
 /** Resolves the nodes that a way must go through; null: no way can. */
 async function wantedSteps(
   read: Read,
@@ -49,7 +32,10 @@ async function wantedSteps(
   { top }: JourneyParameters,
   way: readonly Node[],
 ): Promise<WantedStep[] | null> {
-  const ids = await idsOf(read, way.flatMap(({ value }) => value ?? []));
+  const { sql, scope } = read;
+  // Names are terms as paths are.
+  const texts = await readIds(sql, scope, "path", way.flatMap(({ value }) => value ?? []));
+  const ids = new Map([...texts].map(([id, text]) => [text, id]));
   // A page view without a path has the path id 0.
   const idOf = (value: string | null) => value === null ? 0 : ids.get(value);
   const isOther = way.some(({ kind }) => kind === "other");
