@@ -1,4 +1,4 @@
-import { asLong } from "../http/long_reply.ts";
+import { asLong, headOfLong } from "../http/long_reply.ts";
 import { Problem } from "../problem.ts";
 import { type ApiExchange, type Principal, requirePrincipal } from "./access.ts";
 import type { OpenStreams } from "./revocation_watch.ts";
@@ -31,7 +31,7 @@ export class LongReplies implements OpenStreams {
     if (reply.body === null) return reply;
     if (request.method === "HEAD") {
       void reply.body.cancel().catch(() => {});
-      return new Response(null, reply);
+      return headOfLong(reply);
     }
     const written = { principal: requirePrincipal(who), cut: new AbortController() };
     this.#written.add(written);

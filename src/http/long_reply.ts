@@ -13,3 +13,11 @@ export function asLong(reply: Response): Response {
 export function isLong(reply: Response): boolean {
   return long.has(reply);
 }
+
+/**
+ * Returns the reply to a HEAD where that to a GET is written while it is read. Its empty body is a
+ * stream: a null one is sent as `Content-Length: 0`, which tells that there is nothing to read.
+ */
+export function headOfLong(init: ResponseInit): Response {
+  return new Response(ReadableStream.from([]), init);
+}

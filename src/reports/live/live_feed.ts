@@ -1,6 +1,6 @@
 import { prefersToJson } from "../../http/accept.ts";
 import type { Log } from "../../http/log.ts";
-import { asLong } from "../../http/long_reply.ts";
+import { asLong, headOfLong } from "../../http/long_reply.ts";
 import {
   LIVE_HEARTBEAT_MS,
   LIVE_INTERVAL_MS,
@@ -231,7 +231,7 @@ export class LiveFeed {
     }
     if (asked.request.method === "HEAD") {
       leave();
-      return new Response(null, { headers: HEADERS });
+      return headOfLong({ headers: HEADERS });
     }
     const listener = new Listener(first, terms, this.#options.now, (left) => {
       channel.listeners.delete(left);

@@ -222,10 +222,10 @@ feedTest("streams are bounded, and a place is given back", async () => {
   const third = new Messages(await feed.answer(asked(), FOR_EVER));
   await third.data();
   await second.leave();
-  // A HEAD has no body that could be read or left.
+  // The reply to a HEAD has nothing to read, and takes no seat.
   const head = await feed.answer(asked("", { method: "HEAD" }), FOR_EVER);
   assert.equal(head.headers.get("content-type"), "text/event-stream");
-  assert.equal(head.body, null);
+  assert.equal(await head.text(), "");
   assert.equal(feed.listeners, 1);
   await feed.close();
 });
