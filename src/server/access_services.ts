@@ -123,7 +123,7 @@ export function createAccess(parts: AccessParts) {
     : { settings: config.oidc, provider: createOidcProvider(config.oidc, now) };
   const signInWays: PeopleServices["signInWays"] = {
     passkeys: ({ request, peer }) => takesPasskeys(facts.ownAddress(request, peer)),
-    oidc: oidc === null ? null : { name: oidc.settings.name },
+    oidc: config.oidc,
   };
   const sealer = createSealer(sql, now);
   const kept = { epochs, tokens, liveSessions, listedTokens, assertHolds, authorize };

@@ -103,7 +103,7 @@ function ownPasskeyRoutes(services: PasskeyServices): DocumentedRoute[] {
       doc: {
         summary: "Remove one of one's own passkeys",
         success: { status: 204, description: "It opens nothing any more" },
-        problems: ["not_found"],
+        problems: ["not_found", "last_owner"],
       },
     },
   ];

@@ -112,7 +112,7 @@ async function withClaimedRole(sql: Sql, person: Person, claims: OidcClaims): Pr
   const role = claimedRole(claims.roles);
   if (role === null || role === person.role) return person;
   try {
-    return await changePerson(sql, person.id, { role });
+    return await changePerson(sql, person.id, { role }, claims.issuer);
   } catch (error) {
     if (error instanceof Problem && error.code === "last_owner") return person;
     throw error;

@@ -14,7 +14,7 @@ import {
   requireSignedIn,
   signIn,
 } from "../people/signed_in.ts";
-import { personReply } from "../people/people.ts";
+import { assertOwnerSignsIn, personReply } from "../people/people.ts";
 import type { Sealer } from "../sealed_value.ts";
 import { nameText } from "../../text_schemas.ts";
 import {
@@ -166,7 +166,7 @@ export async function postPasskey(
   return json(added, 201);
 }
 
-/** `DELETE /v1/auth/passkeys/{id}`: 204. */
+/** `DELETE /v1/auth/passkeys/{id}`: 204. Throws `last_owner` where nobody could sign in as one any more. */
 export async function deletePasskey(
   services: PasskeyServices,
   exchange: ApiExchange,
@@ -174,6 +174,9 @@ export async function deletePasskey(
   const { person } = requireSignedIn(exchange.who);
   await services.sql.transaction(async (sql) => {
     const { name } = await removePasskey(sql, person.id, exchange.params["id"] ?? "");
+    if (person.role === "owner") {
+      await assertOwnerSignsIn(sql, services.signInWays.oidc?.issuer ?? null);
+    }
     await recordAudit(sql, {
       ...enteringAs(services, exchange, person.email),
       what: "passkey.remove",

@@ -194,13 +194,19 @@ export interface PersonPatch {
 
 /**
  * Changes what the patch names, in a transaction of the caller's. A change of role or projects ends
- * the tokens made before. Throws `not_found`, `last_owner`.
+ * the tokens made before. `issuer` as in `lockOwners`; it matters where the patch names a role.
+ * Throws `not_found`, `last_owner`.
  */
-export async function changePerson(sql: Sql, id: string, patch: PersonPatch): Promise<Person> {
-  const owners = await lockOwners(sql);
+export async function changePerson(
+  sql: Sql,
+  id: string,
+  patch: PersonPatch,
+  issuer: string | null = null,
+): Promise<Person> {
+  const owners = await lockOwners(sql, issuer);
   const person = await requirePerson(sql, id);
   const role = patch.role ?? person.role;
-  if (role !== "owner") assertNotLast(owners, id);
+  if (role !== "owner") assertNotLast(owners, person);
   const projects = projectsLiteral(role, patch.projects ?? person.projects);
   const [row] = await sql.query(
     `UPDATE people p SET name = $2::text, role = $3::text, projects = $4::text::text[],
@@ -215,33 +221,54 @@ export async function changePerson(sql: Sql, id: string, patch: PersonPatch): Pr
 
 /**
  * Removes a person with their sessions, links and passkeys, in a transaction of the caller's.
- * Throws `not_found`, `last_owner`.
+ * `issuer` as in `lockOwners`. Throws `not_found`, `last_owner`.
  */
-export async function removePerson(sql: Sql, id: string): Promise<Person> {
-  const owners = await lockOwners(sql);
+export async function removePerson(sql: Sql, id: string, issuer: string | null): Promise<Person> {
+  const owners = await lockOwners(sql, issuer);
   const person = await requirePerson(sql, id);
-  assertNotLast(owners, id);
+  assertNotLast(owners, person);
   await sql.query("DELETE FROM people WHERE person_id = $1::text", [id]);
   return person;
 }
 
 /**
- * Ids of the owners who can sign in. Nobody's role or projects change until the transaction ends, as
- * whoever changes people takes this lock first.
+ * Ids of the owners who can sign in: by a password, a passkey, or the identity provider `issuer`
+ * (null: none is configured). Nobody's role or projects change until the transaction ends, as whoever
+ * changes people takes this lock first.
  */
-export async function lockOwners(sql: Sql): Promise<string[]> {
-  const rows = await sql.query<{ person_id: string; joined_at: Date | null }>(
-    "SELECT person_id, joined_at FROM people WHERE role = 'owner' ORDER BY person_id FOR UPDATE",
+export async function lockOwners(sql: Sql, issuer: string | null): Promise<string[]> {
+  const rows = await sql.query<{ person_id: string; signs_in: boolean }>(
+    `SELECT p.person_id, p.joined_at IS NOT NULL AND (
+        p.password IS NOT NULL
+        OR EXISTS (SELECT FROM passkeys k WHERE k.person_id = p.person_id)
+        OR EXISTS (SELECT FROM oidc_identities i
+          WHERE i.person_id = p.person_id AND i.issuer = $1::text)
+      ) AS signs_in
+    FROM people p WHERE p.role = 'owner' ORDER BY p.person_id FOR UPDATE OF p`,
+    [issuer],
   );
-  return rows.filter((row) => row.joined_at !== null).map((row) => row.person_id);
+  return rows.filter((row) => row.signs_in).map((row) => row.person_id);
 }
 
-function assertNotLast(owners: readonly string[], id: string): void {
-  if (owners.length !== 1 || owners[0] !== id) return;
-  throw new Problem(
+/**
+ * Throws `last_owner` where this person is an owner who has joined, and no other one can sign in:
+ * they may be let in again from the server's machine, but nobody else could let anybody in.
+ */
+function assertNotLast(owners: readonly string[], { id, role, joinedAt }: Person): void {
+  if (role !== "owner" || joinedAt === null || owners.some((other) => other !== id)) return;
+  throw lastOwner();
+}
+
+function lastOwner(): Problem {
+  return new Problem(
     "last_owner",
     "This is the last owner who can sign in. Make somebody else an owner first.",
   );
+}
+
+/** Throws `last_owner` where no owner can sign in any more; `issuer` as in `lockOwners`. */
+export async function assertOwnerSignsIn(sql: Sql, issuer: string | null): Promise<void> {
+  if ((await lockOwners(sql, issuer)).length === 0) throw lastOwner();
 }
 
 /** What is kept of a person's password; null: they have none, or there is no such person. */

@@ -173,19 +173,20 @@ export async function patchPerson(
   services: PeopleServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  const { sql, liveSessions } = services;
+  const { sql, liveSessions, signInWays } = services;
+  const issuer = signInWays.oidc?.issuer ?? null;
   requireEveryProject(requirePrincipal(exchange.who));
   const patch = await readJson(exchange.request, PersonChange);
   const id = exchange.params.id ?? "";
   const changed = await sql.transaction(async (inside) => {
     // Before anything is read of them, as what is read is written back.
-    await lockOwners(inside);
+    await lockOwners(inside, issuer);
     const before = await requirePerson(inside, id);
     const role = patch.role ?? before.role;
     await assertMayRule(inside, exchange.who, [before.role, role]);
     const isKept = patch.projects === undefined && role !== "owner";
     const projects = isKept ? before.projects : await projectsOf(inside, role, patch.projects);
-    const after = await changePerson(inside, id, { name: patch.name, role, projects });
+    const after = await changePerson(inside, id, { name: patch.name, role, projects }, issuer);
     const isOther = after.rights !== before.rights;
     await recordAudit(inside, {
       ...askedBy(services, exchange),
@@ -205,13 +206,14 @@ export async function deletePerson(
   services: PeopleServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  const { sql, liveSessions } = services;
+  const { sql, liveSessions, signInWays } = services;
+  const issuer = signInWays.oidc?.issuer ?? null;
   requireEveryProject(requirePrincipal(exchange.who));
   await sql.transaction(async (inside) => {
-    await lockOwners(inside);
+    await lockOwners(inside, issuer);
     const { id, role } = await requirePerson(inside, exchange.params.id ?? "");
     await assertMayRule(inside, exchange.who, [role]);
-    const { email } = await removePerson(inside, id);
+    const { email } = await removePerson(inside, id, issuer);
     const by = askedBy(services, exchange);
     await recordAudit(inside, { ...by, what: "person.remove", subject: `${email}, ${role}` });
   });

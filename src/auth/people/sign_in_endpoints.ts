@@ -46,7 +46,7 @@ export interface PeopleServices extends AuditServices {
   readonly signInWays: {
     /** Whether browsers take passkeys at the address that was asked. */
     readonly passkeys: (exchange: Pick<ApiExchange, "request" | "peer">) => boolean;
-    readonly oidc: { readonly name: string } | null;
+    readonly oidc: { readonly name: string; readonly issuer: string } | null;
   };
 }
 
@@ -107,7 +107,7 @@ export async function getAuth(
     ownerExists: await ownerExists(sql),
     password: isHere,
     passkeys: isHere && passkeys(exchange),
-    oidc: isHere ? oidc : null,
+    oidc: isHere && oidc !== null ? { name: oidc.name } : null,
   });
 }
 
@@ -150,7 +150,7 @@ export async function postOwner(
     await useLink(inside, secret, nowMs);
     // Somebody invited to be the owner who comes by the set-up link instead.
     const invited = await findPersonByEmail(inside, email);
-    if (invited?.joinedAt === null) await removePerson(inside, invited.id);
+    if (invited?.joinedAt === null) await removePerson(inside, invited.id, null);
     const person = await createPerson(inside, {
       email,
       name,

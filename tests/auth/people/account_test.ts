@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { addPasskey } from "../../../src/auth/passkeys/passkeys.ts";
 import { hashPassword } from "../../../src/auth/people/passwords.ts";
 import { setPassword } from "../../../src/auth/people/people.ts";
 import { assertProblem } from "../../support/app.ts";
@@ -34,6 +35,23 @@ Deno.test("account: who is signed in, and one's own name", async () => {
     400,
     "invalid_body",
   );
+});
+
+Deno.test("account: the only owner keeps the passkey that is their only way in", async () => {
+  const { id } = await people.person("owner");
+  const browser = await people.browserOf(id);
+  const passkey = { publicKey: new Uint8Array(1), counter: 0, transports: [] };
+  for (const credentialId of ["one", "two"]) {
+    const added = { ...passkey, credentialId };
+    await addPasskey(people.sql, { personId: id, name: "x", passkey: added, nowMs: Date.now() });
+  }
+  const remove = (name: string) => browser.ask("DELETE", `/v1/auth/passkeys/${name}`);
+  assert.equal((await remove("one")).status, 204);
+  assertProblem(await remove("two"), 409, "last_owner");
+  const { body } = await browser.ask("GET", "/v1/auth/passkeys");
+  assert.deepEqual(body.passkeys.map((kept: { id: string }) => kept.id), ["two"]);
+  assert.equal((await browser.ask("POST", "/v1/auth/password", { next: NEXT })).status, 204);
+  assert.equal((await remove("two")).status, 204);
 });
 
 Deno.test("sessions: listed with device and place, ended one by one, and nobody else's", async () => {

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { changePerson, createPerson } from "../../../src/auth/people/people.ts";
+import { addPasskey, removePasskey } from "../../../src/auth/passkeys/passkeys.ts";
+import {
+  assertOwnerSignsIn,
+  changePerson,
+  createPerson,
+  removePerson,
+} from "../../../src/auth/people/people.ts";
 import type { Database } from "../../../src/db/sql.ts";
 import { TestApp } from "../../support/app.ts";
 import { onBothEngines } from "../../support/databases.ts";
@@ -15,14 +21,14 @@ const ATTEMPTS: readonly (readonly [string, string])[] = [
   ["DELETE", "PATCH"],
 ];
 
-/** An owner who can sign in. */
-async function owner(sql: Database): Promise<string> {
+/** An owner, who can sign in if there is what is kept of a password. */
+async function owner(sql: Database, password: string | null = "scrypt$"): Promise<string> {
   const { id } = await createPerson(sql, {
     email: `${crypto.randomUUID()}@example.com`,
     name: "Owner",
     role: "owner",
     projects: "*",
-    password: null,
+    password,
     hasJoined: true,
     nowMs: Date.now(),
   });
@@ -57,6 +63,44 @@ onBothEngines("last owner: of two who are removed or demoted at once, one stays"
   } finally {
     await app.stop();
   }
+});
+
+onBothEngines("last owner: who has no way in is none, and the last way in stays", async (_, db) => {
+  const sql = await db.open();
+  const issuer = "https://login.example.com";
+  const [leaving, other] = [await owner(sql), await owner(sql, null)];
+  const stays = (id: string) =>
+    assert.rejects(changePerson(sql, id, { role: "viewer" }, issuer), { code: "last_owner" });
+  const undone = new Error("undone");
+  const mayGo = (id: string, by: string | null) =>
+    assert.rejects(
+      sql.transaction(async (inside) => {
+        await removePerson(inside, id, by);
+        throw undone;
+      }),
+      undone,
+    );
+  await stays(leaving);
+  await mayGo(other, null);
+  const nowMs = Date.now();
+  const now = new Date(nowMs).toISOString();
+  await sql.query(
+    `INSERT INTO oidc_identities (issuer, subject, person_id, created_at, last_used_at)
+    VALUES ($1::text, 'ada', $2::text, $3::text::timestamptz, $3::text::timestamptz)`,
+    [issuer, other, now],
+  );
+  await mayGo(leaving, issuer);
+  // Whoever signs in at a provider signs in nowhere once another one, or none, is configured.
+  for (const by of ["https://other.example.com", null]) {
+    await assert.rejects(removePerson(sql, leaving, by), { code: "last_owner" });
+  }
+  const passkey = { credentialId: "a", publicKey: new Uint8Array(1), counter: 0, transports: [] };
+  await addPasskey(sql, { personId: other, name: "Laptop", passkey, nowMs });
+  await mayGo(leaving, null);
+  await removePerson(sql, leaving, null);
+  await assertOwnerSignsIn(sql, null);
+  await removePasskey(sql, other, "a");
+  await assert.rejects(assertOwnerSignsIn(sql, null), { code: "last_owner" });
 });
 
 onBothEngines("a rename leaves the role that another owner gives meanwhile", async (_, db) => {
