@@ -5,7 +5,7 @@ import { json } from "../../http/reply.ts";
 import { Problem } from "../../problem.ts";
 import type { ApiExchange } from "../access.ts";
 import { askedBy } from "../audited.ts";
-import { takeAttempt } from "./attempts.ts";
+import { judgeAttempt } from "./attempts.ts";
 import { requireCredentials } from "./credentials.ts";
 import { expireLinksOf } from "./links.ts";
 import { assertGoodPassword, hashPassword } from "./passwords.ts";
@@ -166,13 +166,14 @@ export async function postPassword(
     const use = { use: change, beforehand: hash, refused: notCurrent };
     await requireCredentials(sql, attempt, current, use);
   } else {
-    await takeAttempt(sql, attempt);
-    await hash();
-    await sql.transaction(async (inside) => {
-      if (await passwordOf(inside, personId) !== null) {
-        throw new Problem("invalid_credentials", "Give the password until now as `current`.");
-      }
-      await change(inside);
+    await judgeAttempt(sql, attempt, async () => {
+      await hash();
+      await sql.transaction(async (inside) => {
+        if (await passwordOf(inside, personId) !== null) {
+          throw new Problem("invalid_credentials", "Give the password until now as `current`.");
+        }
+        await change(inside);
+      });
     });
   }
   liveSessions.invalidate();

@@ -58,15 +58,36 @@ const TAKE = `
   WHERE (SELECT count(*) FROM unnest(a.tried_at) at WHERE at > $3::text::timestamptz) < $4::int
   RETURNING 1`;
 
+const boundsOf = (attempt: Attempt): Bound[] =>
+  [accountOf(attempt), placeOf(attempt)]
+    .map((subject) => ({ subject, attemptsMax: SIGN_IN_ATTEMPTS_MAX }));
+
 /**
  * Counts an attempt before it is judged, for the account and for the address, so that many at once
  * are no way around the bound; on every server together. Throws `too_many_attempts` (429), and then
  * counts nothing.
  */
 export async function takeAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  const subjects = [accountOf(attempt), placeOf(attempt)];
-  const bounds = subjects.map((subject) => ({ subject, attemptsMax: SIGN_IN_ATTEMPTS_MAX }));
-  await takeWithin(sql, bounds, attempt.nowMs);
+  await takeWithin(sql, boundsOf(attempt), attempt.nowMs);
+}
+
+/**
+ * Counts an attempt and judges it. What `judge` throws besides `invalid_credentials` takes it back:
+ * what could not be judged, as there was no room for it, has not failed.
+ */
+export async function judgeAttempt<T>(
+  sql: Sql,
+  attempt: Attempt,
+  judge: () => Promise<T>,
+): Promise<T> {
+  await takeAttempt(sql, attempt);
+  try {
+    return await judge();
+  } catch (error) {
+    const hasFailed = error instanceof Problem && error.code === "invalid_credentials";
+    if (!hasFailed) await forgiveWithin(sql, boundsOf(attempt), attempt.nowMs);
+    throw error;
+  }
 }
 
 /** Counts an attempt within each of the bounds, as `takeAttempt` does. Throws `too_many_attempts`. */

@@ -1,6 +1,6 @@
 import type { Sql } from "../../db/sql.ts";
 import { Problem } from "../../problem.ts";
-import { type Attempt, forgiveAttempt, takeAttempt } from "./attempts.ts";
+import { type Attempt, forgiveAttempt, judgeAttempt } from "./attempts.ts";
 import { hashPassword, isPassword, isWeakHash } from "./passwords.ts";
 import { passwordOf, type Person, PERSON_COLUMNS, personOfRow, setPassword } from "./people.ts";
 
@@ -44,20 +44,21 @@ export async function requireCredentials<T>(
   password: string,
   { use, beforehand, refused = wrong }: CredentialUse<T>,
 ): Promise<T> {
-  await takeAttempt(sql, attempt);
-  const [row] = await sql.query<CredentialRow>(LOOK_UP, [attempt.email]);
-  const stored = row?.password ?? null;
-  if (!await isPassword(password, stored, row?.other ?? null)) throw refused();
-  if (row === undefined || stored === null) throw refused();
-  const person = personOfRow(row);
-  const fresh = isWeakHash(stored) ? await hashPassword(password) : null;
-  await beforehand?.();
-  const used = await sql.transaction(async (inside) => {
-    if (await passwordOf(inside, person.id) !== stored) throw refused();
-    if (fresh !== null) {
-      await setPassword(inside, { personId: person.id, password: fresh, nowMs: attempt.nowMs });
-    }
-    return await use(inside, person);
+  const used = await judgeAttempt(sql, attempt, async () => {
+    const [row] = await sql.query<CredentialRow>(LOOK_UP, [attempt.email]);
+    const stored = row?.password ?? null;
+    if (!await isPassword(password, stored, row?.other ?? null)) throw refused();
+    if (row === undefined || stored === null) throw refused();
+    const person = personOfRow(row);
+    const fresh = isWeakHash(stored) ? await hashPassword(password) : null;
+    await beforehand?.();
+    return await sql.transaction(async (inside) => {
+      if (await passwordOf(inside, person.id) !== stored) throw refused();
+      if (fresh !== null) {
+        await setPassword(inside, { personId: person.id, password: fresh, nowMs: attempt.nowMs });
+      }
+      return await use(inside, person);
+    });
   });
   await forgiveAttempt(sql, attempt);
   return used;

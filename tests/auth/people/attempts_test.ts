@@ -3,6 +3,7 @@ import {
   type Attempt,
   deleteOldAttempts,
   forgiveAttempt,
+  judgeAttempt,
   takeAttempt,
 } from "../../../src/auth/people/attempts.ts";
 import {
@@ -57,6 +58,21 @@ onBothEngines(
     assert.equal(await taken([attempt({ nowMs: last + 60_000 })]), 1);
   },
 );
+
+onBothEngines("attempts: what could not be judged has not failed", async (_, db) => {
+  const sql = await openMigrated(db);
+  const tried = (code: "overloaded" | "invalid_credentials", i: number) =>
+    assert.rejects(
+      judgeAttempt(sql, attempt({ nowMs: NOW_MS + i }), () => {
+        throw new Problem(code, "");
+      }),
+      { code },
+    );
+  for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) await tried("overloaded", i);
+  for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) await tried("invalid_credentials", i);
+  const judged = judgeAttempt(sql, attempt({ nowMs: NOW_MS + 100 }), () => Promise.resolve());
+  await assert.rejects(judged, { code: "too_many_attempts" });
+});
 
 onBothEngines(
   "attempts: who gets in has failed no more; their address has as often as before",

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { requireCredentials } from "../../../src/auth/people/credentials.ts";
 import { hashPassword, isWeakHash, SCRYPT_COST } from "../../../src/auth/people/passwords.ts";
+import { SIGN_IN_ATTEMPTS_MAX } from "../../../src/auth/people/people_limits.ts";
+import { Problem } from "../../../src/problem.ts";
 import { assertProblem } from "../../support/app.ts";
 import { PASSWORD, PersonBrowser } from "../../support/person_browser.ts";
 import { sharedPeopleApp } from "../../support/people_database.ts";
@@ -117,6 +120,20 @@ Deno.test("sign-in: ten may fail in 15 minutes for one account, from wherever th
   assert.equal((await browser.signIn(email)).body.person.id, id);
   // Who got in has failed no more.
   assert.equal((await fail(1)).status, 401);
+});
+
+Deno.test("sign-in: whoever was told that there is no room can still sign in", async () => {
+  const { email } = await withPassword();
+  const crowded = () => Promise.reject(new Problem("overloaded", "Try again."));
+  for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) {
+    const attempt = { email, address: "198.51.100.77", nowMs: Date.now() };
+    const use = () => Promise.resolve();
+    await assert.rejects(
+      requireCredentials(people.sql, attempt, PASSWORD, { use, beforehand: crowded }),
+      { code: "overloaded" },
+    );
+  }
+  assert.equal((await new PersonBrowser(people.app).signIn(email)).status, 200);
 });
 
 Deno.test("sign-in: ten may fail for one address, whoever is tried; others sign in", async () => {
