@@ -91,7 +91,8 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
     flush,
     leave() {
       if (pauseMs()) return;
-      for (let sent; (sent = send(true, true));) sent.then(wake);
+      // The timer may have been set by a failure, for more patience than is needed now.
+      for (let sent; (sent = send(true, true));) sent.then(stopTimer).then(wake);
     },
     retry() {
       forget();

@@ -141,6 +141,27 @@ browserTest("503: tries again by itself, with the same event id", async (visit) 
   assert.equal(new Set(ids(visit.gate.events())).size, 1);
 });
 
+browserTest(
+  "503 until the page is hidden: the next event waits no longer than any",
+  async (visit) => {
+    const page = await visit.client();
+    visit.gate.fault = refusal(503);
+    await page.evaluate(async () => {
+      footfall.track("one");
+      // By then it would wait for more than half a minute.
+      for (let i = 0; i < 7; i++) await footfall.flush();
+    });
+    visit.gate.fault = () => null;
+    await page.evaluate(() => {
+      Object.defineProperty(document, "hidden", { value: true });
+      document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+    });
+    await visit.arrived("one");
+    await page.evaluate(() => footfall.track("two"));
+    await visit.arrived("one", "two");
+  },
+);
+
 browserTest("poison: rejected events are dropped, alone or among others", async (visit) => {
   const page = await visit.client();
   await page.evaluate(async () => {
