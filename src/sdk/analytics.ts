@@ -62,7 +62,10 @@ function watchPage(
   setInterval(adopt, Limit.ADOPTIONS_MS, true);
 }
 
-/** @param apiKey "": the client does nothing */
+/**
+ * @param apiKey "": the client does nothing
+ * @param endpoint the whole address that events go to
+ */
 function createClient(apiKey: string, endpoint: string, options: Options): Client {
   const inPage = apiKey && globalThis.document;
   const log = (...what: unknown[]) => options.debug && console.info("[footfall]", ...what);
@@ -140,7 +143,8 @@ export function createAnalytics(options: Options): Analytics {
     const apiKey = options.apiKey!.trim();
     const endpoint = options.endpoint!.trim();
     if (apiKey && endpoint) {
-      const to = endpoint.replace(/\/+$/, "");
+      // As the browser resolves it, so that each way to write it is the same.
+      const to = new Request(endpoint.replace(/\/*$/, "/v1/events")).url;
       const name = `${apiKey} ${to}`;
       const client = clients.get(name) ?? createClient(apiKey, to, options);
       clients.set(name, client);
@@ -148,7 +152,7 @@ export function createAnalytics(options: Options): Analytics {
       return client;
     }
   } catch {
-    // Without a key or an endpoint, whatever else stands there.
+    // Without a key or an endpoint, whatever else stands there, or with one that is no address.
   }
   return createClient("", "", Object(options));
 }

@@ -42,8 +42,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
 
   // The page's own policy, which stays as it is until the page is loaded anew.
   globalThis.document?.addEventListener?.("securitypolicyviolation", (event) => {
-    isForbidden ||= event.disposition === "enforce" &&
-      event.blockedURI === new Request(endpoint + "/v1/events").url;
+    isForbidden ||= event.disposition === "enforce" && event.blockedURI === endpoint;
   });
 
   // What is left of a `Retry-After`, whichever page of the origin was told. 401 and 403 are for

@@ -12,6 +12,7 @@ const ENVELOPE_BYTES = 300;
 /** Where events go, and how. */
 export interface Destination extends AnalyticsOptions {
   readonly apiKey: string;
+  /** The whole address. */
   readonly endpoint: string;
   readonly log: (...what: unknown[]) => void;
   readonly settled: (text: string) => string;
@@ -71,7 +72,7 @@ export function openSend(
     const bytes = outlives ? body.length : 0;
     keepaliveBytes += bytes;
     try {
-      const response = await fetch(endpoint + "/v1/events", {
+      const response = await fetch(endpoint, {
         method: "POST",
         body,
         keepalive: outlives,

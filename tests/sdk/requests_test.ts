@@ -109,3 +109,26 @@ browserTest(
     await visit.arrived("one");
   },
 );
+
+browserTest("an endpoint is the address it resolves to, or nothing", async (visit) => {
+  visit.publish({
+    head: visit.module({ endpoint: "https://name:word@collector.test" }),
+    headers: { "Content-Security-Policy": "connect-src 'self'" },
+  });
+  const page = await visit.open();
+  const isOne = await page.evaluate(async (apiKey) => {
+    await fetch("https://elsewhere.test").catch(() => {});
+    footfall.track("one");
+    await footfall.flush();
+    const module: string = "/analytics/sdk.mjs";
+    const { createAnalytics } = await import(module);
+    const client = createAnalytics({ apiKey, endpoint: "/analytics" });
+    client.track("two");
+    await client.flush();
+    return client === createAnalytics({ apiKey, endpoint: `${location.origin}/analytics//` });
+  }, visit.project.publicKey);
+  assert.ok(isOne, "a page has one client of a key and an address");
+  await visit.arrived("two");
+  const said = visit.messages.filter((text) => !text.includes("elsewhere.test"));
+  assert.deepEqual(said, []);
+});
