@@ -21,7 +21,7 @@ export function openStore(inPage: unknown): Store {
   /** Browsers refuse storage, or run out of it, also while a page is open; the page never sees that. */
   const attempt = <T>(work: (storage: Storage) => T): T | undefined => {
     try {
-      return work((inPage && localStorage) as Storage);
+      return work(inPage ? localStorage : undefined!);
     } catch {
       // Memory it is.
     }
