@@ -1,7 +1,7 @@
 /** The narrowest windows that people have: nothing makes a view wider than they are, whatever it is called. */
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
-import { press } from "./acts.ts";
+import { press, tabTo } from "./acts.ts";
 import { dashboardWorld, DEMO, EMPTY, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
@@ -97,6 +97,21 @@ test("narrow: what stands below a name of the settings is read whole", async (vi
     await page.close();
   }
   assert.ok(hints > 0, "there are some");
+});
+
+test("narrow: what Tab comes to in a table that is wider than its dialog is read whole", async (visit) => {
+  const page = await visit.open("", { ...SIZE, widthPx: 400 });
+  await visit.settled(page);
+  await press(page, "Details");
+  await page.waitForSelector(".dialog .row-button");
+  for (const name of ["What is Bounce rate?", "Organic Search", "Direct"]) {
+    await tabTo(page, name);
+    const [left, edge] = await page.evaluate(
+      `[document.activeElement, document.activeElement.closest(".table-scroll")]
+      .map((each) => each.getBoundingClientRect().left)`,
+    ) as [number, number];
+    assert.ok(left >= edge - 1, `${name} begins ${edge - left} px beyond the edge`);
+  }
 });
 
 /** Which figures' names have a line that runs under the button beside it. */
