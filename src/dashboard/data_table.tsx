@@ -19,6 +19,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Left out where the screen is narrow. */
   readonly isMinor?: boolean;
+  /** In the CSV alone: the table says it in another column. */
+  readonly isExportOnly?: boolean;
 }
 
 export interface DataTableProps<Row> {
@@ -269,6 +271,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const bar = bars === undefined ? () => null : barOf(bars, columns, rows, sorting);
   const content = async (progress: (rows: number) => void) =>
     csvOf(columns, sorted(await (allRows?.(progress) ?? rows), columns, sorting));
+  const shown = columns.filter(({ isExportOnly }) => !isExportOnly);
   return (
     <div class="table-block">
       <div
@@ -278,12 +281,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       >
         <table class="table">
           <caption class={isCaptionShown ? "" : "visually-hidden"}>{caption}</caption>
-          <Head columns={columns} sorting={sorting} onSort={isSortable ? sort : null} />
+          <Head columns={shown} sorting={sorting} onSort={isSortable ? sort : null} />
           <tbody>
             {sorted(rows, columns, sorting).map((row, i) => (
               <BodyRow
                 key={rowKey?.(row, i) ?? i}
-                {...{ row, columns, onRow, rowAction }}
+                {...{ row, onRow, rowAction }}
+                columns={shown}
                 bar={bar(row)}
               />
             ))}

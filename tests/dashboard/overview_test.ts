@@ -332,3 +332,20 @@ test("tables and the diagram of ways do not scroll sideways where there is room 
     await page.close();
   }
 });
+
+test("Overview: the CSV of the goals says in which currency they are", async (visit) => {
+  const page = await visit.open("view=overview");
+  await visit.settled(page);
+  await page.evaluate(`URL.createObjectURL = (blob) => {
+    globalThis.saved = blob.text();
+    return "#saved";
+  };
+  HTMLAnchorElement.prototype.click = () => {};
+  [...document.querySelectorAll(".table-block")]
+    .find(({ textContent }) => textContent.startsWith("Goals")).querySelector(".table-foot button").click()`);
+  await visit.until(page, `"saved" in globalThis`);
+  const [head, purchase] = String(await page.evaluate("saved")).split("\r\n");
+  assert.match(head!, /,Value,Currency$/);
+  assert.match(purchase!, /^Purchase,.*,EUR$/);
+  assert.ok(!(await visit.text(page, ".table-block")).includes("Currency"));
+});

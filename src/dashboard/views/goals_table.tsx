@@ -8,7 +8,7 @@ import { matchText } from "../match_editor.tsx";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { Change } from "../kpi_tile.tsx";
 import type { Goal, GoalChange } from "./goals_reading.ts";
-import { Reached } from "./overview_goals.tsx";
+import { CURRENCY, Reached } from "./overview_goals.tsx";
 
 /** A goal's value as it is shown; a dash where it is only counted. */
 export function valueText({ value }: Goal): string {
@@ -92,13 +92,6 @@ function changeColumns(changes: readonly GoalChange[]): readonly Column<Goal>[] 
   ];
 }
 
-/** The export says the currency in a column of its own. */
-const CURRENCY: Column<Goal> = {
-  title: "Currency",
-  value: ({ value }) => value.currency,
-  isMinor: true,
-};
-
 interface GoalsTableProps {
   readonly goals: readonly Goal[];
   readonly asOf: string;
@@ -110,7 +103,6 @@ interface GoalsTableProps {
 /** Every goal with its figures. */
 export function GoalsTable({ goals, asOf, changes, onGoal }: GoalsTableProps) {
   const { from, to } = currentDates();
-  const currencies = new Set(goals.flatMap(({ value }) => value.currency ?? []));
   return (
     <div class="goals-table">
       <DataTable
@@ -119,7 +111,7 @@ export function GoalsTable({ goals, asOf, changes, onGoal }: GoalsTableProps) {
           NAME,
           course(asOf),
           ...FIGURES,
-          ...currencies.size > 0 || changes !== undefined ? [CURRENCY] : [],
+          CURRENCY,
           ...changes === undefined ? [] : changeColumns(changes),
         ]}
         rows={goals}

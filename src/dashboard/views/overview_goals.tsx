@@ -58,6 +58,13 @@ export function Reached({ goal, isTheirs = true, isDrawing = false, children }: 
   );
 }
 
+/** The export says the currency beside the number. */
+export const CURRENCY: Column<GoalResult> = {
+  title: "Currency",
+  value: ({ value }) => value.currency,
+  isExportOnly: true,
+};
+
 const COLUMNS: readonly Column<GoalResult>[] = [
   { title: "Goal", value: ({ title }) => title },
   {
@@ -81,6 +88,7 @@ const COLUMNS: readonly Column<GoalResult>[] = [
     show: ({ value }) => value.currency === null ? NOTHING : money(value.amount, value.currency),
     isNumber: true,
   },
+  CURRENCY,
 ];
 
 /** The totals alone are shown, so the fewest buckets are asked for. */
