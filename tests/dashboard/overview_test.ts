@@ -349,3 +349,21 @@ test("Overview: the CSV of the goals says in which currency they are", async (vi
   assert.match(purchase!, /^Purchase,.*,EUR$/);
   assert.ok(!(await visit.text(page, ".table-block")).includes("Currency"));
 });
+
+test("Overview: who is there now is told to be of before while nothing new comes", async (visit) => {
+  visit.expectedFaults.push("502");
+  const page = await visit.open("view=overview");
+  await visit.sees(page, "in 30 minutes", ".live-line");
+  const isLost = () =>
+    visit.text(page, ".live-line").then((text) => text.includes("Reconnecting…"));
+  assert.equal(await isLost(), false);
+  visit.intercept = (request) => request.url().includes("/v1/live") ? { status: 502 } : undefined;
+  // As a tab that comes back, it asks anew.
+  await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
+  await visit.sees(page, "in 30 minutes · Reconnecting…", ".live-line");
+  visit.intercept = () => undefined;
+  await visit.until(
+    page,
+    `!document.querySelector(".live-line").textContent.includes("Reconnecting")`,
+  );
+});

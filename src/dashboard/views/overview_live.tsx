@@ -56,7 +56,7 @@ export function LiveLine({ live: { data, problem } }: { live: Live }) {
               <Present minutes={30} visitors={data.visitors.last30Minutes}>
                 {integer(data.visitors.last30Minutes)}
               </Present>{" "}
-              in 30 minutes
+              in 30 minutes{problem !== null && " · Reconnecting…"}
             </span>
           </span>
         )}
