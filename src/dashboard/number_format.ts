@@ -40,9 +40,12 @@ export function integer(value: number | null | undefined): string {
   return value == null ? NOTHING : numbers({ maximumFractionDigits: 0 }).format(value);
 }
 
-/** A number with at most `digits` decimals. */
+/** A number with at most `digits` decimals; more where it would be told as 0 and is not. */
 export function decimal(value: number | null | undefined, digits = 1): string {
-  return value == null ? NOTHING : numbers({ maximumFractionDigits: digits }).format(value);
+  if (value == null) return NOTHING;
+  const isLost = value !== 0 && Math.abs(value) < 0.5 / 10 ** digits;
+  const options = isLost ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: digits };
+  return numbers(options).format(value);
 }
 
 /** A large number in few characters, as on an axis: 12K, 3.4M. */
