@@ -77,14 +77,23 @@ async function write(connection: Deno.Conn, text: string): Promise<void> {
 
 const STATUS = /^HTTP\/1\.[01] (\d{3})/;
 
+/** Interim answers, such as 103 Early Hints: the one that counts comes behind them. */
+const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
+const WHOLE_INTERIMS = /^(?:HTTP\/1\.[01] 1(?!01)\d\d[^]*?\r\n\r\n)+/;
+
 /** The status of the answer; null where what came is none. */
 async function readStatus(connection: Deno.Conn): Promise<number | null> {
   const buffer = new Uint8Array(WEBHOOK_ANSWER_HEAD_BYTES_MAX);
   let text = "";
-  while (!text.includes("\r\n") && text.length < WEBHOOK_ANSWER_HEAD_BYTES_MAX) {
+  let bytes = 0;
+  while (
+    (!text.includes("\r\n") || INTERIM.test(text)) && bytes < WEBHOOK_ANSWER_HEAD_BYTES_MAX
+  ) {
     const count = await connection.read(buffer);
     if (count === null) break;
+    bytes += count;
     text += new TextDecoder("latin1").decode(buffer.subarray(0, count));
+    text = text.replace(WHOLE_INTERIMS, "");
   }
   const status = STATUS.exec(text)?.[1];
   return status === undefined ? null : Number(status);

@@ -239,6 +239,14 @@ Deno.test("webhooks: what does not answer, or answers anything, is told in words
   await other.write(new TextEncoder().encode("SSH-2.0-OpenSSH_9.2\r\n"));
   assert.equal((await talking).words, "The answer was no HTTP.");
   other.close();
+  const hinted = postWebhook(request(`http://127.0.0.1:${port}/`), nowhere);
+  const hinting = await silent.accept();
+  const hints = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+  for (const part of [hints.slice(0, 40), hints.slice(40), "HTTP/1.1 204 No Content\r\n\r\n"]) {
+    await hinting.write(new TextEncoder().encode(part));
+  }
+  assert.deepEqual(await hinted, { status: "sent", words: "Answered 204." });
+  hinting.close();
   silent.close();
   const receiver = startReceiver();
   receiver.answer = () => new Response("secret text of the answer", { status: 410 });
