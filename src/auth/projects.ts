@@ -5,6 +5,7 @@ import { Problem } from "../problem.ts";
 import { isSiteUrl, isTimezone, normalSiteUrl } from "../project_values.ts";
 import { nameText, PlainText } from "../text_schemas.ts";
 import { randomText } from "./random_text.ts";
+import { moveDigests } from "./zone_change.ts";
 
 /** An origin as browsers send it, `*.` kept; null where the text is none. */
 export function normalOrigin(text: string): string | null {
@@ -176,7 +177,7 @@ export async function requireProject(sql: Sql, id: string): Promise<Project> {
 
 /**
  * Changes the named members and leaves the others. `isOperator`: on behalf of the whole deployment,
- * so that a site URL may be of its own network. Throws `not_found`.
+ * so that a site URL may be of its own network. In a transaction of the caller's. Throws `not_found`.
  */
 export async function patchProject(
   sql: Sql,
@@ -204,6 +205,7 @@ export async function patchProject(
     changes.push(`site_url_by_operator = ${isOperator ? "true" : stays}`);
   }
   if (changes.length === 0 || !ProjectId.safeParse(id).success) return requireProject(sql, id);
+  if (patch.timezone !== undefined) await moveDigests(sql, id, patch.timezone);
   const [row] = await sql.query<ProjectRow>(
     `UPDATE projects SET ${changes.join(", ")} WHERE public_id = $1::text RETURNING ${COLUMNS}`,
     params,

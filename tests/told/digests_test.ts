@@ -95,6 +95,27 @@ Deno.test("digests: a mail says the numbers, their definition, the range, and le
   assert.ok(!people.app.logLines.join("\n").includes(email), "the log names no person");
 });
 
+Deno.test("digests: where their project's zone changes they come at the same local time", async () => {
+  const { id } = await people.app.project({ name: "Shop", timezone: "UTC" });
+  await put(id, daily([], { at: "08:15" }), "day");
+  await put(id, daily([], { every: "monthly", timezone: "Asia/Kathmandu" }), "own");
+  const next = async () => {
+    const { digests } = (await people.app.admin("GET", `/v1/digests?project=${id}`)).body;
+    return digests.map(({ nextAt }: { nextAt: string }) => Temporal.Instant.from(nextAt));
+  };
+  const [before, own] = await next();
+  for (const timezone of ["Pacific/Auckland", "Pacific/Chatham", "America/Los_Angeles", "UTC"]) {
+    await people.app.admin("PATCH", `/v1/projects/${id}`, { timezone });
+    const [after, stays] = await next();
+    assert.equal(
+      after.toZonedDateTimeISO(timezone).toPlainDateTime().toString(),
+      before.toZonedDateTimeISO("UTC").toPlainDateTime().toString(),
+    );
+    assert.ok(stays.equals(own), "one with a zone of its own stays");
+  }
+  await people.sql.query("DELETE FROM digests");
+});
+
 Deno.test("digests: one visitor is one visitor", async () => {
   const { email } = await people.person("owner");
   const project = await shop(1);
