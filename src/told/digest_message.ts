@@ -125,7 +125,9 @@ function goalRanking({ goals }: GoalsReply): Ranking {
 
 const PERIOD = { daily: "day", weekly: "week", monthly: "month" } as const;
 
-const visitorsWords = ({ value }: Figure) => counted(value ?? 0, "visitor");
+/** Imported days of a product that counts none have no visitors to tell. */
+const visitorsWords = ({ value }: Figure) =>
+  value === null ? "Visitors not known" : counted(value, "visitor");
 
 function leadOf([visitors]: readonly Figure[], every: DigestDefinition["every"]): string {
   const change = shownChange(visitors!);

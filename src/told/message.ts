@@ -81,7 +81,8 @@ const number = (value: number, digits = 0) =>
 
 /** A number as people read it. `currency`: of an amount of money. */
 export function shownValue(value: number | null, unit: Unit, currency?: string | null): string {
-  if (value === null) return "none";
+  // Counts of nothing are 0: one that is missing was not told by the product whose days were imported.
+  if (value === null) return unit === "count" ? "not known" : "none";
   if (currency != null) return value.toLocaleString("en-US", { style: "currency", currency });
   switch (unit) {
     case "rate":

@@ -127,6 +127,21 @@ Deno.test("digests: one visitor is one visitor", async () => {
   assert.match(text, /^1 visitor\.$/m);
 });
 
+Deno.test("digests: visitors that a product of imported days does not tell are not known", async () => {
+  const { id } = await people.app.project({ name: "Shop", timezone: NOON_ZONE });
+  const day = (ago: number) =>
+    Temporal.Now.plainDateISO(NOON_ZONE).subtract({ days: ago }).toString();
+  const days = Array.from({ length: 70 }, (_, ago) => ({
+    ...{ day: day(ago + 1), dimension: "all" },
+    rows: [{ value: null, pageviews: 30 }],
+  }));
+  const path = `/v1/projects/${id}/imported-history/goatcounter`;
+  assert.equal((await people.app.admin("POST", path, { days })).status, 200);
+  await put(id, daily([], { every: "monthly" }), "month");
+  const sent = await people.app.admin("POST", `/v1/digests/month/test?project=${id}`);
+  assert.equal(sent.body.deliveries[0].subject, "Test: Shop: Visitors not known");
+});
+
 Deno.test("digests: of many that were missed the latest alone is sent", async () => {
   const project = await shop();
   const { email } = await people.person("viewer", [project.id]);

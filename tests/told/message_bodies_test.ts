@@ -160,7 +160,8 @@ Deno.test("words: numbers, changes and ranges as people read them", () => {
   assert.equal(shownValue(0.4376, "rate"), "43.8 %");
   const seconds = [59.64, 59.96, 95, 119.6, 3599.7].map((value) => shownValue(value, "seconds"));
   assert.deepEqual(seconds, ["59.6 s", "1 min 0 s", "1 min 35 s", "2 min 0 s", "60 min 0 s"]);
-  assert.equal(shownValue(null, "count"), "none");
+  assert.equal(shownValue(null, "rate"), "none");
+  assert.equal(shownValue(null, "count"), "not known");
   assert.deepEqual([
     shownValue(12.5, "amount"),
     shownValue(1234.5, "amount", "EUR"),
