@@ -1,5 +1,6 @@
 import type { Project } from "../auth/projects.ts";
 import { counted } from "../number_words.ts";
+import type { Warning } from "../query/warnings.ts";
 import {
   type AskedSpan,
   conditionWords,
@@ -10,6 +11,7 @@ import {
 } from "./alert_question.ts";
 import type { DigestDefinition } from "./digest_definition.ts";
 import {
+  type Chart,
   type Figure,
   type Message,
   plainLine,
@@ -20,7 +22,7 @@ import {
 } from "./message.ts";
 import { type Slot, type ToldDays, toldDays } from "./slots.ts";
 import { DIGEST_FINDINGS, DIGEST_ROWS } from "./told_limits.ts";
-import type { ToldReads } from "./told_reads.ts";
+import type { ReplyFrame, ToldReads } from "./told_reads.ts";
 import { viewLink } from "./view_link.ts";
 
 interface Changes extends Omit<KpiTotals, "newVisitors" | "bounceRate"> {
@@ -180,6 +182,35 @@ interface Telling {
   readonly address: string;
 }
 
+const isOfHours = ({ query }: ReplyFrame) =>
+  (query["warnings"] as readonly Warning[] | undefined ?? []).some(({ code, parameter }) =>
+    code === "imported_left_out" && parameter === "interval"
+  );
+
+/** The key figures, and their course. Imported days have no hours: where one is in it, days are asked for. */
+async function overviewOf(
+  reads: ToldReads,
+  project: Project,
+  every: DigestDefinition["every"],
+  asked: Params,
+): Promise<{ readonly kpis: KpiReply & ReplyFrame; readonly chart: Chart | null; asked: Params }> {
+  const interval = every === "daily" ? "hour" : "day";
+  const kpis = await reads.read<KpiReply>(project, "kpis", { ...asked, interval });
+  if (isOfHours(kpis)) {
+    const byDay = { ...asked, interval: "day" };
+    const whole = await reads.read<KpiReply>(project, "kpis", byDay);
+    return { kpis: whole, chart: null, asked: byDay };
+  }
+  const { series } = kpis;
+  const chart = {
+    title: `Visitors by ${interval}`,
+    values: series.map(({ visitors }) => visitors ?? 0),
+    first: series[0]?.label ?? "",
+    last: series.at(-1)?.label ?? "",
+  };
+  return { kpis, chart, asked };
+}
+
 /** What is told of one project: each number by the read of the view that the link leads to. */
 async function sectionOf(
   reads: ToldReads,
@@ -190,18 +221,17 @@ async function sectionOf(
   const days = toldDays({ every }, slot);
   const before = toldDays({ every }, { date: days.from });
   const params = paramsOf(definition, days, timezone, project);
-  const interval = every === "daily" ? "hour" : "day";
   // As many days before a month are none of the calendar's.
   const compare = every === "monthly" ? JSON.stringify(datesOf(before)) : "previous";
-  const overview = { ...params, interval, compare };
-  const kpis = await reads.read<KpiReply>(project, "kpis", overview);
+  const overview = await overviewOf(reads, project, every, { ...params, compare });
+  const { kpis, chart } = overview;
   const spans = [spanOf(days, timezone), spanOf(before, timezone)] as const;
   const asked = await askedFigures(reads, project, definition, spans);
   const rankings = await rankingsOf(reads, project, params);
   const limit = String(DIGEST_FINDINGS);
   const { findings } = await reads.read<InsightsReply>(project, "insights", { ...params, limit });
   const figures = [...figuresOf(kpis), ...asked];
-  const { query, series } = kpis;
+  const { query } = kpis;
   return {
     project: project.id,
     name: plainLine(project.name),
@@ -212,16 +242,11 @@ async function sectionOf(
     ].filter(Boolean).join(", "),
     lead: leadOf(figures, every),
     figures,
-    chart: {
-      title: every === "daily" ? "Visitors by hour" : "Visitors by day",
-      values: series.map(({ visitors }) => visitors ?? 0),
-      first: series[0]?.label ?? "",
-      last: series.at(-1)?.label ?? "",
-    },
+    chart,
     rankings,
     findings: findings.slice(0, DIGEST_FINDINGS).map(({ text }) => plainLine(text, 400)),
     definition: query.semantics,
-    url: viewLink(address, { path: "/v1/kpis", params: overview, query }),
+    url: viewLink(address, { path: "/v1/kpis", params: overview.asked, query }),
   };
 }
 

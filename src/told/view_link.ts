@@ -13,6 +13,6 @@ export interface ToldPlace {
 export function viewLink(address: string, { path, params, query }: ToldPlace): string {
   const asked = new URLSearchParams(params);
   // Asked for one bucket: whoever looks sees the course.
-  asked.delete("interval");
+  asked.delete("interval", "month");
   return `${address}/?${viewAddress(path, asked, query)}`;
 }

@@ -51,6 +51,7 @@ const put = (project: string, body: unknown, slug?: string) =>
 const daily = (to: string[], more = {}) => ({ title: "The day", every: "daily", to, ...more });
 const makeDue = (at = "2020-01-01") =>
   people.sql.query("UPDATE digests SET due_at = $1::text::timestamptz", [at]);
+const dayAgo = (days: number) => Temporal.Now.plainDateISO(NOON_ZONE).subtract({ days }).toString();
 const mailsTo = (email: string) => mailServer.received.filter(({ to }) => to.includes(email));
 
 Deno.test("digests: a mail says the numbers, their definition, the range, and leads to the view", async () => {
@@ -129,10 +130,8 @@ Deno.test("digests: one visitor is one visitor", async () => {
 
 Deno.test("digests: visitors that a product of imported days does not tell are not known", async () => {
   const { id } = await people.app.project({ name: "Shop", timezone: NOON_ZONE });
-  const day = (ago: number) =>
-    Temporal.Now.plainDateISO(NOON_ZONE).subtract({ days: ago }).toString();
   const days = Array.from({ length: 70 }, (_, ago) => ({
-    ...{ day: day(ago + 1), dimension: "all" },
+    ...{ day: dayAgo(ago + 1), dimension: "all" },
     rows: [{ value: null, pageviews: 30 }],
   }));
   const path = `/v1/projects/${id}/imported-history/goatcounter`;
@@ -140,6 +139,30 @@ Deno.test("digests: visitors that a product of imported days does not tell are n
   await put(id, daily([], { every: "monthly" }), "month");
   const sent = await people.app.admin("POST", `/v1/digests/month/test?project=${id}`);
   assert.equal(sent.body.deliveries[0].subject, "Test: Shop: Visitors not known");
+});
+
+Deno.test("digests: an imported day is told as its product does, and an own one compared with it", async () => {
+  const project = await shop();
+  const days = [1, 2].map((ago) => ({
+    ...{ day: dayAgo(ago), dimension: "all" },
+    rows: [{ value: null, visitors: 6, pageviews: 9 }],
+  }));
+  const told = async (id: string) => {
+    const path = `/v1/projects/${id}/imported-history/plausible`;
+    assert.equal((await people.app.admin("POST", path, { days })).status, 200);
+    const { email } = await people.person("owner");
+    await put(id, daily([email]));
+    await makeDue();
+    await people.app.app.tellDue();
+    const { headers, text } = parsedMail(mailsTo(email)[0]!.raw);
+    return [headers["subject"], new URL(/Open it: (\S+)/.exec(text)![1]!).searchParams];
+  };
+  const [own] = await told(project.id);
+  assert.equal(own, "Shop: 3 visitors (−50 %)");
+  const { id } = await people.app.project({ name: "Moving", timezone: NOON_ZONE });
+  const [subject, link] = await told(id);
+  assert.equal(subject, "Moving: 6 visitors (±0 %)");
+  assert.equal((link as URLSearchParams).get("interval"), "day");
 });
 
 Deno.test("digests: of many that were missed the latest alone is sent", async () => {
