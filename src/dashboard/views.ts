@@ -2,7 +2,6 @@
 import type { ComponentType } from "preact";
 import type { IconName } from "./icons.tsx";
 import { lazyView } from "./lazy_view.tsx";
-import { EventsView } from "./views/events.tsx";
 import { FunnelsView } from "./views/funnels.tsx";
 import { GoalsView } from "./views/goals.tsx";
 import { InsightsView } from "./views/insights.tsx";
@@ -121,7 +120,7 @@ export const VIEWS: readonly View[] = [
     id: "events",
     title: "Events",
     icon: "events",
-    component: EventsView,
+    component: lazyView(async () => (await import("./views/events.tsx")).EventsView),
     controls: ["range", "filters"],
   },
   {

@@ -59,25 +59,27 @@ async function numbersOf(
   column: PropertyColumn,
   take: (bytes: number) => SharedArrayBuffer,
 ): Promise<NumberColumn> {
-  const { places, codes, texts, size } = column;
+  const { places, texts } = column;
+  // Of a slice's values few are its events': the others are not read.
+  const used = column.codes.length < column.size ? [...new Set(column.codes)] : null;
+  const placeOf = new Map(used?.map((code, place) => [code, place]));
+  const codes = used === null ? column.codes : column.codes.map((code) => placeOf.get(code)!);
+  const size = used?.length ?? column.size;
   const numbers = new Float64Array(size).fill(NaN);
   const wholes = new Float64Array(size);
   const exponents = new Int32Array(size);
   const digits = new Map<number, string>();
-  const set = (code: number, decimal: Decimal | null) => {
-    if (decimal === null) return;
-    numbers[code] = decimal.number;
-    wholes[code] = decimal.whole;
-    exponents[code] = decimal.exponent;
-    if (decimal.digits !== null) digits.set(code, decimal.digits);
-  };
+  const valueAt = (code: number) =>
+    code < texts.length ? decimalOf(texts[code]!) : decimalOfNumber(column.numberAt(code));
   const turn = yielding();
-  for (let code = 0; code < size; code++) {
-    if (code % VALUES_UNTIMED === 0) await turn();
-    set(
-      code,
-      code < texts.length ? decimalOf(texts[code]!) : decimalOfNumber(column.numberAt(code)),
-    );
+  for (let place = 0; place < size; place++) {
+    if (place % VALUES_UNTIMED === 0) await turn();
+    const decimal = valueAt(used?.[place] ?? place);
+    if (decimal === null) continue;
+    numbers[place] = decimal.number;
+    wholes[place] = decimal.whole;
+    exponents[place] = decimal.exponent;
+    if (decimal.digits !== null) digits.set(place, decimal.digits);
   }
   const columns = shared(take, { places, codes, numbers, wholes, exponents });
   const bytes = columns.numbers.buffer.byteLength + DIGITS_BYTES * digits.size;

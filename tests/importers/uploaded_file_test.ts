@@ -8,6 +8,7 @@ import { UMAMI } from "../../src/importers/umami/source.ts";
 import { BodyBudget } from "../../src/http/body_budget.ts";
 import { ALLOWED_BODY_MS_MAX, noteAllowed } from "../../src/http/still_allowed.ts";
 import type { Writer } from "../../src/ingest/writer.ts";
+import { grouped } from "../../src/number_words.ts";
 import { Problem } from "../../src/problem.ts";
 import { type FileImportServices, importFile } from "../../src/server/file_import.ts";
 import { fakeSql } from "../support/fake_sql.ts";
@@ -142,7 +143,7 @@ Deno.test("an uploaded file: where it cannot be read any further, what is stored
   assert.equal(writes.length, 2);
   assert.match(
     late.outcome.detail,
-    new RegExp(`by the command line\\. ${stored()} of its events are`),
+    new RegExp(`by the command line\\. Of its events, ${grouped(stored())} are`),
   );
   const packed = gzipSync(FILE);
   const cut = packed.subarray(0, packed.length - 100) as Uint8Array<ArrayBuffer>;
@@ -153,7 +154,9 @@ Deno.test("an uploaded file: where it cannot be read any further, what is stored
   assert.match(
     outcome.detail,
     new RegExp(
-      `it is cut off or damaged: .* Fetch it again\\. ${events} of its events are stored\\.$`,
+      `it is cut off or damaged: .* Fetch it again\\. Of its events, ${
+        grouped(events)
+      } are stored\\.$`,
     ),
   );
   const looked = await send(patient.services, { body: cut, dryRun: true });

@@ -17,7 +17,8 @@ export const PersonHead = z.object({
   actor: z.string(),
   userId: text,
   anonymousIds: z.array(z.string()).meta({
-    description: `Ids without sign-in that are the person's, sorted, at most ${PERSON_IDS_MAX}`,
+    description:
+      `Ids without sign-in that are the person's, at most ${PERSON_IDS_MAX}: those that first stood beside the user id last come first`,
   }),
   firstSeen: z.iso.datetime().nullable().meta({ description: "The first event ever" }),
   lastSeen: z.iso.datetime().nullable().meta({
@@ -68,12 +69,12 @@ async function seenValues<K extends string>(
   });
 }
 
-// Sorted by text: their numbers tell the order in which they arrived.
+// By what events say, and not by their numbers, which tell the order in which they arrived.
 const ANONYMOUS_IDS = `
 SELECT value FROM identities
 WHERE project_id = $1::int AND kind = 'a'
   AND (identity_id = $2::int OR actor_id = $2::int AND actor_id <> identity_id)
-ORDER BY value COLLATE "C" LIMIT $3::int`;
+ORDER BY linked_ms DESC NULLS LAST, value COLLATE "C" LIMIT $3::int`;
 
 /** Reads what is known of a person, and what the person did in the range. */
 export async function personHead(

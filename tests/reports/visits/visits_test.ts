@@ -191,12 +191,14 @@ Deno.test("visits: an id of 200 characters names somebody, a longer one is refus
 });
 
 Deno.test("people: a person's anonymous ids stand in one order, however they arrived", async () => {
-  for (const anonymousId of ["phone", "laptop", "tablet"]) {
-    await send([newEvent({ anonymousId, userId: "u1", name: "page_view", timestamp: at(0) })]);
+  const arrivals = [["phone", 2], ["laptop", 0], ["car", 1], ["tablet", 1]] as const;
+  for (const [anonymousId, minute] of arrivals) {
+    const timestamp = at(minute);
+    await send([newEvent({ anonymousId, userId: "u1", name: "page_view", timestamp })]);
     await ask("kpis");
   }
   const { body } = await ask("actors/u1/timeline");
-  assert.deepEqual(body.person.anonymousIds, ["laptop", "phone", "tablet"]);
+  assert.deepEqual(body.person.anonymousIds, ["phone", "car", "tablet", "laptop"]);
 });
 
 Deno.test("people: what a server said of them makes them people without a visit", async () => {
