@@ -32,6 +32,8 @@ function Add({ onClose, onDone }: DialogProps) {
     // The hint has been followed.
     typedPassword.value = false;
     onDone();
+    // The device may answer as it is given up: another dialog may be open by then.
+    if (!signal.aborted) onClose();
   });
   return (
     <FormDialog
@@ -58,6 +60,7 @@ function Remove({ of, onClose, onDone }: DialogProps & { of: Passkey }) {
   const remove = async () => {
     await deleteAt(`/v1/auth/passkeys/${encodeURIComponent(of.id)}`);
     onDone();
+    onClose();
   };
   return (
     <ConfirmedRequest
@@ -77,10 +80,6 @@ export function PasskeysPanel() {
   const [task, setTask] = useState<"add" | Passkey | null>(null);
   const rows = passkeys.data?.passkeys ?? [];
   const onClose = () => setTask(null);
-  const onDone = () => {
-    setTask(null);
-    passkeys.reload();
-  };
   return (
     <Panel
       title="Passkeys"
@@ -128,8 +127,10 @@ export function PasskeysPanel() {
           </li>
         ))}
       </ul>
-      {task === "add" && <Add onClose={onClose} onDone={onDone} />}
-      {task !== null && task !== "add" && <Remove of={task} onClose={onClose} onDone={onDone} />}
+      {task === "add" && <Add onClose={onClose} onDone={passkeys.reload} />}
+      {task !== null && task !== "add" && (
+        <Remove of={task} onClose={onClose} onDone={passkeys.reload} />
+      )}
     </Panel>
   );
 }
