@@ -14,7 +14,7 @@ import {
   requireSignedIn,
   signIn,
 } from "../people/signed_in.ts";
-import { assertOwnerSignsIn, personReply } from "../people/people.ts";
+import { assertOwnerSignsIn, lockOwners, personReply } from "../people/people.ts";
 import type { Sealer } from "../sealed_value.ts";
 import { nameText } from "../../text_schemas.ts";
 import {
@@ -173,8 +173,10 @@ export async function deletePasskey(
 ): Promise<Response> {
   const { person } = requireSignedIn(exchange.who);
   await services.sql.transaction(async (sql) => {
+    const isOwner = person.role === "owner";
+    if (isOwner) await lockOwners(sql);
     const { name } = await removePasskey(sql, person.id, exchange.params["id"] ?? "");
-    if (person.role === "owner") {
+    if (isOwner) {
       await assertOwnerSignsIn(sql, services.signInWays.oidc?.issuer ?? null);
     }
     await recordAudit(sql, {
@@ -220,11 +222,14 @@ export async function postPasskeySignIn(
   if (found === null || counter === null) throw refused(NOT_HELD);
   const nowMs = services.now();
   const cookie = await services.sql.transaction(async (sql) => {
-    const isFresh =
-      await takeChallenge(sql, challenge, { validS: PASSKEY_CEREMONY_S_MAX, nowMs }) &&
-      await notePasskeyUse(sql, found.passkey.credentialId, { counter, nowMs });
+    const isFresh = await takeChallenge(sql, challenge, { validS: PASSKEY_CEREMONY_S_MAX, nowMs });
     if (!isFresh) throw refused(NOT_HELD);
-    return (await signIn({ ...services, sql }, exchange, found.person.id)).cookie;
+    // The person before their passkey, as who removes one takes them, so that neither waits for the other.
+    const { cookie } = await signIn({ ...services, sql }, exchange, found.person.id);
+    if (!await notePasskeyUse(sql, found.passkey.credentialId, { counter, nowMs })) {
+      throw refused(NOT_HELD);
+    }
+    return cookie;
   });
   return json({ person: personReply(found.person) }, 200, { "Set-Cookie": cookie });
 }

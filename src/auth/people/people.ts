@@ -194,7 +194,7 @@ export interface PersonPatch {
 
 /**
  * Changes what the patch names, in a transaction of the caller's. A change of role or projects ends
- * the tokens made before. `issuer` as in `lockOwners`; it matters where the patch names a role.
+ * the tokens made before. `issuer` as in `ownersIn`; it matters where the patch names a role.
  * Throws `not_found`, `last_owner`.
  */
 export async function changePerson(
@@ -203,10 +203,10 @@ export async function changePerson(
   patch: PersonPatch,
   issuer: string | null = null,
 ): Promise<Person> {
-  const owners = await lockOwners(sql, issuer);
+  await lockOwners(sql);
   const person = await requirePerson(sql, id);
   const role = patch.role ?? person.role;
-  if (role !== "owner") assertNotLast(owners, person);
+  if (role !== "owner") await assertNotLast(sql, issuer, person);
   const projects = projectsLiteral(role, patch.projects ?? person.projects);
   const [row] = await sql.query(
     `UPDATE people p SET name = $2::text, role = $3::text, projects = $4::text::text[],
@@ -221,42 +221,54 @@ export async function changePerson(
 
 /**
  * Removes a person with their sessions, links and passkeys, in a transaction of the caller's.
- * `issuer` as in `lockOwners`. Throws `not_found`, `last_owner`.
+ * `issuer` as in `ownersIn`. Throws `not_found`, `last_owner`.
  */
 export async function removePerson(sql: Sql, id: string, issuer: string | null): Promise<Person> {
-  const owners = await lockOwners(sql, issuer);
+  await lockOwners(sql);
   const person = await requirePerson(sql, id);
-  assertNotLast(owners, person);
+  await assertNotLast(sql, issuer, person);
   await sql.query("DELETE FROM people WHERE person_id = $1::text", [id]);
   return person;
 }
 
 /**
- * Ids of the owners who can sign in: by a password, a passkey, or the identity provider `issuer`
- * (null: none is configured). Nobody's role or projects change until the transaction ends, as whoever
- * changes people takes this lock first.
+ * Nobody's role or projects change, and no owner loses a way in, until the transaction ends: whoever
+ * changes people, or removes an owner's passkey, takes this lock before anything else of theirs. What
+ * is read afterwards is what whoever had it before has left.
  */
-export async function lockOwners(sql: Sql, issuer: string | null): Promise<string[]> {
-  const rows = await sql.query<{ person_id: string; signs_in: boolean }>(
-    `SELECT p.person_id, p.joined_at IS NOT NULL AND (
-        p.password IS NOT NULL
-        OR EXISTS (SELECT FROM passkeys k WHERE k.person_id = p.person_id)
-        OR EXISTS (SELECT FROM oidc_identities i
-          WHERE i.person_id = p.person_id AND i.issuer = $1::text)
-      ) AS signs_in
-    FROM people p WHERE p.role = 'owner' ORDER BY p.person_id FOR UPDATE OF p`,
+export async function lockOwners(sql: Sql): Promise<void> {
+  await sql.query("SELECT FROM people WHERE role = 'owner' ORDER BY person_id FOR UPDATE");
+}
+
+/**
+ * Ids of the owners who can sign in: by a password, a passkey, or the identity provider `issuer`
+ * (null: none is configured).
+ */
+async function ownersIn(sql: Sql, issuer: string | null): Promise<string[]> {
+  const rows = await sql.query<{ person_id: string }>(
+    `SELECT p.person_id FROM people p
+    WHERE p.role = 'owner' AND p.joined_at IS NOT NULL AND (
+      p.password IS NOT NULL
+      OR EXISTS (SELECT FROM passkeys k WHERE k.person_id = p.person_id)
+      OR EXISTS (SELECT FROM oidc_identities i
+        WHERE i.person_id = p.person_id AND i.issuer = $1::text)
+    )`,
     [issuer],
   );
-  return rows.filter((row) => row.signs_in).map((row) => row.person_id);
+  return rows.map((row) => row.person_id);
 }
 
 /**
  * Throws `last_owner` where this person is an owner who has joined, and no other one can sign in:
  * they may be let in again from the server's machine, but nobody else could let anybody in.
  */
-function assertNotLast(owners: readonly string[], { id, role, joinedAt }: Person): void {
-  if (role !== "owner" || joinedAt === null || owners.some((other) => other !== id)) return;
-  throw lastOwner();
+async function assertNotLast(
+  sql: Sql,
+  issuer: string | null,
+  { id, role, joinedAt }: Person,
+): Promise<void> {
+  if (role !== "owner" || joinedAt === null) return;
+  if ((await ownersIn(sql, issuer)).every((other) => other === id)) throw lastOwner();
 }
 
 function lastOwner(): Problem {
@@ -266,9 +278,9 @@ function lastOwner(): Problem {
   );
 }
 
-/** Throws `last_owner` where no owner can sign in any more; `issuer` as in `lockOwners`. */
+/** Throws `last_owner` where no owner can sign in any more; `issuer` as in `ownersIn`. */
 export async function assertOwnerSignsIn(sql: Sql, issuer: string | null): Promise<void> {
-  if ((await lockOwners(sql, issuer)).length === 0) throw lastOwner();
+  if ((await ownersIn(sql, issuer)).length === 0) throw lastOwner();
 }
 
 /** What is kept of a person's password; null: they have none, or there is no such person. */

@@ -180,7 +180,7 @@ export async function patchPerson(
   const id = exchange.params.id ?? "";
   const changed = await sql.transaction(async (inside) => {
     // Before anything is read of them, as what is read is written back.
-    await lockOwners(inside, issuer);
+    await lockOwners(inside);
     const before = await requirePerson(inside, id);
     const role = patch.role ?? before.role;
     await assertMayRule(inside, exchange.who, [before.role, role]);
@@ -210,7 +210,7 @@ export async function deletePerson(
   const issuer = signInWays.oidc?.issuer ?? null;
   requireEveryProject(requirePrincipal(exchange.who));
   await sql.transaction(async (inside) => {
-    await lockOwners(inside, issuer);
+    await lockOwners(inside);
     const { id, role } = await requirePerson(inside, exchange.params.id ?? "");
     await assertMayRule(inside, exchange.who, [role]);
     const { email } = await removePerson(inside, id, issuer);

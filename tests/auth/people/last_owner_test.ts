@@ -4,11 +4,14 @@ import {
   assertOwnerSignsIn,
   changePerson,
   createPerson,
+  lockOwners,
   removePerson,
 } from "../../../src/auth/people/people.ts";
+import { startSession } from "../../../src/auth/people/sessions.ts";
 import type { Database } from "../../../src/db/sql.ts";
-import { TestApp } from "../../support/app.ts";
-import { onBothEngines } from "../../support/databases.ts";
+import { assertProblem, type Reply, TestApp } from "../../support/app.ts";
+import { onBothEngines, onPostgres } from "../../support/databases.ts";
+import { PersonBrowser } from "../../support/person_browser.ts";
 import { until } from "../../support/server_process.ts";
 
 /** Two requests at once race for the same rows: one round alone may go well by luck. */
@@ -33,6 +36,19 @@ async function owner(sql: Database, password: string | null = "scrypt$"): Promis
     nowMs: Date.now(),
   });
   return id;
+}
+
+/** Keeps a passkey of a person, which has their id. */
+async function passkeyOf(sql: Database, personId: string): Promise<void> {
+  const nowMs = Date.now();
+  const device = { publicKey: new Uint8Array(1), counter: 0, transports: [] };
+  const passkey = { ...device, credentialId: personId };
+  await addPasskey(sql, { personId, name: "Laptop", passkey, nowMs });
+}
+
+/** Whether something waits for a lock. */
+async function isWaiting(sql: Database): Promise<boolean> {
+  return (await sql.query("SELECT FROM pg_locks WHERE NOT granted")).length > 0;
 }
 
 onBothEngines("last owner: of two who are removed or demoted at once, one stays", async (_, db) => {
@@ -82,8 +98,7 @@ onBothEngines("last owner: who has no way in is none, and the last way in stays"
     );
   await stays(leaving);
   await mayGo(other, null);
-  const nowMs = Date.now();
-  const now = new Date(nowMs).toISOString();
+  const now = new Date().toISOString();
   await sql.query(
     `INSERT INTO oidc_identities (issuer, subject, person_id, created_at, last_used_at)
     VALUES ($1::text, 'ada', $2::text, $3::text::timestamptz, $3::text::timestamptz)`,
@@ -94,14 +109,41 @@ onBothEngines("last owner: who has no way in is none, and the last way in stays"
   for (const by of ["https://other.example.com", null]) {
     await assert.rejects(removePerson(sql, leaving, by), { code: "last_owner" });
   }
-  const passkey = { credentialId: "a", publicKey: new Uint8Array(1), counter: 0, transports: [] };
-  await addPasskey(sql, { personId: other, name: "Laptop", passkey, nowMs });
+  await passkeyOf(sql, other);
   await mayGo(leaving, null);
   await removePerson(sql, leaving, null);
   await assertOwnerSignsIn(sql, null);
-  await removePasskey(sql, other, "a");
+  await removePasskey(sql, other, other);
   await assert.rejects(assertOwnerSignsIn(sql, null), { code: "last_owner" });
 });
+
+onPostgres(
+  "last owner: of two who remove their only passkey at once, one keeps it",
+  async (_, db) => {
+    const sql = await db.open();
+    const app = await new TestApp(db.env).start();
+    try {
+      const [first, second] = [await owner(sql, null), await owner(sql, null)];
+      for (const id of [first, second]) await passkeyOf(sql, id);
+      const at = { device: null, place: null, address: null };
+      const { secret } = await startSession(sql, { personId: second, at, nowMs: Date.now() });
+      const browser = new PersonBrowser(app);
+      browser.cookies.set("footfall", secret);
+      let removed: Promise<Reply> | null = null;
+      await sql.transaction(async (inside) => {
+        await lockOwners(inside);
+        await removePasskey(inside, first, first);
+        removed = browser.ask("DELETE", `/v1/auth/passkeys/${second}`);
+        await until(20_000, () => isWaiting(sql), "the other removal waits");
+        await assertOwnerSignsIn(inside, null);
+      });
+      assertProblem((await removed!)!, 409, "last_owner");
+      await assertOwnerSignsIn(sql, null);
+    } finally {
+      await app.stop();
+    }
+  },
+);
 
 onBothEngines("a rename leaves the role that another owner gives meanwhile", async (_, db) => {
   // On the embedded engine one change follows the other.
@@ -111,13 +153,11 @@ onBothEngines("a rename leaves the role that another owner gives meanwhile", asy
   try {
     await owner(sql);
     const id = await owner(sql);
-    const isWaiting = async () =>
-      (await sql.query("SELECT FROM pg_locks WHERE NOT granted")).length > 0;
     let renamed: ReturnType<TestApp["admin"]> | null = null;
     await sql.transaction(async (inside) => {
       await changePerson(inside, id, { role: "viewer", projects: ["prj_default"] });
       renamed = app.admin("PATCH", `/v1/people/${id}`, { name: "Ada" });
-      await until(20_000, isWaiting, "the rename waits");
+      await until(20_000, () => isWaiting(sql), "the rename waits");
     });
     const { name, role, projects } = (await renamed!).body.person;
     assert.deepEqual([name, role, projects], ["Ada", "viewer", ["prj_default"]]);
