@@ -4,6 +4,7 @@ import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import { TOKEN_PROJECTS_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { nameText, PlainText } from "../../text_schemas.ts";
+import { providerOf } from "../oidc/oidc_issuer.ts";
 import { ProjectId } from "../projects.ts";
 import { randomText } from "../random_text.ts";
 import { type Role, ROLES } from "../roles.ts";
@@ -245,17 +246,17 @@ export async function lockOwners(sql: Sql): Promise<void> {
  * (null: none is configured).
  */
 async function ownersIn(sql: Sql, issuer: string | null): Promise<string[]> {
-  const rows = await sql.query<{ person_id: string }>(
-    `SELECT p.person_id FROM people p
-    WHERE p.role = 'owner' AND p.joined_at IS NOT NULL AND (
+  const rows = await sql.query<{ person_id: string; has_own: boolean; issuers: string[] }>(
+    `SELECT p.person_id,
       p.password IS NOT NULL
-      OR EXISTS (SELECT FROM passkeys k WHERE k.person_id = p.person_id)
-      OR EXISTS (SELECT FROM oidc_identities i
-        WHERE i.person_id = p.person_id AND i.issuer = $1::text)
-    )`,
-    [issuer],
+        OR EXISTS (SELECT FROM passkeys k WHERE k.person_id = p.person_id) AS has_own,
+      ARRAY(SELECT i.issuer FROM oidc_identities i WHERE i.person_id = p.person_id) AS issuers
+    FROM people p WHERE p.role = 'owner' AND p.joined_at IS NOT NULL`,
   );
-  return rows.map((row) => row.person_id);
+  const provider = issuer === null ? null : providerOf(issuer);
+  return rows
+    .filter((row) => row.has_own || row.issuers.some((each) => providerOf(each) === provider))
+    .map((row) => row.person_id);
 }
 
 /**

@@ -81,6 +81,48 @@ onBothEngines("last owner: of two who are removed or demoted at once, one stays"
   }
 });
 
+/** What a provider calls itself in its answers, and what may be configured for it. */
+const SAME_PROVIDERS: readonly (readonly [string, string])[] = [
+  ["https://shop.auth0.com/", "https://shop.auth0.com"],
+  ["https://login.example.com", "HTTPS://login.example.com:443/"],
+  [
+    "https://a.example/realms/main",
+    "https://a.example/realms/main/.well-known/openid-configuration",
+  ],
+  [
+    "https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",
+    "https://login.microsoftonline.com/shop.example/v2.0",
+  ],
+];
+
+/** The person signs in at that provider. */
+async function identity(sql: Database, personId: string, issuer: string): Promise<void> {
+  const now = new Date().toISOString();
+  await sql.query(
+    `INSERT INTO oidc_identities (issuer, subject, person_id, created_at, last_used_at)
+    VALUES ($1::text, $2::text, $2::text, $3::text::timestamptz, $3::text::timestamptz)`,
+    [issuer, personId, now],
+  );
+}
+
+onBothEngines(
+  "last owner: the provider is the one that discovery accepts as such",
+  async (_, db) => {
+    const sql = await db.open();
+    for (const [told, configured] of SAME_PROVIDERS) {
+      await sql.query("DELETE FROM people");
+      await identity(sql, await owner(sql, null), told);
+      await assertOwnerSignsIn(sql, told);
+      await assertOwnerSignsIn(sql, configured);
+      const another = configured.replace(/:\/\/[^/]+/, "://another.example");
+      for (const issuer of [another, `${told}/other`]) {
+        if (issuer.includes("microsoftonline")) continue;
+        await assert.rejects(assertOwnerSignsIn(sql, issuer), { code: "last_owner" }, issuer);
+      }
+    }
+  },
+);
+
 onBothEngines("last owner: who has no way in is none, and the last way in stays", async (_, db) => {
   const sql = await db.open();
   const issuer = "https://login.example.com";
@@ -98,12 +140,7 @@ onBothEngines("last owner: who has no way in is none, and the last way in stays"
     );
   await stays(leaving);
   await mayGo(other, null);
-  const now = new Date().toISOString();
-  await sql.query(
-    `INSERT INTO oidc_identities (issuer, subject, person_id, created_at, last_used_at)
-    VALUES ($1::text, 'ada', $2::text, $3::text::timestamptz, $3::text::timestamptz)`,
-    [issuer, other, now],
-  );
+  await identity(sql, other, issuer);
   await mayGo(leaving, issuer);
   // Whoever signs in at a provider signs in nowhere once another one, or none, is configured.
   for (const by of ["https://other.example.com", null]) {
