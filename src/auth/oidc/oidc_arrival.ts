@@ -1,7 +1,7 @@
 import type { Sql } from "../../db/sql.ts";
 import { Problem } from "../../problem.ts";
 import { requireLink } from "../people/links.ts";
-import { ownerExists, requirePerson } from "../people/people.ts";
+import { lockWithOwners, ownerExists, requirePerson } from "../people/people.ts";
 import type { Arrival } from "./oidc_person.ts";
 
 /** The secrets of our own links by which somebody came to the provider. */
@@ -30,7 +30,10 @@ export async function arrivalOf(
   try {
     // One at a time: of two set-up links that are used at once, one makes the owner.
     if (isOwner) await sql.query("LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE");
-    const { kind, personId } = await requireLink(sql, { secret, isOwner, nowMs, lock: true });
+    const link = { secret, isOwner, nowMs };
+    const { kind, personId } = await requireLink(sql, link);
+    if (personId !== null) await lockWithOwners(sql, personId);
+    await requireLink(sql, { ...link, lock: true });
     if (kind === "reset" || isOwner && await ownerExists(sql)) throw new OidcLinkOver();
     const invited = personId === null ? null : await requirePerson(sql, personId);
     return { secret, makesOwner: isOwner, invited, nowMs };

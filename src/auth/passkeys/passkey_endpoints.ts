@@ -14,7 +14,7 @@ import {
   requireSignedIn,
   signIn,
 } from "../people/signed_in.ts";
-import { assertOwnerSignsIn, lockOwners, personReply } from "../people/people.ts";
+import { assertOwnerSignsIn, lockWithOwners, personReply } from "../people/people.ts";
 import type { Sealer } from "../sealed_value.ts";
 import { nameText } from "../../text_schemas.ts";
 import {
@@ -173,10 +173,9 @@ export async function deletePasskey(
 ): Promise<Response> {
   const { person } = requireSignedIn(exchange.who);
   await services.sql.transaction(async (sql) => {
-    const isOwner = person.role === "owner";
-    if (isOwner) await lockOwners(sql);
+    await lockWithOwners(sql, person.id);
     const { name } = await removePasskey(sql, person.id, exchange.params["id"] ?? "");
-    if (isOwner) {
+    if (person.role === "owner") {
       await assertOwnerSignsIn(sql, services.signInWays.oidc?.issuer ?? null);
     }
     await recordAudit(sql, {

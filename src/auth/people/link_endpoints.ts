@@ -8,6 +8,7 @@ import { assertGoodPassword, hashPassword } from "./passwords.ts";
 import {
   changePerson,
   Email,
+  lockWithOwners,
   type Person,
   PersonName,
   personReply,
@@ -79,6 +80,7 @@ async function useLinkOf(
   });
   const hash = await hashPassword(password);
   const { person, cookie } = await sql.transaction(async (inside) => {
+    await lockWithOwners(inside, invited.id);
     const nowMs = now();
     await requireLink(inside, { ...link, nowMs, lock: true });
     await useLink(inside, secret, nowMs);

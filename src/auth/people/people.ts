@@ -204,7 +204,7 @@ export async function changePerson(
   patch: PersonPatch,
   issuer: string | null = null,
 ): Promise<Person> {
-  await lockOwners(sql);
+  await lockWithOwners(sql, id);
   const person = await requirePerson(sql, id);
   const role = patch.role ?? person.role;
   if (role !== "owner") await assertNotLast(sql, issuer, person);
@@ -225,7 +225,7 @@ export async function changePerson(
  * `issuer` as in `ownersIn`. Throws `not_found`, `last_owner`.
  */
 export async function removePerson(sql: Sql, id: string, issuer: string | null): Promise<Person> {
-  await lockOwners(sql);
+  await lockWithOwners(sql, id);
   const person = await requirePerson(sql, id);
   await assertNotLast(sql, issuer, person);
   await sql.query("DELETE FROM people WHERE person_id = $1::text", [id]);
@@ -233,12 +233,17 @@ export async function removePerson(sql: Sql, id: string, issuer: string | null):
 }
 
 /**
- * Nobody's role or projects change, and no owner loses a way in, until the transaction ends: whoever
- * changes people, or removes an owner's passkey, takes this lock before anything else of theirs. What
- * is read afterwards is what whoever had it before has left.
+ * Nobody's role or projects change, and neither this person nor an owner loses a way in, until the
+ * transaction ends: whoever changes a person, or uses or makes a link of theirs, takes this lock before
+ * anything else, so that no two wait for each other. What is read afterwards is what whoever had it
+ * before has left.
  */
-export async function lockOwners(sql: Sql): Promise<void> {
-  await sql.query("SELECT FROM people WHERE role = 'owner' ORDER BY person_id FOR UPDATE");
+export async function lockWithOwners(sql: Sql, personId: string): Promise<void> {
+  await sql.query(
+    `SELECT FROM people WHERE role = 'owner' OR person_id = $1::text
+    ORDER BY person_id FOR UPDATE`,
+    [PERSON_ID.test(personId) ? personId : null],
+  );
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   createPerson,
   Email,
   listPeople,
-  lockOwners,
+  lockWithOwners,
   type Person,
   PersonName,
   PersonProjects,
@@ -180,7 +180,7 @@ export async function patchPerson(
   const id = exchange.params.id ?? "";
   const changed = await sql.transaction(async (inside) => {
     // Before anything is read of them, as what is read is written back.
-    await lockOwners(inside);
+    await lockWithOwners(inside, id);
     const before = await requirePerson(inside, id);
     const role = patch.role ?? before.role;
     await assertMayRule(inside, exchange.who, [before.role, role]);
@@ -209,9 +209,10 @@ export async function deletePerson(
   const { sql, liveSessions, signInWays } = services;
   const issuer = signInWays.oidc?.issuer ?? null;
   requireEveryProject(requirePrincipal(exchange.who));
+  const id = exchange.params.id ?? "";
   await sql.transaction(async (inside) => {
-    await lockOwners(inside);
-    const { id, role } = await requirePerson(inside, exchange.params.id ?? "");
+    await lockWithOwners(inside, id);
+    const { role } = await requirePerson(inside, id);
     await assertMayRule(inside, exchange.who, [role]);
     const { email } = await removePerson(inside, id, issuer);
     const by = askedBy(services, exchange);
@@ -227,8 +228,10 @@ export async function postInvitation(
   exchange: ApiExchange,
 ): Promise<Response> {
   requireEveryProject(requirePrincipal(exchange.who));
+  const id = exchange.params.id ?? "";
   const { person, made } = await services.sql.transaction(async (inside) => {
-    const person = await requirePerson(inside, exchange.params.id ?? "");
+    await lockWithOwners(inside, id);
+    const person = await requirePerson(inside, id);
     await assertMayRule(inside, exchange.who, [person.role]);
     const by = askedBy(services, exchange);
     const what = person.joinedAt === null ? "person.invite" as const : "person.reset" as const;

@@ -4,7 +4,7 @@ import {
   assertOwnerSignsIn,
   changePerson,
   createPerson,
-  lockOwners,
+  lockWithOwners,
   removePerson,
 } from "../../../src/auth/people/people.ts";
 import { startSession } from "../../../src/auth/people/sessions.ts";
@@ -168,7 +168,7 @@ onPostgres(
       browser.cookies.set("footfall", secret);
       let removed: Promise<Reply> | null = null;
       await sql.transaction(async (inside) => {
-        await lockOwners(inside);
+        await lockWithOwners(inside, first);
         await removePasskey(inside, first, first);
         removed = browser.ask("DELETE", `/v1/auth/passkeys/${second}`);
         await until(20_000, () => isWaiting(sql), "the other removal waits");

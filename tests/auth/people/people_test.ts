@@ -108,6 +108,11 @@ Deno.test("people: who is removed is out at once, and their invitation too", asy
     assert.equal((await owner.as(token, "DELETE", `/v1/people/${one}`)).status, 204);
     assertProblem(await owner.as(token, "DELETE", `/v1/people/${one}`), 404, "not_found");
   }
+  for (const [method, of] of [["DELETE", ""], ["PATCH", ""], ["POST", "/invitation"]] as const) {
+    const body = method === "PATCH" ? { name: "Nobody" } : undefined;
+    const reply = await owner.as(token, method, `/v1/people/per_%00${of}`, body);
+    assertProblem(reply, 404, "not_found");
+  }
   assertProblem(await browser.as(held, "GET", "/v1/session"), 401, "invalid_token");
   assertProblem(await browser.ask("POST", "/v1/auth/token"), 401, "no_session");
   const accept = { token: link, password: PASSWORD };
