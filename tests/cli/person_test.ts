@@ -46,7 +46,7 @@ Deno.test("footfall person: people are added, invited, changed, let in again and
 
     const last = await person(["remove", "you@example.com"]);
     assert.equal(last.code, 1);
-    assert.match(last.errors, /the last owner who can sign in/);
+    assert.match(last.errors, /No other owner can sign in\./);
     assert.equal(
       (await person(["remove", "ada@example.com"])).out,
       "ada@example.com is removed.\n",

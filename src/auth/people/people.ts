@@ -280,7 +280,7 @@ async function assertNotLast(
 function lastOwner(): Problem {
   return new Problem(
     "last_owner",
-    "This is the last owner who can sign in. Make somebody else an owner first.",
+    "No other owner can sign in. Make somebody else an owner first.",
   );
 }
 

@@ -6,6 +6,7 @@ import {
   createPerson,
   lockWithOwners,
   removePerson,
+  setPassword,
 } from "../../../src/auth/people/people.ts";
 import { startSession } from "../../../src/auth/people/sessions.ts";
 import type { Database } from "../../../src/db/sql.ts";
@@ -140,6 +141,12 @@ onBothEngines("last owner: who has no way in is none, and the last way in stays"
     );
   await stays(leaving);
   await mayGo(other, null);
+  // Also of whoever has no way in themselves what is told is true.
+  await sql.query("UPDATE people SET password = NULL");
+  await assert.rejects(removePerson(sql, leaving, null), {
+    message: /^No other owner can sign in\./,
+  });
+  await setPassword(sql, { personId: leaving, password: "scrypt$", nowMs: Date.now() });
   await identity(sql, other, issuer);
   await mayGo(leaving, issuer);
   // Whoever signs in at a provider signs in nowhere once another one, or none, is configured.
