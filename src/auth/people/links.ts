@@ -82,7 +82,8 @@ export async function requireLink(sql: Sql, { secret, isOwner, nowMs, lock = fal
   if (row.expires_at.getTime() <= nowMs) {
     throw new Problem(
       "expired_link",
-      `This link has expired, or a newer one took its place. ${again}`,
+      "This link has expired, or it ended before: a newer one took its place, or its person " +
+        `came in or changed the password meanwhile. ${again}`,
     );
   }
   return { kind: row.kind, personId: row.person_id, expiresAt: row.expires_at.toISOString() };

@@ -177,6 +177,7 @@ Deno.test("password: changing it ends the link for a new one that was made befor
     password: "five small red cars",
   });
   assertProblem(reply, 403, "expired_link");
+  assert.match(reply.body.detail, /or changed the password/);
   assert.equal((await here.ask("GET", "/v1/auth/account")).status, 200);
 });
 
