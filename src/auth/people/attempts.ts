@@ -58,6 +58,13 @@ const TAKE = `
   WHERE (SELECT count(*) FROM unnest(a.tried_at) at WHERE at > $3::text::timestamptz) < $4::int
   RETURNING 1`;
 
+/** Takes one attempt of that moment back: others may have failed within the same millisecond. */
+const FORGIVE = `
+  UPDATE sign_in_attempts SET tried_at =
+    tried_at[:array_position(tried_at, $2::text::timestamptz) - 1] ||
+    tried_at[array_position(tried_at, $2::text::timestamptz) + 1:]
+  WHERE subject = ANY($1::text::bytea[]) AND $2::text::timestamptz = ANY(tried_at)`;
+
 const boundsOf = (attempt: Attempt): Bound[] =>
   [accountOf(attempt), placeOf(attempt)]
     .map((subject) => ({ subject, attemptsMax: SIGN_IN_ATTEMPTS_MAX }));
@@ -126,11 +133,7 @@ export async function forgiveWithin(
   bounds: readonly Bound[],
   nowMs: number,
 ): Promise<void> {
-  await sql.query(
-    `UPDATE sign_in_attempts SET tried_at = array_remove(tried_at, $2::text::timestamptz)
-    WHERE subject = ANY($1::text::bytea[])`,
-    [arrayLiteral(bounds.map(({ subject }) => subject)), iso(nowMs)],
-  );
+  await sql.query(FORGIVE, [arrayLiteral(bounds.map(({ subject }) => subject)), iso(nowMs)]);
 }
 
 /** Rolls the transaction back: an attempt that is refused counts for neither. */
@@ -154,12 +157,10 @@ async function oldestMs(sql: Sql, subject: string, sinceMs: number): Promise<num
  * before.
  */
 export async function forgiveAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  await sql.query(
-    `UPDATE sign_in_attempts SET tried_at = CASE WHEN subject = $1::text::bytea
-      THEN '{}'::timestamptz[] ELSE array_remove(tried_at, $3::text::timestamptz) END
-    WHERE subject IN ($1::text::bytea, $2::text::bytea)`,
-    [accountOf(attempt), placeOf(attempt), iso(attempt.nowMs)],
-  );
+  await forgiveWithin(sql, boundsOf(attempt), attempt.nowMs);
+  await sql.query("DELETE FROM sign_in_attempts WHERE subject = $1::text::bytea", [
+    accountOf(attempt),
+  ]);
 }
 
 /** Deletes rows that bound nobody any more. */

@@ -10,6 +10,7 @@ import {
   SIGN_IN_ATTEMPTS_MAX,
   SIGN_IN_ATTEMPTS_MS,
 } from "../../../src/auth/people/people_limits.ts";
+import type { Sql } from "../../../src/db/sql.ts";
 import { Problem } from "../../../src/problem.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { openMigrated } from "../auth_server.ts";
@@ -22,6 +23,16 @@ const attempt = (wanted: Partial<Attempt> = {}): Attempt => ({
   nowMs: NOW_MS,
   ...wanted,
 });
+
+/** An attempt whose judgement ends so. */
+async function tried(
+  sql: Sql,
+  code: "overloaded" | "invalid_credentials",
+  one: Attempt,
+): Promise<void> {
+  const judged = judgeAttempt(sql, one, () => Promise.reject(new Problem(code, "")));
+  await assert.rejects(judged, { code });
+}
 
 onBothEngines(
   "attempts: the bound holds for many at once, and its window moves on",
@@ -61,17 +72,33 @@ onBothEngines(
 
 onBothEngines("attempts: what could not be judged has not failed", async (_, db) => {
   const sql = await openMigrated(db);
-  const tried = (code: "overloaded" | "invalid_credentials", i: number) =>
-    assert.rejects(
-      judgeAttempt(sql, attempt({ nowMs: NOW_MS + i }), () => {
-        throw new Problem(code, "");
-      }),
-      { code },
-    );
-  for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) await tried("overloaded", i);
-  for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) await tried("invalid_credentials", i);
+  for (const code of ["overloaded", "invalid_credentials"] as const) {
+    for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) {
+      await tried(sql, code, attempt({ nowMs: NOW_MS + i }));
+    }
+  }
   const judged = judgeAttempt(sql, attempt({ nowMs: NOW_MS + 100 }), () => Promise.resolve());
   await assert.rejects(judged, { code: "too_many_attempts" });
+});
+
+onBothEngines("attempts: of those of one millisecond one is taken back", async (_, db) => {
+  const sql = await openMigrated(db);
+  const count = async () =>
+    (await sql.query<{ n: number }>(
+      "SELECT cardinality(tried_at)::int AS n FROM sign_in_attempts ORDER BY 1",
+    )).map(({ n }) => n);
+  const failed = () => tried(sql, "invalid_credentials", attempt());
+  await failed();
+  await tried(sql, "overloaded", attempt());
+  assert.deepEqual(await count(), [1, 1]);
+  await failed();
+  await tried(sql, "overloaded", attempt({ nowMs: NOW_MS + 1 }));
+  assert.deepEqual(await count(), [2, 2]);
+  // Who gets in takes back nobody else's: an account of one's own is no way around the bound.
+  const own = attempt({ email: "eve@example.com" });
+  await takeAttempt(sql, own);
+  await forgiveAttempt(sql, own);
+  assert.deepEqual(await count(), [2, 2]);
 });
 
 onBothEngines(
