@@ -12,7 +12,8 @@ import {
 } from "../../../src/auth/people/people_limits.ts";
 import type { Sql } from "../../../src/db/sql.ts";
 import { Problem } from "../../../src/problem.ts";
-import { onBothEngines } from "../../support/databases.ts";
+import { onBothEngines, onPostgres } from "../../support/databases.ts";
+import { until } from "../../support/server_process.ts";
 import { openMigrated } from "../auth_server.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 23, 12);
@@ -99,6 +100,50 @@ onBothEngines("attempts: of those of one millisecond one is taken back", async (
   await takeAttempt(sql, own);
   await forgiveAttempt(sql, own);
   assert.deepEqual(await count(), [2, 2]);
+});
+
+onBothEngines(
+  "attempts: where the database goes away, what failed first is told",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    const first = new Error("what failed first");
+    const judged = judgeAttempt(sql, attempt(), async () => {
+      await sql.close();
+      throw first;
+    });
+    await assert.rejects(judged, (error) => error === first);
+  },
+);
+
+onPostgres("attempts: one that is taken back waits holding nothing", async (_, db) => {
+  const sql = await openMigrated(db);
+  const lock = (sql: Sql, order: "ASC" | "DESC") =>
+    sql.query(
+      `UPDATE sign_in_attempts SET tried_at = tried_at
+      WHERE subject = (SELECT subject FROM sign_in_attempts ORDER BY subject ${order} LIMIT 1)`,
+    );
+  const isWaiting = async () =>
+    (await sql.query("SELECT FROM pg_locks WHERE NOT granted")).length > 0;
+  for (const orders of [["ASC", "DESC"], ["DESC", "ASC"]] as const) {
+    const judging = Promise.withResolvers<void>();
+    const taken = Promise.withResolvers<void>();
+    const judged = judgeAttempt(sql, attempt(), async () => {
+      taken.resolve();
+      await judging.promise;
+      throw new Problem("overloaded", "");
+    });
+    const ended = assert.rejects(judged, { code: "overloaded" });
+    await taken.promise;
+    await sql.transaction(async (inside) => {
+      await lock(inside, orders[0]);
+      judging.resolve();
+      await until(20_000, isWaiting, "what is taken back waits");
+      await lock(inside, orders[1]);
+    });
+    await ended;
+    const left = await sql.query("SELECT FROM sign_in_attempts WHERE cardinality(tried_at) > 0");
+    assert.equal(left.length, 0, "nothing is left of it");
+  }
 });
 
 onBothEngines(
