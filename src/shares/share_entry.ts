@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { boundOf, boundOfAll, forgiveWithin, takeWithin } from "../auth/people/attempts.ts";
+import { boundOf, boundOfAll, judgeWithin } from "../auth/people/attempts.ts";
 import { isPassword } from "../auth/people/passwords.ts";
 import { PASSWORD_LENGTH_MAX } from "../auth/people/people_limits.ts";
 import { ProjectShown, requireProject } from "../auth/projects.ts";
@@ -56,22 +56,18 @@ async function assertOpened(
   if (password === undefined) {
     throw new Problem("password_required", "This dashboard has a password.");
   }
-  const nowMs = now();
-  const bounds = [
-    boundOf(`share ${id}`, clientAddress(peer, request.headers), SHARE_ATTEMPTS_MAX),
-    boundOfAll(`share ${id}`, SHARE_ATTEMPTS_OF_ALL_MAX),
-  ];
-  await takeWithin(sql, bounds, nowMs);
-  let isWrong = false;
-  try {
-    isWrong = !await hashingFor(projectId, () => isPassword(password, passwordHash, null));
-  } finally {
-    // What could not be judged, as there was no room for it, has not failed.
-    if (!isWrong) await forgiveWithin(sql, bounds, nowMs);
-  }
-  if (isWrong) {
+  const trial = {
+    bounds: [
+      boundOf(`share ${id}`, clientAddress(peer, request.headers), SHARE_ATTEMPTS_MAX),
+      boundOfAll(`share ${id}`, SHARE_ATTEMPTS_OF_ALL_MAX),
+    ],
+    nowMs: now(),
+    isFailure: (error: unknown) => error instanceof Problem && error.code === "invalid_password",
+  };
+  await judgeWithin(sql, trial, async () => {
+    if (await hashingFor(projectId, () => isPassword(password, passwordHash, null))) return;
     throw new Problem("invalid_password", "This is not the password of this dashboard.");
-  }
+  });
 }
 
 /** Shares are read by tokens of our own. Throws `conflict` where an identity provider issues all of them. */

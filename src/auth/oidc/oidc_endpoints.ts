@@ -4,7 +4,7 @@ import type { Log } from "../../http/log.ts";
 import { Problem } from "../../problem.ts";
 import type { ApiExchange } from "../access.ts";
 import { takeChallenge } from "../passkeys/used_challenges.ts";
-import { boundOf, forgiveWithin, takeWithin } from "../people/attempts.ts";
+import { boundOf, judgeWithin } from "../people/attempts.ts";
 import { SIGN_IN_ATTEMPTS_MAX } from "../people/people_limits.ts";
 import { assertSignsIn, enteringAs, type PeopleServices } from "../people/sign_in_endpoints.ts";
 import { briefCookie, briefCookieValue, signIn } from "../people/signed_in.ts";
@@ -121,8 +121,7 @@ function tellOperator({ log }: OidcServices, error: Error): void {
 
 /**
  * What the provider says of who comes back. It is asked once for each sign-in that was begun, and for one
- * network no more often than sign-ins may fail: whoever makes up a code has it asked too. Where it confirms
- * who signs in, or is down, the attempt does not count.
+ * network no more often than sign-ins may fail: whoever makes up a code has it asked too.
  *
  * Throws OidcRefused, OidcUnavailable, `too_many_attempts`.
  */
@@ -140,19 +139,17 @@ async function confirmed(
   assertAnswers(callback, flow);
   const nowMs = now();
   const address = clientAddress(peer, request.headers);
-  const bounds = [boundOf("identity provider", address, SIGN_IN_ATTEMPTS_MAX)];
-  await takeWithin(sql, bounds, nowMs);
-  if (!await takeChallenge(sql, `oidc ${flow.state}`, { validS: OIDC_FLOW_S_MAX, nowMs })) {
-    throw new OidcRefused("The answer has been used");
-  }
-  try {
-    const claims = await provider.finish(callback, flow);
-    await forgiveWithin(sql, bounds, nowMs);
-    return claims;
-  } catch (error) {
-    if (error instanceof OidcUnavailable) await forgiveWithin(sql, bounds, nowMs);
-    throw error;
-  }
+  const trial = {
+    bounds: [boundOf("identity provider", address, SIGN_IN_ATTEMPTS_MAX)],
+    nowMs,
+    isFailure: (error: unknown) => error instanceof OidcRefused,
+  };
+  return await judgeWithin(sql, trial, async () => {
+    if (!await takeChallenge(sql, `oidc ${flow.state}`, { validS: OIDC_FLOW_S_MAX, nowMs })) {
+      throw new OidcRefused("The answer has been used");
+    }
+    return await provider.finish(callback, flow);
+  });
 }
 
 /** `GET /v1/auth/oidc/callback`: where the provider sends the browser. */

@@ -69,41 +69,64 @@ const boundsOf = (attempt: Attempt): Bound[] =>
   [accountOf(attempt), placeOf(attempt)]
     .map((subject) => ({ subject, attemptsMax: SIGN_IN_ATTEMPTS_MAX }));
 
-/**
- * Counts an attempt before it is judged, for the account and for the address, so that many at once
- * are no way around the bound; on every server together. Throws `too_many_attempts` (429), and then
- * counts nothing.
- */
-export async function takeAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  await takeWithin(sql, boundsOf(attempt), attempt.nowMs);
+/** Where an attempt counts, and what makes it one that has failed. */
+interface Trial {
+  readonly bounds: readonly Bound[];
+  readonly nowMs: number;
+  /** Of what the judgement throws. */
+  readonly isFailure: (error: unknown) => boolean;
 }
 
 /**
- * Counts an attempt and judges it. What `judge` throws besides `invalid_credentials` takes it back:
- * what could not be judged, as there was no room for it, has not failed.
+ * Counts an attempt within each of the bounds before it is judged, so that many at once are no way
+ * around them; on every server together. Only what has failed stays counted: neither what succeeds, nor
+ * what could not be judged, as there was no room for it. Throws `too_many_attempts` (429), and then
+ * counts nothing, and what `judge` throws.
+ */
+export async function judgeWithin<T>(
+  sql: Sql,
+  { bounds, nowMs, isFailure }: Trial,
+  judge: () => Promise<T>,
+): Promise<T> {
+  await takeWithin(sql, bounds, nowMs);
+  const forgive = async () => {
+    // One by one: a statement for all of them could wait for an attempt that waits for it.
+    for (const { subject } of bounds) await sql.query(FORGIVE, [subject, iso(nowMs)]);
+  };
+  let judged: T;
+  try {
+    judged = await judge();
+  } catch (error) {
+    // Where this fails too, as the database is away, what failed first is told.
+    if (!isFailure(error)) await forgive().catch(() => {});
+    throw error;
+  }
+  await forgive();
+  return judged;
+}
+
+/**
+ * As `judgeWithin`, for the account and for the address: `invalid_credentials` has failed. Once one
+ * succeeds, the account has failed no more.
  */
 export async function judgeAttempt<T>(
   sql: Sql,
   attempt: Attempt,
   judge: () => Promise<T>,
 ): Promise<T> {
-  await takeAttempt(sql, attempt);
-  try {
-    return await judge();
-  } catch (error) {
-    const hasFailed = error instanceof Problem && error.code === "invalid_credentials";
-    // Where this fails too, as the database is away, what failed first is told.
-    if (!hasFailed) await forgiveWithin(sql, boundsOf(attempt), attempt.nowMs).catch(() => {});
-    throw error;
-  }
+  const trial = {
+    bounds: boundsOf(attempt),
+    nowMs: attempt.nowMs,
+    isFailure: (error: unknown) => error instanceof Problem && error.code === "invalid_credentials",
+  };
+  const judged = await judgeWithin(sql, trial, judge);
+  await sql.query("DELETE FROM sign_in_attempts WHERE subject = $1::text::bytea", [
+    accountOf(attempt),
+  ]);
+  return judged;
 }
 
-/** Counts an attempt within each of the bounds, as `takeAttempt` does. Throws `too_many_attempts`. */
-export async function takeWithin(
-  sql: Sql,
-  bounds: readonly Bound[],
-  nowMs: number,
-): Promise<void> {
+async function takeWithin(sql: Sql, bounds: readonly Bound[], nowMs: number): Promise<void> {
   const sinceMs = nowMs - SIGN_IN_ATTEMPTS_MS;
   const refusedMs = await sql.transaction(async (sql) => {
     // In one order for all, so that two attempts never wait for each other.
@@ -128,16 +151,6 @@ export async function takeWithin(
 
 const bySubject = (a: Bound, b: Bound) => a.subject < b.subject ? -1 : 1;
 
-/** Takes back an attempt that succeeded. */
-export async function forgiveWithin(
-  sql: Sql,
-  bounds: readonly Bound[],
-  nowMs: number,
-): Promise<void> {
-  // One by one: a statement for all of them could wait for an attempt that waits for it.
-  for (const { subject } of bounds) await sql.query(FORGIVE, [subject, iso(nowMs)]);
-}
-
 /** Rolls the transaction back: an attempt that is refused counts for neither. */
 class TooMany extends Error {
   constructor(readonly oldestMs: number) {
@@ -152,17 +165,6 @@ async function oldestMs(sql: Sql, subject: string, sinceMs: number): Promise<num
     [subject, iso(sinceMs)],
   );
   return row?.oldest?.getTime() ?? sinceMs;
-}
-
-/**
- * Takes back an attempt that succeeded: the account has failed no more, the address as often as
- * before.
- */
-export async function forgiveAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  await forgiveWithin(sql, boundsOf(attempt), attempt.nowMs);
-  await sql.query("DELETE FROM sign_in_attempts WHERE subject = $1::text::bytea", [
-    accountOf(attempt),
-  ]);
 }
 
 /** Deletes rows that bound nobody any more. */

@@ -1,6 +1,6 @@
 import type { Sql } from "../../db/sql.ts";
 import { Problem } from "../../problem.ts";
-import { type Attempt, forgiveAttempt, judgeAttempt } from "./attempts.ts";
+import { type Attempt, judgeAttempt } from "./attempts.ts";
 import { hashPassword, isPassword, isWeakHash } from "./passwords.ts";
 import { passwordOf, type Person, PERSON_COLUMNS, personOfRow, setPassword } from "./people.ts";
 
@@ -44,7 +44,7 @@ export async function requireCredentials<T>(
   password: string,
   { use, beforehand, refused = wrong }: CredentialUse<T>,
 ): Promise<T> {
-  const used = await judgeAttempt(sql, attempt, async () => {
+  return await judgeAttempt(sql, attempt, async () => {
     const [row] = await sql.query<CredentialRow>(LOOK_UP, [attempt.email]);
     const stored = row?.password ?? null;
     if (!await isPassword(password, stored, row?.other ?? null)) throw refused();
@@ -60,6 +60,4 @@ export async function requireCredentials<T>(
       return await use(inside, person);
     });
   });
-  await forgiveAttempt(sql, attempt);
-  return used;
 }
