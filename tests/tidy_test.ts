@@ -60,7 +60,9 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   event_file: "json_text",
   importers: "attribution event_file event_id imported json_text limits number_words query " +
     "recent_cache text_schemas",
-  dashboard: "audit auth event_file importers notes query reports screenshots shares told",
+  dashboard:
+    "audit auth event_file importers notes number_words query reports screenshots shares " +
+    "told",
   sdk: "",
   bundle_build: "db",
   server: "archive assistants audit auth clients config db http imported importers ingest limits " +

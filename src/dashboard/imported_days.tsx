@@ -2,7 +2,7 @@
 import type { output } from "zod";
 import type { Warning } from "../query/warnings.ts";
 import type { ImportedTold } from "../reports/imported/imported_span.ts";
-import { dateSpan, integer } from "./number_format.ts";
+import { counted, dateSpan } from "./number_format.ts";
 
 type Told = output<typeof ImportedTold>;
 
@@ -51,8 +51,7 @@ export function ImportedNote({ query }: MayBeImported) {
     <div class="imported-note" role="note">
       {imported !== undefined && (
         <p>
-          <span class="swatch swatch-imported" />{" "}
-          {imported.days === 1 ? "1 day" : `${integer(imported.days)} days`} imported from{" "}
+          <span class="swatch swatch-imported" /> {counted(imported.days, "day")} imported from{" "}
           {sourcesText(imported)}{" "}
           ({dateSpan(imported.from, imported.to)}), before the first event of this project. Visitors
           of these days are the sum of each day’s visitors.

@@ -1,5 +1,6 @@
 /** Figures as the person reads them: by the browser's language, nothing as a dash. */
 
+import { nounOf } from "../number_words.ts";
 import type { Interval } from "./location_query.ts";
 
 /** What stands where there is no number. */
@@ -86,11 +87,9 @@ export function points(difference: number | null | undefined): string {
   return `${told} pts`;
 }
 
-const SINGULAR = new Intl.PluralRules("en");
-
 /** A count with its noun: 1 page view, 2 page views. `many` where it is not `one` with an s. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${integer(count)} ${SINGULAR.select(count) === "one" ? one : many}`;
+export function counted(count: number, one: string, many?: string): string {
+  return `${integer(count)} ${nounOf(count, one, many)}`;
 }
 
 /** An amount of money; without a currency, a number. */

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { signal } from "@preact/signals";
-import { integer } from "./number_format.ts";
+import { counted } from "./number_format.ts";
 
 /** How many events each read of the view leaves out, because they are not counted yet. */
 const pending = signal<ReadonlyMap<string, number>>(new Map());
@@ -31,7 +31,7 @@ export function PendingNote() {
   const events = Math.max(0, ...pending.value.values());
   return (
     <p class="pending-note" role="status">
-      {events > 0 && `${integer(events)} ${events === 1 ? "event" : "events"} still being counted`}
+      {events > 0 && `${counted(events, "event")} still being counted`}
     </p>
   );
 }

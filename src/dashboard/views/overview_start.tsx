@@ -14,7 +14,7 @@ import {
   segment,
   sharedParams,
 } from "../location_state.ts";
-import { dateTime, integer } from "../number_format.ts";
+import { counted, dateTime } from "../number_format.ts";
 import { EmptyNote } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
 import { readAnew, type Resource, useRead } from "../resource.ts";
@@ -116,7 +116,7 @@ function BotsAlone({ events }: { events: number }) {
   return (
     <div class="panel overview-elsewhere" role="status">
       <Icon name="events" size={20} />
-      <p>{events === 1 ? "1 event, from a bot." : `${integer(events)} events, all from bots.`}</p>
+      <p>{counted(events, "event")}, {events === 1 ? "from a bot" : "all from bots"}.</p>
       <button type="button" class="button" onClick={() => go({ bots: "include" })}>
         Show bots
       </button>

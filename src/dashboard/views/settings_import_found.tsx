@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { type Column, DataTable } from "../data_table.tsx";
-import { integer } from "../number_format.ts";
+import { counted, integer } from "../number_format.ts";
 import type { Counted, Refusal } from "../../importers/import_summary.ts";
 import type { MappingNote } from "../../importers/source.ts";
 import type { FileImport } from "./settings_import_reply.ts";
@@ -40,8 +40,6 @@ const NOTES: readonly Column<MappingNote>[] = [
   },
 ];
 
-const events = (count: number) => `${integer(count)} ${count === 1 ? "event" : "events"}`;
-
 function daysText({ days }: FileImport): string {
   if (days === null) return "";
   return days.first === days.last ? ` of ${days.first}` : ` from ${days.first} to ${days.last}`;
@@ -50,7 +48,7 @@ function daysText({ days }: FileImport): string {
 /** One sentence of what is there, or what was done. */
 function summaryText(found: FileImport): string {
   const stored = found.known === 0 ? "" : ` ${integer(found.known)} of them were stored before.`;
-  const what = `${events(found.events)}${daysText(found)}`;
+  const what = `${counted(found.events, "event")}${daysText(found)}`;
   if (!found.dryRun) return `Imported: ${what}.${stored}`;
   if (found.events === 0) return `This is a file of ${found.title}, without an event to import.`;
   return `This is a file of ${found.title} with ${what}.${stored} Nothing is stored yet.`;
