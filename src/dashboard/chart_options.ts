@@ -13,6 +13,9 @@ const LINE_PX = 2;
 const MARKED_POINTS_MAX = 1;
 
 const DECADES = Array.from({ length: 13 }, (_, i) => 10 ** i);
+/** Steps of any numbers: what is told to two significant digits tells each. */
+const NUMBER_STEPS = Array.from({ length: 64 }, (_, i) => i - 32)
+  .flatMap((exponent) => [1, 2, 5].map((digit) => Number(`${digit}e${exponent}`)));
 const HOUR_S = 3600;
 /** Steps of the axis: whole counts, whole percents, round times. */
 const STEPS: Readonly<Record<ChartUnit, number[]>> = {
@@ -112,7 +115,7 @@ function axesOf(
       ticks: { show: false },
       border: { show: false },
       space: 48,
-      ...unit === undefined ? {} : { incrs: STEPS[unit] },
+      incrs: unit === undefined ? NUMBER_STEPS : STEPS[unit],
       values: (_, splits) => splits.map(unit === undefined ? format : AXIS_TEXT[unit]),
     },
   ];

@@ -41,12 +41,14 @@ export function integer(value: number | null | undefined): string {
   return value == null ? NOTHING : numbers({ maximumFractionDigits: 0 }).format(value);
 }
 
-/** A number with at most `digits` decimals; more where it would be told as 0 and is not. */
+/** A number with at most `digits` decimals; more where these are not two significant digits. */
 export function decimal(value: number | null | undefined, digits = 1): string {
   if (value == null) return NOTHING;
-  const isLost = value !== 0 && Math.abs(value) < 0.5 / 10 ** digits;
-  const options = isLost ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: digits };
-  return numbers(options).format(value);
+  return numbers({
+    maximumFractionDigits: digits,
+    maximumSignificantDigits: 2,
+    roundingPriority: "morePrecision",
+  }).format(value);
 }
 
 /** A large number in few characters, as on an axis: 12K, 3.4M. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
+import { newEvent } from "../support/app.ts";
 import { NOON_ZONE } from "../told/noon_zone.ts";
 import { dashboardWorld, EMPTY, type Visit } from "./page.ts";
 
@@ -285,4 +286,28 @@ test("A project without events, and a read that fails, say so", async (visit) =>
   isDown = false;
   await page.click(".note-error button");
   await page.waitForSelector(".trends-line");
+});
+
+test("The axis of small numbers tells each of its lines", async (visit) => {
+  const project = await visit.server.project({ name: "Small" });
+  const sent = [0.004, 0.018].map((ratio) => newEvent({ name: "ran", properties: { ratio } }));
+  await visit.server.post(project, sent);
+  const search = new URLSearchParams({ event: "ran", measure: "max:properties.ratio" });
+  const page = await visit.open(`view=trends&${search}`, { project: project.id });
+  await page.waitForSelector(".trends-line");
+  await press(page, "Table");
+  await page.evaluate(`{
+    globalThis.drawn = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      drawn.push(text);
+      fillText.call(this, text, ...place);
+    };
+  }`);
+  await press(page, "Chart");
+  await visit.until(page, "drawn.includes('0.015')", "there is a line at 0.015");
+  const numbers = (await page.evaluate("drawn") as string[]).filter((text) =>
+    /^[\d.]+$/.test(text)
+  );
+  assert.deepEqual([...new Set(numbers)].sort(), ["0", "0.005", "0.01", "0.015"]);
 });
