@@ -337,6 +337,29 @@ test("goals: hours that have not begun are no zeros", async (visit) => {
   assert.deepEqual(hours.slice(14).map(([, count]) => count), Array(10).fill("–"));
 });
 
+test("goals: their CSV names currencies where a goal has a value, and has no empty column", async (visit) => {
+  const { id } = await visit.server.project({ name: "Counted" });
+  const save = (slug: string, value?: object) =>
+    visit.server.admin("PUT", `/v1/goals/${slug}?project=${id}`, {
+      title: slug,
+      match: { name: slug },
+      ...value && { value },
+    });
+  const head = async () => {
+    const page = await visit.open("?view=goals", { project: id });
+    await page.waitForSelector(".goals-table");
+    await page.evaluate(`URL.createObjectURL = (blob) => (globalThis.saved = blob.text(), "#saved");
+      HTMLAnchorElement.prototype.click = () => {}`);
+    await pressByKey(page, "CSV: Goals");
+    await visit.until(page, `"saved" in globalThis`);
+    return String(await page.evaluate("saved")).split("\r\n")[0]!;
+  };
+  await save("signup");
+  assert.doesNotMatch(await head(), /Currency/);
+  await save("order", { property: "value", currency: "EUR" });
+  assert.match(await head(), /,Value,Currency/);
+});
+
 test("goals: a title of one long word stays within its panel on a phone", async (visit) => {
   const title = "w".repeat(80);
   await visit.server.admin("PUT", `/v1/goals/word?project=${DEMO}`, {

@@ -8,7 +8,7 @@ import { matchText } from "../match_editor.tsx";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { Change } from "../kpi_tile.tsx";
 import type { Goal, GoalChange } from "./goals_reading.ts";
-import { CURRENCY, Reached } from "./overview_goals.tsx";
+import { currencyColumns, Reached } from "./overview_goals.tsx";
 
 /** A goal's value as it is shown; a dash where it is only counted. */
 export function valueText({ value }: Goal): string {
@@ -111,7 +111,7 @@ export function GoalsTable({ goals, asOf, changes, onGoal }: GoalsTableProps) {
           NAME,
           course(asOf),
           ...FIGURES,
-          CURRENCY,
+          ...currencyColumns(goals),
           ...changes === undefined ? [] : changeColumns(changes),
         ]}
         rows={goals}

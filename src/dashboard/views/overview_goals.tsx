@@ -58,12 +58,16 @@ export function Reached({ goal, isTheirs = true, isDrawing = false, children }: 
   );
 }
 
-/** The export says the currency beside the number. */
-export const CURRENCY: Column<GoalResult> = {
+const CURRENCY: Column<GoalResult> = {
   title: "Currency",
   value: ({ value }) => value.currency,
   isExportOnly: true,
 };
+
+/** The export says the currency beside the number, where any goal has one. */
+export function currencyColumns(goals: readonly GoalResult[]): readonly Column<GoalResult>[] {
+  return goals.some(({ value }) => value.currency !== null) ? [CURRENCY] : [];
+}
 
 const COLUMNS: readonly Column<GoalResult>[] = [
   { title: "Goal", value: ({ title }) => title },
@@ -88,7 +92,6 @@ const COLUMNS: readonly Column<GoalResult>[] = [
     show: ({ value }) => value.currency === null ? NOTHING : money(value.amount, value.currency),
     isNumber: true,
   },
-  CURRENCY,
 ];
 
 /** The totals alone are shown, so the fewest buckets are asked for. */
@@ -125,7 +128,7 @@ export function GoalsPanel() {
     >
       <DataTable
         caption="Goals"
-        columns={COLUMNS}
+        columns={[...COLUMNS, ...currencyColumns(rows)]}
         rows={rows}
         rowKey={({ slug }) => slug}
         bars
