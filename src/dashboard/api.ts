@@ -2,7 +2,7 @@
 import { ApiProblem, problemOf, unreachable } from "./api_problem.ts";
 import { BASE_PATH } from "./base_path.ts";
 import { type Params, project } from "./location_state.ts";
-import { anotherToken, bearerToken } from "./session.ts";
+import { anotherToken, assertSameStay, bearerToken, stayNumber } from "./session.ts";
 
 const URL_LENGTH_MAX = 16_000;
 /** These are asked of the whole deployment, or name their project in the path. */
@@ -29,7 +29,7 @@ function ask(url: string, call: Call, bearer: string): Promise<Response> {
 
 /**
  * One request with the token. One that is refused is renewed, and the request sent once more; where
- * there is no other, the person is signed out.
+ * there is no other, the person is signed out. It is never sent as somebody who came meanwhile.
  * @throws ApiProblem of a reply that is not ok, and where no reply comes; DOMException `AbortError`.
  */
 export async function request(url: string, call: Call = {}): Promise<Response> {
@@ -37,15 +37,18 @@ export async function request(url: string, call: Call = {}): Promise<Response> {
     throw new ApiProblem(400, "too_long", "These are too many filters or steps for one request.");
   }
   try {
+    const stay = stayNumber.peek();
     const bearer = await bearerToken();
+    assertSameStay(stay);
     const response = await ask(url, call, bearer);
     if (response.ok) return response;
     const problem = await problemOf(response);
     const next = problem.status === 401 ? await anotherToken(bearer, problem) : null;
     if (next === null) throw problem;
-    const again = await ask(url, call, next);
-    if (again.ok) return again;
-    throw await problemOf(again);
+    assertSameStay(stay);
+    const second = await ask(url, call, next);
+    if (second.ok) return second;
+    throw await problemOf(second);
   } catch (error) {
     throw unreachable(error);
   }

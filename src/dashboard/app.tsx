@@ -15,7 +15,7 @@ import {
   resumeSession,
   session,
   signedOutMessage,
-  sitting,
+  stayNumber,
 } from "./session.ts";
 import { followTabs } from "./session_tabs.ts";
 import { Shell } from "./shell.tsx";
@@ -51,7 +51,7 @@ function App() {
   return (
     <>
       {isAwaited.value && <SignInAbove />}
-      <Shell key={sitting.value} />
+      <Shell key={stayNumber.value} />
     </>
   );
 }

@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
       else focusBeside(before, part);
     };
   }, []);
-  useLayoutEffect(() => isFirm ? noteTyping() : undefined, [isFirm]);
+  useLayoutEffect(() => isTyped ? noteTyping() : undefined, [isTyped]);
   return (
     <dialog
       ref={dialog}

@@ -6,7 +6,7 @@ import { ApiProblem } from "./api_problem.ts";
 import { SHARED_NAMES } from "./location_query.ts";
 import { type Params, project } from "./location_state.ts";
 import { clearPending, notePending, PENDING_RELOAD_MS } from "./pending.tsx";
-import { identity } from "./session.ts";
+import { assertSameStay, identity, stayNumber } from "./session.ts";
 
 /** How often the wait doubles between two reads while the server is away: from 3 to 48 seconds. */
 const OUTAGE_DOUBLINGS_MAX = 4;
@@ -194,10 +194,12 @@ export function usePages<Row, Reply extends PageReply<Row> = PageReply<Row>>(
     setLoadingMore(false);
   };
   const all = async (progress: (rows: number) => void) => {
+    const stay = stayNumber.peek();
     const rows: Row[] = [];
     let next: string | null = null;
     do {
       const page: PageReply<Row> = await read(path!, { ...params, limit: 1000, cursor: next });
+      assertSameStay(stay);
       rows.push(...page.rows);
       next = page.nextCursor;
       progress(rows.length);

@@ -5,7 +5,7 @@ import { BASE_PATH } from "./base_path.ts";
 import { commandText } from "./command.ts";
 import { callByCookie } from "./cookie_call.ts";
 import type { Session, SessionProject } from "./session_reply.ts";
-import { type TabNews, tellTabs } from "./session_tabs.ts";
+import { tellTabs } from "./session_tabs.ts";
 import { claimsOf, type TokenClaims } from "./token_claims.ts";
 import { type Account, fetchToken, type IssuedToken, keepLinkToken } from "./token_source.ts";
 import { isTyping } from "./typing.ts";
@@ -38,8 +38,8 @@ export const outage = signal<ApiProblem | null>(null);
 /** True while nobody is signed in, and what somebody was typing waits for them behind the sign-in page. */
 export const isAwaited = signal(false);
 export const isSignedIn = computed(() => session.value !== null && !isAwaited.value);
-/** Changes as somebody else goes on where one was awaited: what was typed is none of theirs. */
-export const sitting = signal(0);
+/** Counts the stays of people: what one has typed, asked or read is none of whoever comes next. */
+export const stayNumber = signal(0);
 /** Whose session it is; null: it is a link's. */
 export const account = signal<Account | null>(null);
 export const hasAccount = computed(() => account.value !== null);
@@ -51,8 +51,8 @@ export const identity = signal("");
 let held: Held | null = null;
 let renewing: Promise<string | null> | null = null;
 let expiry: ReturnType<typeof setTimeout> | undefined;
-/** The token of whoever is awaited, for the requests that wait with them; null: it is another one's. */
-let again = Promise.withResolvers<string | null>();
+/** What the requests of whoever is awaited wait for: a token of theirs; null: they do not come back. */
+let awaitedToken = Promise.withResolvers<string | null>();
 
 function messageOf({ code, detail }: ApiProblem): string {
   if (code === "expired_token") return EXPIRED_MESSAGE;
@@ -79,33 +79,41 @@ function dropToken(message: string | null): void {
   outage.value = null;
 }
 
+/** Nobody is awaited any more. `token`: of whoever was, for their requests; null: they are given up. */
+function endWait(token: string | null): void {
+  isAwaited.value = false;
+  awaitedToken.resolve(token);
+  awaitedToken = Promise.withResolvers();
+}
+
 /** Forgets who was signed in. */
-function leave(message: string | null): void {
+function forgetPerson(message: string | null): void {
   dropToken(message);
   account.value = null;
   identity.value = "";
   session.value = null;
+  endWait(null);
 }
 
-/** A session that ended by itself: what is being typed is kept until the person is back. */
-function lose(message: string | null): void {
-  if (!isTyping()) return leave(message);
+/** After a session that ended by itself: what is being typed is kept until its person is back. */
+function awaitPerson(message: string | null): void {
+  if (!isTyping()) return forgetPerson(message);
   dropToken(message);
   isAwaited.value = true;
 }
 
-/** The token of whoever is awaited, once they are back; null: nobody is, or somebody else came. */
-async function tokenAgain(): Promise<string | null> {
-  return isAwaited.peek() ? await again.promise : null;
+/** Who is signed in, or awaited; empty: nobody. */
+function currentPerson(): string {
+  return account.peek()?.id ?? identity.peek();
 }
 
-/** Lets whoever is signed in now go on where somebody was awaited. */
-function endWait(text: string, isSame: boolean): void {
-  if (!isAwaited.peek()) return;
-  if (!isSame) sitting.value++;
-  isAwaited.value = false;
-  again.resolve(isSame ? text : null);
-  again = Promise.withResolvers();
+function signedOut(): ApiProblem {
+  return new ApiProblem(401, "signed_out", "You are signed out. Sign in again.");
+}
+
+/** Throws ApiProblem where the stay of that number is over: what it began is not done as somebody else. */
+export function assertSameStay(stay: number): void {
+  if (stay !== stayNumber.peek()) throw signedOut();
 }
 
 /** The session of a token. Throws ApiProblem where it is refused or the server is out of reach. */
@@ -141,12 +149,14 @@ function take(issued: IssuedToken, found: Session): void {
   const claims = claimsOf(issued.text);
   const lifetimeMs = claims.lifetimeMs ?? Date.parse(found.expiresAt) - Date.now();
   const renewAtMs = issued.isRenewable ? Date.now() + lifetimeMs - RENEW_BEFORE_MS : Infinity;
+  const before = currentPerson();
   held = { ...issued, claims, renewAtMs };
-  const before = account.peek()?.id ?? identity.peek();
   identity.value = claims.powers || issued.text;
   account.value = issued.account;
   session.value = found;
-  endWait(issued.text, before === (account.peek()?.id ?? identity.peek()));
+  const isSame = currentPerson() === before;
+  if (!isSame) stayNumber.value++;
+  endWait(isSame ? issued.text : null);
   signedOutMessage.value = null;
   outage.value = null;
   awaitExpiry(found, issued);
@@ -164,7 +174,9 @@ async function renew(refused: Held, why: ApiProblem | null): Promise<string | nu
   const issued = await fetchToken();
   if (held !== refused) return held?.text ?? null;
   if (issued !== null) await takeNext(issued);
-  else lose(refused.isRenewable ? ENDED_MESSAGE : why === null ? EXPIRED_MESSAGE : messageOf(why));
+  else {awaitPerson(
+      refused.isRenewable ? ENDED_MESSAGE : why === null ? EXPIRED_MESSAGE : messageOf(why),
+    );}
   return issued?.text ?? null;
 }
 
@@ -181,7 +193,7 @@ export async function anotherToken(
     renewing ??= renew(held, why).finally(() => renewing = null);
     await renewing;
   }
-  return held?.text ?? await tokenAgain();
+  return held?.text ?? (isAwaited.peek() ? await awaitedToken.promise : null);
 }
 
 /** The token for the next request, renewed where it is about to end. Throws ApiProblem. */
@@ -191,7 +203,7 @@ export async function bearerToken(): Promise<string> {
     ? before.text
     : await anotherToken(before?.text ?? "");
   if (text !== null) return text;
-  throw new ApiProblem(401, "signed_out", "You are signed out. Sign in again.");
+  throw signedOut();
 }
 
 /** True for a token that is good for every project, those of the future included. */
@@ -205,7 +217,7 @@ export async function refreshSession(): Promise<void> {
   if (before === null) return;
   const issued = before.isRenewable ? await fetchToken() : before;
   if (held !== before) return;
-  if (issued === null) lose(ENDED_MESSAGE);
+  if (issued === null) awaitPerson(ENDED_MESSAGE);
   else take(issued, await fetchSession(issued.text));
 }
 
@@ -214,17 +226,23 @@ export async function resumeSession(): Promise<void> {
   let isLink = false;
   try {
     const issued = await fetchToken();
-    if (issued === null) return lose(signedOutMessage.value);
+    if (issued === null) return awaitPerson(signedOutMessage.value);
     isLink = !issued.isRenewable;
     take(issued, await sessionOf(issued));
   } catch (error) {
     // An outage is no reason to throw a token away: the next try takes it up again.
     if (!isRefusal(error)) outage.value = unreachable(error) as ApiProblem;
     else {
-      lose(messageOf(error));
+      awaitPerson(messageOf(error));
       if (isLink) await resumeSession();
     }
   }
+}
+
+/** Tells the other tabs who is signed in here: they share the session of this browser. */
+export function tellPerson(): void {
+  const id = account.peek()?.id;
+  if (id !== undefined) tellTabs(id);
 }
 
 /** After a session was begun: takes it up here and in the other tabs. Throws ApiProblem. */
@@ -239,7 +257,7 @@ export async function takeUpSession(): Promise<void> {
     );
   }
   take(issued, await sessionOf(issued));
-  tellTabs("signed-in");
+  tellPerson();
 }
 
 /**
@@ -262,22 +280,26 @@ export async function signOut(): Promise<void> {
     // Who came by a link has no session to end.
     if (!isRefusal(error) && hasAccount.peek()) throw error;
   }
-  leave(null);
-  tellTabs("signed-out");
+  forgetPerson(null);
+  tellTabs(null);
 }
 
 /** Ends every session of the account, this one too. Throws ApiProblem: nothing has ended. */
 export async function leaveEverywhere(): Promise<void> {
   await callByCookie("DELETE", "/v1/auth/sessions");
-  leave("You are signed out everywhere.");
-  tellTabs("signed-out");
+  forgetPerson("You are signed out everywhere.");
+  tellTabs(null);
 }
 
-/** What happens in another tab happens here, but to a tab that was opened by a token. */
-export function hearTab(news: TabNews): void {
+/**
+ * What happens in another tab happens here, but to a tab that was opened by a token. `personId`: who is
+ * signed in now; null: somebody signed out, and leaves nothing in any tab.
+ */
+export function hearTab(personId: string | null): void {
   if (held !== null && !held.isRenewable) return;
-  if (news === "signed-in") void resumeSession();
-  else if (held !== null) lose(ELSEWHERE_MESSAGE);
+  if (personId === null) {
+    if (session.peek() !== null) forgetPerson(ELSEWHERE_MESSAGE);
+  } else if (held === null || account.peek()?.id !== personId) void resumeSession();
 }
 
 /** True where the token may do this: `read`, `write`, `jobs`, `admin` or `people`. */

@@ -1,18 +1,15 @@
 /// <reference lib="dom" />
 import { BASE_PATH } from "./base_path.ts";
 
-/** What the tabs of one browser tell each other: they share the session. */
-export type TabNews = "signed-in" | "signed-out";
-
 let channel: BroadcastChannel | null = null;
 
-/** Hears what happens in other tabs. Called once. */
-export function followTabs(onNews: (news: TabNews) => void): void {
-  channel = new BroadcastChannel(`footfall${BASE_PATH}`);
-  channel.addEventListener("message", ({ data }) => onNews(data));
+/** Hears who is signed in in other tabs; null: nobody any more. Called once. */
+export function followTabs(onPerson: (personId: string | null) => void): void {
+  channel = new BroadcastChannel(`footfall-person${BASE_PATH}`);
+  channel.addEventListener("message", ({ data }) => onPerson(data));
 }
 
-/** Tells the other tabs. */
-export function tellTabs(news: TabNews): void {
-  channel?.postMessage(news);
+/** Tells the other tabs who is signed in now; null: nobody any more. */
+export function tellTabs(personId: string | null): void {
+  channel?.postMessage(personId);
 }

@@ -156,7 +156,7 @@ export function SignIn({ note = "" }: { note?: string }) {
 /** The same above what somebody was typing, which is there again as soon as they are. */
 export function SignInAbove() {
   const above = useRef<HTMLDialogElement>(null);
-  // At first this is not there yet.
+  // What is typed into has the focus until the dialog is shown, which is after the first rendering.
   const typed = useRef(document.activeElement);
   // A dialog that is open below would keep the focus, hidden as it is.
   useLayoutEffect(() => {

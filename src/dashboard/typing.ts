@@ -1,6 +1,6 @@
 let typing = 0;
 
-/** Notes that something is being typed, or shown this once, that must not go by itself, until the result is called. */
+/** Notes that something is being typed that must not go by itself, until the result is called. */
 export function noteTyping(): () => void {
   typing++;
   return () => void typing--;

@@ -121,3 +121,16 @@ export async function enter(page: Page, name: string): Promise<void> {
 export async function funnelRan(visit: Visit, page: Page): Promise<void> {
   await visit.until(page, `document.querySelector('[data-run="ready"]') !== null`, "it has run");
 }
+
+/** The person comes back after ten minutes. */
+export async function returnLater(page: Page): Promise<void> {
+  await page.evaluate(`{
+    const { now } = Date;
+    for (const [state, passedMs] of [["hidden", 0], ["visible", 600_000]]) {
+      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+      Date.now = () => now() + passedMs;
+      document.dispatchEvent(new Event("visibilitychange"));
+    }
+    Date.now = now;
+  }`);
+}

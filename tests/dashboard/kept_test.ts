@@ -1,9 +1,8 @@
 /** What stays as it was: what is shown and typed while requests fail or run, and where one was. */
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
-import { enter, fill, focused, press, pressByKey, tabTo } from "./acts.ts";
-import { type Member, member, openedBy, signIn } from "./members.ts";
-import { dashboardWorld, PASSWORD, type Visit } from "./page.ts";
+import { enter, fill, press, pressByKey, returnLater } from "./acts.ts";
+import { dashboardWorld, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
 
@@ -12,19 +11,6 @@ async function opened(visit: Visit, project: string): Promise<Page> {
   await page.waitForSelector(".settings-install");
   await visit.settled(page);
   return page;
-}
-
-/** The person comes back after ten minutes. */
-async function returnLater(page: Page): Promise<void> {
-  await page.evaluate(`{
-    const { now } = Date;
-    for (const [state, passedMs] of [["hidden", 0], ["visible", 600_000]]) {
-      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
-      Date.now = () => now() + passedMs;
-      document.dispatchEvent(new Event("visibilitychange"));
-    }
-    Date.now = now;
-  }`);
 }
 
 test("A view that cannot be loaded says so, and is there when it is tried again", async (visit) => {
@@ -117,82 +103,6 @@ test("A button that was pressed while the server was away is pressed again by En
   visit.intercept = () => undefined;
   await page.keyboard.press("Enter");
   await visit.sees(page, "Whoever has this link sees the dashboard", "dialog");
-});
-
-/** What a page of a member shows once their session has ended as they were typing a note. */
-async function endedAsTyped(
-  visit: Visit,
-  who: Member,
-  { why, end }: { why: string; end: (page: Page) => Promise<unknown> },
-): Promise<Page> {
-  const page = await openedBy(visit, who);
-  await visit.settled(page);
-  await press(page, "Note", ".chart-buttons");
-  await fill(page, "What happened", `The window of ${who.name}`);
-  await end(page);
-  await visit.sees(page, `${why} What you were typing is kept until then.`, ".banner");
-  assert.equal(await page.evaluate(`document.querySelector(".shell").checkVisibility()`), false);
-  // Escape does not lead past it.
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("Escape");
-  await visit.sees(page, "Sign in", "h1");
-  return page;
-}
-
-/** Ends the sessions of who is there, and sends what they typed. */
-async function endAndSend(page: Page): Promise<void> {
-  assert.equal(
-    await page.evaluate(
-      `fetch("/v1/auth/sessions", { method: "DELETE" }).then(({ status }) => status)`,
-    ),
-    204,
-  );
-  await enter(page, "Add");
-}
-
-/** Waits until the chart has the note that was typed. */
-async function noted(visit: Visit, page: Page, who: Member): Promise<void> {
-  const marks = `[...document.querySelectorAll(".chart-note-button")]`;
-  await visit.until(page, `${marks}.some(({ ariaLabel }) => ariaLabel.includes("${who.name}"))`);
-}
-
-const ENDED = "If you cannot, ask an owner whether you still have an account.";
-
-test("What is typed in a dialog stays while the person is signed out in another tab", async (visit) => {
-  const who = await member(visit, { role: "editor" });
-  const page = await endedAsTyped(visit, who, {
-    why: "You signed out in another tab.",
-    end: async () =>
-      await press(await visit.open("view=goals", { token: null }), "Sign out", ".side"),
-  });
-  await page.bringToFront();
-  await tabTo(page, "Password");
-  await page.keyboard.type(PASSWORD);
-  await page.keyboard.press("Enter");
-  await visit.until(page, `document.querySelector(".sign-in") === null`);
-  assert.equal(await focused(page), "What happened");
-  assert.match(await page.title(), /^Overview/);
-  await enter(page, "Add");
-  await noted(visit, page, who);
-});
-
-test("What is sent as a session ends is sent once its person is back", async (visit) => {
-  const who = await member(visit, { role: "editor" });
-  const page = await endedAsTyped(visit, who, { why: ENDED, end: endAndSend });
-  await signIn(page, who);
-  await visit.until(page, `document.querySelector("dialog") === null`);
-  await noted(visit, page, who);
-});
-
-test("What somebody typed is neither shown to who signs in after them, nor sent", async (visit) => {
-  const who = await member(visit, { role: "editor" });
-  const page = await endedAsTyped(visit, who, { why: ENDED, end: endAndSend });
-  await signIn(page, await member(visit, { role: "editor" }));
-  await visit.until(page, `document.querySelector("dialog") === null`);
-  await visit.settled(page);
-  await visit.sees(page, "Overview", "h1");
-  const { notes } = await visit.read("notes");
-  assert.ok(!JSON.stringify(notes).includes(who.name));
 });
 
 test("What is typed while the settings are being saved stays", async (visit) => {
