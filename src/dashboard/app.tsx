@@ -1,11 +1,9 @@
 /// <reference lib="dom" />
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Entrance } from "./entrance.tsx";
 import { LinkPage } from "./link_page.tsx";
 import { followHistory } from "./location_state.ts";
 import { followLinks, openedLink } from "./opened_link.ts";
-import { ErrorNote } from "./panel.tsx";
 import { takeProviderOutcome } from "./provider_outcome.ts";
 import { followReturns } from "./resource.ts";
 import {
@@ -16,25 +14,18 @@ import {
   session,
   signedOutMessage,
   stayNumber,
+  tellPerson,
 } from "./session.ts";
 import { followTabs } from "./session_tabs.ts";
 import { Shell } from "./shell.tsx";
 import { SHARE_ID } from "./share.ts";
 import { SharePage } from "./share_page.tsx";
-import { SignIn, SignInAbove } from "./sign_in.tsx";
+import { Outage, SignIn, SignInAbove } from "./sign_in.tsx";
 import { followTheme } from "./theme.ts";
 
 signedOutMessage.value = takeProviderOutcome();
-const resuming = resumeSession();
-
-/** Whether somebody is signed in is not known. */
-function Outage() {
-  return (
-    <Entrance title="One moment, please">
-      <ErrorNote problem={outage.value} onRetry={() => void resumeSession()} />
-    </Entrance>
-  );
-}
+// Who comes back from the identity provider has begun a session that no tab knows of.
+const resuming = resumeSession().then(tellPerson);
 
 function App() {
   const [isReady, setReady] = useState(false);

@@ -11,8 +11,16 @@ import { Icon } from "./icons.tsx";
 import { ErrorNote, Skeleton } from "./panel.tsx";
 import { canUsePasskeys, signInByPasskey, useDeviceSignal } from "./passkey_device.ts";
 import { Refused, useRequest } from "./request_state.tsx";
-import { lastEmail, signedOutMessage, takeUpSession } from "./session.ts";
+import {
+  isAwaited,
+  lastEmail,
+  outage,
+  resumeSession,
+  signedOutMessage,
+  takeUpSession,
+} from "./session.ts";
 import { SignInByToken } from "./sign_in_token.tsx";
+import { isTyping } from "./typing.ts";
 
 interface Typed {
   readonly email: string;
@@ -75,11 +83,19 @@ function PasskeyButton() {
   );
 }
 
+interface ProviderProps {
+  readonly name: string;
+  readonly href: string;
+  /** In a tab of its own: this page stays. */
+  readonly isApart?: boolean;
+}
+
 /** Where the identity provider's own page takes over. */
-export function ProviderButton({ name, href }: { name: string; href: string }) {
+export function ProviderButton({ name, href, isApart = false }: ProviderProps) {
   return (
-    <a class="button" href={href}>
+    <a class="button" href={href} target={isApart ? "_blank" : undefined}>
       <Icon name="person" /> Continue with {name}
+      {isApart && " in a new tab"}
     </a>
   );
 }
@@ -109,7 +125,9 @@ function Ways({ offer }: { offer: AuthOffer }) {
       {password && <PasswordForm />}
       {password && (hasPasskeys || oidc !== null) && <Or />}
       {hasPasskeys && <PasskeyButton />}
-      {oidc !== null && <ProviderButton name={oidc.name} href={providerUrl()} />}
+      {oidc !== null && (
+        <ProviderButton name={oidc.name} href={providerUrl()} isApart={isAwaited.value} />
+      )}
       {password && (
         <details class="sign-in-more">
           <summary>Forgot your password?</summary>
@@ -136,8 +154,9 @@ function Offered({ problem, retry, offer }: {
 }
 
 /** Where whoever is not signed in ends up: what happened, and how to get in. */
-export function SignIn({ note = "" }: { note?: string }) {
+export function SignIn() {
   const asked = useOffer();
+  const note = isAwaited.value && isTyping() ? " What you were typing is kept until then." : "";
   const isOwnerless = asked.offer?.ownerExists === false;
   return (
     <Entrance
@@ -153,7 +172,16 @@ export function SignIn({ note = "" }: { note?: string }) {
   );
 }
 
-/** The same above what somebody was typing, which is there again as soon as they are. */
+/** Whether somebody is signed in is not known. */
+export function Outage() {
+  return (
+    <Entrance title="One moment, please">
+      <ErrorNote problem={outage.value} onRetry={() => void resumeSession()} />
+    </Entrance>
+  );
+}
+
+/** Either above what somebody was typing, which is there again as soon as they are. */
 export function SignInAbove() {
   const above = useRef<HTMLDialogElement>(null);
   // What is typed into has the focus until the dialog is shown, which is after the first rendering.
@@ -175,7 +203,7 @@ export function SignInAbove() {
       closedby="none"
       onCancel={(event) => event.preventDefault()}
     >
-      <SignIn note=" What you were typing is kept until then." />
+      {outage.value === null ? <SignIn /> : <Outage />}
     </dialog>
   );
 }

@@ -4,7 +4,7 @@ import type { Page } from "puppeteer-core";
 import { type RunningProvider, startProvider } from "../auth/oidc/provider.ts";
 import { CLIENT_ID, CLIENT_SECRET } from "../auth/oidc/provider_process.ts";
 import type { Json } from "../support/app.ts";
-import { fill, press } from "./acts.ts";
+import { fill, focused, press, returnLater } from "./acts.ts";
 import { fragmentOf } from "./members.ts";
 import { dashboardWorld, PASSWORD, type Visit } from "./page.ts";
 import { follow, isFont, signInThere } from "./provider_page.ts";
@@ -172,4 +172,24 @@ test("oidc: a provider that is down is told in the page, and the password opens 
     visit.world.clock.offsetMs = 0;
     await startWith({}, Number(port));
   }
+});
+
+test("oidc: what is typed stays while its person signs in again at the provider, in a new tab", async (visit) => {
+  const who = { email: "nora@shop.example", role: "editor", projects: [PROJECT] };
+  await visit.server.admin("POST", "/v1/people", { ...who, password: PASSWORD });
+  const page = await atSignIn(visit, "view=goals");
+  await signInThere(page, "nora", visit.world.url);
+  await press(page, "New goal");
+  await fill(page, "Title", "Letters");
+  await page.evaluate(`fetch("/v1/auth/sessions", { method: "DELETE" })`);
+  await returnLater(page);
+  await visit.sees(page, "What you were typing is kept until then.", ".banner");
+  const link = await page.waitForSelector(".sign-in-above a[target=_blank]");
+  const address = await link!.evaluate((each) => (each as unknown as { href: string }).href);
+  // The provider knows them still.
+  await visit.sees(await visit.openAt(address), "Goals", "h1");
+  await page.bringToFront();
+  await visit.until(page, `document.querySelector(".sign-in-above") === null`);
+  assert.equal(await focused(page), "Title");
+  assert.equal(await page.evaluate("document.activeElement.value"), "Letters");
 });

@@ -148,3 +148,15 @@ test("session: a secret that is shown once goes with the session", async (visit)
   await visit.sees(page, ENDED, ".banner");
   assert.ok(!(await page.content()).includes(key));
 });
+
+test("session: an outage is told above what is typed, and over when it is tried again", async (visit) => {
+  visit.expectedFaults.push("503");
+  const page = await endedAsTyped(visit, await member(visit, { role: "editor" }), endAndLook);
+  visit.intercept = (request) =>
+    request.url().endsWith("/v1/auth/token") ? { status: 503 } : undefined;
+  await page.evaluate(`new BroadcastChannel("footfall-person").postMessage("somebody")`);
+  await visit.sees(page, "One moment, please", ".sign-in-above h1");
+  visit.intercept = () => undefined;
+  await press(page, "Try again", ".sign-in-above");
+  await visit.sees(page, "Sign in", ".sign-in-above h1");
+});
