@@ -11,7 +11,7 @@ import { EntranceForm } from "./entrance_form.tsx";
 import { PasswordField, TextField } from "./field.tsx";
 import { leaveLink, type OpenedLink } from "./opened_link.ts";
 import { ErrorNote, Skeleton } from "./panel.tsx";
-import { account } from "./session.ts";
+import { account, isSignedIn } from "./session.ts";
 import { ProviderButton } from "./sign_in.tsx";
 
 /** Whom a link is for: the reply of `POST /v1/auth/invitation/look`. */
@@ -146,7 +146,7 @@ function Over({ why }: { why: string }) {
     <>
       <p>{why}</p>
       <button type="button" class="button button-primary" onClick={leaveLink}>
-        {account.value === null ? "Go to the sign-in page" : "Open the dashboard"}
+        {isSignedIn.value ? "Open the dashboard" : "Go to the sign-in page"}
       </button>
     </>
   );
@@ -222,7 +222,7 @@ function LinkContent({ link, look, asked }: LinkContentProps) {
 
 /** The page of a link that lets somebody in: the owner, who was invited, or who forgot a password. */
 export function LinkPage({ link }: { link: OpenedLink }) {
-  const before = account.value;
+  const before = isSignedIn.value ? account.value : null;
   const content = { link, look: useLook(link), asked: useOffer() };
   const over = overText(content);
   const whatFollows = over === null

@@ -23,7 +23,7 @@ import {
   readSegment,
   withFilter,
 } from "./location_query.ts";
-import { session, type SessionProject } from "./session.ts";
+import { isAwaited, session, type SessionProject } from "./session.ts";
 import { SHARE_ID } from "./share.ts";
 
 /** Parameters of a read; null and undefined are left out. */
@@ -129,9 +129,15 @@ export function go(changes: Changes, { replace = false } = {}): void {
   search.value = location.search;
 }
 
-/** Follows the back and forward buttons. Called once. */
+/** Follows the back and forward buttons, but from what is kept behind the sign-in page. Called once. */
 export function followHistory(): void {
   addEventListener("popstate", () => {
+    if (isAwaited.peek()) {
+      if (location.search !== search.peek()) {
+        history.pushState(null, "", location.pathname + search.peek());
+      }
+      return;
+    }
     isReturned = true;
     search.value = location.search;
   });

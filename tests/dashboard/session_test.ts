@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { enter, fill, focused, press, returnLater, tabTo } from "./acts.ts";
 import { invited, type Member, member, openedBy, signIn } from "./members.ts";
-import { dashboardWorld, OWNER, PASSWORD, type Visit } from "./page.ts";
+import { dashboardWorld, DEMO, OWNER, PASSWORD, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
 const ENDED = "If you cannot, ask an owner whether you still have an account.";
@@ -87,6 +87,21 @@ test("session: what is sent as it ends is sent once its person is back", async (
   await noted(visit, page, who);
 });
 
+test("session: going back does not lead away from what is typed behind the sign-in page", async (visit) => {
+  const who = await member(visit, { role: "editor" });
+  const page = await endedAsTyped(visit, who, endAndLook);
+  const address = page.url();
+  await page.evaluate(`{
+    history.pushState(null, "", "?view=goals&project=${DEMO}");
+    history.pushState(null, "", ${JSON.stringify(address)});
+  }`);
+  await page.goBack();
+  await visit.until(page, `location.href === ${JSON.stringify(address)}`);
+  await signIn(page, who);
+  await visit.until(page, `document.querySelector(".sign-in") === null`);
+  assert.equal(await focused(page), "What happened");
+});
+
 test("session: what somebody typed is neither shown to who signs in after them, nor sent", async (visit) => {
   const who = await member(visit, { role: "editor" });
   const next = await member(visit, { role: "editor" });
@@ -159,4 +174,12 @@ test("session: an outage is told above what is typed, and over when it is tried 
   visit.intercept = () => undefined;
   await press(page, "Try again", ".sign-in-above");
   await visit.sees(page, "Sign in", ".sign-in-above h1");
+});
+
+test("session: a link that is opened after it ended finds nobody signed in", async (visit) => {
+  const page = await endedAsTyped(visit, await member(visit, { role: "editor" }), endAndLook);
+  const { fragment } = await invited(visit);
+  await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
+  await visit.sees(page, "You are invited", "h1");
+  assert.ok(!(await visit.text(page)).includes("You are signed in"));
 });
