@@ -169,7 +169,8 @@ export async function deleteEventsBefore(
       if (left === null && events + eventIds.length === 0) return 0;
       const areGone = isLast && await removeWords(tx, projectId, words, { beforeMs }, earlier);
       await noteWordsLeft(tx, projectId, !areGone);
-      await raiseLinksVersion(tx, projectId);
+      // With each raise, reads and the projection load anew what they keep of the project.
+      if (eventIds.length > 0 || areGone) await raiseLinksVersion(tx, projectId);
       // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
       await deleteEventIds(tx, projectId, eventIds);
       return eventIds.length;

@@ -113,6 +113,11 @@ onBothEngines(
     await database.query(store, [id, `\\x${body.subarray(0, 9).toHex()}`]);
     assert.equal(await deleteEventsBefore(database, project, BEFORE_MS), 1);
     assert.deepEqual(await paths(), ["/", "/old"]);
+    const links = () =>
+      database.query("SELECT links_version FROM projections WHERE project_id = $1::int", [project]);
+    const before = await links();
+    assert.equal(await deleteEventsBefore(database, project, BEFORE_MS), 0);
+    assert.deepEqual(await links(), before);
     await database.query(store, [id, `\\x${body.toHex()}`]);
     assert.equal(await deleteEventsBefore(database, project, BEFORE_MS), 0);
     assert.deepEqual(await paths(), ["/"]);
