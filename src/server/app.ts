@@ -191,7 +191,8 @@ async function createServices(
   const pool = createScanPool(config.scanWorkers);
   const replicaChecks = await openReplicaChecks(config);
   const replica = replicaChecks && createReplica(database, replicaChecks);
-  const reading = { reads, replica, projection, segments, pool };
+  const { readTimeoutMs } = config;
+  const reading = { reads, replica, projection, segments, pool, readTimeoutMs };
   return {
     config,
     log,
@@ -216,11 +217,7 @@ async function createServices(
     replicaChecks,
     movePerson: (projectId, id) => movePerson(database, projectId, id),
     erase: (...asked) => erasePerson(database, ...asked),
-    live: new LiveFeed({
-      read: (asked) => getReport({ ...config, ...reading, now }, LIVE, asked),
-      log,
-      now,
-    }),
+    live: new LiveFeed({ read: (asked) => getReport({ ...reading, now }, LIVE, asked), log, now }),
     clientAddress,
     mayReadMetrics: createMetricsAccess(config.trustedProxies, config.metricsToken),
     now,
