@@ -2,7 +2,7 @@
 export interface PostgresTarget {
   /** The URL as the driver takes it. */
   readonly url: string;
-  /** The host where it is an IPv6 address, which the driver would take for a host and a port. */
+  /** The host where it is an IPv6 address, of which the driver would take a part for the port. */
   readonly ipv6?: string;
   /** Absent: as `sslmode` says. */
   readonly ssl?: "verify-full" | { readonly ca: string };
@@ -35,8 +35,9 @@ export function postgresTarget(url: string): PostgresTarget {
   const parsed = parsedUrl(url);
   const ipv6 = /^\[(.+)\]$/.exec(parsed.hostname)?.[1];
   const at = ipv6 === undefined ? {} : { ipv6 };
+  if (ipv6 !== undefined) parsed.hostname = "ipv6";
   const file = parsed.searchParams.get("sslrootcert");
-  if (file === null) return { url, ...at };
+  if (file === null) return { url: ipv6 === undefined ? url : parsed.href, ...at };
   parsed.searchParams.delete("sslrootcert");
   if (file === "system") return { url: parsed.href, ...at, ssl: "verify-full" };
   try {

@@ -57,6 +57,14 @@ Deno.test("postgresTarget: a password that is not percent-encoded is told, and n
   }
 });
 
+Deno.test("postgresTarget: an IPv6 address is kept out of the URL for the driver, with its port", () => {
+  const ipv6 = "2001:db8::7";
+  for (const rest of [":6543/b", "/b?prepare=false", "/b"]) {
+    const target = postgresTarget(`postgres://a:p%C3%A9@[${ipv6}]${rest}`);
+    assert.deepEqual(target, { url: `postgres://a:p%C3%A9@ipv6${rest}`, ipv6 });
+  }
+});
+
 Deno.test({
   name: "sslrootcert: the server's certificate and its name are verified [postgres]",
   ignore: findPostgresBinaries() === null && Deno.env.get("CI") !== "true",

@@ -244,14 +244,40 @@ onPostgres(
     }),
 );
 
-Deno.test("openPostgres: an IPv6 address is connected to", async () => {
-  const listener = Deno.listen({ hostname: "::1", port: 0 });
-  const sql = openPostgres(`postgres://u@[::1]:${listener.addr.port}/d`, OPTIONS);
+async function assertReaches(url: string, listener: Deno.TcpListener): Promise<void> {
+  const sql = openPostgres(url, OPTIONS);
   const asked = assert.rejects(sql.query("SELECT 1"), /closed the connection before the login/);
   (await listener.accept()).close();
   await asked;
   await sql.close();
-  listener.close();
+}
+
+Deno.test("openPostgres: an IPv6 address is connected to, at the port of the URL or PGPORT", async () => {
+  using listener = Deno.listen({ hostname: "::1", port: 0 });
+  const { port } = listener.addr;
+  await assertReaches(`postgres://u@[::1]:${port}/d`, listener);
+  Deno.env.set("PGPORT", String(port));
+  try {
+    await assertReaches("postgres://u@[::1]/d", listener);
+  } finally {
+    Deno.env.delete("PGPORT");
+  }
+});
+
+Deno.test("openPostgres: a port that is none ends the connection, and says so", async () => {
+  Deno.env.set("PGPORT", "none");
+  try {
+    const sql = openPostgres("postgres://u@localhost/d", OPTIONS);
+    for (let times = 0; times < 2; times++) {
+      await assert.rejects(
+        sql.query("SELECT 1"),
+        (error) => error instanceof DatabaseUnavailable && /port/i.test(error.message),
+      );
+    }
+    await sql.close();
+  } finally {
+    Deno.env.delete("PGPORT");
+  }
 });
 
 onPostgres(
