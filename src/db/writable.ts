@@ -3,21 +3,32 @@ import { NO_RIGHT, READ_ONLY, refusal } from "./refusal.ts";
 import type { Database, Row } from "./sql.ts";
 
 /**
- * What storing and counting events has to do with its tables. One that is not there yet is no hindrance where a
- * migration may make it.
+ * What storing and counting events, and removing them, has to do with its tables. One that is not there yet is no
+ * hindrance where a migration may make it.
  */
-const NEEDED: Readonly<Record<string, string>> = {
-  daily_salts: "INSERT DELETE",
-  event_ids: "INSERT DELETE",
-  journal: "INSERT UPDATE DELETE",
-  segments: "INSERT DELETE",
-  projections: "INSERT UPDATE",
-  identities: "INSERT UPDATE DELETE",
-  actors: "INSERT UPDATE DELETE",
-  sessions: "INSERT UPDATE DELETE",
+export const NEEDED_RIGHTS: Readonly<Record<string, string>> = {
+  projects: "SELECT",
+  api_keys: "SELECT",
+  daily_salts: "SELECT INSERT DELETE TRUNCATE",
+  event_ids: "SELECT INSERT DELETE",
+  journal: "SELECT INSERT UPDATE DELETE",
+  segments: "SELECT INSERT DELETE",
+  projections: "SELECT INSERT UPDATE",
+  terms: "SELECT INSERT UPDATE DELETE",
+  technical_names: "SELECT INSERT DELETE",
+  referrers: "SELECT INSERT DELETE",
+  contexts: "SELECT INSERT UPDATE",
+  traffic: "SELECT INSERT UPDATE",
+  identities: "SELECT INSERT UPDATE DELETE",
+  actors: "SELECT INSERT UPDATE DELETE",
+  sessions: "SELECT INSERT UPDATE DELETE",
+  day_totals: "SELECT INSERT UPDATE DELETE",
+  session_durations: "SELECT INSERT UPDATE DELETE",
+  visitor_days: "SELECT INSERT UPDATE DELETE",
+  acquisition_days: "SELECT INSERT UPDATE DELETE",
 };
 
-const RIGHTS = Object.entries(NEEDED).flatMap(([table, rights]) =>
+const RIGHTS = Object.entries(NEEDED_RIGHTS).flatMap(([table, rights]) =>
   rights.split(" ").map((right) => `('${table}', '${right}')`)
 );
 
