@@ -1,10 +1,9 @@
 import type { App } from "../server/app.ts";
+import { isMistake } from "../server/mistake.ts";
 import type { Provisioned } from "../auth/default_project.ts";
 import type { Config } from "../config.ts";
-import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
 import { listen, type Listener } from "../http/listener.ts";
 import type { Log } from "../http/log.ts";
-import { Problem } from "../problem.ts";
 import {
   JWT_SECRET_BYTES_ADVISED,
   METRICS_TOKEN_LENGTH_ADVISED,
@@ -15,6 +14,7 @@ import { startApp } from "./app_start.ts";
 import { type SignIn, startBanner } from "./banner.ts";
 import type { Command } from "./command.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
+import { writeLeft } from "./left_writes.ts";
 import type { Terminal } from "./terminal.ts";
 import { failedReply, logStrayFailures } from "./stray_failures.ts";
 
@@ -58,15 +58,15 @@ function firstKeyOf({ firstKey, isGivenKeyNew }: Provisioned, { defaultProject }
   return isGivenKeyNew && apiKey !== null ? { key: apiKey, isOurs: false } : null;
 }
 
-/** Prints how to go on. The server runs even if this fails. */
+/** Prints how to go on. The server runs even if this fails. @returns whether that says how people get in */
 async function greet(
   app: App,
   config: Config,
   log: Log,
   context: ServeContext,
   provisioned: Provisioned,
-): Promise<void> {
-  let signIn: SignIn = { kind: "people" };
+): Promise<boolean> {
+  let signIn: SignIn | null = null;
   try {
     signIn = await waysIn(app, config.publicUrl ?? context.url);
   } catch (error) {
@@ -76,7 +76,7 @@ async function greet(
   }
   const banner = startBanner({
     url: context.url,
-    signIn,
+    signIn: signIn ?? { kind: "people" },
     footfall: config.footfallHere,
     needsUrl: config.databaseUrl !== null,
     project: config.defaultProject.id,
@@ -89,35 +89,10 @@ async function greet(
       reason: error instanceof Error ? error.message : String(error),
     });
   }
+  return signIn !== null;
 }
 
 const untilNextTry = () => new Promise((resolve) => setTimeout(resolve, PREPARE_PAUSE_MS));
-
-/** Writes what the start has left, as the database took no writes, and prints how to go on once it can. */
-async function writeRest(
-  app: App,
-  config: Config,
-  log: Log,
-  context: ServeContext,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let refusal: string | null = ""; refusal !== null && !signal.aborted;) {
-    await untilNextTry();
-    try {
-      const prepared = await app.writeRest();
-      ({ refusal } = prepared);
-      if (refusal !== null && firstKeyOf(prepared, config) === null) continue;
-      log.info("the database takes writes: what the start had left is stored");
-      await greet(app, config, log, context, prepared);
-    } catch (error) {
-      // It is away, or stops.
-      log.debug("the database is not ready", { reason: String(error) });
-    }
-  }
-}
-
-/** What no later attempt mends. */
-const MISTAKES = [SchemaTooNew, SchemaMismatch, Problem] as const;
 
 /** Migrates the database; while it is unavailable, tries again until it answers or `signal` aborts. */
 async function prepare(
@@ -135,11 +110,14 @@ async function prepare(
         await leaveControlFile(config.dataDir, { url, token: app.controlToken });
       }
       log.info("ready", { url, engine: app.engine });
-      await greet(app, config, log, context, prepared);
-      if (prepared.refusal !== null) void writeRest(app, config, log, context, signal);
+      let isWhole = await greet(app, config, log, context, prepared);
+      void writeLeft(prepared.left, log, signal, async (later) => {
+        const isNeeded = firstKeyOf(later, config) !== null || !isWhole && later.left === null;
+        if (isNeeded) isWhole = await greet(app, config, log, context, later);
+      });
       return;
     } catch (error) {
-      if (MISTAKES.some((mistake) => error instanceof mistake)) throw error;
+      if (isMistake(error)) throw error;
       if (attempt === 1) {
         log.warn("the database is not ready; trying again every second", {
           reason: error instanceof Error ? error.message : String(error),
@@ -226,11 +204,11 @@ async function serve(config: Config, log: Log, terminal: Terminal): Promise<numb
   const url = urlOf(config, listener.addr.port);
   log.info("listening", { url, host: config.host });
   try {
-    const signal = await running(app, config, log, { url, terminal }, preparing.signal, stopped);
+    const signal = await running(app, config, log, { url, terminal }, preparing.signal, stopped)
+      .finally(() => preparing.abort());
     log.info("stopping", { signal });
     return await stop(app, listener, log);
   } finally {
-    preparing.abort();
     if (app.engine === "embedded") await removeControlFile(config.dataDir);
   }
 }

@@ -1,4 +1,4 @@
-import { type Prepared, prepareDatabase, writeAtStart } from "./prepare_database.ts";
+import { type Prepared, prepareDatabase } from "./prepare_database.ts";
 import { guarded } from "./guarded_access.ts";
 import { MoveState } from "../archive/move_state.ts";
 import { createMail } from "../mail/mail.ts";
@@ -70,8 +70,6 @@ export interface App {
    * Throws DatabaseUnavailable (try again), SchemaTooNew or SchemaMismatch.
    */
   prepare(purpose: ProvisionPurpose): Promise<Prepared>;
-  /** Writes what `prepare` has left, as far as the database takes it by now. */
-  writeRest(): Promise<Prepared>;
   /** A token that may do everything; valid only in this process, until it ends. */
   readonly controlToken: string;
   /** All routes, with the access that each needs. */
@@ -312,7 +310,6 @@ export async function createApp(
       state.prepared = true;
       return prepared;
     },
-    writeRest: () => writeAtStart(services, "serve"),
     signsIn: services.tokens.canIssue,
     makeSetUpLink: () => makeSetUpLink(services),
     tellDue: () => services.notifications.runDue(),

@@ -23,6 +23,7 @@ import type { Log } from "../http/log.ts";
 import type { Salts } from "../ingest/salts.ts";
 import type { Replica } from "../reports/answer/replica.ts";
 import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
+import { isMistake } from "./mistake.ts";
 
 interface WritingServices {
   readonly database: Database;
@@ -40,8 +41,23 @@ interface PreparedServices extends WritingServices {
 
 /** What a start has done, as far as the database takes writes. */
 export interface Prepared extends Provisioned {
-  /** Why some of it is left for later, which a server tries again; null: nothing is. */
-  readonly refusal: string | null;
+  /** Null: nothing is left. */
+  readonly left: Left | null;
+}
+
+/** What a start has to write, and could not. */
+export interface Left {
+  /** For the log. */
+  readonly what: string;
+  /** Why the first of it could not be written. */
+  readonly reason: string;
+  /** Tries to write that, and no more. Throws what `isMistake` tells. */
+  write(): Promise<Prepared>;
+}
+
+interface Part {
+  readonly what: string;
+  readonly write: () => Promise<Provisioned | undefined>;
 }
 
 /** A server whose database takes no writes, such as in the midst of a failover, answers reads. */
@@ -61,29 +77,54 @@ async function checkReplica(replica: Pick<Replica, "check"> | null, log: Log): P
   });
 }
 
-/**
- * Writes what a start has to: above all it provisions the default project. What is refused, since the disk is
- * full or the database takes no writes, is left, and does not keep the rest from being written.
- */
-export async function writeAtStart(
+/** Writes each part; what fails so that a later try may mend it is left, and keeps no other from being written. */
+async function writeParts(
+  parts: readonly Part[],
+  mayLeave: (error: unknown) => boolean,
+): Promise<Prepared> {
+  let provisioned = AS_IT_WAS;
+  let reason = "";
+  const left: Part[] = [];
+  for (const part of parts) {
+    try {
+      provisioned = await part.write() ?? provisioned;
+    } catch (error) {
+      if (!mayLeave(error)) throw error;
+      reason ||= error instanceof Error ? error.message : String(error);
+      left.push(part);
+    }
+  }
+  if (left.length === 0) return { ...provisioned, left: null };
+  const what = left.map((part) => part.what).join(", ");
+  const write = () => writeParts(left, (error) => !isMistake(error));
+  return { ...provisioned, left: { what, reason, write } };
+}
+
+/** Writes what a start has to. What is refused, since the disk is full or the database takes no writes, is left. */
+async function writeAtStart(
   { database, config, salts, log, now }: WritingServices,
   purpose: ProvisionPurpose,
 ): Promise<Prepared> {
-  let refusal: string | null = null;
-  const unlessRefused = (error: unknown) => {
-    if (!(error instanceof DiskFull || error instanceof DatabaseRefuses)) throw error;
-    refusal ??= error.message;
-    return null;
+  const provision = async () => {
+    const provisioned = purpose === "serve"
+      ? await provisionDefaultProject(database, config.defaultProject, now())
+      : await provisionForCommand(database, config.defaultProject);
+    if (provisioned.warning !== null) log.warn(provisioned.warning);
+    return provisioned;
   };
-  await dropEmptiedTable(database).catch(unlessRefused);
-  const provisioning = purpose === "serve"
-    ? provisionDefaultProject(database, config.defaultProject, now())
-    : provisionForCommand(database, config.defaultProject);
-  const provisioned = await provisioning.catch(unlessRefused) ?? AS_IT_WAS;
-  if (provisioned.warning !== null) log.warn(provisioned.warning);
-  if (purpose === "serve") await normaliseSiteUrls(database).catch(unlessRefused);
-  await salts.rotateLate().catch(unlessRefused);
-  return { ...provisioned, refusal };
+  const siteUrls = {
+    what: "site URLs",
+    write: async () => void await normaliseSiteUrls(database),
+  };
+  const parts: readonly Part[] = [
+    { what: "an upgrade's end", write: async () => void await dropEmptiedTable(database) },
+    { what: "the default project", write: provision },
+    ...(purpose === "serve" ? [siteUrls] : []),
+    { what: "the deletion of old salts", write: async () => void await salts.rotateLate() },
+  ];
+  const isRefusal = (error: unknown) =>
+    error instanceof DiskFull || error instanceof DatabaseRefuses;
+  return await writeParts(parts, isRefusal);
 }
 
 /**
@@ -95,7 +136,7 @@ export async function prepareDatabase(
   purpose: ProvisionPurpose,
 ): Promise<Prepared> {
   const { database, log } = services;
-  if (move?.status === "moved") return { ...AS_IT_WAS, refusal: null };
+  if (move?.status === "moved") return { ...AS_IT_WAS, left: null };
   const { applied } = await migrate(database, MIGRATIONS);
   for (const name of applied) log.info("migration applied", { name });
   if (await isHalfMoved(database)) {
@@ -106,13 +147,9 @@ export async function prepareDatabase(
   }
   if (purpose === "serve") await checkReplica(replica, log);
   const prepared = await writeAtStart(services, purpose);
-  if (prepared.refusal !== null) {
-    log.warn(
-      "not all that a start writes is stored, such as the default project: a server goes on trying",
-      {
-        reason: prepared.refusal,
-      },
-    );
+  if (prepared.left !== null) {
+    const { what: left, reason } = prepared.left;
+    log.warn("not all that a start writes is stored: the server goes on trying", { left, reason });
   }
   if (purpose === "serve") await warnUnlessWritable(database, log);
   return prepared;

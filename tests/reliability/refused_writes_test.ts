@@ -38,8 +38,8 @@ async function assertWaits(server: ServerProcess, why: RegExp): Promise<void> {
 }
 
 const PROJECT = { DEFAULT_SITE_URL: "https://shop.example", DEFAULT_PROJECT_NAME: "Shop" };
-const LEFT =
-  "not all that a start writes is stored, such as the default project: a server goes on trying";
+const LEFT = "not all that a start writes is stored: the server goes on trying";
+const LEFT_IS_STORED = "what the start had left is stored";
 
 /** Starts a server on a database that another one has made ready. */
 async function assertStartTells(env: Record<string, string>, why: RegExp): Promise<void> {
@@ -183,7 +183,7 @@ onPostgres(
       await using server = await startServer(env, { keepsOutput: true });
       assert.match(String((await server.logged(LEFT)).reason), STANDBY);
       await setReadOnly(sql, false);
-      await server.logged("the database takes writes: what the start had left is stored");
+      await server.logged(LEFT_IS_STORED);
       await until(10_000, () => Promise.resolve(shownKey(server) !== undefined), "the key is told");
       const headers = { "X-API-Key": shownKey(server)! };
       const posted = await fetch(`${server.url}/v1/events`, {
@@ -196,6 +196,45 @@ onPostgres(
       const made = "SELECT name, site_url FROM projects WHERE public_id = 'prj_new'";
       assert.deepEqual(await sql.query(made), [{ name: "Shop", site_url: "https://shop.example" }]);
       assert.equal(await server.stop(), 0);
+    } finally {
+      await sql.close();
+    }
+  },
+);
+
+onPostgres(
+  "refused writes: what a start has stored is not written again with what it has left",
+  async (postgres) => {
+    const first = await startServer(postgres.env);
+    assert.equal(await first.stop(), 0);
+    const sql = postgres.open();
+    try {
+      await sql.script(
+        `INSERT INTO daily_salts (day, salt)
+          VALUES (current_date - 9, decode(repeat('00', 32), 'hex'));
+        CREATE ROLE writer LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO writer;
+        REVOKE TRUNCATE ON daily_salts FROM writer`,
+      );
+      const env = { ...postgres.env, ...PROJECT, DATABASE_URL: urlOf(postgres, "writer") };
+      await using server = await startServer(env, { keepsOutput: true });
+      const salts = "the deletion of old salts";
+      assert.equal((await server.logged(LEFT)).left, salts);
+      const renamed = await fetch(`${server.url}/v1/projects/prj_default`, {
+        method: "PATCH",
+        headers: {
+          "Authorization": `Bearer ${await operatorToken()}`,
+          "Content-Type": "application/json",
+        },
+        body: JSON.stringify({ name: "Store" }),
+      });
+      assert.equal(renamed.status, 200, await renamed.text());
+      await sql.script("GRANT TRUNCATE ON daily_salts TO writer");
+      assert.equal((await server.logged(LEFT_IS_STORED)).stored, salts);
+      const named = "SELECT name FROM projects WHERE public_id = 'prj_default'";
+      assert.deepEqual(await sql.query(named), [{ name: "Store" }]);
+      // The link of the start stays the only one.
+      assert.equal(await server.stop(), 0);
+      assert.equal(server.output.match(/#setup=/g)?.length, 1);
     } finally {
       await sql.close();
     }
