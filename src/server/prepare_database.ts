@@ -147,10 +147,11 @@ export async function prepareDatabase(
   }
   if (purpose === "serve") await checkReplica(replica, log);
   const prepared = await writeAtStart(services, purpose);
+  if (purpose === "command") return prepared;
   if (prepared.left !== null) {
     const { what: left, reason } = prepared.left;
     log.warn("not all that a start writes is stored: the server goes on trying", { left, reason });
   }
-  if (purpose === "serve") await warnUnlessWritable(database, log);
+  await warnUnlessWritable(database, log);
   return prepared;
 }

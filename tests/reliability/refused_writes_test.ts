@@ -1,6 +1,7 @@
 /** A database that answers and takes nothing in: servers are degraded, say why, and go on answering reads. */
 import assert from "node:assert/strict";
 import type { Sql } from "../../src/db/sql.ts";
+import { run } from "../cli/footfall_process.ts";
 import { Load, postBatch } from "../support/load.ts";
 import { operatorToken, ServerProcess, startServer, until } from "../support/server_process.ts";
 import { startReplica } from "../support/throwaway_postgres.ts";
@@ -157,7 +158,14 @@ onPostgres(
     } finally {
       await sql.close();
     }
-    await assertStartTells({ ...postgres.env, DATABASE_URL: urlOf(postgres, "reader") }, NO_RIGHT);
+    const env = { ...postgres.env, DATABASE_URL: urlOf(postgres, "reader") };
+    await assertStartTells(env, NO_RIGHT);
+    // A command ends, and tries nothing again.
+    const command = await run(postgres.env.DATA_DIR!, ["project", "list"], undefined, {
+      ...env,
+      ...PROJECT,
+    });
+    assert.deepEqual([command.code, command.errors], [0, ""]);
   },
 );
 
