@@ -8,7 +8,7 @@ import type { Log } from "../http/log.ts";
  * program. Throws what `createApp` throws.
  */
 export async function startApp(config: Config, log: Log): Promise<App> {
-  const opening = openWriteDatabase(config);
+  const opening = openWriteDatabase(config, log);
   opening.catch(() => {});
   const { createApp } = await import("../server/app.ts");
   return await createApp(config, log, { opening });

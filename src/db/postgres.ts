@@ -1,15 +1,13 @@
 import type { BinaryRow } from "./binary_rows.ts";
 import { ping } from "./deadline.ts";
-import { PostgresConnection } from "./postgres_connection.ts";
+import { type ConnectionOptions, PostgresConnection } from "./postgres_connection.ts";
 import { type PostgresTarget, postgresTarget } from "../postgres_url.ts";
 import { type Database, DatabaseUnavailable, type Param, type Row, type Sql } from "./sql.ts";
 import { runTransaction } from "./transaction.ts";
 import { DATABASE_CLOSE_MS_MAX, DATABASE_CONNECTION_AGE_MS_MAX } from "../limits.ts";
 
-export interface PostgresOptions {
+export interface PostgresOptions extends ConnectionOptions {
   readonly connectionsMax: number;
-  readonly statementTimeoutMs: number;
-  readonly applicationName: string;
 }
 
 /**

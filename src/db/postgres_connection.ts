@@ -17,6 +17,8 @@ import {
 export interface ConnectionOptions {
   readonly statementTimeoutMs: number;
   readonly applicationName: string;
+  /** Told why a server, or a pooler before it, has refused `ROLE_SETTINGS`. */
+  readonly onSettingsRefused?: (reason: string) => void;
 }
 
 /** What the driver passes to a socket factory: the addresses of the URL, already split. */
@@ -84,8 +86,10 @@ export class PostgresConnection implements Session {
       () => this.lose(`no connection within ${DATABASE_CONNECT_MS_MAX} ms`),
       DATABASE_CONNECT_MS_MAX,
     );
-    // Where the connection fails, the statement behind it tells why.
-    this.script(ROLE_SETTINGS).catch(() => {});
+    this.script(ROLE_SETTINGS).catch((error: Error) => {
+      // Where the connection fails, the statement behind it tells why.
+      if (this.usable) options.onSettingsRefused?.(error.message);
+    });
   }
 
   get usable(): boolean {

@@ -125,7 +125,8 @@ const randomBytes = (bytes: number) => crypto.getRandomValues(new Uint8Array(byt
 
 async function openBoth(
   config: Config,
-  opening = openWriteDatabase(config),
+  log: Log,
+  opening = openWriteDatabase(config, log),
 ): Promise<[Geo, Database]> {
   try {
     return await Promise.all([openGeo(config.geoDatabase), opening]);
@@ -161,7 +162,7 @@ async function createServices(
   controlToken: string,
   { opening, now = Date.now }: Substitutes,
 ): Promise<Made> {
-  const [geo, database] = await openBoth(config, opening);
+  const [geo, database] = await openBoth(config, log, opening);
   const salts = createSalts(database, now, randomBytes);
   const budget = new BodyBudget(BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
   const writer: Writer = new Writer(database, {
@@ -179,7 +180,7 @@ async function createServices(
   const readAgent = createAgentReader();
   const parts = { config, sql: database, now, controlToken, clientAddress, geo, readAgent };
   const access = createAccess(parts);
-  const reads = await openReadDatabase(config, database);
+  const reads = await openReadDatabase(config, database, log);
   const projection = createProjectionThread(database, config.databaseUrl, {
     log,
     observeFailure: (cause) => metrics.projectionFailure(cause),
