@@ -2,7 +2,6 @@ import {
   arrayLiteral,
   DatabaseUnavailable,
   ForeignReplica,
-  type Param,
   ReplicaUnavailable,
   type Sql,
   StatementRefused,
@@ -42,9 +41,11 @@ const FOREIGN =
 /** How long the replica is left before it is asked again. */
 const LOOK_PAUSE_MS = 10;
 
+const WRITTEN = "SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::int8 AS position";
+
 // What does not recover, such as a logical replica or a standby that was promoted, has no such position.
-const HAS_REPLAYED = `
-SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() >= $1::text::pg_lsn END AS has`;
+const REPLAYED = `
+SELECT CASE WHEN pg_is_in_recovery() THEN (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::int8 END AS position`;
 
 const LAST_ROWS = `
 SELECT coalesce((SELECT max(journal_id) FROM journal j WHERE j.project_id = k.project_id), -1) AS last
@@ -63,14 +64,10 @@ SELECT extract(epoch FROM applied_at)::text AS at FROM schema_migrations WHERE v
 /** undefined_function, object_not_in_prerequisite_state, feature_not_supported: a server without such positions. */
 const WITHOUT_POSITIONS = new Set(["42883", "55000", "0A000"]);
 
-/** Returns the first row; null where the server does not know the functions that are asked. */
-async function rowOf<R extends Record<string, unknown>>(
-  sql: Sql,
-  text: string,
-  params: readonly Param[] = [],
-): Promise<R | null> {
+/** Returns a position in the write-ahead log, in bytes; null where the server has none. */
+async function positionOf(sql: Sql, text: string): Promise<number | null> {
   try {
-    return (await sql.query<R>(text, params))[0]!;
+    return (await sql.query<{ position: number | null }>(text))[0]!.position;
   } catch (error) {
     if (error instanceof StatementRefused && WITHOUT_POSITIONS.has(error.sqlState)) return null;
     throw error;
@@ -96,10 +93,62 @@ async function ofReplica<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the replica has replayed the log up to a position; null: it has none to compare. */
-async function hasReplayed(replica: Sql, position: string | null): Promise<boolean | null> {
-  const asked = rowOf<{ has: boolean | null }>(replica, HAS_REPLAYED, [position]);
-  return (await ofReplica(promptly(asked)))?.has ?? null;
+/** What a read waits for. */
+interface Wanted {
+  readonly projectIds: readonly number[];
+  /** The primary's position; null: it has none. */
+  readonly position: number | null;
+}
+
+/** How far the replica is. */
+interface Progress {
+  /** Null: it has none to compare. */
+  readonly position: number | null;
+  /** By project, the last row of its journal, where a read that waits has no positions to compare. */
+  readonly lastOf: ReadonlyMap<number, number>;
+}
+
+/** Asks the replica how far it is for all reads that wait, so that many ask no more often than one. */
+function createWatch(replica: Sql) {
+  const waiting = new Set<Wanted>();
+  let looking: Promise<Progress> | null = null;
+  let lookingAgain: Promise<Progress> | null = null;
+
+  async function ask(): Promise<Progress> {
+    const position = await positionOf(replica, REPLAYED);
+    const byRows = [...waiting].filter((wanted) => position === null || wanted.position === null);
+    const ids = [...new Set(byRows.flatMap(({ projectIds }) => projectIds))];
+    const lasts = ids.length === 0 ? [] : await lastRows(replica, ids);
+    return { position, lastOf: new Map(ids.map((id, i) => [id, lasts[i]!])) };
+  }
+
+  function look(): Promise<Progress> {
+    return looking ??= ofReplica(promptly(ask())).finally(() => looking = null);
+  }
+
+  function lookAgain(): Promise<Progress> {
+    return lookingAgain ??= pause(LOOK_PAUSE_MS).then(() => {
+      lookingAgain = null;
+      return look();
+    });
+  }
+
+  /** Looks until `has` is true, at most up to an instant. @returns whether it is */
+  return async function until(
+    wanted: Wanted,
+    endsAtMs: number,
+    has: (progress: Progress) => boolean | Promise<boolean>,
+  ): Promise<boolean> {
+    waiting.add(wanted);
+    try {
+      for (let looked = look();; looked = lookAgain()) {
+        if (await has(await looked)) return true;
+        if (performance.now() >= endsAtMs) return false;
+      }
+    } finally {
+      waiting.delete(wanted);
+    }
+  };
 }
 
 /** Returns when the first migration was applied; null: a logical replica without that row. */
@@ -115,6 +164,8 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
   let primaryMadeAt: string | null = null;
   /** Whether the last check found it to be of the primary's installation. */
   let isOurs = false;
+  let checking: Promise<void> | null = null;
+  const until = createWatch(replica);
 
   const countLacked: CountLacked = async (snapshot, projectIds) => {
     const lasts = arrayLiteral(await lastRows(snapshot, projectIds));
@@ -134,28 +185,18 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
   }
 
   async function assertOurs(): Promise<void> {
-    if (!isOurs) await check();
+    if (!isOurs) await (checking ??= check().finally(() => checking = null));
   }
 
   async function waitedFor(projectIds: readonly number[], msMax: number): Promise<boolean> {
     const endsAtMs = performance.now() + msMax;
-    const written = await rowOf<{ position: string }>(
-      primary,
-      "SELECT pg_current_wal_lsn()::text AS position",
-    );
-    const position = written?.position ?? null;
+    const position = await positionOf(primary, WRITTEN);
     let rows: readonly number[] | null = null;
-    for (;;) {
-      let has = await hasReplayed(replica, position);
-      if (has === null) {
-        rows ??= await lastRows(primary, projectIds);
-        const known = await ofReplica(lastRows(replica, projectIds));
-        has = rows.every((last, i) => last <= known[i]!);
-      }
-      if (has) return true;
-      if (performance.now() >= endsAtMs) return false;
-      await pause(LOOK_PAUSE_MS);
-    }
+    return await until({ projectIds, position }, endsAtMs, async (progress) => {
+      if (position !== null && progress.position !== null) return progress.position >= position;
+      rows ??= await lastRows(primary, projectIds);
+      return rows.every((last, i) => last <= (progress.lastOf.get(projectIds[i]!) ?? -Infinity));
+    });
   }
 
   async function lagging(projectIds: readonly number[], msMax: number) {
