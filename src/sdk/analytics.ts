@@ -6,7 +6,7 @@ import { type Delivery, openDelivery } from "./delivery.ts";
 import { currentPage } from "./page.ts";
 import { openQueue, type Queue } from "./queue.ts";
 import type { Record } from "./record.ts";
-import type { Analytics, AnalyticsOptions } from "./sdk.d.ts";
+import type { Analytics, AnalyticsOptions, Autocapture } from "./sdk.d.ts";
 import { openStore, type Store } from "./store.ts";
 
 /** Bundled as plain numbers, which is shorter. */
@@ -63,11 +63,12 @@ function watchPage(
 }
 
 /**
+ * The document tells whether it is in a page; a server's rendering may have a stub of one.
  * @param apiKey "": the client does nothing
  * @param endpoint the whole address that events go to
  */
 function createClient(apiKey: string, endpoint: string, options: Options): Client {
-  const inPage = apiKey && globalThis.document;
+  const inPage = apiKey && globalThis.document?.addEventListener;
   const log = (...what: unknown[]) => options.debug && console.info("[footfall]", ...what);
   const store = options.store ?? openStore(inPage);
   const identity = openIdentity(store);
@@ -86,7 +87,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
 
   const record: Record = (name, properties, details, id = eventId(), isDraft) =>
     attempt(() => {
-      const page = inPage ? currentPage() : undefined;
+      const page = (inPage && currentPage()) as ReturnType<typeof currentPage> | undefined;
       const json = JSON.stringify({
         timestamp: Date.now(),
         ...page && identity.get(),
@@ -132,7 +133,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
     },
     optIn: identity.optIn,
     capture(wanted) {
-      if (wanted && inPage) capture ??= startCapture(Object(wanted), record);
+      if (wanted && inPage) capture ??= startCapture(wanted as Autocapture, record);
     },
   };
 }

@@ -33,7 +33,10 @@ function lockClaims(locks: LockManager): Claims {
   };
 }
 
-/** Without Web Locks (pages served by plain HTTP): a renewed lease in storage says that a page lives. */
+/**
+ * Without Web Locks (pages served by plain HTTP): a renewed lease in storage says that a page lives.
+ * Where nobody else sees the storage, there is nobody to tell.
+ */
 function leaseClaims(store: Store): Claims {
   const leases = new Map<string, number>();
   const nameOf = (queue: string) => `lease|${queue}`;
@@ -46,10 +49,12 @@ function leaseClaims(store: Store): Claims {
     store.set(nameOf(queue), `${leases.get(queue)}`);
   }
 
-  setInterval(() => {
-    [...leases.keys()].filter(holds).forEach(renew);
-    store.keys().filter((name) => /^lease/.test(name) && isFree(name)).forEach(store.remove);
-  }, RENEWAL_MS);
+  if (store.shared) {
+    setInterval(() => {
+      [...leases.keys()].filter(holds).forEach(renew);
+      store.keys().filter((name) => /^lease/.test(name) && isFree(name)).forEach(store.remove);
+    }, RENEWAL_MS);
+  }
 
   return {
     claim(queue) {
@@ -66,6 +71,5 @@ function leaseClaims(store: Store): Claims {
 }
 
 export function openClaims(store: Store): Claims {
-  if (!store.shared) return { claim() {}, has() {}, release() {} };
-  return navigator.locks ? lockClaims(navigator.locks) : leaseClaims(store);
+  return store.shared && navigator.locks ? lockClaims(navigator.locks) : leaseClaims(store);
 }

@@ -24,6 +24,9 @@ export interface Delivery {
   retry(): void;
 }
 
+/** Node.js listens to nothing. */
+type Listener = { addEventListener?: Window["addEventListener"] };
+
 /** Seconds or a date (RFC 9110, 10.2.3). */
 const lastsMs = (retryAfter: string) =>
   Math.min(
@@ -41,7 +44,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   let isForbidden = false;
 
   // The page's own policy, which stays as it is until the page is loaded anew.
-  globalThis.document?.addEventListener?.("securitypolicyviolation", (event) => {
+  (globalThis as Listener).addEventListener?.("securitypolicyviolation", (event) => {
     isForbidden ||= event.disposition === "enforce" && event.blockedURI === endpoint;
   });
 
@@ -67,8 +70,8 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
     const waiting = queue.size();
     const waitMs = Math.max(backoffMs, pauseMs());
     if (waiting && waitMs < Infinity) {
-      if (!waitMs && waiting >= flushAt && !isFlushing) return void flush();
-      timer ??= setTimeout(flush, waitMs || flushIntervalMs);
+      if (!waitMs && waiting >= flushAt && !isFlushing) flush();
+      else timer ??= setTimeout(flush, waitMs || flushIntervalMs);
     }
   }
 

@@ -11,7 +11,7 @@ const { apiKey, endpoint, debug = "false", autocapture, vitals } = tag?.dataset 
 const server = tag?.src.replace(/sdk\.js([?#].*)?$/, "");
 
 // A page has one: two tags, of a theme and of a tag manager, say, would count each view twice.
-const page = window as { footfall?: Analytics };
+const page = globalThis as { footfall?: Analytics };
 if (!page.footfall?.track) {
   page.footfall = createAnalytics({
     apiKey,

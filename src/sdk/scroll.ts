@@ -16,7 +16,7 @@ export interface Scroll {
 
 /** The deepest document pixel that each page view has shown, recorded once as the view ends. */
 export function createScroll(record: Record): Scroll {
-  let view: { id: string; depth: number; page: EventDetails } | undefined;
+  let view: { id: string; depth: number; page: EventDetails } | false | undefined;
 
   const look = () => view && (view.depth = Math.max(view.depth, scrollY + innerHeight));
 
@@ -33,7 +33,7 @@ export function createScroll(record: Record): Scroll {
       const depthPx = Math.round(Math.min(view.depth, sizes.documentHeight));
       const details = { ...view.page, timestamp: Date.now() };
       record("scroll", { depthPx, ...sizes }, details, view.id, isDraft);
-      if (!isDraft) view = undefined;
+      view = isDraft && view;
     },
   };
 }
