@@ -42,19 +42,20 @@ export function openSend(
 
   function settle(batch: Entry[], { status, headers }: Response, text: string) {
     log(status, text);
-    if (status === 200) {
-      // A Wi-Fi login page also answers 200.
-      if (!(JSON.parse(text).accepted >= 0)) throw text;
-      batchEventsMax = Math.min(batchEventsMax * 2, BATCH_EVENTS_MAX);
-    } else if (status === 401 || status === 403) {
-      return void store.set(`stop|${apiKey}`, endpoint);
-    } else if (status !== 400 && status !== 413) {
+    // Of how many events it tells: those that it took, and each refused one by its index.
+    const told = (status === 200 && JSON.parse(text).accepted) +
+      text.split('"index":').length - 1;
+    if (status === 401 || status === 403) return void store.set(`stop|${apiKey}`, endpoint);
+    // A Wi-Fi login page also answers 200.
+    if (!((status === 200 || status === 400 || status === 413) && told >= 0)) {
       return failed(headers.get("Retry-After"));
-    } else if (batch.length > 1 && !/invalid_events/.test(text)) {
-      // It is too large, or something in it is no JSON: others write to the store, too.
+    }
+    if (batch[1] && told !== batch.length) {
+      // It is too large, or something in it is no event's JSON: others write to the store, too.
       batchEventsMax = batch.length >> 1;
       return 0;
     }
+    batchEventsMax = Math.min(batchEventsMax * 2, BATCH_EVENTS_MAX);
     // All of it was stored, or is never worth another try.
     succeeded();
     queue.delete(batch);
@@ -63,13 +64,12 @@ export function openSend(
 
   /** A preflight may not outlive the page, so as it is left goes a request without it. */
   async function post(batch: Entry[], outlives: boolean, isLeaving?: boolean) {
-    const body = new TextEncoder().encode(
-      `${
-        JSON.stringify({ sentAt: Date.now(), apiKey: isLeaving && apiKey }).slice(0, -1)
-      },"events":[${batch.map((entry) => settled(entry.text))}]}`,
-    );
-    outlives &&= body.length + keepaliveBytes <= KEEPALIVE_BYTES_MAX;
-    const bytes = outlives ? body.length : 0;
+    const body = `${
+      JSON.stringify({ sentAt: Date.now(), apiKey: isLeaving && apiKey }).slice(0, -1)
+    },"events":[${batch.map((entry) => settled(entry.text))}]}`;
+    const size = new TextEncoder().encode(body).length;
+    outlives &&= size + keepaliveBytes <= KEEPALIVE_BYTES_MAX;
+    const bytes = outlives ? size : 0;
     keepaliveBytes += bytes;
     try {
       const response = await fetch(endpoint, {
@@ -78,9 +78,8 @@ export function openSend(
         keepalive: outlives,
         credentials: "omit",
         signal: AbortSignal.timeout?.(timeoutMs),
-        headers: isLeaving
-          ? { "Content-Type": "text/plain" }
-          : { "Content-Type": "application/json", "X-API-Key": apiKey },
+        // Without any it goes as text/plain, which needs no preflight.
+        headers: isLeaving ? {} : { "Content-Type": "application/json", "X-API-Key": apiKey },
       });
       return settle(batch, response, await response.text());
     } catch (error) {

@@ -27,7 +27,7 @@ browserTest("hidden tab: what is queued goes at once, without a preflight", asyn
   await page.evaluate(() => footfall.track("one"));
   await hide(page);
   await visit.arrived("one");
-  assert.equal(visit.gate.posts[0]!.contentType, "text/plain");
+  assert.equal(visit.gate.posts[0]!.contentType, "text/plain;charset=UTF-8");
   await page.evaluate(() => footfall.flush());
   assert.equal(visit.gate.posts.length, 1, "it was sent once");
 });

@@ -21,8 +21,7 @@ browserTest("a stored queue that somebody broke takes no other event with it", a
     list: "[]",
     number: "7",
     word: "undefined",
-    // Of another list, as the last one of two of a name would hide what stands before it.
-    open: `{}],"more":[`,
+    open: `{}],"events":[`,
     good: JSON.stringify({ eventId: crypto.randomUUID(), name: "kept" }),
     old: JSON.stringify({ id: 1, name: "of an older version" }),
   });
@@ -40,6 +39,36 @@ browserTest("a stored queue that somebody broke takes no other event with it", a
   const names = (await visit.stored()).map(({ name }) => name);
   assert.deepEqual(names.toSorted(), ["kept", "own"]);
   assert.deepEqual(visit.messages.filter((text) => !text.includes("400")), []);
+});
+
+browserTest("a stored text that hides others from the server takes none with it", async (visit) => {
+  const page = await visit.client({ flushIntervalMs: 60_000, flushAt: 100 });
+  // Of two lists of a name the last one counts: an empty one, and one with an event that is none.
+  for (const [name, text] of [["one", `{}],"events":[`], ["two", `{}],"events":[{}`]] as const) {
+    const queue = `of a page that is gone ${name}`;
+    await page.evaluate(
+      (name, entry, text) => {
+        footfall.track(name);
+        localStorage.setItem(entry, text);
+      },
+      name,
+      `footfall|event|${visit.project.publicKey}|${queue}|1`,
+      text,
+    );
+    // So that it comes last.
+    await visit.until(
+      () =>
+        page.evaluate(
+          async (lock) => (await navigator.locks.query()).held!.some(({ name }) => name === lock),
+          `footfall|${queue}`,
+        ),
+      "it is taken over",
+    );
+    await page.evaluate(() => footfall.flush());
+  }
+  assert.deepEqual((await visit.stored()).map(({ name }) => name).toSorted(), ["one", "two"]);
+  const kept = () => page.evaluate(() => Object.keys(localStorage).join());
+  assert.doesNotMatch(await kept(), /event/);
 });
 
 browserTest("400: a batch of which some may be valid is split, any other is not", async (visit) => {
