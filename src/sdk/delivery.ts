@@ -49,10 +49,10 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   });
 
   // What is left of a `Retry-After`, whichever page of the origin was told. 401 and 403 are for
-  // good: this key is never tried again at this endpoint. `optOut` ends what was queued, too.
+  // good: this key is never tried again at this endpoint.
   const pauseMs = () => {
     const leftMs = +store.get(`pause|${apiKey}`)! - Date.now();
-    const isOver = isForbidden || store.get(`stop|${apiKey}`) === endpoint || store.get("optOut");
+    const isOver = isForbidden || store.get(`stop|${apiKey}`) === endpoint;
     return isOver ? Infinity : leftMs > 0 && leftMs < Limit.PAUSE_MS_MAX ? leftMs : 0;
   };
   const forget = () => failures = backoffMs = 0;

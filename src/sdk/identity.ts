@@ -44,6 +44,8 @@ export function openIdentity(store: Store): Identity {
     optOut() {
       reset();
       store.set("optOut", "1");
+      // It stays after `optIn`: what a tab holds from before it is not sent.
+      store.set("optedOut", `${Date.now()}`);
     },
     optIn: () => store.remove("optOut"),
   };

@@ -16,6 +16,8 @@ export interface Entry {
   /** Its name in the store. */
   readonly name: string;
   readonly stored: boolean | undefined;
+  /** When its visitor had last opted out by then. */
+  readonly optedOut: string;
   busy?: boolean;
 }
 
@@ -42,7 +44,7 @@ export interface Queue {
    */
   take(eventsMax: number, bytesMax: number): Entry[];
   /** These were sent, or can never be. */
-  delete(entries: Iterable<Entry>): void;
+  delete(entries: readonly Entry[]): void;
   /** Forgets every event, those of other pages too. */
   clear(): void;
   /**
@@ -60,7 +62,7 @@ function taken(waiting: Entry[], eventsMax: number, bytesMax: number): Entry[] {
   const batch: Entry[] = [];
   for (const entry of waiting) {
     bytesMax -= new TextEncoder().encode(entry.text).length + 1;
-    if (batch.length === eventsMax || batch.length && bytesMax < 0) break;
+    if (batch.length === eventsMax || batch[0] && bytesMax < 0) break;
     entry.busy = true;
     batch.push(entry);
   }
@@ -85,15 +87,16 @@ export function openQueue(store: Store, apiKey: string): Queue {
     drop(entry);
   }
 
-  /** The events that are not on their way. Those that others have taken over meanwhile are dropped. */
+  /** What is not on its way. What is of before an opt-out, or was taken over meanwhile, is dropped. */
   function waiting(): Entry[] {
+    const last = store.get("optedOut")!;
     const idle = [...entries.values()].filter((entry) => !entry.busy);
-    return idle.filter((entry) => !entry.stored || holds(entry.queue) || drop(entry));
+    return idle.filter((it) => !(it.optedOut < last || it.stored && !holds(it.queue)) || drop(it));
   }
 
-  function hold(entry: Entry) {
-    entries.set(entry.name, entry);
-    length += entry.text.length;
+  function hold(name: string, text: string, queue: string, stored?: boolean) {
+    entries.set(name, { text, queue, name, stored, optedOut: store.get("optedOut")! });
+    length += text.length;
     for (const oldest of entries.values()) {
       if (length <= Limit.LENGTH) break;
       if (!oldest.busy) remove(oldest);
@@ -102,11 +105,11 @@ export function openQueue(store: Store, apiKey: string): Queue {
 
   claims.claim(own);
   return {
-    add: (id, text) => hold({ text, queue: own, name: nameOf(id), stored: draft(id, text) }),
+    add: (id, text) => hold(nameOf(id), text, own, draft(id, text)),
     draft,
     size: () => waiting().length,
     take: (eventsMax, bytesMax) => taken(waiting(), eventsMax, bytesMax),
-    delete: (gone) => [...gone].forEach(remove),
+    delete: (gone) => gone.forEach(remove),
     clear() {
       entries.forEach(remove);
       store.keys().filter(parse).forEach(store.remove);
@@ -115,16 +118,15 @@ export function openQueue(store: Store, apiKey: string): Queue {
       const left = new Set<string>();
       for (const name of store.keys()) {
         const [, key, queue] = parse(name) ?? [];
-        if (queue && !holds(queue) && (key === apiKey || isHeir && store.get(`stop|${key}`))) {
-          left.add(queue);
-        }
+        const isOurs = key === apiKey || isHeir && store.get(`stop|${key}`);
+        if (queue && !holds(queue) && isOurs) left.add(queue);
       }
       for (const queue of left) if (!await claims.claim(queue)) left.delete(queue);
       for (const name of store.keys()) {
-        const queue = parse(name)?.[2]!;
-        const text = left.has(queue) && store.get(name);
+        const [, , queue] = parse(name) ?? [];
+        const text = left.has(queue!) && store.get(name);
         // What is here already is on its way, since before the page rested.
-        if (text && !entries.has(name)) hold({ text, queue, name, stored: true });
+        if (text && !entries.has(name)) hold(name, text, queue!, true);
       }
     },
     release() {
