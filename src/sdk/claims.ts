@@ -42,7 +42,9 @@ function leaseClaims(store: Store): Claims {
   const nameOf = (queue: string) => `lease|${queue}`;
   // A page that slept past its own lease has lost it, whoever took it.
   const holds = (queue: string) => leases.get(queue)! > Date.now();
-  const isFree = (name: string) => !(+store.get(name)! > Date.now());
+  // One far ahead is of before the clock was set back.
+  const isFree = (name: string) =>
+    !(Math.abs(+store.get(name)! - Date.now() - LEASE_MS) < LEASE_MS);
 
   function renew(queue: string) {
     leases.set(queue, Date.now() + LEASE_MS);

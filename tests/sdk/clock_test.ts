@@ -24,6 +24,20 @@ browserTest("a clock that is set back does not keep a failed event waiting", asy
   await visit.arrived("one");
 });
 
+browserTest("plain HTTP: a lease of before the clock was set back has ended", async (visit) => {
+  const left = {
+    [`footfall|event|${visit.project.publicKey}|of a page that is gone|1`]: JSON.stringify({
+      eventId: crypto.randomUUID(),
+      name: "kept",
+    }),
+    "footfall|lease|of a page that is gone": `${Date.now() + DAY_MS}`,
+  };
+  const head = `<script>Object.assign(localStorage, ${JSON.stringify(left)})</script>`;
+  visit.publish({ head: head + visit.module() });
+  await visit.open("/", undefined, `http://shop.test:${visit.world.sitePort}`);
+  await visit.arrived("kept");
+});
+
 browserTest("a Retry-After that a clock far ahead has stored holds for no page", async (visit) => {
   const page = await visit.client();
   await page.evaluate(set, 300 * DAY_MS);
