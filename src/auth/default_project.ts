@@ -60,7 +60,8 @@ async function ensureProject(
   id: string,
   patch: ProjectPatch,
 ): Promise<number> {
-  const lock = () => sql.query("SELECT FROM projects WHERE public_id = $1::text FOR UPDATE", [id]);
+  const lock = () =>
+    sql.query("SELECT FROM projects WHERE public_id = $1::text FOR NO KEY UPDATE", [id]);
   const made = (await lock()).length === 0 ? await insertProject(sql, creation) : null;
   // Where another server's insert was faster, its row is committed by now.
   await lock();

@@ -205,12 +205,17 @@ export async function patchProject(
     changes.push(`site_url_by_operator = ${isOperator ? "true" : stays}`);
   }
   if (changes.length === 0 || !ProjectId.safeParse(id).success) return requireProject(sql, id);
-  if (patch.timezone !== undefined) await moveDigests(sql, id, patch.timezone);
-  const [row] = await sql.query<ProjectRow>(
-    `UPDATE projects SET ${changes.join(", ")} WHERE public_id = $1::text RETURNING ${COLUMNS}`,
+  // The table before the row, in one statement: whoever locks all of the table waits for no row of it.
+  const [row] = await sql.query<ProjectRow & { zone_before: string }>(
+    `UPDATE projects SET ${changes.join(", ")}
+    FROM (
+      SELECT project_id AS id, timezone AS zone_before FROM projects
+      WHERE public_id = $1::text FOR NO KEY UPDATE) stored
+    WHERE project_id = stored.id RETURNING ${COLUMNS}, zone_before`,
     params,
   );
   if (row === undefined) throw noSuchProject();
+  await moveDigests(sql, row.project_id, row.zone_before, row.timezone);
   return project(row);
 }
 

@@ -94,7 +94,7 @@ async function save(
   { project, definition, dueMs, what }: {
     readonly project: Project;
     readonly definition: DigestDefinition | AlertDefinition;
-    readonly dueMs: number;
+    readonly dueMs: (timezone: string) => number;
     readonly what: AuditAction;
   },
 ): Promise<{ isNew: boolean; slug: string }> {
@@ -128,7 +128,8 @@ export async function putDigest(services: ToldServices, exchange: ApiExchange): 
   const { projectId } = project;
   await assertReceivers(sql, definition, { projectId, projects, hasMail });
   await assertNamed(sql, namedByDigest(definition), projects);
-  const dueMs = nextSlot(definition, definition.timezone ?? project.timezone, now()).atMs;
+  const dueMs = (timezone: string) =>
+    nextSlot(definition, definition.timezone ?? timezone, now()).atMs;
   const saving = { project, definition, dueMs, what: "digest.save" } as const;
   const { isNew, slug } = await save(services, exchange, DIGESTS, saving);
   const stored = await requireTold<DigestDefinition>(sql, DIGESTS, projectId, slug);
@@ -144,7 +145,7 @@ export async function putAlert(services: ToldServices, exchange: ApiExchange): P
   const { projectId } = project;
   await assertReceivers(sql, definition, { projectId, projects: [project.id], hasMail });
   await assertNamed(sql, namedByAlert(definition), [project.id]);
-  const dueMs = nextLookMs(now(), LOOKS_RUN_EVERY_MS);
+  const dueMs = () => nextLookMs(now(), LOOKS_RUN_EVERY_MS);
   const saving = { project, definition, dueMs, what: "alert.save" } as const;
   const { isNew, slug } = await save(services, exchange, ALERTS, saving);
   const stored = await requireTold<AlertDefinition>(sql, ALERTS, projectId, slug);

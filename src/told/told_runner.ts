@@ -17,6 +17,7 @@ import {
 } from "./deliveries.ts";
 import { digestMessage } from "./digest_message.ts";
 import type { Message } from "./message.ts";
+import { holdProject } from "../db/held_project.ts";
 import { ServedProjects } from "../db/served_projects.ts";
 import type { Receivers } from "./receivers.ts";
 import { sendDelivery, type SendingServices } from "./sending.ts";
@@ -138,9 +139,10 @@ export class ToldRunner {
     if (digest === null) return false;
     await this.#unlessItFails(DIGESTS, digest, async () => {
       const { own, slot, message } = await this.#messageOfDigest(digest, false);
-      const timezone = digest.definition.timezone ?? own.timezone;
-      const nextMs = nextSlot(digest.definition, timezone, now()).atMs;
       await sql.transaction(async (tx) => {
+        // The zone may have changed while the message was made.
+        const timezone = digest.definition.timezone ?? await holdProject(tx, digest.projectId);
+        const nextMs = nextSlot(digest.definition, timezone, now()).atMs;
         if (!await noteLook(tx, DIGESTS, digest, { nextMs, problem: null })) return;
         // Whoever was told of a day may be told of its week on the same date.
         const occasion = `${digest.definition.every} ${slot.date}`;

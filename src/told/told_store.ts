@@ -57,7 +57,8 @@ export interface Saving {
   readonly definition: DigestDefinition | AlertDefinition;
   /** Where whoever saves it found the server. */
   readonly address: string;
-  readonly dueMs: number;
+  /** When it is due, by the time zone of its project. */
+  readonly dueMs: (timezone: string) => number;
   readonly nowMs: number;
 }
 
@@ -71,8 +72,9 @@ export async function saveTold(
   kind: ToldKind,
   { definition: { title, ...definition }, address, dueMs, nowMs, ...place }: Saving,
 ): Promise<{ isNew: boolean }> {
-  await holdProject(tx, place.projectId);
+  const timezone = await holdProject(tx, place.projectId);
   const isNew = await makeRoom(tx, kind, place);
+  const due = iso(dueMs(timezone));
   const isAlert = kind.table === "alerts";
   const anew = isAlert ? ", firing_since = NULL, told = '{}'" : "";
   await tx.query(
@@ -84,7 +86,7 @@ export async function saveTold(
       isAlert ? "excluded.due_at" : STAYS_DUE
     }, claimed_until = NULL, problem = NULL, updated_at = now()${anew}`,
     [
-      ...[place.projectId, place.slug, title, JSON.stringify(definition), address, iso(dueMs)],
+      ...[place.projectId, place.slug, title, JSON.stringify(definition), address, due],
       ...isAlert ? [] : [iso(nowMs)],
     ],
   );
