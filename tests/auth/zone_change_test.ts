@@ -38,6 +38,8 @@ onBothEngines("zones: a start with another DEFAULT_TIMEZONE moves digests", asyn
     provisionDefaultProject(sql, { ...UNSET, timezone }, Date.now());
   await start("Europe/Berlin");
   await store(sql, "morning", "08:00", "2099-03-29T06:00:00Z");
+  // By the clock of Berlin, which leaves 02:30 out on that day, it comes at 03:30.
+  await store(sql, "shifted", "02:30", "2099-03-29T01:30:00Z");
   await store(sql, "due", "08:00", "2020-01-01T07:00:00Z");
   await start("Asia/Tokyo");
   const digests = await sql.query<{ slug: string; due_at: Date }>(
@@ -46,6 +48,7 @@ onBothEngines("zones: a start with another DEFAULT_TIMEZONE moves digests", asyn
   assert.deepEqual(digests.map(({ slug, due_at }) => [slug, due_at.toISOString()]), [
     ["due", "2020-01-01T07:00:00.000Z"],
     ["morning", "2099-03-28T23:00:00.000Z"],
+    ["shifted", "2099-03-28T17:30:00.000Z"],
   ]);
 });
 
