@@ -56,6 +56,8 @@ type Cause<K extends AlertCause["kind"]> = Extract<AlertCause, { kind: K }>;
 
 const MINUTE_MS = 60_000;
 const ONE = "one";
+/** Behind the point of a bound. */
+const BOUND_DIGITS = 4;
 
 const known = ({ value }: Counted) => value !== null;
 
@@ -67,19 +69,22 @@ async function lookThreshold(
   const isBehind = await reads.isBehind(project, span);
   const found = await count(reads, project, question, span);
   const { value, currency, semantics, place } = found;
-  const shown = (told: number | null) => shownValue(told, unitOf(question), currency);
+  const shown = (amount: number | null, digits?: number) =>
+    shownValue(amount, unitOf(question), currency, digits);
   const bound = above ?? below!;
   const side = above === undefined ? "below" : "above";
   const isHigh = value !== null && (above === undefined ? value >= bound : value > bound);
   const isKnown = known(found) && (isHigh || !isBehind);
   const holds = isKnown && (above === undefined) !== isHigh;
-  const said = `${questionName(question)}: ${shown(value)} in the last ${over}`;
-  const told = `${side} ${shown(bound)}.`;
+  // What reads like its bound is told as exactly.
+  const digits = shown(value) === shown(bound) ? BOUND_DIGITS : undefined;
+  const said = `${questionName(question)}: ${shown(value, digits)} in the last ${over}`;
+  const limit = `${side} ${shown(bound, BOUND_DIGITS)}.`;
   return {
-    noticed: holds ? [{ key: ONE, lead: `${said}, ${told}` }] : [],
+    noticed: holds ? [{ key: ONE, lead: `${said}, ${limit}` }] : [],
     isKnown,
-    state: `${said}; it is told when that is ${told}`,
-    over: `${said}, no longer ${told}`,
+    state: `${said}; it is told when that is ${limit}`,
+    over: `${said}, no longer ${limit}`,
     figures: [figureOf(question, found, null)],
     definition: semantics,
     span,

@@ -79,26 +79,39 @@ export function plainLine(text: string, lengthMax = TOLD_TEXT_LENGTH_MAX): strin
 const number = (value: number, digits = 0) =>
   value.toLocaleString("en-US", { maximumFractionDigits: digits });
 
-/** A number as people read it. `currency`: of an amount of money. */
-export function shownValue(value: number | null, unit: Unit, currency?: string | null): string {
+/**
+ * A number as people read it. `currency`: of an amount of money; `digits`: behind the point, at most, where
+ * the unit's own are too few.
+ */
+export function shownValue(
+  value: number | null,
+  unit: Unit,
+  currency?: string | null,
+  digits?: number,
+): string {
   // Counts of nothing are 0: one that is missing was not told by the product whose days were imported.
   if (value === null) return unit === "count" ? "not known" : "none";
-  if (currency != null) return value.toLocaleString("en-US", { style: "currency", currency });
+  if (currency != null) {
+    const most = digits === undefined ? {} : { maximumFractionDigits: digits };
+    return value.toLocaleString("en-US", { style: "currency", currency, ...most });
+  }
   switch (unit) {
     case "rate":
-      return `${number(100 * value, 1)} %`;
+      return `${number(100 * value, digits ?? 1)} %`;
     case "seconds": {
       // As it is told: 59.96 are a minute.
-      if (Math.round(10 * value) < 600) return `${number(value, 1)} s`;
-      const whole = Math.round(value);
-      return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+      if (Number(value.toFixed(digits ?? 1)) < 60) return `${number(value, digits ?? 1)} s`;
+      const seconds = Number(value.toFixed(digits));
+      return `${Math.floor(seconds / 60)} min ${number(seconds % 60, digits)} s`;
     }
     case "milliseconds":
-      return value < 1000 ? `${number(value)} ms` : `${number(value / 1000, 2)} s`;
+      return value < 1000
+        ? `${number(value, digits)} ms`
+        : `${number(value / 1000, digits ?? 2)} s`;
     case "amount":
-      return number(value, 2);
+      return number(value, digits ?? 2);
     default:
-      return number(value);
+      return number(value, digits);
   }
 }
 

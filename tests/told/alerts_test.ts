@@ -100,11 +100,13 @@ Deno.test("alerts: a threshold is told once, and again after it was over", () =>
 
 Deno.test("alerts: figures, goals and amounts, below as above", () =>
   withWorld(async ({ project, put, look }) => {
-    await people.app.admin("PUT", `/v1/goals/buy?project=${project.id}`, {
-      title: "Buy",
-      match: { name: "purchase" },
-      value: { property: "revenue", currency: "EUR" },
-    });
+    for (const [slug, currency] of [["buy", "EUR"], ["yen", "JPY"]]) {
+      await people.app.admin("PUT", `/v1/goals/${slug}?project=${project.id}`, {
+        title: "Buy",
+        match: { name: "purchase" },
+        value: { property: "revenue", currency },
+      });
+    }
     await post(project, [
       { name: "page_view", path: "/", anonymousId: "a" },
       { name: "page_view", path: "/", anonymousId: "b" },
@@ -124,6 +126,20 @@ Deno.test("alerts: figures, goals and amounts, below as above", () =>
         { question: { goal: "buy", measure: "amount" }, above: 12 },
         "Value of the goal buy: €12.50 in the last 24h, above €12.00.",
       ],
+      // A bound has the digits that it was given, and so has what reads like it.
+      [
+        { question: { goal: "buy", measure: "amount" }, above: 12.496 },
+        "Value of the goal buy: €12.50 in the last 24h, above €12.496.",
+      ],
+      [
+        { question: { goal: "yen", measure: "amount" }, above: 12.4 },
+        "Value of the goal yen: ¥13 in the last 24h, above ¥12.4.",
+      ],
+      [
+        { question: { goal: "yen", measure: "amount" }, below: 12.6 },
+        "Value of the goal yen: ¥12.5 in the last 24h, below ¥12.6.",
+      ],
+      [{ question: { metric: "visitors" }, above: 1.5 }, "Visitors: 2 in the last 24h, above 1.5."],
       [
         {
           question: { metric: "pageviews", filters: [{ field: "path", op: "is", values: ["/"] }] },

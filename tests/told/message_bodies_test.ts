@@ -168,6 +168,29 @@ Deno.test("words: numbers, changes and ranges as people read them", () => {
     shownValue(0.4, "amount", "JPY"),
     shownValue(-3, "amount", "USD"),
   ], ["12.5", "€1,234.50", "¥0", "-$3.00"]);
+  const exact = (value: number, unit: Unit, currency?: string) =>
+    shownValue(value, unit, currency, 4);
+  assert.deepEqual([
+    exact(12.34567, "amount", "EUR"),
+    exact(12, "amount", "EUR"),
+    exact(0.4, "amount", "JPY"),
+    exact(0.0005, "rate"),
+    exact(59.96, "seconds"),
+    exact(95.25, "seconds"),
+    exact(0.25, "milliseconds"),
+    exact(2512.5, "milliseconds"),
+    exact(5.5, "count"),
+  ], [
+    "€12.3457",
+    "€12.00",
+    "¥0.4",
+    "0.05 %",
+    "59.96 s",
+    "1 min 35.25 s",
+    "0.25 ms",
+    "2.5125 s",
+    "5.5",
+  ]);
   assert.equal(shownValue(184, "milliseconds"), "184 ms");
   assert.equal(shownValue(2512, "milliseconds"), "2.51 s");
   const changeOf = (unit: Unit, change: number | null, points: number | null) =>
