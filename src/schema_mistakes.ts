@@ -1,5 +1,6 @@
 /** What is wrong with a value that a schema refuses, in words that say what to send in its place. */
 import type { z } from "zod";
+import { counted } from "./number_words.ts";
 
 /** What a schema expects, by Zod's names; others are told as they are. */
 const EXPECTED: Readonly<Record<string, string>> = {
@@ -20,13 +21,10 @@ const FORMS: Readonly<Record<string, string>> = {
   uuid: "a UUID",
 };
 
-const counted = (count: number | bigint, of: string): string =>
-  `${count} ${of}${Number(count) === 1 ? "" : "s"}`;
-
 /** Returns a bound as a length of a text or a list; a number's is the number itself. */
 function bound(origin: string, limit: number | bigint): string {
-  if (origin === "string") return counted(limit, "character");
-  return origin === "array" ? counted(limit, "value") : String(limit);
+  if (origin === "string") return counted(Number(limit), "character");
+  return origin === "array" ? counted(Number(limit), "value") : String(limit);
 }
 
 function oneOf(values: readonly unknown[]): string {

@@ -17,6 +17,7 @@ const REFUSED: readonly (readonly [z.ZodType, unknown, string])[] = [
   [z.record(z.string(), z.string()), "x", "Use an object."],
   [z.string().max(3), "four", "Use at most 3 characters."],
   [z.string().min(1), "", "Use at least 1 character."],
+  [z.string().min(1000), "a", "Use at least 1,000 characters."],
   [z.array(z.int()).max(1), [1, 2], "Use at most 1 value."],
   [z.array(z.int()).min(2), [1], "Use at least 2 values."],
   [z.number().max(3), 4, "Use at most 3."],

@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   semaphore: "",
   problem: "",
   project_values: "",
-  schema_mistakes: "",
+  schema_mistakes: "number_words",
   event_loop: "",
   pause: "",
   text_schemas: "limits",
@@ -41,12 +41,12 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   clients: "auth event_id http ingest json_text limits pause problem recent_cache",
   projection: "attribution db http limits pause recent_cache store",
   upgrade: "db http ingest json_text pause projection store text_schemas",
-  archive: "audit auth db http ingest json_text limits problem projection store text_schemas " +
-    "upgrade",
+  archive: "audit auth db http ingest json_text limits number_words problem projection store " +
+    "text_schemas upgrade",
   timelines: "db json_text limits recent_cache store",
   query: "db json_text limits number_words problem schema_mistakes text_schemas",
   scans: "auth db event_loop json_text limits query store timelines",
-  screenshots: "auth db http limits pause problem query scans timelines",
+  screenshots: "auth db http limits number_words pause problem query scans timelines",
   imported: "attribution audit auth db http limits problem query text_schemas",
   reports:
     "attribution auth db event_file http imported json_text limits notes number_words pause " +

@@ -1,3 +1,4 @@
+import { counted } from "../number_words.ts";
 import { DAMAGE_ADVICE } from "../store/damage.ts";
 
 /** Stored events that cannot be read any more. */
@@ -14,9 +15,7 @@ export interface DamagedBlock {
 /** Describes a damaged block for people, in a sentence. */
 export function damagedPlace({ project, place, events, why }: DamagedBlock): string {
   const begin = place[0]!.toUpperCase() + place.slice(1);
-  return `${begin} of ${project} cannot be read (${events} event${
-    events === 1 ? "" : "s"
-  }): ${why}.`;
+  return `${begin} of ${project} cannot be read (${counted(events, "event")}): ${why}.`;
 }
 
 /** Thrown where all events are needed and some cannot be read. The message names the block, and says what to do. */

@@ -1,5 +1,6 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
+import { nounOf } from "../number_words.ts";
 import { Problem } from "../problem.ts";
 import { archivedTable } from "./archived_tables.ts";
 import { type RestoredRows, restoreRows } from "./restored_rows.ts";
@@ -66,11 +67,9 @@ export async function planRestore(sql: Sql, wanted: RestoreWanted): Promise<Plan
   if (inTheWay.length > 0) {
     throw new Problem(
       "conflict",
-      `There ${inTheWay.length === 1 ? "is a project" : "are projects"} with events already: ` +
-        `${
-          inTheWay.join(", ")
-        }. Restore an archive of one project beside it with --project and a ` +
-        "new id.",
+      `There ${nounOf(inTheWay.length, "is a project", "are projects")} with events already: ` +
+        `${inTheWay.join(", ")}. Restore an archive of one project beside it with --project and ` +
+        "a new id.",
     );
   }
   return planned;

@@ -56,7 +56,7 @@ export function dryRunText(
       );
     }
     if (refused > refusals.length) {
-      lines.push(`${INDENT}${INDENT}and ${refused - refusals.length} more\n`);
+      lines.push(`${INDENT}${INDENT}and ${grouped(refused - refusals.length)} more\n`);
     }
   }
   if (names.length > 0) {

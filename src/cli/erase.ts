@@ -1,5 +1,6 @@
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
 import { callApi, chosenProject, withConnection } from "./connection.ts";
+import { counted, nounOf } from "../number_words.ts";
 
 interface Reply {
   readonly erased: { readonly events: number; readonly identities: readonly string[] };
@@ -22,8 +23,8 @@ async function erase(call: Call): Promise<void> {
   call.print.result(
     { erased },
     () =>
-      `Erased ${events} ${events === 1 ? "event" : "events"} and the ` +
-      `${identities.length === 1 ? "id" : "ids"} ${identities.join(", ")}.\n`,
+      `Erased ${counted(events, "event")} and the ${nounOf(identities.length, "id")} ` +
+      `${identities.join(", ")}.\n`,
   );
 }
 

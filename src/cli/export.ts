@@ -201,11 +201,10 @@ async function* wholly(
       next = await reader?.read();
     } catch (cause) {
       signal.throwIfAborted();
+      const written = counted(events(), "event");
       throw new ServerUnreachable(
-        `The export broke off behind ${
-          counted(events(), "event")
-        }: the server has ended, or its database does ` +
-          `not answer. Try again.`,
+        `The export broke off behind ${written}: the server has ended, or its database does not ` +
+          "answer. Try again.",
         { cause },
       );
     }

@@ -8,7 +8,7 @@ import { linesBehind, type OpenFile, openFile, UnreadableFile } from "./line_fil
 import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import { IMPORTED_SOURCES } from "../imported/imported_sums.ts";
 import { printable } from "./terminal.ts";
-import { counted } from "../number_words.ts";
+import { counted, grouped } from "../number_words.ts";
 
 const REFUSALS_SHOWN = 20;
 /** The most files of one import from another product. */
@@ -45,7 +45,9 @@ function assertNotInVain({ lines, accepted }: ImportSum, name: string, shown: re
   if (accepted > 0 || lines < LINES_IN_VAIN_MAX) return;
   const [first] = shown;
   throw new UnreadableFile(
-    `None of the first ${lines} lines of ${name} can be stored. Line ${first?.line ?? 1}: ` +
+    `None of the first ${grouped(lines)} lines of ${name} can be stored. Line ${
+      first?.line ?? 1
+    }: ` +
       `${printable(first?.message ?? "")} Is it events as JSON, one on each line?`,
   );
 }
@@ -77,11 +79,10 @@ async function dryRun(call: Call, { file, word, progress }: Running): Promise<Re
 /** Says up to which line all is stored, for an import that ends early. */
 function saySum({ print }: Call, { accepted, number }: ImportSum): void {
   if (number === 0) return;
+  const stored = counted(accepted, "event");
   print.remark(
-    `Stopped: ${
-      counted(accepted, "event")
-    } up to line ${number} stored. Run the same command again to ` +
-      `go on; nothing is stored twice.`,
+    `Stopped: ${stored} up to line ${number} stored. Run the same command again to go on; ` +
+      "nothing is stored twice.",
   );
 }
 
@@ -124,18 +125,18 @@ async function sendAll(call: Call, { file, word, progress }: Running): Promise<R
 }
 
 function reportText(report: Report, path: string): string {
-  const { accepted, duplicates, rejected, refusals, isDryRun, wentOnBehind } = report;
+  const { accepted, rejected, refusals, isDryRun, wentOnBehind } = report;
   const behind = wentOnBehind === null ? "" : `Went on behind line ${wentOnBehind}. `;
+  const lost = counted(rejected, "line");
+  const known = `${grouped(report.duplicates)} of them stored before`;
   const head = isDryRun
-    ? `${counted(accepted, "event")} can be stored, ${
-      counted(rejected, "line")
-    } cannot. Nothing was sent.\n`
-    : `${behind}${accepted} accepted (${duplicates} of them stored before), ${rejected} rejected.\n`;
+    ? `${counted(accepted, "event")} can be stored, ${lost} cannot. Nothing was sent.\n`
+    : `${behind}${grouped(accepted)} accepted (${known}), ${grouped(rejected)} rejected.\n`;
   if (rejected === 0) return head;
   const lines = refusals.map(({ line, code, message }) =>
     `  line ${line}: ${code}: ${printable(message)}\n`
   );
-  const more = rejected > lines.length ? `  and ${rejected - lines.length} more\n` : "";
+  const more = rejected > lines.length ? `  and ${grouped(rejected - lines.length)} more\n` : "";
   return `${head}${lines.join("")}${more}Each with its line in ${path}.\n`;
 }
 

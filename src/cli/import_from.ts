@@ -137,10 +137,9 @@ async function sendAll(
     });
   } catch (error) {
     progress.end();
+    const stored = counted(accepted, "event");
     call.print.remark(
-      `Stopped: ${
-        counted(accepted, "event")
-      } stored. Run the same command again; nothing is stored twice.`,
+      `Stopped: ${stored} stored. Run the same command again; nothing is stored twice.`,
     );
     throw error;
   } finally {

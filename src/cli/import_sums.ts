@@ -19,7 +19,7 @@ import {
   type SumsFound,
   sumsText,
 } from "./sums_text.ts";
-import { counted } from "../number_words.ts";
+import { counted, grouped } from "../number_words.ts";
 
 /** The most refused rows that are written to their file; more mean that it is the wrong file. */
 const REFUSALS_KEPT_MAX = 10_000;
@@ -112,11 +112,10 @@ async function send(
   } catch (error) {
     if (!print.json) progress.end();
     if (!dryRun) {
+      const stored = `${grouped(sent)} of ${counted(total, "sum")} of days stored`;
       print.remark(
-        `Stopped: ${sent} of ${
-          counted(total, "sum")
-        } of days stored. Run the same command again; those that ` +
-          "stand there already stay as they are.",
+        `Stopped: ${stored}. Run the same command again; those that stand there already stay as ` +
+          "they are.",
       );
     }
     throw error;
@@ -187,8 +186,10 @@ async function importThem(
   print.result(
     { ...told, imported: { ...imported, rejectedFile } },
     () =>
-      `\n${counted(imported.added, "sum")} of days added, ${imported.replaced} replaced, ` +
-      `${imported.unchanged} as they were` +
+      `\n${counted(imported.added, "sum")} of days added, ${
+        grouped(imported.replaced)
+      } replaced, ` +
+      `${counted(imported.unchanged, "as it was", "as they were")}` +
       `${rejectedFile === null ? "" : `; refused rows stand in ${rejectedFile}`}.\n`,
   );
   return refused === 0 ? 0 : 1;

@@ -260,7 +260,18 @@ function movedElsewhere(there: string, to: string): TargetRefused {
   );
 }
 
-async function moveAll(call: Call, source: Connection, target: Database, to: string) {
+/** What was moved, and how long the server took no events. */
+interface Moved {
+  readonly events: number;
+  readonly pausedMs: number;
+}
+
+async function moveAll(
+  call: Call,
+  source: Connection,
+  target: Database,
+  to: string,
+): Promise<Moved> {
   const move = new Move(call, source, target);
   // An earlier run may have left the server paused; it works again while everything is copied anew.
   await move.tell("cancel");
@@ -288,6 +299,12 @@ async function moveAll(call: Call, source: Connection, target: Database, to: str
     await move.tell("cancel").catch(() => {});
     throw error;
   }
+}
+
+function movedText({ events, pausedMs }: Moved, to: string): string {
+  const all = `${counted(events, "event")} and everything else`;
+  const pause = `the pause took ${(pausedMs / 1000).toFixed(1)} s`;
+  return `${all} are at ${to}: counts and digests are the same (${pause}).`;
 }
 
 async function move(call: Call): Promise<void> {
@@ -319,12 +336,7 @@ async function move(call: Call): Promise<void> {
     call.print.result(
       { moved: true, to, ...moved },
       () =>
-        (moved === null
-          ? `The server has moved to ${to} already.\n`
-          : `${
-            counted(moved.events, "event")
-          } and everything else are at ${to}: counts and digests are the same ` +
-            `(the pause took ${(moved.pausedMs / 1000).toFixed(1)} s).\n`) +
+        `${moved === null ? `The server has moved to ${to} already.` : movedText(moved, to)}\n` +
         `Stop this server now, and start it with DATABASE_URL. Until then it answers 503 moved.\n`,
     );
   } finally {

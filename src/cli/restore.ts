@@ -137,12 +137,11 @@ async function sendAll(
     });
   } catch (error) {
     if (!print.json) progress.end();
-    const { stored, known } = counts;
+    const restored = grouped(counts.stored + counts.known);
+    const all = counted(eventCount(checked.manifest), "event");
     print.remark(
-      `Stopped: ${grouped(stored + known)} of ${
-        counted(eventCount(checked.manifest), "event")
-      } restored. Run the ` +
-        "same command again to go on; nothing is stored twice.",
+      `Stopped: ${restored} of ${all} restored. Run the same command again to go on; nothing is ` +
+        "stored twice.",
     );
     throw stoppedBy(error);
   }
@@ -185,20 +184,21 @@ function shownComparison({ project, archived, stored, verdict }: Compared): stri
     case "same":
       return `${project}: ${counted(stored.count, "event")}, count and digest as in the archive.\n`;
     case "more":
-      return `${project}: ${counted(archived.count, "event")} of the archive ${
-        nounOf(archived.count, "is", "are")
-      } there by id, ` +
+      return `${project}: ${counted(archived.count, "event")} of the archive ` +
+        `${nounOf(archived.count, "is", "are")} there by id, ` +
         `beside ${counted(stored.count - archived.count, "other")}.\n`;
     case "other":
       return `${project}: the stored events are not those of the archive ` +
-        `(${stored.count} are there, ${archived.count} in the archive).\n`;
+        `(${counted(stored.count, "is", "are")} there, ${
+          grouped(archived.count)
+        } in the archive).\n`;
   }
 }
 
 function shownLeft(left: readonly LeftRow[]): string {
   const lines = left.slice(0, LEFT_SHOWN)
     .map(({ table, row, why }) => `  ${table}: ${printable(row)}: ${why}\n`);
-  const more = left.length > LEFT_SHOWN ? `  and ${left.length - LEFT_SHOWN} more\n` : "";
+  const more = left.length > LEFT_SHOWN ? `  and ${grouped(left.length - LEFT_SHOWN)} more\n` : "";
   return left.length === 0 ? "" : `Not restored:\n${lines.join("")}${more}`;
 }
 
@@ -210,6 +210,7 @@ async function dryRun(call: Call, checked: CheckedArchive): Promise<void> {
   const { head, manifest } = checked;
   const events = eventCount(manifest);
   const rows = rowCounts(manifest);
+  const rowTexts = Object.entries(rows).map(([table, count]) => `${table} ${grouped(count)}`);
   call.print.result(
     {
       dryRun: true,
@@ -223,9 +224,8 @@ async function dryRun(call: Call, checked: CheckedArchive): Promise<void> {
     () =>
       `Made ${head.madeAt} by Footfall ${head.footfall}; whole and undamaged.\n` +
       projects.map(({ as, found }) => `${as} ${FOUND[found]}.\n`).join("") +
-      `${counted(events, "event")}; ${
-        Object.entries(rows).map(([table, count]) => `${table} ${count}`).join(", ")
-      }.\n${shownDamage(manifest)}Nothing was stored.\n`,
+      `${counted(events, "event")}; ${rowTexts.join(", ")}.\n` +
+      `${shownDamage(manifest)}Nothing was stored.\n`,
   );
 }
 
@@ -246,12 +246,9 @@ async function restore(call: Call): Promise<number> {
   call.print.result(
     { archive: checked.head.id, events: { stored, known }, rows: { added, same, left }, compared },
     () =>
-      `${counted(stored, "event")} restored (${grouped(known)} there before), ${
-        counted(added, "other row")
-      } ` +
-      `(${grouped(same)} there before).\n${compared.map(shownComparison).join("")}${
-        shownLeft(left)
-      }`,
+      `${counted(stored, "event")} restored (${grouped(known)} there before), ` +
+      `${counted(added, "other row")} (${grouped(same)} there before).\n` +
+      compared.map(shownComparison).join("") + shownLeft(left),
   );
   return compared.some(({ verdict }) => verdict === "other") ? FAILED : 0;
 }

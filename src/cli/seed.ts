@@ -126,6 +126,16 @@ async function awaitCounted(
   }
 }
 
+function summaryText(summary: Summary): string {
+  const { project, events, seconds } = summary;
+  const visitors = counted(summary.visitors, "visitor");
+  const before = `${grouped(summary.duplicates)} there before`;
+  return `${counted(events, "event")} of ${visitors} ${
+    nounOf(events, "is", "are")
+  } in ${project} ` +
+    `(${before}): ${seconds} s, ${grouped(summary.eventsPerSecond)} events/s.\n`;
+}
+
 async function seed(call: Call): Promise<void> {
   const { options, print } = call;
   const demo: DemoOptions = {
@@ -147,15 +157,7 @@ async function seed(call: Call): Promise<void> {
     return { ...sent, pictures };
     // Without a running server this process takes the pictures.
   }, (app) => app.startCaptures());
-  print.result(
-    summary,
-    () =>
-      `${counted(summary.events, "event")} of ${
-        counted(summary.visitors, "visitor")
-      } are in ${summary.project}` +
-      ` (${grouped(summary.duplicates)} there before): ${summary.seconds} s, ` +
-      `${grouped(summary.eventsPerSecond)} events/s.\n`,
-  );
+  print.result(summary, () => summaryText(summary));
   const { pictures } = summary;
   if (pictures !== null) {
     const { taken, reason } = pictures;

@@ -46,10 +46,8 @@ function shownText({ firstOwnDay }: Standing, sums: GatheredSums): string {
   if (firstOwnDay === null) {
     return "All of them are shown: the project has no event of its own yet.";
   }
-  return `${
-    grouped(sums.countDays(firstOwnDay))
-  } of them are shown: those before ${firstOwnDay}, ` +
-    "the day of the first own event.";
+  const shown = counted(sums.countDays(firstOwnDay), "of them is shown", "of them are shown");
+  return `${shown}: what lies before ${firstOwnDay}, the day of the first own event.`;
 }
 
 function sampleText(print: Printer, { sample }: Standing): string {
@@ -75,13 +73,14 @@ export function sumsText(
   const { extent, eventDaysAlone } = sums;
   const lines = [`${print.bold(`${source.title} → ${project}`)}\n`];
   if (extent !== null) {
+    const days = `${counted(sums.countDays(), "day")} from ${extent.first} to ${extent.last}`;
+    const replacing = counted(compared.replaced, "replaces", "replace");
+    const unchanged = counted(compared.unchanged, "stands", "stand");
     lines.push(
-      `${INDENT}${
-        counted(sums.countDays(), "day")
-      } from ${extent.first} to ${extent.last}, taken as the ` +
-        `project's local days\n${INDENT}${shownText(standing, sums)}\n`,
-      `${INDENT}Sums of days: ${grouped(compared.added)} new, ${grouped(compared.replaced)} ` +
-        `replace what was imported before, ${grouped(compared.unchanged)} stand there already\n`,
+      `${INDENT}${days}, taken as the project's local days\n`,
+      `${INDENT}${shownText(standing, sums)}\n`,
+      `${INDENT}Sums of days: ${grouped(compared.added)} new, ${replacing} what was imported ` +
+        `before, ${unchanged} there already\n`,
     );
   }
   if (eventDaysAlone > 0) {

@@ -4,7 +4,7 @@ import type { ByteSource } from "./input_file.ts";
 import type { Row } from "./json_rows.ts";
 import { UnfinishedRow, utf8Bytes } from "./text_lines.ts";
 import type { PlainFile } from "./unpacked.ts";
-import { counted } from "../number_words.ts";
+import { counted, grouped } from "../number_words.ts";
 
 /** One record: the line on which it begins and its cells, or why it cannot be read. */
 type CsvRecord =
@@ -125,9 +125,8 @@ function rowOf(columns: readonly string[], record: CsvRecord): Row {
   if ("refused" in record) return record;
   const { line, cells } = record;
   if (cells.length !== columns.length) {
-    const message = `The row has ${
-      counted(cells.length, "cell")
-    }, the header names ${columns.length}.`;
+    const held = counted(cells.length, "cell");
+    const message = `The row has ${held}, the header names ${grouped(columns.length)}.`;
     return { line, refused: { code: "invalid_row", message } };
   }
   // A column may have any name.

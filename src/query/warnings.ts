@@ -6,7 +6,7 @@ import { countryCode, countryName } from "./country_names.ts";
 import type { Filter } from "./filters.ts";
 import { candidateValues, hasKnownValues, knownValues } from "./known_values.ts";
 import { type Candidate, nearestOf } from "./nearest_values.ts";
-import { counted, nounOf } from "../number_words.ts";
+import { counted } from "../number_words.ts";
 
 /** An element of `query.warnings`. */
 export const Warning = z.object({
@@ -35,11 +35,10 @@ export function distinctWarnings(warnings: readonly Warning[]): Warning[] {
 /** Warns of an answer that tells what changed while events are not counted yet. */
 export function pendingWarnings(pending: number): Warning[] {
   if (pending === 0) return [];
+  const waiting = counted(pending, "event is", "events are");
   const message =
-    `${counted(pending, "event")} ${
-      nounOf(pending, "is", "are")
-    } not counted yet: what seems to have changed may be what ` +
-    "is missing. Ask again in a moment.";
+    `${waiting} not counted yet: what seems to have changed may be what is missing. ` +
+    "Ask again in a moment.";
   return [{ code: "events_pending", parameter: "to", message }];
 }
 

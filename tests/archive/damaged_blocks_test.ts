@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { DamagedBlock } from "../../src/archive/damaged_blocks.ts";
+import { type DamagedBlock, damagedPlace } from "../../src/archive/damaged_blocks.ts";
 import { refusal } from "../../src/db/refusal.ts";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
@@ -23,6 +23,13 @@ import {
 const EVENTS = 300;
 const TEXT_LENGTH = 30_000;
 const WAITING = 40;
+
+Deno.test("damage: one event is one, and many have their digits grouped", () => {
+  const told = (events: number) =>
+    damagedPlace({ project: "prj_one", place: "block 3 of segment 41", events, why: "no" });
+  assert.equal(told(1), "Block 3 of segment 41 of prj_one cannot be read (1 event): no.");
+  assert.match(told(16_384), /\(16,384 events\)/);
+});
 
 const newRows = (projectId: number, count: number) =>
   Array.from({ length: count }, (_, i) => {

@@ -228,6 +228,18 @@ Deno.test("token revoke-all: tokens end at a running server, and new ones work",
 Deno.test("seed, export, import: nothing is lost, and nothing is stored twice", () =>
   besideServer(roundTrip));
 
+Deno.test("import: many lines have their digits grouped", () =>
+  inFolder(async (dataDir) => {
+    const lines = Array.from({ length: 1_200 }, () =>
+      JSON.stringify({ eventId: crypto.randomUUID(), name: "x" }));
+    const file = join(dataDir, "events.ndjson");
+    await Deno.writeTextFile(file, lines.join("\n"));
+    const imported = async () =>
+      (await run(dataDir, ["import", file])).out;
+    assert.equal(await imported(), "1,200 accepted (0 of them stored before), 0 rejected.\n");
+    assert.equal(await imported(), "1,200 accepted (1,200 of them stored before), 0 rejected.\n");
+  }));
+
 Deno.test("import: bad lines are told by number, and do not spoil the good ones", () =>
   inFolder(async (dataDir) => {
     const good = (n: number) =>

@@ -96,13 +96,21 @@ Deno.test("import --from plausible: a dry run, the import, again, a newer export
     );
     const beside = await told([path], 1);
     assert.equal(beside.imported.rejectedFile, join(dataDir, "rejected.ndjson"));
+    await Deno.writeFile(path, exportOf(12));
+    const replacing = await run(dataDir, [...base, path, "--yes"]);
+    assert.match(
+      replacing.out,
+      /0 new, 1 replaces what was imported before, 5 stand there already/,
+    );
+    assert.match(replacing.out, /0 sums of days added, 1 replaced, 5 as they were/);
+    await Deno.writeFile(path, exportOf(11, true));
     const people = await run(dataDir, [...base, path, "--dry-run"]);
     for (
       const words of [
         /Plausible → prj_default/,
         /3 days from 2024-03-01 to 2024-03-03, taken as the project's local days/,
         /All of them are shown/,
-        /0 new, 0 replace what was imported before, 6 stand there already/,
+        /0 new, 1 replaces what was imported before, 5 stand there already/,
         /1 row refused/,
         /imported_sources .* by Footfall's own rules/,
         /2024-03-01 +11 +12 +30/,

@@ -61,6 +61,8 @@ Deno.test("judgeSite: names both sides and what to do", () => {
   );
   const many = judgeSite("https://shop.example", ["a.io", "b.io", "c.io", "d.io", "e.io"])?.message;
   match(many ?? "", /^This page was visited on a\.io, b\.io, c\.io and 2 other hosts, but /);
+  const four = judgeSite("https://shop.example", ["a.io", "b.io", "c.io", "d.io"])?.message ?? "";
+  match(four, / and 1 other host, but /);
   match(judgeSite("https://shop.example", ["a.io", "b.io"])?.message ?? "", /on a\.io and b\.io, /);
   ok((judgeSite("https://shop.example", [`${"a.".repeat(900)}io`])?.message ?? "").length < 400);
   match(judgeSite(null, [])?.message ?? "", /^The project has no site URL\. Set it/);

@@ -13,7 +13,7 @@ import { isNarrowed } from "../../query/selection.ts";
 import type { Warning } from "../../query/warnings.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Answer } from "../answer/report.ts";
-import { counted, nounOf } from "../../number_words.ts";
+import { counted } from "../../number_words.ts";
 
 /** An imported day that is shown, `[fromMs, toMs)`. */
 interface ImportedDay extends CoveredDay {
@@ -64,13 +64,8 @@ function refusalOf({ scope, range, importedTimezone, segment }: ImportedRead): R
 
 function leftOut(days: readonly CoveredDay[], { parameter, why }: Refusal): Warning[] {
   if (days.length === 0) return [];
-  return [{
-    code: "imported_left_out",
-    parameter,
-    message: `${counted(days.length, "imported day")} ${
-      nounOf(days.length, "is", "are")
-    } left out: ${why}.`,
-  }];
+  const left = counted(days.length, "imported day is", "imported days are");
+  return [{ code: "imported_left_out", parameter, message: `${left} left out: ${why}.` }];
 }
 
 /** Returns the imported days that overlap the range. */

@@ -3,6 +3,7 @@ import type { Project } from "../../auth/projects.ts";
 import type { Sql } from "../../db/sql.ts";
 import { readReply } from "../../http/read_reply.ts";
 import { PROJECTION_WAIT_MS_MAX } from "../../limits.ts";
+import { counted } from "../../number_words.ts";
 import { BUCKET_SHOWN, shownBucket } from "../../query/buckets.ts";
 import {
   invalidParameter,
@@ -148,7 +149,7 @@ interface FoundProject extends ProjectFigures {
 function leftOutWarnings(found: readonly FoundProject[]): Warning[] {
   const count = found.filter(({ isLeftOut }) => isLeftOut).length;
   if (count === 0) return [];
-  const message = `The change of ${count} ${count === 1 ? "project" : "projects"} is left out: a ` +
+  const message = `The change of ${counted(count, "project")} is left out: a ` +
     "part of a day is compared, and too many events would be read. Ask for one project, or until yesterday.";
   return [{ code: "change_left_out", parameter: "to", message }];
 }

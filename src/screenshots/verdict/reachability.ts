@@ -1,3 +1,4 @@
+import { counted } from "../../number_words.ts";
 import { transient, type Verdict, verdict } from "../capture_status.ts";
 import { isBotCheck } from "./bot_check.ts";
 import { type PageFacts, WALL_SHARE_MIN } from "./page_facts.ts";
@@ -67,7 +68,7 @@ export function judgeSite(siteUrl: string | null, trackedHosts: readonly string[
 function hostList(hosts: readonly string[]): string {
   const named = hosts.slice(0, HOSTS_NAMED_MAX).map(shown);
   const others = hosts.length - named.length;
-  if (others > 0) named.push(others === 1 ? "1 other host" : `${others} other hosts`);
+  if (others > 0) named.push(counted(others, "other host"));
   const last = named.pop();
   return named.length === 0 ? last ?? "" : `${named.join(", ")} and ${last}`;
 }
