@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   postgres_url: "",
   typed_command: "",
   db: "json_text limits postgres_url recent_cache",
+  start_mistake: "db problem",
   http: "db event_loop json_text limits problem recent_cache schema_mistakes",
   config_values: "http limits project_values",
   mail: "http",
@@ -67,10 +68,10 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   bundle_build: "db",
   server: "archive assistants audit auth clients config db http imported importers ingest limits " +
     "mail notes number_words problem projection query recent_cache reports scans " +
-    "screenshots shares timelines told upgrade",
+    "screenshots shares start_mistake timelines told upgrade",
   cli: "archive auth config config_variables db demo event_file http imported importers ingest " +
-    "json_text limits number_words pause postgres_url problem query reports server store " +
-    "typed_command",
+    "json_text limits number_words pause postgres_url problem query reports server " +
+    "start_mistake store typed_command",
 };
 /** Between domains only these are imported, and as types alone. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {

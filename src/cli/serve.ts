@@ -1,7 +1,7 @@
 import type { App } from "../server/app.ts";
-import { isMistake } from "../server/mistake.ts";
 import type { Provisioned } from "../auth/default_project.ts";
 import type { Config } from "../config.ts";
+import { isMistake } from "../start_mistake.ts";
 import { listen, type Listener } from "../http/listener.ts";
 import type { Log } from "../http/log.ts";
 import {
@@ -14,7 +14,6 @@ import { startApp } from "./app_start.ts";
 import { type SignIn, startBanner } from "./banner.ts";
 import type { Command } from "./command.ts";
 import { leaveControlFile, removeControlFile } from "./control_file.ts";
-import { writeLeft } from "./left_writes.ts";
 import type { Terminal } from "./terminal.ts";
 import { failedReply, logStrayFailures } from "./stray_failures.ts";
 
@@ -111,6 +110,8 @@ async function prepare(
       }
       log.info("ready", { url, engine: app.engine });
       let isWhole = await greet(app, config, log, context, prepared);
+      if (prepared.left === null) return;
+      const { writeLeft } = await import("./left_writes.ts");
       void writeLeft(prepared.left, log, signal, async (later) => {
         const isNeeded = firstKeyOf(later, config) !== null || !isWhole && later.left === null;
         if (isNeeded) isWhole = await greet(app, config, log, context, later);

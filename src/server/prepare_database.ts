@@ -23,7 +23,7 @@ import type { Log } from "../http/log.ts";
 import type { Salts } from "../ingest/salts.ts";
 import type { Replica } from "../reports/answer/replica.ts";
 import { dropEmptiedTable } from "../upgrade/earlier_projects.ts";
-import { isMistake } from "./mistake.ts";
+import { isMistake } from "../start_mistake.ts";
 
 interface WritingServices {
   readonly database: Database;

@@ -46,5 +46,8 @@ Deno.test("footfall serve: the engine is started by few files, the rest is loade
   const loaded = await loadedWith("src/cli/serve.ts");
   assert.ok(loaded.includes("src/db/engine_thread.ts"));
   const parts = new Set(loaded.map((path) => path.split("/")[1]));
-  assert.deepEqual([...parts].sort(), ["cli", "db", "http", "limits.ts", "problem.ts"]);
+  assert.deepEqual(
+    [...parts].sort(),
+    ["cli", "db", "http", "limits.ts", "problem.ts", "start_mistake.ts"],
+  );
 });

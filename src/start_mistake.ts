@@ -1,5 +1,5 @@
-import { SchemaMismatch, SchemaTooNew } from "../db/migrate.ts";
-import { Problem } from "../problem.ts";
+import { SchemaMismatch, SchemaTooNew } from "./db/migrate.ts";
+import { Problem } from "./problem.ts";
 
 const MISTAKES = [SchemaTooNew, SchemaMismatch, Problem] as const;
 
