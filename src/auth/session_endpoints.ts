@@ -132,8 +132,9 @@ export async function deleteTokens(
   const by = askedBy(services, exchange);
   let sessionsEnded = 0;
   const { begunAtMs } = await services.epochs.begin(async (inside) => {
-    sessionsEnded = await endEverySession(inside);
+    // In the order of whoever uses a link, which begins a session.
     await expireLinksOf(inside, null, services.now());
+    sessionsEnded = await endEverySession(inside);
     const subject = "all tokens, sessions and invitations so far";
     await recordAudit(inside, { ...by, what: "token.revoke_all", subject });
   });

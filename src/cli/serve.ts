@@ -151,7 +151,8 @@ function running(
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     stopped.then(resolve);
-    prepare(app, config, log, context, signal).then(() => app.startJobs(), reject);
+    prepare(app, config, log, context, signal)
+      .then(() => signal.aborted || app.startJobs(), reject);
   });
 }
 

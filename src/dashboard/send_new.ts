@@ -1,5 +1,6 @@
 import { apiUrl, deleteAt, read, send } from "./api.ts";
 import { ApiProblem } from "./api_problem.ts";
+import { assertSameStay, stayNumber } from "./session.ts";
 
 /** What was sent to be stored last, and where, without an answer: it may be there. */
 let unanswered: { readonly url: string; readonly body: unknown } | null = null;
@@ -38,6 +39,7 @@ export async function sendNew<T extends { readonly slug: string }>(
 ): Promise<T> {
   const slug = slugOf(taken);
   const at = `${path}/${slug}`;
+  const stay = stayNumber.peek();
   try {
     const stored = (await send<T>("PUT", at, body, {}, { "If-None-Match": "*" }))!;
     if (unanswered?.url === apiUrl(at)) unanswered = null;
@@ -47,6 +49,7 @@ export async function sendNew<T extends { readonly slug: string }>(
     // The server may have failed after it was stored.
     if (error.status === 0 || error.status > 499) unanswered = { url: apiUrl(at), body };
     if (error.code !== "already_exists" || taken.includes(slug)) throw error;
+    assertSameStay(stay);
     if (!await isUnanswered(path, slug)) {
       return await sendNew(path, body, [...taken, slug], slugOf);
     }

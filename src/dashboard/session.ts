@@ -6,6 +6,7 @@ import { commandText } from "./command.ts";
 import { callByCookie } from "./cookie_call.ts";
 import type { Session, SessionProject } from "./session_reply.ts";
 import { tellTabs } from "./session_tabs.ts";
+import { SHARE_ID } from "./share.ts";
 import { claimsOf, type TokenClaims } from "./token_claims.ts";
 import { type Account, fetchToken, type IssuedToken, keepLinkToken } from "./token_source.ts";
 import { isTyping } from "./typing.ts";
@@ -102,9 +103,9 @@ function awaitPerson(message: string | null): void {
   isAwaited.value = true;
 }
 
-/** Who is signed in, or awaited; empty: nobody. */
+/** Who is signed in, or awaited; empty: nobody. Whoever looks at a share is the same one, whatever it is called. */
 function currentPerson(): string {
-  return account.peek()?.id ?? identity.peek();
+  return SHARE_ID ?? account.peek()?.id ?? identity.peek();
 }
 
 function signedOut(): ApiProblem {

@@ -58,5 +58,5 @@ export async function assertWritable(database: Database): Promise<void> {
   const { hindrance, lacking } = row!;
   if (hindrance === null) return;
   const without = lacking === null || hindrance !== NO_RIGHT ? "" : ` without ${lacking}`;
-  throw refusal(`events cannot be stored and counted${without}`, hindrance);
+  throw refusal(`events cannot be stored, counted and removed${without}`, hindrance);
 }

@@ -64,7 +64,7 @@ interface Part {
 async function warnUnlessWritable(database: Database, log: Log): Promise<void> {
   await assertWritable(database).catch((error) => {
     if (!(error instanceof DatabaseRefuses)) throw error;
-    log.warn("no events can be taken in", { reason: error.message });
+    log.warn("the database refuses what the server has to write", { reason: error.message });
   });
 }
 
@@ -89,7 +89,9 @@ async function writeParts(
     try {
       provisioned = await part.write() ?? provisioned;
     } catch (error) {
-      if (!mayLeave(error)) throw error;
+      // What is stored by then is told, such as a new key, which would be lost with a start anew.
+      const isKept = mayLeave(error) || provisioned !== AS_IT_WAS && !isMistake(error);
+      if (!isKept) throw error;
       reason ||= error instanceof Error ? error.message : String(error);
       left.push(part);
     }

@@ -45,7 +45,7 @@ const LEFT_IS_STORED = "what the start had left is stored";
 /** Starts a server on a database that another one has made ready. */
 async function assertStartTells(env: Record<string, string>, why: RegExp): Promise<void> {
   await using server = await startServer({ ...env, ...PROJECT });
-  for (const message of [LEFT, "no events can be taken in"]) {
+  for (const message of [LEFT, "the database refuses what the server has to write"]) {
     assert.match(String((await server.logged(message)).reason), why);
   }
   await assertRefuses(server, why);
@@ -262,8 +262,8 @@ onPostgres(
       );
       const url = urlOf(postgres, "writer");
       await using server = await startServer({ ...postgres.env, DATABASE_URL: url });
-      const { reason } = await server.logged("no events can be taken in");
-      assert.match(String(reason), /counted without UPDATE on projections \(42501\): the role of/);
+      const { reason } = await server.logged("the database refuses what the server has to write");
+      assert.match(String(reason), /removed without UPDATE on projections \(42501\): the role of/);
       assert.equal(await statusOf(server), "degraded");
       await sql.script("GRANT UPDATE ON projections TO writer");
       assert(await takesIn(server));

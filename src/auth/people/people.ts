@@ -4,7 +4,7 @@ import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import { TOKEN_PROJECTS_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { nameText, PlainText } from "../../text_schemas.ts";
-import { providerOf } from "../oidc/oidc_issuer.ts";
+import { isOfProvider } from "../oidc/oidc_issuer.ts";
 import { ProjectId } from "../projects.ts";
 import { randomText } from "../random_text.ts";
 import { type Role, ROLES } from "../roles.ts";
@@ -258,9 +258,9 @@ async function ownersIn(sql: Sql, issuer: string | null): Promise<string[]> {
       ARRAY(SELECT i.issuer FROM oidc_identities i WHERE i.person_id = p.person_id) AS issuers
     FROM people p WHERE p.role = 'owner' AND p.joined_at IS NOT NULL`,
   );
-  const provider = issuer === null ? null : providerOf(issuer);
+  const isOfIssuer = (each: string) => issuer !== null && isOfProvider(each, issuer);
   return rows
-    .filter((row) => row.has_own || row.issuers.some((each) => providerOf(each) === provider))
+    .filter((row) => row.has_own || row.issuers.some(isOfIssuer))
     .map((row) => row.person_id);
 }
 
