@@ -174,11 +174,13 @@ async function renew(refused: Held, why: ApiProblem | null): Promise<string | nu
   if (!refused.isRenewable) keepLinkToken(null);
   const issued = await fetchToken();
   if (held !== refused) return held?.text ?? null;
-  if (issued !== null) await takeNext(issued);
-  else {awaitPerson(
-      refused.isRenewable ? ENDED_MESSAGE : why === null ? EXPIRED_MESSAGE : messageOf(why),
-    );}
-  return issued?.text ?? null;
+  if (issued !== null) {
+    await takeNext(issued);
+    return issued.text;
+  }
+  const ofLink = why === null ? EXPIRED_MESSAGE : messageOf(why);
+  awaitPerson(refused.isRenewable ? ENDED_MESSAGE : ofLink);
+  return null;
 }
 
 /**

@@ -26,7 +26,10 @@ onBothEngines("descriptors that run out: the server stays and serves", async (_t
     60_000,
     () => Promise.resolve(load.acknowledged.size > before + 100),
     "events are taken in beside the silent",
-  );
+  ).catch((cause) => {
+    const refused = JSON.stringify([...load.refusals]);
+    throw new Error(`${refused}\n${server.errorOutput.slice(-4_000)}`, { cause });
+  });
   assert.match(server.errorOutput, /those that wait longest for nothing are closed/);
   assert((await fetch(`${server.url}/readyz`)).ok);
   stack.dispose();
