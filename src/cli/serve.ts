@@ -1,7 +1,6 @@
 import type { App } from "../server/app.ts";
 import type { Provisioned } from "../auth/default_project.ts";
 import type { Config } from "../config.ts";
-import { isMistake } from "../start_mistake.ts";
 import { listen, type Listener } from "../http/listener.ts";
 import type { Log } from "../http/log.ts";
 import {
@@ -10,6 +9,7 @@ import {
   PREPARE_PAUSE_MS,
   SHUTDOWN_MS_MAX,
 } from "../limits.ts";
+import { isMistake } from "../start_mistake.ts";
 import { startApp } from "./app_start.ts";
 import { type SignIn, startBanner } from "./banner.ts";
 import type { Command } from "./command.ts";
@@ -91,8 +91,6 @@ async function greet(
   return signIn !== null;
 }
 
-const untilNextTry = () => new Promise((resolve) => setTimeout(resolve, PREPARE_PAUSE_MS));
-
 /** Migrates the database; while it is unavailable, tries again until it answers or `signal` aborts. */
 async function prepare(
   app: App,
@@ -124,7 +122,7 @@ async function prepare(
           reason: error instanceof Error ? error.message : String(error),
         });
       }
-      await untilNextTry();
+      await new Promise((resolve) => setTimeout(resolve, PREPARE_PAUSE_MS));
     }
   }
 }

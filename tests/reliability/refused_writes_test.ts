@@ -1,6 +1,6 @@
 /** A database that answers and takes nothing in: servers are degraded, say why, and go on answering reads. */
 import assert from "node:assert/strict";
-import type { Sql } from "../../src/db/sql.ts";
+import type { Database, Sql } from "../../src/db/sql.ts";
 import { run } from "../cli/footfall_process.ts";
 import { Load, postBatch } from "../support/load.ts";
 import { operatorToken, ServerProcess, startServer, until } from "../support/server_process.ts";
@@ -76,88 +76,89 @@ function urlOf({ env }: OwnPostgres, role: string): string {
   return env.DATABASE_URL!.replace("postgres@", `${role}@`);
 }
 
-onPostgres(
-  "refused writes: a server whose database becomes read-only is degraded until it is not",
-  async (postgres) => {
-    await using server = await startServer(postgres.env);
-    assert(await takesIn(server));
+type Work = (postgres: OwnPostgres, sql: Database) => Promise<void>;
+
+/** A test of a server of PostgreSQL's of its own. */
+function onDatabase(name: string, work: Work): void {
+  onPostgres(name, async (postgres) => {
     const sql = postgres.open();
     try {
-      await ageSalts(sql);
-      await setReadOnly(sql, true);
-      const isDegraded = async () => await statusOf(server) === "degraded";
-      await until(10_000, isDegraded, "the setting holds");
-      await assertRefuses(server, STANDBY);
-      await assertStartTells(postgres.env, STANDBY);
-      await setReadOnly(sql, false);
-      await until(10_000, () => takesIn(server), "events are taken in again");
+      await work(postgres, sql);
     } finally {
       await sql.close();
     }
+  });
+}
+
+/** The same, once a start has made the tables. */
+function onMadeTables(name: string, work: Work): void {
+  onDatabase(name, async (postgres, sql) => {
+    const first = await startServer(postgres.env);
+    assert.equal(await first.stop(), 0);
+    await work(postgres, sql);
+  });
+}
+
+onDatabase(
+  "refused writes: a server whose database becomes read-only is degraded until it is not",
+  async (postgres, sql) => {
+    await using server = await startServer(postgres.env);
+    assert(await takesIn(server));
+    await ageSalts(sql);
+    await setReadOnly(sql, true);
+    const isDegraded = async () => await statusOf(server) === "degraded";
+    await until(10_000, isDegraded, "the setting holds");
+    await assertRefuses(server, STANDBY);
+    await assertStartTells(postgres.env, STANDBY);
+    await setReadOnly(sql, false);
+    await until(10_000, () => takesIn(server), "events are taken in again");
     assert.equal(await server.stop(), 0);
   },
 );
 
-onPostgres(
+onDatabase(
   "refused writes: a start on an empty read-only database says why it waits",
-  async (postgres) => {
-    const sql = postgres.open();
-    try {
-      await setReadOnly(sql, true);
-      await using server = new ServerProcess(postgres.env);
-      await server.listening();
-      await assertWaits(server, STANDBY);
-      await setReadOnly(sql, false);
-      await server.ready();
-      assert.equal(await server.stop(), 0);
-    } finally {
-      await sql.close();
-    }
+  async (postgres, sql) => {
+    await setReadOnly(sql, true);
+    await using server = new ServerProcess(postgres.env);
+    await server.listening();
+    await assertWaits(server, STANDBY);
+    await setReadOnly(sql, false);
+    await server.ready();
+    assert.equal(await server.stop(), 0);
   },
 );
 
-onPostgres(
+onDatabase(
   "refused writes: a start as a role that may make no tables says so, and goes on once it may",
-  async (postgres) => {
-    const sql = postgres.open();
-    try {
-      await sql.script("CREATE ROLE maker LOGIN");
-      const url = urlOf(postgres, "maker");
-      await using server = new ServerProcess({ ...postgres.env, DATABASE_URL: url });
-      await server.listening();
-      await assertWaits(server, NO_RIGHT);
-      await sql.script(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" OWNER TO maker`);
-      await server.ready();
-      assert(await takesIn(server));
-      assert.equal(await server.stop(), 0);
-    } finally {
-      await sql.close();
-    }
+  async (postgres, sql) => {
+    await sql.script("CREATE ROLE maker LOGIN");
+    const url = urlOf(postgres, "maker");
+    await using server = new ServerProcess({ ...postgres.env, DATABASE_URL: url });
+    await server.listening();
+    await assertWaits(server, NO_RIGHT);
+    await sql.script(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" OWNER TO maker`);
+    await server.ready();
+    assert(await takesIn(server));
+    assert.equal(await server.stop(), 0);
   },
 );
 
-onPostgres(
+onMadeTables(
   "refused writes: a start on a standby, and one as a role that may only read, say so",
-  async (postgres) => {
-    const first = await startServer(postgres.env);
-    assert.equal(await first.stop(), 0);
-    const sql = postgres.open();
+  async (postgres, sql) => {
+    await ageSalts(sql);
+    const replica = await startReplica(postgres.cluster);
     try {
-      await ageSalts(sql);
-      const replica = await startReplica(postgres.cluster);
-      try {
-        const url = new URL(postgres.env.DATABASE_URL!);
-        url.port = String(replica.port);
-        await assertStartTells({ ...postgres.env, DATABASE_URL: url.href }, STANDBY);
-      } finally {
-        await replica.remove();
-      }
-      await sql.script(
-        "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
-      );
+      const url = new URL(postgres.env.DATABASE_URL!);
+      url.port = String(replica.port);
+      await assertStartTells({ ...postgres.env, DATABASE_URL: url.href }, STANDBY);
     } finally {
-      await sql.close();
+      await replica.remove();
     }
+    await sql.script(
+      "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+    );
     const env = { ...postgres.env, DATABASE_URL: urlOf(postgres, "reader") };
     await assertStartTells(env, NO_RIGHT);
     // A command ends, and tries nothing again.
@@ -174,132 +175,104 @@ function shownKey(server: ServerProcess): string | undefined {
   return /public\): (pk_\S+)/.exec(server.output)?.[1];
 }
 
-onPostgres(
+onMadeTables(
   "refused writes: what a start has left is stored once the database takes writes, and the key is told",
-  async (postgres) => {
-    const first = await startServer(postgres.env);
-    assert.equal(await first.stop(), 0);
-    const sql = postgres.open();
-    try {
-      await setReadOnly(sql, true);
-      const env = {
-        ...postgres.env,
-        ...PROJECT,
-        DEFAULT_API_KEY: "",
-        DEFAULT_PROJECT_ID: "prj_new",
-      };
-      await using server = await startServer(env, { keepsOutput: true });
-      assert.match(String((await server.logged(LEFT)).reason), STANDBY);
-      await setReadOnly(sql, false);
-      await server.logged(LEFT_IS_STORED);
-      await until(10_000, () => Promise.resolve(shownKey(server) !== undefined), "the key is told");
-      const headers = { "X-API-Key": shownKey(server)! };
-      const posted = await fetch(`${server.url}/v1/events`, {
-        method: "POST",
-        headers,
-        body: JSON.stringify({ events: [{ eventId: crypto.randomUUID() }] }),
-      });
-      assert.equal((await posted.json()).accepted, 1);
-      assert.match(server.output, /#setup=/);
-      const made = "SELECT name, site_url FROM projects WHERE public_id = 'prj_new'";
-      assert.deepEqual(await sql.query(made), [{ name: "Shop", site_url: "https://shop.example" }]);
-      assert.equal(await server.stop(), 0);
-    } finally {
-      await sql.close();
-    }
+  async (postgres, sql) => {
+    await setReadOnly(sql, true);
+    const env = {
+      ...postgres.env,
+      ...PROJECT,
+      DEFAULT_API_KEY: "",
+      DEFAULT_PROJECT_ID: "prj_new",
+    };
+    await using server = await startServer(env, { keepsOutput: true });
+    assert.match(String((await server.logged(LEFT)).reason), STANDBY);
+    await setReadOnly(sql, false);
+    await server.logged(LEFT_IS_STORED);
+    await until(10_000, () => Promise.resolve(shownKey(server) !== undefined), "the key is told");
+    const headers = { "X-API-Key": shownKey(server)! };
+    const posted = await fetch(`${server.url}/v1/events`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ events: [{ eventId: crypto.randomUUID() }] }),
+    });
+    assert.equal((await posted.json()).accepted, 1);
+    assert.match(server.output, /#setup=/);
+    const made = "SELECT name, site_url FROM projects WHERE public_id = 'prj_new'";
+    assert.deepEqual(await sql.query(made), [{ name: "Shop", site_url: "https://shop.example" }]);
+    assert.equal(await server.stop(), 0);
   },
 );
 
-onPostgres(
+onMadeTables(
   "refused writes: what a start has stored is not written again with what it has left",
-  async (postgres) => {
-    const first = await startServer(postgres.env);
-    assert.equal(await first.stop(), 0);
-    const sql = postgres.open();
-    try {
-      await sql.script(
-        `INSERT INTO daily_salts (day, salt)
+  async (postgres, sql) => {
+    await sql.script(
+      `INSERT INTO daily_salts (day, salt)
           VALUES (current_date - 9, decode(repeat('00', 32), 'hex'));
         CREATE ROLE writer LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO writer;
         REVOKE TRUNCATE ON daily_salts FROM writer`,
-      );
-      const env = { ...postgres.env, ...PROJECT, DATABASE_URL: urlOf(postgres, "writer") };
-      await using server = await startServer(env, { keepsOutput: true });
-      const salts = "the deletion of old salts";
-      assert.equal((await server.logged(LEFT)).left, salts);
-      const renamed = await fetch(`${server.url}/v1/projects/prj_default`, {
-        method: "PATCH",
-        headers: {
-          "Authorization": `Bearer ${await operatorToken()}`,
-          "Content-Type": "application/json",
-        },
-        body: JSON.stringify({ name: "Store" }),
-      });
-      assert.equal(renamed.status, 200, await renamed.text());
-      await sql.script("GRANT TRUNCATE ON daily_salts TO writer");
-      assert.equal((await server.logged(LEFT_IS_STORED)).stored, salts);
-      const named = "SELECT name FROM projects WHERE public_id = 'prj_default'";
-      assert.deepEqual(await sql.query(named), [{ name: "Store" }]);
-      // The link of the start stays the only one.
-      assert.equal(await server.stop(), 0);
-      assert.equal(server.output.match(/#setup=/g)?.length, 1);
-    } finally {
-      await sql.close();
-    }
+    );
+    const env = { ...postgres.env, ...PROJECT, DATABASE_URL: urlOf(postgres, "writer") };
+    await using server = await startServer(env, { keepsOutput: true });
+    const salts = "the deletion of old salts";
+    assert.equal((await server.logged(LEFT)).left, salts);
+    const renamed = await fetch(`${server.url}/v1/projects/prj_default`, {
+      method: "PATCH",
+      headers: {
+        "Authorization": `Bearer ${await operatorToken()}`,
+        "Content-Type": "application/json",
+      },
+      body: JSON.stringify({ name: "Store" }),
+    });
+    assert.equal(renamed.status, 200, await renamed.text());
+    await sql.script("GRANT TRUNCATE ON daily_salts TO writer");
+    assert.equal((await server.logged(LEFT_IS_STORED)).stored, salts);
+    const named = "SELECT name FROM projects WHERE public_id = 'prj_default'";
+    assert.deepEqual(await sql.query(named), [{ name: "Store" }]);
+    // The link of the start stays the only one.
+    assert.equal(await server.stop(), 0);
+    assert.equal(server.output.match(/#setup=/g)?.length, 1);
   },
 );
 
-onPostgres(
+onMadeTables(
   "refused writes: a right that the role lacks to count events is named",
-  async (postgres) => {
-    const first = await startServer(postgres.env);
-    assert.equal(await first.stop(), 0);
-    const sql = postgres.open();
-    try {
-      await sql.script(
-        `CREATE ROLE writer LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO writer;
+  async (postgres, sql) => {
+    await sql.script(
+      `CREATE ROLE writer LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO writer;
         GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO writer; REVOKE UPDATE ON projections FROM writer`,
-      );
-      const url = urlOf(postgres, "writer");
-      await using server = await startServer({ ...postgres.env, DATABASE_URL: url });
-      const { reason } = await server.logged("the database refuses what the server has to write");
-      assert.match(String(reason), /removed without UPDATE on projections \(42501\): the role of/);
-      assert.equal(await statusOf(server), "degraded");
-      await sql.script("GRANT UPDATE ON projections TO writer");
-      assert(await takesIn(server));
-      assert.equal(await server.stop(), 0);
-    } finally {
-      await sql.close();
-    }
+    );
+    const url = urlOf(postgres, "writer");
+    await using server = await startServer({ ...postgres.env, DATABASE_URL: url });
+    const { reason } = await server.logged("the database refuses what the server has to write");
+    assert.match(String(reason), /removed without UPDATE on projections \(42501\): the role of/);
+    assert.equal(await statusOf(server), "degraded");
+    await sql.script("GRANT UPDATE ON projections TO writer");
+    assert(await takesIn(server));
+    assert.equal(await server.stop(), 0);
   },
 );
 
-onPostgres(
+onMadeTables(
   "refused writes: what the database refuses in passing is asked for again, and no mistake",
-  async (postgres) => {
-    const first = await startServer(postgres.env);
-    assert.equal(await first.stop(), 0);
-    const sql = postgres.open();
-    try {
-      await sql.query(`ALTER ROLE postgres SET lock_timeout = 100`);
-      await using server = await startServer(postgres.env);
-      const headers = { "Authorization": `Bearer ${await operatorToken()}` };
-      await sql.transaction(async (tx) => {
-        await tx.query("LOCK TABLE projects IN ACCESS EXCLUSIVE MODE");
-        const asked = ["projects", "overview", "kpis?project=prj_default"].map((path) =>
-          fetch(`${server.url}/v1/${path}`, { headers })
-        );
-        for (const reply of await Promise.all([...asked, postBatch(server.url, load.batch())])) {
-          const { code } = await reply.json();
-          assert.deepEqual([reply.status, code], [503, "database_unavailable"], reply.url);
-          assert(reply.headers.has("retry-after"));
-        }
-      });
-      await until(10_000, () => takesIn(server), "events are taken in again");
-      assert.match(server.errorOutput, /canceling statement due to lock timeout \(55P03\)/);
-      assert.equal(await server.stop(), 0);
-    } finally {
-      await sql.close();
-    }
+  async (postgres, sql) => {
+    await sql.query(`ALTER ROLE postgres SET lock_timeout = 100`);
+    await using server = await startServer(postgres.env);
+    const headers = { "Authorization": `Bearer ${await operatorToken()}` };
+    await sql.transaction(async (tx) => {
+      await tx.query("LOCK TABLE projects IN ACCESS EXCLUSIVE MODE");
+      const asked = ["projects", "overview", "kpis?project=prj_default"].map((path) =>
+        fetch(`${server.url}/v1/${path}`, { headers })
+      );
+      for (const reply of await Promise.all([...asked, postBatch(server.url, load.batch())])) {
+        const { code } = await reply.json();
+        assert.deepEqual([reply.status, code], [503, "database_unavailable"], reply.url);
+        assert(reply.headers.has("retry-after"));
+      }
+    });
+    await until(10_000, () => takesIn(server), "events are taken in again");
+    assert.match(server.errorOutput, /canceling statement due to lock timeout \(55P03\)/);
+    assert.equal(await server.stop(), 0);
   },
 );
