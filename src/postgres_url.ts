@@ -25,6 +25,23 @@ function parsedUrl(url: string): URL {
   throw new Error(`${EXPECTED}; ${ENCODED}`);
 }
 
+const ATTRS = "target_session_attrs";
+const SESSION_ATTRS = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"];
+
+/**
+ * Puts libpq's `target_session_attrs` in the driver's words: it refuses `any`, which is what it does without
+ * a word, and would take a standby for `read-write`.
+ */
+function putSessionAttrs(search: URLSearchParams): void {
+  const attrs = search.get(ATTRS);
+  if (attrs === null) return;
+  if (!SESSION_ATTRS.includes(attrs)) {
+    throw new Error(`has a ${ATTRS} that must be one of ${SESSION_ATTRS.join(", ")}`);
+  }
+  if (attrs === "any") search.delete(ATTRS);
+  if (attrs === "read-write") search.set(ATTRS, "primary");
+}
+
 /**
  * Takes libpq's `sslrootcert` out of a URL: the driver would send it to the server, which knows no such setting.
  * With a file of root certificates, or `system`, the connection is encrypted, and the server's certificate and
@@ -35,13 +52,16 @@ export function postgresTarget(url: string): PostgresTarget {
   const parsed = parsedUrl(url);
   const ipv6 = /^\[(.+)\]$/.exec(parsed.hostname)?.[1];
   const at = ipv6 === undefined ? {} : { ipv6 };
+  const before = parsed.href;
   if (ipv6 !== undefined) parsed.hostname = "ipv6";
+  putSessionAttrs(parsed.searchParams);
   const file = parsed.searchParams.get("sslrootcert");
-  if (file === null) return { url: ipv6 === undefined ? url : parsed.href, ...at };
   parsed.searchParams.delete("sslrootcert");
-  if (file === "system") return { url: parsed.href, ...at, ssl: "verify-full" };
+  const target = { url: parsed.href === before ? url : parsed.href, ...at };
+  if (file === null) return target;
+  if (file === "system") return { ...target, ssl: "verify-full" };
   try {
-    return { url: parsed.href, ...at, ssl: { ca: Deno.readTextFileSync(file) } };
+    return { ...target, ssl: { ca: Deno.readTextFileSync(file) } };
   } catch (error) {
     throw new Error(`names an sslrootcert that cannot be read: ${(error as Error).message}`);
   }

@@ -65,6 +65,21 @@ Deno.test("postgresTarget: an IPv6 address is kept out of the URL for the driver
   }
 });
 
+Deno.test("postgresTarget: target_session_attrs is taken as libpq takes it", () => {
+  const of = (attrs: string) =>
+    postgresTarget(`postgres://a@one,two/b?target_session_attrs=${attrs}`).url;
+  const hosts = "postgres://a@one,two/b";
+  // A standby is no session that may write, whatever its default is.
+  assert.equal(of("read-write"), `${hosts}?target_session_attrs=primary`);
+  assert.equal(of("any"), hosts);
+  for (const attrs of ["primary", "standby", "read-only", "prefer-standby"]) {
+    assert.equal(of(attrs), `${hosts}?target_session_attrs=${attrs}`);
+  }
+  for (const attrs of ["master", ""]) {
+    assert.throws(() => of(attrs), /has a target_session_attrs that must be one of any, read-write/);
+  }
+});
+
 Deno.test({
   name: "sslrootcert: the server's certificate and its name are verified [postgres]",
   ignore: findPostgresBinaries() === null && Deno.env.get("CI") !== "true",
