@@ -76,7 +76,10 @@ Deno.test("postgresTarget: target_session_attrs is taken as libpq takes it", () 
     assert.equal(of(attrs), `${hosts}?target_session_attrs=${attrs}`);
   }
   for (const attrs of ["master", ""]) {
-    assert.throws(() => of(attrs), /has a target_session_attrs that must be one of any, read-write/);
+    assert.throws(
+      () => of(attrs),
+      /has a target_session_attrs that must be one of any, read-write/,
+    );
   }
 });
 
