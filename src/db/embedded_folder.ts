@@ -16,10 +16,18 @@ const LOG_FILES_OF_A_PART = 2 ** 8;
 type Operation = (...args: unknown[]) => unknown;
 type Operations = Record<string, Operation>;
 
+/** The engine's file system: the entries and open files that it knows of. */
+interface FileSystem {
+  readonly ErrnoError: new (errno: number) => Error;
+  lookupNode(parent: unknown, name: unknown): unknown;
+  destroyNode(node: unknown): void;
+  closeStream(fd: number): void;
+}
+
 /** The parts of the engine's own module that are used here. */
 interface EngineModule {
   readonly NODEFS: { readonly node_ops: Operations; readonly stream_ops: Operations };
-  readonly FS: { readonly ErrnoError: new (errno: number) => Error };
+  readonly FS: FileSystem;
   onRuntimeInitialized?: () => void;
   _PostgresMainLoopOnce(): void;
   stackRestore(pointer: number): void;
@@ -66,6 +74,7 @@ export class EngineFolder extends NodeFS {
       initialized?.();
       this.#noticeEnd(module);
     };
+    leaveNothingOfFailures(module);
     const write = NODEFS.stream_ops.write!;
     NODEFS.stream_ops.write = (...args) => {
       const written = write(...args);
@@ -141,6 +150,32 @@ export class EngineFolder extends NodeFS {
       }
     };
   }
+}
+
+/**
+ * Makes failures of the operating system leave nothing behind. Where a file cannot be made, as descriptors have run
+ * out, the file system would go on knowing of it, and refuse to make it ever after: it exists (EEXIST) and cannot be
+ * found (ENOENT). Where one cannot be opened, it would keep the number that it had taken, of which it has 4,096.
+ */
+function leaveNothingOfFailures({ NODEFS: { node_ops, stream_ops }, FS }: EngineModule): void {
+  const make = node_ops.mknod!;
+  node_ops.mknod = (parent, name, ...rest) => {
+    try {
+      return make(parent, name, ...rest);
+    } catch (error) {
+      FS.destroyNode(FS.lookupNode(parent, name));
+      throw error;
+    }
+  };
+  const open = stream_ops.open!;
+  stream_ops.open = (stream) => {
+    try {
+      return open(stream);
+    } catch (error) {
+      FS.closeStream((stream as { fd: number }).fd);
+      throw error;
+    }
+  };
 }
 
 export function textOf(error: unknown): string {
