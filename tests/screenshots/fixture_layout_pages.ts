@@ -53,6 +53,15 @@ export const LAYOUT_PAGES: Pages = {
   "/too-long": () =>
     page(`<div style="height:40000px;background:linear-gradient(#ff0000,#0000ff)"></div>`),
 
+  /** Read from right to left, with a menu that hangs out at the left until it is called. */
+  "/right-to-left": () =>
+    page(
+      `<style>html{direction:rtl}body{margin:0}</style>` +
+        `<div style="width:100px;height:300px;background:#ff0000"></div>` +
+        `<nav style="position:absolute;top:0;left:-500px;width:500px;height:300px;` +
+        `background:#0000ff"></nav><p>${WORDS}</p>`,
+    ),
+
   /** Asks phones for a width. */
   "/too-wide": () =>
     page(

@@ -111,6 +111,12 @@ test("screenshot: a page is as wide as the device, whatever its viewport says", 
   }
 });
 
+test("screenshot: a page that is read from right to left is shown from its right edge on", async (world) => {
+  const screenshot = await screenshotOf(world, "/right-to-left");
+  const colours = await world.colours(screenshot, [[10, 150], [1_390, 150], [1_430, 150]]);
+  assert.deepEqual(colours, [WHITE, RED, RED]);
+});
+
 test("screenshot: the same page gives the same bytes", async (world) => {
   const [one, other] = [await screenshotOf(world, "/hero"), await screenshotOf(world, "/hero")];
   assert.deepEqual(one.bytes, other.bytes);

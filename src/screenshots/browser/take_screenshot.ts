@@ -44,7 +44,8 @@ export async function takeScreenshot(
       format: "jpeg",
       quality: CAPTURE_JPEG_QUALITY,
       captureBeyondViewport: true,
-      clip: { x: 0, y: 0, width: widthPx, height: heightPx, scale: 1 },
+      // A page that is read from right to left begins at its right, whatever hangs out at its left.
+      clip: { x: cssLayoutViewport.pageX, y: 0, width: widthPx, height: heightPx, scale: 1 },
     }, { timeout: CAPTURE_SCREENSHOT_MS_MAX });
     const bytes = Uint8Array.fromBase64(data);
     if (bytes.length < BLANK_BYTES + widthPx * heightPx * BLANK_BYTES_PER_PIXEL) {
