@@ -54,6 +54,7 @@ export const REACH_PAGES: Pages = {
   "/document": () =>
     new Response("%PDF-1.4\n%%EOF", { headers: { "Content-Type": "application/pdf" } }),
   "/data": () => Response.json({ a: 1 }),
+  "/to-mail": () => redirect("mailto:shop@shop.example"),
   "/download": () => new Response("PK", { headers: { "Content-Type": "application/zip" } }),
   "/attachment": () =>
     page("<p>A file</p>", { "Content-Disposition": `attachment; filename="a.html"` }),

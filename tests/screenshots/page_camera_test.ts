@@ -33,6 +33,7 @@ const CASES: readonly (readonly [path: string, status: CaptureStatus, says: RegE
   ["/empty", "not_a_page", /without content/],
   ["/document", "not_a_page", /PDF/],
   ["/data", "not_a_page", /application\/json/],
+  ["/to-mail", "not_a_page", /app or a program/],
   ["/download", "not_a_page", /download/],
   ["/attachment", "not_a_page", /download/],
   ["/download-page", "captured", /photographed/],

@@ -249,6 +249,7 @@ const ODD_SCHEMES: ReadonlySet<string> = new Set([
   "net::ERR_UNSAFE_REDIRECT",
   "net::ERR_INVALID_REDIRECT",
 ]);
+const OWN_PAGE = /^(?:about|chrome-error):$/;
 
 function failedNavigation(netError: string): Verdict {
   const lasting = LASTING_FAILURES.find(([prefix]) => netError.startsWith(prefix));
@@ -274,10 +275,20 @@ function notAPage(visit: Visit): Verdict | null {
   return kind === null ? null : verdict("not_a_page", `This address is not a page: ${kind}.`);
 }
 
+/**
+ * A redirect to a scheme that other programs open (`mailto:`, `tel:`) ends as an aborted navigation, as does
+ * one of which nothing came: then the last address is the page's, or the browser's own.
+ */
+function leadsOutOfTheWeb({ netError, chain }: Visit): boolean {
+  if (netError !== "net::ERR_ABORTED") return netError !== null && ODD_SCHEMES.has(netError);
+  const sentTo = URL.parse(chain.at(-1) ?? "");
+  return sentTo !== null && !isWeb(sentTo) && !OWN_PAGE.test(sentTo.protocol);
+}
+
 function otherKind(visit: Visit): string | null {
-  const { httpStatus, netError } = visit;
+  const { httpStatus } = visit;
   if (isEmpty(visit)) return `it answers without content (HTTP ${httpStatus})`;
-  if (netError !== null && ODD_SCHEMES.has(netError)) return "it redirects to an app or a program";
+  if (leadsOutOfTheWeb(visit)) return "it redirects to an app or a program";
   const type = visit.contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type === "application/pdf") return "it is a PDF document";
   if (isFile(visit)) return "it is a file to download";
