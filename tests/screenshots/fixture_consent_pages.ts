@@ -36,6 +36,16 @@ export const CONSENT_PAGES: Pages = {
       PUBLIC + BACKDROP +
         banner(button("Accept all", "accepted") + button("Reject and pay", "accepted"), DIALOG),
     ),
+  /** Whose refusal is a link to another page, and one that shows visitors out. */
+  "/banner-link": () =>
+    page(PUBLIC + banner(button("Accept", "accepted") + `<a href="/gone">Decline</a>`)),
+  "/banner-out": () =>
+    page(
+      PUBLIC + banner(
+        button("Accept", "accepted") +
+          `<button onclick="location.href = 'http://nowhere.invalid/'">Decline</button>`,
+      ),
+    ),
   "/banner-shadow": () =>
     page(
       `${PUBLIC}<div id="host"></div><script>

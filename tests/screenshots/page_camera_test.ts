@@ -179,6 +179,8 @@ test("page camera: a page is asked for once, without a wish to be followed", asy
 const CONSENT: readonly (readonly [path: string, status: CaptureStatus, refused: number])[] = [
   ["/banner", "captured", 1],
   ["/banner-german", "captured", 1],
+  ["/banner-link", "captured", 0],
+  ["/banner-out", "captured", 0],
   ["/banner-shadow", "captured", 1],
   ["/banner-known", "captured", 1],
   ["/banner-accept-only", "captured", 0],

@@ -8,7 +8,7 @@ import {
   CAPTURE_NAVIGATIONS_MAX,
   CAPTURE_QUIET_MS_MAX,
 } from "../capture_limits.ts";
-import { refuseConsent } from "../verdict/consent.ts";
+import { leaveConsent, refuseConsent } from "../verdict/consent.ts";
 import { pause } from "../../pause.ts";
 import { Deadline } from "../deadline.ts";
 import { readContent } from "../verdict/page_content.ts";
@@ -126,10 +126,22 @@ class Visit {
     await this.#settle();
     if (this.#hasFailed || !this.#isDocument) return null;
     if (this.#isTimedOut) return await readContent(this.#session, "none");
-    const consent = await this.#steadily(() => refuseConsent(this.#session, this.#deadline));
+    const place = this.#place;
+    let consent = await this.#steadily(() => refuseConsent(this.#session, this.#deadline));
     if (consent !== "none") await this.#settle();
+    if (consent !== "none" && this.#place !== place) {
+      // Who refuses is shown another page, or out: it is this one that is asked for.
+      await this.#navigate();
+      await this.#settle();
+      if (!this.#hasFailed) consent = await this.#steadily(() => leaveConsent(this.#session));
+    }
     if (this.#hasFailed || !this.#isDocument) return null;
     return await this.#steadily(() => readContent(this.#session, consent));
+  }
+
+  /** Where the page stands, without query and fragment: by those it may remember an answer. */
+  get #place(): string {
+    return this.#traffic.finalUrl.replace(/[?#].*$/s, "");
   }
 
   get #isDocument(): boolean {

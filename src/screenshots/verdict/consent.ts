@@ -41,8 +41,7 @@ export async function refuseConsent(
     if (error instanceof DocumentGone) return "refused";
     throw error;
   }
-  await hideSmall(session);
-  return "left";
+  return await leaveConsent(session);
 }
 
 async function refuseByButton(
@@ -73,13 +72,14 @@ async function isGone(session: PageSession, deadline: Deadline): Promise<boolean
   return false;
 }
 
-async function hideSmall(session: PageSession): Promise<void> {
+/** Answers nothing: a small banner is taken out of sight, a wall stays. Throws as PageSession.run. */
+export async function leaveConsent(session: PageSession): Promise<"left"> {
   const layers = await layersOf(session);
-  if (wallOf(layers) !== null) return;
   const small = layers.flatMap((layer, i) =>
     isConsent(layer) && layer.coveredShare < HIDDEN_SHARE_MAX ? [i] : []
   );
-  if (small.length > 0) await hideLayers(session, small);
+  if (wallOf(layers) === null && small.length > 0) await hideLayers(session, small);
+  return "left";
 }
 
 /** What covers most of the window, and what it says: a dialog and its backdrop are one. */
