@@ -33,6 +33,12 @@ export function verdict(status: CaptureStatus, message: string): Verdict {
   return { status, message, retry: false };
 }
 
+/** Without a site URL no page can be found; a picture that was taken before stays, and is shown. */
+export const SITE_URL_MISSING = verdict(
+  "site_url_missing",
+  "The project has no site URL. Set it, then its pages can be found.",
+);
+
 /** A failure that may be over in a minute. */
 export function transient(message: string): Verdict {
   return { status: "temporary_failure", message, retry: true };

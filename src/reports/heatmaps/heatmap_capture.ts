@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { Project } from "../../auth/projects.ts";
 import { imageUrl } from "../../screenshots/queue/capture_image_endpoint.ts";
-import { CAPTURE_STATUSES, type CaptureDevice } from "../../screenshots/capture_status.ts";
+import {
+  CAPTURE_STATUSES,
+  type CaptureDevice,
+  SITE_URL_MISSING,
+} from "../../screenshots/capture_status.ts";
 import { type CaptureState, captureStates } from "../../screenshots/queue/capture_store.ts";
 import { capturablePath } from "../../screenshots/queue/path_rules.ts";
 import { pagePath, planOf } from "../../screenshots/queue/visited_paths.ts";
@@ -45,10 +49,6 @@ interface CapturedPage {
 
 type StatusShown = Pick<Capture, "status" | "message">;
 
-const SITE_URL_MISSING: StatusShown = {
-  status: "site_url_missing",
-  message: "There is no picture: the project has no site URL. Set it, then pages can be found.",
-};
 const NO_PAGE: StatusShown = {
   status: "not_a_page",
   message: "There is no picture: this path leads to no page of the site.",

@@ -1,5 +1,5 @@
 import { counted } from "../../number_words.ts";
-import { transient, type Verdict, verdict } from "../capture_status.ts";
+import { SITE_URL_MISSING, transient, type Verdict, verdict } from "../capture_status.ts";
 import { isBotCheck } from "./bot_check.ts";
 import { type PageFacts, WALL_SHARE_MIN } from "./page_facts.ts";
 import { CONSENT_PHRASES, CONSENT_SEGMENTS, NOT_FOUND_PHRASES } from "./page_words.ts";
@@ -46,13 +46,12 @@ interface Rule {
  * events came from (`www.` and ports apart). Where no host is known nothing is wrong.
  */
 export function judgeSite(siteUrl: string | null, trackedHosts: readonly string[]): Verdict | null {
-  const site = siteUrl === null ? null : siteOf(siteUrl);
+  if (siteUrl === null) return SITE_URL_MISSING;
+  const site = siteOf(siteUrl);
   if (site === null) {
     return verdict(
       "site_url_missing",
-      siteUrl === null
-        ? "The project has no site URL. Set it, then its pages can be found."
-        : "The site URL of the project cannot be read. Set one such as https://example.com.",
+      "The site URL of the project cannot be read. Set one such as https://example.com.",
     );
   }
   const siteHost = site.hostname.replace(/\.$/, "");
