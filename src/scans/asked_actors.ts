@@ -5,8 +5,8 @@ import { type SessionPasses, SessionTest } from "./session_test.ts";
 import type { Visitor, VisitorKind } from "./visitor.ts";
 
 /**
- * Whom a scan asks about: actors with an event that passes, and with one that may begin a session that
- * passes; null: all actors.
+ * The actors that a scan asks about: those with an event that passes `events`, and with one that may begin a
+ * session that passes `sessions`; null: no such condition.
  */
 export interface Asked {
   readonly events: EventPasses | null;
@@ -15,7 +15,7 @@ export interface Asked {
 
 export const ALL_ACTORS: Asked = { events: null, sessions: null };
 
-/** Leaves out what (nearly) all actors have: an event of any name that is no bot's, or a session of any kind. */
+/** Drops conditions that (nearly) all actors meet: any event that is not a bot's, or any session. */
 export function narrowing({ events, sessions }: Asked): Asked {
   const isOfFew = events !== null &&
     (events.paths !== null || events.contexts !== null || events.actors !== null ||
@@ -26,20 +26,23 @@ export function narrowing({ events, sessions }: Asked): Asked {
   return { events: isOfFew ? events : null, sessions: isOfSome ? sessions : null };
 }
 
-/** Technical names alone are left out of most names. */
+/**
+ * Whether under half of the names pass. More pass where only technical names are excluded, which narrows
+ * little.
+ */
 function isOfFewNames(names: Uint8Array | null): boolean {
   return names !== null && 2 * names.reduce((sum, passes) => sum + passes, 0) < names.length;
 }
 
 interface Inputs extends Asked {
-  /** By actor, in shared memory: where 1 is written; null: nothing is asked. */
+  /** By actor, in shared memory: 1 is written here if it has such an event; null: not asked. */
   readonly withEvent: Uint8Array | null;
   readonly withSession: Uint8Array | null;
 }
 
 /**
- * Finds the asked actors run by run, until each has been found. Runs of one segment follow each other in
- * memory: so it takes a quarter of what visiting all actors takes, and spares it for the others.
+ * Finds the asked actors run by run, and skips those already found. Runs of a segment are adjacent in memory,
+ * so this takes a quarter of the time of visiting all actors, which then need not be done for the others.
  */
 class AskedActors implements Visitor<null> {
   readonly #events: EventTest | null;
@@ -65,7 +68,7 @@ class AskedActors implements Visitor<null> {
     }
   }
 
-  /** Looks at a run of an actor. Several threads may find the same actor, and write the same. */
+  /** Checks a run of an actor. Several threads may find the same actor; they write the same value. */
   #look(segment: LoadedSegment, actor: number, start: number, end: number): void {
     const withEvent = this.#withEvent;
     if (withEvent !== null && withEvent[actor] === 0) {
@@ -86,7 +89,7 @@ class AskedActors implements Visitor<null> {
     return false;
   }
 
-  /** Whether an event has the traffic and the path with which a session that passes begins. */
+  /** Whether an event has a traffic and a path that a passing session may begin with. */
   #hasSession({ traffics, paths }: LoadedSegment, start: number, end: number): boolean {
     const { traffics: ofTraffic, entryPaths } = this.#sessions!;
     for (let at = start; at < end; at++) {

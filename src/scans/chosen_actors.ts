@@ -36,7 +36,7 @@ function actorsWithin({ atLeast, atMost }: Done, sums: Int32Array): Uint8Array {
   return holds;
 }
 
-/** Returns, for each condition that is no combination, 1 at the place of each actor for whom it holds. */
+/** Returns, for each leaf of the condition, 1 at the place of each actor for whom it holds. */
 async function readLeaves(
   source: DoneSource,
   leaves: readonly Leaf[],

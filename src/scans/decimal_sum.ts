@@ -6,12 +6,12 @@ export interface Decimal {
   readonly number: number;
   /** Its digits as a number; exact only where that is a safe integer. */
   readonly whole: number;
-  /** The digits, where `whole` is not exact; else null. */
+  /** The digits if `whole` is not exact; else null. */
   readonly digits: string | null;
   readonly exponent: number;
 }
 
-/** Parses a JSON number; null where the text is none. */
+/** Parses a JSON number; null: the text is not one. */
 export function decimalOf(json: string): Decimal | null {
   const [, whole, fraction = "", power = "0"] = NUMBER.exec(json) ?? [];
   if (whole === undefined) return null;
@@ -50,7 +50,7 @@ const isExact = (whole: number): boolean =>
 /** The sum of numbers with the same power of ten, as whole numbers: `small` + `large`. */
 interface Wholes {
   small: number;
-  /** What a double no longer holds exactly. */
+  /** The part that a double cannot hold exactly. */
   large: bigint;
 }
 
@@ -105,7 +105,10 @@ export class DecimalSum {
     return Number.isFinite(value) ? value / count : this.#valueOver(BigInt(count));
   }
 
-  /** Returns the sum's units divided by a number: without the fraction, which only a large sum can spare. */
+  /**
+   * Returns the sum divided by a number. A large sum loses its fraction, which a double could not hold
+   * anyway.
+   */
   #valueOver(divisor: bigint): number {
     const least = Math.min(0, ...this.#wholes.keys());
     let sum = 0n;

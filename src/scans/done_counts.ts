@@ -10,7 +10,7 @@ import type { LoadTimelines } from "./filtered_timelines.ts";
 import type { Read } from "./read.ts";
 import { selectTimelines } from "./selected_timelines.ts";
 
-/** Where counts of what people did are read: the timelines of all actors, at one moment. */
+/** The source of the counts: the timelines of all actors, at one moment. */
 export interface DoneSource extends Pick<Read, "sql" | "scope"> {
   readonly load: LoadTimelines;
   /** The cache that keeps the counts of each segment. */
@@ -26,7 +26,7 @@ interface DoneGroup {
   readonly conditions: readonly Done[];
 }
 
-/** Groups conditions whose spans touch: what lies between two groups is never loaded. */
+/** Groups conditions whose spans touch, so that nothing between two groups is loaded. */
 function groupsOf(conditions: readonly Done[]): DoneGroup[] {
   const groups: { span: Span; conditions: Done[] }[] = [];
   for (const one of conditions.toSorted((a, b) => a.span.fromMs - b.span.fromMs)) {
@@ -42,8 +42,8 @@ function groupsOf(conditions: readonly Done[]): DoneGroup[] {
 }
 
 /**
- * Whether a segment's count can be kept: whether events alone decide, which never change, and neither
- * who an actor is by now nor whole sessions do.
+ * Whether a segment's count can be cached: it depends on the segment's events only, which never change, not
+ * on identities' present actors or whole sessions.
  */
 function isOfEventsAlone({ did: { filters } }: Done): boolean {
   return !filters.some(({ field }) =>
@@ -64,8 +64,8 @@ function overlaps({ from_ms, to_ms }: DatedSegment, { fromMs, toMs }: Span): boo
 }
 
 /**
- * Counts how often identities met each condition in some segments, and perhaps in others, with the read's
- * `bots` and none of its filters.
+ * Counts how often identities met each condition in these segments (the result may include others), with the
+ * read's `bots` and none of its filters.
  */
 async function countNow(
   { sql, scope, load }: DoneSource,
@@ -91,7 +91,7 @@ async function countNow(
   return await selected.scan(DONE_COUNTS, () => inputs, { byRun: true });
 }
 
-/** Sorts rows by segment and condition. Returns a lookup, which is empty where nobody met the condition. */
+/** Sorts rows by segment and condition. Returns a lookup; its result is empty if nobody met the condition. */
 function byCondition(
   { segments, identities, places, counts }: DoneRows,
   conditionCount: number,
@@ -130,7 +130,7 @@ function byCondition(
 /** Receives the counts of a condition in a segment. */
 type TakeCounts = (one: Done, counts: CountedRuns) => void;
 
-/** Takes the kept counts of each segment; counts all other segments in one scan, and keeps those. */
+/** Takes the cached counts of segments; counts all other segments in one scan, and caches the result. */
 async function countGroup(source: DoneSource, group: DoneGroup, take: TakeCounts): Promise<void> {
   const { span, conditions } = group;
   const { sql, scope, segments: { counted } } = source;
@@ -158,9 +158,8 @@ async function countGroup(source: DoneSource, group: DoneGroup, take: TakeCounts
 }
 
 /**
- * Counts how often identities did what each condition asks for, segment by segment: `take` may get an
- * identity several times. Segments never change, so counts are kept, and nothing is read of a segment
- * that was counted before.
+ * Counts how often identities met each condition, segment by segment: `take` may get an identity several
+ * times. Segments never change, so counts are cached, and a segment is counted only once.
  */
 export async function countDone(
   source: DoneSource,

@@ -26,7 +26,7 @@ export interface DoneRows {
   readonly counts: Int32Array;
 }
 
-/** The bits of the names that pass; all bits where every name does. */
+/** The bits of the names that pass; all bits if every name does. */
 function nameBitsOf({ names }: EventPasses): number {
   if (names === null) return -1;
   return names.reduce((bits, passes, name) => passes === 1 ? bits | nameBit(name) : bits, 0);

@@ -39,11 +39,11 @@ export class EventTest {
   readonly termMax: number;
   /** Whether the name alone decides, apart from bots. */
   readonly isOfName: boolean;
-  /** Whether no filter bit decides. */
-  readonly isKnown: boolean;
-  /** The filter bits that an event must have; 0 where they are in words. */
+  /** Whether no filter bit matters: the columns of all reads suffice. */
+  readonly needsNoBits: boolean;
+  /** The filter bits that an event must have; 0 if they are in words. */
   readonly #filterBits: number;
-  /** The words of all events, where `filterBits` hold places in them; null where they hold the bits. */
+  /** The words of all events, if `filterBits` holds places in them; null: it holds the bits. */
   readonly #words: readonly Int32Array[] | null;
   readonly #wanted: Int32Array;
 
@@ -59,9 +59,9 @@ export class EventTest {
     this.contextMax = passes.contextMax;
     this.termMax = passes.termMax;
     this.isOfName = isOfName(passes);
-    this.isKnown = !bits.some((word) => word !== 0);
+    this.needsNoBits = !bits.some((word) => word !== 0);
     this.#filterBits = bits.length > 1 ? 0 : bits[0]!;
-    this.#words = bits.length > 1 && !this.isKnown ? words : null;
+    this.#words = bits.length > 1 && !this.needsNoBits ? words : null;
     this.#wanted = bits;
   }
 

@@ -16,38 +16,42 @@ import type { ScanOrder } from "./scan_task.ts";
 import { SESSION_BITS } from "./session_bits.ts";
 import type { VisitorKind } from "./visitor.ts";
 
-/** What all reads share: the cache that loads segments, and the pool that visits them. */
+/** Shared by all reads: the cache that loads segments, and the pool that visits them. */
 export interface ScanServices {
   readonly segments: SegmentCache;
   readonly pool: ScanPool;
 }
 
-/** What a scan hands to its visitor. */
+/** How a scan visits: what it hands to its visitor. */
 export interface ScanManner {
   /** The sessions that are visited; null: all events are. */
   readonly sessions?: SessionChoice | null;
-  /** Visits each run as a timeline of its own: begins sooner, for visitors that need no whole timelines. */
+  /**
+   * Visits each run as a timeline of its own, for visitors that do not need whole timelines; begins sooner.
+   */
   readonly byRun?: boolean;
-  /** The visitor counts nothing of other actors; absent: of any. Where each run is visited all are. */
+  /**
+   * Actors for whom the visitor may count something; others are skipped. Absent: all. Ignored with `byRun`.
+   */
   readonly asked?: Asked;
 }
 
-/** Makes a column of a segment's others, in one buffer that it takes. */
+/** Derives a column from the segment's other columns, into one buffer that it allocates. */
 type MakeColumn<T extends KeptColumn> = (
   take: (bytes: number) => SharedArrayBuffer,
 ) => Promise<T>;
 
 /** A part whose events have filter bits, with the lazy columns that the read asks for. */
 export interface FilteredPart extends TimelinePart {
-  /** Adds a column that is made of a segment's others: a kept one, or made now. */
+  /** Adds a column derived from the segment's others: the cached one, or one derived now. */
   readonly addColumn: <T extends KeptColumn>(
     segment: LoadedSegment,
     name: string,
     make: MakeColumn<T>,
   ) => Promise<void>;
-  /** The filter bits where they are in words: see `FilterBits`. */
+  /** The filter bits, if they are in words: see `FilterBits`. */
   readonly words: readonly Int32Array[];
-  /** Visits this part alone. */
+  /** Visits only this part. */
   readonly scan: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: Inputs,
@@ -64,7 +68,7 @@ export interface FilteredTimelines extends Timelines {
   /** Registers a function that prepares each part before it is visited. */
   readonly prepare: (prepare: PreparePart) => void;
   readonly parts: () => AsyncIterable<FilteredPart>;
-  /** Visits all actors who are asked about, part by part. `inputs` is called for each part after it is prepared. */
+  /** Visits the asked actors, part by part. `inputs` is called for each part after it is prepared. */
   readonly scan: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
     inputs: () => Inputs,
@@ -72,7 +76,7 @@ export interface FilteredTimelines extends Timelines {
   ) => Promise<Counts>;
 }
 
-/** About the bytes that an event takes in a lazy column, and in one that few events have a value in. */
+/** About how many bytes an event takes in a lazy column, and in one that is empty for most events. */
 const LAZY_EVENT_BYTES = 8;
 const SPARSE_EVENT_BYTES = 2;
 
@@ -95,7 +99,7 @@ interface TimelineAccess extends ScanServices {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What it takes to make filtered parts of the parts of timelines, and to scan them. */
+/** What turns parts of timelines into filtered parts and scans them. */
 interface Filtering extends TimelineAccess {
   readonly bits: FilterBits;
   readonly columns: readonly LazyColumn[];
@@ -129,7 +133,7 @@ class PreparedPart implements FilteredPart {
     name,
     make,
   ) => {
-    // Only columns of whole segments are kept.
+    // Only columns of whole segments are cached.
     if (slice !== null) return void lazies.set(name, await make(this.memory.take));
     const { lazies: cache, memory } = this.#filtering.segments;
     const key = lazyKey(segmentId, name);
@@ -212,7 +216,7 @@ class TimelinesWithBits implements FilteredTimelines {
   readonly bits: FilterBits;
   readonly #filtering: Filtering;
   readonly #preparing: PreparePart[] = [];
-  /** The only part, where all timelines fit into memory; null: not made yet, or there are several. */
+  /** The only part, if all timelines fit into memory; null: not made yet, or there are several. */
   #known: PreparedPart | null = null;
 
   constructor(filtering: Filtering) {
@@ -252,7 +256,7 @@ class TimelinesWithBits implements FilteredTimelines {
     const { timelines, use } = this.#filtering;
     for await (const part of timelines.parts()) {
       const filtered = await filteredPart(this.#filtering, part);
-      // Where there are several parts, each is freed when the next one is read.
+      // If there are several parts, each is freed when the next one is read.
       if (part.memory === use) this.#known = filtered;
       yield filtered;
     }

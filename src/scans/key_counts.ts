@@ -4,15 +4,15 @@ const SLOTS_MIN = 1_024;
 /** Keys are multiplied by it, so that keys which are close together spread over all slots (Knuth, 6.4). */
 const SPREAD = 0x9e3779b1;
 
-/** How often each key was met; only keys that were. */
+/** How often each key occurred; only keys that did. */
 export interface CountedKeys {
   readonly keys: Int32Array;
   readonly counts: Int32Array;
 }
 
 /**
- * Counts keys from 0 to before 2^31 - 1, in a hash table with open addressing: it takes memory for the keys
- * that are met, however many there could be.
+ * Counts keys from 0 to before 2^31 - 1 in a hash table with open addressing: memory grows with the distinct
+ * keys that occur, not with the largest key.
  */
 export class KeyCounts {
   /** A power of two. */
@@ -22,14 +22,14 @@ export class KeyCounts {
   #counts: Int32Array;
   #size = 0;
 
-  /** @param keys about how many different keys will be met */
+  /** @param keys about how many distinct keys will occur */
   constructor(keys = 0) {
     while (keys * SLOTS_PER_KEY > this.#slots) this.#slots *= 2;
     this.#keys = new Int32Array(this.#slots);
     this.#counts = new Int32Array(this.#slots);
   }
 
-  /** How many different keys were met. */
+  /** How many distinct keys occurred. */
   get size(): number {
     return this.#size;
   }

@@ -71,9 +71,9 @@ export class MatchTests {
   readonly pathsOf: readonly (Uint8Array | null)[];
   /** The paths of events that any match may take; null: all. */
   readonly paths: Uint8Array | null;
-  /** Whether more than the name decides (apart from bots) if an event is selected. */
+  /** Whether selecting an event depends on more than its name (apart from bots). */
   readonly isScopeNarrowed: boolean;
-  /** By match: 1 where more than the name decides if it takes an event. */
+  /** By match: 1 if taking an event depends on more than its name. */
   readonly narrowed: Uint8Array;
   /** See `MatchPasses`. */
   readonly counted: Uint8Array | null;

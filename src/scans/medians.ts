@@ -5,7 +5,10 @@ const CHUNK_SAMPLES = 65_536;
 /** Samples that a new `Samples` has room for. */
 const FIRST_SAMPLES = 1_024;
 
-/** Rounds after which `select` sorts what is left: crafted values could make each round narrow by little. */
+/**
+ * After this many rounds `select` sorts what is left, as crafted values could make each round discard only a
+ * few.
+ */
 const ROUNDS_MAX = 64;
 
 function swap(values: Float64Array, a: number, b: number): void {
@@ -84,7 +87,7 @@ function halvesOf({ buffer, byteOffset, length }: Float64Array): Int32Array {
   return new Int32Array(buffer, byteOffset, 2 * length);
 }
 
-/** Samples as plain data, which goes from thread to thread. */
+/** Samples as plain data, to send from thread to thread. */
 export interface SampleChunk {
   readonly keys: Int32Array;
   readonly values: Float64Array;
@@ -178,8 +181,8 @@ export class Samples {
   }
 
   /**
-   * Values are counted by bucket first, and only those in the middle buckets are ordered: ordering all of
-   * them took twice as long.
+   * Counts values by bucket first, and orders only those in the middle buckets: ordering all of them takes
+   * twice as long.
    */
   #medians(wanted: readonly number[], withAll: boolean): Medians {
     const rows = new Int32Array(this.#keyMax + 1).fill(-1);
@@ -233,8 +236,8 @@ export class Samples {
       for (let i = 0; i < keys.length; i++) {
         const row = rows[keys[i]!]!;
         if (row < 0) continue;
-        // One comparison for both sides: unsigned, a bucket before `first` is larger than any width.
-        // Half of the values lie there, and the processor cannot predict which.
+        // One comparison instead of two: as an unsigned number, a bucket before `first` exceeds any width. A
+        // second branch would be mispredicted often, since half of the values lie there.
         const bucket = bucketOf(halves[2 * i + 1]!);
         if ((bucket - firsts[row]!) >>> 0 <= widths[row]!) gathered[places[row]!++] = values[i]!;
         if ((bucket - allFirst) >>> 0 <= allWidth) gathered[places[all]!++] = values[i]!;

@@ -1,7 +1,10 @@
 import { yielding } from "../store/yielding.ts";
 import { compareBytes, type ValueTexts } from "./value_texts.ts";
 
-/** Counts, and texts, between two looks at the clock: texts may be long, and alike up to their ends. */
+/**
+ * Counts, and texts, between two checks of the clock. Texts are slower to compare: they may be long and
+ * differ only at the end.
+ */
 const COUNTS_UNTIMED = 10_000;
 const TEXTS_UNTIMED = 100;
 /** Ids whose texts are looked up together. */
@@ -45,7 +48,7 @@ export class Ranking<T extends CountedText = CountedText> {
     ranked.splice(at, 0, one);
   }
 
-  /** Offers many, and yields to the event loop in between. */
+  /** Offers many, yielding to the event loop in between. */
   async offerAll(many: Iterable<T>): Promise<void> {
     const turn = yielding();
     let offered = 0;
@@ -63,12 +66,12 @@ export interface CountedIds {
 }
 
 /**
- * Returns the texts of ids; with `most` only so many, the first in the order of their bytes. An id without
- * a text stands for a missing value.
+ * Returns the texts of ids; with `most`, only that many, the first by byte order. An id without a text stands
+ * for a missing value.
  */
 export type TextsOf = (ids: readonly number[], most?: number) => Promise<ValueTexts>;
 
-/** The least of the largest counts; and how many places those that are larger leave to its ties. */
+/** The smallest count that still ranks, and how many places are left for the ids that have it. */
 interface Edge {
   readonly count: number;
   readonly left: number;
@@ -91,7 +94,7 @@ async function edgeOf(counts: CountedIds["counts"], most: number): Promise<Edge>
   return { count, left: largest.filter((one) => one === count).length };
 }
 
-/** Yields the ids with their counts, as many at once as are looked up together: counts of at least `least`. */
+/** Yields the ids whose count is at least `least`, with their counts, in batches to be looked up together. */
 export async function* frequentIds(
   { counts, idAt }: CountedIds,
   least = 1,
@@ -125,7 +128,10 @@ async function rank({ ranking, ids }: Candidates, texts: ValueTexts): Promise<vo
   await ranking.offerAll(named);
 }
 
-/** Ranks many ids, most of which tie at the edge: of these as many are read as there are places for them. */
+/**
+ * Ranks many ids, most of which tie at the edge; reads only as many of the tied ones as there are places
+ * left.
+ */
 async function rankMany(
   { ranking, ids }: Candidates,
   { count: edge, left }: Edge,
@@ -135,7 +141,7 @@ async function rankMany(
   if (above.size > 0) await rank({ ranking, ids: above }, await textsOf([...above.keys()]));
   const tied = new Map(ids.entries().filter(([, count]) => count === edge));
   const texts = await textsOf([...tied.keys()], left);
-  // Those without a text are last: they have places only where texts leave some.
+  // Ids without a text are last: they get a place only if texts leave some.
   const first = texts.size < left
     ? tied
     : new Map([...texts.keys()].map((id) => [id, edge] as const));
@@ -143,8 +149,8 @@ async function rankMany(
 }
 
 /**
- * Returns the `most` ids of each list with the largest counts, without counts of 0, in the order of a
- * `Ranking`. However many tie for the last places, a bounded number of their texts is in memory at once.
+ * Returns the `most` ids of each list with the largest counts above 0, in the order of a `Ranking`. However
+ * many tie for the last places, only a bounded number of texts is in memory at once.
  */
 export async function mostFrequentOfEach(
   lists: readonly CountedIds[],
@@ -161,7 +167,7 @@ export async function mostFrequentOfEach(
       else await rankMany(candidates, edge, textsOf);
     }
   }
-  // Those of all lists together.
+  // The ids of all short lists together.
   const ids = new Set(few.flatMap((one) => [...one.ids.keys()]));
   const texts = ids.size === 0 ? new Map() : await textsOf([...ids]);
   for (const one of few) await rank(one, texts);

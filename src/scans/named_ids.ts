@@ -11,7 +11,10 @@ interface NamedIds {
   readonly ids: Int32Array;
 }
 
-/** Fetches the ids that each filter names, as one packed text a filter: a row for each id would cost far more. */
+/**
+ * Fetches the ids that each filter names, packed into one text per filter, which is far cheaper than a row
+ * per id.
+ */
 export async function namedIds(
   sql: Sql,
   { projectId, siteHost }: Pick<Scope, "projectId" | "siteHost">,

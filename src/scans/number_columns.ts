@@ -7,10 +7,10 @@ import { shared } from "../timelines/shared_memory.ts";
 import { type Decimal, decimalOf, decimalOfNumber } from "./decimal_sum.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 
-/** What the digits of a number take that is no exact double. */
+/** About how many bytes the digits take of a number that is no exact double. */
 const DIGITS_BYTES = 64;
 
-/** Values between two looks at the clock. */
+/** Values between two checks of the clock. */
 const VALUES_UNTIMED = 1_000;
 
 /** The numbers of a property at a segment's events, in shared memory. */
@@ -19,7 +19,7 @@ export interface NumberColumn extends KeptColumn {
   readonly places: Uint32Array;
   /** By event: the code of its value. */
   readonly codes: Uint32Array;
-  /** By code: the value as a number; NaN where it is none. */
+  /** By code: the value as a number; NaN: it is not one. */
   readonly numbers: Float64Array;
   /** By code: the value as a whole number times a power of ten. */
   readonly wholes: Float64Array;
@@ -33,7 +33,7 @@ export function numbersName(key: string): string {
   return `numbers of ${key}`;
 }
 
-/** Returns a value as it is summed; null: it is no number. */
+/** Returns a value as a decimal to sum; null: it is not a number. */
 export function decimalAt(
   { numbers, wholes, exponents, digits }: NumberColumn,
   code: number,
@@ -60,7 +60,7 @@ async function numbersOf(
   take: (bytes: number) => SharedArrayBuffer,
 ): Promise<NumberColumn> {
   const { places, texts } = column;
-  // Of a slice's values few are its events': the others are not read.
+  // A slice's events use few of the segment's values; only those are read.
   const used = column.codes.length < column.size ? [...new Set(column.codes)] : null;
   const placeOf = new Map(used?.map((code, place) => [code, place]));
   const codes = used === null ? column.codes : column.codes.map((code) => placeOf.get(code)!);
@@ -88,7 +88,7 @@ async function numbersOf(
 
 /**
  * Adds the numbers of a property to each part's segments; the read must have loaded the property. They are
- * kept as other lazy columns are, so that later reads parse none again.
+ * cached like other lazy columns, so that later reads do not parse them again.
  */
 export function prepareNumbers({ prepare }: FilteredTimelines, key: string): void {
   prepare(async ({ segments, addColumn }) => {

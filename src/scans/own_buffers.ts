@@ -1,6 +1,6 @@
 /**
- * Returns the unshared buffers in plain data, which are transferred instead of copied. Empty ones are
- * left out: they may be constants that several results use.
+ * Returns the unshared buffers in plain data, which are then transferred instead of copied. Empty ones are
+ * left out, as several results may share them.
  */
 export function ownBuffers(data: unknown, found = new Set<ArrayBuffer>()): Set<ArrayBuffer> {
   if (ArrayBuffer.isView(data)) {

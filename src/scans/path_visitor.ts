@@ -10,7 +10,7 @@ interface Inputs {
   readonly span: Span;
   readonly names: readonly number[];
   readonly counted: number;
-  /** By path id: 1 where all are counted as the first of them; null: each by itself. */
+  /** By path id: 1 for the paths that are counted together, as the first of them; null: each by itself. */
   readonly folded: Uint8Array | null;
 }
 

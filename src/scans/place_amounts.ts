@@ -14,7 +14,7 @@ export class PlaceAmounts {
   }
 
   /** Returns the sum over all places. */
-  whole(): number {
+  total(): number {
     const all = new DecimalSum();
     for (const sum of this.#sums.values()) all.addSum(sum.plain());
     return all.value;

@@ -7,22 +7,24 @@ export interface TaskRange {
 
 /** One thread's share of a job. */
 export interface PoolWork {
-  /** @param inputs what the range needs beside the order: see `PoolJob` */
+  /** @param inputs what the range needs in addition to the order: see `PoolJob` */
   run(range: TaskRange, inputs: unknown): void;
   result(): unknown;
 }
 
 /** Work that a pool divides among its threads. */
 export interface PoolJob<Order> {
-  /** Makes what all tasks have in common, which is sent to each worker once; in place nothing is. */
+  /** Makes the order, which all tasks share: it is sent to each worker once. Not called for work in place. */
   readonly orderSent: () => Order;
   /** All that there is to do, in ranges of about `CUT_EVENTS` events at most. */
   readonly ranges: readonly TaskRange[];
-  /** About how many events that is: few are not worth sending them to workers. */
+  /** About how many events these are: a few are not worth sending to workers. */
   readonly events: number;
-  /** What a worker needs for a range beside the order; absent: nothing. Its buffers are handed over. */
+  /**
+   * What a worker needs for a range in addition to the order; absent: nothing. Its buffers are transferred.
+   */
   readonly inputsOf?: (range: TaskRange) => unknown;
-  /** Opens it on this thread. */
+  /** Opens the job on this thread. */
   readonly open: () => PoolWork;
   readonly merge: (a: unknown, b: unknown) => unknown;
 }

@@ -15,10 +15,13 @@ const TEXT_COMPARISONS: Partial<Record<FilterOp, (a: string, b: string) => boole
   starts_with: (a, b) => a.startsWith(b),
 };
 
-/** Whether a value of a column fulfils a condition; a text: that of the value, which only the database can compare. */
+/**
+ * Whether a value of a column fulfils a condition. A text is returned instead if only the database can
+ * compare it.
+ */
 type ValueTest = (column: PropertyColumn, code: number) => boolean | string;
 
-/** Returns the text of a value; null where it is null. */
+/** Returns the text of a value; null: the value is null. */
 function textOf(column: PropertyColumn, code: number): string | null {
   const json = column.texts[code];
   return json === undefined ? String(column.numberAt(code)) : propertyText(json);

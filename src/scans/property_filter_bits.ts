@@ -10,10 +10,10 @@ import { SqlParams } from "../query/sql_params.ts";
 import { filterName } from "./filter_bits.ts";
 import { valueTest } from "./property_conditions.ts";
 
-/** The results of the filters that a column was tested for last: by code, 1 where the value fulfils the condition. */
+/** The latest results per column and condition: by code, 1 if the value fulfils the condition. */
 const KNOWN = new WeakMap<PropertyColumn, Map<string, Uint8Array>>();
 const CONDITIONS_KNOWN_MAX = 8;
-/** Values between two looks at the clock. */
+/** Values between two checks of the clock. */
 const VALUES_UNTIMED = 10_000;
 
 function keep(column: PropertyColumn, name: string, fulfils: Uint8Array): void {
@@ -67,7 +67,7 @@ async function tested(
   const name = filterName(filter);
   const test = valueTest(filter);
   const turn = yielding();
-  /** By column and code: the texts that are left to the database. */
+  /** By column and code: the texts that the database must compare. */
   const left: Map<number, string>[] = [];
   const fulfils: Uint8Array[] = [];
   for (const column of columns) {

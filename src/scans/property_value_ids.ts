@@ -10,12 +10,12 @@ import { PROPERTY_TEXT_LENGTH_KEPT } from "./scan_limits.ts";
 import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
 import { propertyText, type ValueTexts } from "./value_texts.ts";
 
-/** Values between two looks at the clock. */
+/** Values between two checks of the clock. */
 const VALUES_UNTIMED = 10_000;
 
 /** Numbers the values of many columns from 1, by their text: 0 stands for no value. */
 class ValueNumbers {
-  /** By number, from 1; null: the text is long, and in the columns alone. */
+  /** By number, from 1; null: the text is long, and is only in the columns. */
   readonly texts: (string | null)[] = [];
   readonly #numberOf = new TextMap<number>(PROPERTY_TEXT_LENGTH_KEPT);
 
@@ -50,7 +50,7 @@ class ValueNumbers {
   }
 }
 
-/** Takes the long texts of these numbers out of the columns, which may be read anew, part by part. */
+/** Takes the long texts of these numbers from the columns, which may have to be read again, part by part. */
 async function longTexts(
   { parts }: FilteredTimelines,
   key: string,
@@ -72,7 +72,7 @@ async function longTexts(
   }
 }
 
-/** Returns the texts of numbers; with `most` only so many, the first in the order of their bytes. */
+/** Returns the texts of numbers; with `most`, only that many, the first by byte order. */
 async function textsOfNumbers(
   timelines: FilteredTimelines,
   key: string,

@@ -18,17 +18,17 @@ export interface SharedRead extends Times {
   readonly comparedBy?: ComparisonKind;
   readonly limit: number;
   readonly asOfMs: number;
-  /** Groups of fewer visitors are not shown by themselves; 1: every group is. */
+  /** Groups of fewer visitors are not shown separately; 1: every group is. */
   readonly visitorsMin: number;
-  /** The read is one of a share, which names nobody whatever `visitorsMin` is; absent: it is not. */
+  /** Whether a share reads, which names nobody, whatever `visitorsMin` is; absent: no. */
   readonly isShared?: true;
 }
 
 /** What a report answers from: the shared parameters, and one snapshot of the data. */
 export interface Read extends SharedRead {
-  /** Its time zone is that of the rollups; empty while they are not made for any. */
+  /** Its time zone is that of the rollups; empty while they are not counted. */
   readonly project: Project;
-  /** The time zone of the imported daily sums' days; absent or null: none were imported. */
+  /** The time zone of the imported daily sums; absent or null: none were imported. */
   readonly importedTimezone?: string | null;
   /** The saved segment of the read, whose filters are the first of the scope's; absent: none. */
   readonly segment?: SavedSegment;
@@ -36,7 +36,7 @@ export interface Read extends SharedRead {
   readonly compared?: Read;
   /** Read-only, on one snapshot: several statements see the same events. */
   readonly sql: Sql;
-  /** The cache of whole events' blocks, for lists; absent: nothing is kept. */
+  /** The cache of blocks of whole events, for lists; absent: none. */
   readonly blocks?: BlockCache;
   /**
    * Chooses the actors of the segment for each of several ranges: `people` has bit i of those of range i, and the

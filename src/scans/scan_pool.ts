@@ -24,11 +24,11 @@ export class ScanLost extends Error {
 /** A job under way. */
 class PooledJob {
   readonly settled = Promise.withResolvers<unknown>();
-  /** The workers that have a share in it, each with the ranges it was sent. */
+  /** The workers that take part, each with the ranges it was sent. */
   readonly visited = new Map<ScanThread, TaskRange[]>();
-  /** Those of them that were asked for their share. */
+  /** Those that were asked for their counts. */
   readonly closing = new Set<ScanThread>();
-  /** What each worker is sent first; a worker skips what it was sent since once it is stopped. */
+  /** What each worker is sent first. Once it says stopped, a worker skips the ranges it still has. */
   readonly opening: JobOpening;
   running = 0;
   isOver = false;
@@ -90,7 +90,7 @@ export interface PoolBounds {
   readonly spareGraceMs?: number;
 }
 
-/** Does jobs on workers, and on the calling thread as long as it has time to spare: scans, and decoding. */
+/** Does jobs (scans and decoding) on workers, and on the calling thread while it has time to spare. */
 export class ScanPool {
   readonly #size: number;
   readonly #start: () => Worker;
@@ -98,10 +98,10 @@ export class ScanPool {
   readonly #taskTimelinesMax: number | undefined;
   readonly #spareGraceMs: number;
   readonly #threads: ScanThread[] = [];
-  /** The job whose turn is next comes first. */
+  /** In the order of their turns. */
   #jobs: PooledJob[] = [];
   #lastId = 0;
-  /** Whether this thread does a part of one of the jobs. */
+  /** Whether this thread is helping with a job. */
   #isHelping = false;
 
   /**
@@ -139,9 +139,9 @@ export class ScanPool {
   }
 
   /**
-   * Does a job on as many threads as there are. Settles when no thread uses the order's columns any more.
-   * @throws the signal's reason after the tasks that run when it is aborted, some 50 ms; ScanLost; what
-   * the work throws
+   * Does a job on all threads. Settles when no thread uses the order's columns any more.
+   * @throws the signal's reason, once the running tasks have ended (some 50 ms); ScanLost; what the work
+   * throws
    */
   async perform(job: PoolJob<PoolOrder>, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
@@ -192,9 +192,8 @@ export class ScanPool {
   }
 
   /**
-   * Works on this thread, range by range, for one job after the other, while it has time to spare: with
-   * one worker on two processors a scan ends in 0.7 of the time (the median of 21 kinds of reads of ten
-   * million events).
+   * Works on this thread, range by range, job by job, while there is time to spare. With one worker on two
+   * processors, scans take 0.7 of the time (median of 21 kinds of reads of ten million events).
    */
   async #help(first: PooledJob): Promise<void> {
     this.#isHelping = true;
@@ -206,7 +205,7 @@ export class ScanPool {
     this.#isHelping = false;
   }
 
-  /** @returns whether there is time to spare once nothing is left to do of the job */
+  /** @returns whether there is still time to spare when the job has nothing left to do */
   async #helpWith(pooled: PooledJob, spare: SpareTime): Promise<boolean> {
     const { open, ranges, inputsOf } = pooled.job;
     const endOf = new Map(ranges.map(({ segment, from, to }) => [`${segment} ${from}`, to]));
@@ -229,7 +228,7 @@ export class ScanPool {
     return isLeft;
   }
 
-  /** Gives workers tasks, those first that have none, while there are any. */
+  /** Gives tasks to workers, idle ones first, while there are any. */
   #assign(): void {
     if (this.#jobs.length === 0) return;
     this.#startAll();
@@ -253,10 +252,12 @@ export class ScanPool {
     }
   }
 
-  /** Sends a worker the next task of a job, or asks for its share. @returns false: there is nothing to ask */
+  /**
+   * Sends a worker the next task of a job, or asks for its counts. @returns false: there is nothing to ask
+   */
   #request(thread: ScanThread, pooled: PooledJob): boolean {
     const { id, job: { inputsOf }, opening, visited, closing } = pooled;
-    // What it is sent now would begin another share.
+    // It is handing over its counts: a further range would start new ones.
     if (closing.has(thread)) return false;
     const range = pooled.tasks.pop();
     const ranges = visited.get(thread);
@@ -267,7 +268,7 @@ export class ScanPool {
       return true;
     }
     thread.run(id, range, ranges === undefined ? opening : null, inputsOf?.(range));
-    // Noted before it is visited: if the worker is lost, all its ranges are visited again.
+    // Recorded before it is visited, because all ranges of a lost worker are visited again.
     if (ranges === undefined) visited.set(thread, [range]);
     else ranges.push(range);
     return true;
@@ -314,8 +315,8 @@ export class ScanPool {
   }
 
   /**
-   * Replaces a worker that ended by itself, with which its shares of all jobs are lost.
-   * @param requested the numbers of the jobs of which it was asked something
+   * Replaces a worker that ended by itself. Its counts of all jobs are lost with it.
+   * @param requested the numbers of the jobs it had unanswered requests of
    */
   #lose(thread: ScanThread, requested: readonly number[]): void {
     const place = this.#threads.indexOf(thread);

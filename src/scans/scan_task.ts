@@ -7,7 +7,7 @@ import { PassingSessions, type SessionChoice } from "./passing_sessions.ts";
 import type { PoolJob, PoolWork, TaskRange } from "./pool_job.ts";
 import type { AnyVisitorKind, Visitor, VisitorKind } from "./visitor.ts";
 
-/** What all tasks of a part's scan have in common. */
+/** What all tasks of the scan of a part share. */
 export interface ScanOrder {
   readonly visitor: string;
   readonly inputs: unknown;
@@ -40,7 +40,7 @@ function* rangesOf({ timelines, segments }: ScanOrder): Generator<TaskRange> {
   }
 }
 
-/** One thread's share of a scan: a visitor that visits range after range. */
+/** One thread's work on a scan: a visitor that visits range after range. */
 export class ScanWork implements PoolWork {
   readonly #visitor: Visitor<unknown>;
   readonly #visit: Visitor<unknown>["visit"];
@@ -60,7 +60,7 @@ export class ScanWork implements PoolWork {
     this.#visitor = visitor;
     this.#actors = actors;
     const all = timelines === null ? null : timelinesIn(segments, timelines);
-    // Made once for each segment, of which a scan visits many ranges.
+    // Made once per segment, since a scan visits many ranges of it.
     const runs: RunTimelines[] = [];
     this.#timelinesOf = (segment) =>
       all ?? (runs[segment] ??= new RunTimelines(segments[segment]!, actorOf));
@@ -110,7 +110,7 @@ export function scanJob<Inputs, Counts>(
   return {
     orderSent: () => ({ ...order, segments: order.segments.map(sent) }),
     ranges: [...rangesOf(order)],
-    // Of those around the range too: a scan of a few of them is a scan of few segments.
+    // Includes the segments' events outside the span: a scan of few events has few segments anyway.
     events: order.segments.reduce((sum, { times }) => sum + times.length, 0),
     open: () => new ScanWork(kind, order),
     merge: (a, b) => kind.merge(a as Counts, b as Counts),

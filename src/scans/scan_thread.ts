@@ -19,14 +19,14 @@ function errorOf({ failure, isUnreadable }: WorkFailure): Error {
 }
 
 /**
- * One worker, which does one thing at a time. It is sent the next one before: while it waited for it, it
- * was idle for as long as the thread that sends it was busy.
+ * One worker, which does one request at a time. The next request is sent in advance, or the worker would be
+ * idle whenever the sending thread is busy.
  */
 export class ScanThread {
   readonly #worker: Worker;
-  /** The jobs of the requests whose replies have not come, in their order. */
+  /** The jobs of unanswered requests, in order. */
   readonly #requested: number[] = [];
-  /** How many requests it was sent, and how many of them it has answered, as it counts itself. */
+  /** How many requests it was sent; how many it has answered, by its own counter in shared memory. */
   #sent = 0;
   readonly #answered = new Int32Array(new SharedArrayBuffer(4));
 
@@ -47,8 +47,8 @@ export class ScanThread {
   }
 
   /**
-   * How many requests it has not answered. Replies come when this thread yields: by them, it would have been
-   * idle for half of a scan that takes a millisecond for each request.
+   * How many requests are unanswered. The shared counter tells sooner than replies, which arrive only when
+   * this thread yields: with requests of a millisecond, the worker would be idle half of the time.
    */
   get load(): number {
     return this.#sent - Atomics.load(this.#answered, 0);
@@ -56,7 +56,7 @@ export class ScanThread {
 
   /**
    * @param opening with the first range of a job, else null
-   * @param inputs what the range needs beside the order, whose buffers are handed over
+   * @param inputs what the range needs in addition to the order; its buffers are transferred
    */
   run(job: number, range: TaskRange, opening: JobOpening | null, inputs: unknown): void {
     const first = opening === null ? null : { ...opening, answered: this.#answered };

@@ -13,13 +13,13 @@ export type PoolOrder = ScanOrder | DecodeOrder;
 /** What a worker must know of a job. */
 export interface JobOpening {
   readonly order: PoolOrder;
-  /** 1 once nothing more is to be done for it. */
+  /** 1 once the job has ended. */
   readonly stopped: Int32Array;
-  /** Bytes of shared memory that were dropped until then: see dropped_memory.ts. */
+  /** Bytes of shared memory dropped so far: see dropped_memory.ts. */
   readonly droppedBytes: number;
 }
 
-/** A job's opening, and where the worker counts the requests that it has answered. */
+/** A job's opening, and the shared counter of the requests that the worker has answered. */
 interface WorkerOpening extends JobOpening {
   readonly answered: Int32Array;
 }
@@ -30,9 +30,9 @@ export type WorkerRequest =
     readonly kind: "run";
     readonly job: number;
     readonly range: TaskRange;
-    /** With the first range of the job that this worker gets; null with all others. */
+    /** With the first range of the job for this worker; else null. */
     readonly opening: WorkerOpening | null;
-    /** What the range needs beside the order. */
+    /** What the range needs in addition to the order. */
     readonly inputs: unknown;
   }
   /** Asks for the job's result, and frees the job. */
@@ -40,7 +40,7 @@ export type WorkerRequest =
   /** Frees the job, whose result is not needed. */
   | { readonly kind: "drop"; readonly job: number };
 
-/** Why a range could not be done; `isUnreadable`: what is stored is to blame. */
+/** Why a range failed; `isUnreadable`: because stored bytes cannot be read. */
 export interface WorkFailure {
   readonly failure: string;
   readonly isUnreadable: boolean;
@@ -65,7 +65,7 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
   const open = (order: PoolOrder): PoolWork => {
     if ("decoded" in order) return new DecodeWork(order);
     const kind = byName.get(order.visitor);
-    if (kind === undefined) throw new Error(`There is no visitor ${order.visitor}`);
+    if (kind === undefined) throw new Error(`Unknown visitor ${order.visitor}`);
     return new ScanWork(kind, order);
   };
   const perform = (request: WorkerRequest): WorkerReply | null => {
@@ -77,7 +77,7 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
         ({ answered } = opening);
         jobs.set(job, { work: open(opening.order), stopped: opening.stopped });
       }
-      // What was sent before it was known that the job has failed here is skipped too.
+      // Also skips ranges that were sent before the pool knew that the job had failed here.
       const known = jobs.get(job);
       if (known !== undefined && Atomics.load(known.stopped, 0) === 0) {
         known.work.run(range, inputs);
@@ -101,12 +101,12 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
   self.onmessage = (event: MessageEvent<WorkerRequest>) => {
     const reply = answer(event.data);
     if (reply === null) return;
-    // The pool sees the count while it is busy, and the reply only later.
+    // A busy pool sees the counter at once, and the reply only later.
     if (answered !== null) Atomics.add(answered, 0, 1);
     try {
       send(reply);
     } catch (error) {
-      // What cannot be sent fails its job, and no other.
+      // A reply that cannot be sent fails only its own job.
       send({ job: reply.job, ...failureOf(error) });
     }
   };

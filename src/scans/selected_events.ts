@@ -13,7 +13,7 @@ import {
 } from "./selected_timelines.ts";
 
 interface EventNeeds extends TimelineNeeds {
-  /** Leaves out the events of technical names where no filter names them. */
+  /** Leaves out events with technical names, unless a filter names them. */
   readonly isCounting?: boolean;
 }
 

@@ -13,11 +13,11 @@ export interface SelectedTimelines {
   readonly timelines: FilteredTimelines;
   /** The read's filters on events, which a visitor must still apply. */
   readonly eventFilters: readonly Filter[];
-  /** Where sessions matter, a span that holds whole all sessions with an event in the span; else the span. */
+  /** If sessions matter, a span that contains all sessions with an event in the span; else the span. */
   readonly reach: Span;
   /**
-   * Visits every actor who is asked about, with all events of the sessions that pass the filters on sessions. The visitor
-   * applies the span and the filters on events itself.
+   * Visits the asked actors with all events of the sessions that pass the filters on sessions. The visitor
+   * itself applies the span and the filters on events.
    */
   readonly scan: <Inputs, Counts>(
     kind: VisitorKind<Inputs, Counts>,
@@ -35,9 +35,9 @@ export interface SelectedTimelines {
 
 /** How a scan visits selected timelines. */
 interface SelectedManner {
-  /** Visits each run by itself where no filter is on sessions: see `ScanManner`. */
+  /** Visits each run by itself if no filter is on sessions: see `ScanManner`. */
   readonly byRun?: boolean;
-  /** The visitor counts nothing of actors without an event that passes; absent: of any. */
+  /** The visitor counts only actors with an event that passes this; absent: all. */
   readonly askedEvents?: EventPasses;
 }
 
@@ -52,8 +52,8 @@ export interface TimelineNeeds {
 }
 
 /**
- * Loads timelines with all events of a span, and with the whole sessions that cross its edges where a
- * filter or the caller needs them.
+ * Loads timelines with all events of a span, and, if a filter or the caller needs them, with the whole
+ * sessions that cross its edges.
  */
 export async function selectTimelines(
   source: ScanSource,

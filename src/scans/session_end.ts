@@ -4,7 +4,7 @@ import { CROSSING } from "./crossing_visitor.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 import type { TimelineSource } from "./read.ts";
 
-/** Of the sessions that cross a moment: the earliest start and the latest end; nulls: none crosses it. */
+/** The earliest start and the latest end of the sessions that cross a moment; nulls: none does. */
 interface Crossing extends Row {
   readonly first_ms: number | null;
   readonly last_ms: number | null;
@@ -44,7 +44,10 @@ async function crossingAt(
   return row!;
 }
 
-/** Returns the earliest start, in milliseconds, of the sessions that cross a moment; the moment where none does. */
+/**
+ * Returns the earliest start, in milliseconds, of the sessions that cross a moment; the moment itself if none
+ * does.
+ */
 export async function sessionsStartMs(
   source: TimelineSource,
   projectId: number,
@@ -54,7 +57,7 @@ export async function sessionsStartMs(
 }
 
 /**
- * Returns the millisecond after the last event of the sessions that cross a moment; the moment where none
+ * Returns the millisecond after the last event of the sessions that cross a moment; the moment itself if none
  * does.
  */
 export async function sessionsEndByMs(

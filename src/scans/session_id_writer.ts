@@ -44,7 +44,7 @@ class SessionIdWriter implements Visitor<null> {
     return null;
   }
 
-  /** Whether any match may take an event: for a rare name most actors need not be followed. */
+  /** Whether any match may take an event. For a rare name, this skips most actors. */
   #mayMatch(timeline: Timeline): boolean {
     const { groupOf, bits } = this.#tests;
     if ((nameBitsOf(timeline) & bits.names) === 0) return false;

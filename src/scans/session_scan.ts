@@ -5,7 +5,10 @@ import { SESSION_GAP_MS } from "../limits.ts";
 import type { Span } from "../query/selection.ts";
 import { PAGE_VIEW, RESERVED_TERM_MAX } from "../query/terms.ts";
 
-/** Visits adjacent events of a segment, from `start` to before `end`; `place` is the segment's among all. */
+/**
+ * Visits adjacent events of a segment, from `start` to before `end`; `place` is the place of the segment
+ * among all.
+ */
 type VisitSlice = (
   segment: LoadedSegment,
   start: number,
@@ -14,9 +17,9 @@ type VisitSlice = (
 ) => void;
 
 /**
- * A session of an actor, as far as it lies in the reach of the scan, with the events up to the next one.
- * Events in no session (traffic 0) may lie among them; the events of an actor without any session come as
- * one of traffic 0. The object is reused for the next session: copy what must be kept.
+ * A session of an actor within the reach of the scan, with the events up to the next session. Events in no
+ * session (traffic 0) may lie among them; the events of an actor without any session come as one of traffic
+ * 0. The object is reused for the next session: copy what must be kept.
  */
 export interface ScannedSession extends SessionCounts {
   readonly actor: number;
@@ -159,7 +162,7 @@ export class SessionScan implements ScannedSession {
     this.context = contexts[entry]!;
   }
 
-  /** Ends the session before, if there is one, and starts a session at this event. */
+  /** Ends the previous session, if any, and starts one at this event. */
   #open(slice: number, at: number, ms: number): void {
     // Events before the first session belong to its slices.
     if (this.startMs !== Infinity) {

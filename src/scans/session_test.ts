@@ -4,7 +4,7 @@ export interface SessionPasses {
   /** Id 0 stands for sessions without a path. */
   readonly entryPaths: Uint8Array | null;
   readonly exitPaths: Uint8Array | null;
-  /** Whether events in no session pass: they do where every filter is negative. */
+  /** Whether events in no session pass, as they do if every filter is negative. */
   readonly passesNone: boolean;
 }
 

@@ -6,7 +6,7 @@ export type IdSource = "name" | "path" | "context" | "actor" | (string & Record<
 
 /** Stands for a missing value: no event, session or user has this id. */
 export const NO_ID = 0;
-/** The lazy column of ids that the read makes itself. */
+/** The lazy column of ids that the read itself writes. */
 export const MADE_IDS = "made ids";
 
 /** Returns the id of each event of a segment; null: the ids are those of the actors. */

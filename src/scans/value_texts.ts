@@ -9,7 +9,9 @@ import { SqlParams } from "../query/sql_params.ts";
 /** The texts of ids; an id without one stands for a missing value. */
 export type ValueTexts = ReadonlyMap<number, string>;
 
-/** The dictionary of a field: user ids, hosts of referrers but for the site's own, else as in `dictionaryOf`. */
+/**
+ * The dictionary of a field: user ids, hosts of referrers except the site's own, else that of `dictionaryOf`.
+ */
 function fieldDictionary(field: Field, params: SqlParams, siteHost: string | null): Dictionary {
   if (field === "userId") {
     const text = "CASE WHEN v.kind = 'u' THEN v.value END";
@@ -28,8 +30,8 @@ interface TextRow extends Row {
 }
 
 /**
- * Reads the texts of ids of a field that is no property, from the dictionary of the field.
- * @param most how many are read, the first in the order of their bytes; absent: all
+ * Reads the texts of ids of a field that is not a property, from its dictionary.
+ * @param most how many are read, the first by byte order; absent: all
  */
 export async function readTexts(
   sql: Sql,
@@ -51,7 +53,7 @@ export async function readTexts(
   return new Map(rows.map((row) => [row.id, row.text]));
 }
 
-/** Finds the ids of these texts of a field whose ids have a text each: one of terms, or `userId`. */
+/** Finds the ids of texts in a field with one id per text: a field of terms, or `userId`. */
 export async function readIds(
   sql: Sql,
   { projectId, siteHost }: Pick<Scope, "projectId" | "siteHost">,
@@ -88,7 +90,10 @@ function decimalText(number: number): string {
     : `${sign}0.${"0".repeat(-places - 1)}${digits}`;
 }
 
-/** Writes a list or an object as the database does: members in its order of keys, with blanks, numbers as decimals. */
+/**
+ * Writes an array or an object as the database does: members in its key order, with spaces, numbers as
+ * decimals.
+ */
 function holderText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(holderText).join(", ")}]`;
   if (typeof value === "number") return decimalText(value);
@@ -98,7 +103,7 @@ function holderText(value: unknown): string {
   return `{${members.join(", ")}}`;
 }
 
-/** Returns the text of a property's value (JSON); null: missing. Several values may have the same text. */
+/** Returns the text of a property's JSON value; null: missing. Different values may have the same text. */
 export function propertyText(json: string): string | null {
   switch (json[0]) {
     case '"':

@@ -3,8 +3,8 @@ import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Column } from "../timelines/shared_memory.ts";
 
 /**
- * Visits actors one after the other, and counts: the map of a scan. Everything that it needs is in its
- * inputs and on the segments, so that it runs on any thread.
+ * Visits actors one after the other, and counts: the map of a scan. Everything it needs is in its inputs and
+ * the segments, so it runs on any thread.
  */
 export interface Visitor<Counts> {
   /**
@@ -13,13 +13,13 @@ export interface Visitor<Counts> {
    */
   readonly bits?: RunBits;
   /**
-   * Whether an actor is to be visited whose last event was at this time. A scan with filters on sessions asks
-   * before it cuts the timeline into sessions; others do not ask. Absent: each actor is.
+   * Whether to visit an actor whose last event was at this time. Only scans with filters on sessions ask,
+   * before they cut the timeline into sessions. Absent: every actor is visited.
    */
   readonly wants?: (lastMs: number) => boolean;
   /**
-   * Visits the runs of a segment from one to before another, in place of `visit`, where each run is visited by
-   * itself. Absent: `visit` is called for each.
+   * Visits the runs from `from` to before `to` of a segment: replaces `visit` in scans run by run. Absent:
+   * `visit` is called for each run.
    * @param actorOf the actor of each identity
    */
   visitRuns?(segment: LoadedSegment, from: number, to: number, actorOf: Int32Array): void;
@@ -66,7 +66,7 @@ export function addColumns<T extends { readonly [N in keyof T]: Column }>(sums: 
   return sums;
 }
 
-/** Returns the rows of one after those of the other, column by column. */
+/** Appends the rows of `more` to those of `first`, column by column. */
 export function joinColumns<T extends { readonly [N in keyof T]: Column }>(first: T, more: T): T {
   const all = { ...first };
   for (const name in all) all[name] = joined(first[name], more[name]);

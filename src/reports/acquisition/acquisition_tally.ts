@@ -121,7 +121,7 @@ export class AcquisitionTally {
 
   /** Returns the sum of the goal's property at a place. */
   amountAt(place: number): number {
-    return place === WHOLE ? this.amounts.whole() : this.amounts.at(place);
+    return place === WHOLE ? this.amounts.total() : this.amounts.at(place);
   }
 
   addSessions(place: number, rule: number, sessions: number, bounces: number, views: number): void {

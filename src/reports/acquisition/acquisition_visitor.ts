@@ -2,7 +2,7 @@ import type { Timeline } from "../../timelines/timeline.ts";
 import { isBounce } from "../../store/bounce.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import { HeldEvents } from "../../scans/held_events.ts";
+import { EventInSession } from "../../scans/event_in_session.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
 import { joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
@@ -63,8 +63,8 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   readonly #sessions: SessionTest;
   readonly #goalSessions: SessionTest | null;
   readonly #span: Span;
-  readonly #selected: HeldEvents;
-  readonly #converting: HeldEvents | null;
+  readonly #selected: EventInSession;
+  readonly #converting: EventInSession | null;
   readonly #worth: ConversionWorth | null;
   readonly #listed = new BehindTally();
   readonly #scan: SessionScan;
@@ -81,9 +81,9 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
     this.#sessions = new SessionTest(selected.sessions);
     this.#goalSessions = goal === null ? null : new SessionTest(goal.sessions);
-    this.#selected = new HeldEvents(new EventTest(selected.events, words));
+    this.#selected = new EventInSession(new EventTest(selected.events, words));
     const converting = goal === null ? null : new EventTest(goal.events, words);
-    this.#converting = converting === null ? null : new HeldEvents(converting);
+    this.#converting = converting === null ? null : new EventInSession(converting);
     this.#worth = converting === null || worth === null
       ? null
       : new ConversionWorth(converting, worth.property, this.#tally);
@@ -111,7 +111,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     const { traffic, entryPath, exitPath, startMs, views } = session;
     const { ruleOf } = this.#inputs;
     if (traffic === 0 || startMs < this.#span.fromMs || startMs >= this.#span.toMs) return;
-    if (!this.#sessions.passes(traffic, entryPath, exitPath) || !this.#selected.areIn(session)) {
+    if (!this.#sessions.passes(traffic, entryPath, exitPath) || !this.#selected.isIn(session)) {
       return;
     }
     const place = this.#placeOf(session);
@@ -140,7 +140,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     if (this.#mayBeNew) this.#newcomers.add(actor, WHOLE);
   }
 
-  #countConvert(session: ScannedSession, place: number, converting: HeldEvents): void {
+  #countConvert(session: ScannedSession, place: number, converting: EventInSession): void {
     const { actor, traffic, entryPath, exitPath } = session;
     const { conversions } = this.#tally.sums;
     const last = this.#lastConverts;
@@ -148,7 +148,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     if (this.#worth === null && last[place] === actor) return;
     if (!this.#goalSessions!.passes(traffic, entryPath, exitPath)) return;
     const converts = this.#worth === null
-      ? converting.areIn(session)
+      ? converting.isIn(session)
       : this.#worth.add(session, place);
     if (!converts || last[place] === actor) return;
     last[place] = actor;

@@ -4,7 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { type Decimal, DecimalSum, type PlainSum } from "../../scans/decimal_sum.ts";
 import type { MatchTests } from "../../scans/match_tests.ts";
 import { placeFrom } from "../../timelines/ascending.ts";
-import { FIGURES_MET } from "../../scans/scan_limits.ts";
+import { FIGURES_GATHERED_MAX } from "../../scans/scan_limits.ts";
 import { decimalAt, type NumberColumn, numbersName } from "../../scans/number_columns.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
@@ -139,7 +139,7 @@ class MetNumbers {
 
   #makeRoom(): void {
     const counted = this.#counted.reduce((sum, { numbers }) => sum + numbers.length, 0);
-    if (this.#length >= Math.max(FIGURES_MET, counted)) return this.#count();
+    if (this.#length >= Math.max(FIGURES_GATHERED_MAX, counted)) return this.#count();
     this.#numbers = lengthened(this.#numbers);
     this.#places = lengthened(this.#places);
   }

@@ -1,7 +1,7 @@
 import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
-import { HeldEvents } from "../../scans/held_events.ts";
+import { EventInSession } from "../../scans/event_in_session.ts";
 import { SessionScan } from "../../scans/session_scan.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import type { NewestInputs } from "../newest/newest_events.ts";
@@ -25,14 +25,14 @@ function newestVisitsVisitor(
 ): Visitor<FoundMoments> {
   const { rows, edgeMs, span, reach, actor: wanted } = inputs;
   const newest = new NewestActors(rows, edgeMs, span.fromMs);
-  const heldBy = (passes: EventPasses) => new HeldEvents(new EventTest(passes, words));
+  const heldBy = (passes: EventPasses) => new EventInSession(new EventTest(passes, words));
   const selected = heldBy(inputs.selected);
   const converting = inputs.converting === null ? null : heldBy(inputs.converting);
   const { actors } = inputs.selected;
   const scan = new SessionScan(reach, (session) => {
     const { traffic, startMs, actor } = session;
     if (traffic === 0 || startMs < newest.floorMs || startMs >= span.toMs) return;
-    const isListed = selected.areIn(session) && converting?.areIn(session) !== false;
+    const isListed = selected.isIn(session) && converting?.isIn(session) !== false;
     if (isListed) newest.add(startMs, actor);
   });
   const visit = (actor: number, timeline: Timeline): void => {

@@ -4,44 +4,44 @@ import type { EventTest } from "./event_test.ts";
 import type { ScannedSession } from "./session_scan.ts";
 
 /** Tells whether a session holds an event that passes a test. */
-export class HeldEvents {
+export class EventInSession {
   readonly #test: EventTest;
   /** Whether the test needs no lazy column. */
-  readonly #isKnown: boolean;
+  readonly #needsNoBits: boolean;
   /** Whether page views, custom events, clicks or scrolls may pass. */
   readonly #takesViews: boolean;
   readonly #takesCustoms: boolean;
   readonly #takesClicksOrScrolls: boolean;
   #actor = -1;
-  #isHeld = false;
+  #isFound = false;
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) => {
-    if (!this.#isHeld) this.#isHeld = this.#seek(segment, start, end);
+    if (!this.#isFound) this.#isFound = this.#seek(segment, start, end);
   };
 
   constructor(test: EventTest) {
     this.#test = test;
-    this.#isKnown = test.isKnown;
+    this.#needsNoBits = test.needsNoBits;
     const { names } = test;
     this.#takesViews = names === null || names[PAGE_VIEW] === 1;
     this.#takesCustoms = names === null || names.indexOf(1, RESERVED_TERM_MAX + 1) >= 0;
     this.#takesClicksOrScrolls = names === null || names[CLICK] === 1 || names[SCROLL] === 1;
   }
 
-  areIn(session: ScannedSession): boolean {
+  isIn(session: ScannedSession): boolean {
     const { actor, views, customs, entryPath, context } = session;
     // The session holds all of its first page view except the properties.
     if (
-      views > 0 && this.#isKnown &&
+      views > 0 && this.#needsNoBits &&
       this.#test.passes(PAGE_VIEW, entryPath, context, actor, 0)
     ) return true;
-    const mayBeIn = this.#takesViews && views > (this.#isKnown ? 1 : 0) ||
+    const mayBeIn = this.#takesViews && views > (this.#needsNoBits ? 1 : 0) ||
       this.#takesCustoms && customs > 0 ||
       this.#takesClicksOrScrolls;
     if (!mayBeIn) return false;
     this.#actor = actor;
-    this.#isHeld = false;
+    this.#isFound = false;
     session.forEachSlice(this.#visitSlice);
-    return this.#isHeld;
+    return this.#isFound;
   }
 
   #seek(segment: LoadedSegment, start: number, end: number): boolean {
