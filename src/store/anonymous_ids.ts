@@ -23,8 +23,8 @@ export function isEarlier(
 }
 
 /**
- * Up to this many texts are searched for one by one in a column's bytes, at 1 GB/s; decoding all of the
- * column's values takes a hundred times as long, however many texts are wanted.
+ * Up to this many texts are searched for one by one in a column's bytes, at 1 GB/s each. Beyond, all values
+ * are decoded once, which takes as long as a hundred searches.
  */
 const SEARCHED_MAX = 100;
 

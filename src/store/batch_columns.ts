@@ -27,8 +27,8 @@ const PLACE_NUMBERS = ["pointer_x", "pointer_y", "depth_px", "viewport_width"] a
 const PLACE_FLAGS = ["fixed", "rage", "dead"] as const;
 
 /**
- * The numbers of a batch's events by column, in the order of the batch. Each column is made once, however many
- * segments the batch becomes: events of as many spans of time become one each.
+ * The numbers of a batch's events by column, in the order of the batch. Each column is made once, though the
+ * batch may become several segments, one per span of time.
  */
 export class BatchColumns {
   readonly #integers = new Map<IntegerName, Int32Array>();
@@ -56,7 +56,7 @@ export class BatchColumns {
     );
   }
 
-  /** Returns milliseconds from each event to another of its times; NaN where it has no such time. */
+  /** Returns the milliseconds from the time of each event to another of its times; NaN: it has none. */
   #delays(name: "received_at" | "sent_at"): Float64Array {
     const { columns, moments } = this.batch;
     const { codes, values }: CodedTexts = columns.texts(name);

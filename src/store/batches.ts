@@ -1,4 +1,4 @@
-/** Groups items into batches of at most `sizeMax` together; an item that is larger alone is a batch of its own. */
+/** Groups items into batches of at most `sizeMax`; a single larger item is a batch of its own. */
 export function* batchesOf<T>(
   items: Iterable<T>,
   sizeOf: (item: T) => number,

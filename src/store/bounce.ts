@@ -3,7 +3,7 @@ export interface SessionCounts {
   readonly views: number;
   /** Events that are neither page view, click nor scroll. */
   readonly customs: number;
-  /** The views and customs among them whose `$interactive` is false: these undo no bounce. */
+  /** The views and customs with `$interactive: false`, which undo no bounce. */
   readonly passiveViews: number;
   readonly passiveCustoms: number;
 }

@@ -55,7 +55,7 @@ export class ByteWriter {
   }
 }
 
-/** Counts the memory that is kept of what was decoded. */
+/** Counts the memory that kept decoded values take. */
 export interface KeptMemory {
   bytes: number;
 }
@@ -66,7 +66,7 @@ export class ByteReader {
   readonly #view: DataView;
   #at = 0;
 
-  /** @param kept where what is decoded is kept, and counted; null: it is decoded each time */
+  /** @param kept where decoded values are kept, and counted; null: they are decoded each time */
   constructor(bytes: Uint8Array, readonly kept: KeptMemory | null = null) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -100,7 +100,7 @@ export class ByteReader {
     }
   }
 
-  /** Returns what makes an array, only once where it is kept. */
+  /** Wraps `make` so that it runs only once if its result is kept. */
   keeping<T extends Uint8Array | Int32Array | Uint32Array>(make: () => T): () => T {
     const { kept } = this;
     if (kept === null) return make;

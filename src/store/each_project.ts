@@ -1,6 +1,6 @@
 /**
- * Does something for each of some projects, one after the other. A project that fails does not keep the
- * others from it: the failures are thrown once all had their turn.
+ * Calls `work` for each project, one after the other. The failure of one does not stop the others; failures
+ * are thrown at the end.
  * @returns the sum of what `work` returns
  * @throws the failure; AggregateError where several projects failed
  */

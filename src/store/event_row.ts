@@ -1,8 +1,8 @@
 import { SCREEN_PIXELS_MAX } from "../limits.ts";
 
 /**
- * One event, as the ingest pipeline fills it and journal blocks and segments hold it. Members have the
- * names of their columns. Times are ISO 8601 text in UTC.
+ * One event, as the ingest pipeline makes it and as journal blocks and segments store it. Members are named
+ * like their columns. Times are ISO 8601 text in UTC.
  */
 export interface EventRow {
   project_id: number;
@@ -10,7 +10,7 @@ export interface EventRow {
   event_id: string;
   occurred_at: string;
   received_at: string;
-  /** How `occurred_at` was found: see CLOCK_CODES. */
+  /** Where `occurred_at` comes from: see CLOCK_CODES. */
   clock: string;
   name: string;
   anonymous_id: string | null;
@@ -28,7 +28,7 @@ export interface EventRow {
   path: string | null;
   /** The query and fragment of the URL, `?` and `#` included. */
   url_rest: string | null;
-  /** The whole URL, only where it is not `https://` + host + path + url_rest. */
+  /** The whole URL, only if it differs from `https://` + host + path + url_rest. */
   url: string | null;
   referrer: string | null;
   title: string | null;
@@ -43,7 +43,7 @@ export interface EventRow {
   os: string | null;
   /** See DEVICE_CODES. */
   device: string | null;
-  /** Null where there was no user agent to judge. */
+  /** Null: there was no user agent to judge. */
   bot: boolean | null;
   /** False for events that neither open nor extend a session (secret key, `$session: false`, technical names). */
   in_session: boolean;
@@ -64,11 +64,11 @@ export interface EventRow {
   fixed: boolean | null;
   rage: boolean | null;
   dead: boolean | null;
-  /** JSON text: the properties as sent, without those that have a column above. */
+  /** JSON text: the properties as sent, except those with a column above. */
   properties: string | null;
   /** JSON text: members of the event that Footfall does not know. */
   extra: string | null;
-  /** The time that the client sent, where `occurred_at` differs from it; null in events of older versions. */
+  /** The time that the client sent, if it differs from `occurred_at`; null in events of older versions. */
   sent_at: string | null;
 }
 

@@ -34,7 +34,8 @@ function encodedTexts(values: readonly string[]): Pick<TextColumn, "ends" | "byt
   end = 0;
   for (const [i, value] of values.entries()) ends[i] = end += UTF8.encode(value).length;
   if (end === bytes.length) return { ends, bytes };
-  // One text ends with half of a character, and the next one begins with the other half: they stay apart.
+  // A text may end with half of a surrogate pair and the next one begin with the other half: encoded
+  // together, they would become one character.
   return { ends, bytes: UTF8.encode(values.map((value) => value.toWellFormed()).join("")) };
 }
 
@@ -99,7 +100,7 @@ export class NewEvents implements EventSource {
     const { codes, values } = this.#batch.columns.texts(name as TextName);
     const own = this.#ordered(codes, new Int32Array(this.events));
     if (this.events === codes.length) return { ...encodedTexts(values), codes: own };
-    // Texts that only other segments' events have are not encoded for this one.
+    // Only texts of this segment's events are encoded.
     const ownCodes = new Map<number, number>();
     const ownValues: string[] = [];
     for (let at = 0; at < own.length; at++) {

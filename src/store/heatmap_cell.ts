@@ -45,7 +45,7 @@ export function placeOf(x: number, y: number): number {
   return column << PLACE_SHIFT | line << LINE_SHIFT | CELL_PLACED;
 }
 
-/** The members of an event that its cell follows from. */
+/** The members of an event that determine its cell. */
 type PlacedRow = Pick<
   EventRow,
   "name" | "pointer_x" | "pointer_y" | "depth_px" | "viewport_width" | "fixed" | "rage" | "dead"

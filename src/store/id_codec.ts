@@ -5,7 +5,7 @@ import { readSqueezed, squeeze } from "./squeezed.ts";
 export const ID_BYTES = 16;
 /** The leading bytes of a time-ordered id (version 7), which hold its milliseconds. */
 const TIME_BYTES = 6;
-/** Codes of how ids are stored: all of their bytes, or their time as a lag behind the event's. Append only. */
+/** How ids are stored: whole, or with their time as a lag behind the event's. Append only. */
 const WHOLE = 0;
 const TIMED = 1;
 
@@ -57,7 +57,7 @@ function msOf(ids: Uint8Array, at: number): number {
   return ms;
 }
 
-/** Returns how many milliseconds each id's time lies behind its event's; null where a lag exceeds 32 bits. */
+/** Returns by how many milliseconds each id's time lags behind its event's; null: a lag exceeds 32 bits. */
 function lagsOf(ids: Uint8Array, ms: Float64Array): Int32Array | null {
   const lags = new Int32Array(ms.length);
   for (let i = 0; i < ms.length; i++) {
@@ -83,7 +83,7 @@ export function writeIds(writer: ByteWriter, ids: Uint8Array, ms: Float64Array):
   }
 }
 
-/** Stored ids, decoded when they are asked for: 16 bytes each. */
+/** Stored ids, 16 bytes each, decoded on demand. */
 interface StoredIds {
   /** @param ms the times of all events */
   all(ms: Float64Array): Uint8Array<ArrayBuffer>;
@@ -109,7 +109,7 @@ function putTimes(ids: Uint8Array, ms: Float64Array, lags: Int32Array): void {
 export function readIds(reader: ByteReader, length: number): StoredIds {
   const kind = reader.u8();
   if (kind !== WHOLE && kind !== TIMED) {
-    throw new Error(`Ids are stored in an unknown way: ${kind}`);
+    throw new Error(`Unknown encoding of ids: ${kind}`);
   }
   const lags = kind === TIMED ? readIntegers(reader) : null;
   const first = kind === TIMED ? TIME_BYTES : 0;

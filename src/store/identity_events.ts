@@ -50,7 +50,7 @@ export async function eventsOfIdentities(
 export interface Moments {
   readonly firstMs: number;
   readonly lastMs: number;
-  /** In order, none overlaps another, and together they hold all of the events. */
+  /** In order, without overlaps; together they contain all of the events. */
   readonly spans: readonly MsSpan[];
 }
 
@@ -60,8 +60,8 @@ interface CountedSpan extends MsSpan {
 }
 
 /**
- * Covers spans, which are ordered by their beginnings, with others of `lengthMs`, and no time that none of them
- * has. Those of few events together become one, however far apart they lie; each part of a longer one counts as
+ * Covers spans, ordered by their starts, with spans of `lengthMs` that leave out what lies between.
+ * Neighbours with few events in total become one, however far apart; each part of a longer span counts with
  * all of its events.
  */
 function covered(spans: readonly CountedSpan[], lengthMs: number): MsSpan[] {
@@ -84,9 +84,9 @@ function covered(spans: readonly CountedSpan[], lengthMs: number): MsSpan[] {
 }
 
 /**
- * Finds the times of the events of these identities; null: there is none. `sql` must read one snapshot.
- * @param spanMs the length of each span of many events: they are as many as the events need, however far these
- * lie apart
+ * Finds the times of the events of these identities; null: there are no events. `sql` must read one snapshot.
+ * @param spanMs the length of each span with many events; their number does not depend on how far apart the
+ * events are
  */
 export async function momentsOfIdentities(
   sql: Sql,

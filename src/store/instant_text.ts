@@ -3,8 +3,8 @@ const MINUTE_LENGTH = 16;
 const ZERO = 48;
 
 /**
- * Creates a parser of instants as `Date.prototype.toISOString` writes them; it returns epoch
- * milliseconds. Where successive instants are of the same minute it takes a fifth of `Date.parse`'s time.
+ * Creates a parser of instants as `Date.prototype.toISOString` writes them; it returns epoch milliseconds. If
+ * successive instants are in the same minute, it takes a fifth of the time of `Date.parse`.
  */
 export function instantReader(): (text: string) => number {
   let minute = "";

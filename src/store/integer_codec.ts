@@ -4,10 +4,10 @@ import { readSqueezed, squeeze, type Squeezed } from "./squeezed.ts";
 /** A column of whole numbers, one per event, in the narrowest type that holds them all. */
 export type IntegerColumn = Uint8Array | Uint16Array | Int8Array | Int16Array | Int32Array;
 
-/** Codes of how numbers are stored: as the difference to the least, or to the one before. Append only. */
+/** How numbers are stored: as differences from the minimum, or from the number before. Append only. */
 const FRAME = 0;
 const DELTA = 1;
-/** Deltas are used only where they need at most this share of the bits, since runs compress well as they are. */
+/** Deltas must save a quarter of the bits, as runs of equal numbers compress well without them. */
 const DELTA_SHARE_MAX = 0.75;
 
 /** Creates the narrowest column for `length` numbers from `min` to `max`. */
@@ -25,7 +25,7 @@ const bitsOf = (value: number): number => 32 - Math.clz32(value);
 /** Writes integers of 32 bits as byte planes: first the lowest byte of each, then the second, and so on. */
 export function writeIntegers(writer: ByteWriter, numbers: IntegerColumn): void {
   const { length } = numbers;
-  // Loops over arrays of a single type are several times as fast.
+  // V8 runs the loops several times as fast if they only ever see one array type.
   const values = numbers instanceof Int32Array ? numbers : new Int32Array(numbers);
   let min = length === 0 ? 0 : Infinity;
   let max = length === 0 ? 0 : -Infinity;
@@ -65,7 +65,7 @@ export function writeIntegers(writer: ByteWriter, numbers: IntegerColumn): void 
   }
 }
 
-/** Stored integers, decoded when they are asked for. */
+/** Stored integers, decoded on demand. */
 export interface StoredIntegers {
   readonly length: number;
   readonly min: number;
@@ -73,9 +73,11 @@ export interface StoredIntegers {
   all(): Int32Array;
   /** Writes all of them to `column`, from the place `at` on. */
   writeTo(column: IntegerColumn | Uint32Array, at: number): void;
-  /** Returns all of them, where each is from 0 to 255. */
+  /** Returns all of them, which must be from 0 to 255. */
   bytes(): Uint8Array;
-  /** Returns the integers at these places. No others are decoded, or where deltas are stored none after them. */
+  /**
+   * Returns the integers at these places. Decodes only these; if deltas are stored, also those before them.
+   */
   at(places: Uint32Array): Int32Array;
 }
 
@@ -90,12 +92,12 @@ export function zerosStored(length: number): StoredIntegers {
   return { length, min: 0, max: 0, all, writeTo, bytes, at };
 }
 
-/** A buffer for decoded numbers that are copied to their column at once; sharing it saves garbage. */
+/** A shared buffer for decoded numbers, which are copied to their column at once; saves garbage. */
 let scratch = new Int32Array(0);
 /** Zeros for planes that numbers lack; never written. */
 let zeros = new Uint8Array(0);
 
-/** Returns what all numbers have in common: `base` and the planes of a single value; and the other planes. */
+/** Separates what all numbers share (`base` plus the planes with a single value) from the other planes. */
 function summedUp(planes: readonly Squeezed[], base: number) {
   const same = planes.reduce((sum, plane, p) => sum + ((plane.same ?? 0) << 8 * p), base) | 0;
   const varying = planes.flatMap((plane, p) => plane.same === null ? [p] : []);
@@ -135,7 +137,9 @@ function addPlanes(planes: readonly Squeezed[], base: number, into: Int32Array):
   }
 }
 
-/** Writes `base` plus the bytes of a plane; undefined: all bytes are 0. Half of all columns are written so. */
+/**
+ * Writes `base` plus the bytes of a plane; undefined: all bytes are 0. Half of all columns take this path.
+ */
 function writeBytes(plane: Squeezed | undefined, base: number, into: Uint8Array): void {
   const same = plane === undefined ? 0 : plane.same;
   if (same !== null) {
@@ -156,20 +160,20 @@ function sumsAt(planes: readonly Squeezed[], base: number, places: Uint32Array):
   return sums;
 }
 
-/** Returns the numbers of these places by where they lie. As a rule they ascend, and nothing is sorted. */
+/** Returns the order that sorts these places. They usually ascend already, and nothing is sorted. */
 export function inOrderOfPlaces(places: Uint32Array): Uint32Array {
   const numbers = places.map((_, i) => i);
   const ascend = places.every((place, i) => i === 0 || places[i - 1]! <= place);
   return ascend ? numbers : numbers.sort((i, j) => places[i]! - places[j]!);
 }
 
-/** A step as it is stored: even ones go up, odd ones go down. */
+/** Decodes a step: even codes go up, odd ones down. */
 const unzigzag = (step: number): number => (step >>> 1) ^ -(step & 1);
 
 /** Sums up the steps at places of a range. */
 type SumOf = (from: number, end: number) => number;
 
-/** Of steps that differ in one byte, as most do: in a quarter of the time of `sumOfFour`. */
+/** For steps that differ in one byte, as most do; a quarter of the time of `sumOfFour`. */
 function sumOfOne(bytes: Uint8Array, shift: number, same: number): SumOf {
   return (from, end) => {
     let sum = 0;
@@ -178,7 +182,7 @@ function sumOfOne(bytes: Uint8Array, shift: number, same: number): SumOf {
   };
 }
 
-/** Of steps that differ in their two lowest bytes: in half the time of `sumOfFour`. */
+/** For steps that differ in their two lowest bytes; half the time of `sumOfFour`. */
 function sumOfTwo(low: Uint8Array, high: Uint8Array, same: number): SumOf {
   return (from, end) => {
     let sum = 0;
@@ -208,7 +212,7 @@ function sumOfSteps(planes: readonly Squeezed[], length: number): SumOf {
   return sumOfFour(fourPlanes(planes, varying, length), same);
 }
 
-/** Returns the numbers at these places, whose steps from the one before are in the planes. */
+/** Returns the numbers at these places; the planes hold the step from each number to the next. */
 function deltasAt(
   planes: readonly Squeezed[],
   first: number,
@@ -233,15 +237,15 @@ function deltasAt(
 function readPreamble(reader: ByteReader) {
   const codec = reader.u8();
   if (codec !== FRAME && codec !== DELTA) {
-    throw new Error(`Numbers are stored in an unknown way: ${codec}`);
+    throw new Error(`Unknown encoding of numbers: ${codec}`);
   }
   return { codec, length: reader.varint(), min: reader.i32(), max: reader.i32() };
 }
 
-/** The least and the greatest of some integers. */
+/** The minimum and maximum of some integers. */
 export type IntegerRange = Pick<StoredIntegers, "min" | "max">;
 
-/** Reads the range of what `writeIntegers` wrote, which takes no decoding. */
+/** Reads the range of what `writeIntegers` wrote, without decoding it. */
 export function readRange(reader: ByteReader): IntegerRange {
   return readPreamble(reader);
 }
@@ -254,7 +258,7 @@ export function joinedRange(ranges: readonly IntegerRange[]): IntegerRange {
   );
 }
 
-/** Reads what `writeIntegers` wrote; the numbers are decoded when they are asked for. */
+/** Reads what `writeIntegers` wrote; the numbers are decoded on demand. */
 export function readIntegers(reader: ByteReader): StoredIntegers {
   const { codec, length, min, max } = readPreamble(reader);
   const first = codec === DELTA ? reader.i32() : min;

@@ -1,14 +1,14 @@
 /**
  * A journal block: events of one flush and one project, as `journal.block` holds them.
  *
- * Layout: one byte for the version, four for the CRC-32 of all that follows (zstd does not notice its own
- * checksum missing where a frame is cut short), four for the number of events. Then the last ten bytes of
+ * Layout: one byte for the version, four for the CRC-32 of all that follows (zstd does not notice that its
+ * own checksum is missing from a truncated frame), four for the number of events. Then the last ten bytes of
  * each id, which are random, uncompressed. Then a zstd frame: the first six bytes of the ids as byte planes
  * (in time-ordered ids they hold the time, and repeat), and the other columns as JSON.
  *
  * A column is written as its runs of equal values, since neighbours are of one request. A column with one
- * value throughout states it once; a column that is null throughout is left out. For 400 typical events
- * that is 34 bytes each.
+ * value throughout states it once; a column that is null throughout is left out. For 400 typical events that
+ * is 34 bytes each.
  */
 import { crc32, zstdDecompressSync } from "node:zlib";
 import { EVENT_COLUMNS, type EventRow } from "./event_row.ts";
@@ -24,14 +24,14 @@ const ID_HEAD_BYTES = 6;
 const ID_TAIL_BYTES = ID_BYTES - ID_HEAD_BYTES;
 /** A UTF-16 unit takes at most three bytes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
-/** More than any flush or archive has in a block: an archive is data that arrives. */
+/** More than any real block has. Blocks of an archive are foreign data, which must not exhaust memory. */
 const CONTENT_BYTES_MAX = 2 ** 28;
 
 export type BlockColumn = Exclude<keyof EventRow, "project_id" | "event_id">;
 export type BlockValue = EventRow[BlockColumn];
-/** The value and the length of each run; no lengths at all: each run is one event. */
+/** The value and the length of each run; no lengths: each run is one event. */
 type Runs = readonly [values: readonly BlockValue[], lengths: readonly number[]];
-/** `Runs` with each distinct value once: runs name its place in that list. */
+/** `Runs` with each distinct value listed once; runs hold its place in the list. */
 type Repeated = readonly [
   distinct: readonly BlockValue[],
   places: readonly number[],
@@ -59,7 +59,7 @@ const REPEATED: ReadonlySet<BlockColumn> = new Set([
   "selector",
 ]);
 
-/** Thrown where a block is damaged, or was written by a newer program. */
+/** Thrown if a block is damaged, or was written by a newer program. */
 export class UnreadableBlock extends Error {
   override readonly name = "UnreadableBlock";
 }
@@ -166,7 +166,7 @@ function columnsOf(rows: readonly EventRow[]): Columns {
   return columns;
 }
 
-/** Returns the distinct values, and the place of each value among them; null where over half are distinct. */
+/** Returns the distinct values, and the place of each value among them; null: over half are distinct. */
 function repeatedValues(
   values: readonly BlockValue[],
 ): [distinct: BlockValue[], places: number[]] | null {
@@ -184,14 +184,13 @@ function repeatedValues(
   return [[...places.keys()], placeOf];
 }
 
-/** The buffer is kept between calls up to this size; a larger one is allocated for its caller alone. */
+/** The largest buffer that is kept between calls; a larger one is allocated for one call. */
 const KEPT_BYTES_MAX = 1024 * 1024;
 let kept = new Uint8Array(0);
 
 /**
- * Returns at least `bytes` bytes to write to; they may hold old content. They are the caller's until the
- * next call, so the caller must be done with them before it awaits anything. Reuse saves clearing a
- * new array each time, and allocating a large one is slow.
+ * Returns a buffer of at least `bytes` bytes, which may hold old content. It is valid until the next call, so
+ * the caller must not await anything while it uses it. Reuse saves allocating and clearing.
  */
 function workspace(bytes: number): Uint8Array<ArrayBuffer> {
   if (bytes > KEPT_BYTES_MAX) return new Uint8Array(bytes);
@@ -229,7 +228,7 @@ export function blockSpan(rows: readonly EventRow[]): { fromMs: number; toMs: nu
   let toMs = -Infinity;
   let [first, last] = ["", ""];
   for (const { occurred_at } of rows) {
-    // Times of equal length sort as their texts do; parsing one takes 0.1 µs.
+    // Texts of equal length sort like their times; parsing one would take 0.1 µs.
     const isOneLength = occurred_at.length === first.length && first.length === last.length;
     if (isOneLength && occurred_at >= first && occurred_at <= last) continue;
     const ms = Date.parse(occurred_at);
@@ -270,7 +269,7 @@ export function contentOf(
   const frameAt = HEAD_BYTES + ID_TAIL_BYTES * count;
   const content = frameAt < block.length ? decompressed(block.subarray(frameAt)) : null;
   if (content === null || content.length < ID_HEAD_BYTES * count) {
-    throw new UnreadableBlock("A journal block does not hold the events that it counts");
+    throw new UnreadableBlock("A journal block has fewer events than it states");
   }
   const ids = new Uint8Array(ID_BYTES * count);
   for (let i = 0; i < count; i++) {

@@ -10,7 +10,7 @@ import {
   UnreadableBlock,
 } from "./journal_block.ts";
 
-/** A column as a list of values, and which of them each event has. */
+/** A column as a list of values, and the value of each event. */
 export interface CodedColumn {
   readonly values: readonly BlockValue[];
   /** Per event the place of its value; null: one value per event, in order. */
@@ -35,8 +35,8 @@ const NAMES: ReadonlySet<string> = new Set(BLOCK_COLUMNS);
 const inOrder = (values: readonly BlockValue[]): number[] => [...values.keys()];
 
 /**
- * Spreads the place of each run's value over the run's events. Throws UnreadableBlock where the runs are not
- * of all events.
+ * Repeats the place of each run's value for each event of the run. Throws UnreadableBlock if the runs do not
+ * cover all events.
  * @param lengths of the runs; none: each run is one event
  */
 function spread(places: readonly number[], lengths: readonly number[], events: number): Int32Array {
@@ -45,20 +45,20 @@ function spread(places: readonly number[], lengths: readonly number[], events: n
   let isWrong = false;
   for (let run = 0; run < places.length && !isWrong; run++) {
     const end = at + (lengths[run] ?? 1);
-    // An archive may say anything: each run has an event, and none goes past the last one.
+    // An archive may contain anything: each run must have an event, and must not go past the last one.
     isWrong = !(end > at && end <= events);
     for (const place = places[run]!; at < end && !isWrong; at++) which[at] = place;
   }
   if (isWrong || at !== events) {
-    throw new UnreadableBlock("A column of a journal block is not of all its events");
+    throw new UnreadableBlock("A column of a journal block does not cover its events");
   }
   return which;
 }
 
-/** Throws UnreadableBlock where a name is that of no column: an archive may say anything. */
+/** Throws UnreadableBlock if a name is not a column, as an archive may contain anything. */
 function assertNames(columns: object): void {
   for (const name in columns) {
-    if (!NAMES.has(name)) throw new UnreadableBlock("A journal block has a column of no event");
+    if (!NAMES.has(name)) throw new UnreadableBlock("A journal block has an unknown column");
   }
 }
 

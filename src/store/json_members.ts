@@ -8,7 +8,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Where a member of a JSON object lies in its text: its key, quotes included, and its value. */
+/** Where the key (with quotes) and the value of a member are in the text of a JSON object. */
 export interface MemberPlace {
   readonly keyFrom: number;
   readonly keyTo: number;
@@ -16,7 +16,7 @@ export interface MemberPlace {
   readonly to: number;
 }
 
-/** Goes through the outermost members of JSON objects, as PostgreSQL and JavaScript write them. */
+/** Scans the top-level members of JSON objects, as PostgreSQL and JavaScript write them. */
 export class MemberScanner implements MemberPlace {
   keyFrom = 0;
   keyTo = 0;
@@ -38,7 +38,7 @@ export class MemberScanner implements MemberPlace {
     return this.#text.charCodeAt(start) === OPEN_BRACE;
   }
 
-  /** Goes to the next member; false: there is none, or the text is no JSON (see `isDone`). */
+  /** Goes to the next member; false: there is none, or the text is not JSON (see `isDone`). */
   next(): boolean {
     const text = this.#text;
     this.#skipSpaces();
@@ -55,7 +55,7 @@ export class MemberScanner implements MemberPlace {
     return this.to <= this.#end;
   }
 
-  /** Whether the object ended where `next` found no further member. */
+  /** Whether `next` found no further member because the object ended. */
   get isDone(): boolean {
     return this.#at === this.#end - 1 && this.#text.charCodeAt(this.#at) === CLOSE_BRACE;
   }
@@ -64,7 +64,7 @@ export class MemberScanner implements MemberPlace {
     while (this.#text.charCodeAt(this.#at) === SPACE) this.#at++;
   }
 
-  /** Returns where the string that begins at `start` has ended; past the object where it does not end. */
+  /** Returns the end of the string that begins at `start`; past the object if it does not end. */
   #stringEnd(start: number): number {
     for (let at = start;;) {
       at = this.#text.indexOf('"', at + 1);

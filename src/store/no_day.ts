@@ -1,2 +1,2 @@
-/** Stands for no day in the rollups and of actors, as for the day before an actor's first one. */
+/** Stands for "no day" in rollups and actors, such as the previous day of an actor's first one. */
 export const NEVER = -2147483648;

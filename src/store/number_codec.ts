@@ -9,17 +9,17 @@ import { readSqueezed, squeeze, type Squeezed } from "./squeezed.ts";
 
 /** Numbers with up to this many decimal places are stored as scaled integers. */
 const DIGITS_MAX = 9;
-/** Stands in place of the number of digits where numbers are stored as doubles. */
+/** Written instead of the number of digits if numbers are stored as doubles. */
 const DOUBLES = 255;
 const DOUBLE_BYTES = 8;
 
-/** Scales numbers by 10^digits to integers; null where one is not exactly representable that way. */
+/** Scales numbers by 10^digits to integers; null: one is not exactly representable that way. */
 function scaled(values: Float64Array, digits: number): Int32Array | null {
   const scale = 10 ** digits;
   const whole = new Int32Array(values.length);
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!;
-    // `| 0` limits to 32 bits; Object.is also refuses -0, which integers do not have.
+    // `| 0` cuts to 32 bits; Object.is also rejects -0, which integers do not have.
     const rounded = Math.round(value * scale) | 0;
     if (!Object.is(rounded / scale, value)) return null;
     whole[i] = rounded;
@@ -75,11 +75,11 @@ function ranksAt(present: StoredIntegers, places: Uint32Array): Uint32Array {
 
 const countOf = (isPresent: Uint8Array): number => isPresent.reduce((sum, one) => sum + one, 0);
 
-/** The numbers that are present, densely, decoded when they are asked for. */
+/** The present numbers, without gaps, decoded on demand. */
 interface DenseNumbers {
   readonly all: () => ArrayLike<number>;
   readonly at: (ranks: Uint32Array) => ArrayLike<number>;
-  /** What they are to be divided by. */
+  /** The divisor of each. */
   readonly scale: number;
 }
 
@@ -105,7 +105,7 @@ function readScaled(reader: ByteReader, digits: number): DenseNumbers {
   return { all: whole.all, at: whole.at, scale: 10 ** digits };
 }
 
-/** Puts the dense numbers, divided by `scale`, in the places that are marked as present; NaN elsewhere. */
+/** Puts the dense numbers, divided by `scale`, into the places marked as present; NaN elsewhere. */
 function spread(
   isPresent: Int32Array | Uint8Array,
   dense: ArrayLike<number>,
@@ -118,7 +118,7 @@ function spread(
   return values;
 }
 
-/** Stored numbers, decoded when they are asked for; NaN: none. */
+/** Stored numbers, decoded on demand; NaN: none. */
 interface StoredNumbers {
   all(): Float64Array;
   at(places: Uint32Array): Float64Array;

@@ -12,8 +12,8 @@ import type { SegmentReader } from "./segment_reader.ts";
 import { emptyTexts, readTexts, type TextColumn } from "./text_codec.ts";
 
 /**
- * Some events of one block, by their places in it. Only their part of each column is decoded: for a
- * hundred events that takes a quarter of the time of the whole block.
+ * Some events of one block, by their places in it. Decodes only their part of each column: for a hundred
+ * events, this takes a quarter of the time of the whole block.
  */
 export class PickedEvents {
   readonly events: number;

@@ -2,8 +2,8 @@ import type { EventRow } from "./event_row.ts";
 
 /**
  * The promoted properties of the events named click and scroll, and the column of each. For other events
- * these columns hold something else. A value that its column cannot hold exactly as sent stays in the
- * properties as well, and that copy counts.
+ * these columns hold something else. If a column cannot hold a value exactly as sent, the value is also kept
+ * in the properties, and that copy takes precedence.
  */
 export const PROMOTED = {
   x: "pointer_x",

@@ -17,9 +17,9 @@ export const NO_KEY = -1;
 
 /** Which properties get slots. */
 export interface SlotRules {
-  /** The keys, as JSON, that segments of the project have slots for. */
+  /** The keys, as JSON, that have slots in segments of the project. */
   readonly known: ReadonlySet<string>;
-  /** The events that a segment must have, and those that a property must be on. */
+  /** How many events a segment must have, and how many of them a property must be on. */
   readonly segmentEventsMin: number;
   readonly slotEventsMin: number;
 }
@@ -42,7 +42,7 @@ export class PropertyKeys {
   readonly #slotted = new Set<number>();
   readonly #numbers = new Map<string, number>();
 
-  /** Returns the number of a member's key; NO_KEY: it is too long, or new where there are too many already. */
+  /** Returns the number of a member's key; NO_KEY: it is too long, or there are too many keys already. */
   numberOf(text: string, bytes: Uint8Array, { keyFrom, keyTo }: MemberPlace): number {
     if (keyTo - keyFrom > PROPERTY_SLOT_KEY_BYTES_MAX) return NO_KEY;
     const latin1 = text.slice(keyFrom, keyTo);
@@ -61,14 +61,14 @@ export class PropertyKeys {
   }
 
   /**
-   * Returns the keys that get slots: all that have one and, of those on enough events, the most frequent
-   * first, such as the project knows already, and new ones while it has few.
+   * Returns the keys that get slots: all that have one; then, of those on enough events and most frequent
+   * first, keys that have slots in the project, and new ones while the project has room.
    */
   chosen({ known, slotEventsMin }: SlotRules): number[] {
     const { names, events } = this;
     const chosen = [...this.#slotted];
-    // A project's segments never have as many: see `replaceSegments`.
-    if (chosen.length > SLOTS.length) throw new Error("Segments have too many slots together");
+    // Cannot happen: `replaceSegments` keeps a project's segments below that.
+    if (chosen.length > SLOTS.length) throw new Error("The segments have too many slots in total");
     const slotKeys = new Set([...known, ...chosen.map((key) => names[key]!)]);
     const frequent = names.keys().filter((key) =>
       !this.#slotted.has(key) && events[key]! >= slotEventsMin
@@ -84,7 +84,7 @@ export class PropertyKeys {
 
   #add(name: Uint8Array): number {
     const number = this.names.push(UTF8.decode(name)) - 1;
-    // Not a slice of all texts, which would keep them in memory.
+    // Decoded separately, because a slice of the text would keep all of it in memory.
     this.#numbers.set(LATIN1.decode(name), number);
     this.events.push(0);
     return number;

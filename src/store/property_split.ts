@@ -9,18 +9,18 @@ import { TextMap } from "./text_map.ts";
 import { HOLE } from "./whole_properties.ts";
 import type { Yield } from "./yielding.ts";
 
-/** One character per byte, so that places in the text are places in the bytes. */
+/** One character per byte, so that offsets in the text are offsets in the bytes. */
 const LATIN1 = new TextDecoder("latin1");
 const HOLE_BYTE = Uint8Array.of(HOLE.charCodeAt(0));
 
-/** Bytes of texts between two looks at the clock. */
+/** Bytes of text between two checks of the clock. */
 const BYTES_UNTIMED = 65_536;
 
 /**
  * The properties of a segment's events: values of frequent keys in slots, which are columns of their own, and
  * templates, which are the JSON texts with a hole where such a value was. A read of one property then decodes
- * one column: 1.4 s in place of 2.8 for ten million events. Where a key has a slot, all of its values are
- * there, in texts that are written as JSON.stringify or PostgreSQL writes them.
+ * one column: 1.4 s instead of 2.8 for ten million events. A slot holds all values of its key, as
+ * JSON.stringify or PostgreSQL writes them.
  */
 export interface SplitProperties {
   /** The key of each slot, as JSON. */
@@ -31,11 +31,11 @@ export interface SplitProperties {
   readonly valuesOf: (slot: number) => Promise<TextColumn[]>;
 }
 
-/** Tells when to look at the clock while texts are gone through. */
+/** Says when to check the clock while scanning texts. */
 class TextTurns {
   #next = 0;
 
-  /** @param start where the next text begins among the bytes of all */
+  /** @param start where the next text begins in the bytes of all texts */
   isDue(start: number): boolean {
     if (start < this.#next) return false;
     this.#next = start + BYTES_UNTIMED;
@@ -43,7 +43,7 @@ class TextTurns {
   }
 }
 
-/** Members of objects: their keys, and where their values lie. Typed arrays hold millions of them. */
+/** Members of objects: their keys, and where their values are. In typed arrays, as there may be millions. */
 class Members {
   count = 0;
   keys = new Uint32Array(1_024);
@@ -68,7 +68,7 @@ function doubled(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Collects different texts, each once. */
+/** Collects distinct texts. */
 class TextWriter {
   readonly #writer = new ByteWriter();
   readonly #ends: number[] = [];
@@ -77,7 +77,7 @@ class TextWriter {
 
   /**
    * Returns the code of a text: its place among all plus one.
-   * @param pieces its bytes, one after the other; read where it is new
+   * @param pieces its bytes, one after the other; read only if it is new
    */
   codeOf(text: string, pieces: () => Iterable<Uint8Array>): number {
     const known = this.#codes.get(text);
@@ -91,7 +91,7 @@ class TextWriter {
     return code;
   }
 
-  /** @param codeOf by the code of an event's text, that of its text here */
+  /** @param codeOf maps the code of an event's text to its code here */
   column(codes: Int32Array, codeOf: Int32Array): TextColumn {
     const renumbered = new Int32Array(codes.length);
     for (let i = 0; i < codes.length; i++) renumbered[i] = codeOf[codes[i]!]!;
@@ -152,7 +152,7 @@ class SourceProperties {
     while (isSplit && scanner.next()) {
       const key = keys.numberOf(this.#text, this.#column.bytes, scanner);
       if (key === NO_KEY) continue;
-      // A text that names a key twice could not be put together again.
+      // A text with a repeated key could not be reassembled.
       isSplit = this.#lastText[key] !== which;
       this.#lastText[key] = which;
       members.add(key, scanner.from, scanner.to);

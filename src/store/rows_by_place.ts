@@ -42,7 +42,7 @@ async function* blocksOfRows(
   cache: BlockCache | null,
 ): AsyncGenerator<SegmentReader> {
   const keyOf = (block: number) => `${stored.segmentId} ${block}`;
-  // Called after use: what was decoded is most of what a block takes.
+  // Called after use, because the decoded values are most of the memory of a block.
   const keep = (reader: SegmentReader) => {
     const block = reader.blocks.first;
     const bytes = bytesOfBlock(stored.head, block) + reader.keptBytes;
@@ -85,7 +85,7 @@ export async function rowsAt(
   const rows = new Array<EventRow>(places.length);
   const bySegment = Map.groupBy(places.keys(), (i) => places[i]!.segmentId);
   const heads = await fetchHeadsById(sql, projectId, bySegment.keys());
-  if (heads.size < bySegment.size) throw new Error("Segments are gone");
+  if (heads.size < bySegment.size) throw new Error("Segments were replaced or deleted");
   const yieldIfDue = yielding();
   for (const [segmentId, wanted] of bySegment) {
     const stored = heads.get(segmentId)!;

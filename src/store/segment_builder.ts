@@ -31,7 +31,7 @@ export interface EncodedSegment
   readonly body: Uint8Array;
 }
 
-/** Decides by an event's identity and time whether it is kept. */
+/** Decides by the identity and time of an event whether it is kept. */
 export type Keeps = (identity: number, ms: number) => boolean;
 
 /** The order of the sources' events in the segment, and their runs. */
@@ -103,7 +103,7 @@ function orderOf(sources: readonly EventSource[], keeps: Keeps): Order {
   return { places: places.subarray(0, length), identities, starts, moments, ids };
 }
 
-/** Returns how many events a block has: fewer where their texts are long. */
+/** Returns how many events a block has: fewer if their texts are long. */
 function blockEventsOf(events: number, textBytes: number): number {
   const byText = Math.floor(events * BLOCK_TEXT_BYTES_AIM / Math.max(1, textBytes));
   return Math.max(1, Math.min(BLOCK_EVENTS_MAX, byText));
@@ -290,8 +290,8 @@ class SegmentBuilder {
 }
 
 /**
- * Builds one segment of the events of several sources that are kept; null where none is. It works column
- * by column and never assembles a whole event.
+ * Builds one segment from the kept events of several sources; null: none is kept. Works column by column and
+ * never assembles a whole event.
  * @param rules which properties get slots
  */
 export async function buildSegment(
@@ -321,7 +321,7 @@ export async function buildSegment(
     textBytes: builder.textBytes,
     firstIdentities: await builder.firstIdentities(),
     lastIdentity: order.identities.at(-1)!,
-    // No key is left that only events which are not kept had.
+    // Drops keys that only removed events had.
     slotKeys: properties.keys.map((key, slot) => columns.has(SLOTS[slot]!) ? key : UNUSED_SLOT),
   };
   const body = new ByteWriter();

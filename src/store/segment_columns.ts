@@ -93,7 +93,7 @@ type NameOf<K extends ColumnKind> = {
   [N in keyof Specs]: Specs[N] extends { readonly kind: K } ? N : never;
 }[keyof Specs];
 
-/** A text column of one property's values: which one, the directory of the segment says. */
+/** A text column with the values of one property; the segment's directory says of which. */
 export type SlotName = `property_${number}`;
 export type ColumnName = keyof Specs | SlotName;
 /** Columns of whole numbers of 32 bits. */
@@ -108,7 +108,7 @@ export type FlagName = Extract<keyof EventRow, IntegerName>;
 
 /** The columns that every segment may have. */
 export const NAMED_COLUMNS = Object.keys(SPECS) as readonly (keyof Specs)[];
-/** The numbers of slots in the directory; those below are left to the other columns. */
+/** The first number of a slot in the directory; lower ones are for the named columns. */
 const SLOT_NUMBER_MIN = 64;
 const SLOTS_STORED_MAX = 256 - SLOT_NUMBER_MIN;
 export const SLOTS = Array.from(
@@ -137,7 +137,7 @@ export const HOT_COLUMNS = [
   "interactive",
 ] as const satisfies readonly IntegerName[];
 
-/** The columns that whole events are read from: all but the identity's and the heatmap cell. */
+/** The columns that make up whole events: all except identities and heatmap cells. */
 export const ROW_COLUMNS = COLUMNS.filter((name) =>
   name !== "identities" && name !== "runs" && name !== "cells"
 );

@@ -9,18 +9,18 @@ import {
 } from "./segment_columns.ts";
 
 /**
- * Raised with every change that older programs cannot read; each version reads all earlier ones. Since
- * version 2 there are property slots.
+ * Incremented with every change that older programs cannot read; a program reads all earlier versions.
+ * Version 2 introduced property slots.
  */
 export const SEGMENT_VERSION = 2;
 const VERSION_WITHOUT_SLOTS = 1;
-/** Stands for the key of a slot without values: no JSON is as short. */
+/** The key of a slot without values; no JSON text is empty. */
 export const UNUSED_SLOT = "";
 const CHECKSUM_BYTES = 4;
 const UTF8 = new TextEncoder();
 const FROM_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Thrown where a segment cannot be read: it is of a later version, or damaged. */
+/** Thrown if a segment cannot be read: it is of a later version, or damaged. */
 export class SegmentUnreadable extends Error {
   override readonly name = "SegmentUnreadable";
 
@@ -43,7 +43,7 @@ export interface SegmentHead {
   readonly events: number;
   /** Events per block; the last block may have fewer. */
   readonly blockEvents: number;
-  /** The first and the last moment, in epoch milliseconds; less than 2^31 apart. */
+  /** The times of the first and the last event, in epoch milliseconds; less than 2^31 apart. */
   readonly fromMs: number;
   readonly toMs: number;
   /** Bytes of the distinct texts of each block, summed up, before compression. */
@@ -52,13 +52,13 @@ export interface SegmentHead {
   readonly firstIdentities: Int32Array;
   /** The greatest identity of all. */
   readonly lastIdentity: number;
-  /** The property of each slot, as it is written in JSON: a string with its quotes; or `UNUSED_SLOT`. */
+  /** The property of each slot as JSON, that is with quotes; or `UNUSED_SLOT`. */
   readonly slotKeys: readonly string[];
-  /** A column that is missing here is empty for every event. */
+  /** A column that is not listed is empty for every event. */
   readonly places: ReadonlyMap<ColumnName, ColumnPlace>;
 }
 
-/** The encoded blocks of each column; a block of no bytes is empty for all of its events. */
+/** The encoded blocks of each column; a block without bytes is empty for all of its events. */
 type EncodedColumns = ReadonlyMap<ColumnName, readonly Uint8Array[]>;
 
 /** Encodes the directory of a segment with these columns. */
@@ -168,7 +168,7 @@ export function allBlocks({ firstIdentities }: SegmentHead): Blocks {
   return { first: 0, end: firstIdentities.length };
 }
 
-/** Counts the leading places up to `length` for which `holds`, by halving: it must hold for none after them. */
+/** Counts the leading places below `length` for which `holds`, by bisection: it must not hold after them. */
 export function countWhile(length: number, holds: (i: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {
@@ -215,7 +215,7 @@ export function blocksWithAny(
   );
 }
 
-/** Returns where a column of these blocks lies in the body; no bytes where the column is empty. */
+/** Returns where a column of these blocks is in the body; an empty range if the column is empty. */
 export function spanOf(
   { places }: SegmentHead,
   column: ColumnName,

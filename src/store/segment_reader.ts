@@ -59,15 +59,15 @@ function joinTexts(pieces: readonly TextColumn[]): TextColumn {
   return { codes, ends, bytes };
 }
 
-/** The texts of events of one block; `at` is the place of its first event. */
+/** The texts of events in one block; `at` is the place of its first event. */
 interface TextBlock {
   readonly at: number;
-  /** The events' places in the block; null: they are all of it. */
+  /** The events' places in the block; null: all of its events. */
   readonly places: Uint32Array | null;
   readonly column: TextColumn;
 }
 
-/** Returns those of these ascending places that lie from `from` to before `to`, counted from `from`. */
+/** Returns the ascending places from `from` to before `to`, relative to `from`. */
 function placesWithin(places: Uint32Array, from: number, to: number): Uint32Array {
   const first = countWhile(places.length, (i) => places[i]! < from);
   const end = countWhile(places.length, (i) => places[i]! < to);
@@ -81,14 +81,14 @@ interface ColumnPiece {
   readonly bytes: Uint8Array;
 }
 
-/** The columns that were read of a single block, each as its codec reads it, and their memory. */
+/** The columns read of a single block, each as its codec returns it, and their memory. */
 interface KeptColumns extends KeptMemory {
   readonly stored: Map<ColumnName, unknown>;
 }
 
 /**
- * Reads columns of some blocks of a segment. They are decoded when asked for and not kept; only the
- * readers of `eachBlock` keep what they decode for `decodeBlock`.
+ * Reads columns of some blocks of a segment. Columns are decoded on demand and not kept; only the readers of
+ * `eachBlock` keep what `decodeBlock` decodes.
  */
 export class SegmentReader {
   /** The place in the segment of the first event, and the number of events. */
@@ -205,7 +205,7 @@ export class SegmentReader {
   }
 
   /**
-   * Yields the texts of a slot block by block, but for blocks without any. Throws SegmentUnreadable.
+   * Yields the texts of a slot block by block; skips blocks without any. Throws SegmentUnreadable.
    * @param picked the places of the only events that are read, ascending; null: all
    */
   *textBlocks(slot: SlotName, picked: Uint32Array | null): Generator<TextBlock> {
@@ -234,8 +234,8 @@ export class SegmentReader {
   }
 
   /**
-   * Decodes a column of a reader's single block; null where it is empty. Throws SegmentUnreadable.
-   * @param read the codec's, always the same for a column
+   * Decodes a column of a reader's single block; null: it is empty. Throws SegmentUnreadable.
+   * @param read the codec's read function, always the same for a column
    */
   decodeBlock<Stored, T>(
     name: ColumnName,
@@ -245,7 +245,9 @@ export class SegmentReader {
     let stored = this.#kept?.stored.get(name) as Stored | null | undefined;
     if (stored === undefined) {
       const [piece, ...others] = this.#pieces(name);
-      if (piece === undefined || others.length > 0) throw new Error("Not one block");
+      if (piece === undefined || others.length > 0) {
+        throw new Error("The reader has more than one block");
+      }
       const { bytes, length } = piece;
       const reader = () => new ByteReader(bytes, this.#kept);
       stored = bytes.length === 0 ? null : this.#decoded(name, () => read(reader(), length));

@@ -9,7 +9,7 @@ import {
   SEGMENTS_MERGED,
 } from "./store_limits.ts";
 
-/** The row of a segment that decides whether it is merged with others. */
+/** The row of a segment, with what decides whether it is merged. */
 export interface SizedSegment extends Row {
   readonly segment_id: number;
   readonly from_ms: number;
@@ -19,7 +19,7 @@ export interface SizedSegment extends Row {
 
 const spanNumber = (ms: number): number => Math.floor(ms / SEGMENT_SPAN_MS);
 
-/** Whether two segments of this one's size could still be merged. */
+/** Whether two segments of this size could still be merged. */
 function hasRoom({ events, text_bytes }: SizedSegment): boolean {
   return 2 * events <= SEGMENT_EVENTS_MAX && 2 * text_bytes <= SEGMENT_TEXT_BYTES_MAX;
 }
@@ -38,8 +38,8 @@ function fullTier(segments: readonly SizedSegment[]): number {
 }
 
 /**
- * Returns the segments of one span of time to merge: those of the greatest full tier and of all tiers below,
- * oldest first, as long as they fit into one segment. Null where no tier is full.
+ * Returns the segments of one span of time to merge: those of the highest full tier and of all tiers below,
+ * oldest first, as many as fit into one segment. Null: no tier is full.
  */
 function mergedInSpan(span: readonly SizedSegment[]): SizedSegment[] | null {
   const tier = fullTier(span);
@@ -54,8 +54,9 @@ function mergedInSpan(span: readonly SizedSegment[]): SizedSegment[] | null {
 }
 
 /**
- * Returns the ids of segments to merge, those of each of some spans of time into one. Small merges are many, so
- * that not all segments of a project are listed for each; together they are not larger than one may be.
+ * Returns the ids of segments to merge, one list per span of time. There are many small merges, so that the
+ * project's segments need not be listed again for each; in total they are at most as large as one merge may
+ * be.
  */
 export function mergeable(stored: readonly SizedSegment[]): number[][] {
   const bySpan = Map.groupBy(stored.filter(hasRoom), ({ from_ms }) => spanNumber(from_ms));
@@ -98,7 +99,7 @@ export interface BatchPart {
   readonly textBytes: number;
 }
 
-/** Cuts a batch into parts that each fit into one segment: of one span of time, and not too large. */
+/** Cuts a batch into parts that each fit into one segment: in one span of time, and not too large. */
 export function partsOf(batch: EventBatch): BatchPart[] {
   const parts: BatchPart[] = [];
   const { columns, moments } = batch;

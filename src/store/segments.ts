@@ -27,7 +27,7 @@ const NAMES = [
   ...["fromMs", "toMs", "events", "textBytes", "head", "body", "slotKeys", "originId"] as const,
 ];
 
-/** @param origins for each of them the segment that it replaces a part of; absent: none does */
+/** @param origins for each, the segment that it replaces a part of; absent: none does */
 async function insertSegments(
   tx: Sql,
   projectId: number,
@@ -54,7 +54,7 @@ async function slotKeysOf(sql: Sql, projectId: number): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-/** Returns the rules of which properties get slots in a project's segment that is made of these. */
+/** Returns the slot rules for a segment made from these segments of a project. */
 async function rulesOf(
   sql: Sql,
   projectId: number,
@@ -64,7 +64,7 @@ async function rulesOf(
   return slotRules(asks ? await slotKeysOf(sql, projectId) : []);
 }
 
-/** Builds a segment of stored ones: see `buildSegment`. */
+/** Builds a segment from stored ones: see `buildSegment`. */
 async function rebuilt(
   sql: Sql,
   projectId: number,
@@ -108,8 +108,8 @@ interface RewrittenSegment extends Row {
 }
 
 /**
- * Groups segments that are rewritten together: small ones. One with slots is alone, as it gets those that the
- * others leave, and so is one that may get some.
+ * Groups small segments, which are rewritten together. A segment with slots, or large enough to get some, is
+ * a group of its own, as its slots depend on those that the rest of the project has.
  */
 function rewrittenTogether(segments: readonly RewrittenSegment[]): RewrittenSegment[][] {
   const groups: RewrittenSegment[][] = [];
@@ -167,10 +167,10 @@ interface Merges {
 }
 
 /**
- * Returns what to merge next; null: nothing. Merging keeps fewer than eight segments of about one size:
- * a project of n events has some eight times log8(n) segments, and each event is written at most log8(n)
- * times. Then segments of earlier versions are written anew, one by one.
- * @param unreadable segments that could not be read: they are left as they are
+ * Returns what to merge next; null: nothing. Merging keeps fewer than eight segments of about one size, so a
+ * project of n events has some 8 · log8(n) segments, and each event is rewritten at most log8(n) times. When
+ * there is nothing to merge, segments of earlier versions are rewritten one by one.
+ * @param unreadable segments that could not be read; they stay as they are
  */
 export async function nextMerge(
   sql: Sql,
@@ -189,7 +189,7 @@ export async function nextMerge(
   return earlier === undefined ? null : { merges: [[earlier.segment_id]], stored: stored.length };
 }
 
-/** Merges segments; null where one of them has been deleted meanwhile. Throws SegmentUnreadable. */
+/** Merges segments; null: one of them has been deleted in the meantime. Throws SegmentUnreadable. */
 export async function mergedSegment(
   sql: Sql,
   projectId: number,
@@ -202,9 +202,9 @@ export async function mergedSegment(
 }
 
 /**
- * Replaces segments by the one they were merged into, in a transaction that has locked the project. Where
- * one of them has been deleted meanwhile, the others stay; and all do where other segments have got slots
- * meanwhile, with which the project's would be too many.
+ * Replaces segments by the one they were merged into, in a transaction that has locked the project. Does
+ * nothing if one of them was deleted in the meantime, or if other segments got so many slots that the project
+ * would have too many.
  */
 export async function replaceSegments(
   tx: Sql,

@@ -2,19 +2,19 @@ import { zstdDecompressSync } from "node:zlib";
 import type { ByteReader, ByteWriter } from "./byte_stream.ts";
 import { zstdFrame } from "./zstd_frame.ts";
 
-/** Codes of how bytes are stored. Append only. */
+/** How bytes are stored. Append only. */
 const SAME = 0;
 const PLAIN = 1;
 const ZSTD = 2;
 
-/** For fewer bytes zstd's own frame takes more than it saves. */
+/** For fewer bytes, zstd's frame takes more than it saves. */
 const ZSTD_BYTES_MIN = 32;
 /** The smallest chunk size that zstd accepts for its output. */
 const CHUNK_BYTES_MIN = 64;
 /** zstd must save at least a sixteenth to be worth the decompression. */
 const ZSTD_SHARE_MAX = 15 / 16;
 
-/** Writes bytes: as a single one if all are equal, else compressed by zstd where that is worth it. */
+/** Writes bytes: a single one if all are equal, else compressed by zstd if that is worth it. */
 export function squeeze(writer: ByteWriter, bytes: Uint8Array): void {
   const first = bytes[0] ?? 0;
   let same = 0;
@@ -34,13 +34,13 @@ export function squeeze(writer: ByteWriter, bytes: Uint8Array): void {
 
 /** Bytes that `squeeze` wrote, not decompressed yet. */
 export interface Squeezed {
-  /** The value of every byte; null: they differ. */
+  /** The value of all bytes; null: they differ. */
   readonly same: number | null;
   /** Decompresses them. */
   readonly bytes: () => Uint8Array;
 }
 
-/** Reads what `squeeze` wrote for `length` bytes; they are decompressed when they are asked for. */
+/** Reads what `squeeze` wrote for `length` bytes; decompresses on demand. */
 export function readSqueezed(reader: ByteReader, length: number): Squeezed {
   const kind = reader.u8();
   if (kind === SAME) {
@@ -48,7 +48,7 @@ export function readSqueezed(reader: ByteReader, length: number): Squeezed {
     return { same, bytes: () => new Uint8Array(length).fill(same) };
   }
   if (kind !== PLAIN && kind !== ZSTD) {
-    throw new Error(`Bytes are stored in an unknown way: ${kind}`);
+    throw new Error(`Unknown encoding of bytes: ${kind}`);
   }
   const stored = reader.bytes(reader.varint());
   if (kind === PLAIN) return { same: null, bytes: () => stored };

@@ -3,23 +3,23 @@ const MEBIBYTE = 1024 * 1024;
 
 /** At least this many segments of about one size are merged, into one of at most `SEGMENT_EVENTS_MAX` events. */
 export const SEGMENTS_MERGED = 8;
-/** Spans of time of which segments are merged before those of the project are listed anew. */
+/** Spans of time whose segments are merged before the segments of the project are listed again. */
 export const MERGES_AT_ONCE_MAX = 100;
 export const SEGMENT_EVENTS_MAX = 262_144;
-/** A segment whose distinct texts take more bytes than this is not merged. */
+/** A segment with more bytes of distinct texts is not merged. */
 export const SEGMENT_TEXT_BYTES_MAX = 64 * MEBIBYTE;
-/** A block is read as a whole: its maximum of events, and the bytes of texts it should stay below. */
+/** A block is read as a whole: its maximum number of events, and the bytes of text it aims to stay below. */
 export const BLOCK_EVENTS_MAX = 16_384;
 export const BLOCK_TEXT_BYTES_AIM = 4 * MEBIBYTE;
-/** Properties that have a column of their own in segments of a project: those that were frequent first. */
+/** Properties per project with a column of their own in segments: the first that become frequent. */
 export const PROPERTY_SLOTS_MAX = 64;
-/** Events of a segment that such a property is on at least. */
+/** The least events of a segment that such a property is on. */
 export const PROPERTY_SLOT_EVENTS_MIN = 256;
-/** Events of a segment with such columns at least: merging makes them, so that the projection need not. */
+/** The least events of a segment with such columns: only merging makes them, not the projection. */
 export const SLOTTED_EVENTS_MIN = BLOCK_EVENTS_MAX;
 /** The longest key that gets a slot, as JSON. */
 export const PROPERTY_SLOT_KEY_BYTES_MAX = 200;
-/** Different keys of a segment's properties that are counted, which takes 100 bytes each; others get no slot. */
+/** Distinct property keys that are counted per segment, at 100 bytes each; others get no slot. */
 export const PROPERTY_KEYS_COUNTED_MAX = 65_536;
 /** How long work on segments runs before it yields to the event loop. */
 export const YIELD_MS = 3;
@@ -27,7 +27,7 @@ export const YIELD_MS = 3;
 export const SEGMENT_SPAN_MS = 2 ** 31;
 /** Bytes of segments that one statement fetches; a single column may exceed this. */
 export const FETCH_BYTES_AIM = 16 * MEBIBYTE;
-/** About how many bytes of small segments, or blocks of them, one statement stores or reads whole. */
+/** About how many bytes of small segments, or of their blocks, one statement stores or reads. */
 export const SMALL_BYTES_AIM = 4 * MEBIBYTE;
-/** About how many of somebody's events that lie far apart are read at once: each may take 64 KiB. */
+/** About how many of an actor's scattered events are read at once: each may take 64 KiB. */
 export const SPAN_EVENTS_AIM = 250;

@@ -66,7 +66,7 @@ export interface WantedBlocks extends StoredHead {
   readonly blocks: Blocks;
 }
 
-/** One column of the wanted blocks of one segment; `segment` is its place among those asked for. */
+/** One column of the wanted blocks of one segment; `segment` is its place in `wanted`. */
 interface ColumnSpan {
   readonly segment: number;
   readonly column: ColumnName;
@@ -103,7 +103,7 @@ export async function fetchBlocks(
       arrayLiteral(batch.map(({ from }) => from)),
       arrayLiteral(batch.map(({ bytes }) => bytes)),
     ]);
-    if (rows.length < batch.length) throw new SegmentsGone("Segments are gone");
+    if (rows.length < batch.length) throw new SegmentsGone("Segments were replaced or deleted");
     for (const [number, bytes] of rows) {
       const { segment, column } = batch[numberOf(number!) - 1]!;
       fetched[segment]!.set(column, bytes!);
@@ -119,9 +119,9 @@ export async function fetchBlocks(
 }
 
 /**
- * Fetches these columns of these blocks, and yields a reader of each entry of `wanted`, in its order. Small ones
- * are fetched together, and no more is held than a few mebibytes, or what a single entry takes. See `fetchBlocks`.
- * It yields to the event loop between two entries.
+ * Fetches these columns of these blocks, and yields a reader of each entry of `wanted`, in its order. Small
+ * ones are fetched together; only a few mebibytes, or one entry, are held at a time. Yields to the event loop
+ * between entries. See `fetchBlocks`.
  */
 export async function* eachFetched(
   sql: Sql,

@@ -13,11 +13,11 @@ export interface TextColumn {
   readonly bytes: Uint8Array;
 }
 
-/** How an event's text is found: by a stored code, or by its number in a key column. Append only. */
+/** How a text is stored: by code, or by the event's number in a key column. Append only. */
 const CODED = 0;
 const KEYED = 1;
 
-/** Maps each key, ascending, to the code of its text; null where one key goes with two texts. */
+/** Maps each key, ascending, to the code of its text; null: a key has two texts. */
 function codesOfKeys(codes: Int32Array, keys: Int32Array): Map<number, number> | null {
   const codeOf = new Map<number, number>();
   let [lastKey, lastCode] = [NaN, NaN];
@@ -57,7 +57,7 @@ export function writeTexts(
 /** A list of codes by key may have at most this many unused places. */
 const UNUSED_PLACES_MAX = 65_536;
 
-/** Returns a lookup of codes by key: in a list where the keys lie close together, as they mostly do. */
+/** Returns a lookup of codes by key: an array if the keys are close together, as they mostly are. */
 function codeByKey(keys: Int32Array, codes: Int32Array, min: number, max: number) {
   if (max - min >= keys.length + UNUSED_PLACES_MAX) {
     const codeOf = new Map<number, number>();
@@ -69,7 +69,7 @@ function codeByKey(keys: Int32Array, codes: Int32Array, min: number, max: number
   return (key: number) => codeOf[key - min]!;
 }
 
-/** Returns the code of each event, given its key, the stored keys and the code of each of these. */
+/** Returns the code of each event from its key, by the stored keys and their codes. */
 function codesByKey(
   storedKeys: StoredIntegers,
   values: StoredIntegers,
@@ -100,9 +100,9 @@ export function emptyTexts(events: number): TextColumn {
   return { codes: new Int32Array(events), ends: new Uint32Array(0), bytes: new Uint8Array(0) };
 }
 
-/** A stored text column, decoded when it is asked for. */
+/** A stored text column, decoded on demand. */
 interface StoredTexts {
-  /** Returns the texts of all events; `keys`: the same key column as when they were written. */
+  /** Returns the texts of all events; `keys`: the key column they were written with. */
   all(keys: Int32Array | null): TextColumn;
   /** Returns the texts of the events at these places; `keys`: their part of the key column. */
   at(places: Uint32Array, keys: Int32Array | null): TextColumn;
@@ -120,7 +120,7 @@ function readEnds(lengths: StoredIntegers): Uint32Array {
 export function readTexts(reader: ByteReader): StoredTexts {
   const kind = reader.u8();
   if (kind !== CODED && kind !== KEYED) {
-    throw new Error(`Texts are stored in an unknown way: ${kind}`);
+    throw new Error(`Unknown encoding of texts: ${kind}`);
   }
   const storedKeys = kind === KEYED ? readIntegers(reader) : null;
   const values = readIntegers(reader);
@@ -133,7 +133,7 @@ export function readTexts(reader: ByteReader): StoredTexts {
       ? { ...emptyTexts(0), codes }
       : { codes, ends: ends(), bytes: bytes.bytes() };
   const given = (keys: Int32Array | null): Int32Array => {
-    if (keys === null) throw new Error("Texts are stored by keys, which are not known");
+    if (keys === null) throw new Error("Texts are stored by key, and no keys were given");
     return keys;
   };
   return {

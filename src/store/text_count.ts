@@ -1,14 +1,14 @@
 import type { BlockColumns, CodedColumn } from "./journal_events.ts";
 import { TEXT_COLUMNS } from "./segment_columns.ts";
 
-/** Counts the characters of events' texts as they are held: a text that several events have counts once. */
+/** Counts the characters of events' texts in memory: a text that several events share counts once. */
 export class TextCount {
   readonly #columns: readonly CodedColumn[];
-  /** By column, where the values that several events may have begin among those of all columns. */
+  /** By column, the number of its first shared value among those of all columns. */
   readonly #starts: readonly number[];
-  /** By such a value, the round in which it was counted last. */
+  /** By shared value, the round in which it was last counted. */
   readonly #countedIn: Uint32Array;
-  /** The characters of texts that all events have. */
+  /** The characters of texts that all events share. */
   readonly #shared: number;
   #round = 1;
   #isSharedCounted = false;
@@ -44,7 +44,7 @@ export class TextCount {
     return characters;
   }
 
-  /** Begins anew, as if no event had been counted. */
+  /** Starts over, as if no event had been counted. */
   clear(): void {
     this.#round++;
     this.#isSharedCounted = false;

@@ -1,21 +1,21 @@
 import type { TextColumn } from "./text_codec.ts";
 import { TextMap } from "./text_map.ts";
 
-/** Equal texts are looked for only where the columns hold at most this many texts per event. */
+/** Equal texts are searched for only if the columns hold at most this many texts per event. */
 const DISTINCT_SHARE_MAX = 0.9;
-/** One character per byte, so that texts are equal exactly where their bytes are. */
+/** One character per byte, so that texts are equal exactly if their bytes are. */
 const BYTES = new TextDecoder("latin1");
 
 function renumber(codes: Int32Array, codeOf: Int32Array, into: Int32Array): void {
   for (let i = 0; i < into.length; i++) into[i] = codeOf[codes[i]!]!;
 }
 
-/** Merges several text columns into one; equal texts become one where the comparison is worth it. */
+/** Merges several text columns into one; equal texts become one if comparing them is worth it. */
 export class TextGatherer {
   /** The codes of all columns' events, one column after the other: see `TextColumn`. */
   readonly #codes: Int32Array;
   readonly #bytes: readonly Uint8Array[];
-  /** By code, where the text lies: the column whose bytes hold it, its start and its end there. */
+  /** By code, the location of the text: its column, and its start and end in the bytes. */
   readonly #columns: Int32Array;
   readonly #from: Uint32Array;
   readonly #to: Uint32Array;

@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto";
 
-/** V8 hashes longer texts by their length alone: a map of them compares each with all of its length. */
+/** V8 hashes longer texts by their length only, so a map would compare each with all others of its length. */
 const HASHED_LENGTH_MAX = 16_383;
 
-/** A map whose keys are texts: found in a time that grows with the text's length, however alike the texts are. */
+/**
+ * A map with texts as keys. The time of a lookup grows with the length of the text only, however similar the
+ * texts are.
+ */
 export class TextMap<V> {
   readonly #lengthMax: number;
   readonly #values = new Map<string, V>();
   /** Those of long texts, by their digests. */
   readonly #long = new Map<string, V>();
 
-  /** @param lengthMax longer texts are not kept, but their digests */
+  /** @param lengthMax of longer texts, only digests are kept */
   constructor(lengthMax = HASHED_LENGTH_MAX) {
     this.#lengthMax = Math.min(lengthMax, HASHED_LENGTH_MAX);
   }

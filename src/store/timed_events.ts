@@ -5,7 +5,7 @@ import type { SegmentReader } from "./segment_reader.ts";
 import { eachFetched, fetchHeads, type WantedBlocks } from "./stored_segments.ts";
 import { ID_BYTES, uuidOf } from "./id_codec.ts";
 
-/** An event, reduced to what sessions and rollups are made of. */
+/** An event, reduced to what sessions and rollups need. */
 export interface TimedEvent {
   readonly identity: number;
   readonly ms: number;
@@ -21,7 +21,7 @@ export interface TimedEvent {
   readonly isPassive: boolean;
 }
 
-/** Which events are visited; without a member, all. */
+/** Which events are visited; an absent member does not restrict. */
 export interface EventSelection {
   readonly identities?: ReadonlySet<number>;
   readonly beforeMs?: number;

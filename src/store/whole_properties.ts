@@ -2,10 +2,12 @@ import { MemberScanner } from "./json_members.ts";
 import { type SlotName, SLOTS, type TextName } from "./segment_columns.ts";
 import type { TextColumn } from "./text_codec.ts";
 
-/** Stands in a template for a value that lies in a slot: JSON never has this character unescaped. */
+/**
+ * Marks, in a template, the place of a value that is in a slot; JSON never contains this character unescaped.
+ */
 export const HOLE = "\u0001";
 
-/** Events whose properties lie in templates and slots: see property_split.ts. */
+/** Events whose properties are in templates and slots: see property_split.ts. */
 interface SlottedEvents {
   /** The property of each slot: see `SegmentHead`. */
   readonly slotKeys: readonly string[];
@@ -43,8 +45,7 @@ function keysOfHoles(template: string): string[] {
 }
 
 /**
- * Decodes the whole properties of events, the JSON text that they were sent with, in steps of one column each.
- * Returns a lookup of them.
+ * Reassembles the whole properties of events, as JSON text, in steps of one column each. Returns a lookup.
  */
 export function* wholeProperties(events: SlottedEvents): Generator<void, TextLookUp> {
   const templates = events.texts("properties");
@@ -55,7 +56,7 @@ export function* wholeProperties(events: SlottedEvents): Generator<void, TextLoo
     valuesOf.set(key, textLookUp(events.texts(SLOTS[slot]!)));
   }
   if (valuesOf.size === 0) return templateAt;
-  /** By template: what is between its holes, and the values that fill them. */
+  /** By template: the texts between its holes, and the lookups that fill them. */
   const parsed: { readonly between: string[]; readonly values: TextLookUp[] }[] = [];
   return (at) => {
     const template = templateAt(at);
@@ -64,7 +65,7 @@ export function* wholeProperties(events: SlottedEvents): Generator<void, TextLoo
       between: template.split(HOLE),
       values: keysOfHoles(template).map((key) => valuesOf.get(key)!),
     };
-    // A text that is no JSON may have the character itself; it has no holes.
+    // A text that is not JSON may contain the character itself; it has no holes.
     if (values.length !== between.length - 1) return template;
     let whole = between[0]!;
     for (let i = 0; i < values.length; i++) whole += values[i]!(at)! + between[i + 1]!;

@@ -122,7 +122,7 @@ Deno.test("journal block: columns that do not fit its events are refused, howeve
   }
 });
 
-Deno.test("journal block: a column of no event is refused, whichever way it is written", () => {
+Deno.test("journal block: an unknown column is refused, whichever way it is written", () => {
   const block = encodeBlock([newRow(), newRow()]);
   const ways: [string, (value: unknown) => unknown][] = [
     ["same", (value) => value],
