@@ -1,6 +1,7 @@
 /** Looks whether what an alert waits for holds, and says it with its number. */
 
 import type { Project } from "../auth/projects.ts";
+import { INSIGHT_CAUSES_MAX } from "../limits.ts";
 import { windowMs } from "../query/window.ts";
 import { counted } from "../number_words.ts";
 import type { AlertCause } from "./alert_definition.ts";
@@ -183,8 +184,6 @@ interface Finding {
   readonly text: string;
 }
 
-const FINDINGS_LOOKED_AT = "10";
-
 async function lookFindings(
   { reads, project, nowMs }: Looking,
   { score, filters, segment }: Cause<"finding">,
@@ -196,7 +195,7 @@ async function lookFindings(
   const params = {
     from: from.toString(),
     to: to.toString(),
-    limit: FINDINGS_LOOKED_AT,
+    limit: String(INSIGHT_CAUSES_MAX),
     ...filters.length === 0 ? {} : { filters: JSON.stringify(filters) },
     ...segment === null ? {} : { segment },
   };

@@ -1,6 +1,7 @@
 /** What an alert makes of a figure while events wait to be counted. */
 import assert from "node:assert/strict";
 import type { Project } from "../../src/auth/projects.ts";
+import { INSIGHT_CAUSES_MAX } from "../../src/limits.ts";
 import { look } from "../../src/told/alert_check.ts";
 import type { AlertCause } from "../../src/told/alert_definition.ts";
 import type { AlertQuestion } from "../../src/told/alert_question.ts";
@@ -51,4 +52,23 @@ Deno.test("alerts: a fall is not known while events wait to be counted; a rise i
     assert.deepEqual(await looked(on, value, false), counted, of);
     assert.deepEqual(await looked(on, value, true), waiting, of);
   }
+});
+
+Deno.test("alerts: every finding of the insights is looked at", async () => {
+  const found = Array.from({ length: INSIGHT_CAUSES_MAX }, (_, i) => ({
+    metric: "visitors",
+    dimension: "path",
+    value: `/${i}`,
+    score: 100 - i,
+    text: `Finding ${i}.`,
+  }));
+  const reads = {
+    read: (_: unknown, __: string, { from, to, limit }: Record<string, string>) => {
+      const query = { from, to, timezone: "UTC", semantics: "x" };
+      return Promise.resolve({ findings: found.slice(0, Number(limit)), query, pending: 0 });
+    },
+  } as unknown as ToldReads;
+  const cause: AlertCause = { kind: "finding", score: 0, filters: [], segment: null };
+  const { noticed } = await look({ reads, project: PROJECT, nowMs: NOW }, cause);
+  assert.equal(noticed.length, found.length);
 });
