@@ -218,8 +218,8 @@ async function sectionOf(
   { definition, slot, timezone, address }: Telling,
 ): Promise<Section> {
   const { every } = definition;
-  const days = toldDays({ every }, slot);
-  const before = toldDays({ every }, { date: days.from });
+  const days = toldDays({ every }, slot, timezone);
+  const before = toldDays({ every }, { date: days.from }, timezone);
   const params = paramsOf(definition, days, timezone, project);
   // As many days before a month are none of the calendar's.
   const compare = every === "monthly" ? JSON.stringify(datesOf(before)) : "previous";

@@ -64,8 +64,10 @@ export function nextSlot(times: DigestTimes, timezone: string, nowMs: number): S
 export function toldDays(
   { every }: Pick<DigestTimes, "every">,
   { date }: Pick<Slot, "date">,
+  timezone: string,
 ): ToldDays {
-  const to = date.subtract({ days: 1 });
+  // The last day that there was: Samoa had no 30 December 2011.
+  const to = date.toZonedDateTime(timezone).subtract({ nanoseconds: 1 }).toPlainDate();
   switch (every) {
     case "daily":
       return { from: to, to };

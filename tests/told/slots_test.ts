@@ -78,10 +78,21 @@ Deno.test("slots: a date that a place has skipped has one moment all the same", 
 
 Deno.test("slots: whole days, weeks and months before the one on which it is sent", () => {
   const days = (times: typeof DAILY | typeof WEEKLY | typeof MONTHLY, now: string) => {
-    const { from, to } = toldDays(times, lastSlot(times, "UTC", ms(now)));
+    const { from, to } = toldDays(times, lastSlot(times, "UTC", ms(now)), "UTC");
     return [from.toString(), to.toString()];
   };
   assert.deepEqual(days(DAILY, "2026-03-01T09:00:00Z"), ["2026-02-28", "2026-02-28"]);
   assert.deepEqual(days(WEEKLY, "2026-11-25T09:00:00Z"), ["2026-11-16", "2026-11-22"]);
   assert.deepEqual(days(MONTHLY, "2028-03-10T09:00:00Z"), ["2028-02-01", "2028-02-29"]);
+});
+
+Deno.test("slots: the day before a date is the last one that the zone had", () => {
+  const told = (now: string) => {
+    const slot = lastSlot(DAILY, "Pacific/Apia", ms(now));
+    const { from, to } = toldDays(DAILY, slot, "Pacific/Apia");
+    return [from.toString(), to.toString()];
+  };
+  // 08:00 of the 31st at UTC+14, the day after the 29th.
+  assert.deepEqual(told("2011-12-30T18:00:00Z"), ["2011-12-29", "2011-12-29"]);
+  assert.deepEqual(told("2011-12-31T18:00:00Z"), ["2011-12-31", "2011-12-31"]);
 });
