@@ -1,3 +1,5 @@
+import { moveDigests } from "../auth/zone_change.ts";
+import { holdProject } from "../db/held_project.ts";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import { nounOf } from "../number_words.ts";
@@ -101,8 +103,9 @@ UPDATE projects p SET (name, site_url, site_url_by_operator, timezone, allowed_o
   retention_days) = (w.name, w.site_url, w.site_url_by_operator, w.timezone, w.allowed_origins,
   w.ip_storage, w.retention_days)
 FROM jsonb_populate_record(NULL::projects, $2::text::jsonb) w
-WHERE p.public_id = $1::text AND NOT EXISTS (
-  SELECT FROM event_ids e WHERE e.project_id = p.project_id)`;
+WHERE p.project_id = $1::int AND NOT EXISTS (
+  SELECT FROM event_ids e WHERE e.project_id = p.project_id)
+RETURNING p.timezone`;
 
 /** Makes the project that an archive's project is restored as; an existing empty one takes its settings. */
 export async function restoreProject(
@@ -117,6 +120,12 @@ export async function restoreProject(
     return await restoreRows(sql, archivedTable("projects")!, null, [JSON.stringify(own)]);
   }
   if (there.archive !== archive) throw notBeingRestored();
-  await sql.query(TAKE_OVER, [as, JSON.stringify(own)]);
+  const { project_id } = there;
+  await sql.transaction(async (tx) => {
+    const before = await holdProject(tx, project_id);
+    const params = [project_id, JSON.stringify(own)];
+    const [taken] = await tx.query<{ timezone: string }>(TAKE_OVER, params);
+    if (taken !== undefined) await moveDigests(tx, project_id, before, taken.timezone);
+  });
   return { added: 0, same: 1, left: [] };
 }
