@@ -1,5 +1,6 @@
 import type { Project } from "../auth/projects.ts";
 import { counted } from "../number_words.ts";
+import { Problem } from "../problem.ts";
 import type { Warning } from "../query/warnings.ts";
 import {
   type AskedSpan,
@@ -180,7 +181,17 @@ interface Telling {
   readonly timezone: string;
   /** Where the dashboard stands, without a slash at the end. */
   readonly address: string;
+  readonly isTest: boolean;
 }
+
+const notCounted = ({ name }: Project) =>
+  new Problem(
+    "overloaded",
+    `Events of the days that it tells of are still being counted in ${
+      plainLine(name)
+    }. It is sent ` +
+      "once they are.",
+  );
 
 const isOfHours = ({ query }: ReplyFrame) =>
   (query["warnings"] as readonly Warning[] | undefined ?? []).some(({ code, parameter }) =>
@@ -215,17 +226,20 @@ async function overviewOf(
 async function sectionOf(
   reads: ToldReads,
   project: Project,
-  { definition, slot, timezone, address }: Telling,
+  { definition, slot, timezone, address, isTest }: Telling,
 ): Promise<Section> {
   const { every } = definition;
   const days = toldDays({ every }, slot, timezone);
   const before = toldDays({ every }, { date: days.from }, timezone);
+  const spans = [spanOf(days, timezone), spanOf(before, timezone)] as const;
+  // A mail is not corrected; who asks for a test wants it now.
+  const whole = { fromMs: spans[1].fromMs, toMs: spans[0].toMs };
+  if (!isTest && await reads.isBehind(project, whole)) throw notCounted(project);
   const params = paramsOf(definition, days, timezone, project);
   // As many days before a month are none of the calendar's.
   const compare = every === "monthly" ? JSON.stringify(datesOf(before)) : "previous";
   const overview = await overviewOf(reads, project, every, { ...params, compare });
   const { kpis, chart } = overview;
-  const spans = [spanOf(days, timezone), spanOf(before, timezone)] as const;
   const asked = await askedFigures(reads, project, definition, spans);
   const rankings = await rankingsOf(reads, project, params);
   const limit = String(DIGEST_FINDINGS);
@@ -250,16 +264,15 @@ async function sectionOf(
   };
 }
 
-/** A digest as it is told at a slot. Throws Problem, as the reads do. */
+/** A digest as it is told at a slot. Throws Problem, as the reads do, and while its days are being counted. */
 export async function digestMessage(
   reads: ToldReads,
-  { slug, projects, isTest, ...telling }: Telling & {
+  { slug, projects, ...telling }: Telling & {
     readonly slug: string;
     readonly projects: readonly Project[];
-    readonly isTest: boolean;
   },
 ): Promise<Message> {
-  const { definition: { title } } = telling;
+  const { definition: { title }, isTest } = telling;
   const sections: Section[] = [];
   // One after the other: nobody waits, and other reads do.
   for (const project of projects) {

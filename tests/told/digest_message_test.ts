@@ -4,7 +4,7 @@ import { createSealer } from "../../src/auth/sealed_value.ts";
 import type { Project } from "../../src/auth/projects.ts";
 import { DigestBody } from "../../src/told/digest_definition.ts";
 import { digestMessage } from "../../src/told/digest_message.ts";
-import type { ToldReads } from "../../src/told/told_reads.ts";
+import type { ReadSpan, ToldReads } from "../../src/told/told_reads.ts";
 import { ToldRunner } from "../../src/told/told_runner.ts";
 import { sharedPeopleApp } from "../support/people_database.ts";
 
@@ -51,6 +51,25 @@ async function askedOf(every: string, date: string) {
     .map(([, , { from, to }]) => [from, to]);
   return { kpis, spans, link: new URL(section!.url).searchParams.get("compare") };
 }
+
+Deno.test("digests: one whose days wait to be counted is not made; a test is", async () => {
+  const spans: ReadSpan[] = [];
+  const isBehind = (_: Project, span: ReadSpan) => {
+    spans.push(span);
+    return Promise.resolve(true);
+  };
+  const made = (isTest: boolean) =>
+    digestMessage({ ...emptyReads(() => {}), isBehind }, {
+      ...{ slug: "a", definition: DigestBody.parse({ title: "A", every: "weekly" }), isTest },
+      projects: [{ id: "prj_a", name: "A", timezone: "UTC" } as unknown as Project],
+      slot: { date: Temporal.PlainDate.from("2026-03-02"), atMs: 0 },
+      ...{ timezone: "UTC", address: "https://stats.example" },
+    });
+  await assert.rejects(made(false), /still being counted in A\. It is sent once they are\.$/);
+  const [fromMs, toMs] = [Date.parse("2026-02-16"), Date.parse("2026-03-02")];
+  assert.deepEqual(spans, [{ fromMs, toMs }]);
+  assert.equal((await made(true)).isTest, true);
+});
 
 Deno.test("digests: a month is compared with the month before it, a week with the seven days", async () => {
   const midnight = (date: string) => `${date}T00:00:00.000Z`;

@@ -79,6 +79,7 @@ Deno.test("limits: a digest tells so many rows and findings, and what there is o
     const query = { project: id, from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
     const frame = { query: { ...query, timezone: "UTC", semantics: "x" }, pending: 0 };
     const reads = {
+      isBehind: () => Promise.resolve(false),
       read: (_: unknown, report: string) =>
         Promise.resolve({ ...replies[report] as object, ...frame }),
     } as unknown as ToldReads;
