@@ -136,7 +136,7 @@ async function lookUnusual(
     over: said,
     figures: [figureOf(question, found, expected)],
     definition: `Compared with the mean of the same 24 hours of up to ${UNUSUAL_WEEKS} weeks ` +
-      `before, by a t-test with their own variance. ${semantics}`,
+      `before, by a t-test with their own variance, at least that of chance. ${semantics}`,
     span,
     place,
   };
