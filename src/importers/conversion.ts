@@ -3,7 +3,7 @@ import { EventIds } from "./event_ids.ts";
 import { FileProblem } from "./file_problem.ts";
 import { ROWS_LOOKED_AT } from "./importer_limits.ts";
 import type { InputFile } from "./input_file.ts";
-import { CUT_OFF, NOT_JSON } from "./json_rows.ts";
+import { CUT_OFF, LINE_CUT_OFF, NOT_JSON } from "./json_rows.ts";
 import type { ImportSource, MapContext, SourceRow } from "./source.ts";
 import { otherSource } from "./sources.ts";
 import type { RowRefusal } from "./text_lines.ts";
@@ -50,6 +50,9 @@ class Recognition {
     }
     if ("refused" in row && row.refused.code === CUT_OFF) {
       throw new FileProblem(row.file, "it ends before its array does: it is cut off.", row.line);
+    }
+    if ("refused" in row && row.refused === LINE_CUT_OFF && this.#anyJson) {
+      throw new FileProblem(row.file, "it ends within this row: it is cut off.", row.line);
     }
     if ("refused" in row && row.refused.code === NOT_JSON.code) this.#noJson ??= row;
     else this.#anyJson = true;

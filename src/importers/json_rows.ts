@@ -1,7 +1,13 @@
 import { isMembers, parseJson } from "../json_text.ts";
 import { ROW_CONTAINERS_MAX, ROW_LENGTH_UNSCANNED, ROW_LEVELS_MAX } from "./importer_limits.ts";
 import { type ByteSource, continued } from "./input_file.ts";
-import { type RowRefusal, type RowText, textLines, UnfinishedRow } from "./text_lines.ts";
+import {
+  type RowRefusal,
+  type RowText,
+  textLines,
+  UnfinishedRow,
+  WRONG_ENCODING,
+} from "./text_lines.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -51,8 +57,25 @@ function holdsTooMuch(text: string): boolean {
   return false;
 }
 
+/** Why a last line that cannot be read is refused. */
+export const LINE_CUT_OFF: RowRefusal = {
+  code: NOT_JSON.code,
+  message: `${NOT_JSON.message} The file ends in it: it seems to be cut off.`,
+};
+
 /** Parses a row's text as an object. */
 function parseRow(row: RowText): Row {
+  const { line, isUnended } = row;
+  const parsed = parsedText(row);
+  if (isUnended !== true || !("refused" in parsed)) return parsed;
+  const { refused } = parsed;
+  return {
+    line,
+    refused: refused === NOT_JSON || refused === WRONG_ENCODING ? LINE_CUT_OFF : refused,
+  };
+}
+
+function parsedText(row: RowText): Row {
   if ("refused" in row) return row;
   const { line, text } = row;
   if (holdsTooMuch(text)) return { line, refused: TOO_MUCH };

@@ -3,8 +3,11 @@ import { type ByteSource, joined } from "./input_file.ts";
 
 /** A row of a file before it is parsed: its text, or why there is none. */
 export type RowText =
-  | { readonly line: number; readonly text: string }
-  | { readonly line: number; readonly refused: RowRefusal };
+  & {
+    readonly line: number; /** The file ends in it, without a line break. */
+    readonly isUnended?: true;
+  }
+  & ({ readonly text: string } | { readonly refused: RowRefusal });
 
 /** Why a row cannot be taken. */
 export interface RowRefusal {
@@ -15,7 +18,8 @@ export interface RowRefusal {
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-const WRONG_ENCODING: RowRefusal = {
+/** Why a row whose bytes are no text is refused. */
+export const WRONG_ENCODING: RowRefusal = {
   code: "invalid_encoding",
   message: "The row is not UTF-8.",
 };
@@ -158,5 +162,5 @@ export async function* textLines(source: ByteSource, bytesMax: number): AsyncGen
     rest.add(chunk.slice(last + 1));
     yield rows;
   }
-  if (!rest.empty) yield [rest.finish(line)];
+  if (!rest.empty) yield [{ ...rest.finish(line), isUnended: true }];
 }

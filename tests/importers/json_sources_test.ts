@@ -359,13 +359,16 @@ Deno.test("a file of another product is recognised and said", async () => {
   }
 });
 
-Deno.test("a short file of another kind, and an array that is cut off, stop the import", async () => {
+Deno.test("a short file of another kind, an array and a line that are cut off stop the import", async () => {
   const matomo = JSON.stringify([matomoVisit(), matomoVisit()]);
+  const line = JSON.stringify({ ...ga4Event(), event_name: "käufe" });
   const cases: [ImportSource, string, RegExp][] = [
     [GA4, "a,b\n1,2\n", /^f: none of its rows can be read \(The row is not valid JSON\.\)/],
     [UMAMI, matomo, /^f, line 1: its header is none of Umami's/],
     [GOATCOUNTER, matomo, /^f, line 1: its header is none of GoatCounter's/],
+    [GA4, "a,b\n1,2", /^f: none of its rows can be read \(The row is not valid JSON\.\)/],
     [MATOMO, matomo.slice(0, -30), /^f, line 1: it ends before its array does: it is cut off/],
+    [GA4, `${line}\n${line.slice(0, -30)}`, /^f, line 2: it ends within this row: it is cut off/],
   ];
   for (const [source, text, message] of cases) {
     await assert.rejects(convertedFiles(source, [textFile("f", text)]), ({ message: said }) => {
@@ -373,6 +376,11 @@ Deno.test("a short file of another kind, and an array that is cut off, stop the 
       return true;
     });
   }
+  const bytes = new TextEncoder().encode(`${line}\n${line.slice(0, line.indexOf("ä") + 1)}`);
+  await assert.rejects(
+    convertedFiles(GA4, [memoryFile("f", bytes.subarray(0, -1))]),
+    /^FileProblem: f, line 2: it ends within this row: it is cut off/,
+  );
   const files = [jsonLines("good.json", [ga4Event()]), textFile("other.csv", "a,b\n1,2\n")];
   for (const both of [files, files.toReversed()]) {
     await assert.rejects(convertedFiles(GA4, both), /^FileProblem: other\.csv: none of its rows/);
