@@ -27,7 +27,8 @@ export function processTerminal(): Terminal {
     errorIsTerminal: Deno.stderr.isTerminal(),
     columns: () => {
       try {
-        return Deno.consoleSize().columns;
+        // A terminal that nobody gave a size says 0, as those of `script` and `ssh -tt` do in scripts.
+        return Deno.consoleSize().columns || COLUMNS_UNKNOWN;
       } catch {
         return COLUMNS_UNKNOWN;
       }

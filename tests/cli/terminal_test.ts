@@ -17,6 +17,22 @@ Deno.test("tableText: columns are aligned, nothing trails, null is a dash", () =
   assert.equal(text, "*ID     NAME*\nprj_1  x\np      –\n");
 });
 
+Deno.test({
+  name: "processTerminal: a terminal that says 0 columns is as wide as one of an unknown width",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    const module = new URL("../../src/cli/terminal.ts", import.meta.url).href;
+    const shown = `import { processTerminal } from "${module}"; ` +
+      "console.log(`columns ${processTerminal().columns()}`)";
+    const { stdout } = await new Deno.Command("script", {
+      args: ["-qec", 'stty cols 0; "$DENO" eval "$SHOWN"', "/dev/null"],
+      env: { DENO: Deno.execPath(), SHOWN: shown },
+      stdin: "null",
+    }).output();
+    assert.match(new TextDecoder().decode(stdout), /columns 80\b/);
+  },
+});
+
 Deno.test("createProgress: silent where no person looks", () => {
   const terminal = new CapturedTerminal(true, false);
   const progress = createProgress(terminal, "Seeding", 10, () => 0);
