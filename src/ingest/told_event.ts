@@ -130,7 +130,11 @@ function toldTimes(
   const code = codeOf(CLOCK_CODES, clock, "clock");
   if (code !== null) {
     if (timestampMs === null) {
-      throw new RejectedEvent("invalid_timestamp", "With a clock, give the time.", "timestamp");
+      throw new RejectedEvent(
+        "invalid_timestamp",
+        "The time is missing, or none can be read.",
+        "timestamp",
+      );
     }
     if (timestampMs > nowMs + FUTURE_TOLERATED_MS) {
       throw new RejectedEvent("invalid_timestamp", "The time lies in the future.", "timestamp");

@@ -163,6 +163,8 @@ Deno.test("what a line tells is checked, and told by its place", () => {
   refused(server({ ingestedAt: "yesterday" }), "invalid_timestamp", "server.ingestedAt");
   refused({ ...server({}), clock: "sundial" }, "invalid_type", "clock");
   refused({ ...server({}), clock: "client" }, "invalid_timestamp", "timestamp");
+  const untimed = parseJson(lineOf({ ...server({}), clock: "client" }));
+  assert.throws(() => readLine(untimed, PLAIN, 0), /^RejectedEvent: The time is missing/);
   const late = new Date(ARRIVAL.receivedAtMs + 86_400_001).toISOString();
   refused({ ...server({}), clock: "client", timestamp: late }, "invalid_timestamp", "timestamp");
   refused({ ...server({}), sentTimestamp: {} }, "invalid_timestamp", "sentTimestamp");
