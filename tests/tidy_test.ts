@@ -67,11 +67,11 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   sdk: "",
   bundle_build: "db",
   server: "archive assistants audit auth clients config db http imported importers ingest limits " +
-    "mail notes number_words problem projection query recent_cache reports scans " +
-    "screenshots shares start_mistake timelines told upgrade",
+    "mail notes number_words problem project_values projection query recent_cache reports " +
+    "scans screenshots shares start_mistake timelines told upgrade",
   cli: "archive auth config config_variables db demo event_file http imported importers ingest " +
-    "json_text limits number_words pause postgres_url problem query reports server " +
-    "start_mistake store typed_command",
+    "json_text limits number_words pause postgres_url problem project_values query reports " +
+    "server start_mistake store typed_command",
 };
 /** Between domains only these are imported, and as types alone. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {

@@ -12,6 +12,7 @@ import { UnreadableFile } from "./line_file.ts";
 import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import { type SourceInput, type SourceLine, sourcePass } from "./source_lines.ts";
 import { counted, grouped } from "../number_words.ts";
+import { isTimezone } from "../project_values.ts";
 
 const DATABASE = /^postgres(?:ql)?:\/\//;
 
@@ -53,13 +54,8 @@ async function websiteOf(database: UmamiDatabase, named: string | null): Promise
 
 function timeZoneOf(call: Call): string | null {
   const zone = call.options.text("time-zone");
-  if (zone === null) return null;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: zone });
-    return zone;
-  } catch {
-    throw new UsageMistake(`--time-zone must be an IANA name such as Europe/Berlin, not ${zone}.`);
-  }
+  if (zone === null || isTimezone(zone)) return zone;
+  throw new UsageMistake(`--time-zone must be an IANA name such as Europe/Berlin, not ${zone}.`);
 }
 
 /** Opens the input, runs `work`, and closes the input. */

@@ -26,6 +26,7 @@ import {
 } from "../ingest/import_endpoint.ts";
 import { BODY_IDLE_MS_MAX, BODY_WIRE_BYTES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { isTimezone } from "../project_values.ts";
 import { grouped, nounOf } from "../number_words.ts";
 
 const Counts = z.array(z.object({ what: z.string(), count: z.int() }));
@@ -109,12 +110,11 @@ async function sourceFor(url: URL, file: BoundedFile): Promise<ImportSource> {
 function timeZoneOf(url: URL): string | null {
   const zone = url.searchParams.get("timeZone");
   if (zone === null || zone === "") return null;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: zone });
-    return zone;
-  } catch {
-    throw new Problem("invalid_parameter", "`timeZone` must be an IANA time zone.");
-  }
+  if (isTimezone(zone)) return zone;
+  const message = "Use an IANA time zone such as Europe/Berlin.";
+  throw new Problem("invalid_parameter", "`timeZone` must be an IANA time zone.", {
+    errors: [{ field: "timeZone", code: "invalid_parameter", message }],
+  });
 }
 
 /** A line, and the row of the file that it was made from. */

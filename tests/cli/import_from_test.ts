@@ -252,6 +252,7 @@ Deno.test("import --from: wrong usage, and files that are none", async () => {
         [["--from", "ga4", "-"], /name a file, not -/],
         [["--from", "ga4", "postgres://x"], /A database stands alone, and of Umami/],
         [["--from", "mixpanel", "--time-zone", "Middle/Earth", "x"], /--time-zone must be an IANA/],
+        [["--from", "mixpanel", "--time-zone", "+02:00", "x"], /--time-zone must be an IANA/],
         [["a", "b"], /Name one file/],
       ] as const
     ) {

@@ -106,11 +106,11 @@ Deno.test("a file of another product than was named is refused, and nothing of i
     400,
     "invalid_parameter",
   );
-  assertProblem(
-    await send(project, shopExport("mixpanel"), { timeZone: "Middle/Earth" }),
-    400,
-    "invalid_parameter",
-  );
+  for (const timeZone of ["Middle/Earth", "PST", "+02:00"]) {
+    const zone = await send(project, shopExport("mixpanel"), { timeZone });
+    assertProblem(zone, 400, "invalid_parameter");
+    assert.deepEqual(zone.body.errors.map((part: { field: string }) => part.field), ["timeZone"]);
+  }
   const { name, bytes } = shopExport("posthog");
   const cut = await send(project, { name, bytes: bytes.subarray(0, bytes.length - 30) }, {
     from: "posthog",
