@@ -60,7 +60,14 @@ async function plan(
   const projects = head.projects.map(({ id }) => ({ id, as: as ?? id }));
   const body = { archive: head.id, schema: head.schema, projects, dryRun };
   const path = "/v1/restorations";
-  return (await callApi<{ projects: Planned[] }>(connection, "POST", path, body)).projects;
+  try {
+    return (await callApi<{ projects: Planned[] }>(connection, "POST", path, body)).projects;
+  } catch (error) {
+    // What was typed is the option, of which the body has one member.
+    const [mistake] = error instanceof RequestRefused ? error.errors : [];
+    if (as === null || mistake?.field !== "projects.0.as") throw error;
+    throw new UsageMistake(`--project: ${mistake.message}`);
+  }
 }
 
 async function restoreRows(

@@ -84,6 +84,9 @@ onBothEngines(
           assert.equal(code, 1);
           assert.equal(result.error.code, "conflict");
           assert.match(result.error.detail, /prj_demo/);
+          const wrong = await cli(db.env, "restore", file, "--project", "prj/demo");
+          assert.equal(wrong.code, 2);
+          assert.match(wrong.result.error.detail, /^--project: Use letters, digits, _ and -/);
         });
       })
     );
