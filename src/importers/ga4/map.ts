@@ -36,12 +36,16 @@ const PLACED: ReadonlySet<string> = new Set([
 ]);
 const MICROSECONDS = 1000;
 
-/** Returns the value of the kind that is set. Whole numbers are text in BigQuery's JSON. */
+/** Returns a whole number, which is text in BigQuery's JSON; null where there is none. */
+function wholeOf(value: unknown): number | string | null {
+  const whole = textOf(value);
+  return whole !== null && Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
+}
+
+/** Returns the value of the kind that is set. */
 function valueOf(value: Members): unknown {
   if (typeof value.string_value === "string") return value.string_value;
-  const whole = textOf(value.int_value);
-  if (whole !== null) return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
-  return numberOf(value.double_value) ?? numberOf(value.float_value);
+  return wholeOf(value.int_value) ?? numberOf(value.double_value) ?? numberOf(value.float_value);
 }
 
 /** Returns parameters by their key. */
@@ -55,13 +59,16 @@ function parametersOf(list: unknown): Record<string, unknown> {
   return found;
 }
 
+/** The whole numbers of a purchase and of its items. */
+const WHOLE: ReadonlySet<string> = new Set(["total_item_quantity", "unique_items", "quantity"]);
+
 /** Returns the members of a purchase and its items that are set. */
 function shopOf(row: Members): Record<string, unknown> {
   const told = (members: Members) =>
     Object.fromEntries(
       Object.entries(present(members)).filter(([, value]) =>
         value !== "(not set)" && !(Array.isArray(value) && value.length === 0)
-      ),
+      ).map(([key, value]) => [key, WHOLE.has(key) ? wholeOf(value) : value]),
     );
   const ecommerce = told(membersOf(row.ecommerce));
   const items = Array.isArray(row.items) ? row.items.map((item) => told(membersOf(item))) : [];
