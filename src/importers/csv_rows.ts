@@ -176,6 +176,10 @@ export async function readCsv(
     throw new FileProblem(name, "it does not begin with a header of columns.", 1);
   }
   const columns = header.cells.map((cell) => cell.trim());
+  // All rows would be a part of the header, and nothing be imported without a word.
+  if (columns.some((column) => column.includes("\r"))) {
+    throw new FileProblem(name, "its lines end with CR alone; save it with LF or CR LF.", 1);
+  }
   async function* rows(): AsyncGenerator<Row[]> {
     yield others.map((record) => rowOf(columns, record));
     for await (const batch of records) yield batch.map((record) => rowOf(columns, record));

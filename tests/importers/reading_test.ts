@@ -132,6 +132,13 @@ Deno.test("CSV: a quote that never ends is told with the line on which it begins
   await assert.rejects(flat(table.rows), /f\.csv, line 3: the quoted cell does not end/);
 });
 
+Deno.test("CSV: lines that end with CR alone are no header without rows", async () => {
+  await assert.rejects(
+    readCsv("f.csv", chunks(encode("a,b\r1,2\r"), 4), 100),
+    /f\.csv, line 1: its lines end with CR alone/,
+  );
+});
+
 Deno.test("CSV: an empty file has no header", async () => {
   await assert.rejects(readCsv("f.csv", chunks(encode(""), 4), 100), /f\.csv: it is empty/);
 });
