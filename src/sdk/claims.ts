@@ -48,13 +48,13 @@ function leaseClaims(store: Store): Claims {
 
   function renew(queue: string) {
     leases.set(queue, Date.now() + LEASE_MS);
-    store.set(nameOf(queue), `${leases.get(queue)}`);
+    store.set(nameOf(queue), leases.get(queue));
   }
 
   if (store.shared) {
     setInterval(() => {
       [...leases.keys()].filter(holds).forEach(renew);
-      store.keys().filter((name) => /^lease/.test(name) && isFree(name)).forEach(store.remove);
+      store.keys().filter((name) => /^lease/.test(name) && isFree(name)).forEach(store.delete);
     }, RENEWAL_MS);
   }
 
@@ -66,7 +66,7 @@ function leaseClaims(store: Store): Claims {
     },
     has: holds,
     release() {
-      [...leases.keys()].filter(holds).map(nameOf).forEach(store.remove);
+      [...leases.keys()].filter(holds).map(nameOf).forEach(store.delete);
       leases.clear();
     },
   };

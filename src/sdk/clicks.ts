@@ -39,8 +39,8 @@ function positionOf(event: MouseEvent, path: readonly Element[], documentWidth: 
     y += scrollY;
   }
   return {
-    x: +Math.min(Math.max(x / documentWidth, 0), 1).toFixed(4),
-    y: Math.round(Math.max(y, 0)),
+    x: +Math.max(Math.min(x / documentWidth, 1), 0).toFixed(4),
+    y: Math.max(Math.round(y), 0),
     fixed,
   };
 }

@@ -62,7 +62,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
     backoffMs = ceilingMs * (0.5 + Math.random() / 2);
     // The timer was set before it, for less patience.
     stopTimer();
-    if (retryAfter) store.set(`pause|${apiKey}`, `${Date.now() + lastsMs(retryAfter)}`);
+    if (retryAfter) store.set(`pause|${apiKey}`, Date.now() + lastsMs(retryAfter));
   });
   const stopTimer = () => timer = clearTimeout(timer) as undefined;
 

@@ -20,8 +20,8 @@ let first: string | undefined;
 export function openIdentity(store: Store): Identity {
   function reset() {
     first = undefined;
-    store.remove("anonymousId");
-    store.remove("userId");
+    store.delete("anonymousId");
+    store.delete("userId");
   }
   return {
     get() {
@@ -43,10 +43,10 @@ export function openIdentity(store: Store): Identity {
           ?.globalPrivacyControl,
     optOut() {
       reset();
-      store.set("optOut", "1");
+      store.set("optOut", 1);
       // It stays after `optIn`: what a tab holds from before it is not sent.
-      store.set("optedOut", `${Date.now()}`);
+      store.set("optedOut", Date.now());
     },
-    optIn: () => store.remove("optOut"),
+    optIn: () => store.delete("optOut"),
   };
 }

@@ -83,7 +83,7 @@ export function openQueue(store: Store, apiKey: string): Queue {
     if (entries.delete(entry.name)) length -= entry.text.length;
   }
   function remove(entry: Entry) {
-    store.remove(entry.name);
+    store.delete(entry.name);
     drop(entry);
   }
 
@@ -112,14 +112,14 @@ export function openQueue(store: Store, apiKey: string): Queue {
     delete: (gone) => gone.forEach(remove),
     clear() {
       entries.forEach(remove);
-      store.keys().filter(parse).forEach(store.remove);
+      store.keys().filter(parse).forEach(store.delete);
     },
     async adopt(isHeir) {
       const left = new Set<string>();
       for (const name of store.keys()) {
         const [, key, queue] = parse(name) ?? [];
         const isOurs = key === apiKey || isHeir && store.get(`stop|${key}`);
-        if (queue && !holds(queue) && isOurs) left.add(queue);
+        if (isOurs && !holds(queue!)) left.add(queue!);
       }
       for (const queue of left) if (!await claims.claim(queue)) left.delete(queue);
       for (const name of store.keys()) {

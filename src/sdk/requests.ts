@@ -68,14 +68,13 @@ export function openSend(
       JSON.stringify({ sentAt: Date.now(), apiKey: isLeaving && apiKey }).slice(0, -1)
     },"events":[${batch.map((entry) => settled(entry.text))}]}`;
     const size = new TextEncoder().encode(body).length;
-    outlives &&= size + keepaliveBytes <= KEEPALIVE_BYTES_MAX;
-    const bytes = outlives ? size : 0;
+    const bytes = outlives && size + keepaliveBytes <= KEEPALIVE_BYTES_MAX ? size : 0;
     keepaliveBytes += bytes;
     try {
       const response = await fetch(endpoint, {
         method: "POST",
         body,
-        keepalive: outlives,
+        keepalive: bytes > 0,
         credentials: "omit",
         signal: AbortSignal.timeout?.(timeoutMs),
         // Without any it goes as text/plain, which needs no preflight.

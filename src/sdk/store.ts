@@ -9,8 +9,8 @@ export interface Store {
   readonly shared: unknown;
   get(name: string): string | null;
   /** Others see it, or nothing. @returns whether they see it */
-  set(name: string, value: string): boolean | undefined;
-  remove(name: string): void;
+  set(name: string, value: unknown): boolean | undefined;
+  delete(name: string): void;
   /** The shared texts. */
   keys(): string[];
 }
@@ -30,14 +30,14 @@ export function openStore(inPage: unknown): Store {
     shared: attempt((storage) => storage),
     get: (name) => memory.get(name) ?? attempt((storage) => storage[PREFIX + name]) ?? null,
     set(name, value) {
-      memory.set(name, value);
+      memory.set(name, `${value}`);
       return attempt((storage) => {
         storage[PREFIX + name] = value;
         return memory.delete(name);
         // What stood there before goes: the next page would take it for the latest.
       }) || attempt((storage) => void delete storage[PREFIX + name]);
     },
-    remove(name) {
+    delete(name) {
       memory.delete(name);
       attempt((storage) => delete storage[PREFIX + name]);
     },
