@@ -44,8 +44,8 @@ export function openIdentity(store: Store): Identity {
     optOut() {
       reset();
       store.set("optOut", 1);
-      // It stays after `optIn`: what a tab holds from before it is not sent.
-      store.set("optedOut", Date.now());
+      // It stays after `optIn`, and is never the same: what a tab holds from before it is not sent.
+      store.set("era", Math.random());
     },
     optIn: () => store.delete("optOut"),
   };

@@ -11,13 +11,12 @@ const enum Limit {
 /** A queued event, as it will be sent. */
 export interface Entry {
   readonly text: string;
-  /** The queue that it stands in. */
-  readonly queue: string;
+  /** The queue that it stands in, where others see it. */
+  readonly queue: string | false | undefined;
   /** Its name in the store. */
   readonly name: string;
-  readonly stored: boolean | undefined;
-  /** When its visitor had last opted out by then. */
-  readonly optedOut: string;
+  /** The last opt-out before it: none is known once a page has cleared its storage. */
+  readonly era: string | null;
   busy?: boolean;
 }
 
@@ -76,8 +75,8 @@ export function openQueue(store: Store, apiKey: string): Queue {
   let length = 0;
 
   const nameOf = (id: string) => `event|${apiKey}|${own}|${id}`;
-  /** Nobody else knows the own queue before its claim was granted. */
-  const holds = (queue: string) => queue === own || claims.has(queue);
+  /** Nobody else sees what is in none, or knows the own queue before its claim was granted. */
+  const holds = (queue: Entry["queue"]) => !queue || queue === own || claims.has(queue);
   const draft = (id: string, text: string) => store.set(nameOf(id), text);
   function drop(entry: Entry) {
     if (entries.delete(entry.name)) length -= entry.text.length;
@@ -89,13 +88,13 @@ export function openQueue(store: Store, apiKey: string): Queue {
 
   /** What is not on its way. What is of before an opt-out, or was taken over meanwhile, is dropped. */
   function waiting(): Entry[] {
-    const last = store.get("optedOut")!;
+    const era = store.get("era");
     const idle = [...entries.values()].filter((entry) => !entry.busy);
-    return idle.filter((it) => !(it.optedOut < last || it.stored && !holds(it.queue)) || drop(it));
+    return idle.filter((it) => (!era || it.era === era) && holds(it.queue) || drop(it));
   }
 
-  function hold(name: string, text: string, queue: string, stored?: boolean) {
-    entries.set(name, { text, queue, name, stored, optedOut: store.get("optedOut")! });
+  function hold(name: string, text: string, queue: Entry["queue"]) {
+    entries.set(name, { text, queue, name, era: store.get("era") });
     length += text.length;
     for (const oldest of entries.values()) {
       if (length <= Limit.LENGTH) break;
@@ -105,7 +104,7 @@ export function openQueue(store: Store, apiKey: string): Queue {
 
   claims.claim(own);
   return {
-    add: (id, text) => hold(nameOf(id), text, own, draft(id, text)),
+    add: (id, text) => hold(nameOf(id), text, draft(id, text) && own),
     draft,
     size: () => waiting().length,
     take: (eventsMax, bytesMax) => taken(waiting(), eventsMax, bytesMax),
@@ -126,7 +125,7 @@ export function openQueue(store: Store, apiKey: string): Queue {
         const [, , queue] = parse(name) ?? [];
         const text = left.has(queue!) && store.get(name);
         // What is here already is on its way, since before the page rested.
-        if (text && !entries.has(name)) hold(name, text, queue!, true);
+        if (text && !entries.has(name)) hold(name, text, queue);
       }
     },
     release() {

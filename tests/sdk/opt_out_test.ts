@@ -26,6 +26,47 @@ browserTest("what other tabs hold from before optOut is not sent after optIn", a
   await visit.arrived("after");
 });
 
+browserTest(
+  "an opt-out by a clock that was ahead hides no later one from other tabs",
+  async (visit) => {
+    const one = await visit.client({ flushIntervalMs: 60_000 });
+    await one.evaluate(() => {
+      const now = Date.now;
+      Date.now = () => now() + 86_400_000;
+      footfall.optOut();
+      footfall.optIn();
+      Date.now = now;
+    });
+    const other = await visit.open();
+    await other.evaluate(() => footfall.track("before"));
+    await one.evaluate(() => {
+      footfall.optOut();
+      footfall.optIn();
+    });
+    await other.evaluate(async () => {
+      footfall.track("after");
+      await footfall.flush();
+    });
+    await visit.arrived("after");
+  },
+);
+
+browserTest(
+  "a page that clears its storage after optIn loses none of its events",
+  async (visit) => {
+    const page = await visit.client({ flushIntervalMs: 60_000 });
+    await page.evaluate(async () => {
+      footfall.optOut();
+      footfall.optIn();
+      footfall.track("one");
+      localStorage.clear();
+      footfall.track("two");
+      await footfall.flush();
+    });
+    await visit.arrived("one", "two");
+  },
+);
+
 browserTest("Global Privacy Control holds for what was queued before it, too", async (visit) => {
   const page = await visit.client();
   visit.gate.fault = refusal(503);

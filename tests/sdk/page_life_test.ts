@@ -237,7 +237,7 @@ browserTest(
       await footfall.flush();
       return Object.keys(localStorage);
     });
-    assert.deepEqual(left.toSorted(), ["footfall|optOut", "footfall|optedOut"]);
+    assert.deepEqual(left.toSorted(), ["footfall|era", "footfall|optOut"]);
     await visit.open("/", page);
     await page.evaluate(async () => {
       footfall.track("three");
