@@ -77,6 +77,8 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
 
   function flush() {
     stopTimer();
+    // It was waited for. Timers come early, by what is left of a millisecond, amid a pause too.
+    backoffMs = 0;
     isFlushing = true;
     return flushes = flushes.then(async () => {
       // What is added meanwhile waits for its own time.

@@ -110,6 +110,24 @@ browserTest("403: a revoked key stops its client", async (visit) => {
   assert.equal(visit.gate.posts.length, before);
 });
 
+browserTest("429: what Retry-After says is waited for once", async (visit) => {
+  const page = await visit.newPage();
+  await page.evaluateOnNewDocument(() => {
+    const set = setTimeout;
+    const waits: number[] = [];
+    // Each timer comes early, as browsers have it by part of a millisecond.
+    const early = (work: () => void, ms: number) => (waits.push(ms), set(work, ms - 20));
+    Object.assign(globalThis, { waits, setTimeout: early });
+  });
+  visit.gate.fault = () =>
+    visit.gate.posts.length > 1 ? null : refusal(429, { "Retry-After": "1" })();
+  await visit.client({}, page);
+  await page.evaluate(() => footfall.track("one"));
+  await visit.until(() => visit.gate.posts.length === 2, "it is sent again");
+  const waits = await page.evaluate(() => (globalThis as unknown as { waits: number[] }).waits);
+  assert.equal(waits.filter((ms) => ms > 100).length, 1, waits.join());
+});
+
 browserTest("429: waits as long as Retry-After says, flush() and other tabs too", async (visit) => {
   const page = await visit.client();
   visit.gate.fault = refusal(429, { "Retry-After": "2" });
