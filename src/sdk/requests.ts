@@ -83,7 +83,8 @@ export function openSend(
       return settle(batch, response, await response.text());
     } catch (error) {
       log(error);
-      failed();
+      // Also where it failed at once, others come first: nobody takes the same batch again and again.
+      await failed();
     } finally {
       keepaliveBytes -= bytes;
       batch.forEach((entry) => entry.busy = false);

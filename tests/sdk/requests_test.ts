@@ -161,3 +161,19 @@ browserTest("an endpoint is the address it resolves to, or nothing", async (visi
   const said = visit.messages.filter((text) => !text.includes("elsewhere.test"));
   assert.deepEqual(said, []);
 });
+
+browserTest(
+  "a page whose fetch throws at once can be left, and the next one sends",
+  async (visit) => {
+    const page = await visit.client({ flushIntervalMs: 60_000 });
+    await page.evaluate(() => {
+      globalThis.fetch = () => {
+        throw new Error("of the page's own");
+      };
+      footfall.track("kept");
+    });
+    await visit.client({}, page);
+    await visit.arrived("kept");
+    assert.deepEqual(visit.messages, []);
+  },
+);
