@@ -16,10 +16,12 @@ export interface Identity {
 
 /** The id of this page's first event: other tabs may have drawn theirs at the same time. */
 let first: string | undefined;
+/** The one that stands of these, as this page first sends: a later one is of somebody else. */
+let standing: string | undefined;
 
 export function openIdentity(store: Store): Identity {
   function reset() {
-    first = undefined;
+    first = standing = undefined;
     store.delete("anonymousId");
     store.delete("userId");
   }
@@ -33,7 +35,7 @@ export function openIdentity(store: Store): Identity {
     // Who is known is never given another id: `null` alone begins with an n.
     settled: (text) =>
       text.split(`"${first}","userId":n`)
-        .join(`${JSON.stringify(store.get("anonymousId") ?? first)},"userId":n`),
+        .join(`${JSON.stringify(standing ??= store.get("anonymousId") ?? first)},"userId":n`),
     identify: (userId) => store.set("userId", userId),
     reset,
     optedOut: () =>

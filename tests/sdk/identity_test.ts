@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { refusal } from "./gate.ts";
 import { sharedWorld } from "./world.ts";
 
 const browserTest = sharedWorld();
@@ -31,6 +32,34 @@ browserTest("who was there before reset() is not who comes after, sent or not", 
   const [before, after] = await visit.arrived("before", "after");
   assert.notEqual(before.anonymousId, after.anonymousId);
 });
+
+browserTest(
+  "what waits in a tab is not of who comes after reset() in another one",
+  async (visit) => {
+    const page = await visit.client({ flushIntervalMs: 60_000 });
+    const other = await visit.open();
+    visit.gate.fault = refusal(503);
+    const id = await page.evaluate(async () => {
+      footfall.track("before");
+      await footfall.flush();
+      return localStorage.getItem("footfall|anonymousId");
+    });
+    visit.gate.fault = () => null;
+    await other.evaluate(async () => {
+      footfall.reset();
+      footfall.track("after");
+      await footfall.flush();
+    });
+    await visit.until(
+      () => page.evaluate((id) => localStorage.getItem("footfall|anonymousId") !== id, id),
+      "the tab sees who comes after",
+    );
+    await page.evaluate(() => footfall.flush());
+    const events = await visit.arrived("before", "after");
+    assert.equal(events.find(({ name }) => name === "before").anonymousId, id);
+    assert.notEqual(events.find(({ name }) => name === "after").anonymousId, id);
+  },
+);
 
 browserTest(
   "who was a user is not given the id of who comes after, whoever forgets him",
