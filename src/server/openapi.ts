@@ -49,8 +49,13 @@ function bodyOf(doc: RouteDoc): Json {
   if (doc.body === undefined) return {};
   const schema = schemaOf(doc.body, "input");
   const types = doc.bodyTypes ?? ["application/json"];
+  // Where a small JSON body is read, a missing one counts as `{}`.
+  const missing = doc.bodyTypes === undefined ? {} : undefined;
   return {
-    requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) },
+    requestBody: {
+      required: !doc.body.safeParse(missing).success,
+      content: Object.fromEntries(types.map((type) => [type, { schema }])),
+    },
   };
 }
 

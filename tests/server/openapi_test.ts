@@ -10,7 +10,7 @@ interface Operation {
   readonly security: Json[];
   readonly parameters: { name: string; in: string; required: boolean }[];
   readonly responses: Record<string, { description: string; content?: Json; headers: Json }>;
-  readonly requestBody?: { content: Json };
+  readonly requestBody?: { required: boolean; content: Json };
 }
 
 async function document(): Promise<Json> {
@@ -210,6 +210,34 @@ Deno.test("OpenAPI: what a JSON body may be refused with is documented, and wher
   for (
     const code of ["invalid_json", "invalid_encoding", "invalid_body", "unsupported_media_type"]
   ) assert.ok(seen.has(code), code);
+});
+
+Deno.test("OpenAPI: a body is required where the server refuses a request without one", async () => {
+  const { id } = await server.project({ name: "Bodies" });
+  const key = await server.admin("POST", `/v1/projects/${id}/keys`, { kind: "public" });
+  const asked: [string, string, string, number][] = [
+    ["post", "/v1/projects", "/v1/projects", 400],
+    ["patch", "/v1/projects/{id}", `/v1/projects/${id}`, 200],
+    ["post", "/v1/projects/{id}/keys", `/v1/projects/${id}/keys`, 400],
+    [
+      "post",
+      "/v1/projects/{id}/keys/{keyId}/rotate",
+      `/v1/projects/${id}/keys/${key.body.id}/rotate`,
+      201,
+    ],
+    ["put", "/v1/goals/{slug}", `/v1/goals/a?project=${id}`, 400],
+    ["post", "/v1/projects/{id}/import/file", `/v1/projects/${id}/import/file`, 400],
+  ];
+  const all = await operations();
+  for (const [method, path, address, status] of asked) {
+    const headers = { Authorization: `Bearer ${server.app.controlToken}` };
+    const reply = await server.fetch(address, { method: method.toUpperCase(), headers });
+    assert.equal(reply.status, status, `${path} ${JSON.stringify(reply.body)}`);
+    const operation = all.find(([at, by]) => at === path && by === method)![2];
+    assert.equal(operation.requestBody!.required, status === 400, path);
+  }
+  const events = all.find(([at, by]) => at === "/v1/events" && by === "post")![2];
+  assert.equal(events.requestBody!.required, true);
 });
 
 Deno.test("OpenAPI: what a server that moves, or has more to do than it can, replies is documented", async () => {
