@@ -58,6 +58,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
       },
       doc: {
         summary: "Photograph pages now; 200 once done with Prefer: wait=N (up to 120 s)",
+        headers: { Prefer: "`wait=N`: the reply waits up to N seconds (at most 120) for the job" },
         body: CaptureJobCreation,
         success: {
           status: 202,

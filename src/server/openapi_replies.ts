@@ -121,7 +121,9 @@ function headersOf({ doc: { success } }: Documented, status: number): Json {
     "X-Request-Id",
     ...RETRIED.has(status) ? ["Retry-After" as const] : [],
     ...isCopied ? ["ETag" as const] : [],
-    ...success.hasLocation && status === success.status ? ["Location" as const] : [],
+    ...success.hasLocation && status in { [success.status]: true, ...success.also }
+      ? ["Location" as const]
+      : [],
   ];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -223,7 +223,7 @@ function sdkRoutes(): DocumentedRoute[] {
     access: "open",
     forOthers: true,
     handler: createSdkFile(name),
-    doc: { summary, success: page(contentType), problems: ["not_found"] },
+    doc: { summary, success: ownFile(contentType), problems: ["not_found"] },
   }));
   const plausible: DocumentedRoute = {
     method: "GET",
@@ -234,7 +234,7 @@ function sdkRoutes(): DocumentedRoute[] {
     doc: {
       summary:
         "The same by the names of Plausible's: script.js, script.tagged-events.js and others",
-      success: page("text/javascript"),
+      success: ownFile("text/javascript"),
       problems: ["not_found"],
     },
   };
@@ -250,7 +250,7 @@ function sdkRoutes(): DocumentedRoute[] {
     handler,
     doc: {
       summary: "The SDK for pages with PostHog's snippet, with its functions: array.js",
-      success: page("text/javascript"),
+      success: ownFile("text/javascript"),
       problems: ["not_found"],
     },
   }));
@@ -270,14 +270,14 @@ function dashboardRoutes(services: Services): DocumentedRoute[] {
       path: "/",
       access: "open",
       handler: dashboard.page,
-      doc: { summary: "The dashboard", success: page("text/html"), problems: ["not_found"] },
+      doc: { summary: "The dashboard", success: ownFile("text/html"), problems: ["not_found"] },
     },
     ...DASHBOARD_ASSETS.map(([name, contentType, summary]): DocumentedRoute => ({
       method: "GET",
       path: `/assets/${name}`,
       access: "open",
       handler: dashboard.asset(name),
-      doc: { summary, success: page(contentType), problems: ["not_found"] },
+      doc: { summary, success: ownFile(contentType), problems: ["not_found"] },
     })),
     {
       method: "GET",
@@ -286,7 +286,7 @@ function dashboardRoutes(services: Services): DocumentedRoute[] {
       handler: dashboard.part,
       doc: {
         summary: "A part of the dashboard's program, loaded on demand",
-        success: page("text/javascript"),
+        success: ownFile("text/javascript"),
         problems: ["not_found"],
       },
     },
@@ -299,6 +299,11 @@ function dashboardRoutes(services: Services): DocumentedRoute[] {
 
 function page(contentType: string): RouteDoc["success"] {
   return { status: 200, description: "As it is now", contentType };
+}
+
+/** A file of the server's own: whoever has it already is told so. */
+function ownFile(contentType: string): RouteDoc["success"] {
+  return { ...page(contentType), also: KNOWN };
 }
 
 function reportServicesOf(services: Services) {
