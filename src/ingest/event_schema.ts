@@ -35,8 +35,8 @@ const identifier = (description: string) =>
     .meta({ description });
 
 const members = (description: string) =>
-  z.custom<Members>(isMembers, "Use an object.").nullish()
-    .meta({ type: "object", additionalProperties: true, description });
+  z.custom<Members>(isMembers, "Use an object.")
+    .meta({ type: "object", additionalProperties: true }).nullish().meta({ description });
 
 const context = z.object({
   viewport: members("`{ width, height }` of the window in CSS pixels"),

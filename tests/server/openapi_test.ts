@@ -332,6 +332,21 @@ Deno.test("OpenAPI: what else succeeds is documented: new things, what is known,
   assert.deepEqual([...seen].sort(), [200, 201, 304]);
 });
 
+Deno.test("OpenAPI: an event's members may be null, its objects too, as the server takes them", async () => {
+  const { components } = await document() as { components: { schemas: { Event: Json } } };
+  const { eventId: _, ...optional } = components.schemas.Event.properties as Record<string, Json>;
+  const [context] = optional["context"]!["anyOf"] as [{ properties: Record<string, Json> }];
+  const nothing = (members: Json) =>
+    Object.fromEntries(Object.keys(members).map((name) => [name, null]));
+  const project = await server.project();
+  const event = { ...newEvent(), ...nothing(optional), context: nothing(context.properties) };
+  assert.equal((await server.post(project, [event])).body.accepted, 1);
+  for (const [name, schema] of Object.entries({ ...optional, ...context.properties })) {
+    if (schema["type"] === undefined) assert.match(JSON.stringify(schema), /"type":"null"/, name);
+    else assert.ok([schema["type"]].flat().includes("null"), name);
+  }
+});
+
 Deno.test("OpenAPI: a job that is waited for says where it is, as one that is queued does", async () => {
   const path = "/v1/internal/jobs/heatmap-captures";
   const post = (await operations()).find(([at, by]) => at === path && by === "post")![2];
