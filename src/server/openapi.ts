@@ -1,5 +1,5 @@
 import version from "../../deno.json" with { type: "json" };
-import { SCOPES } from "../auth/access.ts";
+import { type Access, SCOPES } from "../auth/access.ts";
 import { json } from "../http/reply.ts";
 import { REJECTION_CODES } from "../ingest/event_schema.ts";
 import { ClickProperties, ScrollProperties } from "../ingest/sdk_events.ts";
@@ -68,11 +68,15 @@ function operationIdOf({ method, path }: Documented): string {
   return `${method.toLowerCase()}${words}${/.\/$/.test(path) ? "Slash" : ""}`;
 }
 
+/** What a route asks of whoever calls it, where a scope opens it. */
+function neededBy(access: Access): string {
+  if (access === "aggregates") return "Needs a token with scope `read`, or that of a share.";
+  if (access === "write or key") return "Needs a token with scope `write`, or a secret key.";
+  return SCOPES.some((scope) => scope === access) ? `Needs a token with scope \`${access}\`.` : "";
+}
+
 function operationOf(route: Documented): Json {
-  const needed = SCOPES.some((scope) => scope === route.access)
-    ? `Needs a token with scope \`${route.access}\`.`
-    : "";
-  const description = [route.doc.semantics ?? "", needed].join(" ").trim();
+  const description = [route.doc.semantics ?? "", neededBy(route.access)].join(" ").trim();
   return {
     operationId: operationIdOf(route),
     summary: route.doc.summary,
