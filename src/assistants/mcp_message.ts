@@ -1,6 +1,14 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  InitializeRequestSchema,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  ListToolsRequestSchema,
+  type MessageExtraInfo,
+} from "@modelcontextprotocol/sdk/types.js";
 import { Problem } from "../problem.ts";
 import type { ToolResult } from "./told_answer.ts";
 import type { Tool } from "./tools.ts";
@@ -78,6 +86,25 @@ function serverOf({ tools, version, call }: MessageServices): Server {
   return server;
 }
 
+/** What the methods take that take anything. */
+const REQUESTS = new Map([
+  ["initialize", InitializeRequestSchema],
+  ["tools/list", ListToolsRequestSchema],
+  ["tools/call", CallToolRequestSchema],
+]);
+
+/** The reply to a request whose parameters are none of its method; null: they are. */
+function refusedParameters(message: JSONRPCMessage): JSONRPCMessage | null {
+  if (!isJSONRPCRequest(message)) return null;
+  const issue = REQUESTS.get(message.method)?.safeParse(message).error?.issues[0];
+  if (issue === undefined) return null;
+  const error = {
+    code: ErrorCode.InvalidParams,
+    message: `${issue.path.join(".")}: ${issue.message}`,
+  };
+  return { jsonrpc: "2.0", id: message.id, error };
+}
+
 /** The reply to one message, by a server of the protocol that lives as long as the request. */
 export async function answerMessage(
   request: Request,
@@ -87,6 +114,13 @@ export async function answerMessage(
   const server = serverOf(services);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
+  const take = transport.onmessage!;
+  // The server would take them for a failure of its own, and tell it in the words of its parser.
+  transport.onmessage = (sent: JSONRPCMessage, extra?: MessageExtraInfo) => {
+    const refused = refusedParameters(sent);
+    if (refused === null) take(sent, extra);
+    else void transport.send(refused);
+  };
   const response = await transport.handleRequest(request, { parsedBody: message });
   await server.close();
   return response;

@@ -47,6 +47,25 @@ Deno.test("assistants: bodies that are none are refused, with the server's own w
   assert.equal(body.error.code, -32601);
 });
 
+Deno.test("assistants: parameters that a method does not take are the caller's mistake, and named", async () => {
+  const wrong: [string, Record<string, unknown>, RegExp][] = [
+    ["initialize", {}, /^params\.protocolVersion: /],
+    ["tools/list", { cursor: 5 }, /^params\.cursor: /],
+    ["tools/call", {}, /^params\.name: /],
+    ["tools/call", { name: "kpis", arguments: "today" }, /^params\.arguments: /],
+  ];
+  for (const [method, params, place] of wrong) {
+    const { status, body } = await server.send(token, message(method, params));
+    assert.equal(status, 200);
+    assert.equal(body.id, 1);
+    assert.equal(body.error.code, -32602, method);
+    assert.match(body.error.message, place);
+    assert.doesNotMatch(body.error.message, /\n/);
+  }
+  const { body } = await server.send(token, { jsonrpc: "2.0", id: "a", method: "tools/call" });
+  assert.deepEqual([body.id, body.error.code], ["a", -32602]);
+});
+
 Deno.test("assistants: a body may weigh so much, and a byte more is refused", async () => {
   const empty = JSON.stringify(message("ping", { x: "" }));
   const filled = (bytes: number) => message("ping", { x: "x".repeat(bytes - empty.length) });
