@@ -26,7 +26,7 @@ export function scopeWords(text: string): string[] {
 export const GrantedScope = z.string().refine((text) => {
   const words = scopeWords(text);
   return words.length > 0 && words.every(isScope);
-}, `Name one or more of ${SCOPES.join(", ")}, separated by spaces.`)
+}, `Name one or more of ${scopesOf("owner").join(", ")}, separated by spaces.`)
   .meta({ description: "Scopes, separated by spaces.", example: "read write" });
 
 /** The projects that a token is to see. */

@@ -137,6 +137,9 @@ onBothEngines("API tokens: mistakes are told by name and make nothing", async (_
     const { status, body } = await one.call("POST", "/v1/tokens", owner, { ...WANTED, ...change });
     assert.deepEqual([status, body.code], [400, "invalid_body"], JSON.stringify(change));
     assert.deepEqual(body.errors.map((part: { field: string }) => part.field), [field]);
+    if (field !== "scope") continue;
+    const [{ message }] = body.errors;
+    assert.match(message, /^Name one or more of read, write, jobs, admin, people, separated/);
   }
   assert.deepEqual(await listed(one, owner), []);
 });
