@@ -58,11 +58,15 @@ export function compact(value: number | null | undefined): string {
     : numbers({ notation: "compact", maximumFractionDigits: 1 }).format(value);
 }
 
-/** A fraction as a percentage: 0.256 is 25.6%. */
-export function percent(fraction: number | null | undefined, digits = 1): string {
+/** A fraction as a percentage: 0.256 is 25.6%. With at most `digits` decimals, and at least `least`. */
+export function percent(
+  fraction: number | null | undefined,
+  digits = 1,
+  least = digits,
+): string {
   return fraction == null ? NOTHING : numbers({
     style: "percent",
-    minimumFractionDigits: digits,
+    minimumFractionDigits: least,
     maximumFractionDigits: digits,
   }).format(fraction);
 }
@@ -94,14 +98,20 @@ export function counted(count: number, one: string, many?: string): string {
   return `${integer(count)} ${nounOf(count, one, many)}`;
 }
 
-/** An amount of money; without a currency, a number. */
-export function money(amount: number | null | undefined, currency: string | null): string {
+/** An amount of money; without a currency, a number. `digits`: more decimals than the currency has. */
+export function money(
+  amount: number | null | undefined,
+  currency: string | null,
+  digits?: number,
+): string {
   if (amount == null) return NOTHING;
-  if (currency === null) return decimal(amount, 2);
+  const plain = decimal(amount, digits ?? 2);
+  if (currency === null) return plain;
+  const most = digits === undefined ? {} : { maximumFractionDigits: digits };
   try {
-    return numbers({ style: "currency", currency }).format(amount);
+    return numbers({ style: "currency", currency, ...most }).format(amount);
   } catch {
-    return `${decimal(amount, 2)} ${currency}`;
+    return `${plain} ${currency}`;
   }
 }
 

@@ -170,6 +170,27 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await visit.sees(page, "Nothing is watched");
 });
 
+test("The bound of an alert is in the list as it is told: in the goal's currency, with its digits", async (visit) => {
+  const put = async (path: string, body: unknown) => {
+    const saved = await visit.server.admin("PUT", `/v1/${path}?project=${EMPTY}`, body);
+    assert.equal(saved.status, 201, JSON.stringify(saved.body));
+  };
+  const match = { name: "buy" };
+  const value = { property: "amount", currency: "JPY" };
+  await put("goals/bound", { title: "Buy", match, value });
+  const alert = (slug: string, question: Json, above: number) => {
+    const on = { kind: "threshold", question, above };
+    return put(`alerts/${slug}`, { title: slug, on, to: [OWNER.email] });
+  };
+  await alert("worth", { goal: "bound", measure: "amount" }, 1200.5);
+  await alert("reached", { goal: "bound", measure: "conversions" }, 1200);
+  await alert("bounced", { metric: "bounceRate" }, 0.4125);
+  const page = await visit.open("view=settings&section=told", { project: EMPTY });
+  await visit.sees(page, "Value of the goal bound above ¥1,200.5 in 24h");
+  await visit.sees(page, "Conversions of the goal bound above 1,200 in 24h");
+  await visit.sees(page, "Bounce rate (0 to 1) above 41.25% in 24h");
+});
+
 test("Who may not write has no such part", async (visit) => {
   const token = await visit.token("read");
   const page = await visit.open("view=settings&section=told", { token });

@@ -7,14 +7,17 @@ import { currentProject, effectiveTimezone } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type PagedResource, type Resource, usePages, useRead } from "../resource.ts";
+import type { GoalsReply } from "./goals_reading.ts";
 import { rowActions } from "./settings_row_actions.tsx";
 import {
   type Alert,
   causeWords,
+  type Currencies,
   type Delivery,
   type Digest,
   FORMATS,
   receiverWords,
+  valuedGoal,
   type Webhook,
 } from "./settings_told_replies.ts";
 import {
@@ -116,14 +119,14 @@ const DIGEST_COLUMNS: readonly Column<Digest>[] = [
   },
 ];
 
-const ALERT_COLUMNS: readonly Column<Alert>[] = [
+const alertColumns = (currencies: Currencies): readonly Column<Alert>[] => [
   {
     title: "Alert",
     value: ({ title }) => title,
     show: ({ title, on, firingSince, problem }) => (
       <>
         {title}
-        <span class="settings-words">{causeWords(on)}</span>
+        <span class="settings-words">{causeWords(on, currencies)}</span>
         {firingSince !== null && <span class="settings-words field-error">It holds now</span>}
         <Problem text={problem} />
       </>
@@ -211,12 +214,11 @@ const DIGESTS: ToldWords<Digest> = {
   ),
 };
 
-const ALERTS: ToldWords<Alert> = {
+const ALERTS: Omit<ToldWords<Alert>, "columns"> = {
   title: "Alerts",
   definition: "What is told once as it begins, once as it is over, and again only after that.",
   one: "alert",
   kind: "alerts",
-  columns: ALERT_COLUMNS,
   taskOf: (of) => ({ task: "alert", of }),
   empty: (
     <EmptyNote title="Nothing is watched" icon="insights">
@@ -240,19 +242,35 @@ const WEBHOOKS: ToldWords<Webhook> = {
   ),
 };
 
+/** Currencies of the goals whose value an alert watches. */
+function useCurrencies(alerts: readonly Alert[]): Currencies {
+  const isAsked = alerts.some(({ on }) => valuedGoal(on) !== null);
+  // Of a day: what came of the goals is not asked here.
+  const today = new Date().toISOString().slice(0, 10);
+  const path = isAsked ? "/v1/goals" : null;
+  const { data } = useRead<GoalsReply>(path, { from: today, to: today });
+  return new Map(data?.goals.map(({ slug, value }) => [slug, value.currency]));
+}
+
 function ToldOfProject() {
   const [task, setTask] = useState<ToldTask | null>(null);
   const digests = useRead<{ digests: Digest[] }>("/v1/digests");
   const alerts = useRead<{ alerts: Alert[] }>("/v1/alerts");
   const webhooks = useRead<{ webhooks: Webhook[] }>("/v1/webhooks");
   const deliveries = usePages<Delivery>("/v1/deliveries", { limit: 20 });
+  const columns = alertColumns(useCurrencies(alerts.data?.alerts ?? []));
   const onChanged = () => {
     for (const each of [digests, alerts, webhooks, deliveries]) each.reload();
   };
   return (
     <>
       <ToldList {...DIGESTS} rows={digests.data?.digests} state={digests} onTask={setTask} />
-      <ToldList {...ALERTS} rows={alerts.data?.alerts} state={alerts} onTask={setTask} />
+      <ToldList
+        {...{ ...ALERTS, columns }}
+        rows={alerts.data?.alerts}
+        state={alerts}
+        onTask={setTask}
+      />
       <ToldList {...WEBHOOKS} rows={webhooks.data?.webhooks} state={webhooks} onTask={setTask} />
       <Deliveries state={deliveries} />
       <ToldDialogs

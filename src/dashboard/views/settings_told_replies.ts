@@ -5,7 +5,7 @@ import type { DeliveryShown } from "../../told/deliveries.ts";
 import type { DigestShown } from "../../told/digest_definition.ts";
 import type { WebhookSaved } from "../../told/webhook_definition.ts";
 import { filterText } from "../filter_fields.ts";
-import { decimal, percent } from "../number_format.ts";
+import { money, percent } from "../number_format.ts";
 import { type VitalName, vitalText } from "./vitals_words.ts";
 
 export type Digest = output<typeof DigestShown>;
@@ -74,23 +74,42 @@ export function questionWords(question: Question): string {
 
 const RATES = ["rate", "good", "poor"];
 
+/** Currencies of goals by slug. */
+export type Currencies = ReadonlyMap<string, string | null>;
+
+/** The goal whose value is money that an alert watches; null: it watches something else. */
+export function valuedGoal(on: Cause): string | null {
+  if (on.kind !== "threshold") return null;
+  const { goal = null, measure } = on.question;
+  return measure === "amount" ? goal : null;
+}
+
+/** Behind the point of a bound: what is told has as many. */
+const BOUND_DIGITS = 4;
+
 /** A bound as it is told of the figure: 0.4 of a rate is 40 %. */
-function boundWords({ metric, goal, funnel, vital, measure }: Question, bound: number): string {
+function boundWords(
+  { metric, goal, funnel, vital, measure }: Question,
+  bound: number,
+  currency: string | null,
+): string {
   const isRate = metric === "bounceRate" || RATES.includes(measure ?? "") &&
       (goal !== undefined || vital !== undefined) ||
     funnel !== undefined && (measure ?? "rate") === "rate";
-  if (isRate) return percent(bound);
+  if (isRate) return percent(bound, BOUND_DIGITS, 0);
   const isVital = vital !== undefined && (measure ?? "p75") === "p75";
-  return isVital ? vitalText(vital as VitalName, bound) : decimal(bound, 2);
+  return isVital ? vitalText(vital as VitalName, bound) : money(bound, currency, BOUND_DIGITS);
 }
 
 /** What an alert waits for, in words. */
-export function causeWords(on: Cause): string {
+export function causeWords(on: Cause, currencies: Currencies): string {
   switch (on.kind) {
-    case "threshold":
-      return `${questionWords(on.question)} ${on.above === undefined ? "below" : "above"} ${
-        boundWords(on.question, on.above ?? on.below!)
-      } in ${on.over}`;
+    case "threshold": {
+      const currency = currencies.get(valuedGoal(on) ?? "") ?? null;
+      const bound = boundWords(on.question, on.above ?? on.below!, currency);
+      const side = on.above === undefined ? "below" : "above";
+      return `${questionWords(on.question)} ${side} ${bound} in ${on.over}`;
+    }
     case "unusual":
       return `${questionWords(on.question)} unusual for the weekday${
         on.direction === "any" ? "" : on.direction === "up" ? ", more" : ", less"
