@@ -1,12 +1,17 @@
 /// <reference lib="dom" />
 import { ViewLink } from "./view_link.tsx";
 
-/** So much of an id tells people apart at a glance. */
-const ID_LENGTH = 8;
+/** Longer ids are told by their two ends. */
+const WHOLE_MAX = 9;
+const BEGIN = 4;
+/** So much of an id's end tells people apart at a glance: many ids begin with the time they were made at. */
+const END = 4;
 
-/** A person as lists name one: a user whole, others by the first letters of their id. */
+/** A person as lists name one: a user whole, others by what their id begins and ends with. */
 export function personName(actor: string, userId: string | null): string {
-  return userId ?? actor.slice(0, ID_LENGTH);
+  const characters = [...actor];
+  if (userId !== null || characters.length <= WHOLE_MAX) return userId ?? actor;
+  return `${characters.slice(0, BEGIN).join("")}…${characters.slice(-END).join("")}`;
 }
 
 /** The way to the page of a person. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
+import { personName } from "../../src/dashboard/person_link.tsx";
 import { setLocale } from "../../src/dashboard/number_format.ts";
 import { datesOfBucket } from "../../src/dashboard/views/trends_behind.tsx";
 import { placeOnPicture } from "../../src/dashboard/views/visits_click_picture.tsx";
@@ -10,6 +11,8 @@ import { assertFits } from "./axe.ts";
 import { dashboardWorld, GOAL, type Visit } from "./page.ts";
 
 const test = dashboardWorld();
+
+const nameOf = ({ actor, userId }: Json) => personName(String(actor), userId as string | null);
 
 /** What the rows of a table say in its first column. */
 async function heads(page: Page, caption: string): Promise<string[]> {
@@ -49,10 +52,7 @@ test("Who is behind a number: from a tile to people, to one of them, to a visit 
   await title(visit, page, "People");
   const { rows: people } = await visit.read("actors", { limit: "50" });
   const listed = await heads(page, "People, who was here last first");
-  assert.deepEqual(
-    listed,
-    people.map(({ actor, userId }: Json) => userId ?? String(actor).slice(0, 8)),
-  );
+  assert.deepEqual(listed, people.map(nameOf));
 
   // Somebody with a sale: there is a goal to be seen.
   const { rows: bought } = await visit.read("visits", { goal: GOAL.slug, limit: "1" });
@@ -118,7 +118,7 @@ test("Visits: those behind a channel's number, and one person's by the list of e
   const { rows: listed } = await visit.read("actors", { of, limit: "50" });
   assert.deepEqual(
     await heads(page, "People, who was here last first"),
-    listed.map(({ actor, userId }: Json) => userId ?? String(actor).slice(0, 8)),
+    listed.map(nameOf),
   );
   await press(page, `Remove: ${people}: Visitors with channel`);
   await visit.until(page, `!location.search.includes("of=")`);
