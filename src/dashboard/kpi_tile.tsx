@@ -45,13 +45,21 @@ interface KpiTileProps {
   readonly who?: ComponentChildren;
 }
 
+/** Tells the style sheet how many characters a figure has: it is as large as they have room for. */
+function tellLength(figure: HTMLElement | null): void {
+  figure?.style.setProperty("--length", String(figure.textContent.length));
+}
+
 function Figures(props: KpiTileProps) {
   const { label, value, change, previous, isRate = false, isDownGood = false } = props;
   return (
     <>
       <span class="tile-label">{label}</span>
       <span class="tile-value">
-        {value ?? <span class="skeleton-row tile-skeleton" aria-hidden="true" />}
+        {value == null
+          ? <span class="skeleton-row tile-skeleton" aria-hidden="true" />
+          // Another function each time, so that each new value is measured.
+          : <span class="tile-figure" ref={(figure) => tellLength(figure)}>{value}</span>}
       </span>
       <span class="tile-change">
         {change !== undefined && change !== null && (

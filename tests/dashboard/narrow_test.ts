@@ -72,6 +72,32 @@ test("narrow: nor where there are no events, one event or no goals yet", async (
   }
 });
 
+test("narrow: large figures stay within their tiles, as links too", async (visit) => {
+  const { id, ...project } = await visit.server.project({ name: "Dear" });
+  const event = { eventId: crypto.randomUUID(), name: "buy", properties: { amount: 12345678.9 } };
+  await visit.server.post({ id, ...project }, [event]);
+  const value = { property: "amount", currency: "EUR" };
+  const body = { title: "Dear", match: { name: "buy" }, value };
+  const saved = await visit.server.admin("PUT", `/v1/goals/dear?project=${id}`, body);
+  assert.equal(saved.status, 201);
+  const page = await visit.open("view=goals&goal=dear", { ...SIZE, project: id });
+  await visit.sees(page, "€12,345,678.90", ".tile-figure");
+  const beyond = await page.$$eval(".tile-figure", (figures) =>
+    figures.map((figure) => {
+      const tile = figure.closest(".tile")!.getBoundingClientRect();
+      return figure.getBoundingClientRect().right > tile.right ? figure.textContent : "";
+    }).join(""));
+  assert.equal(beyond, "");
+  // Short ones are as large as ever, also where they lead to people.
+  const funnel = await visit.open("view=funnels&funnel=checkout");
+  await visit.settled(funnel);
+  const sizes = await funnel.$$eval(
+    ".tile-figure:has(a)",
+    (figures) => figures.map((figure) => getComputedStyle(figure).fontSize),
+  );
+  assert.deepEqual([...new Set(sizes)], ["26px"]);
+});
+
 test("narrow: nor any part of a dialog", async (visit) => {
   await nameAll(visit);
   const goal = await visit.open("view=goals&goal=long", SIZE);
