@@ -32,6 +32,9 @@ export const shownScheme = computed<"light" | "dark">(() =>
 export function followTheme(): void {
   if (!isFramed) theme.value = stored();
   dark?.addEventListener("change", ({ matches }) => isSystemDark.value = matches);
+  // Paper is white, whatever is shown.
+  addEventListener("beforeprint", () => document.documentElement.dataset.theme = "light");
+  addEventListener("afterprint", () => document.documentElement.dataset.theme = shownScheme.peek());
   effect(() => {
     // The style knows no media query: what is shown is decided here alone.
     document.documentElement.dataset.theme = shownScheme.value;
