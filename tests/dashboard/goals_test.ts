@@ -345,12 +345,12 @@ test("goals: their CSV names currencies where a goal has a value, and has no emp
       match: { name: slug },
       ...value && { value },
     });
-  const head = async () => {
-    const page = await visit.open("?view=goals", { project: id });
-    await page.waitForSelector(".goals-table");
+  const head = async (query = "?view=goals", project = id, table = "Goals") => {
+    const page = await visit.open(query, { project });
+    await visit.settled(page);
     await page.evaluate(`URL.createObjectURL = (blob) => (globalThis.saved = blob.text(), "#saved");
       HTMLAnchorElement.prototype.click = () => {}`);
-    await pressByKey(page, "CSV: Goals");
+    await pressByKey(page, `CSV: ${table}`);
     await visit.until(page, `"saved" in globalThis`);
     return String(await page.evaluate("saved")).split("\r\n")[0]!;
   };
@@ -358,6 +358,8 @@ test("goals: their CSV names currencies where a goal has a value, and has no emp
   assert.doesNotMatch(await head(), /Currency/);
   await save("order", { property: "value", currency: "EUR" });
   assert.match(await head(), /,Value,Currency/);
+  const sources = await head("?view=goals&goal=purchase", DEMO, "Conversions by channel");
+  assert.match(sources, /,Value,Currency$/);
 });
 
 test("goals: a title of one long word stays within its panel on a phone", async (visit) => {

@@ -163,6 +163,13 @@ test("Pages, clicks and elements are the API's numbers", async (visit) => {
     .reduce((sum: number, { count }: { count: number }) => sum + count, 0);
   assert.ok(fixed > 0);
   await visit.sees(page, `${number(fixed)} clicks`, ".heatmaps-fixed-count");
+  await page.evaluate(`HTMLAnchorElement.prototype.click = function () {
+    globalThis.savedName = this.download;
+  }`);
+  await pressByKey(page, "CSV: Elements of the page by their clicks");
+  await visit.until(page, `"savedName" in globalThis`);
+  const named = String(await page.evaluate("savedName"));
+  assert.match(named, /^clicked elements click desktop 2\S+ to 2\S+ \//);
 });
 
 test("Without a picture: dots on a dark page, and why there is none", async (visit) => {

@@ -340,11 +340,12 @@ test("Overview: the CSV of the goals says in which currency they are", async (vi
     globalThis.saved = blob.text();
     return "#saved";
   };
-  HTMLAnchorElement.prototype.click = () => {};
+  HTMLAnchorElement.prototype.click = function () { globalThis.savedName = this.download; };
   [...document.querySelectorAll(".table-block")]
     .find(({ textContent }) => textContent.startsWith("Goals")).querySelector(".table-foot button").click()`);
   await visit.until(page, `"saved" in globalThis`);
   const [head, purchase] = String(await page.evaluate("saved")).split("\r\n");
+  assert.match(await page.evaluate("savedName") as string, /^goals 2\S+ to 2\S+\.csv$/);
   assert.match(head!, /,Value,Currency$/);
   assert.match(purchase!, /^Purchase,.*,EUR$/);
   assert.ok(!(await visit.text(page, ".table-block")).includes("Currency"));

@@ -3,7 +3,7 @@ import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { TextField } from "../field.tsx";
 import { OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
-import { go } from "../location_state.ts";
+import { currentDates, go } from "../location_state.ts";
 import { integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { PagedResource } from "../resource.ts";
@@ -148,6 +148,7 @@ interface PathsProps {
 /** The pages that there are heatmaps of, most visited first. */
 export function PathsPanel({ paths, page }: PathsProps) {
   const { rows, hasMore, more, isLoadingMore, moreProblem, all } = paths;
+  const { from, to } = currentDates();
   return (
     <Panel
       title="Pages"
@@ -174,7 +175,7 @@ export function PathsPanel({ paths, page }: PathsProps) {
         onMore={hasMore ? more : undefined}
         isLoadingMore={isLoadingMore}
         moreProblem={moreProblem}
-        csvName="heatmap pages"
+        csvName={`heatmap pages ${from} to ${to}`}
         allRows={all}
       />
     </Panel>

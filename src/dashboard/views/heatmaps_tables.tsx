@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
-import type { Params } from "../location_state.ts";
+import { currentDates, type Params } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
@@ -103,6 +103,12 @@ interface TableProps {
   readonly params: Params;
 }
 
+/** The name of a file: of which page, on what, and of when. */
+function fileName(what: string, { page, device }: ShownMap): string {
+  const { from, to } = currentDates();
+  return `${what} ${device} ${from} to ${to} ${page}`;
+}
+
 function ReachTable({ heatmap, map }: TableProps) {
   const [shown, setShown] = useState(ROWS_STEP);
   const { scroll = [] } = heatmap.data ?? {};
@@ -122,7 +128,7 @@ function ReachTable({ heatmap, map }: TableProps) {
         bars
         onMore={shown < scroll.length ? () => setShown(shown + 4 * ROWS_STEP) : undefined}
         allRows={() => Promise.resolve(scroll)}
-        csvName={`scroll depth ${map.device}`}
+        csvName={fileName("scroll depth", map)}
       />
     </Panel>
   );
@@ -130,7 +136,7 @@ function ReachTable({ heatmap, map }: TableProps) {
 
 /** Read by itself: each click is looked up for it, and the map need not wait for that. */
 function ElementsTable({ map, params }: TableProps) {
-  const { kind, device } = map;
+  const { kind } = map;
   const [shown, setShown] = useState(ROWS_STEP);
   const read = useRead<HeatmapReply>("/v1/heatmaps", { ...params, elements: ELEMENTS_LISTED });
   const { elements = [], sample, points = [] } = read.data ?? {};
@@ -152,7 +158,7 @@ function ElementsTable({ map, params }: TableProps) {
         bars
         onMore={shown < elements.length ? () => setShown(shown + 4 * ROWS_STEP) : undefined}
         allRows={() => Promise.resolve(elements)}
-        csvName={`clicked elements ${kind} ${device}`}
+        csvName={fileName(`clicked elements ${kind}`, map)}
       />
     </Panel>
   );

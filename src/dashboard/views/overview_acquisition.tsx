@@ -105,7 +105,7 @@ export function worthColumns({ goalValue }: AcquisitionRow): Column<AcquisitionR
     value: ({ goalValue }) => goalValue?.amount,
     show: ({ goalValue }) => money(goalValue?.amount, currency),
     isNumber: true,
-  }];
+  }, { title: "Currency", value: () => currency, isExportOnly: true }];
 }
 
 /** Of the chosen goal. */

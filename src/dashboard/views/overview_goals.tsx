@@ -4,7 +4,7 @@ import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { Icon } from "../icons.tsx";
-import { go, sharedParams, viewParam } from "../location_state.ts";
+import { currentDates, go, sharedParams, viewParam } from "../location_state.ts";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { GoalResult } from "../../reports/goals/goals.ts";
@@ -107,6 +107,7 @@ export function GoalsPanel() {
   const goals = useGoals(true);
   const chosen = viewParam("goal");
   const rows = goals.data?.goals ?? [];
+  const { from, to } = currentDates();
   const link = (
     <ViewLink class="button button-quiet" to={{ view: "goals" }}>
       <Icon name="goals" /> All goals
@@ -132,7 +133,7 @@ export function GoalsPanel() {
         rows={rows}
         rowKey={({ slug }) => slug}
         bars
-        csvName="goals"
+        csvName={`goals ${from} to ${to}`}
         onRow={({ slug }) => go({ params: { goal: slug === chosen ? null : slug } })}
         rowAction={({ title, slug }) =>
           slug === chosen
