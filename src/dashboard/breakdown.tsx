@@ -44,8 +44,7 @@ function MoreTabs({ tabs, chosen, onChoose }: Pick<TabsProps, "tabs" | "chosen">
 
 /** Ways to split the same figures, one of which is shown. The first one is not in the address. */
 export function Tabs({ label, param, tabs, chosen }: TabsProps) {
-  const choose = (id: string) =>
-    go({ params: { [param]: id === tabs[0]?.id ? null : id } }, { replace: true });
+  const choose = (id: string) => go({ params: { [param]: id === tabs[0]?.id ? null : id } });
   const more = tabs.slice(TABS_SHOWN_MAX);
   return (
     <div class="tabs" role="group" aria-label={label}>

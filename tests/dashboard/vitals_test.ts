@@ -69,6 +69,12 @@ test("vitals: another one is charted, another split is told, and a row filters",
   await visit.until(page, `decodeURIComponent(location.search).includes('"field":"device"')`);
   await visit.settled(page);
   assert.deepEqual(await texts(page, "table th[scope=row]"), ["Mobile"]);
+  for (let back = 0; back < 2; back++) await page.goBack();
+  assert.match(page.url(), /metric=/);
+  assert.doesNotMatch(page.url(), /by=device/);
+  await page.goBack();
+  assert.doesNotMatch(page.url(), /metric=/);
+  await visit.sees(page, "Web vitals", "h1");
 });
 
 test("vitals: where nothing is measured, it says how to", async (visit) => {

@@ -52,8 +52,7 @@ function Tiles({ reply, chosen }: { reply: VitalsReply; chosen: Chosen }) {
               <Icon name="people" size={14} />
             </Poor>
           )}
-          onSelect={() =>
-            go({ params: { metric: words === VITALS[0] ? null : words.name } }, { replace: true })}
+          onSelect={() => go({ params: { metric: words === VITALS[0] ? null : words.name } })}
         />
       ))}
     </div>
