@@ -25,7 +25,7 @@ test("print: charts are as wide as the paper, panels go over its pages, colours 
   // The parts of a grid or a column that is cut are not moved down, and lie over each other.
   assert.deepEqual(await styles(".view-grid, .panel, .panel-body", "display"), ["block"]);
   // Else they are missing where the head of a table stands again on the next page.
-  assert.deepEqual(await styles("th .definition-word", "position"), ["static"]);
+  assert.deepEqual(await styles("th .definition-word", "display"), ["contents"]);
   assert.deepEqual(await styles(".swatch, .share, .live-bar", "printColorAdjust"), ["exact"]);
   await page.goto(`${visit.world.url}/?project=prj_demo&view=journeys`);
   await visit.settled(page);
