@@ -287,7 +287,7 @@ export const EXPORT_COMMAND: Command = {
   name: "export",
   summary: "Write a project's events as NDJSON, CSV or Parquet, newest first",
   usage: "footfall export [options]",
-  notes: "Crawlers are included. Without --from, everything is exported.\n" +
+  notes: "Bots are included. Without --from, everything is exported.\n" +
     "NDJSON holds all that is stored of an event, and `footfall import` stores it again as it was.\n" +
     "CSV and Parquet hold a table of it: properties as JSON,\n" +
     "and in CSV an apostrophe before text that a spreadsheet would run as a formula.\n" +

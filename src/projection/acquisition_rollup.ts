@@ -28,10 +28,10 @@ async function addTotals(
   });
 }
 
-/** By day, how many of an actor's visits have a value: before the change, and after it. */
+/** By day, how many of an actor's visits have a value, before and after the change. */
 type DayCounts = Map<number, [before: number, after: number]>;
 
-/** Returns the days with such visits, ascending: of the state before (0), or after (1). */
+/** Returns the days with such visits before (0) or after (1) the change, ascending. */
 function daysWith(counts: DayCounts, side: 0 | 1): number[] {
   return [...counts].filter(([, count]) => count[side] > 0).map(([day]) => day)
     .sort((a, b) => a - b);
@@ -41,9 +41,9 @@ function daysWith(counts: DayCounts, side: 0 | 1): number[] {
 type LinkChange = readonly [day: number, prevDay: number, firstDay: number, sign: 1 | -1];
 
 /**
- * Yields the links between an actor's days with a value before the change, subtracted, and the links after it. The
- * first day is linked to the actor's first day ever, each other one to the day before it. A link that
- * stays is left alone: somebody's visits may be of a hundred thousand days.
+ * Yields the links between an actor's days with a value before the change, subtracted, and the links after
+ * it. The first such day is linked to the actor's first day ever, every other one to the one before it. Links
+ * that stay are not touched: a person may have visits on a hundred thousand days.
  */
 function* linkChanges(counts: DayCounts, { oldFirst, newFirst }: Visitor): Generator<LinkChange> {
   const [before, after] = [daysWith(counts, 0), daysWith(counts, 1)];
@@ -64,7 +64,7 @@ interface NumberedVisit {
   readonly numbers: readonly number[];
 }
 
-/** Returns by each value of a dimension how many of the visits have it, by day. */
+/** Returns, for each value of a dimension, the number of visits with it by day. */
 function countsByValue(visits: readonly NumberedVisit[], dimension: number) {
   const countsOf = new Map<number, DayCounts>();
   for (const { visit: { day, before, after }, numbers } of visits) {
@@ -107,7 +107,7 @@ function addVisitor(
     numbers: values.numbersOf(visit.traffic, visit.context, visit.entryPath),
   }));
   const [first] = visits;
-  // Most people come once.
+  // Fast path: most people come once.
   if (visits.length !== 1 || first!.visit.before > 0) return addReturning(sums, visitor, visits);
   first!.numbers.forEach((number, dimension) =>
     sums.dayOf(dimension, first!.visit.day, number).addLink(NEVER, visitor.newFirst, 1)

@@ -39,10 +39,10 @@ FROM unnest($2::text::int2[], $3::text::int[], $4::text::int[],
 ON CONFLICT (project_id, dimension, day, value_number) DO UPDATE
 SET ${LISTS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
 
-/** Days are integers of 32 bits: a dimension and a day make the key `dimension * DAYS_SPAN + day`. */
+/** Days have 32 bits, so `dimension * DAYS_SPAN + day` is a unique key. */
 const DAYS_SPAN = 2 ** 32;
 
-/** Row by row, what the lists of a day's sums hold that is not zero. */
+/** The entries of a day's sums that are not zero, as rows. */
 interface Rows {
   readonly totals: readonly (readonly number[])[];
   readonly links: readonly (readonly number[])[];
@@ -110,7 +110,7 @@ class DaySums {
   }
 }
 
-/** The sums that a transaction adds to `acquisition_days`. It holds the project's lock. */
+/** The sums that a transaction adds to `acquisition_days`; it must hold the project's lock. */
 export class AcquisitionSums {
   /** By dimension and day, then by value. */
   readonly #days = new Map<number, Map<number, DaySums>>();
@@ -135,12 +135,12 @@ export class AcquisitionSums {
     return sums;
   }
 
-  /** Stores what is held where that is so much that no more is to be added; else it returns undefined. */
+  /** Stores the held sums if they are at the limit; else returns undefined. */
   storeIfFull(): Promise<void> | undefined {
     return this.#held >= ACQUISITION_ROWS_HELD_MAX ? this.store() : undefined;
   }
 
-  /** Adds the sums to the table, and holds none of them any more. */
+  /** Adds the held sums to the table and forgets them. */
   async store(): Promise<void> {
     const [tx, projectId] = [this.#tx, this.#projectId];
     const changed = [...this.#days.values()]

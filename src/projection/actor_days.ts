@@ -12,7 +12,7 @@ interface Sighting {
   days: number[];
 }
 
-/** A row of `actors`, in the days of the time zone that the rollups count by. */
+/** A row of `actors`, with days in the time zone of the rollups. */
 export interface StoredActor extends Sighting {
   readonly firstDay: number;
 }
@@ -51,7 +51,7 @@ export class Sightings {
     return [...this.#sightings.keys()];
   }
 
-  /** Merges the collected sightings of an actor with the stored row; null where there are neither. */
+  /** Merges the collected sightings of an actor with the stored row; null: there are neither. */
   mergedWith(actor: number, stored: StoredActor | null): StoredActor | null {
     const seen = this.#sightings.get(actor);
     if (seen === undefined) return stored;
@@ -65,7 +65,7 @@ export class Sightings {
   }
 }
 
-/** Returns the days that are not among the known ones, which are ascending. */
+/** Returns the days that are not among the known ones, which must be ascending. */
 function missingDays(days: ReadonlySet<number>, known: readonly number[]): number[] {
   const placeOf = (day: number) => countWhile(known.length, (i) => known[i]! < day);
   return [...days].filter((day) => known[placeOf(day)] !== day);

@@ -20,14 +20,14 @@ export class ActorUpdates {
   readonly totals: EventTotals;
   readonly parts = new PartsOfActors();
   readonly sightings: Sightings;
-  /** Actors all of whose events are added again: their stored rows and sessions are replaced. */
+  /** Actors whose events are all added again; `store` replaces their rows and sessions. */
   readonly recut = new Set<number>();
   readonly #goneSessions: SessionPart[] = [];
   readonly #goneActors = new Map<number, StoredActor>();
   readonly #known: KnownProject;
   readonly #newActors: ReadonlySet<number>;
 
-  /** @param newActors actors that nothing was stored of before */
+  /** @param newActors actors without any stored data so far */
   constructor(known: KnownProject, newActors: ReadonlySet<number>) {
     const { days, dictionaries: { technical } } = known;
     this.#known = known;
@@ -41,12 +41,12 @@ export class ActorUpdates {
     this.sightings.add(actor, event);
   }
 
-  /** Has stored sessions deleted. */
+  /** Marks stored sessions for deletion. */
   remove(sessions: readonly SessionPart[]): void {
     for (const session of sessions) this.#goneSessions.push(session);
   }
 
-  /** Has stored rows of actors replaced by the sightings that are added here. */
+  /** Marks stored rows of actors to be replaced by the sightings that are added here. */
   replace(actors: ReadonlyMap<number, StoredActor>): void {
     for (const [actor, stored] of actors) this.#goneActors.set(actor, stored);
   }

@@ -7,17 +7,17 @@ import { asideEvent, markProjected, pendingEvents, type PlacedEvent } from "./pe
 import { SETTLING_STATEMENT_MS_MAX } from "./projection_limits.ts";
 import { settle, type Settled } from "./settling.ts";
 
-/** Thrown where a transaction of the projection has used up its time. */
+/** Thrown when a transaction of the projection exceeds its time. */
 export class ProjectionTooLong extends Error {
   override readonly name = "ProjectionTooLong";
 }
 
-/** The limits of one transaction of the projection, and how far it got, which also holds after a failure. */
+/** The limits of one transaction of the projection, and how far it got, also after a failure. */
 export class Attempt {
-  /** When it got its connection; null: it waits for one. */
+  /** When it got its connection; null: still waiting for one. */
   startedAtMs: number | null = null;
   isElsewhere = false;
-  /** Null: it was not, or that failed. */
+  /** Null: not settled, or settling failed. */
   settled: Settled | null = null;
   /** How many events it took, and the first of them. */
   events = 0;
@@ -31,11 +31,11 @@ export class Attempt {
     readonly eventsMax: number,
     readonly aimMs: number,
     readonly msMax: number,
-    /** Whether it takes a set-aside event that is due, in place of pending ones. */
+    /** Whether it takes a set-aside event that is due, instead of pending ones. */
     readonly isOfAside = false,
   ) {}
 
-  /** Whether pending events are projected, if only without rollups. */
+  /** Whether pending events can be projected, at least without rollups. */
   get isSettled(): boolean {
     return this.settled !== null && this.settled !== "begun";
   }

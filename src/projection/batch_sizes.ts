@@ -5,20 +5,20 @@ import {
   PROJECTION_MS_MAX,
 } from "./projection_limits.ts";
 
-/** At most so many times as many events as in the last transaction. */
+/** A transaction takes at most this many times the events of the one before. */
 const GROWTH_MAX = 2;
 
 interface Size {
   readonly events: number;
-  /** How many of the next events failed together: one of them may be to blame. */
+  /** How many of the next events failed together; one of them may be the cause. */
   readonly suspects: number;
   /** How often the first event failed by itself. */
   readonly failuresAlone: number;
 }
 
 /**
- * Decides how many events of each project the next transaction takes, by how the last ones went. Where
- * events failed together, halves of them are tried until the one to blame is found.
+ * Decides how many events of each project the next transaction takes, by the duration and result of the last
+ * ones. After a failure, halves are tried until the event that causes it is found.
  */
 export class BatchSizes {
   readonly #sizes = new RecentCache<number, Size>(BATCH_SIZES_KNOWN_MAX);
@@ -51,19 +51,19 @@ export class BatchSizes {
   }
 
   /**
-   * Whether a size that a failure has left grows although the transaction took longer than it aims at: what few
-   * events take is mostly to read the block that they are in, as often as it has to be read for them.
+   * Whether the size left by a failure may grow although the transaction took longer than its aim: most of
+   * the time for a few events is spent on reading their block, again for each transaction.
    */
   #isBelowAim(size: number, ms: number): boolean {
     return size < PROJECTION_AIM_EVENTS_MIN && 2 * GROWTH_MAX * ms < PROJECTION_MS_MAX;
   }
 
-  /** To be called where `events` could not be projected together: the next size is half of them. */
+  /** To be called when `events` could not be projected together; the next size is half of them. */
   failed(projectId: number, events: number): void {
     this.#set(projectId, Math.floor(events / 2), events);
   }
 
-  /** To be called where one event alone could not be projected. @returns how often it has failed */
+  /** To be called when a single event could not be projected. @returns how often it has failed */
   failedAlone(projectId: number): number {
     const failuresAlone = (this.#sizes.get(projectId)?.failuresAlone ?? 0) + 1;
     this.#sizes.set(projectId, { events: 1, suspects: 0, failuresAlone });
@@ -71,8 +71,8 @@ export class BatchSizes {
   }
 
   /**
-   * To be called once the event to blame is set aside. The sizes grow from one event on: where there are more such
-   * events, the next one is among few.
+   * To be called when the failing event is set aside. The size grows from one event again, so that the next
+   * failing event, if any, is among few.
    */
   setAside(projectId: number): void {
     this.#set(projectId, 1, 0);

@@ -79,7 +79,7 @@ function withChanges(
   return visitors;
 }
 
-// Milliseconds are sent as two integers: one of 32 bits cannot hold them.
+// Milliseconds do not fit into 32 bits, so they are sent as two integers.
 const PACK = packInts([
   "s.actor_id",
   "(s.first_ms >> 31)::int",
@@ -155,10 +155,10 @@ function haveValuesOf(
 }
 
 /**
- * Whether the visits read of an actor suffice to update the rollup. The rollup links each day with a
- * value to the previous day with the same value. So for each changed value a day before all changes and
- * one after them must have been read, or all visits of that side (fewer than `limit` were found). The
- * actor's first day is part of the first link of every value, so a change of it needs all visits.
+ * Whether the visits read of an actor suffice to update the rollup. The rollup links each day with a value to
+ * the previous day with the same value. So for each changed value, a day before all changes and one after
+ * them must have been read, unless all visits of that side were (fewer than `limit` were found). The first
+ * link of every value contains the actor's first day, so a change of that day needs all visits.
  */
 function areEnough(
   rollups: Rollups,
@@ -180,7 +180,7 @@ function areEnough(
     (hasAllAfter || haveValuesOf(rollups, later, changes));
 }
 
-/** Reads as many stored visits of actors as are needed: mostly the newest, seldom all. */
+/** Reads only the stored visits of actors that are needed: mostly the newest, seldom all. */
 async function storedVisits(
   tx: Sql,
   rollups: Rollups,
@@ -210,8 +210,8 @@ async function storedVisits(
     return before > 0 && areEnough(rollups, visitor, visits, { before, after: Infinity });
   });
   if (undecided.length === 0) return visitsOf;
-  // Of somebody whose first day alone changes there is no bound, and all visits count as of both sides: which
-  // instant parts them is the same.
+  // If only the first day changes, there are no changed sessions to bound the range. Any instant will do,
+  // since all visits are read on both sides of it.
   const bounds = (boundOf: (visitor: Visitor) => number) =>
     arrayLiteral(undecided.map((actor) => {
       const ms = boundOf(visitors.get(actor)!);

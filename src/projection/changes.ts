@@ -14,17 +14,17 @@ export interface Rollups {
 /** The changes of one transaction, which the rollups follow. */
 export interface Changes {
   readonly totals: EventTotals;
-  /** Sessions that are deleted or replaced, and the sessions that are stored instead. */
+  /** Sessions that are deleted or replaced, and the sessions stored instead. */
   readonly gone: readonly SessionPart[];
   readonly came: readonly SessionPart[];
   /** The rows of all touched actors as stored before. */
   readonly stored: ReadonlyMap<number, StoredActor>;
   readonly actors: readonly ActorChange[];
-  /** Actors that nothing was stored of before. */
+  /** Actors without any stored data so far. */
   readonly newActors: ReadonlySet<number>;
 }
 
-/** Numbers of events and page views by local day, without bots' and technical events. */
+/** Numbers of events and page views by local day, except those of bots and technical names. */
 export class EventTotals {
   readonly #totals = new Map<number, [events: number, pageviews: number]>();
 

@@ -11,10 +11,10 @@ import {
   KNOWN_TEXTS_MAX,
 } from "./projection_limits.ts";
 
-/** Raised with every change of the channel rules or source lists: all history is then reclassified. */
+/** Incremented with every change of the channel rules or source lists, which reclassifies all history. */
 export const RULES_VERSION = 2;
 
-/** Names with fixed numbers, which queries use. */
+/** Names with fixed numbers, which queries rely on. */
 const RESERVED = [[1, "page_view"], [2, "click"], [3, "scroll"]] as const;
 
 type Value = string | boolean | null;
@@ -82,8 +82,8 @@ export const TRAFFIC: Dictionary = {
   columns: [...TRAFFIC_INPUTS, ...TRAFFIC_RESULTS],
 };
 
-// A lateral lookup per digest: the planner knows nothing of a fresh project, and joins scanned one side
-// for each row of the other. The first row is the last number given out.
+// A lateral lookup per digest, because the planner has no statistics of a new project and would choose nested
+// scans for a join. The first row is the last assigned number.
 const lookUp = ({ table, number }: Dictionary): string => `
 SELECT 0 AS n, coalesce(greatest(max(${number}), -min(${number})), 0) AS id
 FROM ${table} WHERE project_id = $1::int
@@ -124,7 +124,7 @@ interface CachedDictionary {
   readonly numbers: Map<string, number>;
 }
 
-/** An entry whose number is not cached: the text of its digest, and its columns. */
+/** An entry whose number is not cached: the text to digest, and its columns. */
 interface MissingEntry {
   readonly text: string;
   readonly isBot: boolean;
@@ -148,7 +148,7 @@ export class Dictionaries {
 
   constructor(readonly siteHost: string | null) {}
 
-  /** How much is cached, in texts of average length: at `KNOWN_TEXTS_MAX` the cache is full. */
+  /** The size of the cache, in texts of average length; it is full at `KNOWN_TEXTS_MAX`. */
   get entries(): number {
     const cached = [this.#terms, this.#referrers, this.#contexts, this.#traffic];
     const texts = cached.reduce((sum, { numbers }) => sum + numbers.size, 0);
@@ -196,7 +196,7 @@ export class Dictionaries {
     };
   }
 
-  /** Groups events by the dictionary entry that some of their columns make; reports entries not cached. */
+  /** Groups events by the dictionary entry that these columns form; reports entries that are not cached. */
   #entriesIn<N extends EntryColumn>(
     { numbers }: CachedDictionary,
     columns: EventColumns,
@@ -214,7 +214,7 @@ export class Dictionaries {
     });
     return {
       missing,
-      /** To be called once no entry is missing any more. */
+      /** To be called once no entry is missing. */
       numbers: () => {
         const numberOf = keys.map((key) => key === null ? 0 : numbers.get(key)!);
         return codes.map((code) => numberOf[code]!);
@@ -222,7 +222,7 @@ export class Dictionaries {
     };
   }
 
-  /** Looks up missing entries, adds them to the table where it lacks them, and caches their numbers. */
+  /** Looks up missing entries, adds those that the table lacks, and caches their numbers. */
   async #resolveMissing(
     tx: Sql,
     projectId: number,
@@ -303,14 +303,14 @@ export class Dictionaries {
   }
 }
 
-/** Joins values into one key. No value contains the separator or the mark of null. */
+/** Joins values into one key. No value contains the separator or the null mark. */
 function keyOf(values: readonly Value[]): string {
   return values.map((value) => value === null ? "\0-" : value).join("\0,");
 }
 
 interface DictionaryEntry {
   readonly key: readonly Value[];
-  /** Called only where the entry is not cached. */
+  /** Called only if the entry is not cached. */
   readonly missing: () => MissingEntry;
 }
 

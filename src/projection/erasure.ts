@@ -12,7 +12,7 @@ import { openKnownProject } from "./known_projects.ts";
 import { beginProjection } from "./projected_project.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsOfActors } from "./stored_sessions.ts";
-import { type EarlierLook, lookEarlier, removeUnused, textsOf, unusedOf } from "./unused_words.ts";
+import { type EarlySearch, removeUnused, searchEarly, textsOf, unusedOf } from "./unused_words.ts";
 
 interface ErasedActor {
   readonly eventIds: readonly string[];
@@ -20,22 +20,23 @@ interface ErasedActor {
   readonly texts: readonly string[];
 }
 
-/** Looks which words only this actor's events have, before `eraseActor` locks the project. */
-export async function lookBeforeErasing(
+/** Finds the words that only this actor's events have, before `eraseActor` locks the project. */
+export async function searchBeforeErasing(
   sql: Sql,
   projectId: number,
   actorId: number,
-): Promise<EarlierLook | null> {
+): Promise<EarlySearch | null> {
   const actorOf = await identitiesOf(sql, projectId, [actorId]);
-  return await lookEarlier(sql, projectId, { identities: new Set(actorOf.keys()) });
+  return await searchEarly(sql, projectId, { identities: new Set(actorOf.keys()) });
 }
 
 /**
  * Erases one actor in the caller's transaction: all stored events, sessions and identities, and the names,
- * paths, titles, referrers, campaign tags and places that only this actor's events had, since they may identify
- * a person. Project the pending events first, so that no event of the actor is left in the journal.
- * @param isUpgrading whether to erase also events that an upgrade has moved into the journal, even pending ones
- * @param earlier what `lookBeforeErasing` has found; null: everything is looked for here
+ * paths, titles, referrers, campaign tags and places that only this actor's events had, since they may
+ * identify a person. Project the pending events first, so that no event of the actor is left in the journal.
+ * @param isUpgrading whether to erase also events that an upgrade has moved into the journal, even pending
+ * ones
+ * @param earlier the result of `searchBeforeErasing`; null: the whole search is done here
  * @returns the ids of the erased events, the names of the identities (their kind, then their value), and the
  * names, paths and titles that only these events had
  */
@@ -44,7 +45,7 @@ export async function eraseActor(
   projectId: number,
   actorId: number,
   isUpgrading = false,
-  earlier: EarlierLook | null = null,
+  earlier: EarlySearch | null = null,
 ): Promise<ErasedActor> {
   const project = await beginProjection(tx, projectId);
   if (project === null) return { eventIds: [], names: new Set(), texts: [] };
@@ -77,7 +78,7 @@ export async function eraseActor(
   const texts = await textsOf(tx, projectId, unused);
   await removeUnused(tx, projectId, unused);
   const erased = [...eventIds, ...aside];
-  // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
+  // Last, because from here on ingestion of one of these ids waits for this transaction.
   await deleteEventIds(tx, projectId, erased);
   return { eventIds: erased, names: new Set(names.keys()), texts };
 }

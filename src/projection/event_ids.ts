@@ -1,7 +1,7 @@
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { IDS_DELETED_AT_ONCE } from "./projection_limits.ts";
 
-/** Deletes these ids from the ids of stored events: an event that is sent again is stored again. */
+/** Deletes ids from `event_ids`: an event with such an id is new again. */
 export async function deleteEventIds(
   tx: Sql,
   projectId: number,

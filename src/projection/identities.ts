@@ -11,13 +11,13 @@ export interface Identity {
   readonly id: number;
   /** The identity itself, or the identity of the user that the anonymous id belongs to. */
   actor: number;
-  /** The time of the earliest event that carries the anonymous id with a user id: it decides the user. */
+  /** The time of the earliest event that carries the anonymous id with a user id, which decides the user. */
   linkedMs: number | null;
   /** The id of that event. */
   linkedBy: string | null;
 }
 
-/** An anonymous id that another actor owns now. */
+/** An anonymous id that now belongs to another actor. */
 export interface Move {
   readonly identity: number;
   readonly from: number;
@@ -30,13 +30,14 @@ interface ResolvedIdentities {
   /** Per event, the place of its identity among them. */
   readonly codes: Int32Array;
   readonly moves: readonly Move[];
-  /** Whether the actor of an identity changes, or the event that decides it; new identities included. */
+  /** Whether the actor of any identity changes, or the event that decides it; new identities count. */
   readonly isLinked: boolean;
-  /** Actors that nothing was stored of before. */
+  /** Actors without any stored data so far. */
   readonly newActors: ReadonlySet<number>;
 }
 
-// A lateral lookup per name: the planner knows nothing of a fresh project. The first row is the last number.
+// A lateral lookup per name, because the planner has no statistics of a new project. The first row is the
+// last assigned number.
 const LOOK_UP = `
 SELECT 0 AS n, coalesce(max(identity_id), 0) AS identity_id, 0 AS actor_id,
   NULL::bigint AS linked_ms, NULL::uuid AS linked_by
@@ -73,7 +74,7 @@ function hashText({ visitor_hash }: Pick<EventRow, "visitor_hash">): string {
     .toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/** What tells whose an event is. */
+/** The columns that identify who did an event. */
 export const NAME_COLUMNS = ["user_id", "anonymous_id", "visitor_hash"] as const;
 
 /** Returns the name of an event's identity: the kind, then the value. */
@@ -113,7 +114,7 @@ function linksOf(
 export class Identities {
   readonly #known = new Map<string, Identity>();
 
-  /** How many are cached. */
+  /** The number of cached identities. */
   get entries(): number {
     return this.#known.size;
   }

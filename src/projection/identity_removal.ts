@@ -18,9 +18,9 @@ export async function namesOf(
 }
 
 /**
- * Removes identities that have no events left. A user's anonymous id that events of other users carry is
- * linked instead to the user of the earliest such event, as if nobody else had ever had the id. An anonymous
- * id that is nobody's is carried by no user's event.
+ * Removes identities that have no events left. If events of other users carry an anonymous id of a removed
+ * user, it is linked to the user of the earliest such event. Anonymous ids that belong to no user need no
+ * such check, as no event with a user carries them.
  * @param actorOf the actor of each of the identities
  */
 export async function removeIdentities(

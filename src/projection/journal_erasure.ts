@@ -15,8 +15,8 @@ interface ErasableRow extends StoredJournalRow {
 }
 
 /**
- * The transaction id of journal rows that an upgrade writes. It is older than every snapshot, so that no
- * tail takes these events for new.
+ * The transaction id of journal rows that an upgrade writes: older than every snapshot, so that no tail
+ * reports these events as new.
  */
 export const MOVED_XID = "3";
 
@@ -52,13 +52,13 @@ interface Removal {
   /** Only rows with an event before this are read. */
   readonly beforeMs: number;
   /**
-   * Only rows with an event in these spans are read, and those that may hold another event than the segments
-   * do: a known one as it was sent again, one that was set aside, a moved one.
+   * Only rows with an event in these spans are read, and rows whose events may differ from the segments:
+   * repeated, set-aside, or moved ones.
    */
   readonly spans: string;
-  /** Returns whether the event at a place of a block is removed; null: none of the block's is. */
+  /** Returns whether to remove the event at a place of a block; null: no event of the block. */
   readonly removedOf: (columns: BlockColumns) => ((place: number) => boolean) | null;
-  /** Whether pending events are removed as well where an upgrade has moved them here. */
+  /** Whether pending events that an upgrade has moved here are removed, too. */
   readonly takesMoved: boolean;
 }
 
@@ -73,7 +73,7 @@ async function removeFromRow(
   const isRemoved = removedOf(columns);
   if (isRemoved === null) return [];
   const ids = Array.from({ length: columns.events }, (_, i) => uuidOf(columns.ids, ID_BYTES * i));
-  // Pending events were sent later, and stay, unless an upgrade has moved them here.
+  // Pending events stay, as they were sent later, unless an upgrade has moved them here.
   const candidates = row.is_moved && takesMoved ? ids : ids.slice(0, row.projected_count);
   const removed = new Set(candidates.filter((_, place) => isRemoved(place)));
   if (removed.size === 0) return [];
@@ -110,7 +110,7 @@ async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): 
     const rows = (await tx.binary(READ, [projectId, after, beforeMs, spans])).map(erasableRow);
     if (rows.length === 0) return aside;
     for (const row of rows) {
-      // A row that cannot be read stays until all of it has expired.
+      // An unreadable row stays until all of it has expired.
       const columns = readable(() => decodeColumns(row.block));
       if (columns !== null) {
         aside.push(...await removeFromRow(tx, projectId, row, columns, removal));
@@ -121,14 +121,14 @@ async function removeFromJournal(tx: Sql, projectId: number, removal: Removal): 
   }
 }
 
-/** Returns the distinct values, null aside, that events of a block may have in a column. */
+/** Returns the distinct values, except null, that events of a block may have in a column. */
 function valuesOf({ same, coded }: BlockColumns, name: BlockColumn): Set<string> {
   const values = new Set(coded[name]?.values ?? [same[name] ?? null]);
   values.delete(null);
   return values as Set<string>;
 }
 
-/** Finds the events of some identities in a block, which mostly has none of them. */
+/** Finds the events of some identities in a block; most blocks have none. */
 function eventsOfNames(names: ReadonlySet<string>): Removal["removedOf"] {
   const nobody = { user_id: null, anonymous_id: null, visitor_hash: "" };
   return (columns) => {
@@ -147,13 +147,14 @@ function eventsOfNames(names: ReadonlySet<string>): Removal["removedOf"] {
 }
 
 const ALWAYS = "{(,)}";
-/** The most spans that rows are looked for in, and how wide they are where these suffice. */
+/** The maximum number of spans, and their width if no more are needed. */
 const SPANS_MAX = 1_000;
 const SPAN_MS_MIN = 60_000;
 
 /**
- * Returns spans that hold all of these times, as PostgreSQL's multirange: minutes, or longer ones where there would
- * be too many. Of a day's journal of a busy site, a visitor's minutes are in some rows of thousands.
+ * Returns spans that hold all of these times, as PostgreSQL's multirange: minutes, or longer spans if there
+ * would be too many. In a day's journal of a busy site, a visitor's minutes are in a few of thousands of
+ * rows.
  * @param spansMax at least 2
  */
 export function spansAround(moments: Iterable<number>, spansMax = SPANS_MAX): string {
@@ -166,11 +167,11 @@ export function spansAround(moments: Iterable<number>, spansMax = SPANS_MAX): st
 }
 
 /**
- * Erases the projected and the set-aside events of some identities from the journal; during an upgrade
- * (`takesMoved`) also pending events that it has moved here.
+ * Erases the projected and the set-aside events of some identities from the journal; with `takesMoved`, also
+ * pending events that an upgrade has moved here.
  * @param names the identities' names: their kind, then their value
  * @param moments the times of all their events in the segments
- * @returns the ids of the erased events that were set aside; the segments do not have these
+ * @returns the ids of the erased events that were set aside, which no segment has
  */
 export function eraseFromJournal(
   tx: Sql,
@@ -188,22 +189,23 @@ export function eraseFromJournal(
 }
 
 /**
- * Deletes the events before an instant from the journal, unless they are pending: no tail shows them any
- * more. @returns the ids of the deleted events that were set aside
+ * Deletes the events before an instant from the journal, so that no tail shows them; pending ones stay.
+ * @returns the ids of the deleted events that were set aside
  */
 export async function deleteFromJournalBefore(
   tx: Sql,
   projectId: number,
   beforeMs: number,
 ): Promise<string[]> {
-  // Of the events before it, the segments of which are deleted step by step, the journal lacks some from now on.
+  // From now on the journal is incomplete before this instant, while the segments are still being deleted
+  // step by step.
   await tx.query(
     `UPDATE projections SET journal_lacks_to_ms = greatest(journal_lacks_to_ms, $2::int8 - 1)
     WHERE project_id = $1::int`,
     [projectId, beforeMs],
   );
-  // Rows that expire whole need not be read; most rows do where the retention is below 48 hours. Of a row
-  // that cannot be read, no event is named as set aside.
+  // Rows that expire whole need not be read; with a retention below 48 hours, most do. For an unreadable row,
+  // no set-aside event is reported.
   await tx.query(
     `DELETE FROM journal WHERE project_id = $1::int AND to_ms < $2::int8
       AND projected_at IS NOT NULL AND (set_aside_until IS NULL OR set_aside_ids IS NULL)`,

@@ -9,13 +9,13 @@ import { ValueNumbers } from "./value_numbers.ts";
 /** The cached state of a project; all of it can be read again. */
 export interface KnownProject {
   readonly siteHost: string | null;
-  /** The version of the links that was read: other transactions change identities and erase words. */
+  /** The version of the links that was read; other transactions may change identities and erase words. */
   linksVersion: number;
   readonly values: ValueNumbers;
   dictionaries: Dictionaries;
   identities: Identities;
   days: LocalDays;
-  /** When a recount may be tried again for which a segment could not be read; by `performance.now()`. */
+  /** When a recount that failed on an unreadable segment may be retried, by `performance.now()`. */
   recountAgainAtMs: number;
 }
 
@@ -44,9 +44,9 @@ export async function openKnownProject(
   };
 }
 
-/** What is cached of any project beside the entries that it has: its local days above all. */
+/** Added to the entries of each project for its other caches, mainly its local days. */
 const ENTRIES_MIN = 1_000;
-/** What takes longest to read again is not forgotten for being large: so many projects of any size are kept. */
+/** This many projects stay cached whatever their size, since large ones take longest to read again. */
 const PROJECTS_KNOWN_MIN = 8;
 
 const entriesOf = ({ values, dictionaries, identities }: KnownProject): number =>
@@ -54,12 +54,12 @@ const entriesOf = ({ values, dictionaries, identities }: KnownProject): number =
 
 /** The caches of the projects that were projected lately. */
 export class KnownProjects {
-  /** The one used last is the last. */
+  /** Ordered by last use, most recent last. */
   readonly #known = new Map<number, KnownProject>();
 
   constructor(readonly entriesMax = KNOWN_ENTRIES_MAX) {}
 
-  /** Returns the cache of a project, renewed where it is stale or full. */
+  /** Returns the cache of a project, renewed if it is stale or full. */
   async get(tx: Sql, projectId: number, project: ProjectedProject): Promise<KnownProject> {
     const { site_host, timezone, links_version } = project;
     let known = this.#known.get(projectId);
@@ -75,7 +75,7 @@ export class KnownProjects {
     return known;
   }
 
-  /** Keeps a project, and as many of those used before it as leave room. */
+  /** Keeps a project, and as many of those used before it as fit. */
   #use(projectId: number, known: KnownProject): void {
     this.#known.delete(projectId);
     this.#known.set(projectId, known);

@@ -5,8 +5,8 @@ interface Waiter {
 }
 
 /**
- * Gives turns to the projects that one server projects: a fixed number at once, in the order in which they
- * asked, so that none holds up another. Every second turn goes to a project that a read waits for, if any.
+ * Schedules the projects that one server projects: a fixed number at once, in the order in which they asked,
+ * so that none blocks another. Every second turn goes to a project that a read waits for, if there is one.
  */
 export class Lanes {
   #free: number;

@@ -11,8 +11,8 @@ function dayNumber(date: Temporal.PlainDate): number {
 type DayStart = readonly [ms: number, number: number];
 
 /**
- * The local days of a time zone. They are computed here and never by the database, whose table of time
- * zones may be of another year.
+ * The local days of a time zone. They are computed here and never in the database, whose time zone data may
+ * be from another year.
  */
 export class LocalDays {
   /** By UTC day, the local days that overlap it, in order. */
@@ -41,7 +41,7 @@ export class LocalDays {
     for (;; date = date.add({ days: 1 })) {
       const startMs = date.toZonedDateTime(this.timezone).epochMilliseconds;
       if (startMs >= endMs) break;
-      // A date that the zone skipped starts when the next one does: the later one counts.
+      // A date that the zone skipped starts at the same instant as the next one, which overwrites it.
       days.set(startMs, dayNumber(date));
     }
     return [...days].sort(([a], [b]) => a - b);

@@ -7,9 +7,9 @@ import { type Yield, yielding } from "../store/yielding.ts";
 import { beginProjection } from "./projected_project.ts";
 import { MERGING_PAUSE_MS, SEGMENTS_UNMERGED_MAX } from "./projection_limits.ts";
 
-/** The projection, which merging gives way to. */
+/** The projection, which takes precedence over merging. */
 interface MergingHost {
-  /** Runs work that changes a project while nothing else in this thread does. */
+  /** Runs work that changes a project while nothing else in this thread changes it. */
   exclusively(projectId: number, work: () => Promise<void>): Promise<void>;
   /** Settles when the turns under way have ended; null: there are none. */
   underWay(): Promise<unknown> | null;
@@ -17,7 +17,7 @@ interface MergingHost {
   failed(projectId: number, error: unknown): void;
 }
 
-/** Whether merging is held because an archive reads the project's segments. */
+/** Whether merging is on hold because an archive reads the project's segments. */
 async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
   const rows = await sql.query(
     "SELECT FROM projections WHERE project_id = $1::int AND merging_held_until > now()",
@@ -27,11 +27,11 @@ async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
 }
 
 /**
- * Merges segments of a project, those of each of some spans of time into one, if there are enough to merge, or
- * writes one of an earlier version anew. A new segment is built outside of any transaction; the transaction that
- * replaces the old ones takes milliseconds, and reads see either them or the new one. Throws SegmentUnreadable.
+ * Merges segments of a project, into one per span of time, if there are enough; else rewrites one of an
+ * earlier version. The new segment is built outside of any transaction; the transaction that replaces the old
+ * ones takes milliseconds, and reads see either them or the new one. Throws SegmentUnreadable.
  * @param pauseOf returns how building pauses, given the number of the project's segments
- * @param unreadable segments that are passed over, as they could not be read; where one cannot, it is added
+ * @param unreadable segments that could not be read, which are skipped; a further one is added
  * @returns whether there was something to do
  */
 export async function mergeOnce(
@@ -56,10 +56,10 @@ export async function mergeOnce(
     if (merged === null) continue;
     await exclusively(projectId, () =>
       database.transaction(async (tx) => {
-        // An archive that holds merging has waited for this lock, or reads the segments written here.
+        // An archive that puts merging on hold has waited for this lock, or reads the segments written here.
         isOver = await beginProjection(tx, projectId) === null || await isHeld(tx, projectId);
         if (isOver) return;
-        // Where erasure or retention has replaced one of the segments, nothing is replaced here: the project
+        // If erasure or retention has replaced one of the segments, nothing is replaced here, and the project
         // is merged again later.
         await replaceSegments(tx, projectId, segmentIds, merged);
       }));
@@ -67,17 +67,17 @@ export async function mergeOnce(
   return true;
 }
 
-/** Projects with many segments, or with such as an earlier version wrote. */
+/** Projects with many segments, or with segments of an earlier version. */
 const CROWDED = `
 SELECT project_id FROM segments
 GROUP BY project_id HAVING count(*) >= ${SEGMENTS_MERGED} OR min(version) < ${SEGMENT_VERSION}`;
 
-/** Merges segments, and writes those of earlier versions anew, in the background while nothing is projected. */
+/** Merges segments, and rewrites those of earlier versions, in the background while nothing is projected. */
 export class Merging {
   readonly #database: Database;
   readonly #host: MergingHost;
   readonly #due = new Set<number>();
-  /** Segments that are passed over, as they could not be read. */
+  /** Segments that could not be read, which are skipped. */
   readonly #unreadable = new Set<number>();
 
   constructor(database: Database, host: MergingHost) {
@@ -85,7 +85,7 @@ export class Merging {
     this.#host = host;
   }
 
-  /** To be called when a project has got another segment. */
+  /** To be called when a project has a new segment. */
   note(projectId: number): void {
     this.#due.add(projectId);
   }
@@ -103,13 +103,13 @@ export class Merging {
     }
   }
 
-  /** Notes projects that an earlier process left unmerged, or an earlier version wrote. */
+  /** Notes projects that an earlier process left unmerged, or that have segments of an earlier version. */
   async #noteCrowded(): Promise<void> {
     try {
       const rows = await this.#database.query<{ project_id: number }>(CROWDED);
       for (const { project_id } of rows) this.note(project_id);
     } catch {
-      // They are noted when they get their next events.
+      // Never mind: each is noted when it gets its next events.
     }
   }
 
@@ -125,7 +125,7 @@ export class Merging {
       return await mergeOnce(this.#database, projectId, pauseOf, exclusively, this.#unreadable);
     } catch (error) {
       if (!signal.aborted) failed(projectId, error);
-      // The others may be readable.
+      // Others may be readable.
       return this.#unreadable.size > unreadable;
     }
   }

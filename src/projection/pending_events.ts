@@ -13,11 +13,11 @@ import {
   SET_ASIDE_MS,
 } from "./projection_limits.ts";
 
-/** An event and its place in its journal row, so that it can be set aside when it alone fails. */
+/** An event and its place in its journal row, for setting it aside if it fails alone. */
 export interface PlacedEvent {
   readonly journalId: number;
   readonly eventId: string;
-  /** How many events of the row precede it; -1: it is set aside already. */
+  /** How many events of the row precede it; -1: it is already set aside. */
   readonly place: number;
   /** Whether it is the last event of the row. */
   readonly isLast: boolean;
@@ -35,9 +35,9 @@ interface PendingEvents {
   readonly columns: EventColumns;
   readonly first: PlacedEvent | null;
   readonly taken: readonly TakenRow[];
-  /** Set where the events are a single one that was set aside. */
+  /** Set if the only event is one that was set aside. */
   readonly aside: PlacedEvent | null;
-  /** Rows that are damaged or of a later version; they are set aside whole. */
+  /** Rows that are damaged or of a later version, which are set aside whole. */
   readonly unreadable: readonly number[];
 }
 
@@ -59,7 +59,7 @@ SELECT ${STORED_ROW} FROM journal j
 WHERE project_id = $1::int AND set_aside_until < now()
 ORDER BY set_aside_until, journal_id LIMIT 1`;
 
-// This version of the program may be able to read what an earlier one could not.
+// This version of the program may be able to read rows that an earlier one could not.
 const WAIT_AGAIN = `
 UPDATE journal SET projected_at = NULL, set_aside_until = NULL
 WHERE project_id = $1::int AND journal_id = $2::int8`;
@@ -84,7 +84,7 @@ export async function asideEvent(tx: Sql, projectId: number): Promise<PendingEve
   return { ...nothing, first: aside, aside };
 }
 
-/** Returns what `read` does; null where it throws UnreadableBlock. */
+/** Returns the result of `read`; null: it threw UnreadableBlock. */
 export function readable<T>(read: () => T): T | null {
   try {
     return read();
@@ -167,7 +167,7 @@ export async function markProjected(
   );
 }
 
-// An event that is set aside already moves to the end of its row's list.
+// An event that is already set aside moves to the end of its row's list.
 const SET_ASIDE = `
 UPDATE journal SET
   set_aside_ids = array_append(array_remove(set_aside_ids, $3::text::uuid), $3::text::uuid),

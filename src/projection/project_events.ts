@@ -28,7 +28,7 @@ async function resolved(tx: Sql, projectId: number, known: KnownProject, columns
   return { batch, eventIds, actorAt, isNamed, ...changes };
 }
 
-/** Returns a lookup of the events of a batch, reduced to what sessions and rollups are made of. */
+/** Returns a lookup of the events of a batch, reduced to what sessions and rollups need. */
 function timedAt(batch: EventBatch, eventIds: readonly string[]) {
   const { identities, moments, numbers, columns } = batch;
   const interactive = columns.flags("interactive");
@@ -46,9 +46,9 @@ function timedAt(batch: EventBatch, eventIds: readonly string[]) {
 }
 
 /**
- * Moves anonymous ids to other actors. An id that was an actor of its own takes its sessions and days
- * along, and no event is read. An id that leaves a user takes its events along; the user's remaining
- * sessions are cut again.
+ * Moves anonymous ids to other actors. An id that was an actor of its own takes its sessions and days along,
+ * and no event is read. An id that leaves a user takes its events along, and the user's remaining sessions
+ * are cut again.
  */
 async function move(
   tx: Sql,
@@ -83,7 +83,7 @@ async function move(
 
 /**
  * Projects events of one project that have not been projected before.
- * @param rollsUp whether the rollups are complete, and follow
+ * @param rollsUp whether the rollups are complete, and are updated
  */
 export async function projectEvents(
   tx: Sql,
@@ -100,7 +100,7 @@ export async function projectEvents(
   );
   const updates = new ActorUpdates(known, newActors);
   if (moves.length > 0) await move(tx, projectId, moves, updates);
-  // Other servers, which may count stored events anew, know the technical names from before.
+  // Other servers cache links and technical names, and may recount stored events: they must reload.
   if (isLinked || isNamed) known.linksVersion = await raiseLinksVersion(tx, projectId);
   const eventAt = timedAt(batch, eventIds);
   let sessionlessToMs = -Infinity;

@@ -3,13 +3,13 @@ import { RULES_VERSION } from "./dictionaries.ts";
 
 const SITE_HOST = "lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)'))";
 
-/** A project's settings, and those that it was projected with so far. */
+/** A project's settings, and those it has been projected with. */
 export interface ProjectedProject extends Record<string, unknown> {
   readonly site_host: string | null;
   readonly known_host: string | null;
   readonly rules_version: number | null;
   readonly timezone: string;
-  /** The time zone that the rollups count by; null: they are incomplete. */
+  /** The time zone of the rollups; null: they are incomplete. */
   readonly known_timezone: string | null;
   readonly recount_timezone: string | null;
   readonly recounted_to: number | null;
@@ -22,7 +22,7 @@ SELECT ${SITE_HOST} AS site_host, j.site_host AS known_host, j.rules_version,
 FROM projections j JOIN projects p USING (project_id)
 WHERE j.project_id = $1::int FOR UPDATE OF j`;
 
-// A plan made while the tables were empty later scans them: 3,000 instead of 20,000 events/s until the
+// A plan made while the tables were empty would scan them later: 3,000 instead of 20,000 events/s until the
 // next automatic ANALYZE.
 const SETTINGS = "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_custom_plan;";
 
@@ -47,8 +47,8 @@ async function lockProject(
 }
 
 /**
- * Locks a project for a transaction that changes its projected state. It waits for other transactions
- * that hold the lock. @returns null where there is no such project
+ * Locks a project for a transaction that changes its projected state. Waits for other transactions that hold
+ * the lock. @returns null where there is no such project
  */
 export function beginProjection(tx: Sql, projectId: number): Promise<ProjectedProject | null> {
   return lockProject(tx, projectId, "");

@@ -28,12 +28,12 @@ import { TableStatistics } from "./table_statistics.ts";
 export interface Projection {
   /** Projects all events that are stored for the project when this is called, except those set aside. */
   catchUp(projectId: number): Promise<void>;
-  /** `catchUp` for at most `msMax`. It never throws: what it leaves is projected later. */
+  /** `catchUp` for at most `msMax`. Never throws: the rest is projected later. */
   catchUpWithin(projectId: number, msMax: number): Promise<void>;
   /**
-   * Projects the pending events of all projects until `signal` is aborted, so that reads find little left
-   * to do. A failure is logged and retried; it loses nothing, since the journal keeps the events.
-   * @returns when the last transaction under way has ended
+   * Projects the pending events of all projects until `signal` is aborted, so that reads find little left to
+   * do. Failures are logged and retried; nothing is lost, since the journal keeps the events.
+   * @returns when the last running transaction has ended
    */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -44,17 +44,17 @@ export interface ProjectionOptions {
   readonly observeFailure?: (cause: string) => void;
   /** The time that one transaction may take. */
   readonly msMax?: number;
-  /** Whether the database is about to close: a turn that this ends is not logged as failed. */
+  /** Whether the database is about to close; a turn that fails by this is not logged. */
   readonly isStopping?: () => boolean;
 }
 
 /**
- * The result of one turn; "blamed": events were found to fail, "elsewhere": another server projects,
+ * The result of one turn. "blamed": events failed; "elsewhere": another server projects the project;
  * "unsettled": nothing was pending, and the project cannot be settled.
  */
 type Outcome = "projected" | "nothing" | "elsewhere" | "blamed" | "unsettled";
 
-/** SQLSTATEs that the events cannot be to blame for: conflicting transactions, another version's schema. */
+/** SQLSTATEs that events cannot cause: conflicting transactions, another version's schema. */
 const NOT_THE_EVENTS = /^(40|42|55P03)/;
 
 /** SQLSTATE of a statement that took too long. */
@@ -80,7 +80,7 @@ class ProjectsProjection implements Projection {
   readonly #lanes: Lanes;
   readonly #projects = new KnownProjects();
   readonly #statistics: TableStatistics;
-  /** The turn under way of each project; callers that need a turn share it. */
+  /** The current turn of each project; callers that need a turn share it. */
   readonly #turns = new Map<number, Promise<Outcome>>();
   readonly #merging: Merging;
 
@@ -122,7 +122,7 @@ class ProjectsProjection implements Projection {
     const merging = this.#merging.run(signal);
     while (!signal.aborted) {
       try {
-        // After an update or a restart the planner may not know of much that is stored.
+        // After an update or a restart, statistics may lack much of what is stored.
         await this.#statistics.start();
         for (const projectId of await this.#waiting()) {
           if (active.has(projectId)) continue;
@@ -147,9 +147,9 @@ class ProjectsProjection implements Projection {
   }
 
   /**
-   * Takes turns until all that waited at its beginning is projected, then what was set aside and is due, unless
-   * another server projects it. What comes in meanwhile waits for the next look: turns one after the other
-   * would be of few events each.
+   * Takes turns until the events that were pending at its start are projected, then set-aside ones that are
+   * due, unless another server projects the project. Events that arrive in the meantime wait for the next
+   * look: turn after turn would take few events each.
    */
   async #projectAll(projectId: number, signal: AbortSignal): Promise<void> {
     try {
@@ -196,7 +196,7 @@ class ProjectsProjection implements Projection {
     return turn;
   }
 
-  /** Runs work between a project's turns; a turn that is requested meanwhile ends with this work. */
+  /** Runs work between a project's turns; a turn requested in the meantime ends with this work. */
   async #exclusively(projectId: number, work: () => Promise<void>): Promise<void> {
     for (let other; (other = this.#turns.get(projectId)) !== undefined;) {
       await other.catch(() => {});
@@ -219,7 +219,7 @@ class ProjectsProjection implements Projection {
       await this.#database.transaction((tx) => projectBatch(tx, attempt, this.#projects));
       this.#sizes.done(projectId, attempt.events, attempt.tookMs);
     } catch (error) {
-      // Numbers that the rollback has freed are given out again, for something else.
+      // Numbers that the rollback has freed will be assigned to something else.
       this.#projects.evict(projectId);
       return await this.#failed(attempt, error);
     } finally {
@@ -246,7 +246,7 @@ class ProjectsProjection implements Projection {
   /** Ends a turn, and leaves the engine to others for `restMs`, or until it is idle. */
   #leave(restMs: number): void {
     this.#lanes.leave(restMs);
-    // If the database is gone and cannot tell, the rest ends by its time.
+    // If the database is gone and cannot say so, the rest ends by its time.
     if (restMs > 0) this.#database.rest?.(restMs).then(() => this.#lanes.wake(), () => {});
   }
 
@@ -271,7 +271,7 @@ class ProjectsProjection implements Projection {
       this.#sizes.failed(projectId, tried);
       return "blamed";
     }
-    // Only a refused statement is sure to be the event's fault; what took too long may have another cause.
+    // Only a refused statement is certainly caused by the event; a timeout may have another cause.
     const isSure = error instanceof StatementRefused && cause !== CANCELLED;
     const failures = this.#sizes.failedAlone(projectId);
     if (first === null) throw error;

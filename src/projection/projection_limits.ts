@@ -15,19 +15,19 @@ export const PROJECTION_TEXT_CHARACTERS_AIM = 32 * 1024 * 1024;
 /** The time a transaction aims at by taking fewer or more events, but not below `…_AIM_EVENTS_MIN`. */
 export const PROJECTION_AIM_MS = 1 * SECOND_MS;
 /**
- * Shorter on the embedded engine, which has one session: reads and ingestion wait for the transaction. Of
- * its time 65 ms are for the rollups of a day, however few events it takes: 250 ms projected two thirds as
- * many events a second.
+ * Shorter on the embedded engine, where reads and ingestion wait for the transaction. 65 ms of it go to the
+ * rollups of a day, however few the events: with 250 ms, only two thirds as many events a second are
+ * projected.
  */
 export const PROJECTION_AIM_MS_EMBEDDED = 500;
 export const PROJECTION_AIM_EVENTS_MIN = 1_000;
-/** The time limit of a transaction and of each statement; beyond it, half as many events are tried. */
+/** The time limit of a transaction and of each statement; after it, half as many events are tried. */
 export const PROJECTION_MS_MAX = 5 * SECOND_MS;
 /** The time limit of a statement that settles a project after a change of its settings. */
 export const SETTLING_STATEMENT_MS_MAX = 15 * SECOND_MS;
 /** How long an event that fails alone is set aside before it is tried again. */
 export const SET_ASIDE_MS = 10 * MINUTE_MS;
-/** How often an event must fail alone before it is set aside, where machine or database may be to blame. */
+/** How often an event must fail alone before it is set aside, if machine or database may be the cause. */
 export const FAILURES_ALONE_MAX = 3;
 /** Number of projects that one server projects at once. */
 export const PROJECTIONS_AT_ONCE_POSTGRES = 2;
@@ -48,31 +48,31 @@ export const MERGING_PAUSE_MS = 1 * SECOND_MS;
 /** How long an idle worker may take to close its connections. */
 export const PROJECTION_CLOSE_MS_MAX = 1 * SECOND_MS;
 /**
- * How often the worker is asked for a sign of life, and how many it may owe in a row before it counts as
- * lost: a minute, since nothing holds its thread for longer than a few seconds.
+ * How often the worker is pinged, and how many pings in a row may go unanswered before it counts as lost.
+ * That is a minute; nothing holds its thread for longer than a few seconds.
  */
 export const PROJECTION_SIGN_PAUSE_MS = 10 * SECOND_MS;
 export const PROJECTION_SIGNS_OWED_MAX = 6;
 /**
- * A recount deletes the rollups by so many rows of a table at once, then counts them anew in slices of so many
- * actors, or of about so many sessions where these have more.
+ * A recount deletes this many rollup rows per statement, then counts slices of this many actors, or, if these
+ * have more, of about this many sessions.
  */
 export const ROLLUP_ROWS_DELETED_AT_ONCE = 200_000;
 export const RECOUNT_SLICE_ACTORS = 5_000;
 export const RECOUNT_SLICE_SESSIONS = 50_000;
-/** After how long a recount is tried again for which a segment could not be read. */
+/** How long until a recount that failed on an unreadable segment is retried. */
 export const RECOUNT_AGAIN_MS = 10 * MINUTE_MS;
 /**
- * How far before a day its links in the acquisition rollup tell of. Reads only ask whether a linked day lies
- * before their first one, which the longest range begins so many days before its last at most: what is longer
- * ago counts as that long ago, so that events of thousands of years lengthen no row.
+ * How many days back links of the acquisition rollup reach; earlier days are stored as this many days back.
+ * Reads only ask whether a linked day lies before their range, and no range is longer. So events of thousands
+ * of years do not lengthen rows.
  */
 export const LINK_DAYS_MAX = 366 * RANGE_YEARS_MAX + 2;
 /** Rows of the acquisition rollup that are changed in memory before they are stored: 1 KB each. */
 export const ACQUISITION_ROWS_HELD_MAX = 100_000;
 /**
- * About how many expired events one transaction deletes, and of how many days where they are few a day; and
- * how many ids one statement deletes.
+ * About how many expired events, and at most about how many days of them, one transaction deletes; and how
+ * many ids one statement deletes.
  */
 export const EXPIRED_EVENTS_AIM = 500_000;
 export const EXPIRED_DAYS_AIM = 1_000;
@@ -80,7 +80,7 @@ export const IDS_DELETED_AT_ONCE = 10_000;
 /** Journal rows that one statement reads when events are removed from them. */
 export const JOURNAL_ROWS_READ_AT_ONCE = 100;
 /**
- * Where visits of a known actor change, the rollup needs the neighbouring visits with the same values. The
+ * When visits of a known actor change, the rollup needs the neighbouring visits with the same values. The
  * newest sessions are read first, then this many on each side of the change, then all.
  */
 export const NEWEST_VISITS = 64;
@@ -91,7 +91,7 @@ export const KNOWN_TEXTS_MAX = 100_000;
 export const KNOWN_CHARACTERS_MAX = 4 * 1024 * 1024;
 /** Number of projects whose batch sizes, and whose growth for ANALYZE, are kept in memory. */
 export const BATCH_SIZES_KNOWN_MAX = 100;
-/** Rows of a dictionary that one statement reads, or classifies anew: by their numbers, without gaps in them. */
+/** Dictionary rows that one statement reads or reclassifies, as a range of numbers (gaps count). */
 export const DICTIONARY_ROWS_AT_ONCE = 20_000;
 /** Number of UTC days whose local days are cached per project. */
 export const KNOWN_DAYS_MAX = 10_000;

@@ -8,17 +8,17 @@ import * as LIMITS from "./projection_limits.ts";
 import { settledWithin } from "./settled_within.ts";
 import type { ProjectionReport, ProjectionRequest } from "./projection_worker.ts";
 
-/** The projection in a thread of its own, until it is closed. */
+/** The projection in its own thread, until it is closed. */
 export interface ProjectionThread extends Projection {
-  /** Ends the thread. A transaction under way is rolled back, and done again after the next start. */
+  /** Ends the thread. A running transaction is rolled back, and repeated after the next start. */
   close(): Promise<void>;
 }
 
 export interface ProjectionThreadOptions {
   readonly log?: Pick<Log, "warn">;
   /**
-   * As for `createProjection`; also "worker_ended" where the thread ended by itself, and "worker_silent"
-   * where it was ended because it gave no sign of life.
+   * As for `createProjection`; also "worker_ended" if the thread ended by itself, and "worker_silent" if it
+   * was ended because it gave no sign of life.
    */
   readonly observeFailure?: (cause: string) => void;
   /** Whether the server is stopping: then nothing is logged as failed. */
@@ -115,7 +115,7 @@ class WorkerProjection implements ProjectionThread {
   #start(): LivingWorker {
     if (this.#isClosed) throw new DatabaseUnavailable("The projection has been closed");
     if (performance.now() - this.#endedAtMs < LIMITS.PROJECTION_FAILURE_PAUSE_MS) {
-      throw new DatabaseUnavailable("The projection has ended, and is about to start again");
+      throw new DatabaseUnavailable("The projection has ended and is restarting");
     }
     const worker = (this.#options.createWorker ?? createWorker)();
     const { port1, port2 } = new MessageChannel();
@@ -151,8 +151,8 @@ class WorkerProjection implements ProjectionThread {
   }
 
   /**
-   * Detects a worker that is stuck in a loop, which raises no error. Missing signs are counted instead of
-   * time, since a laptop that slept has asked for only one in all that time.
+   * Detects a worker that is stuck in a loop, which raises no error. Counts missing signs instead of time,
+   * because a laptop that slept has asked for only one in that time.
    */
   #askForSign(living: LivingWorker): void {
     if (living.signsOwed >= LIMITS.PROJECTION_SIGNS_OWED_MAX) {

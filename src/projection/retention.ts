@@ -16,9 +16,9 @@ import { beginProjection, type ProjectedProject } from "./projected_project.ts";
 import { EXPIRED_DAYS_AIM, EXPIRED_EVENTS_AIM } from "./projection_limits.ts";
 import { storeRemoval } from "./settling.ts";
 import { sessionsBefore } from "./stored_sessions.ts";
-import { allWords, type EarlierLook, lookEarlier, removeUnused, unusedOf } from "./unused_words.ts";
+import { allWords, type EarlySearch, removeUnused, searchEarly, unusedOf } from "./unused_words.ts";
 
-/** Returns the instants up to which successive transactions delete; the last one is `beforeMs`. */
+/** Returns the instants up to which successive transactions delete; the last is `beforeMs`. */
 async function stepsBefore(
   sql: Sql,
   projectId: number,
@@ -44,8 +44,8 @@ async function stepsBefore(
 }
 
 /**
- * Adds the events that the deletion leaves to these actors; sessions that cross the instant keep their
- * later part. @returns the actors that have events left
+ * Adds the remaining events of these actors; sessions that cross the instant keep their later part. @returns
+ * the actors that have events left
  */
 async function addRemains(
   tx: Sql,
@@ -72,7 +72,7 @@ async function addRemains(
 }
 
 /**
- * Deletes events before `beforeMs`, from the journal before `endMs`, and adds their words to `words`.
+ * Deletes events before `beforeMs` (from the journal, before `endMs`), and adds their words to `words`.
  * @returns the ids of the deleted events, which are still known
  */
 async function deleteStep(
@@ -103,7 +103,7 @@ async function deleteStep(
 }
 
 /**
- * Removes the words that no event has any more. What a damaged segment has is not known: all of them stay.
+ * Removes the words that no event has any more. If a segment is damaged, its words are unknown, so all stay.
  * @returns whether they are removed
  */
 async function removeWords(
@@ -111,7 +111,7 @@ async function removeWords(
   projectId: number,
   words: UsedWords,
   leaving: EventSelection,
-  earlier: EarlierLook | null,
+  earlier: EarlySearch | null,
 ): Promise<boolean> {
   try {
     await removeUnused(tx, projectId, await unusedOf(tx, projectId, words, leaving, earlier));
@@ -122,7 +122,7 @@ async function removeWords(
   }
 }
 
-/** Returns the words to begin with: where an earlier removal was broken off, all of the project's. */
+/** Returns the words to check: if an earlier removal was interrupted, all of the project's; else none. */
 async function wordsLeft(sql: Sql, projectId: number): Promise<UsedWords | null> {
   const [row] = await sql.query<{ words_left: boolean }>(
     "SELECT words_left FROM projections WHERE project_id = $1::int",
@@ -131,7 +131,7 @@ async function wordsLeft(sql: Sql, projectId: number): Promise<UsedWords | null>
   return row?.words_left === true ? await allWords(sql, projectId) : null;
 }
 
-/** Notes whether events have gone whose words have not. */
+/** Records whether words of deleted events may remain. */
 async function noteWordsLeft(tx: Sql, projectId: number, areLeft: boolean): Promise<void> {
   await tx.query(
     `UPDATE projections SET words_left = $2::bool
@@ -143,8 +143,9 @@ async function noteWordsLeft(tx: Sql, projectId: number, areLeft: boolean): Prom
 /**
  * Deletes all events before an instant from a project, as if they had never been stored: sessions that cross
  * the instant keep their later part, and first sightings are found again. The owner of an anonymous id stays
- * known while that user has events left. Names, paths, titles, referrers, campaign tags and places that no event
- * has any more go with the last of them, also of a removal that was broken off. Pending events are left alone.
+ * known while that user has events left. Names, paths, titles, referrers, campaign tags and places that no
+ * event has any more go with the last of them, also those of an interrupted deletion. Pending events are left
+ * alone.
  * @param eventsAim about how many events one transaction deletes
  * @returns how many events were deleted
  */
@@ -158,9 +159,9 @@ export async function deleteEventsBefore(
   const left = await wordsLeft(database, projectId);
   const words = left ?? noWords();
   for (const stepMs of await stepsBefore(database, projectId, beforeMs, eventsAim)) {
-    // Once, since what is left has to be gone through for it.
+    // Only once, because it searches all remaining events.
     const isLast = stepMs === beforeMs;
-    const earlier = isLast ? await lookEarlier(database, projectId, { beforeMs }, words) : null;
+    const earlier = isLast ? await searchEarly(database, projectId, { beforeMs }, words) : null;
     events += await database.transaction(async (tx) => {
       const project = await beginProjection(tx, projectId);
       if (project === null) return 0;
@@ -169,9 +170,9 @@ export async function deleteEventsBefore(
       if (left === null && events + eventIds.length === 0) return 0;
       const areGone = isLast && await removeWords(tx, projectId, words, { beforeMs }, earlier);
       await noteWordsLeft(tx, projectId, !areGone);
-      // With each raise, reads and the projection load anew what they keep of the project.
+      // Each raise makes reads and the projection reload what they cache of the project.
       if (eventIds.length > 0 || areGone) await raiseLinksVersion(tx, projectId);
-      // Last, since whoever sends such an event again meanwhile waits for the transaction's end.
+      // Last, because from here on ingestion of one of these ids waits for this transaction.
       await deleteEventIds(tx, projectId, eventIds);
       return eventIds.length;
     });

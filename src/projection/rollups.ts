@@ -16,7 +16,7 @@ class Sums {
     readonly table: string,
     readonly keys: readonly string[],
     readonly columns: readonly string[],
-    /** Whether rows stay whose sums have become zero: where most become something else again. */
+    /** Whether rows with zero sums stay, which is better if most change again soon. */
     readonly keepsZeros: boolean,
   ) {}
 
@@ -86,7 +86,7 @@ async function addSessions(
   });
 }
 
-/** Returns how many days two lists share at their start, and at their end. */
+/** Returns how many days two lists share at the start and at the end. */
 function sharedEnds(
   before: readonly number[],
   after: readonly number[],
@@ -143,10 +143,10 @@ export async function rollUp(tx: Sql, rollups: Rollups, changes: Changes): Promi
 const TABLES = ["day_totals", "session_durations", "visitor_days", "acquisition_days"] as const;
 
 /**
- * Deletes the rollups of a project, part by part: of a large one that takes longer than a statement, or a
- * transaction, may.
+ * Deletes the rollups of a project part by part, because for a large one this exceeds the time of a statement
+ * or a transaction.
  * @param isOver whether the transaction's time is over
- * @returns whether all are gone; else it is to be called again, in another transaction
+ * @returns whether all are gone; else call it again, in another transaction
  */
 export async function clearRollups(
   tx: Sql,

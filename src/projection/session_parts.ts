@@ -24,7 +24,7 @@ export interface SessionPart {
   views: number;
   /** Events that are neither page view, click nor scroll. */
   customs: number;
-  /** The views and customs among them that undo no bounce. */
+  /** The views and customs that undo no bounce. */
   passiveViews: number;
   passiveCustoms: number;
   /** Events that are not a bot's. */

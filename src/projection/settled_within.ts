@@ -1,6 +1,6 @@
 /**
- * Waits until `work` has settled, at most `msMax`. It never throws: what fails here also fails in the
- * background, where it is logged.
+ * Waits until `work` has settled, at most `msMax`. Never throws: `work` continues in the background, where
+ * its failure is logged.
  */
 export async function settledWithin(work: Promise<void>, msMax: number): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();

@@ -40,7 +40,7 @@ async function actorsBetween(tx: Sql, projectId: number, from: number, to: numbe
   return new Map(rows.map(({ identity_id, actor_id }) => [identity_id, actor_id]));
 }
 
-/** Counts the rollups of some actors from their sessions and events, in the project's local days. */
+/** Counts the rollups of some actors from their sessions and events, by the project's local days. */
 async function recountSlice(
   { tx, projectId, known: { days, values, dictionaries: { technical } } }: Settling,
   from: number,
@@ -70,7 +70,7 @@ async function recountSlice(
   await writeActors(tx, projectId, actors);
 }
 
-/** Returns the actor before which a slice that begins with `from` ends: it is bounded by actors and sessions. */
+/** Returns the actor before which a slice that begins at `from` ends; its actors and sessions are limited. */
 async function endOfSlice(tx: Sql, projectId: number, from: number): Promise<number> {
   const end = from + RECOUNT_SLICE_ACTORS;
   const [beyond] = await tx.query<{ actor_id: number }>(
@@ -99,18 +99,18 @@ async function bySlices(settling: Settling, from: number): Promise<number | null
 }
 
 /**
- * How far a project is settled. "settled": it is, so that new events can be projected; "begun": there is more to do;
- * "damaged": a segment cannot be read; "still_damaged": one could not be lately, so that it is not tried yet.
+ * How far a project is settled. "settled": done, new events can be projected; "begun": there is more to do;
+ * "damaged": a segment cannot be read; "still_damaged": that was so lately, and is not retried yet.
  */
 export type Settled = "settled" | "begun" | "damaged" | "still_damaged";
 
-/** How far a recount is: where to go on, or `null` from the beginning. */
+/** How far a recount is: where to continue; null: from the beginning. */
 interface Progress {
   readonly state: Settled;
   readonly recountedTo: number | null;
 }
 
-/** Recounts the rollups as far as the transaction may. @param from where to go on; null: at the beginning */
+/** Recounts the rollups until the transaction is over. @param from where to go on; null: at the beginning */
 async function recount(settling: Settling, from: number | null): Promise<Progress> {
   const { tx, projectId, isOver } = settling;
   if (from === null && !await clearRollups(tx, projectId, isOver)) {
@@ -126,10 +126,10 @@ async function recount(settling: Settling, from: number | null): Promise<Progres
 }
 
 /**
- * Settles a project, as far as one transaction may: after a change of the site, the time zone or the channel
- * rules, it reclassifies and recounts the history. Until all of it is recounted, the rollups have no time
- * zone, and reads do without them. Where a segment cannot be read, that is so for good, and fails only the reads
- * that need the segment: what comes in is counted all the same, but for the rollups.
+ * Settles a project as far as one transaction can: after a change of the site, the time zone or the channel
+ * rules, reclassifies and recounts the history. Until that is complete, the rollups have no time zone, and
+ * reads do without them. With an unreadable segment this state stays; only reads that need the segment fail,
+ * and new events are projected without rollups.
  */
 export async function settle(settling: Settling): Promise<Settled> {
   const { tx, projectId, project, known } = settling;
@@ -152,7 +152,7 @@ export async function settle(settling: Settling): Promise<Settled> {
     [
       projectId,
       site_host,
-      // While servers are updated one by one, a later one may have classified by later rules.
+      // While servers are updated one by one, a newer one may have classified by newer rules.
       hasRules ? project.rules_version : RULES_VERSION,
       timezone,
       recountedTo,
@@ -163,8 +163,8 @@ export async function settle(settling: Settling): Promise<Settled> {
 }
 
 /**
- * Stores a removal of events. If the rollups are not complete, in the local days of the project's present
- * time zone, their recount starts again from the beginning; reads do without them meanwhile.
+ * Stores a removal of events. If the rollups are not complete in the project's present time zone, their
+ * recount starts over; reads do without them in the meantime.
  */
 export async function storeRemoval(
   tx: Sql,

@@ -26,7 +26,7 @@ const COLUMNS: readonly [name: string, type: string, member: keyof SessionPart][
 const NAMES = COLUMNS.map(([name]) => name).join(", ");
 const MEMBERS = COLUMNS.map(([, , member]) => member);
 
-/** A missing path is null in the table, and 0 in a part. */
+/** A missing path is null in the table and 0 in a part. */
 const isPath = (name: string): boolean => name.endsWith("_path_id");
 const AS_MEMBERS = COLUMNS.map(([name, , member]) =>
   `${isPath(name) ? `coalesce(s.${name}, 0)` : `s.${name}`} AS "${member}"`

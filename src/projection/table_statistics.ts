@@ -6,7 +6,7 @@ import {
   BATCH_SIZES_KNOWN_MAX,
 } from "./projection_limits.ts";
 
-/** Tables that the projection changes much, whose sizes the planner must know. */
+/** Tables that the projection changes a lot, whose sizes the planner must know. */
 const PROJECTED_TABLES = [
   "sessions",
   "actors",
@@ -20,7 +20,7 @@ const PROJECTED_TABLES = [
   "journal",
 ];
 
-/** How many identities the planner knows of (-1: never analyzed), and how many there are, up to $1. */
+/** How many identities the planner assumes (-1: never analyzed), and how many there are, up to $1. */
 const KNOWN = `
 SELECT c.reltuples::int8 AS known, (SELECT count(*) FROM (SELECT 1 FROM identities LIMIT $1::int) AS met) AS present
 FROM pg_class c WHERE c.oid = 'identities'::regclass`;
@@ -41,9 +41,9 @@ interface ProjectGrowth {
 }
 
 /**
- * Runs ANALYZE whenever the tables, or one project's share of them, have grown much. PostgreSQL would do so
- * by itself only a minute later, and only by the growth of whole tables: a new project of a million events
- * beside ten million is too little for that. The embedded engine never does.
+ * Runs ANALYZE whenever the tables, or one project's share of them, have grown much. PostgreSQL's autovacuum
+ * does so up to a minute later, and only by the growth of whole tables: a new project of a million events
+ * beside ten million does not trigger it. The embedded engine has none.
  */
 export class TableStatistics {
   readonly #database: Database;
@@ -102,8 +102,8 @@ export class TableStatistics {
     );
     const { known, present } = row!;
     if (known < 0 && present >= ANALYSE_EVENTS_MIN) return 0;
-    // Events count as well as identities, since a few people may do a lot: by identities alone ANALYZE ran
-    // every 50 events of one person's million, which was two thirds of the database's work.
+    // Events count as well as identities: by identities alone, one person's million events ran ANALYZE every
+    // 50 events, two thirds of the database's work.
     const analyzed = this.#projects.values().reduce((sum, project) => sum + project.analyzed, 0);
     return growthOf(Math.max(known, analyzed));
   }

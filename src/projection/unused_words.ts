@@ -4,8 +4,8 @@ import type { EventSelection } from "../store/timed_events.ts";
 import { SegmentUnreadable } from "../store/segment_head.ts";
 import { SegmentsGone } from "../store/stored_segments.ts";
 import {
+  dropUsedWords,
   noWords,
-  takeUsedWords,
   type UsedWords,
   usedWords,
   type WordUses,
@@ -16,16 +16,20 @@ import { deleteNumbered } from "./numbered_rows.ts";
 /** The terms up to this number are page_view, click and scroll, which stay. */
 const RESERVED_MAX = 3;
 
-/** Columns of contexts and traffic whose words are this server's: visitors and links choose those of the others. */
+/**
+ * Columns of contexts and traffic whose values the server chooses; those of the others come from visitors and
+ * links.
+ */
 const OWN_WORDS = ["device", "channel", "rule"];
 
 // Rows of contexts and traffic stay, as the rollups name values by the first row that holds them.
 //
-// Of the other rows those with one of the texts are kept alone: of a large dictionary all of them would be gone
-// through for each row.
+// The array of removed texts limits the other rows to those with one of them; otherwise a large dictionary
+// would be scanned for each removed row.
 //
-// Empty texts stand for what is gone, since no event has one: in place of null, the row could become the first
-// one without a value, by which the rollups name that. With another digest, the same values are a new row.
+// Removed texts become empty, as no event has an empty one. With null, the row could become the first one
+// without a value, which is how the rollups name "no value". The digest changes too, so that the same values
+// get a new row.
 const blank = ({ table, number, columns }: Dictionary): string => `
 UPDATE ${table} AS gone SET digest = gen_random_uuid(), ${
   columns.filter((column) => !OWN_WORDS.includes(column)).map((text) => `
@@ -76,38 +80,38 @@ export async function allWords(sql: Sql, projectId: number): Promise<UsedWords> 
   };
 }
 
-/** What was found of the words of events that are to go, before their project was locked. */
-export interface EarlierLook {
+/** What an early search found about the words of events to be deleted, before the project was locked. */
+export interface EarlySearch {
   readonly leaving: EventSelection;
-  /** Words that were looked for among all other events, in these segments. */
+  /** Words that were searched for among all other events, in these segments. */
   readonly words: UsedWords;
   readonly segments: ReadonlySet<number>;
-  /** Those that some of these events have. */
+  /** Those that were found there, each with a segment. */
   readonly uses: WordUses;
 }
 
-/** Whether the same events are selected of what was stored at the earlier of two times. */
+/** Whether both selections select the same of the events that were stored at the earlier time. */
 function isSame(one: EventSelection, other: EventSelection): boolean {
   const [own, others] = [one.identities ?? new Set(), other.identities ?? new Set()];
   return one.beforeMs === other.beforeMs && own.symmetricDifference(others).size === 0;
 }
 
 /**
- * Looks which words will be without an event once those that are `leaving` have gone. It goes through all
- * segments, up to 0.4 s for a million events, so that little is left to do while the project is locked.
+ * Finds words that no event will have once those that are `leaving` are deleted. Searches all segments, up to
+ * 0.4 s for a million events, so that little is left to do while the project is locked.
  * @param more words of events that have gone
- * @returns null: a segment went meanwhile, or cannot be read; everything is to be looked for later
+ * @returns null: a segment was deleted in the meantime, or cannot be read, so that all is searched later
  */
-export async function lookEarlier(
+export async function searchEarly(
   sql: Sql,
   projectId: number,
   leaving: EventSelection,
   more?: UsedWords,
-): Promise<EarlierLook | null> {
+): Promise<EarlySearch | null> {
   try {
     const words = await usedWords(sql, projectId, leaving);
     for (const kind of KINDS) for (const id of more?.[kind] ?? []) words[kind].add(id);
-    return { leaving, words, ...await takeUsedWords(sql, projectId, removable(words), leaving) };
+    return { leaving, words, ...await dropUsedWords(sql, projectId, removable(words), leaving) };
   } catch (error) {
     if (error instanceof SegmentsGone || error instanceof SegmentUnreadable) return null;
     throw error;
@@ -115,15 +119,15 @@ export async function lookEarlier(
 }
 
 /**
- * Divides words by what an earlier look found of them. Where a word was used counts only as long as that segment is
- * there: segments never change, and the events of one that is gone may have gone, too.
- * @returns words to look for in the segments that have come since, and words to look for in all
+ * Divides words by what the earlier search found. A use counts only while its segment exists: segments never
+ * change, but the events of a deleted one may be deleted, too.
+ * @returns words to search for in the segments added since, and words to search for in all
  */
-async function leftToLookFor(
+async function leftToSearchFor(
   tx: Sql,
   projectId: number,
   words: UsedWords,
-  { uses }: EarlierLook,
+  { uses }: EarlySearch,
 ): Promise<{ readonly inNew: UsedWords; readonly inAll: UsedWords }> {
   const rows = await tx.query<{ segment_id: number }>(
     "SELECT segment_id::int8 FROM segments WHERE project_id = $1::int",
@@ -142,26 +146,26 @@ async function leftToLookFor(
 }
 
 /**
- * Returns the words of `words` that no stored event uses any more, after the events that were `leaving` have gone.
- * The caller has locked the project.
+ * Returns the words of `words` that no stored event uses any more, now that the events that were `leaving`
+ * are deleted. The caller has locked the project.
  */
 export async function unusedOf(
   tx: Sql,
   projectId: number,
   words: UsedWords,
   leaving: EventSelection,
-  earlier: EarlierLook | null,
+  earlier: EarlySearch | null,
 ): Promise<UsedWords> {
   const candidates = removable(words);
   const holds = earlier !== null && isSame(earlier.leaving, leaving) &&
     isWithin(words, earlier.words);
   if (!holds) {
-    await takeUsedWords(tx, projectId, candidates, null);
+    await dropUsedWords(tx, projectId, candidates, null);
     return candidates;
   }
-  const { inNew, inAll } = await leftToLookFor(tx, projectId, candidates, earlier);
-  await takeUsedWords(tx, projectId, inNew, null, earlier.segments);
-  await takeUsedWords(tx, projectId, inAll, null);
+  const { inNew, inAll } = await leftToSearchFor(tx, projectId, candidates, earlier);
+  await dropUsedWords(tx, projectId, inNew, null, earlier.segments);
+  await dropUsedWords(tx, projectId, inAll, null);
   for (const kind of KINDS) for (const id of inAll[kind]) inNew[kind].add(id);
   return inNew;
 }
@@ -176,13 +180,13 @@ export async function textsOf(tx: Sql, projectId: number, { terms }: UsedWords):
 }
 
 /**
- * Removes words that no stored event uses any more: terms and referrers with their rows; of contexts and traffic,
- * the values that no other row has.
+ * Removes words that no stored event uses any more: whole rows of terms and referrers; in contexts and
+ * traffic, the values that no other row has.
  */
 export async function removeUnused(tx: Sql, projectId: number, unused: UsedWords): Promise<void> {
   const terms = [...unused.terms];
   await deleteNumbered(tx, projectId, "terms", "term_id", terms);
-  // The numbers of deleted terms are given out again, to words that may be no technical names.
+  // The numbers of deleted terms are reused, for words that may not be technical names.
   await deleteNumbered(tx, projectId, "technical_names", "term_id", terms);
   await deleteNumbered(tx, projectId, "referrers", "referrer_id", [...unused.referrers]);
   await blankUnused(tx, projectId, CONTEXTS, unused.contexts);

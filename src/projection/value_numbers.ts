@@ -6,7 +6,7 @@ import { DICTIONARY_ROWS_AT_ONCE } from "./projection_limits.ts";
 /** Stands for no value, or no path. */
 const NONE = 0;
 
-/** Values of up to this many characters are kept as they are to be found again; of longer ones, their digest. */
+/** Values up to this many characters are cached as they are; of longer ones, their digests. */
 const VALUE_CHARACTERS_KEPT_MAX = 32;
 
 const kept = (value: string | null): string | null =>
@@ -17,17 +17,17 @@ interface NumberedRow extends Row {
 }
 
 /**
- * Numbers the values of one dictionary's rows: a value has the number of the first row that holds it. A row
- * takes 40 bytes, and 100 more for each value that is new with it, however long that is.
+ * Numbers the values in the rows of one dictionary: a value has the number of the first row that holds it. A
+ * row takes 40 bytes, and 100 more for each value that it is the first to hold, whatever its length.
  */
 class Dictionary {
   readonly #least: Map<string | null, number>[];
-  /** Of each row the numbers of its values, by its number without the sign; 0: there is no such row. */
+  /** The numbers of each row's values, by the row's number without the sign; 0: there is no such row. */
   #numbers = new Int32Array(0);
   /** The greatest number read so far, without its sign. */
   last = 0;
 
-  /** How many rows it holds, those that are new with a value counted once more for each such value. */
+  /** The size of the cache: its rows, plus one for each distinct value of a field. */
   get entries(): number {
     return this.#least.reduce((sum, { size }) => sum + size, this.last);
   }
@@ -65,7 +65,7 @@ class Dictionary {
   numbersOf(number: number): Int32Array {
     const at = Math.abs(number) * this.fields.length;
     const numbers = this.#numbers.subarray(at, at + this.fields.length);
-    if (!numbers[0]) throw new Error("A session names a row that no dictionary has");
+    if (!numbers[0]) throw new Error("A session refers to a missing dictionary row");
     return numbers;
   }
 }
@@ -96,21 +96,21 @@ interface NumberedVisit {
 }
 
 /**
- * The numbers of the values of a project's sessions in the rollups. They follow from the dictionaries, which
- * only grow: they are cached, and only the new rows are read when they have grown.
+ * The numbers that the rollups use for the values of a project's sessions. They follow from the dictionaries,
+ * which only grow, so they are cached, and only new rows are read.
  */
 export class ValueNumbers {
   #traffic = new Dictionary([...TRAFFIC_DIMENSIONS, "rule"], TRAFFIC_ROWS);
   #contexts = new Dictionary(CONTEXT_DIMENSIONS, CONTEXT_ROWS);
 
-  /** How much is held, in entries of about 100 bytes at most. */
+  /** The size of the cache, in entries of at most about 100 bytes. */
   get entries(): number {
     return this.#traffic.entries + this.#contexts.entries;
   }
 
   /**
-   * Reads all rows that are there, as they stand now; to be called once before `readOn`, and again where rows
-   * have been classified anew. Of a large project this takes longer than a batch may.
+   * Reads all present rows; to be called once before `readOn`, and again after rows were reclassified. For a
+   * large project, this takes longer than a batch may.
    */
   async open(tx: Sql, projectId: number): Promise<void> {
     this.#traffic = new Dictionary(this.#traffic.fields, TRAFFIC_ROWS);

@@ -1,21 +1,23 @@
 import type { Sql } from "../db/sql.ts";
 import type { MsSpan } from "../store/stored_segments.ts";
 
-/** Journal rows of a project that wait to be counted, and whose events may lie in a span: $2 to $3. */
+/** Journal rows of a project that wait to be counted and may have events in the span from $2 to $3. */
 const OF_SPAN = `FROM journal
   WHERE project_id = $1::int AND projected_at IS NULL AND to_ms >= $2::int8 AND from_ms <= $3::int8`;
 
-/** Above the id of every journal row: what an upgrade has not moved yet gets its ids later. */
+/**
+ * Above the id of every journal row, because events that an upgrade has not moved yet get their ids later.
+ */
 const NOT_IN_JOURNAL = Number.MAX_SAFE_INTEGER;
 
-// Events are moved from the oldest to the newest, so that any of what remains may lie in the span.
+// Events are moved from the oldest to the newest, so the remaining ones may lie in the span.
 const LAST = `
 SELECT CASE WHEN EXISTS (SELECT FROM earlier_projects WHERE project_id = $1::int AND remaining > 0)
   THEN ${NOT_IN_JOURNAL} ELSE (SELECT max(journal_id) ${OF_SPAN}) END AS last`;
 
 /**
  * Returns the id of the last journal row that waits to be counted and may hold events of a span; null: none
- * does. What was set aside is no such row.
+ * does. Rows that were set aside do not count.
  */
 export async function lastWaitingOfSpan(
   sql: Sql,

@@ -7,7 +7,7 @@ export type IntegerColumn = Uint8Array | Uint16Array | Int8Array | Int16Array | 
 /** How numbers are stored: as differences from the minimum, or from the number before. Append only. */
 const FRAME = 0;
 const DELTA = 1;
-/** Deltas must save a quarter of the bits, as runs of equal numbers compress well without them. */
+/** Deltas are used only if they need at most this share of the bits, as runs compress well without them. */
 const DELTA_SHARE_MAX = 0.75;
 
 /** Creates the narrowest column for `length` numbers from `min` to `max`. */

@@ -29,7 +29,7 @@ const WORD_COLUMNS = Object.keys(WORDS_OF) as (keyof typeof WORDS_OF)[];
 const columnsOf = ({ beforeMs }: EventSelection) =>
   ["identities", "runs", ...beforeMs === undefined ? [] : ["times"] as const] as const;
 
-/** The events from one place of a block to before another. */
+/** Events of a block: from a place to before another. */
 type Range = readonly [from: number, to: number];
 
 /** Divides the events of the runs of a block into the selected ones and the others. */
@@ -95,13 +95,13 @@ export async function usedWords(
 export type WordUses = Readonly<Record<keyof UsedWords, ReadonlyMap<number, number>>>;
 
 /**
- * Takes the words that stored events use from `words`, and ends once none is left.
- * @param leaving events that are not looked at, since they are to go; null: all are
- * @param known segments that were gone through before, and are passed over
- * @returns the segments that need not be gone through again, and where the words that were taken are used
+ * Removes the words that stored events use from `words`; ends when none is left.
+ * @param leaving events to ignore, as they are about to be deleted; null: none
+ * @param known segments that were searched before, and are skipped
+ * @returns the segments that need not be searched again, and a segment for each removed word
  * @throws SegmentsGone, SegmentUnreadable
  */
-export async function takeUsedWords(
+export async function dropUsedWords(
   sql: Sql,
   projectId: number,
   words: UsedWords,

@@ -1,5 +1,5 @@
 import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
-import { eraseActor, lookBeforeErasing } from "../projection/erasure.ts";
+import { eraseActor, searchBeforeErasing } from "../projection/erasure.ts";
 import { deleteEventIds } from "../projection/event_ids.ts";
 import { beginProjection } from "../projection/projected_project.ts";
 import { isStorable } from "../text_schemas.ts";
@@ -128,7 +128,7 @@ export async function erasePerson(
 ): Promise<number> {
   // Whoever is not found here may be linked meanwhile: that is decided below.
   const seen = await actorOf(database).catch(() => null);
-  const earlier = seen === null ? null : await lookBeforeErasing(database, projectId, seen);
+  const earlier = seen === null ? null : await searchBeforeErasing(database, projectId, seen);
   return await database.transaction(async (tx) => {
     await also(tx);
     const isUpgrading = await lockEarlier(tx, projectId) !== null;

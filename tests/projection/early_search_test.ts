@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
-import { eraseActor, lookBeforeErasing } from "../../src/projection/erasure.ts";
+import { eraseActor, searchBeforeErasing } from "../../src/projection/erasure.ts";
 import { deleteEventsBefore } from "../../src/projection/retention.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { candidateValues } from "../../src/query/known_values.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { SEGMENTS_MERGED } from "../../src/store/store_limits.ts";
-import { takeUsedWords, usedWords } from "../../src/store/used_words.ts";
+import { dropUsedWords, usedWords } from "../../src/store/used_words.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { openWithProjects } from "../support/event_rows.ts";
 import { projected, rowAt, START_MS, STEP_MS } from "./removal_world.ts";
@@ -89,7 +89,7 @@ for (const [name, { change, left }] of Object.entries(BETWEEN)) {
       "SELECT actor_id FROM identities WHERE project_id = $1::int AND value = 'u1'",
       [project],
     );
-    const earlier = await lookBeforeErasing(database, project, who!.actor_id);
+    const earlier = await searchBeforeErasing(database, project, who!.actor_id);
     assert.ok(earlier, "nothing was found");
     await change(database, project);
     await database.transaction((tx) => eraseActor(tx, project, who!.actor_id, false, earlier));
@@ -104,10 +104,10 @@ onBothEngines(
     const project = await projected(database, VISITS);
     const all = () => usedWords(database, project, { beforeMs: Infinity });
     const words = await all();
-    const { segments } = await takeUsedWords(database, project, words, null);
+    const { segments } = await dropUsedWords(database, project, words, null);
     assert.deepEqual([words.terms.size, segments.size > 0], [0, true]);
     const again = await all();
-    assert.equal((await takeUsedWords(database, project, again, null, segments)).segments.size, 0);
+    assert.equal((await dropUsedWords(database, project, again, null, segments)).segments.size, 0);
     assert.deepEqual(again, await all());
   },
 );

@@ -58,7 +58,7 @@ onBothEngines(
     for (const n of places) check(values, n);
     await t.step("nor when they were added", async () => {
       await fill(database, ROWS + 1, ROWS + 100);
-      assert.throws(() => values.numbersOf(ROWS + 1, 1, 0), /no dictionary has/);
+      assert.throws(() => values.numbersOf(ROWS + 1, 1, 0), /missing dictionary row/);
       await values.readOn(database, 1, [{ traffic: ROWS + 50, context: contextOf(ROWS + 50) }]);
       check(values, ROWS + 50);
       await values.readOn(database, 1, [{ traffic: ROWS + 100, context: contextOf(ROWS + 100) }]);
