@@ -1,6 +1,6 @@
 import { type Problem, PROBLEMS } from "../problem.ts";
 
-const JSON_TYPE = "application/json; charset=utf-8";
+export const JSON_TYPE = "application/json; charset=utf-8";
 const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
 /** Makes a JSON reply; `headers` are added unchanged. */

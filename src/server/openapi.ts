@@ -1,6 +1,7 @@
 import version from "../../deno.json" with { type: "json" };
 import { type Access, SCOPES } from "../auth/access.ts";
-import { json } from "../http/reply.ts";
+import { JSON_TYPE } from "../http/reply.ts";
+import { type StaticFile, staticFile, staticReply } from "../http/static_file.ts";
 import { REJECTION_CODES } from "../ingest/event_schema.ts";
 import { ClickProperties, ScrollProperties } from "../ingest/sdk_events.ts";
 import { BODY_MISTAKE_CODES, PROBLEMS } from "../problem.ts";
@@ -223,11 +224,17 @@ export function openApiDocument(routes: readonly Documented[], basePath: string)
   };
 }
 
-/** Makes the handler of `GET /v1/openapi.json`; the document is made on first use. */
-export function createOpenApi(routes: readonly Documented[], basePath: string): () => Response {
-  let document: Json | undefined;
-  return () => {
-    document ??= openApiDocument(routes, basePath);
-    return json(document, 200, { "Cache-Control": "public, max-age=300" });
+/** Makes the handler of `GET /v1/openapi.json`; the document is made, as the text that is sent, on first use. */
+export function createOpenApi(
+  routes: readonly Documented[],
+  basePath: string,
+): (exchange: { readonly request: Request }) => Promise<Response> {
+  let file: Promise<StaticFile> | undefined;
+  return async ({ request }) => {
+    file ??= staticFile(JSON.stringify(openApiDocument(routes, basePath)));
+    return staticReply(await file, request, {
+      "Content-Type": JSON_TYPE,
+      "Cache-Control": "public, max-age=300",
+    });
   };
 }

@@ -382,8 +382,12 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     method: "GET",
     path: "/v1/openapi.json",
     access: "open",
-    handler: () => openApi(),
-    doc: { summary: "This document", success: page("application/json"), problems: [] },
+    handler: (exchange) => openApi(exchange),
+    doc: {
+      summary: "This document",
+      success: { ...page("application/json"), also: KNOWN },
+      problems: [],
+    },
   };
   const openApi = createOpenApi([...routes, assistants, document], services.config.basePath);
   return [...routes, assistants, document];

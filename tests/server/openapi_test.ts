@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { gunzipSync } from "node:zlib";
 import { PROBLEMS } from "../../src/problem.ts";
 import { assertProblem, type Json, newEvent, type Reply, sharedApp } from "../support/app.ts";
 
@@ -32,6 +33,19 @@ Deno.test("OpenAPI: it is 3.1, open to everyone, and served below the base path"
   assert.equal(openapi, "3.1.0");
   assert.deepEqual(servers, [{ url: "/analytics" }]);
   assert.equal((info as Json).title, "Footfall");
+});
+
+Deno.test("OpenAPI: it is sent gzipped to whoever takes that, and not again to whoever has it", async () => {
+  const plain = await server.fetch("/v1/openapi.json");
+  const etag = plain.headers.get("etag");
+  assert.ok(etag);
+  const path = "http://footfall.test/analytics/v1/openapi.json";
+  const takesGzip = new Request(path, { headers: { "Accept-Encoding": "gzip" } });
+  const gzipped = await server.app.fetch(takesGzip, null);
+  assert.equal(gzipped.headers.get("content-encoding"), "gzip");
+  assert.deepEqual(JSON.parse(gunzipSync(await gzipped.bytes()).toString()), plain.body);
+  const again = await server.fetch("/v1/openapi.json", { headers: { "If-None-Match": etag } });
+  assert.equal(again.status, 304);
 });
 
 Deno.test("OpenAPI: every reference leads somewhere in the document", async () => {
