@@ -256,7 +256,7 @@ export const PREPARE_PAUSE_MS = 1 * SECOND_MS;
  * projection, which takes two for its transactions and one to look for more.
  */
 export const WRITE_CONNECTIONS_MAX = 5;
-export const READ_CONNECTIONS_MAX = 4;
+export const READ_CONNECTIONS_MAX = 5;
 export const PROJECTION_CONNECTIONS_MAX = 3;
 export const REPLICA_CHECK_CONNECTIONS_MAX = 2;
 

@@ -153,6 +153,7 @@ onPostgres(
     }),
 );
 
+/** As many as one project has at once. */
 const READS_AT_ONCE = 4;
 
 onPostgres(
@@ -173,7 +174,7 @@ onPostgres(
           reads = Array.from({ length: READS_AT_ONCE }, told);
           const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
           const allWait = async () => (await sql.query(waiting)).length === READS_AT_ONCE;
-          await until(20_000, allWait, "all connections of reads wait");
+          await until(20_000, allWait, "all reads wait");
           assert.equal((await ask(server.url, "/readyz")).status, "ready");
         });
         await Promise.all(reads);

@@ -1,5 +1,6 @@
 import { openDatabase } from "../../src/db/open.ts";
 import type { Database } from "../../src/db/sql.ts";
+import { READ_CONNECTIONS_MAX } from "../../src/limits.ts";
 import { makeBareDataDir, makeDataDir } from "./embedded_template.ts";
 import { keepEngine } from "./kept_engine.ts";
 import {
@@ -87,7 +88,8 @@ async function withDatabase(
   const opened: Database[] = [];
   const open = async () => {
     const { databaseUrl, dataDir } = place;
-    const options = { databaseUrl, dataDir, statementTimeoutMs: 15_000, connectionsMax: 4 };
+    const connectionsMax = READ_CONNECTIONS_MAX;
+    const options = { databaseUrl, dataDir, statementTimeoutMs: 15_000, connectionsMax };
     const database = await openDatabase(options);
     opened.push(database);
     return database;

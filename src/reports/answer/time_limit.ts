@@ -4,6 +4,7 @@ import { type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
 import { RETRY_AFTER_S } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
+import { turnsOf } from "./read_turns.ts";
 import { DAMAGE_ADVICE, damageOf } from "../../store/damage.ts";
 
 /** SQLSTATE of a cancelled statement. */
@@ -141,7 +142,8 @@ export function readFailure(error: unknown): unknown {
 }
 
 /**
- * Runs `work` on one read-only snapshot of the database, within `msMax` milliseconds. The database cancels
+ * Runs `work` on one read-only snapshot of the database, in the turn of its projects, and within `msMax`
+ * milliseconds. The database cancels
  * what takes longer, and what still runs when `gone` is aborted; after that no statement follows, and
  * scans with the signal end.
  * @throws Problem `read_timeout`, and what `work` throws.
@@ -149,15 +151,19 @@ export function readFailure(error: unknown): unknown {
 export async function withinTime<T>(
   reads: Database,
   msMax: number,
+  projectIds: readonly number[],
   work: (sql: Sql, signal: AbortSignal) => Promise<T>,
   gone?: AbortSignal,
 ): Promise<T> {
   const deadline = new Deadline(msMax, gone);
   try {
-    return await deadline.of(reads.transaction((sql) => {
-      sendSettings(sql, [...SETTINGS, `SET LOCAL statement_timeout = ${deadline.leftMs()}`]);
-      return work(timed(sql, deadline), deadline.signal);
-    }, gone));
+    return await deadline.of(
+      turnsOf(reads).take(projectIds.join(), deadline.signal, () =>
+        reads.transaction((sql) => {
+          sendSettings(sql, [...SETTINGS, `SET LOCAL statement_timeout = ${deadline.leftMs()}`]);
+          return work(timed(sql, deadline), deadline.signal);
+        }, gone)),
+    );
   } catch (error) {
     throw readFailure(error);
   }

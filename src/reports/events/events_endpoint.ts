@@ -143,31 +143,32 @@ export async function getEvents(
   context: EventsContext,
   { request, url, requestId }: Exchange<unknown>,
 ): Promise<Response> {
-  const { project, replica } = context;
+  const { project, project: { projectId }, replica } = context;
   const [query, asOf] = [url.searchParams, new Date(context.now())];
   const isExport = prefersToJson(request, "application/x-ndjson");
   const asked = readQuery(query, project, asOf, isExport);
   const { range, slug, filters, bots, rows, rowsMax, tail, cursor } = asked;
   const bounded = tail === null || namesBound(query);
-  const scope = { projectId: project.projectId, siteHost: siteHostOf(project), bots, filters };
+  const scope = { projectId, siteHost: siteHostOf(project), bots, filters };
   const selected = { scope, range: bounded ? range : null, tail, asked: range };
   if (isExport) {
-    await caughtUp(context, scope, slug !== null, project.projectId);
-    const segment = await namedSegment(context.reads, project.projectId, "segment", slug);
+    await caughtUp(context, scope, slug !== null, projectId);
+    const segment = await namedSegment(context.reads, projectId, "segment", slug);
     const exporting = { ...context, gone: request.signal };
     const lines = exportedLines(exporting, { ...selected, segment }, cursor, rowsMax, asOf);
     return await lineReply(lines, requestId, readFailure);
   }
   const isOfCounted = tail === null || filters.length > 0 || slug !== null;
   const countLacked = isOfCounted
-    ? await countedWithin(context, project.projectId, PROJECTION_WAIT_MS_MAX)
-    : await replica?.lagging([project.projectId], 0) ?? NOTHING_LACKED;
+    ? await countedWithin(context, projectId, PROJECTION_WAIT_MS_MAX)
+    : await replica?.lagging([projectId], 0) ?? NOTHING_LACKED;
   const { page, warnings, pending, segment } = await withinTime(
     context.reads,
     context.readTimeoutMs,
+    [projectId],
     async (sql, signal) => {
-      const state = projectedState(sql, project.projectId);
-      const named = namedSegment(sql, project.projectId, "segment", slug);
+      const state = projectedState(sql, projectId);
+      const named = namedSegment(sql, projectId, "segment", slug);
       const [{ pending: waiting }, segment] = await Promise.all([state, named]);
       const selection = { ...selected, segment };
       const page = await onSnapshot(
@@ -176,12 +177,11 @@ export async function getEvents(
         selection,
         (source) => readPage(source, selection, cursor, rows, asOf),
       );
-      const warnings = await valueWarnings(sql, project.projectId, [
+      const warnings = await valueWarnings(sql, projectId, [
         { parameter: "filters", filters },
         { parameter: "segment", filters: segment === null ? [] : filtersOfSegment(segment) },
       ]);
-      const lacked = await countLacked(sql, [project.projectId]);
-      return { page, pending: waiting + lacked, warnings, segment };
+      return { page, pending: waiting + await countLacked(sql, [projectId]), warnings, segment };
     },
     request.signal,
   );

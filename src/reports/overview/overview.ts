@@ -286,11 +286,12 @@ export async function getOverview(
   const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
   const daysOf = daysByZone(query, asOfMs);
   const countLacked = await catchUp(services, projects);
+  const ids = projects.map(({ projectId }) => projectId);
   const { pending, rows, warnings } = await withinTime(
     reads,
     readTimeoutMs,
+    ids,
     async (sql, signal) => {
-      const ids = projects.map(({ projectId }) => projectId);
       const states = await projectedStates(sql, ids);
       const lacked = await countLacked(sql, ids);
       const listed = projects.map((project): ListedProject => {

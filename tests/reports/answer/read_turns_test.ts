@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { ReadTurns } from "../../../src/reports/answer/read_turns.ts";
+
+const NEVER = new AbortController().signal;
+
+/** Reads whose owners and order of beginning are told, and which end when they are told to. */
+class ToldReads {
+  readonly begun: string[] = [];
+  readonly #ends = new Map<string, () => void>();
+  readonly turns: ReadTurns;
+
+  constructor(atOnce: number) {
+    this.turns = new ReadTurns(atOnce);
+  }
+
+  /** Asks for a read of the owner that the first letter of its name stands for. */
+  ask(name: string, ended = NEVER): Promise<void> {
+    return this.turns.take(name[0]!, ended, () => {
+      this.begun.push(name);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#ends.set(name, resolve);
+      return promise;
+    });
+  }
+
+  async end(name: string): Promise<void> {
+    this.#ends.get(name)!();
+    await settled();
+  }
+}
+
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+Deno.test("read turns: where one runs at once, whoever asks for much waits for themselves", async () => {
+  const reads = new ToldReads(1);
+  const all = ["a1", "a2", "a3", "b1", "b2", "c1"].map((name) => reads.ask(name));
+  await settled();
+  for (const [at, name] of ["a1", "b1", "c1", "a2", "b2", "a3"].entries()) {
+    assert.equal(reads.begun.length, at + 1);
+    assert.equal(reads.begun[at], name);
+    await reads.end(name);
+  }
+  await Promise.all(all);
+});
+
+Deno.test("read turns: one place is left for others, and who has the fewest under way comes next", async () => {
+  const reads = new ToldReads(4);
+  const ofOne = ["a1", "a2", "a3", "a4", "a5"].map((name) => reads.ask(name));
+  await settled();
+  assert.deepEqual(reads.begun, ["a1", "a2", "a3"]);
+  const ofOther = ["b1", "b2"].map((name) => reads.ask(name));
+  await settled();
+  assert.deepEqual(reads.begun.slice(3), ["b1"]);
+  await reads.end("a1");
+  assert.deepEqual(reads.begun.slice(4), ["b2"]);
+  await reads.end("b2");
+  assert.deepEqual(reads.begun.slice(5), ["a4"]);
+  for (const name of ["a2", "a3", "b1", "a4", "a5"]) await reads.end(name);
+  await Promise.all([...ofOne, ...ofOther]);
+});
+
+Deno.test("read turns: who is gone before their turn leaves the others' as they were", async () => {
+  const reads = new ToldReads(1);
+  const gone = new AbortController();
+  const [first, left] = [reads.ask("a1"), reads.ask("a2", gone.signal)];
+  const others = ["b1", "a3"].map((name) => reads.ask(name));
+  gone.abort(new Error("gone"));
+  await assert.rejects(left, /gone/);
+  for (const name of ["a1", "b1", "a3"]) await reads.end(name);
+  await Promise.all([first, ...others]);
+  assert.deepEqual(reads.begun, ["a1", "b1", "a3"]);
+});
+
+Deno.test("read turns: a read that fails gives its place on", async () => {
+  const turns = new ReadTurns(1);
+  const failing = turns.take("a", NEVER, () => Promise.reject(new Error("failed")));
+  const next = turns.take("a", NEVER, () => Promise.resolve("read"));
+  await assert.rejects(failing, /failed/);
+  assert.equal(await next, "read");
+});
