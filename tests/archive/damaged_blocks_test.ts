@@ -220,7 +220,10 @@ onBothEngines("archive: what cannot be read is named, and can be left out", asyn
 
 Deno.test("damageOf: pages that the database calls damaged, and no other failure of it", () => {
   for (const code of ["XX001", "XX002"]) {
-    assert.match(damageOf(refusal("invalid page in block 7", code))!, /own page is damaged$/);
+    assert.match(
+      damageOf(refusal("invalid page in block 7", code))!,
+      /page of its own is damaged$/,
+    );
   }
   for (const code of ["XX000", "53100", "57P01", "42601"]) {
     assert.equal(damageOf(refusal("other", code)), null);

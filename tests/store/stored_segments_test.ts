@@ -57,5 +57,5 @@ Deno.test("fetchBlocks: a segment that is gone is a failure, and so is a column 
   assert.deepEqual([...reader!.integers("names")], [1]);
   assert.throws(() => reader!.integers("paths"), /paths was not fetched/);
   const gone = fakeSql({ binary: () => Promise.resolve([]) });
-  await assert.rejects(fetchBlocks(gone, 1, wantedOf([5]), ["names"]), /are gone/);
+  await assert.rejects(fetchBlocks(gone, 1, wantedOf([5]), ["names"]), /replaced or deleted/);
 });
