@@ -44,8 +44,21 @@ class PostgresDatabase implements Database {
     return this.#with((connection) => connection.script(text));
   }
 
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#with((connection) => runTransaction(connection, work));
+  transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#with(async (connection) => {
+      let cancelled: Promise<void> | null = null;
+      const cancel = () => {
+        cancelled = connection.cancel();
+      };
+      signal?.addEventListener("abort", cancel);
+      try {
+        return await runTransaction(connection, work);
+      } finally {
+        signal?.removeEventListener("abort", cancel);
+        // Only then can it not end a statement of the next caller.
+        await cancelled;
+      }
+    });
   }
 
   ping(): Promise<void> {

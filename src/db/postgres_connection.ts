@@ -1,4 +1,4 @@
-import { connect, type Socket } from "node:net";
+import { connect, type IpcNetConnectOpts, type Socket, type TcpNetConnectOpts } from "node:net";
 import postgres from "postgres";
 import { type BinaryRow, declareRows, FETCH_ROWS, plainBytes } from "./binary_rows.ts";
 import type { PostgresTarget } from "../postgres_url.ts";
@@ -28,6 +28,15 @@ interface Addresses {
   readonly path: string | false;
 }
 
+/** A statement of the driver; once it is sent, it has what the server wants to know of whoever cancels it. */
+interface SentStatement {
+  readonly state?: { readonly pid: number; readonly secret: number } | null;
+}
+
+/** The code of PostgreSQL's CancelRequest, and its length in bytes. */
+const CANCEL_REQUEST = 80_877_102;
+const CANCEL_REQUEST_BYTES = 16;
+
 /** Parameters and rows are sent in PostgreSQL's text format; only the rows are converted. */
 const DRIVER_TYPES = Object.fromEntries(
   [...VALUE_PARSERS].map(([oid, parse]) => [
@@ -48,6 +57,8 @@ export class PostgresConnection implements Session {
   readonly openedAtMs = performance.now();
   #driver: postgres.Sql;
   #socket: Socket | null = null;
+  #address: TcpNetConnectOpts | IpcNetConnectOpts | null = null;
+  #statement: SentStatement | null = null;
   #ready = false;
   #lost: DatabaseUnavailable | null = null;
   #rejectOutstanding = new Set<(error: DatabaseUnavailable) => void>();
@@ -116,8 +127,9 @@ export class PostgresConnection implements Session {
     const values = textParams(params);
     return this.#run(
       async () => {
-        const rows = await unnamed(this.#driver.unsafe<R[]>(text, values, PREPARED));
-        return rows.slice() as R[];
+        const statement = unnamed(this.#driver.unsafe<R[]>(text, values, PREPARED));
+        this.#statement = statement as SentStatement;
+        return (await statement).slice() as R[];
       },
       this.#statementMs,
       BOUNDS_TRANSACTION.test(text),
@@ -145,6 +157,23 @@ export class PostgresConnection implements Session {
   script(text: string): Promise<void> {
     const msMax = SETS.test(text) ? this.#statementMs : null;
     return this.#run(async () => void await unnamed(this.#driver.unsafe(text)), msMax);
+  }
+
+  /**
+   * Asks the server to end the statement that runs, if any: it fails with 57014. Resolves once the server has taken
+   * the request, which changes nothing afterwards, or cannot be asked.
+   */
+  async cancel(): Promise<void> {
+    const key = this.#statement?.state ?? null;
+    if (key === null || this.#address === null || this.#rejectOutstanding.size === 0) return;
+    const request = new DataView(new ArrayBuffer(CANCEL_REQUEST_BYTES));
+    [CANCEL_REQUEST_BYTES, CANCEL_REQUEST, key.pid, key.secret]
+      .forEach((word, i) => request.setUint32(4 * i, word));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const socket = connect(this.#address, () => socket.write(new Uint8Array(request.buffer)));
+    socket.setTimeout(DATABASE_CONNECT_MS_MAX, () => socket.destroy());
+    socket.on("error", () => {}).on("close", () => resolve()).resume();
+    await promise;
   }
 
   /** Ends the connection at once; all outstanding statements fail with the reason. */
@@ -220,9 +249,8 @@ export class PostgresConnection implements Session {
         this.lose("the server closed the connection before the login was complete");
         throw this.#lost;
       }
-      const socket = addresses.path === false
-        ? connect({ host, port })
-        : connect({ path: addresses.path });
+      const address = addresses.path === false ? { host, port } : { path: addresses.path };
+      const socket = connect(address);
       this.#socket = socket;
       try {
         await connected(socket);
@@ -231,6 +259,7 @@ export class PostgresConnection implements Session {
         this.lose(error instanceof Error ? error.message : String(error));
         throw error;
       }
+      this.#address = address;
       socket.setNoDelay(true);
       socket.setKeepAlive(true, DATABASE_KEEP_ALIVE_S * 1000);
       // The driver takes the name that the certificate must be for from `host`; of an address, TLS takes it from

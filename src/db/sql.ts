@@ -33,10 +33,7 @@ export interface Sql {
 
 export interface Database extends Sql {
   readonly engine: "postgres" | "embedded";
-  /**
-   * As `Sql.transaction`. Where the engine has one session for all, aborting `signal` cancels the statement
-   * that runs (57014).
-   */
+  /** As `Sql.transaction`. Aborting `signal` cancels the statement that runs (57014). */
   transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Resolves when the database answers; throws `DatabaseUnavailable` when it does not within 2 s. */
   ping(): Promise<void>;

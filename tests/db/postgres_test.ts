@@ -319,6 +319,35 @@ onPostgres(
 );
 
 onPostgres(
+  "openPostgres: a caller that goes away ends its statement, and only that one",
+  () =>
+    withServer(async (_server, open) => {
+      const sql = open({ connectionsMax: 1 });
+      const gone = new AbortController();
+      const read = sql.transaction((tx) => tx.query("SELECT pg_sleep(20)"), gone.signal);
+      const refused = assert.rejects(read, { sqlState: "57014" });
+      setTimeout(() => gone.abort(), 200);
+      await refused;
+      // As it ends by itself at that moment, the connection may be given up, and is never handed on too early.
+      for (let i = 0; i < 60; i++) {
+        const late = new AbortController();
+        const sleeping = sql.transaction((tx) => tx.query("SELECT pg_sleep(0.01)"), late.signal);
+        setTimeout(() => late.abort(), 5 + i / 5);
+        const next = sql.transaction((tx) => tx.query("SELECT pg_sleep(0.01), 1 AS a"));
+        await sleeping.catch(() => {});
+        assert.equal((await next)[0]!.a, 1);
+      }
+      const early = new AbortController();
+      const soon = sql.transaction(async (tx) => {
+        await tx.query("SELECT 1");
+        early.abort();
+        return await tx.query("SELECT 2 AS a");
+      }, early.signal);
+      assert.deepEqual(await soon, [{ a: 2 }], "between two statements there is none to cancel");
+    }),
+);
+
+onPostgres(
   "openPostgres: many different statements do not fill one connection's memory",
   () =>
     withServer(async (_server, open) => {
