@@ -3,9 +3,12 @@ import { ViewLink } from "./view_link.tsx";
 
 /** Longer ids are told by their two ends. */
 const WHOLE_MAX = 9;
-const BEGIN = 4;
-/** So much of an id's end tells people apart at a glance: many ids begin with the time they were made at. */
-const END = 4;
+const BEGIN = 2;
+/**
+ * Ids of the SDK begin with the time, the first four characters with that of some weeks. With six of their
+ * end two of a hundred people look alike in 0.03 % of lists, with four in 7 %.
+ */
+const END = 6;
 
 /** A person as lists name one: a user whole, others by what their id begins and ends with. */
 export function personName(actor: string, userId: string | null): string {

@@ -33,8 +33,13 @@ export function followTheme(): void {
   if (!isFramed) theme.value = stored();
   dark?.addEventListener("change", ({ matches }) => isSystemDark.value = matches);
   // Paper is white, whatever is shown.
-  addEventListener("beforeprint", () => document.documentElement.dataset.theme = "light");
-  addEventListener("afterprint", () => document.documentElement.dataset.theme = shownScheme.peek());
+  const { dataset } = document.documentElement;
+  addEventListener("beforeprint", () => {
+    // Charts are drawn already: the style of paper inverts them.
+    dataset.drawn = shownScheme.peek();
+    dataset.theme = "light";
+  });
+  addEventListener("afterprint", () => dataset.theme = shownScheme.peek());
   effect(() => {
     // The style knows no media query: what is shown is decided here alone.
     document.documentElement.dataset.theme = shownScheme.value;

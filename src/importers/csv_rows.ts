@@ -177,7 +177,7 @@ export async function readCsv(
   }
   const columns = header.cells.map((cell) => cell.trim());
   // All rows would be a part of the header, and nothing be imported without a word.
-  if (columns.some((column) => column.includes("\r"))) {
+  if (columns.some((column) => /\r(?!\n)/.test(column))) {
     throw new FileProblem(name, "its lines end with CR alone; save it with LF or CR LF.", 1);
   }
   async function* rows(): AsyncGenerator<Row[]> {

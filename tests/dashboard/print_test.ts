@@ -33,11 +33,15 @@ test("print: charts are as wide as the paper, panels go over its pages, colours 
 });
 
 test("print: paper is light, also where the page is dark", async (visit) => {
-  const page = await visit.open("view=goals", { scheme: "dark" });
+  const page = await visit.open("view=overview", { scheme: "dark" });
   await visit.settled(page);
   await page.evaluate(`addEventListener("beforeprint", () =>
     globalThis.printed = document.documentElement.dataset.theme)`);
   await page.pdf();
   assert.equal(await page.evaluate("globalThis.printed"), "light");
   assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
+  // Charts were drawn in the colours of the dark page.
+  await page.emulateMediaType("print");
+  const filter = 'getComputedStyle(document.querySelector(".uplot canvas")).filter';
+  assert.equal(await page.evaluate(filter), "invert(1) hue-rotate(180deg)");
 });

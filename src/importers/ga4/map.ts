@@ -36,10 +36,10 @@ const PLACED: ReadonlySet<string> = new Set([
 ]);
 const MICROSECONDS = 1000;
 
-/** Returns a whole number, which is text in BigQuery's JSON; null where there is none. */
+/** Returns a whole number, which is text in BigQuery's JSON; as it is where it is none, or too large. */
 function wholeOf(value: unknown): number | string | null {
-  const whole = textOf(value);
-  return whole !== null && Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
+  const number = numberOf(value);
+  return Number.isSafeInteger(number) ? number : typeof value === "number" ? value : textOf(value);
 }
 
 /** Returns the value of the kind that is set. */

@@ -1,22 +1,27 @@
 import type { Database } from "../../db/sql.ts";
 import { READ_CONNECTIONS_MAX } from "../../limits.ts";
 
-interface Waiting {
-  readonly owner: string;
-  readonly begin: () => void;
+/** Whose reads take turns with those of others: a project, by its id, or the overview of many. */
+export type ReadOwner = number | "overview";
+
+/** The reads of an owner that run or wait. */
+interface OwnReads {
+  running: number;
+  /** Which read of all it was that began last, or came before the owner did: who has waited longer has less. */
+  last: number;
+  /** Begin the reads that wait, in the order in which they came. */
+  readonly waiting: (() => void)[];
 }
 
 /**
  * Lets reads of a database run, so many at once. Of those that wait, the next is one of the owner that has the
- * fewest under way, and of these the one whose last read began first: so whoever asks for much waits for
+ * fewest running, and of these the one whose last read began first: so whoever asks for much waits for
  * themselves. Where several run at once, one place is left for other owners.
  */
 export class ReadTurns {
-  /** By owner with reads under way or waiting: how many are under way, and which beginning the last one was. */
-  readonly #owners = new Map<string, { under: number; last: number }>();
-  readonly #waiting: Waiting[] = [];
+  readonly #owners = new Map<ReadOwner, OwnReads>();
   #begun = 0;
-  #under = 0;
+  #running = 0;
   readonly #ofOwnerMax: number;
 
   constructor(readonly atOnce: number) {
@@ -24,14 +29,19 @@ export class ReadTurns {
   }
 
   /** Runs `work` in its turn. Throws the reason of `ended` if that is aborted before. */
-  async take<T>(owner: string, ended: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async take<T>(owner: ReadOwner, ended: AbortSignal, work: () => Promise<T>): Promise<T> {
+    ended.throwIfAborted();
+    // Behind the reads that have waited since then: whoever asks again and again overtakes nobody twice.
+    const own = this.#owners.getOrInsertComputed(
+      owner,
+      () => ({ running: 0, last: this.#begun - 1, waiting: [] }),
+    );
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting: Waiting = { owner, begin: resolve };
-    this.#waiting.push(waiting);
+    own.waiting.push(resolve);
     const leave = () => {
-      const at = this.#waiting.indexOf(waiting);
+      const at = own.waiting.indexOf(resolve);
       if (at < 0) return;
-      this.#waiting.splice(at, 1);
+      own.waiting.splice(at, 1);
       this.#forget(owner);
       reject(ended.reason);
     };
@@ -45,41 +55,41 @@ export class ReadTurns {
     try {
       return await work();
     } finally {
-      this.#under--;
-      this.#owners.get(owner)!.under--;
+      this.#running--;
+      own.running--;
       this.#forget(owner);
       this.#beginNext();
     }
   }
 
   #beginNext(): void {
-    while (this.#under < this.atOnce) {
+    while (this.#running < this.atOnce) {
       const next = this.#next();
       if (next === null) return;
-      this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      const { under = 0 } = this.#owners.get(next.owner) ?? {};
-      this.#owners.set(next.owner, { under: under + 1, last: ++this.#begun });
-      this.#under++;
-      next.begin();
+      this.#running++;
+      next.running++;
+      next.last = ++this.#begun;
+      next.waiting.shift()!();
     }
   }
 
-  #next(): Waiting | null {
-    let [found, fewest, earliest] = [null as Waiting | null, this.#ofOwnerMax, Infinity];
-    for (const waiting of this.#waiting) {
-      const { under = 0, last = 0 } = this.#owners.get(waiting.owner) ?? {};
-      if (under > fewest || under === fewest && last >= earliest || under === this.#ofOwnerMax) {
-        continue;
-      }
-      [found, fewest, earliest] = [waiting, under, last];
+  #next(): OwnReads | null {
+    let found: OwnReads | null = null;
+    for (const own of this.#owners.values()) {
+      const { running, last, waiting } = own;
+      if (waiting.length === 0 || running === this.#ofOwnerMax) continue;
+      if (
+        found === null || running < found.running ||
+        running === found.running && last < found.last
+      ) found = own;
     }
     return found;
   }
 
-  /** Forgets an owner of whom no read is under way and none waits. */
-  #forget(owner: string): void {
-    if ((this.#owners.get(owner)?.under ?? 0) > 0) return;
-    if (!this.#waiting.some((waiting) => waiting.owner === owner)) this.#owners.delete(owner);
+  /** Forgets an owner of whom no read runs and none waits. */
+  #forget(owner: ReadOwner): void {
+    const { running, waiting } = this.#owners.get(owner)!;
+    if (running === 0 && waiting.length === 0) this.#owners.delete(owner);
   }
 }
 

@@ -264,7 +264,7 @@ export async function getReport(
   const answered: Warned = await withinTime(
     reads,
     readTimeoutMs,
-    [project.projectId],
+    project.projectId,
     async (sql, signal) => {
       // One after the other, but sent at once.
       const [, projected, segments] = await Promise.all([

@@ -4,7 +4,7 @@ import { type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
 import { RETRY_AFTER_S } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
-import { turnsOf } from "./read_turns.ts";
+import { type ReadOwner, turnsOf } from "./read_turns.ts";
 import { DAMAGE_ADVICE, damageOf } from "../../store/damage.ts";
 
 /** SQLSTATE of a cancelled statement. */
@@ -42,10 +42,8 @@ class Deadline {
     return this.#over.signal;
   }
 
-  /** Awaits `work`; throws `read_timeout` when the time is over. */
-  async of<T>(work: Promise<T>): Promise<T> {
-    // After the deadline `work` is not awaited any more, and its failure must not be an unhandled rejection.
-    work.catch(() => {});
+  /** Awaits what `begin` begins; throws `read_timeout` when the time is over, or was before. */
+  async of<T>(begin: () => Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
     const end = () => this.#over.abort(readTimeout());
     const timer = setTimeout(() => {
@@ -54,6 +52,9 @@ class Deadline {
     }, this.leftMs());
     this.gone?.addEventListener("abort", end);
     try {
+      const work = begin();
+      // After the deadline `work` is not awaited any more, and its failure must not be an unhandled rejection.
+      work.catch(() => {});
       return await Promise.race([work, promise]);
     } finally {
       clearTimeout(timer);
@@ -86,6 +87,19 @@ export async function atOneMoment<T>(
     sendSettings(sql, SETTINGS);
     return work(sql);
   });
+}
+
+/**
+ * As `atOneMoment`, in the turn of its owner.
+ * @throws The reason of `gone` where that is aborted before.
+ */
+export async function atOneMomentInTurn<T>(
+  reads: Database,
+  owner: ReadOwner,
+  gone: AbortSignal,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  return await turnsOf(reads).take(owner, gone, () => atOneMoment(reads, work));
 }
 
 /** A statement may run on for so long after its read has ended: telling the database anew takes a round trip. */
@@ -142,27 +156,26 @@ export function readFailure(error: unknown): unknown {
 }
 
 /**
- * Runs `work` on one read-only snapshot of the database, in the turn of its projects, and within `msMax`
- * milliseconds. The database cancels
- * what takes longer, and what still runs when `gone` is aborted; after that no statement follows, and
- * scans with the signal end.
+ * Runs `work` on one read-only snapshot of the database, in the turn of its owner, and within `msMax`
+ * milliseconds. The database cancels what takes longer, and what still runs when `gone` is aborted; after
+ * that no statement follows, and scans with the signal end.
  * @throws Problem `read_timeout`, and what `work` throws.
  */
 export async function withinTime<T>(
   reads: Database,
   msMax: number,
-  projectIds: readonly number[],
+  owner: ReadOwner,
   work: (sql: Sql, signal: AbortSignal) => Promise<T>,
   gone?: AbortSignal,
 ): Promise<T> {
   const deadline = new Deadline(msMax, gone);
   try {
-    return await deadline.of(
-      turnsOf(reads).take(projectIds.join(), deadline.signal, () =>
+    return await deadline.of(() =>
+      turnsOf(reads).take(owner, deadline.signal, () =>
         reads.transaction((sql) => {
           sendSettings(sql, [...SETTINGS, `SET LOCAL statement_timeout = ${deadline.leftMs()}`]);
           return work(timed(sql, deadline), deadline.signal);
-        }, gone)),
+        }, gone))
     );
   } catch (error) {
     throw readFailure(error);

@@ -165,7 +165,7 @@ export async function getEvents(
   const { page, warnings, pending, segment } = await withinTime(
     context.reads,
     context.readTimeoutMs,
-    [projectId],
+    projectId,
     async (sql, signal) => {
       const state = projectedState(sql, projectId);
       const named = namedSegment(sql, projectId, "segment", slug);

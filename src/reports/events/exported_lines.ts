@@ -10,7 +10,7 @@ import type { Lines } from "./line_stream.ts";
 import { LineMemory } from "./packed_lines.ts";
 import { readPersistently } from "./persistent_read.ts";
 import { newestStored } from "./stored_newest.ts";
-import { atOneMoment } from "../answer/time_limit.ts";
+import { atOneMomentInTurn } from "../answer/time_limit.ts";
 import {
   type EventsContext,
   nextCursor,
@@ -43,13 +43,18 @@ async function* tailedLines(
   rowsMax: number,
   asOf: Date,
 ): AsyncGenerator<Lines> {
-  const { reads, gone } = context;
+  const { reads, gone, project: { projectId } } = context;
   let cursor = start;
   for (let left = rowsMax; left > 0;) {
     const rows = Math.min(EXPORT_PAGE_ROWS, left);
     const read = (source: ListSource) => readPage(source, selection, cursor, rows, asOf);
     const moment = () =>
-      atOneMoment(reads, (sql) => onSnapshot(context, { sql, signal: gone }, selection, read));
+      atOneMomentInTurn(
+        reads,
+        projectId,
+        gone,
+        (sql) => onSnapshot(context, { sql, signal: gone }, selection, read),
+      );
     const page = await readPersistently(moment, gone);
     const shown = page.events.slice(0, rows);
     yield* chunked(shown.map(({ row }) => row));
@@ -75,8 +80,10 @@ async function* listedLines(
   const isFiltered = isNarrowed(segment === null ? scope : scopeOfSegment(scope, segment));
   const newest = isFiltered ? {} : { newest: newestStored };
   const moment = <T>(work: (source: ListSource) => Promise<T>) =>
-    atOneMoment(
+    atOneMomentInTurn(
       reads,
+      scope.projectId,
+      gone,
       (sql) =>
         onSnapshot(
           context,

@@ -52,7 +52,7 @@ export async function isPictureTold(
   const { projectId } = project;
   const scope: Scope = { projectId, siteHost: siteHostOf(project), bots: "include", filters };
   const toMs = now() + FUTURE_TOLERATED_MS + 1;
-  return await withinTime(reads, readTimeoutMs, [projectId], async (sql, signal) => {
+  return await withinTime(reads, readTimeoutMs, projectId, async (sql, signal) => {
     await planJoins(sql, projectId);
     const page = await pageOfImage(sql, projectId, captureId);
     if (page === null) return false;

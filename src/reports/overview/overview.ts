@@ -290,7 +290,7 @@ export async function getOverview(
   const { pending, rows, warnings } = await withinTime(
     reads,
     readTimeoutMs,
-    ids,
+    ids.length === 1 ? ids[0]! : "overview",
     async (sql, signal) => {
       const states = await projectedStates(sql, ids);
       const lacked = await countLacked(sql, ids);

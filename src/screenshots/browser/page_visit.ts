@@ -45,6 +45,9 @@ export async function visitPage(page: Page, options: VisitOptions): Promise<Page
   }
 }
 
+/** Where a page is, without query and fragment: by those it may remember an answer. */
+const placeOf = (url: string): string => url.replace(/[?#].*$/s, "");
+
 class Visit {
   readonly #session: PageSession;
   readonly #traffic: PageTraffic;
@@ -129,7 +132,7 @@ class Visit {
     const place = this.#place;
     let consent = await this.#steadily(() => refuseConsent(this.#session, this.#deadline));
     if (consent !== "none") await this.#settle();
-    if (consent !== "none" && this.#place !== place) {
+    if (consent !== "none" && ![place, placeOf(this.#options.url)].includes(this.#place)) {
       // Who refuses is shown another page, or out: it is this one that is asked for.
       await this.#navigate();
       await this.#settle();
@@ -139,9 +142,8 @@ class Visit {
     return await this.#steadily(() => readContent(this.#session, consent));
   }
 
-  /** Where the page stands, without query and fragment: by those it may remember an answer. */
   get #place(): string {
-    return this.#traffic.finalUrl.replace(/[?#].*$/s, "");
+    return placeOf(this.#traffic.finalUrl);
   }
 
   get #isDocument(): boolean {

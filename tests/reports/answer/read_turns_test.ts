@@ -15,7 +15,7 @@ class ToldReads {
 
   /** Asks for a read of the owner that the first letter of its name stands for. */
   ask(name: string, ended = NEVER): Promise<void> {
-    return this.turns.take(name[0]!, ended, () => {
+    return this.turns.take(name.charCodeAt(0), ended, () => {
       this.begun.push(name);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#ends.set(name, resolve);
@@ -75,8 +75,23 @@ Deno.test("read turns: who is gone before their turn leaves the others' as they 
 
 Deno.test("read turns: a read that fails gives its place on", async () => {
   const turns = new ReadTurns(1);
-  const failing = turns.take("a", NEVER, () => Promise.reject(new Error("failed")));
-  const next = turns.take("a", NEVER, () => Promise.resolve("read"));
+  const failing = turns.take(1, NEVER, () => Promise.reject(new Error("failed")));
+  const next = turns.take(1, NEVER, () => Promise.resolve("read"));
   await assert.rejects(failing, /failed/);
   assert.equal(await next, "read");
+});
+
+Deno.test("read turns: whoever asks again and again does not keep the others waiting", async () => {
+  const reads = new ToldReads(1);
+  const all = ["a1", "a2", "a3"].map((name) => reads.ask(name));
+  // Two others, each of whom asks for the next read once the last one has ended.
+  all.push(reads.ask("b1"), reads.ask("c1"));
+  for (let asked = 1; reads.begun.filter((name) => name < "b").length < 3; asked++) {
+    assert(asked < 20, `${reads.begun}`);
+    await settled();
+    const name = reads.begun.at(-1)!;
+    await reads.end(name);
+    if (name >= "b") all.push(reads.ask(`${name[0]}${asked + 1}`));
+  }
+  assert.deepEqual(reads.begun.slice(0, 7), ["a1", "b1", "c1", "a2", "b3", "c4", "a3"]);
 });

@@ -19,7 +19,7 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
   const quick = "SELECT count(*) FROM generate_series(1, 200000)";
 
   await t.step("it is read-only, of one moment, and set up for analysis", async () => {
-    const [row] = await withinTime(database, 5_000, [1], (sql) =>
+    const [row] = await withinTime(database, 5_000, 1, (sql) =>
       sql.query(
         `SELECT current_setting('transaction_isolation') AS isolation,
           current_setting('transaction_read_only') AS read_only, current_setting('jit') AS jit,
@@ -36,11 +36,11 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
     const [after] = await database.query("SELECT current_setting('work_mem') AS work_mem");
     assert.notEqual(after!.work_mem, "64MB");
     await assert.rejects(
-      withinTime(database, 5_000, [1], (sql) => sql.query("INSERT INTO things VALUES (2)")),
+      withinTime(database, 5_000, 1, (sql) => sql.query("INSERT INTO things VALUES (2)")),
       /read-only transaction/,
     );
     if (database.engine === "embedded") return;
-    const counts = await withinTime(database, 5_000, [1], async (sql) => {
+    const counts = await withinTime(database, 5_000, 1, async (sql) => {
       const before = await sql.query("SELECT count(*) AS n FROM things");
       await database.script("INSERT INTO things VALUES (3)");
       return [before[0]!.n, (await sql.query("SELECT count(*) AS n FROM things"))[0]!.n];
@@ -51,7 +51,7 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
   await t.step("many quick statements end together with the read", async () => {
     const startedAt = performance.now();
     await assert.rejects(
-      withinTime(database, 400, [1], async (sql) => {
+      withinTime(database, 400, 1, async (sql) => {
         for (;;) await sql.query(quick);
       }),
       isTimeout,
@@ -63,11 +63,11 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
   await t.step("what the work throws is thrown on", async () => {
     const failed = new Error("own");
     await assert.rejects(
-      withinTime(database, 5_000, [1], () => Promise.reject(failed)),
+      withinTime(database, 5_000, 1, () => Promise.reject(failed)),
       (error) => error === failed,
     );
     await assert.rejects(
-      withinTime(database, 5_000, [1], (sql) => sql.query("SELECT nonsense")),
+      withinTime(database, 5_000, 1, (sql) => sql.query("SELECT nonsense")),
       { sqlState: "42703" },
     );
   });
@@ -75,7 +75,7 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
   await t.step("one slow statement is cancelled, and the database is free at once", async () => {
     const startedAt = performance.now();
     await assert.rejects(
-      withinTime(database, 300, [1], async (sql) => {
+      withinTime(database, 300, 1, async (sql) => {
         await sql.query("SELECT 1");
         return await sql.query(slow);
       }),
@@ -97,11 +97,11 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
       const gone = new AbortController();
       setTimeout(() => gone.abort(), 100);
       const startedAt = performance.now();
-      const read = withinTime(database, 60_000, [1], (sql) => sql.query(slow), gone.signal);
+      const read = withinTime(database, 60_000, 1, (sql) => sql.query(slow), gone.signal);
       await assert.rejects(read, isTimeout);
       assert.equal((await database.query("SELECT 1 AS n"))[0]!.n, 1);
       assert.ok(performance.now() - startedAt < ENDED_MS_MAX);
-      const late = withinTime(database, 5_000, [1], (sql) => sql.query("SELECT 1"), gone.signal);
+      const late = withinTime(database, 5_000, 1, (sql) => sql.query("SELECT 1"), gone.signal);
       await assert.rejects(late, isTimeout);
     },
   );
@@ -112,7 +112,7 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
       if (database.engine === "embedded") {
         const order: number[] = [];
         const read = (projectId: number) =>
-          withinTime(database, 60_000, [projectId], async (sql) => {
+          withinTime(database, 60_000, projectId, async (sql) => {
             await sql.query("SELECT 1");
             order.push(projectId);
           });
@@ -121,8 +121,8 @@ onBothEngines("time limit: reads of one snapshot, and no longer than they may", 
         return;
       }
       const { promise: over, resolve: end } = Promise.withResolvers<void>();
-      const ofOne = Array.from({ length: 6 }, () => withinTime(database, 60_000, [1], () => over));
-      await withinTime(database, 10_000, [2], (sql) => sql.query("SELECT 1"));
+      const ofOne = Array.from({ length: 6 }, () => withinTime(database, 60_000, 1, () => over));
+      await withinTime(database, 10_000, 2, (sql) => sql.query("SELECT 1"));
       end();
       await Promise.all(ofOne);
     },
