@@ -107,7 +107,8 @@ export function createDashboard(settings: PageSettings): DashboardPage {
   }
   async function pageOf(): Promise<StaticFile> {
     const [script, style] = [await fileOf("app.js"), await fileOf("app.css")];
-    const parts = Array.from(script.text.matchAll(NEEDED_PARTS), ([, part]) => part!);
+    const text = new TextDecoder().decode(script.plain);
+    const parts = Array.from(text.matchAll(NEEDED_PARTS), ([, part]) => part!);
     const version = { "app.js": script.digest, "app.css": style.digest };
     html ??= await staticFile(page(settings, version, parts));
     return html;
@@ -123,8 +124,8 @@ export function createDashboard(settings: PageSettings): DashboardPage {
       });
     },
     async shared(_exchange, ancestors) {
-      const { text } = await pageOf();
-      return new Response(text, {
+      const { plain } = await pageOf();
+      return new Response(plain, {
         status: ancestors === null ? 404 : 200,
         headers: {
           "Content-Type": "text/html; charset=utf-8",
