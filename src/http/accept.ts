@@ -1,4 +1,4 @@
-/** The quality that an `Accept` header gives a media type by its name; 0 where it does not name it. */
+/** Returns the quality that an `Accept` header gives a media type by name; 0 if it does not name it. */
 function qualityOf(accept: string, type: string): number {
   for (const range of accept.split(",")) {
     const [name, ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());

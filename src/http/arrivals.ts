@@ -9,15 +9,15 @@ export class Arrival {
   readonly #limits: ArrivalLimits;
   readonly startedAtMs = performance.now();
   #lastByteAtMs = this.startedAtMs;
-  /** What it was given up for: it took too long, or others need its room. Null: it was not. */
+  /** Why it was given up: it took too long, or others need its room; null: it was not. */
   givenUpFor: "time" | "room" | null = null;
 
   constructor(limits: ArrivalLimits, readonly giveUp: () => void) {
     this.#limits = limits;
   }
 
-  /** Must be called when bytes have arrived. */
-  hasCome(): void {
+  /** Notes that bytes have arrived. */
+  noteBytes(): void {
     this.#lastByteAtMs = performance.now();
   }
 

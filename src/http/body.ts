@@ -65,7 +65,7 @@ async function readWire(
       if (arrival.givenUpFor !== null) throw givenUp(arrival.givenUpFor, limits, held.budget);
       if (done && closing.aborted) throw stopping(held.budget);
       if (done) break;
-      arrival.hasCome();
+      arrival.noteBytes();
       bytes += value.length;
       if (bytes > wireBytesMax) throw tooLarge("on the wire", wireBytesMax, advice);
       held.add(value.length);
@@ -130,7 +130,7 @@ function inflateFormat(encoding: "gzip" | "deflate", wire: Uint8Array): Compress
   return isZlib(wire) ? "deflate" : "deflate-raw";
 }
 
-/** Returns the encoding by the first bytes, or by the header where they cannot tell it (raw deflate). */
+/** Returns the encoding by the first bytes, or by the header if they do not show it (raw deflate). */
 function actualEncoding(request: Request, wire: Uint8Array): Encoding {
   if (wire[0] === GZIP_MAGIC[0] && wire[1] === GZIP_MAGIC[1]) return "gzip";
   if (isZlib(wire)) return "deflate";
@@ -212,13 +212,13 @@ async function inflate(
   return concat(chunks);
 }
 
-/** The bytes and the lane that one request holds of the shared budget; `release` gives all of it back. */
+/** What a request uses of the shared budget: bytes, and the lane of large bodies. `release` returns both. */
 class Held {
   #bytes = 0;
   #leave: (() => void) | null = null;
   constructor(public budget: BodyBudget) {}
 
-  /** Moves the held bytes to another budget. */
+  /** Moves the bytes in use to another budget. */
   moveTo(budget: BodyBudget): void {
     budget.take(this.#bytes, this.#bytes);
     this.budget.give(this.#bytes);
@@ -263,7 +263,7 @@ export async function withBody<T>(
   const encoding = contentEncoding(request);
   const held = new Held(budget);
   try {
-    const wire = await readWire(request, limits, held, encoding === "identity" ? inspect : noLook);
+    const wire = await readWire(request, limits, held, encoding === "identity" ? inspect : ignore);
     const bytes = encoding === "identity"
       ? wire
       : await inflate(wire, encoding, limits, held, inspect);
@@ -286,7 +286,7 @@ export async function withUnlabelledBody<T>(
 ): Promise<T> {
   const held = new Held(budget);
   try {
-    const wire = await readWire(request, limits, held, noLook);
+    const wire = await readWire(request, limits, held, ignore);
     const encoding = actualEncoding(request, wire);
     if (encoding !== "identity") {
       return await use(await inflate(wire, encoding, limits, held, inspect));
@@ -298,7 +298,7 @@ export async function withUnlabelledBody<T>(
   }
 }
 
-function noLook(): void {}
+function ignore(): void {}
 
 /** Does the same as `withBody`, with the body as text. Drops a byte order mark. */
 export function withBodyText<T>(
@@ -307,7 +307,7 @@ export function withBodyText<T>(
   budget: BodyBudget,
   use: (text: string) => T | Promise<T>,
 ): Promise<T> {
-  return withBody(request, limits, budget, noLook, (bytes) => use(decodeText(bytes)));
+  return withBody(request, limits, budget, ignore, (bytes) => use(decodeText(bytes)));
 }
 
 const WHOLE = new TextDecoder("utf-8", { fatal: true });

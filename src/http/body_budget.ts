@@ -10,12 +10,12 @@ import { Lane, Turns } from "./turns.ts";
 /** For replies after which the rest of the body is not read: the connection cannot be used again. */
 export const CLOSE = { "Connection": "close" } as const;
 
-/** How long a body of an unknown sender may arrive before it makes room where there is none. */
+/** How long a body of an unknown sender may be arriving before it can be given up for another one. */
 export const SLOW_BODY_MS_MIN = 1_000;
 
 /**
- * What all bodies share: a limit on the bytes held at once, so that many large requests cannot exhaust the
- * memory; their turns; and a way to give up the bodies that are still arriving when the server stops.
+ * What all bodies share: a limit on their bytes in memory, so that many large requests cannot exhaust it;
+ * their turns; and a way to give up the bodies that are still arriving when the server stops.
  */
 export class BodyBudget {
   #bytes = 0;
@@ -35,13 +35,13 @@ export class BodyBudget {
     readonly whole: BodyBudget | null = null,
   ) {}
 
-  /** A part of this budget for bodies with a key of their own: a flood of them leaves room for others. */
+  /** The part of this budget for bodies that contain their key: a flood of them leaves room for others. */
   get keyed(): BodyBudget {
     this.#keyed ??= new BodyBudget(KEYED_BODIES_IN_FLIGHT_BYTES_MAX, this.retryAfterS, this);
     return this.#keyed;
   }
 
-  /** A budget of bytes of its own, which closes with this one. */
+  /** Makes an independent budget, which closes with this one. */
   beside(bytesMax: number): BodyBudget {
     const budget = new BodyBudget(bytesMax, this.retryAfterS);
     this.closing.addEventListener("abort", () => budget.close(), { once: true });
@@ -61,8 +61,8 @@ export class BodyBudget {
   }
 
   /**
-   * Takes bytes for a body, which then has `held`. Large bodies leave a share to small ones, and crowd nobody out to
-   * get more than theirs. Throws `overloaded`.
+   * Takes `bytes` more for a body, which then has `held`. Large bodies leave a share to small ones, and do not
+   * crowd others out to get more. Throws `overloaded`.
    */
   take(bytes: number, held: number): void {
     const largeMax = this.bytesMax * (1 - SMALL_BODIES_SHARE);
@@ -75,8 +75,8 @@ export class BodyBudget {
   }
 
   /**
-   * Gives up the body that has been arriving for longest, of senders whom nobody knows yet: some that hold
-   * theirs open would keep all others out. @returns false if there is none
+   * Gives up the body that has been arriving for longest, if this is the budget of unknown senders: a few who
+   * send slowly would keep all others out. @returns false if there is none
    */
   #crowdOut(): boolean {
     return this.whole !== null && this.arrivals.crowdOut(SLOW_BODY_MS_MIN);

@@ -1,9 +1,9 @@
 /**
- * What the browser that photographs pages says as `DNT`: that nobody is to be tracked and, as an extension, which that
- * header may have, that it is no visitor. For a header of another name a browser would ask other origins for
- * leave, which those of a page's fonts and scripts do not give.
+ * The `DNT` header of the browser that takes captures: do not track, with an extension, which that header may
+ * have, by which the server recognises captures. A header of another name would need a CORS preflight, which
+ * the origins of a page's fonts and scripts refuse.
  */
 export const CAPTURE_MARK = "1footfall-capture";
 
-/** Whether it is a request of the browser that photographs pages. */
+/** Whether a request comes from the browser that takes captures. */
 export const isOfCapture = (headers: Headers): boolean => headers.get("dnt") === CAPTURE_MARK;

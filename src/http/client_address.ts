@@ -62,12 +62,12 @@ function knownPeer(peer: string | null, isTrusted: (address: Address) => boolean
 
 /**
  * Makes a function that returns the address a request came from, as canonical text; null if not even the
- * socket's `peer` is known. It reads headers only where the peer is trusted, and from the right: every proxy
+ * socket's `peer` is known. It reads headers only if the peer is trusted, and from the right: every proxy
  * appends an entry, so entries that the client wrote itself are on the left.
  *
- * It reads `X-Forwarded-For`, and `Forwarded` (RFC 7239) only where the former is absent. With ranges, the
+ * It reads `X-Forwarded-For`, and `Forwarded` (RFC 7239) only if the former is absent. With ranges, the
  * address is the first from the right that is not trusted, or the left-most if all are. With a count n, it
- * is the n-th from the right, or the left-most. Entries to the left of one that is no address are ignored.
+ * is the n-th from the right, or the left-most. Entries to the left of one that is not an address are ignored.
  */
 export function createClientAddress(
   trusted: TrustedProxies,
@@ -95,8 +95,8 @@ export function isTrustedPeer(trusted: TrustedProxies, peer: string | null): boo
 }
 
 /**
- * Returns the addresses that the headers of a request name, right-most first; null where an entry is no
- * address, or where there are more than FORWARDED_ENTRIES_MAX.
+ * Returns the addresses that the headers of a request name, right-most first; null if an entry is not an
+ * address, or if there are more than FORWARDED_ENTRIES_MAX.
  */
 export function forwardedChain(headers: Headers): Address[] | null {
   const list = headers.get("x-forwarded-for") ?? headers.get("forwarded") ?? "";
@@ -125,7 +125,7 @@ function lastOf(
   return last === null ? null : addressText(last);
 }
 
-/** Yields the addresses that proxies wrote, right-most first, up to the first entry that is no address. */
+/** Yields the addresses that proxies wrote, right-most first, up to the first entry that is not an address. */
 function* forwardedAddresses(headers: Headers): Generator<Address> {
   const forwardedFor = headers.get("x-forwarded-for");
   const read = forwardedFor === null ? forwardedNode : parseAddress;
@@ -139,8 +139,8 @@ function* forwardedAddresses(headers: Headers): Generator<Address> {
 
 /**
  * Yields the entries of a comma-separated list from the right, without empty ones (RFC 9110, section
- * 5.6.1.2). It also cuts at commas in quoted strings: `for` never holds a comma, and neither half of such an
- * entry is well formed.
+ * 5.6.1.2). It also cuts at commas in quoted strings: `for` never contains a comma, and neither half of such
+ * an entry is well formed.
  */
 function* entriesFromRight(list: string): Generator<string> {
   const entries = list.slice(-FORWARDED_LENGTH_MAX).split(",");
@@ -179,8 +179,8 @@ function forwardedNode(entry: string): Address | null {
 }
 
 /**
- * Returns what may be stored of an address, as canonical text: the whole address, its network (/24 or /48),
- * or null. Null as well if `ip` is no address.
+ * Returns the part of an address that may be stored, as canonical text: the whole address, its network (/24 or
+ * /48), or null. Also null if `ip` is not an address.
  */
 export function ipForStorage(
   ip: string | null,

@@ -51,7 +51,7 @@ const MAKES_ROOM: readonly (readonly [Phase, number])[] = [
   ["answering", ANSWER_PROTECTED_MS],
 ];
 
-const CLOSING_LOOK_MS = 20;
+const CLOSING_POLL_MS = 20;
 
 interface Connection {
   phase: Phase;
@@ -131,7 +131,7 @@ export class Connections {
     while (this.size > 0 && performance.now() < deadline) {
       while (this.#cutOldest("silent", 0)) { /* the next one */ }
       while (this.#cutOldest("idle", CONNECTION_PROTECTED_MS)) { /* the next one */ }
-      await new Promise((resolve) => setTimeout(resolve, CLOSING_LOOK_MS));
+      await new Promise((resolve) => setTimeout(resolve, CLOSING_POLL_MS));
     }
     for (const connections of Object.values(this.#phases)) {
       connections.forEach((connection) => this.#cut(connection));

@@ -1,12 +1,12 @@
 import { CONTENT_TYPE_LENGTH_MAX } from "../limits.ts";
 
-/** Bodies are read as UTF-8, which ASCII is a part of. */
+/** The names of UTF-8, as which bodies are read, and of its subset ASCII. */
 const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
 const PARAMETER = /;\s*([^\s;=]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;]*))/g;
 
 /**
- * Whether a `Content-Type` header names one of `types` (in lower case). Its parameters may say anything,
- * except that another charset than UTF-8 or ASCII is none that is read.
+ * Whether a `Content-Type` header names one of `types` (in lower case). Parameters do not matter, except that
+ * the charset must be UTF-8 or ASCII.
  */
 export function isContentType(header: string, types: ReadonlySet<string>): boolean {
   // A longer one could make the expression look for the ends of quotes again and again.

@@ -1,8 +1,8 @@
 const HTTP_PORT = 80;
 
 /**
- * A client for `fetch` that connects to this address itself. Without it `fetch` goes through the proxy that
- * HTTP_PROXY or ALL_PROXY names, loopback included, which would be shown the token of a server beside it.
+ * Makes a client for `fetch` that connects to this address directly. Otherwise `fetch` uses the proxy that
+ * HTTP_PROXY or ALL_PROXY names, even for loopback, and the proxy would see the local server's token.
  */
 export function directClient(url: string): Deno.HttpClient {
   const { hostname, port } = new URL(url);
@@ -11,7 +11,7 @@ export function directClient(url: string): Deno.HttpClient {
   });
 }
 
-/** Whether a server answers at this address, and with what head; null: none does. Nothing of a body is read. */
+/** Returns the reply of the server at this address, without reading its body; null: no server answers. */
 export async function headOf(url: string): Promise<Response | null> {
   using client = directClient(url);
   const reply = await fetch(url, { client }).catch(() => null);

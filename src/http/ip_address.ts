@@ -1,5 +1,4 @@
 /** An IP address. */
-
 export interface Address {
   readonly family: 4 | 6;
   /** 4 or 16 bytes in network order. */
@@ -164,7 +163,7 @@ export function cidrContains(cidr: Cidr, address: Address): boolean {
   return true;
 }
 
-/** Parses ranges of addresses that a program states. */
+/** Parses ranges that are written in the source. */
 export function ranges(...texts: string[]): readonly Cidr[] {
   return texts.map((text) => {
     const cidr = parseCidr(text);

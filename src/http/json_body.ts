@@ -22,9 +22,9 @@ const limitsOf = (bytesMax: number) => ({
   idleMsMax: BODY_IDLE_MS_MAX,
   totalMsMax: BODY_TOTAL_MS_MAX,
 });
-// Apart from the budget of events, so that a flood of events cannot lock an operator out.
+// Separate from the budget of events, so that a flood of events cannot lock an operator out.
 const BUDGET = new BodyBudget(JSON_BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
-// Apart from the budget of callers who are known, so that those who are not take no room from them.
+// Separate from the budget of known callers, so that unknown ones take no room from them.
 const ANYONE_BUDGET = new BodyBudget(ANYONE_JSON_BODIES_IN_FLIGHT_BYTES_MAX, RETRY_AFTER_S);
 
 const JSON_TYPES = new Set(["application/json"]);
@@ -43,7 +43,7 @@ function fieldOf(path: readonly PropertyKey[]): string {
   return path.map(String).join(".").slice(0, FIELD_LENGTH_MAX);
 }
 
-/** Returns the mistakes of one issue of the schema: one for each unknown member. */
+/** Returns the mistakes that an issue of the schema stands for: one, or one per unknown member. */
 function partsOf(issue: z.core.$ZodIssue, value: unknown): ProblemPart[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
@@ -76,7 +76,7 @@ export function parseBody<S extends z.ZodType>(schema: S, value: unknown): z.out
  * Reads a small JSON body (at most 64 KiB, or `bytesMax`) by its schema, for a caller who is known by a
  * token, a session or a key. A missing body counts as `{}`.
  * Throws `unsupported_media_type` (415), `invalid_json`, `invalid_body` (400), what `withBodyText` throws, and
- * where the body took long what the access check throws by then.
+ * the refusal of the access check, which is repeated if the body took long.
  */
 export async function readJson<S extends z.ZodType>(
   request: Request,
@@ -89,8 +89,8 @@ export async function readJson<S extends z.ZodType>(
 }
 
 /**
- * Does the same as `readJson` for a route that anybody may ask: bodies are smaller (`ANYONE_JSON_BYTES_MAX`,
- * or `bytesMax`), and all of them together have a budget of their own.
+ * Does the same as `readJson` for a route that is open to anyone: bodies are smaller (`ANYONE_JSON_BYTES_MAX`,
+ * or `bytesMax`), and have a budget of their own.
  */
 export function readJsonOfAnyone<S extends z.ZodType>(
   request: Request,

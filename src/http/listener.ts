@@ -32,7 +32,7 @@ export interface Listener {
 }
 
 /** The least milliseconds between two log lines about connections that are closed to make room. */
-const TELL_AGAIN_MS = 60_000;
+const WARNING_PAUSE_MS = 60_000;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -67,7 +67,7 @@ function connectionsThatFit(): number {
   return Math.max(1, free - Math.min(DESCRIPTORS_RESERVED, Math.ceil(free / 2)));
 }
 
-/** Accepts as many connections as there is room for. */
+/** Accepts connections up to a limit, and closes others to make room. */
 class BoundedListener implements Listener {
   readonly #listener: Deno.TcpListener;
   readonly #connections: Connections;
@@ -75,7 +75,7 @@ class BoundedListener implements Listener {
   readonly #log: ListenerOptions["log"];
   readonly #sweeping: ReturnType<typeof setInterval>;
   #isClosed = false;
-  #toldAtMs = -Infinity;
+  #warnedAtMs = -Infinity;
 
   constructor(options: ListenerOptions, serve: ServeConnection) {
     const { hostname, port, answer, onError, limits = PHASE_LIMITS } = options;
@@ -118,7 +118,7 @@ class BoundedListener implements Listener {
   /** Serves the connection as soon as there is room for it; no other is accepted until then. */
   async #admit(accepted: Deno.TcpConn): Promise<void> {
     while (this.#isFull()) {
-      this.#tell("as many connections as there is room for");
+      this.#warn("as many connections as there is room for");
       if (!this.#connections.makeRoom()) await pause(ACCEPT_PAUSE_MS);
     }
     if (this.#isClosed) accepted.close();
@@ -137,14 +137,14 @@ class BoundedListener implements Listener {
   /** Handles a failed `accept`: descriptors have run out, or a client left before it was accepted. */
   async #recover(error: unknown): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
-    this.#tell("a connection could not be accepted", reason);
+    this.#warn("a connection could not be accepted", reason);
     for (let i = Math.ceil(this.#connections.size / 8); i > 0; i--) this.#connections.makeRoom();
     await pause(ACCEPT_PAUSE_MS);
   }
 
-  #tell(message: string, reason?: string): void {
-    if (performance.now() - this.#toldAtMs < TELL_AGAIN_MS) return;
-    this.#toldAtMs = performance.now();
+  #warn(message: string, reason?: string): void {
+    if (performance.now() - this.#warnedAtMs < WARNING_PAUSE_MS) return;
+    this.#warnedAtMs = performance.now();
     this.#log.warn(`${message}; those that wait longest for nothing are closed`, {
       connections: this.#connections.size,
       connectionsMax: this.#connectionsMax,

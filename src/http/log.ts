@@ -40,10 +40,10 @@ function discreet(value: Facts[string]): Facts[string] {
 }
 
 function pretty(level: LogLevel, at: string, message: string, facts: Facts, colour: boolean) {
-  const told = Object.entries(facts).filter(([, value]) => value !== undefined)
+  const shown = Object.entries(facts).filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${String(value).replace(CONTROL, " ")}`).join(" ");
   const word = colour ? `${COLOUR[level]}${level}\x1b[0m` : level;
-  return `${at.slice(11, 19)} ${word} ${message}${told === "" ? "" : ` ${told}`}`;
+  return `${at.slice(11, 19)} ${word} ${message}${shown === "" ? "" : ` ${shown}`}`;
 }
 
 export function createLog(options: {

@@ -17,7 +17,7 @@ const BEARER = /^Bearer +([^ ]+) *$/i;
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
 /**
- * Makes a function that tells whether a request may read the metrics: requests from this machine and from
+ * Makes a function that returns whether a request may read the metrics: requests from this machine and from
  * the trusted proxies themselves may, and so may requests with the token. Forwarded requests of visitors may
  * not. A request forwarded by a proxy on this machine that TRUSTED_PROXIES does not name is refused too,
  * because its sender is unknown.

@@ -1,7 +1,7 @@
 import { HOST } from "./request_address.ts";
 import { isTrustedPeer, type TrustedProxies } from "./client_address.ts";
 
-/** The address at which people reach this server, as a request tells it. */
+/** The address at which people reach this server, as a request shows it. */
 export interface OwnAddress {
   /** `https://stats.example.com/analytics`: the base path included, no slash at the end. */
   readonly url: string;
@@ -46,7 +46,7 @@ export function createOwnAddress(
 export type Origin = "own" | "foreign" | "unknown";
 
 /**
- * Returns what the browser tells about the page that sent a request. The browser itself sets
+ * Returns the origin of the page that sent a request, as the browser says. The browser itself sets
  * `Sec-Fetch-Site`; no page can write it and no proxy changes it. Browsers send it only to https and
  * localhost, so otherwise `Origin` is compared with the address that the request went to.
  */

@@ -1,11 +1,11 @@
 import { API_KEY_LENGTH_MAX } from "../limits.ts";
 
-/** A longer text is no key, however many of its characters are percent-encoded. */
+/** A longer text is not a key, even if all of its characters are percent-encoded. */
 const WRITTEN_LENGTH_MAX = 4 * API_KEY_LENGTH_MAX;
 
 /**
- * The first value of a parameter that is short: a key, a time, a word. Null: none, or an empty one. It is for
- * requests of anybody: parsing all parameters of a long query takes 50 ms.
+ * Returns the first value of a parameter, for short ones such as a key, a time or a word; null: none, or an empty
+ * one. Parses only this one, as parsing all of a long query takes 50 ms, and anyone can send one.
  */
 export function queryValue({ search }: URL, name: string): string | null {
   const written = new RegExp(`[?&]${name}=([^&]*)`).exec(search)?.[1] ?? "";

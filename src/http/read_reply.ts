@@ -2,23 +2,23 @@ import { createHash } from "node:crypto";
 import { hasCopy } from "./known_copy.ts";
 import { jsonText } from "./reply.ts";
 
-/** What a reply says of the moment at which it was made, and what changes with it. */
+/** The moment of a reply, and what changes with it. */
 interface ReplyMoment {
   readonly asOf: Date;
   readonly pending: number;
-  /** When the range that an unfinished one is compared with ends: as much later as `asOf` is. Null: it stays. */
+  /** The end of the range that an unfinished range is compared with, which moves with `asOf`; null: it does not move. */
   readonly comparedTo?: Date | null;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Returns the members of an object's JSON, each behind a comma. */
+/** Returns the members of an object's JSON, each after a comma. */
 const membersOf = (text: string): string => text === "{}" ? "" : `,${text.slice(1, -1)}`;
 
 /**
- * Makes the reply to a read: `{ query, asOf, pending, …result }` with a weak ETag over all of it but
- * `asOf`, `comparedTo` and the `volatile` members; 304 where the caller has that reply already. The result, of
- * which some have a hundred thousand points, is made to text once.
+ * Makes the reply to a read: `{ query, asOf, pending, …result }` with a weak ETag of all of it except `asOf`,
+ * `comparedTo` and the `volatile` members; 304 if the caller has that reply already. The result is serialised
+ * only once, as it may have a hundred thousand points.
  */
 export function readReply(
   request: Request,
@@ -31,9 +31,9 @@ export function readReply(
   const queryText = JSON.stringify(query);
   const resultText = JSON.stringify(result);
   const all = [queryText, pending, resultText].join("\n");
-  // A text that holds the same has its quotes escaped.
-  const told = moving === undefined ? all : all.replaceAll(`"to":"${moving}"`, "");
-  const digest = createHash("sha256").update(told).digest("base64url");
+  // This never matches inside a text, whose quotes are escaped.
+  const lasting = moving === undefined ? all : all.replaceAll(`"to":"${moving}"`, "");
+  const digest = createHash("sha256").update(lasting).digest("base64url");
   const etag = `W/"${digest.slice(0, 27)}"`;
   const headers = {
     "ETag": etag,

@@ -12,7 +12,7 @@ export function json(
   return jsonText(JSON.stringify(body), status, headers);
 }
 
-/** Makes a reply of JSON that is text already. */
+/** Makes a JSON reply of serialised JSON. */
 export function jsonText(
   text: string,
   status = 200,

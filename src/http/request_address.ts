@@ -9,7 +9,7 @@ export const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d{0,5})?$/
 const SOME_ORIGIN = "http://footfall";
 
 /**
- * Returns the address of a request by its request target alone; null where `Host` is no valid host.
+ * Returns the address of a request by its request target alone; null if `Host` is not a valid host.
  * @param target the target in the first line (`/path?query`, or a whole URL), or the URL that a listener
  * made of it and of `host`. The host is checked first, because `Host: a/metrics?` would turn any path into
  * another.
@@ -20,8 +20,8 @@ export function requestAddress(target: string, host: string | null): URL | null 
 }
 
 /**
- * Returns the address of a request without the base path, which a proxy may have removed already; null: it
- * has none.
+ * Returns the address of a request without the base path, which a proxy may have removed already; null if
+ * `Host` is not a valid host.
  */
 export function addressBelow(basePath: string, request: Request): URL | null {
   const url = requestAddress(request.url, request.headers.get("host"));

@@ -10,7 +10,7 @@ import { noteAllowed } from "./still_allowed.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** One request, as a handler sees it. `Who` is the result of the route's access check. */
+/** A request, as a handler sees it. `Who` is the result of the route's access check. */
 export interface Exchange<Who> {
   readonly request: Request;
   readonly url: URL;
@@ -34,7 +34,7 @@ export interface Route<Access, Who> {
    * call only paths below `/v1/` and those of the SDK, with the usual headers.
    */
   readonly forOthers?: boolean;
-  /** Makes the reply to a problem in the shape that the route's callers read; absent: problem+json. */
+  /** Makes the reply to a problem in the format that the route's callers read; absent: problem+json. */
   readonly refuse?: (problem: Problem) => Response;
 }
 
@@ -100,7 +100,7 @@ function allowOf(methods: readonly string[]): string {
   return [...names].join(", ");
 }
 
-/** Returns the problem that a thrown value stands for. Unexpected values are logged and become a 500. */
+/** Returns the problem to reply with after a handler threw. Unexpected errors are logged and become a 500. */
 function asProblem(error: unknown, log: Log, requestId: string): Problem {
   if (error instanceof Problem) {
     const { cause } = error.options;
@@ -129,7 +129,7 @@ function refusal(reply: Response, { options }: Problem): Response {
   return reply;
 }
 
-/** Handlers name what they made by its path below the base path, whatever a proxy removes. */
+/** Adds the base path to a reply's `Location`: handlers write it without, even if a proxy removes it from requests. */
 function placedBelow(basePath: string, response: Response): Response {
   const location = basePath === "" ? null : response.headers.get("location");
   if (location?.startsWith("/")) response.headers.set("Location", basePath + location);
@@ -157,7 +157,7 @@ function routeFor<Access, Who>(
   });
 }
 
-/** Returns who asks. Throws what the access check throws. */
+/** Returns the caller. Throws what the access check throws; notes the check, to be repeated after a long body. */
 async function allowed<Access, Who>(
   { authorize }: Pick<RouterOptions<Access, Who>, "authorize">,
   access: Access,
@@ -193,7 +193,7 @@ export function createRouter<Access, Who>(
       const who = await allowed(options, route.access, request, peer);
       return await route.handler({ ...exchange, params: found?.params ?? {}, who });
     } catch (error) {
-      // The client is gone and no one reads the reply: 499 only separates it from failures in the metrics.
+      // No client reads this reply: 499 only separates it from failures in the metrics.
       if (error instanceof ClientGone) return new Response(null, { status: 499 });
       const problem = asProblem(error, log, requestId);
       return route?.refuse === undefined || problem.options.isPlain

@@ -1,10 +1,10 @@
-/** What `Deno.serve` tells about one request. */
+/** What `Deno.serve` passes on about a request. */
 export interface Served {
   /** Settles when the reply has been sent, or cannot be sent. */
   readonly completed: Promise<void>;
 }
 
-/** The one method of an AbortSignal that is used: it registers how to cut the connection. */
+/** The only method of an AbortSignal that is called: it registers how to cut the connection. */
 export interface CutSignal {
   addEventListener(type: "abort", cut: () => void): void;
 }
@@ -24,7 +24,7 @@ export type ServeConnection = (
 /**
  * The part of `Deno.serve` that serves one connection. Deno keeps it among its internals: `Deno.serve`
  * is this function in a loop over `accept`, and that loop can neither close a silent connection nor
- * outlive an `accept` that fails. Null where a version of Deno lacks it.
+ * outlive an `accept` that fails. Null if a version of Deno lacks it.
  *
  * Measured with ten-event bodies, processor time of one request: `Deno.serve` 15.6 µs, this 16.9,
  * bytes forwarded to a `Deno.serve` on the loopback 25.6 (and three descriptors a connection),

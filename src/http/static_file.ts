@@ -14,7 +14,7 @@ export interface StaticFile {
 
 const DIGEST_BYTES = 16;
 
-/** The smallest: with 9 each of our files is larger by up to 0.5 %. CompressionStream takes no level. */
+/** Makes our files smallest: 9 makes each up to 0.5 % larger. CompressionStream has no levels. */
 const GZIP_LEVEL = 8;
 
 /** Prepares a text for serving. */
@@ -26,7 +26,7 @@ export async function staticFile(text: string): Promise<StaticFile> {
   return { plain, gzipped, digest, etag: `W/"${digest}"` };
 }
 
-/** Reads a file that a build makes. Throws Problem `not_found` with the text `missing` if it does not exist. */
+/** Reads a file of a build. Throws `not_found` with the detail `missing` if it does not exist. */
 export async function readStaticFile(url: URL, missing: string): Promise<StaticFile> {
   try {
     return await staticFile(await Deno.readTextFile(url));

@@ -47,12 +47,12 @@ const ALL_POWERFUL: Principal = {
 };
 
 /**
- * Checks that a token that was accepted still holds, by its epoch and by its grounds, such as a session.
+ * Checks that an accepted token is still valid, by its epoch and by what it was issued for, such as a session.
  * Throws the refusal if not.
  */
 type AssertHolds = (principal: Principal) => Promise<void>;
 
-/** Makes a function that verifies a token: it accepts the process's own, and those whose grounds hold. */
+/** Makes a function that verifies a token: it accepts the process's own, and those that `assertHolds` accepts. */
 function createVerify(
   tokens: Tokens,
   controlToken: string,
@@ -125,16 +125,18 @@ export function createAccess(parts: AccessParts) {
     passkeys: ({ request, peer }) => takesPasskeys(facts.ownAddress(request, peer)),
     oidc: config.oidc,
   };
-  const sealer = createSealer(sql, now);
-  const kept = { epochs, tokens, liveSessions, listedTokens, assertHolds, authorize };
-  const longReplies = new LongReplies(assertHolds);
   return {
     shares: createLiveShares(sql, now),
-    longReplies,
-    ...kept,
+    longReplies: new LongReplies(assertHolds),
+    epochs,
+    tokens,
+    liveSessions,
+    listedTokens,
+    assertHolds,
+    authorize,
     facts,
     signInWays,
     oidc,
-    sealer,
+    sealer: createSealer(sql, now),
   };
 }

@@ -66,7 +66,7 @@ export interface App {
   /** Answers one request. `peer` is the address of the socket's peer. */
   fetch(request: Request, peer: string | null): Promise<Response>;
   /**
-   * Migrates, and provisions the default project; a command makes it only where there is no project at all.
+   * Migrates the database and provisions the default project; a command makes it only if there is no project.
    * Throws DatabaseUnavailable (try again), SchemaTooNew or SchemaMismatch.
    */
   prepare(purpose: ProvisionPurpose): Promise<Prepared>;
@@ -74,25 +74,25 @@ export interface App {
   readonly controlToken: string;
   /** All routes, with the access that each needs. */
   readonly routes: readonly Pick<DocumentedRoute, "method" | "path" | "access">[];
-  /** Whether people sign in here; false where an identity provider issues the tokens. */
+  /** Whether people sign in here; false if an identity provider issues the tokens. */
   readonly signsIn: boolean;
   /** Makes a set-up link. @returns the text after `#setup=`; null if there is an owner already */
   makeSetUpLink(): Promise<string | null>;
-  /** Sends the reports and alerts that are due; a job does this every minute. */
+  /** Sends the digests and alerts that are due; a job does this every minute. */
   tellDue(): Promise<void>;
   /** Starts the recurring jobs, which run until `stop`. */
   startJobs(): void;
   /**
-   * Starts taking the requested pictures, until `stop`. For commands only: a server's `startJobs` does this
-   * too, and where servers may run, they get the time to take the requests first.
+   * Starts taking the requested captures, until `stop`. For commands only, as a server's `startJobs` does it too.
+   * On PostgreSQL it waits first, because servers that may run there should take the requests.
    */
   startCaptures(): void;
-  /** Refuses new requests, answers those under way, flushes, and closes the database. */
+  /** Refuses new requests, answers running ones, flushes, and closes the database. */
   stop(): Promise<void>;
   readonly engine: Database["engine"];
 }
 
-/** Parts that are used instead of those that the app would make. */
+/** Replacements for parts that the app would make itself. */
 export interface Substitutes {
   readonly pageCamera?: PageCamera;
   /** The database to write to, if its opening has already begun. */
@@ -223,7 +223,7 @@ async function createServices(
   };
 }
 
-/** Makes the services that send reports and alerts. */
+/** Makes the service that sends digests and alerts. */
 function toldOf(services: Made, stopping: AbortSignal) {
   const { config: { publicUrl, readTimeoutMs }, database: sql, move } = services;
   const reads = createToldReads({ ...services, readTimeoutMs }, stopping);
@@ -235,7 +235,7 @@ function watchStreams({ epochs, live, longReplies }: Services, stopping: AbortSi
   for (const streams of [live, longReplies]) watchRevocations(epochs, streams, stopping);
 }
 
-/** Adds the services that take pictures of pages, and those that read them. */
+/** Adds the services that take captures of pages, and those that read them. */
 function withCaptures(
   services: Omit<Services, "captureJobs" | "captureReading">,
   schedule: CaptureSchedule,
@@ -274,8 +274,8 @@ function routed(services: Services, state: State, routes: readonly DocumentedRou
 }
 
 /**
- * Builds the app: the composition root, where every service is made once. PostgreSQL may be down meanwhile;
- * the embedded database is opened here. Throws FolderInUse.
+ * Builds the app: the composition root, where every service is made once. It opens the embedded database;
+ * PostgreSQL may still be down. Throws FolderInUse.
  */
 export async function createApp(
   config: Config,

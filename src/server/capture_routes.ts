@@ -29,8 +29,8 @@ export interface CaptureRouteServices extends ReportServices {
 
 const IMAGE_PATH = "/v1/heatmaps/captures/:id";
 
-/** Throws `not_found` where the share does not tell the page that the picture is of. */
-async function assertTold(
+/** Throws `not_found` unless the share shows the page of the capture. */
+async function assertShown(
   services: CaptureRouteServices,
   project: Project,
   { filters, minimumVisitors }: Share,
@@ -38,12 +38,12 @@ async function assertTold(
 ): Promise<void> {
   const limits = { filters, visitorsMin: minimumVisitors };
   const id = params["id"] ?? "";
-  const isTold = isCaptureId(id) &&
+  const isShown = isCaptureId(id) &&
     await isPictureTold(services, project, limits, id, request.signal);
-  if (!isTold) throw noSuchPicture();
+  if (!isShown) throw noSuchPicture();
 }
 
-/** Returns the routes of pictures of pages, and of the jobs that take them. */
+/** Returns the routes of captures, and of the jobs that take them. */
 export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[] {
   return [
     {
@@ -90,7 +90,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
         const project = await projectOfQuery(services.database, exchange);
         const share = await shareOfRead(services.shares, exchange, IMAGE_PATH);
         await services.replica?.assertOurs();
-        if (share !== null) await assertTold(services, project, share, exchange);
+        if (share !== null) await assertShown(services, project, share, exchange);
         return await getCaptureImage(services.reads, project, exchange);
       },
       doc: {

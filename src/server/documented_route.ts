@@ -11,7 +11,7 @@ export interface RouteDoc {
   readonly query?: Readonly<Record<string, string>>;
   /** Names of the query parameters that every request must have. */
   readonly requiredQuery?: readonly string[];
-  /** Headers that change what it does. */
+  /** Request headers that change what the route does. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: z.ZodType;
   /** Default: `application/json`, with the problems of reading a small JSON body. */
@@ -21,45 +21,45 @@ export interface RouteDoc {
     readonly description: string;
     readonly schema?: z.ZodType;
     readonly contentType?: string;
-    /** Other statuses: a description where the body is the same, else the type of another one. A 304 has none. */
+    /** Other statuses: only a description if the body is of the same type. A 304 has no body. */
     readonly also?: Readonly<Record<number, string | OtherReply>>;
     /** Other media types that the body may have, for callers who accept them. */
     readonly otherTypes?: readonly string[];
-    /** Whether `Location` tells where the new thing is, or where to go. */
+    /** Whether the reply has a `Location`: of the new resource, or of a redirect. */
     readonly hasLocation?: boolean;
   };
   /** The problems besides those that the route's access and its JSON body imply. */
   readonly problems: readonly ProblemCode[];
-  /** Whether the metrics' token opens it, where nothing else does. */
+  /** Whether callers that are not trusted by their address may send the metrics token. */
   readonly takesMetricsToken?: boolean;
 }
 
-/** A reply in a shape of its own. */
+/** A reply whose body differs from that of a success. */
 export interface OtherReply {
   readonly description: string;
   /** Null: it has no body. */
   readonly contentType: string | null;
 }
 
-/** A further successful status, of replies with an ETag. */
+/** An additional status of replies with an ETag. */
 export const KNOWN = { 304: "The caller has it already: `If-None-Match` holds its ETag" };
 
 /** A route, with its description in the OpenAPI document. */
 export type DocumentedRoute = Route<Access, Principal | null> & { readonly doc: RouteDoc };
 
-/** Of a `PUT` that makes something, or replaces it. */
+/** The header of a `PUT` that must not replace anything. */
 export const NEW_ONLY: Readonly<Record<string, string>> = {
   "If-None-Match":
     "`*`: it is stored where there is none of this name yet, else the reply is 412. Pages of other origins " +
     "cannot send it",
 };
 
-/** A success whose reply has a shape. */
+/** Describes a successful reply with a body. */
 export function shown(description: string, schema: z.ZodType, status = 200): RouteDoc["success"] {
   return { status, description, schema };
 }
 
-/** A success whose reply is what was made, and says where it is. */
+/** Describes the reply to the creation of something, with its `Location`. */
 export function made(description: string, schema: z.ZodType): RouteDoc["success"] {
   return { ...shown(description, schema, 201), hasLocation: true };
 }

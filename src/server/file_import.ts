@@ -66,7 +66,7 @@ export const FILE_IMPORT_QUERY: Readonly<Record<string, string>> = {
 };
 
 export interface FileImportServices extends ImportServices {
-  /** For the files that are held: a minute's work on some must not keep events out. */
+  /** The budget of uploaded files: a minute's work on some must not keep events out. */
   readonly uploads: BodyBudget;
 }
 
@@ -77,10 +77,10 @@ const BODY_LIMITS: BodyLimits = {
   idleMsMax: BODY_IDLE_MS_MAX,
   totalMsMax: UPLOAD_MS_MAX,
 };
-/** From when the file has come. */
+/** Limits for reading a file that has arrived. */
 const READ_BOUNDS = { ms: UPLOAD_MS_MAX, bytes: UPLOAD_READ_BYTES_MAX };
 
-/** Returns the product of a file. Throws Problem, and FileProblem for Parquet, which could end the server. */
+/** Returns the product of a file. Throws Problem, and FileProblem for Parquet, which could crash the server. */
 async function sourceFor(url: URL, file: BoundedFile): Promise<ImportSource> {
   if (await isParquet({ whole: file })) {
     throw new FileProblem(
@@ -99,7 +99,7 @@ async function sourceFor(url: URL, file: BoundedFile): Promise<ImportSource> {
   }
   const source = await sourceOfFile(file);
   if (source !== null) return source;
-  // A file that cannot be read is none of a product's, unless it is for a bound that it passed.
+  // If the file went over a limit, its product is unknown for that reason only.
   file.assertWithin();
   throw new Problem(
     "unreadable_file",
@@ -117,13 +117,13 @@ function timeZoneOf(url: URL): string | null {
   });
 }
 
-/** A line, and the row of the file that it was made from. */
+/** A line of JSON, and the converted row that it was made from. */
 interface Line {
   readonly bytes: Uint8Array;
   readonly made: Converted;
 }
 
-/** Cuts lines into portions of the size that the store takes at once. */
+/** Cuts lines into portions that can be stored at once. */
 function* portions(lines: readonly Line[]): Generator<Line[]> {
   let portion: Line[] = [];
   let bytes = 0;
@@ -141,17 +141,17 @@ function* portions(lines: readonly Line[]): Generator<Line[]> {
 
 const UTF8 = new TextEncoder();
 
-/** How a file is taken. */
+/** How a file is imported. */
 interface Taking {
   readonly isDryRun: boolean;
   readonly timeZone: string | null;
-  /** Throws where who sends it may not do so any more. */
+  /** Throws if the sender may not import any more. */
   readonly assertAllowed: () => Promise<void>;
   /** Called with the number of events that a portion has stored. */
   readonly stored: (events: number) => void;
 }
 
-/** Reads the whole file, and stores its events unless it is a dry run. */
+/** Reads the whole file and stores its events, unless it is a dry run. */
 async function takeFile(
   services: ImportServices,
   project: Project,
@@ -188,9 +188,9 @@ async function takeFile(
 }
 
 /**
- * `POST /v1/projects/:id/import/file`: imports a file as another product exported it. Its events are stored
- * once, however often the file is sent, so that sending it again completes an import that failed half-way:
- * what was stored by then is told and stays.
+ * `POST /v1/projects/:id/import/file`: imports a file that another product exported. If it fails halfway, the
+ * error says how many events are stored, and sending the file again completes it, as each event is stored
+ * once.
  */
 export async function importFile(
   services: FileImportServices,

@@ -6,11 +6,11 @@ import { addressBelow } from "../http/request_address.ts";
 import { RETRY_AFTER_S } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
-/** Paths that a move itself uses, which are answered during the move. */
+/** Paths that the move itself uses, which stay open during it. */
 const MOVING = /^\/v1\/(?:move|archive|session)(?:\/|$)/;
 const ERASURE = /^\/v1\/actors\//;
 
-/** Throws `moving` or `moved` for a request whose effect would be lost, or would differ in the new database. */
+/** Throws `moving` or `moved` for a request whose effect would be lost or would differ in the new database. */
 function assertNotMoving(move: MoveState, basePath: string, request: Request): void {
   const { status } = move;
   if (status === "none") return;

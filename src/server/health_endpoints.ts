@@ -30,12 +30,12 @@ interface MetricsRequest {
   readonly peer: string | null;
 }
 
-/** Whoever asks is told: the new database's machine is named in the server's own places alone. */
+/** Shown to everybody, so it does not name the new database's host: only the log and moved.json do. */
 const MOVED =
   "The server has moved: stop it, and start it with the DATABASE_URL that its log and " +
   "moved.json in its DATA_DIR name.";
 
-/** Whoever asks is told: why, the log says. */
+/** Shown to everybody, so it does not say why: only the log does. */
 const REPLICA_AWAY =
   "The replica for reads does not answer, or lacks the tables: reads are refused until it does, and " +
   "events are taken in. See DATABASE_READ_URL and the log.";
@@ -56,12 +56,12 @@ function metricsClosed(): Problem {
   );
 }
 
-/** `GET /healthz`: tells that the process runs and answers. */
+/** `GET /healthz`: says that the process runs and answers. */
 export function getHealth(): Response {
   return json({ status: "live" });
 }
 
-/** Of the database, and of its taking writes where it answers and takes none. */
+/** Checks the database; `writes` is set only if it answers but refuses writes. */
 async function databaseChecks(
   database: Database,
 ): Promise<{ readonly database: Check; readonly writes?: Check }> {
@@ -102,9 +102,9 @@ async function replicaCheck(replica: Pick<Replica, "check">): Promise<Check> {
 }
 
 /**
- * `GET /readyz`: tells whether to send traffic here, and the state of each dependency. A full disk, a
- * database that takes no writes and a replica that is away make the server `degraded`, with status 200: what they
- * are not needed for still works, and other requests get a 503 of their own.
+ * `GET /readyz`: says whether to send traffic here, and the state of each dependency. A full disk, a database
+ * that refuses writes and an unavailable replica make the server `degraded`, with status 200: requests that do
+ * not need them still work, and the others get a 503.
  */
 export async function getReadiness(
   { database, replica, state, move }: HealthServices,

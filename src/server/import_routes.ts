@@ -21,7 +21,7 @@ import { RecentCache } from "../recent_cache.ts";
 
 const IMPORT_NAME_LENGTH_MAX = 64;
 
-/** Bytes of any file; the first ones tell its format. */
+/** The bytes of a file, whose format is recognised by the first ones. */
 const FileBytes = z.string().meta({ format: "binary", description: "At most 10 MiB; no Parquet" });
 
 type Services =
@@ -30,8 +30,8 @@ type Services =
   & { readonly database: Database; readonly log: Log };
 
 /**
- * Returns functions that write imports into the audit: an import of many requests once, by its name, and each
- * file that is sent.
+ * Returns functions that write imports into the audit: each uploaded file, and each import of lines, which
+ * takes many requests of one name, once.
  */
 function importRecorder(services: Services) {
   const recorded = new RecentCache<string, true>(IMPORTS_REMEMBERED_MAX);

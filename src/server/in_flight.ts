@@ -1,4 +1,4 @@
-/** Counts the requests under way, so that a stop can wait for them. */
+/** Counts the running requests, so that a stop can wait for them. */
 export class InFlight {
   #count = 0;
   #idle: (() => void)[] = [];

@@ -23,7 +23,7 @@ export interface JobServices {
   readonly notifications: Pick<Notifications, "runDue" | "deleteOld">;
   readonly log: Log;
   readonly now: () => number;
-  /** No events are deleted while the database moves. Null: on PostgreSQL, which is never moved. */
+  /** The move of the embedded database, during which no events are deleted; null: on PostgreSQL. */
   readonly move: Pick<MoveState, "status"> | null;
 }
 
@@ -33,7 +33,7 @@ interface Job {
   readonly name: string;
   /** A cron expression, in UTC. */
   readonly schedule: string;
-  /** Asked for every hour, and done once a day by night, and within an hour of each start. */
+  /** Scheduled every hour, but done only at night, and within an hour of each start. */
   readonly isNightly?: true;
   readonly run: (services: JobServices) => Promise<void>;
 }
@@ -58,7 +58,7 @@ export const JOBS: readonly Job[] = [
       if (isMoving(services)) return;
       const { database, log, now } = services;
       const today = new Date(now());
-      // First the expired events of an upgrade under way, so that the upgrade does not move them any more.
+      // Those of an unfinished upgrade come first, so that the upgrade does not move them any more.
       const earlier = await eraseExpiredEarlier(database, today);
       const events = earlier + await deleteExpiredEvents(database, today);
       if (events > 0) log.info("purged expired events", { events });
@@ -107,8 +107,8 @@ export const JOBS: readonly Job[] = [
     async run(services) {
       const minute = () => Math.floor(services.now() / LOOKS_RUN_EVERY_MS);
       let begun: number;
-      // While a receiver is waited for past the minute, Deno.cron leaves out the run that comes due: it is made
-      // up for at once, as what is to be looked at every minute would wait for the minute after.
+      // If a slow receiver makes a run last into the next minute, Deno.cron skips the run that is due then. So it is
+      // made up for at once, because alerts are checked every minute.
       do {
         if (isMoving(services)) return;
         begun = minute();
@@ -129,7 +129,7 @@ export const JOBS: readonly Job[] = [
     run: ({ captures }) => captures.deleteOld(),
   },
   {
-    // After the others of the night, whose deleted rows it clears away. PostgreSQL does so by itself.
+    // After the other nightly jobs, to clear away the rows that they deleted. PostgreSQL does this by itself.
     name: "clear away dead rows",
     schedule: "55 * * * *",
     isNightly: true,
@@ -142,12 +142,12 @@ export const JOBS: readonly Job[] = [
   },
 ];
 
-/** The hour, in UTC, at which a server that is on has fewest visitors. */
+/** The hour, in UTC, with the fewest visitors. */
 const NIGHT_HOUR = 2;
 
 /**
- * Whether a nightly job is to be done in this hour. A machine that is off by night, or a run that failed, must not
- * put it off for ever.
+ * Whether a nightly job is due in this hour: at night, and also after a day without it, as a machine may be off at
+ * night or a run may fail.
  * @param doneMs when this process did it last; -Infinity: it never did
  */
 export function isNightlyDue(doneMs: number, nowMs: number): boolean {
@@ -155,9 +155,9 @@ export function isNightlyDue(doneMs: number, nowMs: number): boolean {
 }
 
 /**
- * Runs a job where it is due. A failure is logged.
+ * Runs a job if it is due. A failure is logged.
  * @param doneMs when this process did it last
- * @returns the same after this run; -Infinity: it failed, or was left while the database moves, and is due again
+ * @returns when it did it last, after this run; -Infinity: due again, as it failed or the database is being moved
  */
 export async function runJob(job: Job, services: JobServices, doneMs: number): Promise<number> {
   const nowMs = services.now();
@@ -175,8 +175,8 @@ export async function runJob(job: Job, services: JobServices, doneMs: number): P
 }
 
 /**
- * Schedules the jobs until `signal` aborts. What is not done is done by the next run as scheduled, of a nightly
- * job in the next hour.
+ * Schedules the jobs until `signal` aborts. A failed job is repeated by its next scheduled run, a nightly one
+ * within an hour.
  */
 export function scheduleJobs(services: JobServices, signal: AbortSignal): void {
   for (const job of JOBS) {

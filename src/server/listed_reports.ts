@@ -21,7 +21,7 @@ const NUMBERED: readonly NumberedRead[] = [
   LIVE_VISITORS,
 ];
 
-/** For reads whose people the lists show under more filters: the filters. */
+/** The filters by which the lists show the people behind the numbers of other reads. */
 const FILTERED: Readonly<Record<string, string>> = {
   "/v1/pages": "name is page_view and path is the row's; of entries entryPath, of exits exitPath",
   "/v1/goals": "the goal's match",

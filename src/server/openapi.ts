@@ -50,7 +50,7 @@ function bodyOf(doc: RouteDoc): Json {
   if (doc.body === undefined) return {};
   const schema = schemaOf(doc.body, "input");
   const types = doc.bodyTypes ?? ["application/json"];
-  // Where a small JSON body is read, a missing one counts as `{}`.
+  // A missing small JSON body counts as `{}`.
   const missing = doc.bodyTypes === undefined ? {} : undefined;
   return {
     requestBody: {
@@ -69,7 +69,7 @@ function operationIdOf({ method, path }: Documented): string {
   return `${method.toLowerCase()}${words}${/.\/$/.test(path) ? "Slash" : ""}`;
 }
 
-/** What a route asks of whoever calls it, where a scope opens it. */
+/** Returns which token a route needs, in words; empty: it needs no scope. */
 function neededBy(access: Access): string {
   if (access === "aggregates") return "Needs a token with scope `read`, or that of a share.";
   if (access === "write or key") return "Needs a token with scope `write`, or a secret key.";

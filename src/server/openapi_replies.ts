@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the replies of a route: successes, problems and headers. */
+/** The OpenAPI descriptions of a route's replies: successes, problems and headers. */
 import { z } from "zod";
 import type { Access } from "../auth/access.ts";
 import { type ProblemCode, PROBLEMS } from "../problem.ts";
@@ -14,7 +14,7 @@ const TOKEN_PROBLEMS: readonly ProblemCode[] = [
   "insufficient_scope",
   "token_keys_unavailable",
 ];
-/** The problems that each access implies, where they differ from the usual ones. */
+/** The problems that an access implies, if they are not `TOKEN_PROBLEMS`. */
 const ACCESS_PROBLEMS: Partial<Record<Access, readonly ProblemCode[]>> = {
   key: [],
   anyone: [],
@@ -22,7 +22,7 @@ const ACCESS_PROBLEMS: Partial<Record<Access, readonly ProblemCode[]>> = {
 };
 /** Problems of the request's head, which every route may reply with. */
 const HEAD_PROBLEMS: readonly ProblemCode[] = ["invalid_host"];
-/** Problems of a server that is not ready, stops or moves; open routes are answered all the same. */
+/** Problems of a server that is not ready, stops or moves; open routes never reply with them. */
 const SERVER_PROBLEMS: readonly ProblemCode[] = [
   "internal_error",
   "database_unavailable",
@@ -44,7 +44,7 @@ const JSON_BODY_PROBLEMS: readonly ProblemCode[] = [
 
 const integer = { type: "integer" };
 const text = { type: "string" };
-/** Headers of replies; each stands once, under `components`. */
+/** Headers of replies, which are defined once, under `components`. */
 export const REPLY_HEADERS = {
   "X-Request-Id": {
     description: "The request's name in the server's log: the one that was sent, or a new one",
@@ -83,7 +83,7 @@ function problemReplies(route: Documented): ByStatus {
   const byStatus = Map.groupBy(new Set(problemsOf(route)), (code) => PROBLEMS[code].status);
   const content = {
     "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
-    // The shape that clients of another product read.
+    // The error format of the other product whose clients use the route.
     ...route.refuse === undefined ? {} : { "application/json": {} },
   };
   return Object.fromEntries(
@@ -94,7 +94,7 @@ function problemReplies(route: Documented): ByStatus {
   );
 }
 
-/** Returns the replies that are no problems, by status. */
+/** Returns the replies that are not problems, by status. */
 function successReplies({ doc: { success } }: Documented): ByStatus {
   const { schema, contentType = "application/json", otherTypes = [], also = {} } = success;
   const content = {
@@ -103,9 +103,9 @@ function successReplies({ doc: { success } }: Documented): ByStatus {
   };
   const replyOf = (status: string, about: string): Reply =>
     WITHOUT_BODY.has(Number(status)) ? { description: about } : { description: about, content };
-  const told = { [success.status]: success.description, ...also };
+  const described = { [success.status]: success.description, ...also };
   return Object.fromEntries(
-    Object.entries(told).map(([status, about]) => {
+    Object.entries(described).map(([status, about]) => {
       if (typeof about === "string") return [status, replyOf(status, about)];
       const { description, contentType: type } = about;
       return [status, type === null ? { description } : { description, content: { [type]: {} } }];
@@ -128,7 +128,7 @@ function headersOf({ doc: { success } }: Documented, status: number): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Returns all replies of a route, by status. A problem may share its status with another shape. */
+/** Returns all replies of a route, by status. A problem may share its status with a reply of another type. */
 export function repliesOf(route: Documented): Json {
   const replies: Record<string, Reply> = { ...successReplies(route) };
   for (const [status, problem] of Object.entries(problemReplies(route))) {

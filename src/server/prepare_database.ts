@@ -39,19 +39,19 @@ interface PreparedServices extends WritingServices {
   readonly move: Pick<MoveState, "status"> | null;
 }
 
-/** What a start has done, as far as the database takes writes. */
+/** What a start has written. */
 export interface Prepared extends Provisioned {
-  /** Null: nothing is left. */
+  /** What could not be written; null: nothing. */
   readonly left: Left | null;
 }
 
-/** What a start has to write, and could not. */
+/** The parts that a start must write and could not. */
 export interface Left {
-  /** For the log. */
+  /** Their names, for the log. */
   readonly what: string;
-  /** Why the first of it could not be written. */
+  /** Why the first of them could not be written. */
   readonly reason: string;
-  /** Tries to write that, and no more. Throws what `isMistake` tells. */
+  /** Tries to write only these parts again. Throws errors for which `isMistake` is true. */
   write(): Promise<Prepared>;
 }
 
@@ -60,7 +60,7 @@ interface Part {
   readonly write: () => Promise<Provisioned | undefined>;
 }
 
-/** A server whose database takes no writes, such as in the midst of a failover, answers reads. */
+/** Warns if the database refuses writes, such as during a failover; the server still answers reads. */
 async function warnUnlessWritable(database: Database, log: Log): Promise<void> {
   await assertWritable(database).catch((error) => {
     if (!(error instanceof DatabaseRefuses)) throw error;
@@ -68,7 +68,7 @@ async function warnUnlessWritable(database: Database, log: Log): Promise<void> {
   });
 }
 
-/** Throws SchemaMismatch where reads would be of another installation. A replica that is away may come. */
+/** Throws SchemaMismatch if the replica is of another installation; only warns if it is unavailable. */
 async function checkReplica(replica: Pick<Replica, "check"> | null, log: Log): Promise<void> {
   await replica?.check().catch((error) => {
     if (error instanceof ForeignReplica) throw new SchemaMismatch(`${error.message}.`);
@@ -77,7 +77,7 @@ async function checkReplica(replica: Pick<Replica, "check"> | null, log: Log): P
   });
 }
 
-/** Writes each part; what fails so that a later try may mend it is left, and keeps no other from being written. */
+/** Writes each part. Those that fail with an error for which `mayLeave` is true are left for a later attempt. */
 async function writeParts(
   parts: readonly Part[],
   mayLeave: (error: unknown) => boolean,
@@ -89,9 +89,10 @@ async function writeParts(
     try {
       provisioned = await part.write() ?? provisioned;
     } catch (error) {
-      // What is stored by then is told, such as a new key, which would be lost with a start anew.
-      const isKept = mayLeave(error) || provisioned !== AS_IT_WAS && !isMistake(error);
-      if (!isKept) throw error;
+      // Nor does another error fail the start once a project is made: its new keys must be printed, and the
+      // next start would not know them.
+      const isLeft = mayLeave(error) || provisioned !== AS_IT_WAS && !isMistake(error);
+      if (!isLeft) throw error;
       reason ||= error instanceof Error ? error.message : String(error);
       left.push(part);
     }
@@ -102,7 +103,7 @@ async function writeParts(
   return { ...provisioned, left: { what, reason, write } };
 }
 
-/** Writes what a start has to. What is refused, since the disk is full or the database takes no writes, is left. */
+/** Writes what a start must write. What a full disk or a read-only database refuses is left. */
 async function writeAtStart(
   { database, config, salts, log, now }: WritingServices,
   purpose: ProvisionPurpose,
@@ -130,7 +131,7 @@ async function writeAtStart(
 }
 
 /**
- * Migrates, and writes what a start has to.
+ * Migrates, and writes what a start must write.
  * @throws DatabaseUnavailable (try again), SchemaTooNew or SchemaMismatch
  */
 export async function prepareDatabase(

@@ -52,7 +52,7 @@ import { shareOfRead } from "../shares/share_reading.ts";
 import { SHARE_READS } from "../shares/share_views.ts";
 
 export interface ReadRouteServices extends ReportServices {
-  /** The database that is written to, which knows of every project and saved report at once. */
+  /** The database that is written to: unlike a replica, it always has the newest projects and saved reports. */
   readonly database: Sql;
   readonly live: LiveFeed;
   readonly assertHolds: (principal: Principal) => Promise<void>;
@@ -93,7 +93,7 @@ export const READ_PROBLEMS: readonly ProblemCode[] = [
   "overloaded",
 ];
 
-/** A further successful status of saved definitions. */
+/** An additional status of saving a definition. */
 const MADE = { 201: "It is new" };
 
 function docOf(report: Report): RouteDoc {

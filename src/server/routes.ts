@@ -68,12 +68,12 @@ export interface Services {
   readonly config: Config;
   readonly log: Log;
   readonly database: Database;
-  /** The database that answers reads: a replica where one is configured. */
+  /** The database that answers reads: the replica if one is configured. */
   readonly reads: Database;
   /** Null: none is configured. */
   readonly replica: Replica | null;
   readonly state: { readonly prepared: boolean; readonly draining: boolean };
-  /** Whether the embedded database is being moved; null: on PostgreSQL. */
+  /** The move of the embedded database; null: on PostgreSQL. */
   readonly move: MoveState | null;
   readonly salts: Salts;
   readonly budget: BodyBudget;
@@ -88,7 +88,7 @@ export interface Services {
   readonly listedTokens: ListedTokens;
   readonly facts: RequestFacts;
   readonly signInWays: PeopleServices["signInWays"];
-  /** Checks that the grounds of a token still hold. Throws the refusal if not. */
+  /** Checks that an accepted token is still valid. Throws the refusal if not. */
   readonly assertHolds: (principal: Principal) => Promise<void>;
   readonly oidc: SignInServices["oidc"];
   readonly sealer: SignInServices["sealer"];
@@ -101,11 +101,10 @@ export interface Services {
   /** Whether a request may read the metrics, by its origin or its token. */
   readonly mayReadMetrics: (peer: string | null, headers: Headers) => boolean;
   readonly now: () => number;
-  /** Projects the events of a project that were stored since the last time. */
   readonly segments: SegmentCache;
   readonly pool: ScanPool;
   readonly projection: Projection;
-  /** Moves the events of the person that an id names which an upgrade under way has not moved yet. */
+  /** Moves those events of a person, named by an id, that an unfinished upgrade has not moved yet. */
   readonly movePerson: ActorServices["movePerson"];
   /**
    * Erases one actor of a project, and runs `also` in the same transaction. @returns the number of erased
@@ -151,7 +150,6 @@ function ingestServicesOf(services: Services) {
 }
 
 function publicRoutes(services: Services): DocumentedRoute[] {
-  const health = services;
   const ingestion = ingestServicesOf(services);
   return [
     {
@@ -179,7 +177,7 @@ function publicRoutes(services: Services): DocumentedRoute[] {
       method: "GET",
       path: "/readyz",
       access: "open",
-      handler: () => getReadiness(health),
+      handler: () => getReadiness(services),
       doc: {
         summary: "Whether to send traffic here; `degraded`: not everything works; 503: not now",
         success: {
@@ -301,7 +299,7 @@ function page(contentType: string): RouteDoc["success"] {
   return { status: 200, description: "As it is now", contentType };
 }
 
-/** A file of the server's own: whoever has it already is told so. */
+/** Describes a file of the server's own, which is answered with 304 to callers who have it. */
 function ownFile(contentType: string): RouteDoc["success"] {
   return { ...page(contentType), also: KNOWN };
 }

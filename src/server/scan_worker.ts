@@ -1,4 +1,4 @@
-/** A thread of the scan pool: it knows all kinds of visitors, and no database. */
+/** A thread of the scan pool. It runs all kinds of visitors, without access to the database. */
 import { serveScans } from "../scans/scan_worker_loop.ts";
 import { VISITORS } from "./scan_visitors.ts";
 

@@ -19,7 +19,7 @@ const REPORTS: Readonly<Record<ToldReport, Report>> = {
   acquisition: ACQUISITION,
   pages: PAGES,
   goals: GOALS,
-  // Messages tell the sentences of findings, not the addresses of their reads.
+  // Messages contain the sentences of findings, not the addresses of their reads.
   insights: createInsights({ basePath: "" }),
   trends: TRENDS,
   vitals: VITALS,
@@ -34,7 +34,7 @@ export function createToldReads(
   const { database } = services;
   return {
     async isBehind({ projectId }, span) {
-      // Where many events come, some always wait: what counts is whether those of now still do.
+      // On a busy project some events are always pending, so only those that are pending now count.
       const last = await lastWaitingOfSpan(database, projectId, span);
       if (last !== null) {
         await services.projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);

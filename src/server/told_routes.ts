@@ -35,7 +35,7 @@ const Sent = z.object({ deliveries: z.array(DeliveryShown) });
 
 type Handle = (services: ToldRouteServices, exchange: ApiExchange) => Promise<Response>;
 
-/** How the four routes of reports, or of alerts, are named. */
+/** What differs between the four routes of digests, alerts and webhooks. */
 interface Kind {
   readonly path: string;
   /** The noun for one of them. */
@@ -148,7 +148,8 @@ function routesOf(services: ToldRouteServices, kind: Kind): DocumentedRoute[] {
 }
 
 /**
- * Returns the routes of messages: settings of reports and alerts, their log, and how recipients unsubscribe.
+ * Returns the routes of messages: the settings of digests, alerts and webhooks, the deliveries, and how
+ * recipients unsubscribe.
  */
 export function toldRoutes(services: ToldRouteServices): DocumentedRoute[] {
   const token = { token: "What the link in a mail holds" };

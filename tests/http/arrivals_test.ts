@@ -58,12 +58,12 @@ Deno.test("arrivals: silence and length are bounded, each body by its own limits
   clock.pass(1);
   assert.deepEqual(givenUp, ["hasty"]);
   clock.pass(30);
-  dripping.hasCome();
+  dripping.noteBytes();
   clock.pass(40);
   assert.deepEqual([silent.givenUpFor, dripping.givenUpFor], ["time", null]);
   for (let at = 100; at < 240; at += 20) {
     clock.pass(20);
-    dripping.hasCome();
+    dripping.noteBytes();
   }
   assert.deepEqual(givenUp, ["hasty", "silent"]);
   clock.pass(10);
