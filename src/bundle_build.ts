@@ -1,5 +1,5 @@
 /**
- * Makes what is in dist/ where it is not up to date: the bundles of what runs in browsers, and the
+ * Builds what is missing or out of date in dist/: the bundles of the code that runs in browsers, and the
  * template of a new embedded database.
  */
 import { existsSync } from "node:fs";
@@ -11,19 +11,19 @@ const SOURCE = new URL("./", import.meta.url);
 const OUTPUT = new URL("../dist/", import.meta.url);
 
 interface Script {
-  /** Below the bundle's folder of `src`. */
+  /** Relative to the bundle's folder of `src`. */
   readonly entry: string;
-  /** The name of the file it becomes; `split`: what is imported on demand becomes files beside it. */
+  /** The name of the file it becomes; with `split`, what it imports on demand becomes files beside it. */
   readonly output: string;
   readonly format: "iife" | "esm";
   readonly split?: boolean;
 }
 
-/** A folder of `src` that becomes one of `dist`. */
+/** A folder of `src` that becomes the folder of the same name in `dist`. */
 interface Bundle {
   readonly name: "sdk" | "dashboard";
   readonly scripts: readonly Script[];
-  /** Writes what is not a script. */
+  /** Writes the files that are not scripts. */
   readonly rest: (source: URL, output: URL) => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ const BUNDLES: readonly Bundle[] = [
     async rest(source, output) {
       const texts = filesBelow(source).filter((name) => name.endsWith(".css"))
         .map((name) => Deno.readTextFileSync(new URL(name, source)));
-      // Nobody reads the comments there, and every page opens with the file.
+      // Without comments and line breaks, as every page waits for this file.
       const style = [uplotStyle, ...texts].join("\n")
         .replace(/\/\*.*?\*\//gs, "").replace(/\s+/g, " ");
       await Deno.writeTextFile(new URL("app.css", output), style);
@@ -54,7 +54,7 @@ const BUNDLES: readonly Bundle[] = [
   },
 ];
 
-/** Relative paths of all files below a folder: those beside each other first, each sort by name. */
+/** Relative paths of all files below a folder, by name: its own files, then those of its folders. */
 function filesBelow(folder: URL): string[] {
   const entries = [...Deno.readDirSync(folder)].sort((a, b) => a.name < b.name ? -1 : 1);
   return [
@@ -65,13 +65,13 @@ function filesBelow(folder: URL): string[] {
   ];
 }
 
-/** What is of types alone is in no bundle. */
+/** Matches relative imports and exports, except those of types only, which are in no bundle. */
 const IMPORTED = /^(?:(?:import|export) (?!type )[^;"]*\bfrom |import )"(\.[^"]+)"/gm;
 
-/** The files of a part, and all that they import of other parts, but for types. */
+/** Returns the files of a folder of `src` and everything that they import, except types. */
 export function sourcesOf(part: URL): URL[] {
   const found = new Set(filesBelow(part).map((name) => new URL(name, part).href));
-  // What is added meanwhile is visited too.
+  // A `for` over a set also visits what is added during the loop.
   for (const file of found) {
     const text = Deno.readTextFileSync(new URL(file));
     for (const [, path] of text.matchAll(IMPORTED)) found.add(new URL(path!, file).href);
@@ -79,7 +79,7 @@ export function sourcesOf(part: URL): URL[] {
   return [...found].sort().map((file) => new URL(file));
 }
 
-/** Names one state of everything that the output depends on. */
+/** Returns a digest of everything that the output depends on. */
 async function fingerprint(part: URL): Promise<string> {
   const texts = sourcesOf(part)
     .map((file) => `${file.href.slice(SOURCE.href.length)}\n${Deno.readTextFileSync(file)}`);
@@ -92,7 +92,7 @@ async function fingerprint(part: URL): Promise<string> {
 /** Bundles one script. @returns the names of the files it became */
 async function bundle(script: Script, from: URL, to: URL): Promise<string[]> {
   const { entry, output, format, split } = script;
-  // Two builds at once: each writes a folder of its own, and the last one to end wins whole.
+  // In a folder of its own: of two builds at once, the last one to end replaces every file of the other.
   const draft = new URL(`draft.${Deno.pid}/`, to);
   await Deno.mkdir(draft, { recursive: true });
   const target = split === true
@@ -105,7 +105,7 @@ async function bundle(script: Script, from: URL, to: URL): Promise<string[]> {
   }).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
   const names = filesBelow(draft);
-  // The entry last: what it names is there by then.
+  // The entry comes last, when the files that it imports are there.
   for (const name of names.toSorted((a, b) => Number(a === output) - Number(b === output))) {
     await Deno.rename(new URL(name, draft), new URL(name, to));
   }
@@ -113,7 +113,7 @@ async function bundle(script: Script, from: URL, to: URL): Promise<string[]> {
   return names;
 }
 
-/** Removes scripts of an earlier build, whose names hold the digests of what they were. */
+/** Removes scripts of an earlier build, whose names differ, as they contain a digest. */
 async function removeOthers(folder: URL, names: ReadonlySet<string>): Promise<void> {
   for (const { name, isFile } of [...Deno.readDirSync(folder)]) {
     if (isFile && name.endsWith(".js") && !names.has(name)) {
@@ -130,7 +130,7 @@ async function isCurrent(stampFile: URL, stamp: string): Promise<boolean> {
   }
 }
 
-/** The template of a new database, which is named after all that it depends on. */
+/** Writes the template of a new database, unless it is there: its name contains a digest of its sources. */
 async function writeTemplate(at: URL): Promise<void> {
   if (existsSync(at)) return;
   const { buildTemplate } = await import("./db/template_build.ts");
@@ -145,7 +145,7 @@ async function writeTemplate(at: URL): Promise<void> {
 }
 
 if (import.meta.main) {
-  // One after the other: two at once can trip over each other fetching the bundler into a new cache.
+  // One after the other: two at once can collide while fetching the bundler into a new cache.
   for (const { name, scripts, rest } of BUNDLES) {
     const from = new URL(`${name}/`, SOURCE);
     const to = new URL(`${name}/`, OUTPUT);

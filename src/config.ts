@@ -37,16 +37,16 @@ import {
 import { postgresTarget } from "./postgres_url.ts";
 import { typedFootfall, typedVariable } from "./typed_command.ts";
 
-/** Cores less one, for the server itself. */
+/** One core is left for the server itself. */
 const SCAN_WORKERS = Math.min(SCAN_WORKERS_MAX, Math.max(1, navigator.hardwareConcurrency - 1));
 
 /** The validated settings of one server. Built once, frozen, passed as an argument. */
 export interface Config {
-  /** How whoever started this types a command of ours, to be printed in front of one. */
+  /** How whoever started this process types `footfall`; printed in front of its commands. */
   readonly footfall: string;
   /**
-   * The same for the data of this server, for the terminal alone: it names their folder where a command would take
-   * another one. No URL of a database, which may hold a password.
+   * The same with `DATA_DIR` in front if it is not the default, so that the command finds this server's data;
+   * only for the terminal. It never contains a database's URL, which may contain a password.
    */
   readonly footfallHere: string;
   readonly port: number;
@@ -73,7 +73,7 @@ export interface Config {
     readonly allowedDomains: readonly string[];
     readonly name: string;
   } | null;
-  /** Where people find the server, the base path included, no slash at the end; null: as they ask. */
+  /** The server's public URL with the base path, no slash at the end; null: taken from each request. */
   readonly publicUrl: string | null;
   readonly trustedProxies: TrustedProxies;
   readonly ipStorage: "full" | "truncated" | "none";
@@ -85,9 +85,9 @@ export interface Config {
   readonly captureSchedule: string;
   readonly readTimeoutMs: number;
   readonly scanWorkers: number;
-  /** Bytes of what reads have loaded that are kept. */
+  /** The bytes of loaded segments that are kept for later reads. */
   readonly readCacheBytes: number;
-  /** Opens `/metrics` to whoever sends it; null: to the addresses that are trusted alone. */
+  /** Opens `/metrics` to whoever sends it; null: `/metrics` is open to trusted addresses only. */
   readonly metricsToken: string | null;
   /** How invitations are mailed; null: they are shown to be copied. */
   readonly mail: MailSettings | null;
@@ -107,7 +107,7 @@ export interface Mistake {
   readonly message: string;
 }
 
-/** Every mistake of the environment at once, each with the name of its variable. */
+/** All mistakes of the environment, each with the name of its variable. */
 export class ConfigMistakes extends Error {
   override readonly name = "ConfigMistakes";
   constructor(readonly mistakes: readonly Mistake[]) {
@@ -118,7 +118,7 @@ export class ConfigMistakes extends Error {
 type Variable = (typeof CONFIG_VARIABLES)[number]["name"];
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables Footfall knows, as the process has them. The only place that reads them. */
+/** Reads the environment variables that Footfall knows; the only place that does. */
 export function readEnvironment(): Record<string, string | undefined> {
   const names: string[] = CONFIG_VARIABLES.map((variable) => variable.name);
   return Object.fromEntries(
@@ -126,12 +126,12 @@ export function readEnvironment(): Record<string, string | undefined> {
   );
 }
 
-/** Reads values one by one and gathers what is wrong with them. */
+/** Reads values one by one and collects the mistakes in them. */
 class Reader {
   readonly mistakes: Mistake[] = [];
   constructor(readonly environment: Environment) {}
 
-  /** The trimmed value, or null where it is unset or empty. */
+  /** The trimmed value; null: unset or empty. */
   text(variable: Variable): string | null {
     const value = this.environment[variable]?.trim() ?? "";
     return value === "" ? null : value;
@@ -264,8 +264,8 @@ function readDefaultProject(reader: Reader): Config["defaultProject"] {
 }
 
 /**
- * The environment as a validated Config.
- * @param terminal whether logs go to a terminal: it decides the default of LOG_FORMAT
+ * Returns the environment as a validated Config.
+ * @param terminal whether logs go to a terminal, which decides the default of LOG_FORMAT
  * @throws ConfigMistakes with every mistake
  */
 export function readConfig(environment: Environment, terminal = false): Config {

@@ -1,6 +1,6 @@
 /**
- * What the values of variables must look like. Each function returns what it makes of a set value,
- * and throws an Error whose message says what the value must be.
+ * Parsers of the variables' values. Each takes a value that is set, returns it parsed, and throws an Error
+ * whose message says what the value must be.
  */
 import { Cron } from "croner";
 import { createPublicKey } from "node:crypto";
@@ -21,7 +21,7 @@ export function trustedProxies(value: string): TrustedProxies {
   return parsed;
 }
 
-/** A PEM or JWK that the platform can read; which algorithm it gives is the verifier's matter. */
+/** Takes a PEM or JWK that the runtime can read. Which algorithm it is for is checked by the verifier. */
 export function publicKey(value: string): string {
   try {
     if (value.startsWith("{")) createPublicKey({ key: JSON.parse(value), format: "jwk" });
@@ -35,21 +35,21 @@ export function publicKey(value: string): string {
 export function geoDatabase(value: string): string {
   try {
     if (Deno.statSync(value).isFile) return value;
-  } catch { /* told below */ }
+  } catch { /* reported below */ }
   throw new Error(`must be a file that can be read; ${value} is none`);
 }
 
-/** A path that Footfall may not look at is taken as it is: starting the browser tells. */
+/** Takes a path that Footfall has no permission to read as it is: starting the browser shows if it is right. */
 export function chromePath(value: string): string {
   if (Deno.permissions.querySync({ name: "read", path: value }).state !== "granted") return value;
   try {
     if (Deno.statSync(value).isFile) return value;
-  } catch { /* told below */ }
+  } catch { /* reported below */ }
   throw new Error(`must be the file of a browser; ${value} is none`);
 }
 
 const HOST_LENGTH_MAX = 253;
-/** Labels with dots between them, the last of which is no number. */
+/** Labels separated by dots; the last one is not a number. */
 const HOST_NAME =
   /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?!\d+\.?$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?$/i;
 
@@ -74,7 +74,7 @@ export function basePath(value: string): string {
   return path;
 }
 
-/** The address with the base path, which need not be repeated in it. */
+/** Returns the address with the base path, which the value may omit. */
 export function publicUrl(value: string, path: string): string {
   const url = URL.parse(value);
   const own = url?.pathname.replace(/\/+$/, "") ?? "";
@@ -120,7 +120,7 @@ export function projectName(value: string): string {
   return value;
 }
 
-/** What requests may give a project as its site, too. */
+/** The same rules as for a project's site in a request. */
 export function siteUrl(value: string): string {
   if (!isSiteUrl(value) || /\p{Cc}/u.test(value)) {
     throw new Error(
@@ -133,13 +133,13 @@ export function siteUrl(value: string): string {
   return value;
 }
 
-/** What requests may give a project as its time zone, too. */
+/** The same rules as for a project's time zone in a request. */
 export function timezone(value: string): string {
   if (!isTimezone(value)) throw new Error("must be an IANA time zone such as Europe/Berlin");
   return value;
 }
 
-/** What `isGivenKey` takes as a public key. */
+/** The same rules as `isGivenKey` has for a public key. */
 export function publicApiKey(value: string): string {
   if (/^(?:sk_|site:)/.test(value) || !/^[\x21-\x7e]{8,200}$/.test(value)) {
     throw new Error(
@@ -159,7 +159,7 @@ export function metricsToken(value: string): string {
   return value;
 }
 
-/** Five fields, or a word such as `@daily`: the parser also takes a date, on which pictures are made once. */
+/** Five fields, or a word such as `@daily`. The parser would also take a date, which comes only once. */
 const CRON = /^(?:@[a-z]+|\S+(?:\s+\S+){4})$/i;
 
 export function cronSchedule(value: string): string {
@@ -174,7 +174,7 @@ export function cronSchedule(value: string): string {
   return value;
 }
 
-/** Tokens travel from there: in the clear only within one machine. */
+/** Tokens come from there, so plain HTTP is allowed only on the same machine. */
 export function oidcIssuer(value: string): string {
   const url = URL.parse(value);
   const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url?.hostname ?? "");

@@ -1,4 +1,4 @@
-/** What `--help` and docs/configuration.md say of each variable, in the order in which people need them. */
+/** The variables as `--help` and docs/configuration.md list them, most needed first. */
 export const CONFIG_VARIABLES = [
   { name: "PORT", default: "8000", meaning: "TCP port to listen on; 0 picks a free one" },
   { name: "HOST", default: "0.0.0.0", meaning: "address to listen on" },

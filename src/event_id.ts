@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 /** A UUID of any version, in any case. */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** In hexadecimal digits, as the following places are: 128 bits. */
+/** 128 bits in hexadecimal digits; the places below are counted in digits too. */
 const DIGITS = 32;
 const VERSION_AT = 12;
 const VARIANT_AT = 16;
@@ -27,9 +27,9 @@ export function uuidOfHash(hex: string): string {
 }
 
 /**
- * Returns the `eventId` of an event of another product: its own id where that is a UUID, else a hash of
- * product, project and id. An id that comes again is the same event again, sent by that product's client
- * or imported from its export, and equal ids of two projects or two products are different events.
+ * Returns the `eventId` of an event of another product: its own id if that is a UUID, else a hash of
+ * product, project and id. So an event that is sent by that product's client and also imported from its
+ * export is stored once, while equal ids of two projects or two products are different events.
  */
 export function foreignEventId(product: string, projectPublicId: string, theirId: string): string {
   if (UUID.test(theirId)) return theirId.toLowerCase();

@@ -1,4 +1,4 @@
-/** An object as JSON has it. */
+/** The members of a JSON object. */
 export type Members = Record<string, unknown>;
 
 export function isMembers(value: unknown): value is Members {
@@ -8,7 +8,7 @@ export function isMembers(value: unknown): value is Members {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Where the text ends inside of which `from` lies; -1: nowhere. */
+/** Returns where the string that `from` is inside of ends; -1: it does not end. */
 function endOfText(json: string, from: number): number {
   for (let at = from; at < json.length; at++) {
     const unit = json.charCodeAt(at);
@@ -19,13 +19,13 @@ function endOfText(json: string, from: number): number {
 }
 
 /**
- * What stands for a key begins with this, which nobody who sends one can know. Not `crypto.randomUUID`, which
- * pages that came over plain HTTP do not have: the dashboard shares this part.
+ * Stand-ins for keys begin with this random text, which no sender can guess. Not `crypto.randomUUID`, which is
+ * missing on pages over plain HTTP: the dashboard uses this module too.
  */
 const STAND_IN = crypto.getRandomValues(new BigUint64Array(2)).join();
 const COLON = /[\t\n\r ]*:/y;
 
-/** The keys that are spelt with an escape: where their first and last quotes stand. */
+/** Yields the places of the quotes around each key that contains an escape. */
 function* escapedKeys(json: string): Generator<readonly [open: number, close: number]> {
   let close = 0;
   for (;;) {
@@ -39,7 +39,7 @@ function* escapedKeys(json: string): Generator<readonly [open: number, close: nu
   }
 }
 
-/** Adds what `holder` holds that may hold something itself. */
+/** Adds the objects and arrays directly inside `holder`. */
 function pushHolders(pending: object[], holder: object): void {
   if (Array.isArray(holder)) {
     for (const item of holder) if (typeof item === "object" && item !== null) pending.push(item);
@@ -56,7 +56,7 @@ function hasAny(holder: object, names: ReadonlyMap<string, string>): boolean {
   return false;
 }
 
-/** Gives the members of the objects that hold stand-ins their own names, in their order. */
+/** Gives members that are named by stand-ins their own names, in place and in the same order. */
 function rename(value: unknown, names: ReadonlyMap<string, string>): void {
   if (typeof value !== "object" || value === null) return;
   const pending = [value];
@@ -76,17 +76,17 @@ function rename(value: unknown, names: ReadonlyMap<string, string>): void {
   }
 }
 
-/** What no key can hold unless it is spelt with an escape. */
+/** Matches characters that JSON can only write with an escape. */
 // deno-lint-ignore no-control-regex
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
 
 /**
- * The value of a JSON text. `JSON.parse` alone is not enough for what others send: V8 reads the key
- * `"\n"` as `\` where an object before had that key in its place
- * (https://github.com/nodejs/node/issues/63785; seen in V8 15.0). So a key that is spelt with an
- * escape is put in plain letters, as most can be (`"caf\u00e9"`); one that cannot stands under
- * another name while it parses, and only then is the value looked through for it afterwards.
- * Throws SyntaxError as `JSON.parse` does.
+ * Parses a JSON text. `JSON.parse` alone may misread what others send: V8 reads the key `"\n"` as `\` if
+ * an earlier object had a `\` key in its place (https://github.com/nodejs/node/issues/63785; seen in V8
+ * 15.0). So each key that contains an escape is written without it if possible (`"caf\u00e9"`). One that
+ * needs its escape gets a stand-in while the text is parsed; only then is the value searched afterwards to
+ * rename it.
+ * @throws SyntaxError as `JSON.parse` does
  */
 export function parseJson(json: string): unknown {
   const standIns = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** Resolves after `ms` milliseconds or when `signal` aborts; the caller checks the signal then. */
+/** Resolves after `ms` milliseconds, or when `signal` aborts: the caller must check it. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
-/** Where a PostgreSQL server is, and whose certificates are believed there. */
+/** Where a PostgreSQL server is, and which certificates it may show. */
 export interface PostgresTarget {
-  /** The URL as the driver takes it. */
+  /** The URL to pass to the driver. */
   readonly url: string;
-  /** The host where it is an IPv6 address, of which the driver would take a part for the port. */
+  /** The host if it is an IPv6 address: the driver would read a part of it as the port. */
   readonly ipv6?: string;
   /** Absent: as `sslmode` says. */
   readonly ssl?: "verify-full" | { readonly ca: string };
@@ -11,16 +11,16 @@ export interface PostgresTarget {
 const EXPECTED = "must be a URL such as postgres://user:password@host/database";
 const ENCODED = "in user and password % is %25, # is %23, / is %2F, ? is %3F, @ is %40";
 
-/** Returns the URL parsed; its user and its password can be decoded, which the driver will do. */
+/** Returns the parsed URL, after checking that its user and password can be decoded, as the driver will do. */
 function parsedUrl(url: string): URL {
   if (!/^postgres(?:ql)?:\/\//i.test(url)) throw new Error(EXPECTED);
   try {
     const parsed = new URL(url);
     for (const each of [parsed.username, parsed.password]) decodeURIComponent(each);
-    // A password that begins with one of the signs is a port that is left out, or ends the host.
+    // An unencoded # in the password starts the hash, and a / the path, which then contains the @.
     if (parsed.hash === "" && !parsed.pathname.includes("@")) return parsed;
   } catch {
-    // The error quotes the URL, which has the password.
+    // This error is not passed on: it quotes the URL, and so the password.
   }
   throw new Error(`${EXPECTED}; ${ENCODED}`);
 }
@@ -29,8 +29,8 @@ const ATTRS = "target_session_attrs";
 const SESSION_ATTRS = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"];
 
 /**
- * Puts libpq's `target_session_attrs` in the driver's words: it refuses `any`, which is what it does without
- * a word, and would take a standby for `read-write`.
+ * Translates libpq's `target_session_attrs` for the driver, which refuses `any`, its own default, and accepts
+ * a standby for `read-write`.
  */
 function putSessionAttrs(search: URLSearchParams): void {
   const attrs = search.get(ATTRS);
@@ -43,10 +43,10 @@ function putSessionAttrs(search: URLSearchParams): void {
 }
 
 /**
- * Takes libpq's `sslrootcert` out of a URL: the driver would send it to the server, which knows no such setting.
- * With a file of root certificates, or `system`, the connection is encrypted, and the server's certificate and
- * its name are verified, by the runtime's own roots too, whatever `sslmode` says.
- * @throws Error that says what the URL must be, or why the file cannot be read, and shows nothing of the password
+ * Parses a database URL. Takes libpq's `sslrootcert` out of it, as the driver would send it to the server, which
+ * knows no such setting. With a file of root certificates, or `system`, the connection is encrypted and the
+ * server's certificate and name are verified, also against the runtime's own roots, whatever `sslmode` says.
+ * @throws Error that says what the URL must be, or why the file cannot be read, without the password
  */
 export function postgresTarget(url: string): PostgresTarget {
   const parsed = parsedUrl(url);

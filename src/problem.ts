@@ -76,7 +76,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** What `errors[].code` says of a body's member; of a parameter it says what the problem's own `code` could. */
+/** The values of `errors[].code` for a member of a body; for a parameter it is one of the problem codes. */
 export const BODY_MISTAKE_CODES = [
   "required",
   "unknown_member",
@@ -85,7 +85,7 @@ export const BODY_MISTAKE_CODES = [
   "weak_password",
 ] as const;
 
-/** One entry of a problem's `errors`: which part is wrong, and what to do about it. */
+/** An entry of a problem's `errors`: which part is wrong, and what to do about it. */
 export interface ProblemPart {
   readonly field?: string;
   readonly index?: number;
@@ -95,9 +95,9 @@ export interface ProblemPart {
 }
 
 /**
- * A failure that has an answer. Handlers throw it and never catch it; the router turns it into
- * `application/problem+json`. `detail` is shown to the caller: it says what to do, and holds no
- * secret, SQL or path.
+ * A failure that the caller is told about. Handlers throw it, and the router turns it into
+ * `application/problem+json`. `detail` is shown to the caller: it says what to do, and contains no secret,
+ * SQL or path.
  */
 export class Problem extends Error {
   override readonly name = "Problem";
@@ -109,14 +109,14 @@ export class Problem extends Error {
       readonly errors?: readonly ProblemPart[];
       readonly headers?: Readonly<Record<string, string>>;
       readonly cause?: unknown;
-      /** True: told as problem+json also where a route has a shape of its own. */
+      /** True: sent as problem+json even if the route has an error format of its own. */
       readonly isPlain?: boolean;
     } = {},
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
   }
 
-  /** The same, told as problem+json wherever it is thrown. */
+  /** The same problem, sent as problem+json by every route. */
   plainly(): Problem {
     return new Problem(this.code, this.detail, { ...this.options, isPlain: true });
   }
@@ -126,7 +126,7 @@ export class Problem extends Error {
   }
 }
 
-/** What a body is refused with, parts of which are wrong: the first three stand in the detail, too. */
+/** The problem of a body with wrong parts, the first three of which are also named in its detail. */
 export function invalidBody(errors: readonly ProblemPart[]): Problem {
   const named = errors.slice(0, 3).map(({ field = "the body" }) => field).join(", ");
   return new Problem("invalid_body", `Correct what \`errors\` lists: ${named}.`, { errors });

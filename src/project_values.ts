@@ -1,8 +1,8 @@
-/** What members of a project may hold, whether a request or the configuration gives them. */
+/** Rules for the values of a project, whether they come from a request or from the configuration. */
 
-/** Whether it is the name of an IANA time zone. */
+/** Whether a text is the name of an IANA time zone. */
 export function isTimezone(name: string): boolean {
-  // Offsets such as +01:00 are no names: PostgreSQL reads their sign the other way round.
+  // Offsets such as +01:00 are refused: PostgreSQL reads their sign the other way round.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     // Stricter than Intl, which takes abbreviations such as PST that no calendar can be made of.
@@ -13,25 +13,28 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** Without a backslash, which URLs read as a slash and the look-up of sites as a part of the host. */
+/**
+ * Whether a text is an http or https URL without user or password. A backslash is refused too: URL parsers read
+ * it as a slash, but the look-up of sites as a part of the host.
+ */
 export function isSiteUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === "" &&
     url.password === "" && !text.includes("\\");
 }
 
-/** The host of a URL as the look-ups of sites read it, and what stands before and behind it. */
+/** The part before a URL's host, the host as the look-ups of sites read it, and the rest. */
 const AROUND_HOST = /^([A-Za-z]+:\/\/)([^/?#:]+)(.*)$/s;
 
 /**
- * A site's URL whose host is written as URLs of events have it: `https://müller.example/ü` is
- * `https://xn--mller-kva.example/ü`. All else stays as it was sent.
+ * Returns a site's URL with its host as in the URLs of events: `https://müller.example/ü` becomes
+ * `https://xn--mller-kva.example/ü`. The rest stays as it was sent.
  */
 export function normalSiteUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || url.hostname.startsWith("[")) return text;
   const [, scheme, host, rest] = AROUND_HOST.exec(text) ?? [];
-  // `https:shop.example` is a URL too, in which no look-up finds a host.
+  // `https:shop.example` is also a URL, but the look-ups find no host in it.
   if (host === undefined) return url.href;
   return host.toLowerCase() === url.hostname ? text : `${scheme}${url.hostname}${rest}`;
 }

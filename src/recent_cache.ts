@@ -1,10 +1,10 @@
 /**
- * A bounded map of what was used recently, for answers that can be had again.
+ * A bounded map of recently used entries that can be computed again.
  *
- * Two generations instead of a list in order of use: a hit in the young one is a single lookup, and
- * only the first hit on an older entry moves it. When the young generation is full it becomes the
- * old one, and what nobody asked for since is let go. Everything is O(1), and between half of
- * `entriesMax` and all of it is kept. `undefined` cannot be stored.
+ * It has two generations instead of a list in order of use: a hit in the young one is a single lookup, and
+ * only the first hit on an older entry moves it. When the young generation is full, it becomes the old one,
+ * and entries of the previous old one that were not used since are dropped. Every operation is O(1), and
+ * once it is full, between half of `entriesMax` and all of it is kept. `undefined` cannot be stored.
  */
 export class RecentCache<K, V> {
   readonly #generationMax: number;

@@ -1,8 +1,8 @@
-/** What is wrong with a value that a schema refuses, in words that say what to send in its place. */
+/** Messages for values that a schema refuses: each says what to send instead. */
 import type { z } from "zod";
 import { counted } from "./number_words.ts";
 
-/** What a schema expects, by Zod's names; others are told as they are. */
+/** What a schema expects, by Zod's names; other names are shown as they are. */
 const EXPECTED: Readonly<Record<string, string>> = {
   string: "text",
   number: "a number",
@@ -12,7 +12,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   object: "an object",
   record: "an object",
 };
-/** Texts of a form, by Zod's names. */
+/** Formats of texts, by Zod's names. */
 const FORMS: Readonly<Record<string, string>> = {
   datetime: "a time such as 2030-01-01T00:00:00Z",
   date: "a date such as 2030-01-01",
@@ -21,7 +21,7 @@ const FORMS: Readonly<Record<string, string>> = {
   uuid: "a UUID",
 };
 
-/** Returns a bound as a length of a text or a list; a number's is the number itself. */
+/** Returns a bound in words: a length if it is of a text or a list, else the number itself. */
 function bound(origin: string, limit: number | bigint): string {
   if (origin === "string") return counted(Number(limit), "character");
   return origin === "array" ? counted(Number(limit), "value") : String(limit);
@@ -32,7 +32,7 @@ function oneOf(values: readonly unknown[]): string {
   return values.length === 1 ? `Use ${shown}.` : `Use one of ${shown}.`;
 }
 
-/** Returns what to send in place of what a schema refused without a message of its own. */
+/** Returns what to send instead, if the schema has no message of its own. */
 function advice(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -62,5 +62,5 @@ function advice(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** What a value is parsed with, where its mistakes are told to whoever sent it. */
+/** The parse options for values whose mistakes are shown to whoever sent them. */
 export const WITH_ADVICE = { error: advice } as const;

@@ -1,4 +1,4 @@
-/** Counts the seats that each holder has taken; holders without a seat take no memory. */
+/** Counts the seats that each holder has taken. Holders without a seat use no memory. */
 export class Seats<Who> {
   readonly #taken = new Map<Who, number>();
 

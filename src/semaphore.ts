@@ -1,4 +1,4 @@
-/** Lets a number of tasks run at once; the others wait in the order in which they came. */
+/** Limits how many tasks run at once; the others wait in the order in which they came. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -3,7 +3,7 @@ import { Problem } from "./problem.ts";
 
 const MISTAKES = [SchemaTooNew, SchemaMismatch, Problem] as const;
 
-/** Whether no later attempt mends what a start has failed by. */
+/** Whether a start failed for a reason that does not go away by trying again. */
 export function isMistake(error: unknown): boolean {
   return MISTAKES.some((mistake) => error instanceof mistake);
 }

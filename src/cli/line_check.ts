@@ -1,5 +1,5 @@
 import { RejectedEvent, suspicionOf } from "../ingest/event_schema.ts";
-import { readLine } from "../ingest/told_event.ts";
+import { readLine } from "../ingest/imported_event.ts";
 import { parseJson } from "../json_text.ts";
 import {
   type ImportHooks,

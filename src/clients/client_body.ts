@@ -1,6 +1,6 @@
 import { decodeText } from "../http/body.ts";
 import type { Turns } from "../http/turns.ts";
-import { BodyLook, parseEventAt, parsePart, textWithout } from "../ingest/envelope.ts";
+import { BodyInspection, parseEventAt, parsePart, textWithout } from "../ingest/envelope.ts";
 import type { BodyShape, EventPlace } from "../ingest/envelope_scan.ts";
 import { RejectedEvent, suspicionOf } from "../ingest/event_schema.ts";
 import {
@@ -82,28 +82,28 @@ function decodeData(written: string): Uint8Array<ArrayBuffer> {
 /** Reads the bodies of other people's clients, whatever their content type says. */
 export class ClientBody {
   #shape: BodyShape;
-  readonly #look: BodyLook;
-  #lookWithin: BodyLook | null = null;
+  readonly #inspection: BodyInspection;
+  #inspectionWithin: BodyInspection | null = null;
 
   constructor(isSenderKnown: boolean) {
     this.#shape = isSenderKnown ? KNOWN_SHAPE : UNKNOWN_SHAPE;
-    this.#look = new BodyLook(isSenderKnown, this.#shape);
+    this.#inspection = new BodyInspection(isSenderKnown, this.#shape);
   }
 
   /** Whether the body was refused for what it holds. */
   get isRefused(): boolean {
-    return this.#look.isRefused || (this.#lookWithin?.isRefused ?? false);
+    return this.#inspection.isRefused || (this.#inspectionWithin?.isRefused ?? false);
   }
 
   /** The sender is known by now: the ordinary limits hold for what the body holds. */
   trust(): void {
     this.#shape = KNOWN_SHAPE;
-    this.#look.widen(KNOWN_SHAPE);
+    this.#inspection.widen(KNOWN_SHAPE);
   }
 
   /** Looks at the next part of the body. Throws what it holds too much of (413). */
   push(part: Uint8Array): void {
-    this.#look.push(part);
+    this.#inspection.push(part);
   }
 
   /**
@@ -114,7 +114,7 @@ export class ClientBody {
   async read(bytes: Uint8Array<ArrayBuffer>, query: string, turns: Turns): Promise<ReadBody> {
     if (bytes.length === 0) return this.#readForm(query.slice(1));
     if (isForm(bytes)) return this.#readForm(decodeText(bytes));
-    const found = this.#look.found;
+    const found = this.#inspection.found;
     return found?.events && bytes.length > SMALL_BODY_BYTES
       ? await readInTurns(bytes, found.events, found.listName, turns)
       : readWhole(bytes);
@@ -126,8 +126,8 @@ export class ClientBody {
       throw new Problem("invalid_json", "Send JSON, or a form with `data`.");
     }
     const bytes = decodeData(written);
-    this.#lookWithin = new BodyLook(false, this.#shape);
-    this.#lookWithin.push(bytes);
+    this.#inspectionWithin = new BodyInspection(false, this.#shape);
+    this.#inspectionWithin.push(bytes);
     return readWhole(bytes);
   }
 }

@@ -4,7 +4,7 @@ type CampaignColumn =
   | `utm_${"source" | "medium" | "campaign" | "term" | "content"}`
   | "click_id_kind";
 
-/** Its click id is one of CLICK_ID_PARAMETERS. */
+/** The columns of a campaign. `click_id_kind` is one of CLICK_ID_PARAMETERS. */
 export type Campaign = Readonly<Pick<EventRow, CampaignColumn>>;
 
 /**
@@ -42,7 +42,7 @@ const PARAMETERS = new Set([
   ...Object.keys(EMPTY).filter((name) => name.startsWith("utm_")),
   ...CLICK_ID_PARAMETERS,
 ]);
-/** Most addresses do not match, and are not parsed. A percent sign may hide a letter of a name. */
+/** Matches addresses that may name a campaign; others, which are most, are not parsed. Names may be percent-encoded. */
 const PERHAPS = new RegExp(["utm_", "%", ...CLICK_ID_PARAMETERS].join("|"), "i");
 const ENCODED = /[%+]/;
 

@@ -18,31 +18,31 @@ import { type Suspicion, suspicionOf, tooDeep, tooLarge } from "./event_schema.t
 import { EVENT_LEVELS_MAX } from "./ingest_limits.ts";
 
 /**
- * Scans a body as it arrives, and refuses it where it holds too much. If the sender is known, the scan
- * begins only once there is more than SMALL_BODY_BYTES: a smaller body is parsed whole in any case, which
- * tells as much about its events, and scanning takes 1.5 µs an event.
+ * Scans a body as it arrives, and refuses it if it contains too much. If the sender is known, the scan begins
+ * only once there is more than SMALL_BODY_BYTES: a smaller body is parsed as a whole anyway, which also finds
+ * its events, and scanning takes 1.5 µs per event.
  */
-export class BodyLook {
+export class BodyInspection {
   readonly #scan: EnvelopeScan;
   /** The parts that have arrived and are not scanned yet; null: all are scanned. */
-  #unseen: Uint8Array[] | null;
+  #unscanned: Uint8Array[] | null;
   #bytes = 0;
-  /** Whether the body was refused because it holds too much. */
+  /** Whether the body was refused because it contains too much. */
   isRefused = false;
 
   constructor(isSenderKnown: boolean, shape: BodyShape = OWN_SHAPE) {
     this.#scan = new EnvelopeScan(shape);
-    this.#unseen = isSenderKnown ? [] : null;
+    this.#unscanned = isSenderKnown ? [] : null;
   }
 
-  /** Lets the body hold more, once the sender is known. */
+  /** Applies the limits of another shape, once the sender is known. */
   widen(shape: BodyShape): void {
     this.#scan.shape = shape;
   }
 
   /** The result of the scan; null: the body was small enough to be parsed without one. */
   get found(): Pick<EnvelopeScan, "events" | "listName"> | null {
-    return this.#unseen === null ? this.#scan : null;
+    return this.#unscanned === null ? this.#scan : null;
   }
 
   /** The key in the body of an unknown sender; null: none. */
@@ -50,15 +50,15 @@ export class BodyLook {
     return this.#scan.apiKey;
   }
 
-  /** Throws a Problem (413) where the body holds too much. */
+  /** Throws a Problem (413) if the body contains too much. */
   push(part: Uint8Array): void {
-    if (this.#unseen === null) return this.#look(part);
-    this.#unseen.push(part);
+    if (this.#unscanned === null) return this.#scanPart(part);
+    this.#unscanned.push(part);
     this.#bytes += part.length;
     if (this.#bytes <= SMALL_BODY_BYTES) return;
-    const parts = this.#unseen;
-    this.#unseen = null;
-    for (const unseen of parts) this.#look(unseen);
+    const parts = this.#unscanned;
+    this.#unscanned = null;
+    for (const each of parts) this.#scanPart(each);
   }
 
   /** Reads the scanned body. Throws as `readEnvelope` does, and `too_many_events` (413). */
@@ -68,7 +68,7 @@ export class BodyLook {
     return envelope;
   }
 
-  #look(part: Uint8Array): void {
+  #scanPart(part: Uint8Array): void {
     for (let at = 0; at < part.length; at += SCAN_STEP_BYTES) {
       this.#scan.push(part.subarray(at, at + SCAN_STEP_BYTES));
       if (this.#scan.excess !== null) this.#refuse(this.#scan.excess);
@@ -87,13 +87,13 @@ export interface Envelope {
   readonly count: number;
   /** Whether the body has at most SMALL_BODY_BYTES: its events are parsed already. */
   readonly isSmall: boolean;
-  /** Throws RejectedEvent for an event that holds too much, Problem for invalid JSON. */
+  /** Throws RejectedEvent for an event that contains too much, Problem for invalid JSON. */
   eventAt(index: number): { readonly event: unknown; readonly suspicion: Suspicion };
 }
 
 /** Reads a scanned body. Throws `invalid_json`, `invalid_encoding`, `invalid_envelope` (400). */
 export function readEnvelope(bytes: Uint8Array<ArrayBuffer>, scan: EnvelopeScan): Envelope {
-  // A small body takes half the time when it is parsed as a whole.
+  // Parsing a small body as a whole takes half the time.
   return bytes.length <= SMALL_BODY_BYTES ? readWhole(bytes) : readInParts(bytes, scan.events);
 }
 
@@ -139,7 +139,7 @@ export function readInParts(
   };
 }
 
-/** Parses one event of the body. Throws RejectedEvent where it holds too much, Problem for invalid JSON. */
+/** Parses an event of the body. Throws RejectedEvent if it contains too much, Problem for invalid JSON. */
 export function parseEventAt(
   bytes: Uint8Array<ArrayBuffer>,
   { start, end, values, levels }: EventPlace,

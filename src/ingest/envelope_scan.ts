@@ -24,7 +24,7 @@ const BRACE_OPENS = 0x7b;
 const BRACE_CLOSES = 0x7d;
 const SPACE = 0x20;
 
-/** Matches a name as JSON may spell it: each letter as it is or as an escape. */
+/** Returns an expression that matches a name as JSON may write it: each letter as it is or as an escape. */
 function spellingsOf(name: string): RegExp {
   const escapeOf = (letter: string) =>
     letter.charCodeAt(0).toString(16).padStart(4, "0")
@@ -37,14 +37,14 @@ const ESCAPE_LENGTH = 6;
 /** Longer texts at the top level can be neither a known name nor a key. */
 const TEXT_LENGTH_MAX = ESCAPE_LENGTH * API_KEY_LENGTH_MAX;
 
-/** Where a body holds its events, and how much it may hold. */
+/** Where a body has its events, and how much it may contain. */
 export interface BodyShape {
   /** Names of top-level members that may be the list of events. */
   readonly lists: readonly string[];
   /** Whether the body may be that list itself. */
   readonly mayBeList: boolean;
   readonly eventsMax: number;
-  /** The limits of commas and opening brackets, of opening brackets alone, and of the former beside the events. */
+  /** The limits of values (commas and opening brackets), of opening brackets, and of values outside the events. */
   readonly valuesMax: number;
   readonly containersMax: number;
   readonly valuesBesideMax: number;
@@ -62,7 +62,7 @@ export const OWN_SHAPE: BodyShape = {
 
 const SPELLINGS = new Map<string, RegExp>();
 
-/** Whether a JSON text, as it is written, spells `name`. */
+/** Whether the JSON of a text, without its quotes, stands for `name`. */
 function spells(written: string, name: string): boolean {
   return SPELLINGS.getOrInsertComputed(name, spellingsOf).test(written);
 }
@@ -75,8 +75,8 @@ export function tooManyEvents(eventsMax = EVENTS_PER_REQUEST_MAX): Problem {
 
 /**
  * Scans a body once as it arrives, before any of it is parsed: counts its values, and finds its events and
- * its key. It does not check that the body is JSON: brackets are only counted, and what it finds in other
- * text means nothing.
+ * its key. It does not check that the body is JSON: brackets are only counted, and the result for a body that
+ * is not JSON has no meaning.
  *
  * Of two members with one name the last counts, as in `JSON.parse`.
  */
@@ -85,7 +85,7 @@ export class EnvelopeScan {
   events: EventPlace[] | null = null;
   /** The name of the member that is the list; null: the body itself is, or there is none. */
   listName: string | null = null;
-  /** Why the body holds too much, as soon as it does. */
+  /** Why the body is refused; null: it does not contain too much so far. */
   excess: Problem | null = null;
 
   #apiKey: string | null = null;
@@ -96,7 +96,7 @@ export class EnvelopeScan {
   #isEscaped = false;
   #namesNext = false;
   #member: "list" | "apiKey" | null = null;
-  /** The text at the top level that is being read; null: it does not matter. */
+  /** What has been read of a text at the top level; null: not in one, or it does not matter. */
   #text: string | null = null;
   #inEvents = false;
   /** The depth of the list's items. */
@@ -111,7 +111,7 @@ export class EnvelopeScan {
 
   constructor(public shape: BodyShape = OWN_SHAPE) {}
 
-  /** The text of `apiKey`; null: there is none, or it is no text. */
+  /** The text of `apiKey`; null: there is none, or it is not a text. */
   get apiKey(): string | null {
     if (this.#apiKey === null || !this.#apiKey.includes("\\")) return this.#apiKey;
     try {
@@ -142,7 +142,7 @@ export class EnvelopeScan {
     this.#at += part.length;
   }
 
-  /** Reads on in a text. @returns the place of its closing quote, or the end of the part */
+  /** Continues reading a text. @returns the place of its closing quote, or the end of the part */
   #readText(part: Uint8Array, from: number): number {
     let isEscaped = this.#isEscaped;
     let text = this.#text;
@@ -186,7 +186,7 @@ export class EnvelopeScan {
     const list = this.shape.lists.find((name) => spells(written, name));
     if (list === undefined) return;
     this.#member = "list";
-    // The items of an earlier list count as no events any more, but are parsed with the rest.
+    // The items of an earlier list are not events any more, but are parsed with the rest.
     this.events = null;
     this.listName = list;
     this.#valuesOfEvents = 0;
@@ -225,7 +225,7 @@ export class EnvelopeScan {
     if (this.#depth !== this.#listDepth - 1 || !this.#inEvents) return;
     this.#inEvents = false;
     this.#member = null;
-    // `[]` and `[ ]` hold no event.
+    // `[]` and `[ ]` have no event.
     if (this.events!.length > 0 || !this.#isBlank) this.#endEvent(at);
   }
 
@@ -239,12 +239,12 @@ export class EnvelopeScan {
   #endEvent(end: number): void {
     const values = this.#values - this.#valuesAtStart;
     this.#valuesOfEvents += values;
-    // Without the levels of the list itself and of the members around it.
+    // Without the levels of the list itself and of what contains it.
     const levels = this.#deepest - this.#listDepth;
     this.events!.push({ start: this.#eventStart, end, values, levels });
   }
 
-  /** Counts a value: each one but the first of its container follows a comma. */
+  /** Counts a value, at its comma, or at the bracket for the first one of a container. */
   #count(containers: number): void {
     this.#values++;
     const beside = this.#inEvents ? 0 : this.#values - this.#valuesOfEvents;

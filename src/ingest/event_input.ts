@@ -1,6 +1,6 @@
 import type { Members } from "../json_text.ts";
 
-/** What a client says of its surroundings; its unknown members are in `EventInput.extra`. */
+/** The `context` of an event; its unknown members are in `EventInput.extra`. */
 export interface EventContext {
   readonly viewport?: Members | null | undefined;
   readonly screen?: Members | null | undefined;
@@ -27,15 +27,15 @@ export interface EventInput {
   readonly extra: Members | null;
 }
 
-/** The name of events that have none. */
+/** The name of events without a name. */
 export const UNNAMED = "event";
 
-/** Whether the columns of a viewport hold that of the event's properties, not that of its context. */
+/** Whether the event's viewport columns come from its properties instead of its context. */
 export function isPointerEvent(name: string): boolean {
   return name === "click" || name === "scroll";
 }
 
-/** Events with names that begin so are technical: they are in no session. */
+/** Events whose names begin with this are technical: they are in no session. */
 const TECHNICAL_PREFIX = "$";
 
 /** Whether an event is in a session, unless its sender or an import says otherwise. */
@@ -45,7 +45,7 @@ export function isOfSession({ name, properties }: EventInput): boolean {
 
 const textOrNull = (value: unknown): string | null => (value as string | null | undefined) || null;
 
-/** Makes an EventInput of an event whose members are valid. */
+/** Makes an EventInput from an event whose members are valid. */
 export function inputOf(
   event: Members & { readonly eventId: string },
   timestampMs: number | null,

@@ -10,8 +10,8 @@ sent AS MATERIALIZED (
     AS sent (project_id, ids, block, from_ms, to_ms)
 )`;
 
-// Ids first: the statement waits for others that are storing one of them. ON CONFLICT would look for each
-// id before inserting it, and write a third record of the log to confirm it.
+// Ids first, so that the statement waits for others that are storing one of them. ON CONFLICT would look up
+// each id before inserting it, and write a third log record to confirm it.
 const INSERT_NEW = `
 WITH journaled AS (
   INSERT INTO journal (project_id, event_count, from_ms, to_ms, block)
@@ -24,9 +24,8 @@ INSERT INTO event_ids (project_id, event_id)
 SELECT project_id, sent_id
 FROM unnest($1::text::int[], $2::text::text[]) AS sent (project_id, ids), unnest(ids::uuid[]) AS sent_id`;
 
-// Ids first here too, so that each is new to one statement alone. EXCEPT is hashed whatever the planner
-// guesses of the arrays' lengths (an anti-join could become a nested loop), and left out where every id
-// was new.
+// Ids first here too, so that each is new to only one statement. EXCEPT is hashed whatever lengths the planner
+// assumes for the arrays (an anti-join could become a nested loop), and skipped if every id was new.
 const insertText = (isNew: string): string => `
 WITH ${SENT}, stored AS (
   INSERT INTO event_ids (project_id, event_id)
@@ -50,12 +49,12 @@ WITH ${SENT}, stored AS (
 SELECT project_id, event_id FROM known`;
 
 const INSERT = insertText("true");
-/** `INSERT` while some events are still only in `earlier_events`, the table of versions before segments. */
+/** `INSERT` while some events are only in `earlier_events`, the table of versions before segments. */
 const INSERT_BESIDE_EARLIER = insertText(`NOT EXISTS (
     SELECT FROM earlier_events e
     WHERE e.project_id = sent.project_id AND e.event_id = sent_id OFFSET 0)`);
 
-/** Whether events of versions before segments wait to be moved. */
+/** Whether events of versions before segments are still to be moved. */
 export async function hasEarlierEvents(sql: Sql): Promise<boolean> {
   const [row] = await sql.query<{ present: boolean }>(
     "SELECT to_regclass('earlier_events') IS NOT NULL AS present",
@@ -70,26 +69,26 @@ export function keyOf(row: Pick<EventRow, "project_id" | "event_id">): string {
 
 type OfProject = readonly [projectId: number, rows: readonly EventRow[]];
 
-/** Returns the events of each project, in the order of the projects. */
+/** Groups events by project, in the order of the projects. */
 function byProject(rows: readonly EventRow[]): OfProject[] {
   return [...Map.groupBy(rows, (row) => row.project_id)].sort(([a], [b]) => a - b);
 }
 
 /**
- * Returns the ids of one project as the statements take them: sorted, so that servers that store the same replay
- * lock ids in the same order and cannot deadlock, and neighbours share index pages.
+ * Returns the ids of a project as parameters of the statements: sorted, so that servers that store the same replay
+ * lock ids in the same order and cannot deadlock, and so that neighbours share index pages.
  */
 function idsOf([projectId, rows]: OfProject) {
   return { projectId, ids: `{${rows.map((row) => row.event_id).sort().join(",")}}` };
 }
 
-/** Returns a block of one project, which keeps the order of arrival: its neighbours are of one request. */
+/** Returns a block of a project, in the order of arrival: neighbours are mostly of the same request. */
 function blockOf([projectId, rows]: OfProject) {
   const { fromMs, toMs } = blockSpan(rows);
   return { projectId, events: rows.length, block: encodeBlock(rows).toBase64(), fromMs, toMs };
 }
 
-/** Divides events into those of each block, about as many in one as in another. */
+/** Divides events into blocks of about the same size. */
 function* blocksOf([projectId, rows]: OfProject): Generator<OfProject> {
   const blocks = Math.ceil(rows.length / JOURNAL_BLOCK_ROWS_MAX);
   const startOf = (block: number) => Math.ceil(block * rows.length / blocks);
@@ -99,8 +98,8 @@ function* blocksOf([projectId, rows]: OfProject): Generator<OfProject> {
 }
 
 /**
- * Stores events in one statement, which has committed when this resolves. Fails with unique_violation, and
- * stores nothing, where one of them was stored before or is twice in `rows`.
+ * Stores events in one statement, which has committed when this resolves. Fails with unique_violation and
+ * stores nothing if one of them was stored before or is twice in `rows`.
  */
 export async function insertNewEvents(sql: Sql, rows: readonly EventRow[]): Promise<void> {
   const projects = byProject(rows);
@@ -113,7 +112,7 @@ export async function insertNewEvents(sql: Sql, rows: readonly EventRow[]): Prom
 
 /**
  * Stores the events that were not stored before in one statement, which has committed when this resolves.
- * `rows` must hold no event twice.
+ * `rows` must not contain an event twice.
  * @param besideEarlier whether the table `earlier_events` exists; its ids count as stored before
  * @returns the keys that were stored before
  */

@@ -17,7 +17,7 @@ import { EVENT_LEVELS_MAX } from "./ingest_limits.ts";
 import { parseTimestamp } from "./timestamp.ts";
 import { isInfinite, jsonBytesAtMost, readUsualEvent } from "./usual_event.ts";
 
-/** `max` counts code points, as JSON Schema's maxLength does; the limits here are UTF-16 units. */
+/** A text of at most `lengthMax` UTF-16 units, which are checked here, as `max` counts code points. */
 const text = (lengthMax: number, description: string) =>
   z.string().max(lengthMax).check((given) => {
     if (given.value.length <= lengthMax) return;
@@ -25,7 +25,7 @@ const text = (lengthMax: number, description: string) =>
     given.issues.push({ code: "too_big", origin: "string", maximum: lengthMax, input });
   }).nullish().meta({ description });
 
-/** Names a person in the path of an address, which ends at `.` and `..`. */
+/** An id of a person. Addresses have it as a segment of their path, which cannot be `.` or `..`. */
 const identifier = (description: string) =>
   text(IDENTIFIER_LENGTH_MAX, description)
     .refine(
@@ -107,7 +107,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** Why an event cannot be stored; thrown in this folder, and collected by the batch. */
+/** An event that cannot be stored; thrown while it is read, and collected as a Rejection by its batch. */
 export class RejectedEvent extends Error {
   override readonly name = "RejectedEvent";
   constructor(readonly code: RejectionCode, message: string, readonly field = "") {
@@ -126,7 +126,7 @@ export function tooDeep(levelsMax: number, field = ""): RejectedEvent {
   return new RejectedEvent("too_deep", message, field);
 }
 
-/** Which checks an event needs, by a look at its text: most events need none. */
+/** Which checks an event needs, judged by its JSON: most events need none. */
 export interface Suspicion {
   /** The event could exceed a size limit. */
   readonly size: boolean;
@@ -134,7 +134,7 @@ export interface Suspicion {
   readonly text: boolean;
 }
 
-// JSON carries NUL and lone surrogates only as escapes, so a text without these escapes holds none.
+// JSON can contain NUL and lone surrogates only as escapes.
 const SUSPECT_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 // Re-serialising JSON lengthens only its numbers: `1e20` becomes 21 digits, 5.25 times as long.
 const GROWTH_MAX = 6;
@@ -153,12 +153,12 @@ function jsonBytes(value: unknown): number {
   return UTF8.encode(JSON.stringify(value)).length;
 }
 
-/** Whether PostgreSQL cannot hold a text. */
+/** Whether a value is a text that PostgreSQL cannot store. */
 function isUnstorable(value: unknown): boolean {
   return typeof value === "string" && !isStorable(value);
 }
 
-/** Returns the dotted place of the first value that is bad, or that has a member with a bad name; null: there is none. */
+/** Returns the dotted place of the first value that is bad or has a member with a bad name; null: there is none. */
 function badPlace(value: unknown, place: string, isBad: (one: unknown) => boolean): string | null {
   if (typeof value !== "object" || value === null) return isBad(value) ? place : null;
   for (const [key, member] of Object.entries(value)) {
@@ -174,10 +174,10 @@ function rejectedAt(code: RejectionCode, message: string, place: string): Reject
   return new RejectedEvent(code, message, field);
 }
 
-/** Throws RejectedEvent where a member that is kept as sent holds a number that would be stored as null. */
+/** Throws RejectedEvent if a member that is kept as sent contains a number that would be stored as null. */
 function checkNumbers(event: Members): void {
   for (const [key, value] of Object.entries(event)) {
-    // The others are read by their own types.
+    // Known members that are not objects have types of their own, which are checked by the schema.
     if (KNOWN_MEMBERS.has(key) && !isMembers(value)) continue;
     const place = badPlace(value, key, isInfinite);
     const message = "Use a number of at most 1.8e308, or a text.";
@@ -185,7 +185,7 @@ function checkNumbers(event: Members): void {
   }
 }
 
-/** Checks the size, depth, texts and numbers of all that the event holds. Throws RejectedEvent. */
+/** Checks the size, depth, texts and numbers of a whole event. Throws RejectedEvent. */
 export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: number): void {
   for (const [key, value] of Object.entries(event)) {
     const levelsMax = key === "properties" ? NESTING_LEVELS_MAX : EVENT_LEVELS_MAX;
@@ -278,7 +278,7 @@ export function readEvent(
     readBySchema(value, suspicion, bytesMax);
 }
 
-/** `readEvent` by the schema alone. */
+/** Does the same as `readEvent`, always by the schema. */
 export function readBySchema(
   value: Members,
   suspicion: Suspicion,

@@ -12,7 +12,7 @@ export interface Place {
 }
 
 export interface Geo {
-  /** Null where there can be no place: no address, or one that is not on the public Internet. */
+  /** Returns null if there can be no place: no address, or one that is not on the public Internet. */
   locate(ip: string | null): Place | null;
   /** The kind and the date of the database, for people. */
   readonly description: string;
@@ -29,7 +29,7 @@ type DatabaseReader = Reader<never>;
  * Opens the database of places: the file in MaxMind's format that `GEO_DATABASE` names, or, without one,
  * the built-in database of countries (8 MB, loaded only then).
  *
- * @throws Error with a sentence for the operator if the file cannot be read or is no such database.
+ * @throws Error with a sentence for the operator if the file cannot be read or is not such a database.
  */
 export async function openGeo(databasePath: string | null): Promise<Geo> {
   if (databasePath === null) {
@@ -64,7 +64,7 @@ function buildDate(reader: DatabaseReader): string {
   return reader.metadata.buildEpoch.toISOString().slice(0, 10);
 }
 
-/** Throws if the bytes are no such database, or only a part of one. */
+/** Throws if the bytes are not such a database, or only a part of one. */
 function openReader(bytes: Uint8Array): DatabaseReader {
   const reader: DatabaseReader = new Reader(
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
@@ -96,7 +96,7 @@ function createGeo(reader: DatabaseReader, description: string): Geo {
 }
 
 function lookUp(reader: DatabaseReader, address: Address): Place {
-  // A tree of IPv4 addresses would be searched with the first bits of this one.
+  // A tree of IPv4 addresses would be searched by the first bits of an IPv6 address.
   if (address.family === 6 && reader.metadata.ipVersion === 4) return UNKNOWN_PLACE;
   try {
     return placeOf(reader.get(addressText(address)));
@@ -107,7 +107,7 @@ function lookUp(reader: DatabaseReader, address: Address): Place {
 }
 
 /**
- * Reads a record of one of the two shapes in use: MaxMind's (also of DB-IP's own files), with
+ * Reads a record in one of the two formats in use: MaxMind's (also of DB-IP's own files), with
  * `country.iso_code`, `subdivisions[0].names.en` and `city.names.en`; and the flat one of ip-location-db,
  * with `country_code`, `state1` and `city`.
  */

@@ -20,7 +20,7 @@ import { IMPORT_LINE_BYTES_MAX, IMPORT_LINES_MAX } from "./import_limits.ts";
 import { type Arrival, enricher, type Enrichment } from "./pipeline.ts";
 import { type ReadBatch, rejectionAt, withRefused } from "./rejections.ts";
 import { EVENT_BODY_LIMITS } from "./take_events.ts";
-import { readLine, type Told } from "./told_event.ts";
+import { readLine, type StatedColumns } from "./imported_event.ts";
 import { Writer } from "./writer.ts";
 
 const IMPORT_REJECTION_CODES = [
@@ -97,13 +97,13 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
   return lines;
 }
 
-/** The indexes are those of lines, from 0. */
+/** A batch of lines; its indexes are line numbers, from 0. */
 interface Batch extends ReadBatch<Rejection> {
-  /** The columns of each row that the line states. */
-  readonly told: Told[];
+  /** By row: the columns that its line states. */
+  readonly stated: StatedColumns[];
 }
 
-/** A line that is no JSON text. */
+/** A line that is not JSON. */
 class UnreadableLine extends Error {
   constructor(readonly code: "invalid_json" | "invalid_encoding", message: string) {
     super(message);
@@ -136,13 +136,13 @@ function rejectionOf(index: number, value: unknown, error: unknown): Rejection {
 
 const SPACE = 0x20;
 
-/** Reads each line on its own, so that a bad one affects no other. Between two lines other requests have turns. */
+/** Reads each line on its own, so that a bad one affects no other. Other requests have turns between two lines. */
 async function readBatch(
   { enrichment, budget }: ImportServices,
   lines: readonly Uint8Array[],
   arrival: Arrival,
 ): Promise<Batch> {
-  const batch: Batch = { rows: [], told: [], indexes: [], rejected: [] };
+  const batch: Batch = { rows: [], stated: [], indexes: [], rejected: [] };
   const enriching = enricher(arrival, enrichment);
   let sliceStartedAt = performance.now();
   for (const [index, line] of lines.entries()) {
@@ -155,9 +155,9 @@ async function readBatch(
       if (line.every((byte) => byte <= SPACE)) continue;
       const read = valueOf(line);
       value = read.value;
-      const { input, told } = readLine(value, suspicionOf(read.text), arrival.receivedAtMs);
+      const { input, stated } = readLine(value, suspicionOf(read.text), arrival.receivedAtMs);
       batch.rows.push(enriching.rowOf(input));
-      batch.told.push(told);
+      batch.stated.push(stated);
       batch.indexes.push(index);
     } catch (error) {
       batch.rejected.push(rejectionOf(index, value, error));
@@ -165,7 +165,7 @@ async function readBatch(
   }
   await enriching.complete();
   // Only now, since the pipeline's hashes would overwrite the stated ones.
-  for (const [i, row] of batch.rows.entries()) Object.assign(row, batch.told[i]);
+  for (const [i, row] of batch.rows.entries()) Object.assign(row, batch.stated[i]);
   return batch;
 }
 
@@ -199,7 +199,7 @@ export async function takeLines(
     clockOffsetMs: 0,
     ip: null,
     userAgent: null,
-    // As for a backend, the `context` of an event names its visitor.
+    // As with a secret key, the `context` of an event names its visitor.
     fromBackend: true,
     ipStorage: project.ipStorage ?? services.ipStorage,
   };
@@ -213,7 +213,7 @@ export async function takeLines(
   return outcome;
 }
 
-/** Whether an import only looks. Throws `invalid_parameter`, lest a word for it that is not known stores events. */
+/** Whether an import is a dry run. Throws `invalid_parameter` for an unknown value, which must not store events. */
 export function dryRunOf(url: URL): boolean {
   const text = url.searchParams.get("dryRun") ?? "false";
   if (text === "true" || text === "false") return text === "true";
@@ -222,12 +222,12 @@ export function dryRunOf(url: URL): boolean {
   });
 }
 
-/** One request of an import. */
+/** A request of an import. */
 export interface ImportWanted {
   readonly project: Project;
   readonly request: Request;
   readonly url: URL;
-  /** Writes the import into the audit; to be called once the body has come, unless it is a dry run. */
+  /** Writes the import into the audit; to be called once the body has arrived, unless it is a dry run. */
   readonly record: () => Promise<void>;
 }
 

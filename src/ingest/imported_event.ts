@@ -1,5 +1,5 @@
 /**
- * Reads a line of an import: an event with what a server has found out about it, which is stored unchanged.
+ * Reads a line of an import: an event, and the columns that the exporting server stated, which are stored unchanged.
  * It is the inverse of how stored events are shown: importing an export restores every column.
  */
 import { addressText, parseAddress } from "../http/ip_address.ts";
@@ -8,16 +8,16 @@ import { CLOCK_CODES, DEVICE_CODES, type EventRow } from "../store/event_row.ts"
 import { isMembers, type Members } from "../json_text.ts";
 import { type EventInput, isOfSession, isPointerEvent } from "./event_input.ts";
 import { checkBounds, readEvent, RejectedEvent, type Suspicion } from "./event_schema.ts";
-import { IMPORT_EVENT_BYTES_MAX, TOLD_TEXT_LENGTH_MAX } from "./import_limits.ts";
+import { IMPORT_EVENT_BYTES_MAX, STATED_TEXT_LENGTH_MAX } from "./import_limits.ts";
 import { isoText, parseTimestamp } from "./timestamp.ts";
 
-/** Columns that the line states. */
-export type Told = Partial<EventRow>;
+/** The columns that a line states. */
+export type StatedColumns = Partial<EventRow>;
 
 /** An event of an import, with the columns that its line states. */
-interface ToldEvent {
+interface ImportedEvent {
   readonly input: EventInput;
-  readonly told: Told;
+  readonly stated: StatedColumns;
 }
 
 const HASH = /^[A-Za-z0-9_-]{22}$/;
@@ -37,8 +37,8 @@ function wrongType(field: string, expected: string): RejectedEvent {
   return new RejectedEvent("invalid_type", `Use ${expected}.`, field);
 }
 
-/** Returns a text; null for none or an empty one. */
-function textOf(value: unknown, field: string, lengthMax = TOLD_TEXT_LENGTH_MAX): string | null {
+/** Returns a text; null if it is absent or empty. */
+function textOf(value: unknown, field: string, lengthMax = STATED_TEXT_LENGTH_MAX): string | null {
   if (value === null || value === undefined || value === "") return null;
   if (typeof value !== "string") throw wrongType(field, "a text or null");
   if (value.length <= lengthMax) return value;
@@ -56,7 +56,7 @@ function membersOf(value: unknown, field: string): Members | null {
   return value;
 }
 
-/** Returns epoch milliseconds, or null where there is no time. */
+/** Returns epoch milliseconds; null if there is no time. */
 function timeOf(value: unknown, field: string): number | null {
   if (value === null || value === undefined) return null;
   const ms = parseTimestamp(value);
@@ -87,7 +87,7 @@ function addressOf(value: unknown): string | null {
   throw new RejectedEvent("invalid_address", "Give an IPv4 or IPv6 address, or null.", "server.ip");
 }
 
-function placeOf(value: unknown): Told {
+function placeOf(value: unknown): StatedColumns {
   const place = membersOf(value, "server.geo");
   return {
     located: place !== null,
@@ -97,7 +97,7 @@ function placeOf(value: unknown): Told {
   };
 }
 
-function hashOf(value: unknown): Told {
+function hashOf(value: unknown): StatedColumns {
   const text = textOf(value, "server.hash");
   if (text === null) return {};
   if (!HASH.test(text)) throw wrongType("server.hash", "22 characters of URL-safe Base64");
@@ -105,28 +105,28 @@ function hashOf(value: unknown): Told {
   return { visitor_hash: `\\x${bytes.toHex()}` };
 }
 
-/** Returns the columns that `server` states; the others are made from the event. */
-function toldByServer(server: Members): Told {
-  const told: Told = {};
-  if ("ip" in server) told.ip = addressOf(server.ip);
-  if ("geo" in server) Object.assign(told, placeOf(server.geo));
-  if ("browser" in server) told.browser = textOf(server.browser, "server.browser");
-  if ("os" in server) told.os = textOf(server.os, "server.os");
-  if ("device" in server) told.device = codeOf(DEVICE_CODES, server.device, "server.device");
-  if ("bot" in server) told.bot = flagOf(server.bot, "server.bot");
-  if ("hash" in server) Object.assign(told, hashOf(server.hash));
+/** Returns the columns that `server` states; the others are derived from the event. */
+function statedByServer(server: Members): StatedColumns {
+  const stated: StatedColumns = {};
+  if ("ip" in server) stated.ip = addressOf(server.ip);
+  if ("geo" in server) Object.assign(stated, placeOf(server.geo));
+  if ("browser" in server) stated.browser = textOf(server.browser, "server.browser");
+  if ("os" in server) stated.os = textOf(server.os, "server.os");
+  if ("device" in server) stated.device = codeOf(DEVICE_CODES, server.device, "server.device");
+  if ("bot" in server) stated.bot = flagOf(server.bot, "server.bot");
+  if ("hash" in server) Object.assign(stated, hashOf(server.hash));
   const ingestedMs = timeOf(server.ingestedAt, "server.ingestedAt");
-  if (ingestedMs !== null) told.received_at = isoText(ingestedMs);
-  return told;
+  if (ingestedMs !== null) stated.received_at = isoText(ingestedMs);
+  return stated;
 }
 
-/** Returns the stated times, where the line states its clock. Times in the future are rejected. */
-function toldTimes(
+/** Returns the times if the line states its clock. Rejects times in the future. */
+function statedTimes(
   { clock, sentTimestamp }: Members,
   timestampMs: number | null,
   nowMs: number,
-): Told {
-  const told: Told = {};
+): StatedColumns {
+  const stated: StatedColumns = {};
   const code = codeOf(CLOCK_CODES, clock, "clock");
   if (code !== null) {
     if (timestampMs === null) {
@@ -139,37 +139,37 @@ function toldTimes(
     if (timestampMs > nowMs + FUTURE_TOLERATED_MS) {
       throw new RejectedEvent("invalid_timestamp", "The time lies in the future.", "timestamp");
     }
-    told.clock = code;
-    told.occurred_at = isoText(timestampMs);
+    stated.clock = code;
+    stated.occurred_at = isoText(timestampMs);
   }
   const sentMs = timeOf(sentTimestamp, "sentTimestamp");
-  if (sentMs !== null) told.sent_at = sentMs === timestampMs ? null : isoText(sentMs);
-  else if (code !== null) told.sent_at = null;
-  return told;
+  if (sentMs !== null) stated.sent_at = sentMs === timestampMs ? null : isoText(sentMs);
+  else if (code !== null) stated.sent_at = null;
+  return stated;
 }
 
-function toldCampaign(value: unknown): Told {
+function statedCampaign(value: unknown): StatedColumns {
   const campaign = membersOf(value, "campaign") ?? {};
-  const told: Told = {};
+  const stated: StatedColumns = {};
   for (const [name, column] of Object.entries(CAMPAIGN_COLUMNS)) {
     if (!(name in campaign)) continue;
     const field = `campaign.${name}`;
-    told[column as "utm_source"] = textOf(campaign[name], field, LOCATION_LENGTH_MAX);
+    stated[column as "utm_source"] = textOf(campaign[name], field, LOCATION_LENGTH_MAX);
   }
-  return told;
+  return stated;
 }
 
-/** Returns `server` of a line of an earlier version, which had these members elsewhere; null: it is no such line. */
+/** Returns the `server` of a line of an earlier version, which had its members elsewhere; null: not such a line. */
 function earlierServer({ clock, properties, browser, os, device, bot }: Members): Members | null {
   if (typeof clock !== "string" || !isMembers(properties)) return null;
   return isMembers(properties.server) ? { ...properties.server, browser, os, device, bot } : null;
 }
 
-/** Puts the context's viewport of a click or a scroll among unknown members, where it is kept. */
+/** Adds the context's viewport of a click or a scroll to the unknown members, as the pipeline does. */
 function putViewport(all: Members, { name, context }: EventInput): void {
   const others = all.context ?? {};
   if (!isPointerEvent(name) || !context?.viewport || !isMembers(others)) return;
-  // What is kept as it was sent counts, as of other sizes.
+  // One that is there already was kept as it was sent.
   if (Object.hasOwn(others, "viewport")) return;
   const { screen, ...rest } = others;
   const { viewport } = context;
@@ -177,10 +177,10 @@ function putViewport(all: Members, { name, context }: EventInput): void {
 }
 
 /**
- * Returns the column of unknown members: of the line, of its `extra` and of its `server`. No column where
- * the line has neither `extra` nor unknown members of `server`: then the event's own are used.
+ * Returns the column of unknown members: those of the line, of its `extra` and of its `server`. States no column if
+ * the line has neither `extra` nor unknown members of `server`: the event's own unknown members are used then.
  */
-function toldExtra(extra: unknown, input: EventInput, server: Members): Told {
+function statedExtra(extra: unknown, input: EventInput, server: Members): StatedColumns {
   const unknown = Object.keys(server).filter((name) => !SERVER_NAMES.has(name));
   if (extra === undefined && unknown.length === 0) return {};
   const own = membersOf(extra, "extra") ?? {};
@@ -195,30 +195,30 @@ function toldExtra(extra: unknown, input: EventInput, server: Members): Told {
   return { extra: Object.keys(all).length === 0 ? null : JSON.stringify(all) };
 }
 
-/** Members of a line that a client does not send. */
-const TOLD_NAMES: ReadonlySet<string> = new Set([
+/** The members of a line that clients do not send. */
+const STATED_NAMES: ReadonlySet<string> = new Set([
   ...["server", "clock", "sentTimestamp", "campaign", "inSession", "extra"],
   ...["browser", "os", "device", "bot"],
 ]);
 
-/** Returns the event of a line as a client sends it. */
+/** Returns the part of a line that a client sends. */
 function sentMembers(line: Members): Members {
   const sent: Members = Object.create(null);
-  for (const name in line) if (!TOLD_NAMES.has(name)) sent[name] = line[name];
+  for (const name in line) if (!STATED_NAMES.has(name)) sent[name] = line[name];
   if (!isMembers(line.properties)) return sent;
-  // Otherwise the server's own member would count as a client's.
+  // In an earlier version's line, `server` is the server's own member.
   const { server: _, ...properties } = line.properties;
   sent.properties = properties;
   return sent;
 }
 
 /** Reads a line with `server`. */
-function readTold(
+function readStated(
   line: Members,
   server: Members,
   suspicion: Suspicion,
   nowMs: number,
-): ToldEvent {
+): ImportedEvent {
   const { clock, sentTimestamp, campaign, inSession, extra } = line;
   const beside = { server, clock, sentTimestamp, campaign, inSession };
   checkBounds(beside, suspicion, IMPORT_EVENT_BYTES_MAX);
@@ -226,24 +226,24 @@ function readTold(
   const input = readEvent(sentMembers(line), suspicion, IMPORT_EVENT_BYTES_MAX);
   return {
     input,
-    told: {
-      ...toldByServer(server),
-      ...toldTimes(line, input.timestampMs, nowMs),
-      ...toldCampaign(campaign),
-      ...toldExtra(extra, input, server),
+    stated: {
+      ...statedByServer(server),
+      ...statedTimes(line, input.timestampMs, nowMs),
+      ...statedCampaign(campaign),
+      ...statedExtra(extra, input, server),
       in_session: flagOf(inSession, "inSession") ?? isOfSession(input),
     },
   };
 }
 
 /**
- * Reads one line of an import. A line without `server` is an event like a client's, with the address and
+ * Reads a line of an import. A line without `server` is an event like a client's, with the address and
  * the user agent in its `context`. Throws RejectedEvent, and nothing else, whatever the value is.
  */
-export function readLine(value: unknown, suspicion: Suspicion, nowMs: number): ToldEvent {
+export function readLine(value: unknown, suspicion: Suspicion, nowMs: number): ImportedEvent {
   if (!isMembers(value)) throw new RejectedEvent("invalid_event", "A line must hold one object.");
   const server = isMembers(value.server) ? value.server : earlierServer(value);
-  if (server !== null) return readTold(value, server, suspicion, nowMs);
+  if (server !== null) return readStated(value, server, suspicion, nowMs);
   const input = readEvent(value, suspicion);
-  return { input, told: { in_session: isOfSession(input) } };
+  return { input, stated: { in_session: isOfSession(input) } };
 }

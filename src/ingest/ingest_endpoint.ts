@@ -8,7 +8,7 @@ import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import { EVENTS_PER_REQUEST_MAX, KEYED_BODY_BYTES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { BodyLook } from "./envelope.ts";
+import { BodyInspection } from "./envelope.ts";
 import { EventSchema, RejectedField, REJECTION_CODES } from "./event_schema.ts";
 import {
   afterPause,
@@ -68,7 +68,7 @@ function checkContentType(request: Request): void {
   );
 }
 
-/** Authenticates a key outside of the header. Proxies and histories may show it, so it must be a public key. */
+/** Authenticates a key that is not in the header. Proxies and histories may show it, so it must be a public key. */
 async function authenticateOpenly(keys: KeyDirectory, named: string | null): Promise<ApiKey> {
   if (named === null || named === "") {
     throw new Problem(
@@ -83,7 +83,7 @@ async function authenticateOpenly(keys: KeyDirectory, named: string | null): Pro
   return key;
 }
 
-/** Authenticates the key outside of the body; null where only the body can hold one. */
+/** Authenticates the key in the header or the address; null if only the body can contain one. */
 async function authenticateEarly(
   keys: KeyDirectory,
   request: Request,
@@ -95,7 +95,7 @@ async function authenticateEarly(
   return named === null ? null : await authenticateOpenly(keys, named);
 }
 
-/** Refuses a compressed body whose sender is not known: it is not decompressed. */
+/** Refuses a compressed body of an unknown sender, as it is not to be decompressed. */
 function checkKeyedEncoding(request: Request): void {
   if (contentEncoding(request) === "identity") return;
   throw new Problem(
@@ -115,8 +115,8 @@ function replyTo({ accepted, duplicates, rejected }: Taken): Response {
 }
 
 /**
- * `POST /v1/events`: replies after the transaction with the batch has committed. It reads no body that it
- * cannot store, and parses none before the sender is known. 401 and 403 make a client stop for good, so
+ * `POST /v1/events`: replies after the transaction with the batch has committed. It does not read a body while
+ * the queue is full, and parses none before the sender is known. 401 and 403 make a client stop for good, so
  * they are used only for a key that is certainly invalid.
  */
 export async function ingestEvents(
@@ -134,15 +134,16 @@ export async function ingestEvents(
 
   const limits = early === null ? KEYED_LIMITS : EVENT_BODY_LIMITS;
   const budget = early === null ? services.budget.keyed : services.budget;
-  const look = new BodyLook(early !== null);
-  const reply = withBody(request, limits, budget, (part) => look.push(part), async (bytes) => {
-    const key = early ?? await authenticateOpenly(services.keys, look.apiKey);
-    const envelope = look.read(bytes);
+  const inspection = new BodyInspection(early !== null);
+  const inspect = (part: Uint8Array) => inspection.push(part);
+  const reply = withBody(request, limits, budget, inspect, async (bytes) => {
+    const key = early ?? await authenticateOpenly(services.keys, inspection.apiKey);
+    const envelope = inspection.read(bytes);
     assertMaySend(services, exchange, key, envelope.count);
     const userAgent = request.headers.get("user-agent");
     const parts = [{ key, envelope }];
     const sent = { exchange, parts, receivedAtMs, userAgent, bytes: bytes.length };
     return replyTo(await takeEvents(services, sent));
   });
-  return await afterPause(reply, look, services.budget.closing);
+  return await afterPause(reply, inspection, services.budget.closing);
 }

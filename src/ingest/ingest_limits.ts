@@ -1,26 +1,26 @@
 /** Limits of ingestion and its journal, with their units in their names. */
 
-/** How long a journal row stays after its projection: live tails read it, and a tail's cursor is valid as long. */
+/** How long a journal row stays after its projection: live tails read it, and their cursors are valid as long. */
 export const JOURNAL_KEPT_MS = 48 * 3_600_000;
-/** Journal rows that one transaction deletes; it is kept short for the sake of others. */
+/** Journal rows that one transaction deletes; few, so that others need not wait for it. */
 export const JOURNAL_PURGE_CHUNK_ROWS = 1_000;
 /**
- * Levels of objects and arrays in each member of an event but `properties`, the member itself being
- * the first. The first step on an event's way to end is V8's `JSON.stringify` of an object without a
- * prototype, which `extra` is: at some 5,350 levels, at fewer where the stack is deep already.
+ * Levels of objects and arrays in each member of an event except `properties`; the member itself is the first
+ * level. The first step that fails on deeper ones is V8's `JSON.stringify` of an object without a prototype,
+ * such as `extra`: at about 5,350 levels, or fewer if the stack is already deep.
  */
 export const EVENT_LEVELS_MAX = 1_000;
 
-/** Of the rows and bytes that may wait, what those of one project may be, before it is refused more. */
+/** The share of the queue's rows and bytes that one project may use. */
 export const QUEUED_BY_ONE_SHARE_MAX = 0.75;
 
-/** Turns of the event loop without another request, after which what waits is stored. */
+/** Queued rows are flushed after this many turns of the event loop without another request, */
 export const GATHER_QUIET_TURNS = 3;
-/** Rows with which it is stored without waiting for more: those of a journal block. */
+/** or once there are this many, those of a journal block, */
 export const GATHER_ROWS = 500;
-/** The time after which it is stored however many more arrive. */
+/** or after this time, even if more arrive. */
 export const GATHER_MS_MAX = 3;
-/** Rows with which a flush starts beside another one. */
+/** Rows that are enough to start a flush while another one is running. */
 export const FLUSH_BESIDE_ROWS_MIN = 250;
-/** A flush that is under way for so long no longer holds up fewer rows than these. */
+/** A flush that has been running for longer does not hold up smaller ones any more. */
 export const FLUSH_BESIDE_MS = 50;

@@ -7,7 +7,7 @@ export interface UrlParts {
   readonly path: string | null;
   /** Query and fragment as they were sent, `?` and `#` included. */
   readonly rest: string | null;
-  /** Whether `https://` + host + path + rest is the very text that was sent. */
+  /** Whether `https://` + host + path + rest is exactly the text that was sent. */
   readonly recomposable: boolean;
 }
 
@@ -16,7 +16,7 @@ const SCHEME = "https://";
 const NO_HOST = "relative.invalid";
 const RELATIVE_BASE = `${SCHEME}${NO_HOST}`;
 
-/** An address whose host and path URL returns unchanged, unless it holds `/.` or `xn--`. */
+/** Matches an address whose host and path URL returns unchanged, unless it contains `/.` or `xn--`. */
 const PLAIN = /^https:\/\/((?:[a-z0-9-]+\.)+[a-z]+)(\/[A-Za-z0-9_~./-]*)(?:[?#]|$)/;
 
 /**
@@ -24,7 +24,7 @@ const PLAIN = /^https:\/\/((?:[a-z0-9-]+\.)+[a-z]+)(\/[A-Za-z0-9_~./-]*)(?:[?#]|
  * `mailto:`, `about:`, `data:` and the like have none of the parts; an unreadable one has at most a `rest`.
  */
 export function splitUrl(url: string): UrlParts {
-  // This takes a third of URL's time.
+  // The expression takes a third of URL's time.
   const plain = url.length > LOCATION_LENGTH_MAX ? null : PLAIN.exec(url);
   if (plain !== null && !url.includes("/.") && !url.includes("xn--")) {
     const [, host, path] = plain as unknown as [string, string, string];
@@ -50,8 +50,8 @@ export function splitUrl(url: string): UrlParts {
 }
 
 /**
- * Returns a part, or null where it is empty or too long. Percent-encoding can make nine characters of one,
- * so it is checked against the limit of sent paths: columns and their indexes stay bounded.
+ * Returns a part, or null if it is empty or too long. Percent-encoding can turn one character into nine, so the
+ * limit of sent paths is checked again here, for the sake of columns and their indexes.
  */
 function fitting(part: string): string | null {
   return part === "" || part.length > LOCATION_LENGTH_MAX ? null : part;

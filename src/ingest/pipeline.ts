@@ -12,14 +12,14 @@ import { correctClock, isoText } from "./timestamp.ts";
 import type { Agent } from "./user_agent.ts";
 import type { VisitorHasher } from "./visitor_hash.ts";
 
-/** What all events of one request share. */
+/** What all events of a request share. */
 export interface Arrival {
   readonly projectId: number;
   readonly projectPublicId: string;
   readonly receivedAtMs: number;
-  /** Added to the client's timestamps; 0 where its clock is right. */
+  /** Added to the client's timestamps; 0 if its clock is right. */
   readonly clockOffsetMs: number;
-  /** The client's address after the walk past trusted proxies, and its user agent header. */
+  /** The client's address, by the headers of trusted proxies, and its user agent. */
   readonly ip: string | null;
   readonly userAgent: string | null;
   /** Whether the key is secret: a backend sends events of its visitors. */
@@ -27,14 +27,14 @@ export interface Arrival {
   readonly ipStorage: "full" | "truncated" | "none";
 }
 
-/** The services that the pipeline looks things up in. */
+/** The services that the pipeline uses. */
 export interface Enrichment {
   readonly readAgent: (userAgent: string | null) => Agent;
   readonly geo: Geo;
   readonly hasher: VisitorHasher;
 }
 
-/** The columns that depend on the visitor's address and user agent alone. */
+/** The columns that depend only on the visitor's address and user agent. */
 type SenderColumns = Pick<
   EventRow,
   "ip" | "located" | "country" | "region" | "city" | "browser" | "os" | "device" | "bot"
@@ -55,7 +55,7 @@ interface Unhashed {
   readonly rows: EventRow[];
 }
 
-/** Looks up a sender. The place is found by the full address. */
+/** Looks up a sender; its place is looked up by the full address, even if less of it is stored. */
 function senderOf(
   ip: string | null,
   userAgent: string | null,
@@ -68,7 +68,7 @@ function senderOf(
     ip,
     userAgent,
     columns: {
-      // It is canonical already: parsing and formatting it again took 4 % of the server's time under full load.
+      // It is already canonical, and parsing and formatting it again takes 4 % of the server's time under full load.
       ip: ipStorage === "full" ? ip : ipForStorage(ip, ipStorage),
       located: place !== null,
       country: place?.country ?? null,
@@ -96,7 +96,7 @@ function namedVisitor(input: EventInput): Pick<Sender, "ip" | "userAgent"> {
   };
 }
 
-/** One event on its way to becoming a row. */
+/** An event that is being made into a row. */
 interface Draft {
   readonly input: EventInput;
   readonly row: EventRow;
@@ -230,8 +230,8 @@ const VIEWPORT_LIFTS = {
 };
 
 /**
- * The properties of the two heatmap events that have columns: as JSON they would take about 250 bytes a
- * click, as columns they take 60. A value that its column does not hold exactly stays in the JSON too.
+ * The properties of the two heatmap events that have columns of their own, in which a click takes 60 bytes
+ * instead of about 250 as JSON. A value that its column cannot store exactly stays in the JSON too.
  */
 const LIFTS: Readonly<Record<string, ReadonlyMap<string, Lift>>> = {
   click: new Map(Object.entries({
@@ -258,7 +258,7 @@ function liftPointer({ input, row }: Draft): void {
   }
   let rest: Members | null = null;
   for (const key in properties) {
-    // The server's own member replaces a client's.
+    // The name `server` is reserved for the server's own member.
     if (key === "server" || lifts?.get(key)?.(properties[key], row)) continue;
     rest ??= Object.create(null) as Members;
     rest[key] = properties[key];
@@ -266,7 +266,7 @@ function liftPointer({ input, row }: Draft): void {
   row.properties = rest === null ? null : JSON.stringify(rest);
 }
 
-/** Keeps what has no column: unknown members, and sizes that are no plain pixel sizes. */
+/** Keeps what has no column: unknown members, and sizes that are not plain pixel sizes. */
 function keepProperties({ input, row }: Draft): void {
   const { viewport, screen } = input.context ?? {};
   const isOdd = viewport && (isPointerEvent(row.name) || !isPlainSize(viewport));
@@ -284,29 +284,29 @@ function keepProperties({ input, row }: Draft): void {
   row.extra = JSON.stringify({ ...input.extra, context });
 }
 
-/** Whether the columns hold both sides, and the object holds nothing else. */
+/** Whether both sides fit their columns, and the object has no other members. */
 function isPlainSize(size: Members): boolean {
   return pixels(size.width) !== null && pixels(size.height) !== null &&
     Object.keys(size).length === 2;
 }
 
-/** Makes rows of the events of one request. */
+/** Makes rows of the events of a request. */
 export interface Enricher {
   /**
-   * Returns the row of an event; its hash may follow later. Throws RejectedEvent where the backend's
-   * address of the visitor is invalid.
+   * Returns the row of an event; its hash may follow later. Throws RejectedEvent if the visitor's address that
+   * a backend sent is invalid.
    */
   rowOf(input: EventInput): EventRow;
   /**
-   * Resolves when every row so far has its hash; null: all have it. Fails with DatabaseUnavailable where a
+   * Resolves when every row so far has its hash; null: all have it already. Fails with DatabaseUnavailable if a
    * salt cannot be loaded.
    */
   complete(): Promise<void> | null;
 }
 
 /**
- * Creates an Enricher. It looks up what depends on the request and its sender once for all events, and
- * computes the hashes of different visitors at the same time, so that no event waits for another.
+ * Creates an Enricher. It looks up what depends on the request and its sender only once, and computes the
+ * hashes of different visitors at the same time, so that no event waits for another.
  */
 export function enricher(arrival: Arrival, tools: Enrichment): Enricher {
   const { clockOffsetMs: offsetMs, receivedAtMs, projectPublicId } = arrival;
@@ -323,7 +323,7 @@ export function enricher(arrival: Arrival, tools: Enrichment): Enricher {
     else {
       hash = { hash: made, rows: [] };
       unhashed.push(hash);
-      // Nobody awaits it where the rest of the request is invalid JSON.
+      // Nothing awaits it if the rest of the request is invalid JSON.
       made.catch(() => {});
     }
     hashes.set(day, hash);

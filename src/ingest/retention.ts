@@ -2,11 +2,11 @@ import type { Sql } from "../db/sql.ts";
 import { sumOfProjects } from "../store/each_project.ts";
 import { JOURNAL_KEPT_MS, JOURNAL_PURGE_CHUNK_ROWS } from "./ingest_limits.ts";
 
-/** The condition of rows to delete: they were projected before $2. */
+/** The condition of rows that may be deleted: they were projected before $2. */
 const IS_OVER = "projected_at < $2::text::timestamptz AND set_aside_until IS NULL";
 
 // Notes which events the journal lacks from now on, by the time of receipt and of occurrence. It is a
-// statement of its own, before the deletion: a purge that stops between the two has only noted too much, and
+// separate statement before the deletion: a purge that stops between the two has only noted too much, and
 // an erasure, which locks the projection and then the journal, cannot deadlock with it.
 const NOTE_PURGED = `
 UPDATE projections SET

@@ -11,11 +11,11 @@ export interface Salts {
   saltFor(day: string): Promise<Uint8Array>;
   /**
    * Makes today's salt and deletes all older than yesterday's, here and in the database, whose table gets a
-   * new file. @returns false where the old file could not be replaced, since somebody reads the table for
-   * long, as a backup does; the next call tries again
+   * new file. @returns false if the old file could not be replaced because the table is locked for long, such
+   * as by a backup; the next call tries again
    */
   rotate(): Promise<boolean>;
-  /** Rotates only where a salt is past its time, so that a start mostly writes nothing and need not wait. */
+  /** Rotates only if there is a salt to delete, so that most starts write nothing and do not wait. */
   rotateLate(): Promise<void>;
 }
 
@@ -26,12 +26,12 @@ const SALT_BYTES = 32;
 
 /**
  * Moves the salts from `oldest` on to a new file of the table. A deleted row's bytes stay in the file, and
- * VACUUM FULL copies rows that an older snapshot may still see; TRUNCATE begins an empty file, and empties
- * the old one at the commit. A server that asks for a salt meanwhile waits, and finds it in the new file.
+ * VACUUM FULL copies rows that an older snapshot may still see. TRUNCATE begins an empty file, and empties the
+ * old one when the transaction commits. Servers that need a salt meanwhile wait, and find it in the new file.
  */
 async function writeAnew(sql: Sql, oldest: string): Promise<void> {
   await sql.transaction(async (inside) => {
-    // All later statements on the table wait behind a waiting lock.
+    // Short, because all later statements on the table wait behind this lock.
     await inside.query("SELECT set_config('lock_timeout', $1::text, true)", [
       `${SALT_LOCK_MS_MAX}ms`,
     ]);
@@ -57,7 +57,7 @@ async function isAnyBefore(sql: Sql, oldest: string): Promise<boolean> {
 
 /** Creates a function that deletes the salts of earlier days; it returns what `rotate` does. */
 function createDeletion(sql: Sql): (oldest: string) => Promise<boolean> {
-  /** Whether the file may hold bytes of deleted salts; at the start that is not known. */
+  /** Whether the file may contain bytes of deleted salts; true at first, as that is not known. */
   let isFileOld = true;
   return async (oldest) => {
     isFileOld ||= await isAnyBefore(sql, oldest);
@@ -85,7 +85,7 @@ export function createSalts(
   const salts = new Map<string, Promise<Uint8Array>>();
   const deleteBefore = createDeletion(sql);
 
-  /** Returns the oldest day in use. A day stays in use a little longer, for requests under way at midnight. */
+  /** Returns the oldest day in use. A day stays in use a little longer, for requests that are running at midnight. */
   function oldestDay(): string {
     return dayText(dayNumber(now() - SALT_GRACE_MS) - 1);
   }

@@ -7,7 +7,7 @@ const viewport = {
 };
 const documentHeight = pixels("Height of the whole document, CSS pixels");
 
-/** What the SDK's `click` carries in `properties`: for the OpenAPI document, not enforced. */
+/** The `properties` of the SDK's `click`, for the OpenAPI document; not enforced. */
 export const ClickProperties = z.object({
   x: z.number().min(0).max(1).meta({ description: "Across the document's width: 0 left, 1 right" }),
   y: pixels("From the document's top; for a fixed target from the window's top, CSS pixels"),
@@ -22,7 +22,7 @@ export const ClickProperties = z.object({
   documentHeight,
 }).meta({ description: "`properties` of an event named `click`" });
 
-/** What the SDK's `scroll` carries: once per page view, as it ends. */
+/** The `properties` of the SDK's `scroll`, which is sent once per page view, when it ends; not enforced. */
 export const ScrollProperties = z.object({
   depthPx: pixels("Deepest document pixel that was in the window"),
   ...viewport,

@@ -72,8 +72,8 @@ function checkRate(limit: RateLimit | null, key: ApiKey, events: number): void {
 }
 
 /**
- * Throws `no_visit` (403) for the browser that photographs pages, wherever its page sends events to and in whose
- * shape; to be called before the body is read.
+ * Throws `no_visit` (403) for events of a page in the browser that takes captures. To be called by every route
+ * that takes events, before the body is read.
  */
 export function assertVisit({ headers }: Request): void {
   if (!isOfCapture(headers)) return;
@@ -83,11 +83,11 @@ export function assertVisit({ headers }: Request): void {
 type Batch = ReadBatch<Rejection>;
 
 /** Events of a small body between two checks of the clock, each of which takes 0.3 µs. */
-const SMALL_EVENTS_PER_LOOK = 16;
+const SMALL_EVENTS_UNTIMED = 16;
 
 /**
- * Validates and enriches each event on its own, so that a bad one affects no other. Between two events
- * other requests have turns.
+ * Validates and enriches each event on its own, so that a bad one affects no other. Other requests have turns
+ * between two events.
  */
 async function readBatch(
   services: IngestServices,
@@ -96,10 +96,10 @@ async function readBatch(
 ): Promise<Batch> {
   const batch: Batch = { rows: [], indexes: [], rejected: [] };
   const enriching = enricher(arrival, services.enrichment);
-  const eventsPerLook = envelope.isSmall ? SMALL_EVENTS_PER_LOOK : 1;
+  const untimed = envelope.isSmall ? SMALL_EVENTS_UNTIMED : 1;
   let sliceStartedAt = performance.now();
   for (let index = 0; index < envelope.count; index++) {
-    if (index > 0 && index % eventsPerLook === 0 && performance.now() - sliceStartedAt > SLICE_MS) {
+    if (index > 0 && index % untimed === 0 && performance.now() - sliceStartedAt > SLICE_MS) {
       await services.budget.turns.next();
       sliceStartedAt = performance.now();
     }
@@ -118,7 +118,7 @@ async function readBatch(
   return batch;
 }
 
-/** Stores all of them, or none. `bytes` are those of one. */
+/** Stores all batches or none. `bytes` is the size of each. */
 async function store(
   services: IngestServices,
   batches: readonly Batch[],
@@ -134,7 +134,7 @@ async function store(
   return taken;
 }
 
-/** The events of a request, and the key of the project that they are of. */
+/** The events of a request, and the key of their project. */
 export interface EventsOfProject {
   readonly key: ApiKey;
   readonly envelope: Envelope;
@@ -143,7 +143,7 @@ export interface EventsOfProject {
 /** A request whose body has been read. */
 export interface SentEvents {
   readonly exchange: Exchange<Principal | null>;
-  /** Once for each project, and with ids of its own there. */
+  /** One for each project that gets the events; their ids differ between projects. */
   readonly parts: readonly EventsOfProject[];
   readonly receivedAtMs: number;
   /** The visitor's user agent; null: the request does not state it. */
@@ -153,7 +153,7 @@ export interface SentEvents {
 }
 
 /**
- * Checks what the key allows; to be called once a request and key, before `takeEvents`. Throws
+ * Checks what the key allows. To be called once per request and key, before `takeEvents`. Throws
  * `origin_not_allowed` (403), `rate_limited` (429).
  */
 export function assertMaySend(
@@ -167,8 +167,8 @@ export function assertMaySend(
 }
 
 /**
- * Validates, enriches and stores the events of a request. Resolves after the transaction with the events
- * has committed, whichever projects they are of. Throws where the whole request cannot be stored (503).
+ * Validates, enriches and stores the events of a request, for all of its projects in one transaction. Resolves
+ * after the commit. Throws if the whole request cannot be stored (503).
  */
 export async function takeEvents(services: IngestServices, sent: SentEvents): Promise<Taken> {
   const { exchange, parts, bytes } = sent;
@@ -194,7 +194,7 @@ function arrivalOf(
     receivedAtMs,
     clockOffsetMs: clockOffset(envelope.sentAt, receivedAtMs),
     ip,
-    // A header may have 400 KB, and would be hashed for each event.
+    // Cut, as a header may have 400 KB, which would be hashed for each event.
     userAgent: sent.userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
     fromBackend: key.kind === "secret",
     ipStorage: key.projectIpStorage ?? ipStorage,
@@ -202,14 +202,14 @@ function arrivalOf(
 }
 
 /**
- * Delays the reply to a body that was refused because it holds too much. Inflating 10 KB that far takes
- * 0.6 ms: fifty clients that sent such bodies as fast as they were answered raised the p99 of the others
- * from 9 to 92 ms.
+ * Delays the reply to a body that was refused because it contains too much. Inflating 10 KB to that point takes
+ * 0.6 ms: fifty clients that sent such bodies as fast as they were answered raised the p99 of the others from 9
+ * to 92 ms.
  */
 export async function afterPause(
   reply: Promise<Response>,
-  look: { readonly isRefused: boolean },
+  inspection: { readonly isRefused: boolean },
   closing: AbortSignal,
 ): Promise<Response> {
-  return await reply.finally(() => look.isRefused ? pause(EXCESS_PAUSE_MS, closing) : null);
+  return await reply.finally(() => inspection.isRefused ? pause(EXCESS_PAUSE_MS, closing) : null);
 }

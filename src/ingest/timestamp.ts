@@ -15,7 +15,7 @@ const CALENDAR_CYCLE_YEARS = 400;
 const CALENDAR_CYCLE_MS = 146_097 * DAY_MS;
 
 const OFFSET = "(?:([zZ])|([+-])(\\d\\d)(?::?(\\d\\d))?)?";
-/** A year of six digits with its sign is how `Date.prototype.toISOString` writes those past 9999. */
+/** `Date.prototype.toISOString` writes years after 9999 with six digits and a sign. */
 const EXTENDED = new RegExp(
   `^(\\d{4}|\\+\\d{6})-(\\d\\d)-(\\d\\d)(?:[tT ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?${OFFSET})?$`,
 );
@@ -24,12 +24,12 @@ const BASIC = new RegExp(
 );
 
 /**
- * Returns the epoch milliseconds of a client's timestamp, or null if it is no time.
+ * Returns the epoch milliseconds of a client's timestamp, or null if it is not a time.
  *
  * A finite number is epoch milliseconds. A string is ISO 8601, extended or basic, down to any
  * fraction of a second (cut to the millisecond), with or without an offset: without one it is UTC.
  * `24:00` is the next midnight; a leap second is the last millisecond of its minute, since neither
- * JavaScript nor PostgreSQL has one. Before the year 1 or past what a Date holds: null.
+ * JavaScript nor PostgreSQL has one. Returns null before the year 1 and beyond the range of a Date.
  */
 export function parseTimestamp(value: unknown): number | null {
   if (typeof value === "number") return withinRange(Math.floor(value) + 0);
@@ -40,13 +40,13 @@ export function parseTimestamp(value: unknown): number | null {
   return parts === null ? null : withinRange(instantOf(parts));
 }
 
-/** The UTC day that was formatted last, as its times begin; most times are of one day. */
+/** The UTC day of the last formatted time, and the text that its times begin with; most times are of one day. */
 let recentDay = { text: "1970-01-01T", startMs: 0 };
-/** The time of that day that was parsed last, as `isoText` formats it; mostly it is formatted next. */
+/** The last parsed time of that day, as `isoText` formats it; mostly it is formatted next. */
 let recentTime = { text: "", ms: NaN };
 const DIGITS = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, "0"));
 
-/** `Date.prototype.toISOString` for whole milliseconds; within the day formatted last it takes a sixth of the time. */
+/** Does what `Date.prototype.toISOString` does, in a sixth of the time if the last time was of the same day. */
 export function isoText(ms: number): string {
   if (ms === recentTime.ms) return recentTime.text;
   const rest = ms - recentDay.startMs;
@@ -66,7 +66,7 @@ export function isoText(ms: number): string {
 const TIME_LENGTH = 13;
 const ZERO = 0x30;
 
-/** Parses a time of the day formatted last, as `isoText` formats it; null for any other text. */
+/** Parses a time of the last formatted day, as `isoText` formats it; null for any other text. */
 function readWithinDay(text: string): number | null {
   const at = recentDay.text.length;
   if (text === recentTime.text) return recentTime.ms;
@@ -131,8 +131,8 @@ function offsetMs(parts: RegExpExecArray): number {
 }
 
 /**
- * Returns how many milliseconds to add to a client's times: the receive time less `sentAt` where the
- * client's clock is more than five minutes off, else 0; also 0 where `sentAt` is absent or unreadable.
+ * Returns how many milliseconds to add to a client's times: the receive time minus `sentAt` if the client's
+ * clock is more than five minutes off, else 0; also 0 if `sentAt` is absent or unreadable.
  */
 export function clockOffset(sentAt: unknown, receivedAtMs: number): number {
   const sentAtMs = parseTimestamp(sentAt);
@@ -142,7 +142,7 @@ export function clockOffset(sentAt: unknown, receivedAtMs: number): number {
 }
 
 /**
- * Returns when an event happened, and how that was found. Times are epoch milliseconds; `offsetMs` comes
+ * Returns when an event happened, and where that time comes from. Times are epoch milliseconds; `offsetMs` comes
  * from `clockOffset`. An event without a time, or with one more than 24 hours ahead even after the
  * correction, gets the time of its receipt. Old times are kept.
  */

@@ -8,20 +8,20 @@ export interface Agent {
   readonly browser: string | null;
   readonly os: string | null;
   readonly device: Device | null;
-  /** Null where there was no user agent to judge. */
+  /** Null: there is no user agent. */
   readonly bot: boolean | null;
 }
 
 const NO_AGENT: Agent = Object.freeze({ browser: null, os: null, device: null, bot: null });
 
-/** The usual names, where bowser's differ. */
+/** The usual names of those that bowser names differently. */
 const BROWSER_NAMES: ReadonlyMap<string, string> = new Map([
   ["Microsoft Edge", "Edge"],
   ["Samsung Internet for Android", "Samsung Internet"],
 ]);
 const OS_NAMES: ReadonlyMap<string, string> = new Map([["WebOS", "webOS"]]);
 
-/** The names that bowser knows; for another browser it returns text of the client, which is not kept. */
+/** The names that bowser knows; for another browser it returns text of the client, which is discarded. */
 const BROWSERS_KNOWN = new Set(Object.values(Bowser.BROWSER_MAP));
 const SYSTEMS_KNOWN = new Set(Object.values(Bowser.OS_MAP));
 BROWSERS_KNOWN.delete("Generic");
@@ -29,7 +29,7 @@ BROWSERS_KNOWN.delete("Generic");
 /**
  * Creates a parser of user agents: it returns the names of browser and operating system, the class of
  * device, and whether it is a bot (headless browsers and HTTP libraries are). An empty user agent counts as
- * none. It never throws. Parsing takes about 10 µs, so recent results are cached.
+ * absent. It never throws. Parsing takes about 10 µs, so recent results are cached.
  */
 export function createAgentReader(): (userAgent: string | null) => Agent {
   const agents = new RecentCache<string, Agent>(USER_AGENTS_CACHED_MAX);

@@ -1,7 +1,7 @@
 /**
- * Reads a usual event without the schema: only known members of the right types, short enough that nothing
- * need be measured. It takes a sixth of the schema's time (a ninth of it in bodies that are large as a
- * whole), with the same result; all other events are left to the schema.
+ * Reads usual events without the schema: those with only known members of the right types, and so short that
+ * no size limit needs to be measured. It takes a sixth of the schema's time (a ninth in large bodies), with the
+ * same result. All other events are left to the schema.
  */
 import { UUID } from "../event_id.ts";
 import {
@@ -16,22 +16,22 @@ import { isMembers, type Members } from "../json_text.ts";
 import { type EventInput, inputOf } from "./event_input.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
-/** Bytes of one UTF-16 unit at most: a control character is written `\u0001`. */
+/** The most bytes that a UTF-16 unit takes: a control character is written `\u0001`. */
 const TEXT_GROWTH_MAX = 6;
-/** Quotes, a colon and a comma. */
+/** Two quotes, a colon and a comma. */
 const MARKS_BYTES = 4;
-/** The longest number is such as `-1.2345678901234567e-308`. */
+/** The length of the longest numbers, such as `-1.2345678901234567e-308`. */
 const NUMBER_BYTES_MAX = 24;
 
-/** What `JSON.parse` makes of a number that none of JavaScript's is as large as, such as `1e400`. */
+/** Whether a value is infinite: `JSON.parse` returns that for numbers above JavaScript's largest, such as `1e400`. */
 export function isInfinite(value: unknown): boolean {
   return value === Infinity || value === -Infinity;
 }
 
 /**
- * Returns an upper bound of the value's bytes as compact JSON in UTF-8, without serialising it; Infinity
- * where objects and arrays nest deeper than `levels` (the value itself is the first level), and where it holds
- * an infinite number, which JSON has no word for.
+ * Returns an upper bound of the value's bytes as compact JSON in UTF-8, without serialising it; Infinity if
+ * objects and arrays nest deeper than `levels` (the value itself is the first level), or if it contains an
+ * infinite number, which JSON cannot express.
  */
 export function jsonBytesAtMost(value: unknown, levels: number): number {
   if (typeof value === "string") return MARKS_BYTES + TEXT_GROWTH_MAX * value.length;
@@ -97,7 +97,7 @@ function isUsualMember(key: string, value: unknown): boolean {
   return key === "properties" ? isMembers(value) : key === "timestamp";
 }
 
-/** Reads the event if it is a usual one; null leaves it to the schema. Its texts must be storable. */
+/** Reads the event; null: it is not a usual one. Its texts must be storable. */
 export function readUsualEvent(event: Members): EventInput | null {
   let bytes = 0;
   for (const key in event) {
@@ -106,7 +106,7 @@ export function readUsualEvent(event: Members): EventInput | null {
     bytes += MARKS_BYTES + TEXT_GROWTH_MAX * key.length +
       jsonBytesAtMost(value, NESTING_LEVELS_MAX);
   }
-  // This is the limit of properties alone; the whole event may be larger, by the schema.
+  // A whole event may be larger than its properties; the schema reads such events.
   return bytes <= PROPERTIES_BYTES_MAX ? usualInput(event) : null;
 }
 

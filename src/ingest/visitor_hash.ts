@@ -6,14 +6,14 @@ export interface Visitor {
   readonly projectPublicId: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
-  /** UTC day whose salt keys the hash, `YYYY-MM-DD`. */
+  /** The UTC day whose salt is the key of the hash, `YYYY-MM-DD`. */
   readonly day: string;
 }
 
 export interface VisitorHasher {
   /**
-   * Returns 16 bytes as PostgreSQL's hex text: `\x` and 32 digits. At once for a visitor seen recently
-   * (below 1 µs), else as a promise, which fails as `saltFor` does.
+   * Returns 16 bytes as PostgreSQL's hex text: `\x` and 32 digits; for a recent visitor directly (in less than
+   * 1 µs), else as a promise, which fails as `saltFor` does.
    */
   hash(visitor: Visitor): Promise<string> | string;
 }
@@ -27,7 +27,7 @@ const utf8 = new TextEncoder();
 /**
  * Creates a hasher of visitors. The hash is the first 16 bytes of HMAC-SHA-256 over project, IP and user
  * agent, each after its length in bytes, so that no two visitors have the same message. The key is the
- * day's salt; keys are referenced by their salts alone, and are freed when `saltFor` evicts a salt.
+ * day's salt; keys are referenced only by their salts, and so are freed when `saltFor` evicts a salt.
  *
  * Web Crypto signs on another thread. Waking that thread takes the main one about 90 µs if it sleeps and 10
  * if it works, so signing begins for several visitors together: 8 at once take 16 µs each.
@@ -89,7 +89,7 @@ export function createVisitorHasher(
   };
 }
 
-/** Returns a key that is as unambiguous as the message: the user agent, which may hold anything, comes last. */
+/** Returns a key that is as unambiguous as the message: the user agent, which may contain anything, comes last. */
 function cacheKeyOf({ day, projectPublicId, ip, userAgent }: Visitor): string {
   const lengths = `${projectPublicId.length},${ip === null ? "-" : ip.length}`;
   return `${day}${lengths}:${projectPublicId}${ip ?? ""}${

@@ -3,7 +3,7 @@ import { DatabaseUnavailable, type Sql, StatementRefused } from "../db/sql.ts";
 import {
   FLUSH_BYTES_MAX,
   FLUSH_ROWS_MAX,
-  FLUSHES_LOOKED_THROUGH,
+  FLUSHES_CHECKED,
   QUEUED_BYTES_MAX,
   QUEUED_ROWS_MAX,
   RETRY_AFTER_S,
@@ -18,7 +18,7 @@ import {
 import { whenGathered } from "./when_gathered.ts";
 import type { EventRow } from "../store/event_row.ts";
 
-/** The result of one request's rows. */
+/** The result of storing a request's rows. */
 export interface Written {
   /** How many of them were stored before, or are twice in the request. */
   readonly duplicates: number;
@@ -26,7 +26,7 @@ export interface Written {
   readonly refused: ReadonlySet<string>;
 }
 
-/** One request's rows, waiting for a flush. */
+/** A request's rows, waiting for a flush. */
 interface Waiting {
   readonly rows: readonly EventRow[];
   readonly bytes: number;
@@ -38,27 +38,27 @@ interface WriterOptions {
   readonly flushesAtOnce: number;
   readonly queuedRowsMax?: number;
   readonly queuedBytesMax?: number;
-  /** The time after which a flush takes long; the default is FLUSH_BESIDE_MS. */
+  /** The time after which a flush counts as slow; the default is FLUSH_BESIDE_MS. */
   readonly besideMs?: number;
   /** Called after each flush that committed. */
   readonly observe: (flush: { rows: number; requests: number; seconds: number }) => void;
 }
 
 const NOTHING_REFUSED: ReadonlySet<string> = new Set();
-/** Classes of what rows can be to blame for: a value, a constraint, something that is too large. */
+/** SQLSTATE classes of errors that rows can cause: a value, a constraint, a program limit. */
 const ABOUT_ROWS = /^(22|23|54)/;
 /** undefined_table: the upgrade is done, and has dropped the table of earlier events. */
 const UNDEFINED_TABLE = "42P01";
-/** deadlock_detected and serialization_failure, too: the same insert succeeds when run again. */
+/** Also deadlock_detected and serialization_failure: the same insert succeeds when it is run again. */
 const TRANSIENT = new Set([UNDEFINED_TABLE, "40P01", "40001"]);
 const TRANSIENT_TRIES_MAX = 5;
 
-/** Undoes a trial insert. */
+/** Rolls back a trial insert. */
 class Undo extends Error {}
 
 /**
- * Stores rows by group commit: while a flush is under way, requests gather for the next one; each request
- * resolves when the flush with its rows has committed. Under little load no request waits.
+ * Stores rows by group commit: while a flush is running, requests gather for the next one; each request
+ * resolves when the flush with its rows has committed. Under low load no request waits.
  */
 export class Writer {
   readonly #sql: Sql;
@@ -70,17 +70,17 @@ export class Writer {
   /** Rows and bytes that wait or are being written. */
   #rows = 0;
   #bytes = 0;
-  /** Of these, those of the requests of each project that has any. */
-  readonly #held = new Map<number, { rows: number; bytes: number }>();
+  /** The same by project. */
+  readonly #byProject = new Map<number, { rows: number; bytes: number }>();
   #flushing = 0;
-  /** How many of the flushes under way take long. */
+  /** How many of the running flushes are slow. */
   #slow = 0;
   #waking = false;
   #idle: (() => void)[] = [];
-  /** Whether `earlier_events` of before an upgrade still exists; null: not known yet. */
+  /** Whether `earlier_events`, of an unfinished upgrade, still exists; null: not known yet. */
   #hasEarlier: boolean | null = null;
   /** How many of the next flushes are checked for events that were stored before. */
-  #lookedThrough = 0;
+  #flushesToCheck = 0;
 
   constructor(sql: Sql, options: WriterOptions) {
     this.#sql = sql;
@@ -99,9 +99,9 @@ export class Writer {
     return this.#rows >= this.#rowsMax || this.#bytes >= this.#bytesMax;
   }
 
-  /** Whether it is full for a project, which leaves a share of it to others. */
+  /** Whether it is full for a project, as each must leave a share of it to the others. */
   isFullFor(projectId: number): boolean {
-    const { rows = 0, bytes = 0 } = this.#held.get(projectId) ?? {};
+    const { rows = 0, bytes = 0 } = this.#byProject.get(projectId) ?? {};
     return this.full || rows > this.#rowsMax * QUEUED_BY_ONE_SHARE_MAX ||
       bytes > this.#bytesMax * QUEUED_BY_ONE_SHARE_MAX;
   }
@@ -111,23 +111,21 @@ export class Writer {
     return new Problem(
       "overloaded",
       "Too many events are waiting to be stored. Try again shortly.",
-      {
-        headers: { "Retry-After": String(RETRY_AFTER_S) },
-      },
+      { headers: { "Retry-After": String(RETRY_AFTER_S) } },
     );
   }
 
   /**
-   * Stores the rows of one request: all of them or none. Resolves after the commit.
-   * @param bytes about what the rows hold in memory
-   * Throws `overloaded` when the queue is full for the first row's project, DatabaseUnavailable when nothing could be stored
-   * (or when nobody knows: repeating the request is safe).
+   * Stores the rows of a request: all of them or none. Resolves after the commit.
+   * @param bytes about how much memory the rows take
+   * Throws `overloaded` if the queue is full for the first row's project, DatabaseUnavailable if nothing could be
+   * stored, or if that is unknown: repeating the request is safe.
    */
   write(rows: readonly EventRow[], bytes: number): Promise<Written> {
     const [first] = rows;
     if (first === undefined) return Promise.resolve({ duplicates: 0, refused: NOTHING_REFUSED });
     if (this.isFullFor(first.project_id)) return Promise.reject(Writer.overloaded());
-    this.#hold(first.project_id, rows.length, bytes);
+    this.#count(first.project_id, rows.length, bytes);
     this.#queuedRows += rows.length;
     return new Promise((resolve, reject) => {
       this.#queue.push({ rows, bytes, resolve, reject });
@@ -135,14 +133,14 @@ export class Writer {
     });
   }
 
-  /** Counts a request's rows and bytes, or with negative ones that they are settled. */
-  #hold(projectId: number, rows: number, bytes: number): void {
+  /** Adds a request's rows and bytes to those that wait; negative ones remove them again. */
+  #count(projectId: number, rows: number, bytes: number): void {
     this.#rows += rows;
     this.#bytes += bytes;
-    const held = this.#held.getOrInsertComputed(projectId, () => ({ rows: 0, bytes: 0 }));
-    held.rows += rows;
-    held.bytes += bytes;
-    if (held.rows === 0) this.#held.delete(projectId);
+    const own = this.#byProject.getOrInsertComputed(projectId, () => ({ rows: 0, bytes: 0 }));
+    own.rows += rows;
+    own.bytes += bytes;
+    if (own.rows === 0) this.#byProject.delete(projectId);
   }
 
   /** Resolves when all requests so far are settled. */
@@ -153,15 +151,15 @@ export class Writer {
   }
 
   /**
-   * Whether the requests that wait may be flushed. Beside a flush that is under way they have to be worth
-   * a statement of their own, unless that one takes long, as one that waits for a lock does.
+   * Whether the waiting requests may be flushed. While another flush is running, there must be enough rows for a
+   * statement, unless that flush is slow, such as one that waits for a lock.
    */
   #mayFlush(): boolean {
     if (this.#queue.length === 0 || this.#flushing >= this.#options.flushesAtOnce) return false;
     return this.#flushing === this.#slow || this.#queuedRows >= FLUSH_BESIDE_ROWS_MIN;
   }
 
-  /** Flushes what waits once the requests that are arriving have gathered. */
+  /** Flushes the waiting requests once those that are arriving have gathered. */
   #pumpSoon(): void {
     if (this.#waking || !this.#mayFlush()) return;
     this.#waking = true;
@@ -184,15 +182,15 @@ export class Writer {
       clearTimeout(timer);
       if (isSlow) this.#slow--;
       this.#flushing--;
-      for (const { rows, bytes } of group) this.#hold(rows[0]!.project_id, -rows.length, -bytes);
+      for (const { rows, bytes } of group) this.#count(rows[0]!.project_id, -rows.length, -bytes);
       this.#pumpSoon();
       if (this.#flushing === 0) this.#idle.splice(0).forEach((wake) => wake());
     });
   }
 
   /**
-   * Takes whole requests from the head of the queue, up to FLUSH_ROWS_MAX rows and FLUSH_BYTES_MAX bytes,
-   * but at least one: small requests do not wait for a large one behind them.
+   * Takes whole requests from the head of the queue, up to FLUSH_ROWS_MAX rows and FLUSH_BYTES_MAX bytes, but at
+   * least one. A large request that does not fit is left to the next flush, so that small ones do not wait for it.
    */
   #take(): Waiting[] {
     let rows = 0;
@@ -229,7 +227,7 @@ export class Writer {
     }
   }
 
-  /** @returns the keys that were stored before; null: every event is new and there once */
+  /** @returns the keys that were stored before; null: every event is new and occurs once */
   #insert(gathered: Gathered): Promise<Set<string> | null> {
     return untilStored(async () => {
       const besideEarlier = this.#hasEarlier ??= await hasEarlierEvents(this.#sql);
@@ -243,12 +241,12 @@ export class Writer {
   }
 
   /**
-   * Stores a flush as new events, each of them once, as most are: that saves a quarter of the database's
-   * work, and no id is checked here. If that fails, this flush is checked for known and repeated events, and
-   * so are the next ones, since replays seldom come alone.
+   * Stores a flush as if all of its events were new, as most are: that saves a quarter of the database's work, and
+   * checking ids here. If that fails, this flush is checked for known and repeated events, and so are the next
+   * ones, since replays seldom come alone.
    */
   async #insertOnce(gathered: Gathered, besideEarlier: boolean): Promise<Set<string> | null> {
-    if (this.#lookedThrough === 0 && !besideEarlier) {
+    if (this.#flushesToCheck === 0 && !besideEarlier) {
       try {
         await insertNewEvents(this.#sql, gathered.rows);
         return null;
@@ -258,9 +256,9 @@ export class Writer {
     }
     const { rows } = gathered.distinct;
     const known = await insertEvents(this.#sql, rows, besideEarlier);
-    this.#lookedThrough = known.size > 0 || rows.length < gathered.rows.length
-      ? FLUSHES_LOOKED_THROUGH
-      : Math.max(0, this.#lookedThrough - 1);
+    this.#flushesToCheck = known.size > 0 || rows.length < gathered.rows.length
+      ? FLUSHES_CHECKED
+      : Math.max(0, this.#flushesToCheck - 1);
     return known;
   }
 
@@ -280,7 +278,7 @@ export class Writer {
     }
   }
 
-  /** Finds the refused rows of one request by trial, and stores the others in one commit. */
+  /** Finds the refused rows of a request by trial inserts, and stores the others in one commit. */
   async #writeWithoutRefused(waiting: Waiting): Promise<Written> {
     const { rows } = new Gathered([waiting]).distinct;
     const refused = new Set<string>();
@@ -319,9 +317,9 @@ export class Writer {
 }
 
 /**
- * Runs an insert, again where the database aborts it in passing. Throws StatementRefused where rows can be to
- * blame. Whatever else the database refuses it for (a privilege, the schema, its time) is DatabaseUnavailable:
- * the same rows are stored once that is mended.
+ * Runs an insert, and repeats it after a transient error. Throws StatementRefused for errors that rows can cause.
+ * All other refusals (a privilege, the schema, a time limit) are thrown as DatabaseUnavailable: the same rows can
+ * be stored once the cause is fixed.
  */
 async function untilStored<T>(insert: () => Promise<T>): Promise<T> {
   for (let attempt = 1;; attempt++) {
@@ -338,9 +336,9 @@ async function untilStored<T>(insert: () => Promise<T>): Promise<T> {
 }
 
 interface Distinct {
-  /** Each event once, as it came first, in the order of arrival. */
+  /** The first occurrence of each event, in the order of arrival. */
   readonly rows: readonly EventRow[];
-  /** Per request, its rows that are not in the flush before them. */
+  /** By request: its rows that are first occurrences. */
   readonly own: readonly (readonly EventRow[])[];
 }
 
@@ -356,7 +354,7 @@ class Gathered {
     this.rows = group.flatMap(({ rows }) => rows);
   }
 
-  /** Found only when asked for, since ids seldom repeat: checking one takes 1 µs of the 33 of an event. */
+  /** Computed only when needed, since ids seldom repeat: checking one takes 1 µs of the 33 per event. */
   get distinct(): Distinct {
     return this.#distinct ??= distinct(this.#group);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { BodyLook, readEnvelope, readInParts } from "../../src/ingest/envelope.ts";
+import { BodyInspection, readEnvelope, readInParts } from "../../src/ingest/envelope.ts";
 import { EnvelopeScan } from "../../src/ingest/envelope_scan.ts";
 import {
   BODY_CONTAINERS_MAX,
@@ -147,15 +147,15 @@ Deno.test("envelope: what a body may hold is counted, on both sides of each limi
 /** Why a body is refused that comes in parts of so many bytes, or how many events it has. */
 function lookedAt(text: string, isSenderKnown: boolean, partBytes: number): string | number {
   const bytes = UTF8.encode(text);
-  const look = new BodyLook(isSenderKnown);
+  const inspection = new BodyInspection(isSenderKnown);
   try {
     for (let at = 0; at < bytes.length; at += partBytes) {
-      look.push(bytes.subarray(at, at + partBytes));
+      inspection.push(bytes.subarray(at, at + partBytes));
     }
-    return look.read(bytes).count;
+    return inspection.read(bytes).count;
   } catch (error) {
     assert.ok(error instanceof Problem);
-    assert.equal(look.isRefused, error.status === 413);
+    assert.equal(inspection.isRefused, error.status === 413);
     return error.code;
   }
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { suspicionOf } from "../../src/ingest/event_schema.ts";
 import { IMPORT_EVENT_BYTES_MAX } from "../../src/ingest/import_limits.ts";
 import { enricher } from "../../src/ingest/pipeline.ts";
-import { readLine } from "../../src/ingest/told_event.ts";
+import { readLine } from "../../src/ingest/imported_event.ts";
 import { createAgentReader } from "../../src/ingest/user_agent.ts";
 import { createVisitorHasher } from "../../src/ingest/visitor_hash.ts";
 import { parseJson } from "../../src/json_text.ts";
@@ -41,10 +41,10 @@ const ARRIVAL = {
 /** The row that an import makes of a line. */
 async function imported(line: string): Promise<EventRow> {
   const enriching = enricher(ARRIVAL, TOOLS);
-  const { input, told } = readLine(parseJson(line), suspicionOf(line), ARRIVAL.receivedAtMs);
+  const { input, stated } = readLine(parseJson(line), suspicionOf(line), ARRIVAL.receivedAtMs);
   const row = enriching.rowOf(input);
   await enriching.complete();
-  return Object.assign(row, told);
+  return Object.assign(row, stated);
 }
 
 function assertSame(found: EventRow, row: EventRow): void {
@@ -89,16 +89,16 @@ const lineOf = (members: Record<string, unknown>) =>
   JSON.stringify({ eventId: ID, name: "x", ...members });
 
 Deno.test("a line tells what it tells: the rest is made of its context, or is not known", async () => {
-  const told = await imported(lineOf({ server: SERVER, timestamp: "2026-11-01T00:00:00Z" }));
-  const { ip, located, country, region, city, browser, os, device, bot } = told;
+  const row = await imported(lineOf({ server: SERVER, timestamp: "2026-11-01T00:00:00Z" }));
+  const { ip, located, country, region, city, browser, os, device, bot } = row;
   assert.deepEqual({ ip, located, country, region, city, browser, os, device, bot }, {
     ...{ ip: "203.0.113.9", located: true, country: "DE", region: "Berlin", city: null },
     ...{ browser: "Chrome", os: "Linux", device: "t", bot: true },
   });
-  assert.equal(told.visitor_hash, "\\x000102030405060708090a0b0c0d0e0f");
-  assert.equal(told.received_at, SERVER.ingestedAt);
-  assert.equal(told.clock, "c");
-  assert.equal(told.in_session, true);
+  assert.equal(row.visitor_hash, "\\x000102030405060708090a0b0c0d0e0f");
+  assert.equal(row.received_at, SERVER.ingestedAt);
+  assert.equal(row.clock, "c");
+  assert.equal(row.in_session, true);
 
   const context = { ip: "8.8.8.8", userAgent: "Googlebot/2.1" };
   const half = await imported(lineOf({ server: { browser: "Mine" }, context }));
@@ -140,7 +140,7 @@ Deno.test("an export of an earlier version is taken as it stands too", async () 
   assert.equal(row.extra, null);
 });
 
-Deno.test("what a line tells is checked, and told by its place", () => {
+Deno.test("what a line states is checked, and mistakes are named by their place", () => {
   const refused = (members: Record<string, unknown>, code: string, field: string) =>
     assert.throws(
       () => {
@@ -177,9 +177,9 @@ Deno.test("what a line tells is checked, and told by its place", () => {
 Deno.test("an event may be larger than a client's by what an export adds, and no larger", () => {
   const event = { eventId: ID, name: "x", own: "" };
   const room = IMPORT_EVENT_BYTES_MAX - JSON.stringify(event).length;
-  const told = (own: string) => readLine({ ...event, own, server: SERVER }, PLAIN, 0);
-  assert.equal(told("o".repeat(room)).input.extra?.own, "o".repeat(room));
-  assert.throws(() => told("o".repeat(room + 1)), { code: "event_too_large" });
+  const read = (own: string) => readLine({ ...event, own, server: SERVER }, PLAIN, 0);
+  assert.equal(read("o".repeat(room)).input.extra?.own, "o".repeat(room));
+  assert.throws(() => read("o".repeat(room + 1)), { code: "event_too_large" });
   const extra = (length: number) => ({ own: "o".repeat(length - '{"own":""}'.length) });
   const beside = (length: number) =>
     readLine({ eventId: ID, extra: extra(length), server: SERVER }, PLAIN, 0);

@@ -12,7 +12,7 @@ import {
 import type { EventRow } from "../../src/store/event_row.ts";
 import { Writer } from "../../src/ingest/writer.ts";
 import { FLUSH_BESIDE_ROWS_MIN } from "../../src/ingest/ingest_limits.ts";
-import { FLUSH_BYTES_MAX, FLUSHES_LOOKED_THROUGH } from "../../src/limits.ts";
+import { FLUSH_BYTES_MAX, FLUSHES_CHECKED } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects, storedNames, storedRows } from "../support/event_rows.ts";
@@ -316,10 +316,10 @@ Deno.test("Writer: after a replay it looks for others for so many flushes, then 
   };
   const { writer } = newWriter(fakeSql({ query: query as Sql["query"] }));
   assert.equal((await writer.write([replay], 1)).duplicates, 1);
-  for (let i = 0; i < FLUSHES_LOOKED_THROUGH + 2; i++) await writer.write([newRow()], 1);
+  for (let i = 0; i < FLUSHES_CHECKED + 2; i++) await writer.write([newRow()], 1);
   assert.deepEqual(ways, [
     "new",
-    ...Array.from({ length: FLUSHES_LOOKED_THROUGH + 1 }, () => "looks"),
+    ...Array.from({ length: FLUSHES_CHECKED + 1 }, () => "looks"),
     "new",
     "new",
   ]);
