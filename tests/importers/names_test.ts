@@ -122,6 +122,10 @@ Deno.test("times that clocks in a zone showed, across its changes", () => {
   assert.equal(instantOf(5, null), 5);
 });
 
+Deno.test("a time beyond all dates stays as it is, for the server to refuse its row", () => {
+  for (const ms of [1e16, -1e16, 8.64e15]) assert.equal(instantOf(ms, "Pacific/Apia"), ms);
+});
+
 Deno.test("importers: events are called as they were, whatever the name", () => {
   const ids = { fromRow: () => "id", fromTheirs: () => "id" };
   const nameOf = (mapped: readonly unknown[]) =>
