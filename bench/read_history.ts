@@ -268,7 +268,7 @@ async function storeRows(sql: Database, rows: readonly EventRow[]): Promise<void
 function createReport(label: string, total: number) {
   const terminal = processTerminal();
   const startedAt = performance.now();
-  const bar = createProgress(terminal, label, total, () => performance.now());
+  const bar = createProgress({ terminal, json: false }, label, total, () => performance.now());
   let tenths = 0;
   const seconds = () => (performance.now() - startedAt) / 1000;
   const line = (done: number) =>

@@ -35,7 +35,7 @@ async function copy(
   let head: ArchiveHead | null = null;
   let manifest: ArchiveManifest | null = null;
   let [events, bytes] = [0, 0];
-  let progress = createProgress(print.terminal, "Archiving", null, now);
+  let progress = createProgress(print, "Archiving", null, now);
   const whole = createHash("sha256");
   const told = async function* () {
     for await (const chunk of untilBroken(body, signal, "The archive")) {
@@ -47,15 +47,15 @@ async function copy(
     for await (const frame of readFrames(told())) {
       if (frame.kind === "head") {
         head = jsonOf<ArchiveHead>(frame);
-        progress = createProgress(print.terminal, "Archiving", head.events, now);
+        progress = createProgress(print, "Archiving", head.events, now);
       } else if (frame.kind === "events") events += eventsOf(frame).events;
       else if (frame.kind === "manifest") manifest = jsonOf<ArchiveManifest>(frame);
       if (frame.kind !== "manifest") whole.update(frame.bytes);
       await file.write(frame.bytes);
-      if (!print.json) progress.update(events, `${(bytes / 1e6).toFixed(1)} MB`);
+      progress.update(events, `${(bytes / 1e6).toFixed(1)} MB`);
     }
   } finally {
-    if (!print.json) progress.end();
+    progress.end();
   }
   if (manifest!.sha256 !== whole.digest("hex")) {
     throw new ArchiveRefused("The server's archive does not add up. Try again.");

@@ -69,7 +69,7 @@ export async function checkArchive(call: Call, path: string): Promise<CheckedArc
   const { print, now, signal } = call;
   const { file, size } = await openNamed(path);
   file.close();
-  const progress = createProgress(print.terminal, "Checking", size, now);
+  const progress = createProgress(print, "Checking", size, now);
   const whole = createHash("sha256");
   const counted = new Counted();
   let head: ArchiveHead | null = null;
@@ -82,10 +82,10 @@ export async function checkArchive(call: Call, path: string): Promise<CheckedArc
       else whole.update(frame.bytes);
       counted.add(frame);
       at = frame.at;
-      if (!print.json) progress.update(frame.at, `${(frame.at / 1e6).toFixed(1)} MB`);
+      progress.update(frame.at, `${(frame.at / 1e6).toFixed(1)} MB`);
     }
   } finally {
-    if (!print.json) progress.end();
+    progress.end();
   }
   if (manifest!.sha256 !== whole.digest("hex") || !counted.agrees(manifest!)) {
     throw new ArchiveRefused(

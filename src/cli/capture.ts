@@ -33,18 +33,18 @@ export interface JobReply {
 export async function awaitJob(call: Call, connection: Connection, queued: Job): Promise<Job> {
   const { print, now, signal } = call;
   const total = queued.captures.length;
-  const progress = createProgress(print.terminal, "Capturing", total, now);
+  const progress = createProgress(print, "Capturing", total, now);
   try {
     for (let job = queued;;) {
       const done = job.captures.filter(({ status }) => status !== PENDING).length;
-      if (!print.json) progress.update(done, `${done} of ${total}`);
+      progress.update(done, `${done} of ${total}`);
       if (job.status === "done") return job;
       await pause(POLL_MS, signal);
       signal.throwIfAborted();
       job = (await callApi<JobReply>(connection, "GET", `${JOBS_PATH}/${job.id}`)).job;
     }
   } finally {
-    if (!print.json) progress.end();
+    progress.end();
   }
 }
 

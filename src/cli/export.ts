@@ -4,7 +4,7 @@ import type { BotChoice } from "../query/selection.ts";
 import { readRange } from "../query/range.ts";
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
 import { CSV_HEAD, csvLines } from "../event_file/event_columns.ts";
-import { EventLines } from "../event_file/event_lines.ts";
+import { EventLines, newlinesIn } from "../event_file/event_lines.ts";
 import { ParquetFile } from "../event_file/parquet_file.ts";
 import {
   callApi,
@@ -16,13 +16,12 @@ import {
   type ShownProject,
   withConnection,
 } from "./connection.ts";
-import { createProgress, type Progress } from "./progress.ts";
+import { createProgress, type Progress, SILENT } from "./progress.ts";
 import { storedLines, unreadableBlocks } from "./stored_lines.ts";
 import { printable } from "./terminal.ts";
 import { outputPath, WholeFile } from "./whole_file.ts";
 import { counted } from "../number_words.ts";
 
-const NEWLINE = 10;
 const FAILED = 1;
 const BOTS: readonly string[] = ["include", "exclude", "only"] satisfies BotChoice[];
 const WITHOUT_DAMAGED = "footfall export --skip-damaged";
@@ -109,13 +108,6 @@ function choiceOf(call: Call): Record<string, string> {
   return { bots, ...filters === null ? {} : { filters } };
 }
 
-/** Returns the number of line ends in a piece of NDJSON. */
-function linesIn(chunk: Uint8Array): number {
-  let lines = 0;
-  for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++;
-  return lines;
-}
-
 /** The outcome of an export. */
 interface Copied {
   readonly events: number;
@@ -141,7 +133,7 @@ async function copySpan(
   let events = 0;
   for await (const chunk of wholly(reply.body, signal, () => events)) {
     await write(chunk);
-    events += linesIn(chunk);
+    events += newlinesIn(chunk);
   }
   return { events, damaged: [] };
 }
@@ -169,7 +161,7 @@ async function copyReadable(
     const next = await lines.next();
     if (next.done) return { events, damaged: next.value };
     await write(next.value);
-    events += linesIn(next.value);
+    events += newlinesIn(next.value);
   }
 }
 
@@ -256,11 +248,10 @@ async function exportEvents(call: Call): Promise<number> {
   spanOf(call);
   choiceOf(call);
   const format = await formatOf(call)();
-  const showBar = output !== null || !print.terminal.outIsTerminal;
-  const silent: Progress = { update: () => {}, end: () => {} };
-  const progress = showBar && !print.json
-    ? createProgress(print.terminal, "Exporting", null, call.now)
-    : silent;
+  // Not between events that are printed on the terminal.
+  const progress = output === null && print.terminal.outIsTerminal
+    ? SILENT
+    : createProgress(print, "Exporting", null, call.now);
   await using file = output === null ? null : await WholeFile.open(output);
   try {
     const { events, damaged } = await copyAll(call, progress, format, async (bytes) => {

@@ -32,12 +32,12 @@ export async function storedFigures(
       for (const line of lines.map((line) => JSON.parse(line) as FiguresLine)) {
         if ("figures" in line) return line;
         if ("failure" in line) throw new ArchiveRefused(line.failure);
-        progress ??= createProgress(print.terminal, "Comparing", line.of, now);
-        if (!print.json) progress.update(line.events, counted(line.events, "event"));
+        progress ??= createProgress(print, "Comparing", line.of, now);
+        progress.update(line.events, counted(line.events, "event"));
       }
     }
   } finally {
-    if (!print.json) progress?.end();
+    progress?.end();
   }
   throw new Error("The server did not come to an end with its figures. Try again.");
 }

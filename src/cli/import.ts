@@ -4,7 +4,7 @@ import { importLines, type ImportSum, NOTHING_IMPORTED, type RefusedLine } from 
 import { ImportPlace } from "./import_place.ts";
 import { importOf, PRODUCTS } from "./import_sources.ts";
 import { createImportProgress, type ImportProgress } from "./import_progress.ts";
-import { linesBehind, type OpenFile, openFile, UnreadableFile } from "./line_file.ts";
+import { linesAfter, type OpenFile, openFile, UnreadableFile } from "./line_file.ts";
 import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import { IMPORTED_SOURCES } from "../imported/imported_sums.ts";
 import { printable } from "./terminal.ts";
@@ -69,7 +69,7 @@ async function dryRun(call: Call, { file, word, progress }: Running): Promise<Re
   // Loaded here because only a check needs it.
   const { checkLines } = await import("./line_check.ts");
   const sum = await checkLines(
-    linesBehind(file, NOTHING_IMPORTED),
+    linesAfter(file, NOTHING_IMPORTED),
     { refused, settled },
     call.now(),
   );
@@ -111,7 +111,7 @@ async function sendAll(call: Call, { file, word, progress }: Running): Promise<R
       before,
     };
     try {
-      const sum = await importLines(target, linesBehind(file, before), { refused, settled });
+      const sum = await importLines(target, linesAfter(file, before), { refused, settled });
       await place?.remove();
       const wentOnBehind = before.number === 0 ? null : before.number;
       return { ...sum, refusals: shown, isDryRun: false, wentOnBehind };

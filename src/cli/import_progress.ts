@@ -21,13 +21,12 @@ export function timeText(seconds: number): string {
 
 /** Makes a bar with the rate and the remaining time; shows nothing without a terminal or with `--json`. */
 export function createImportProgress(
-  { terminal, json }: Printer,
+  print: Pick<Printer, "terminal" | "json">,
   label: string,
   size: number | null,
   now: () => number,
 ): ImportProgress {
-  if (json) return { update: () => {}, end: () => {} };
-  const bar = createProgress(terminal, label, size, now);
+  const bar = createProgress(print, label, size, now);
   const startedAt = now();
   let firstBytes: number | null = null;
   return {

@@ -40,12 +40,12 @@ async function readSums(
 ) {
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const { print, now, signal } = call;
-  const progress = createProgress(print.terminal, "Reading", total, now);
+  const progress = createProgress(print, "Reading", total, now);
   let bytes = 0;
   const plain = await allPlainFiles(files, (read) => {
     signal.throwIfAborted();
     bytes += read;
-    if (!print.json) progress.update(bytes, `${Math.round(bytes / 1e6)} MB`);
+    progress.update(bytes, `${Math.round(bytes / 1e6)} MB`);
   });
   const sums = new GatheredSums();
   const refusals: RefusedRow[] = [];
@@ -63,7 +63,7 @@ async function readSums(
   try {
     for await (const file of source.read(plain, { sums, siteHost, refuse })) found.push(file);
   } finally {
-    if (!print.json) progress.end();
+    progress.end();
   }
   return { files: found, sums, refused, refusals };
 }
@@ -96,7 +96,7 @@ async function send(
 ): Promise<StoredSums> {
   const { print, now, signal } = call;
   const total = sums.dayCount;
-  const progress = createProgress(print.terminal, dryRun ? "Comparing" : "Importing", total, now);
+  const progress = createProgress(print, dryRun ? "Comparing" : "Importing", total, now);
   const stored = { added: 0, replaced: 0, unchanged: 0 };
   let sent = 0;
   try {
@@ -107,10 +107,10 @@ async function send(
       stored.replaced += reply.replaced;
       stored.unchanged += reply.unchanged;
       sent += days.length;
-      if (!print.json) progress.update(sent, counted(sent, "day"));
+      progress.update(sent, counted(sent, "day"));
     }
   } catch (error) {
-    if (!print.json) progress.end();
+    progress.end();
     if (!dryRun) {
       const stored = `${grouped(sent)} of ${counted(total, "sum")} of days stored`;
       print.remark(
@@ -120,7 +120,7 @@ async function send(
     }
     throw error;
   } finally {
-    if (!print.json) progress.end();
+    progress.end();
   }
   return stored;
 }

@@ -1,4 +1,5 @@
 import { CUT_OFF, unpackedGzip, unpackedZstd } from "../event_file/unpacked_stream.ts";
+import { joined, peeked, tallied } from "../importers/input_file.ts";
 import { IMPORT_LINE_BYTES_MAX } from "../ingest/import_limits.ts";
 import type { ImportLine } from "./import_lines.ts";
 
@@ -27,47 +28,31 @@ export interface OpenFile {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-async function* chunksOf(file: Deno.FsFile, read: (bytes: number) => void) {
+async function* chunksOf(file: Deno.FsFile) {
   using open = file;
   for (;;) {
     // Each read needs a new buffer, because lines are views into it.
     const chunk = new Uint8Array(READ_BYTES);
     const length = await open.read(chunk);
     if (length === null) return;
-    read(length);
     yield chunk.subarray(0, length);
-  }
-}
-
-async function* counted(chunks: AsyncIterable<Uint8Array>, read: (bytes: number) => void) {
-  for await (const chunk of chunks) {
-    read(chunk.length);
-    yield chunk;
   }
 }
 
 /** Opens a file, or standard input for `-`. Throws UnreadableFile. */
 export async function openFile(name: string): Promise<OpenFile> {
-  if (name === "-") {
-    const opened: OpenFile = {
-      name: "standard input",
-      size: null,
-      bytesRead: 0,
-      chunks: counted(Deno.stdin.readable, (bytes) => opened.bytesRead += bytes),
-    };
-    return opened;
-  }
-  const { file, size } = await openNamed(name);
+  const named = name === "-" ? null : await openNamed(name);
+  const chunks = named === null ? Deno.stdin.readable : chunksOf(named.file);
   const opened: OpenFile = {
-    name,
-    size,
+    name: named === null ? "standard input" : name,
+    size: named?.size ?? null,
     bytesRead: 0,
-    chunks: chunksOf(file, (bytes) => opened.bytesRead += bytes),
+    chunks: tallied(chunks, (bytes) => opened.bytesRead += bytes),
   };
   return opened;
 }
 
-/** Opens a file and returns its size, null if it is no plain file. Throws UnreadableFile. */
+/** Opens a file. `size` is null if it is not a regular file, such as a pipe. Throws UnreadableFile. */
 export async function openNamed(
   name: string,
 ): Promise<{ readonly file: Deno.FsFile; readonly size: number | null }> {
@@ -86,22 +71,12 @@ export async function openNamed(
   }
 }
 
-interface Packing {
-  readonly name: string;
-  readonly begin: readonly number[];
-  readonly contents: (packed: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-}
-
-const PACKINGS: readonly Packing[] = [
-  {
-    name: "gzip",
-    begin: [0x1f, 0x8b],
-    contents: unpackedGzip,
-  },
+const PACKINGS = [
+  { name: "gzip", begin: [0x1f, 0x8b], contents: unpackedGzip },
   { name: "zstd", begin: [0x28, 0xb5, 0x2f, 0xfd], contents: unpackedZstd },
 ];
 
-/** Kinds of files that hold no lines of events, by their first bytes, with advice. */
+/** Kinds of files that do not hold lines of events, by their first bytes, with advice. */
 const OTHER_KINDS: readonly { readonly begin: readonly number[]; readonly advice: string }[] = [
   { begin: [0x50, 0x4b, 0x03, 0x04], advice: "is a zip archive: unpack it first." },
   {
@@ -117,25 +92,7 @@ const BEGIN_BYTES = 4;
 const startsWith = (bytes: Uint8Array, begin: readonly number[]): boolean =>
   bytes.length >= begin.length && begin.every((byte, i) => bytes[i] === byte);
 
-/** Returns the same bytes, and as much of their beginning as tells the kind of file. */
-async function begun(chunks: AsyncIterable<Uint8Array>) {
-  const rest = chunks[Symbol.asyncIterator]();
-  const first: Uint8Array[] = [];
-  let head = new Uint8Array();
-  while (head.length < BEGIN_BYTES) {
-    const { done, value } = await rest.next();
-    if (done) break;
-    first.push(value);
-    head = Uint8Array.from([...head, ...value.subarray(0, BEGIN_BYTES)]);
-  }
-  async function* all() {
-    yield* first;
-    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-  }
-  return { head, all: all() };
-}
-
-/** Unpacks the bytes. Throws UnreadableFile, which tells how far the file can be read. */
+/** Yields unpacked bytes. The UnreadableFile that it throws says how far the file can be read. */
 async function* unpacked(
   name: string,
   kind: string,
@@ -158,16 +115,16 @@ async function* unpacked(
 
 /** Yields the content of the file, unpacked if its first bytes are those of gzip or zstd. */
 async function* plainChunks({ name, chunks }: OpenFile): AsyncGenerator<Uint8Array> {
-  const { head, all } = await begun(chunks);
+  const { head, bytes } = await peeked(chunks, BEGIN_BYTES);
   for (const { begin, advice } of OTHER_KINDS) {
     if (startsWith(head, begin)) throw new UnreadableFile(`${name} ${advice}`);
   }
   const packing = PACKINGS.find(({ begin }) => startsWith(head, begin));
-  if (packing === undefined) yield* all;
-  else yield* unpacked(name, packing.name, packing.contents(all));
+  if (packing === undefined) yield* bytes;
+  else yield* unpacked(name, packing.name, packing.contents(bytes));
 }
 
-/** A line whose end was not read yet. Bytes beyond the longest valid line are counted and not kept. */
+/** A line whose end has not been read yet. A line that is too long is counted, and only its beginning kept. */
 class OpenLine {
   #pieces: Uint8Array[] = [];
   #kept = 0;
@@ -182,16 +139,8 @@ class OpenLine {
   }
 
   take(): Uint8Array {
-    const [first = new Uint8Array()] = this.#pieces;
-    let all = first;
-    if (this.#pieces.length > 1) {
-      all = new Uint8Array(this.#kept);
-      let at = 0;
-      for (const piece of this.#pieces) {
-        all.set(piece, at);
-        at += piece.length;
-      }
-    }
+    const [first, ...others] = this.#pieces;
+    const all = first !== undefined && others.length === 0 ? first : joined(this.#pieces);
     this.#pieces = [];
     this.#kept = 0;
     this.bytes = 0;
@@ -253,15 +202,15 @@ class LineCutter {
 }
 
 /**
- * Yields the lines of a file behind a place in its content, in batches. Memory stays bounded however long a
+ * Yields the lines of a file after a position in its content, in batches. Memory stays bounded however long a
  * line is. Throws UnreadableFile.
  */
-export async function* linesBehind(
+export async function* linesAfter(
   file: OpenFile,
-  place: Pick<ImportLine, "number" | "end">,
+  position: Pick<ImportLine, "number" | "end">,
 ): AsyncGenerator<ImportLine[]> {
-  const cutter = new LineCutter(place);
-  let left = place.end;
+  const cutter = new LineCutter(position);
+  let left = position.end;
   for await (const chunk of plainChunks(file)) {
     const skipped = Math.min(left, chunk.length);
     left -= skipped;

@@ -77,7 +77,7 @@ class Move {
   async #copy(query: Record<string, string>, label: string): Promise<ArchiveManifest> {
     const { print, now, signal } = this.call;
     let manifest: ArchiveManifest | null = null;
-    let progress = createProgress(print.terminal, label, null, now);
+    let progress = createProgress(print, label, null, now);
     let events = 0;
     const projects = await targetProjects(this.target);
     const inOrder = async function* (frames: AsyncIterable<Frame>, target: Database) {
@@ -87,7 +87,7 @@ class Move {
         else if (frame.kind === "manifest") manifest = jsonOf<ArchiveManifest>(frame);
         else if (frame.kind === "head") {
           const { events } = jsonOf<ArchiveHead>(frame);
-          progress = createProgress(print.terminal, label, events === 0 ? null : events, now);
+          progress = createProgress(print, label, events === 0 ? null : events, now);
         } else {
           const rows = rowsOf(frame);
           await copyRows(target, rows);
@@ -104,11 +104,11 @@ class Move {
           const { project, block, events: own } = eventsOf(frame);
           await restoreEvents(this.target, projects.get(project)!, block);
           events += own;
-          if (!print.json) progress.update(events, counted(events, "event"));
+          progress.update(events, counted(events, "event"));
         },
       );
     } finally {
-      if (!print.json) progress.end();
+      progress.end();
     }
     return manifest!;
   }
@@ -154,11 +154,11 @@ class Move {
         signal.throwIfAborted();
         if ("figures" in line) return isAllSame(line.figures, this.#sums.figures);
         if ("failure" in line) throw new Error(`At the target: ${line.failure}`);
-        progress ??= createProgress(print.terminal, "Comparing", line.of, now);
-        if (!print.json) progress.update(line.events, counted(line.events, "event"));
+        progress ??= createProgress(print, "Comparing", line.of, now);
+        progress.update(line.events, counted(line.events, "event"));
       }
     } finally {
-      if (!print.json) progress?.end();
+      progress?.end();
     }
     return false;
   }

@@ -1,4 +1,4 @@
-import type { Terminal } from "./terminal.ts";
+import type { Printer } from "./command.ts";
 
 /** Shows the progress of a long command. */
 export interface Progress {
@@ -13,7 +13,8 @@ const BAR_CELLS_MIN = 5;
 const BAR_CELLS_MAX = 30;
 /** The characters besides the bar, the label and the note: blanks, and `100 %`. */
 const BESIDE_LENGTH = 12;
-const SILENT: Progress = { update: () => {}, end: () => {} };
+/** Shows nothing. */
+export const SILENT: Progress = { update: () => {}, end: () => {} };
 
 function bar(done: number, total: number, room: number): string {
   const cells = Math.min(BAR_CELLS_MAX, Math.max(BAR_CELLS_MIN, room));
@@ -23,16 +24,17 @@ function bar(done: number, total: number, room: number): string {
 }
 
 /**
- * Makes a bar on standard error, redrawn at most ten times a second; it shows nothing without a terminal.
+ * Makes a bar on standard error, redrawn at most ten times a second; it shows nothing with `--json`, and
+ * nothing without a terminal.
  * @param total null: unknown, and only the note is shown
  */
 export function createProgress(
-  terminal: Terminal,
+  { terminal, json }: Pick<Printer, "terminal" | "json">,
   label: string,
   total: number | null,
   now: () => number,
 ): Progress {
-  if (!terminal.errorIsTerminal) return SILENT;
+  if (json || !terminal.errorIsTerminal) return SILENT;
   let drawnAt = -Infinity;
   return {
     update(done, note) {

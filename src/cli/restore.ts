@@ -129,7 +129,7 @@ async function sendAll(
   const idOf = (id: string) => asOf.get(id) ?? id;
   const { id } = checked.head;
   const counts = new RestoreCounts();
-  const progress = createProgress(print.terminal, "Restoring", checked.bytes, now);
+  const progress = createProgress(print, "Restoring", checked.bytes, now);
   try {
     // Rows refer to earlier rows, so they are sent one after the other, before further events.
     const inOrder = async function* () {
@@ -140,10 +140,10 @@ async function sendAll(
     };
     await forEachInFlight(inOrder(), BLOCKS_AT_ONCE, async (frame) => {
       await restoreEvents(connection, id, frame, idOf, counts, signal);
-      if (!print.json) progress.update(frame.at, counted(counts.stored + counts.known, "event"));
+      progress.update(frame.at, counted(counts.stored + counts.known, "event"));
     });
   } catch (error) {
-    if (!print.json) progress.end();
+    progress.end();
     const restored = grouped(counts.stored + counts.known);
     const all = counted(eventCount(checked.manifest), "event");
     print.remark(
@@ -152,7 +152,7 @@ async function sendAll(
     );
     throw stoppedBy(error);
   }
-  if (!print.json) progress.end();
+  progress.end();
   return counts;
 }
 

@@ -71,14 +71,14 @@ async function sendDemo(
   const { visitors } = demoEvents(options);
   const startedAt = call.now();
   const total = { events: 0, duplicates: 0, visitors: 0 };
-  const progress = createProgress(call.print.terminal, "Seeding", visitors, call.now);
+  const progress = createProgress(call.print, "Seeding", visitors, call.now);
   const send = (key: string) => async ({ address, userAgent, events, visitorsDone }: DemoBatch) => {
     const body = JSON.stringify({ events });
     const outcome = await sendBatch(connection, key, { address, userAgent }, body, call.signal);
     total.events += outcome.accepted;
     total.duplicates += outcome.duplicates;
     total.visitors = Math.max(total.visitors, visitorsDone);
-    if (!call.print.json) progress.update(total.visitors, counted(total.events, "event"));
+    progress.update(total.visitors, counted(total.events, "event"));
   };
   try {
     await withTemporaryKey(
@@ -89,7 +89,7 @@ async function sendDemo(
       (key) => forEachInFlight(batchesOf(call, options), REQUESTS_AT_ONCE, send(key)),
     );
   } finally {
-    if (!call.print.json) progress.end();
+    progress.end();
   }
   const seconds = Math.max(0.001, (call.now() - startedAt) / 1000);
   return {
@@ -109,7 +109,7 @@ async function awaitCounted(
   connection: Connection,
   { project, events }: { readonly project: string; readonly events: number },
 ): Promise<void> {
-  const progress = createProgress(call.print.terminal, "Counting", events, call.now);
+  const progress = createProgress(call.print, "Counting", events, call.now);
   const path = `/v1/live?project=${encodeURIComponent(project)}`;
   try {
     let before = Infinity;
@@ -117,12 +117,12 @@ async function awaitCounted(
       call.signal.throwIfAborted();
       const { pending } = await callApi<{ pending: number }>(connection, "GET", path);
       if (pending === 0) return;
-      if (!call.print.json) progress.update(Math.max(0, events - pending), "");
+      progress.update(Math.max(0, events - pending), "");
       standstills = pending < before ? 0 : standstills + 1;
       before = pending;
     }
   } finally {
-    if (!call.print.json) progress.end();
+    progress.end();
   }
 }
 

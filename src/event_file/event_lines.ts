@@ -1,6 +1,15 @@
 import { parseJson } from "../json_text.ts";
 import type { ExportedEvent } from "./exported_event.ts";
 
+const NEWLINE = 0x0a;
+
+/** Counts the line ends in a piece of text. */
+export function newlinesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) count++;
+  return count;
+}
+
 /** Reads events from NDJSON that arrives in chunks; an incomplete line waits for the next chunk. */
 export class EventLines {
   readonly #decoder = new TextDecoder();

@@ -70,6 +70,30 @@ export function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
+/** Yields the bytes, and calls `read` with the length of each chunk. */
+export async function* tallied(source: ByteSource, read: (bytes: number) => void): ByteSource {
+  for await (const chunk of source) {
+    read(chunk.length);
+    yield chunk;
+  }
+}
+
+/** Returns at least the first `count` bytes of a source if it has them, and all of its bytes. */
+export async function peeked(
+  source: ByteSource,
+  count: number,
+): Promise<{ readonly head: Uint8Array; readonly bytes: ByteSource }> {
+  const iterator = source[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  for (let length = 0; length < count;) {
+    const { value, done } = await iterator.next();
+    if (done) break;
+    first.push(value);
+    length += value.length;
+  }
+  return { head: joined(first), bytes: continued(first, iterator) };
+}
+
 /** Yields the first chunks of a source, which were read already, and then the rest. */
 export async function* continued(
   first: readonly Uint8Array[],

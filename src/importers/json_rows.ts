@@ -1,3 +1,4 @@
+import { newlinesIn } from "../event_file/event_lines.ts";
 import { isMembers, parseJson } from "../json_text.ts";
 import { ROW_CONTAINERS_MAX, ROW_LENGTH_UNSCANNED, ROW_LEVELS_MAX } from "./importer_limits.ts";
 import { type ByteSource, continued } from "./input_file.ts";
@@ -172,11 +173,7 @@ async function* elementRows(source: ByteSource, bytesMax: number): AsyncGenerato
 
 const BLANK = /^[\t\n\r ]*$/;
 
-/** Counts the line breaks in a chunk. */
-const lineBreaks = (chunk: Uint8Array) =>
-  chunk.reduce((count, byte) => (byte === NEWLINE ? count + 1 : count), 0);
-
-/** Returns the first byte that is no white space, the stream from its chunk on, and the line breaks before that chunk. */
+/** Returns the first byte that is not white space, the stream from its chunk on, and the line ends before that chunk. */
 async function firstByte(
   source: ByteSource,
 ): Promise<{ byte: number | null; linesBefore: number; bytes: ByteSource }> {
@@ -187,7 +184,7 @@ async function firstByte(
     if (done) return { byte: null, linesBefore, bytes: continued([], iterator) };
     const byte = value.find((unit: number) => unit > 0x20);
     if (byte !== undefined) return { byte, linesBefore, bytes: continued([value], iterator) };
-    linesBefore += lineBreaks(value);
+    linesBefore += newlinesIn(value);
   }
 }
 

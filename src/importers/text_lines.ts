@@ -1,3 +1,4 @@
+import { newlinesIn } from "../event_file/event_lines.ts";
 import { FileProblem } from "./file_problem.ts";
 import { type ByteSource, joined } from "./input_file.ts";
 
@@ -125,12 +126,6 @@ function singleLines(bytes: Uint8Array, first: number, bytesMax: number): RowTex
     from = end + 1;
   }
   return rows;
-}
-
-function newlinesIn(bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) count++;
-  return count;
 }
 
 /**

@@ -2,7 +2,7 @@ import { crc32, createInflateRaw } from "node:zlib";
 import { unpackedGzip, unpackedStream, unpackedZstd } from "../event_file/unpacked_stream.ts";
 import { FileProblem } from "./file_problem.ts";
 import { INFLATED_BYTES_TRUSTED, INFLATION_MAX } from "./importer_limits.ts";
-import { type ByteSource, continued, type InputFile, joined, readBytes } from "./input_file.ts";
+import { type ByteSource, type InputFile, peeked, readBytes, tallied } from "./input_file.ts";
 import { dataStart, readZipDirectory, type ZipEntry } from "./zip_directory.ts";
 
 /** A file as its source wrote it: taken out of archives, and inflated. */
@@ -36,14 +36,8 @@ function startsWith(bytes: Uint8Array, ...signature: readonly number[]): boolean
 async function* inflated(name: string, packing: Packing, source: ByteSource): ByteSource {
   let packed = 0;
   let unpacked = 0;
-  async function* counted() {
-    for await (const chunk of source) {
-      packed += chunk.length;
-      yield chunk;
-    }
-  }
   try {
-    for await (const chunk of INFLATERS[packing](counted())) {
+    for await (const chunk of INFLATERS[packing](tallied(source, (bytes) => packed += bytes))) {
       unpacked += chunk.length;
       if (unpacked > INFLATED_BYTES_TRUSTED && unpacked > INFLATION_MAX * packed) {
         throw new FileProblem(
@@ -76,20 +70,6 @@ async function* checked(name: string, entry: ZipEntry, source: ByteSource): Byte
   }
 }
 
-/** Returns the first bytes of a source, and all of its bytes. */
-async function lookedAt(source: ByteSource): Promise<{ head: Uint8Array; bytes: ByteSource }> {
-  const iterator = source[Symbol.asyncIterator]();
-  const first: Uint8Array[] = [];
-  let length = 0;
-  while (length < SIGNATURE_BYTES) {
-    const { value, done } = await iterator.next();
-    if (done) break;
-    first.push(value);
-    length += value.length;
-  }
-  return { head: joined(first), bytes: continued(first, iterator) };
-}
-
 function packingOf(head: Uint8Array): Packing | null {
   if (startsWith(head, 0x1f, 0x8b)) return "gzip";
   return startsWith(head, 0x28, 0xb5, 0x2f, 0xfd) ? "zstd" : null;
@@ -97,7 +77,7 @@ function packingOf(head: Uint8Array): Packing | null {
 
 /** Yields bytes, unpacked if they are packed, as files in Amplitude's zips are. */
 async function* plainBytes(name: string, source: ByteSource): ByteSource {
-  const { head, bytes } = await lookedAt(source);
+  const { head, bytes } = await peeked(source, SIGNATURE_BYTES);
   const packing = packingOf(head);
   yield* packing === null ? bytes : inflated(name, packing, bytes);
 }
@@ -111,13 +91,6 @@ async function* entryBytes(file: InputFile, name: string, entry: ZipEntry, read:
   const packed = tallied(file.read(start, start + entry.packed), read);
   const bytes = entry.method === STORED ? packed : inflated(name, "deflate", packed);
   yield* plainBytes(name, checked(name, entry, bytes));
-}
-
-async function* tallied(source: ByteSource, read: BytesRead): ByteSource {
-  for await (const chunk of source) {
-    read(chunk.length);
-    yield chunk;
-  }
 }
 
 /** Files that macOS adds to archives. */

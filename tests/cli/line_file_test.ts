@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { IMPORT_LINE_BYTES_MAX } from "../../src/ingest/import_limits.ts";
 import type { ImportLine } from "../../src/cli/import_lines.ts";
-import { linesBehind, openFile } from "../../src/cli/line_file.ts";
+import { linesAfter, openFile } from "../../src/cli/line_file.ts";
 
 const START = { number: 0, end: 0 };
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -19,7 +19,7 @@ async function inFolder(work: (folder: string) => Promise<void>): Promise<void> 
 
 async function read(path: string, place = START): Promise<ImportLine[]> {
   const lines: ImportLine[] = [];
-  for await (const chunk of linesBehind(await openFile(path), place)) lines.push(...chunk);
+  for await (const chunk of linesAfter(await openFile(path), place)) lines.push(...chunk);
   return lines;
 }
 

@@ -33,18 +33,20 @@ Deno.test({
   },
 });
 
-Deno.test("createProgress: silent where no person looks", () => {
-  const terminal = new CapturedTerminal(true, false);
-  const progress = createProgress(terminal, "Seeding", 10, () => 0);
-  progress.update(5, "5 events");
-  progress.end();
-  assert.equal(terminal.errors, "");
+Deno.test("createProgress: silent without a terminal and with --json", () => {
+  for (const [errorIsTerminal, json] of [[false, false], [true, true]] as const) {
+    const terminal = new CapturedTerminal(true, errorIsTerminal);
+    const progress = createProgress({ terminal, json }, "Seeding", 10, () => 0);
+    progress.update(5, "5 events");
+    progress.end();
+    assert.equal(terminal.errors, "");
+  }
 });
 
 Deno.test("createProgress: draws a bar within the width, at most ten times a second", () => {
   const terminal = new CapturedTerminal(false, true);
   let now = 0;
-  const progress = createProgress(terminal, "Seeding", 200, () => now);
+  const progress = createProgress({ terminal, json: false }, "Seeding", 200, () => now);
   for (; now < 1000; now += 10) progress.update(now / 10, `${now} events`);
   const drawn = terminal.errors.split("\r\x1b[2K").slice(1);
   assert.equal(drawn.length, 10);

@@ -3,13 +3,12 @@ import { apiUrl, request } from "../api.ts";
 import { unreachable } from "../api_problem.ts";
 import type { Params } from "../location_state.ts";
 import { CSV_HEAD, csvLines } from "../../event_file/event_columns.ts";
-import { EventLines } from "../../event_file/event_lines.ts";
+import { EventLines, newlinesIn } from "../../event_file/event_lines.ts";
 
 export type ExportFormat = "ndjson" | "csv";
 
 /** So many bytes are handed to the browser at a time, which may keep them on disk. */
 const PART_BYTES = 4 * 1024 * 1024;
-const LINE_END = 10;
 
 /** Collects a file of any size without holding it in the page's own memory. */
 class FileParts {
@@ -41,12 +40,6 @@ class FileParts {
   }
 }
 
-function linesIn(chunk: Uint8Array): number {
-  let lines = 0;
-  for (const byte of chunk) if (byte === LINE_END) lines++;
-  return lines;
-}
-
 /**
  * Reads every event of a selection as it comes, and makes a file of it; memory stays bounded.
  * `onProgress` hears how many events there are so far.
@@ -72,7 +65,7 @@ export async function exportedFile(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return parts.file();
-      events += linesIn(value);
+      events += newlinesIn(value);
       parts.add(isCsv ? csvLines(lines.take(value)) : value);
       onProgress(events);
     }

@@ -13,45 +13,16 @@ export interface ShopDay {
   readonly weekday: number;
 }
 
-/** Minutes by which the zone is ahead of UTC at an instant, as milliseconds. */
-function zoneOffsetMs(clock: Intl.DateTimeFormat, atMs: number): number {
-  const parts = Object.fromEntries(
-    clock.formatToParts(atMs).map((part) => [part.type, Number(part.value)]),
-  );
-  const local = Date.UTC(
-    parts.year ?? 0,
-    (parts.month ?? 1) - 1,
-    parts.day,
-    parts.hour,
-    parts.minute,
-    parts.second,
-  );
-  return local - Math.floor(atMs / 1000) * 1000;
-}
-
-/**
- * The last `count` local days up to and with the one that holds `untilMs`, oldest first.
- * Days are those of the calendar, so the same date is the same day whenever it is asked for.
- */
+/** Returns the last `count` local days, oldest first; the last one contains `untilMs`. */
 export function shopDays(untilMs: number, count: number, timezone: string): ShopDay[] {
-  const clock = new Intl.DateTimeFormat("en-u-hc-h23-ca-gregory", {
-    timeZone: timezone,
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric",
-    second: "numeric",
-  });
-  const localUntilMs = untilMs + zoneOffsetMs(clock, untilMs);
-  const lastMs = Math.floor(localUntilMs / DAY_MS) * DAY_MS;
+  const last = Temporal.Instant.fromEpochMilliseconds(untilMs).toZonedDateTimeISO(timezone)
+    .toPlainDate();
   return Array.from({ length: count }, (_, index) => {
-    const midnightMs = lastMs - (count - 1 - index) * DAY_MS;
-    const guessMs = midnightMs - zoneOffsetMs(clock, midnightMs);
+    const date = last.subtract({ days: count - 1 - index });
     return {
-      date: new Date(midnightMs).toISOString().slice(0, 10),
-      startMs: midnightMs - zoneOffsetMs(clock, guessMs),
-      weekday: new Date(midnightMs).getUTCDay(),
+      date: date.toString(),
+      startMs: date.toZonedDateTime(timezone).epochMilliseconds,
+      weekday: date.dayOfWeek % 7,
     };
   });
 }
