@@ -11,13 +11,13 @@ export const PRODUCTS: readonly string[] = [...new Set([...SOURCE_NAMES, ...IMPO
 
 const isOfSums = (product: string) => IMPORTED_SOURCES.some((known) => known === product);
 
-/** Imports from GoatCounter, which exports single page views or sums; the files tell which. */
+/** Imports from GoatCounter, which exports single page views or sums: the files show which. */
 async function importEither(call: Call): Promise<number> {
-  const { holdsGoatCounterSums } = await import("../importers/sums/sum_sources.ts");
+  const { areGoatCounterSums } = await import("../importers/sums/sum_sources.ts");
   const { importFrom, openFiles } = await import("./import_from.ts");
   const { importSums } = await import("./import_sums.ts");
   const isSums = call.options.flag("remove") ||
-    await holdsGoatCounterSums(await openFiles(call.words));
+    await areGoatCounterSums(await openFiles(call.words));
   return await (isSums ? importSums : importFrom)(call);
 }
 

@@ -3,15 +3,15 @@ import { SHOP_TIMEZONE } from "./shop.ts";
 import { shopDays } from "./visitors/calendar.ts";
 import { SURGE_DAYS } from "./visitors/demo_events.ts";
 
-/** What somebody of the shop would have noted: a day or an instant, and a line. */
-export interface DemoNote {
+/** A note of the shop's staff: a day or an instant, and a line of text. */
+interface DemoNote {
   readonly at: string;
   readonly text: string;
 }
 
 const DEPLOYED_DAYS_AGO = 12;
 
-/** The notes of a history that ends at `untilMs`: why people came, and what was changed. */
+/** Returns the notes of a history that ends at `untilMs`: why people came, and what was changed. */
 export function demoNotes(untilMs: number): DemoNote[] {
   const [surge] = shopDays(untilMs, SURGE_DAYS + 1, SHOP_TIMEZONE);
   return [

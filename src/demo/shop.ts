@@ -2,7 +2,7 @@
 
 export const SHOP_NAME = "Demo shop";
 export const SHOP_TITLE = "Morrow Coffee";
-/** Where `footfall demo` opens it, and so the host of its visitors' events. */
+/** The port at which `footfall demo` opens it, and so a part of the host of its visitors' events. */
 export const SHOP_PORT = 8001;
 export const SHOP_ORIGIN = `http://localhost:${SHOP_PORT}`;
 export const SHOP_TIMEZONE = "Europe/Berlin";
@@ -31,7 +31,7 @@ export interface Product {
   readonly category: string;
   /** In euros. */
   readonly price: number;
-  /** How often people look at it, beside the others. */
+  /** How often people look at it, relative to the others. */
   readonly weight: number;
   /** Two colours of its picture. */
   readonly colours: readonly [string, string];
@@ -59,7 +59,7 @@ export const CATEGORIES: readonly Page[] = [
   SALE,
 ];
 
-/** The article that the whole internet suddenly reads. */
+/** The article that is suddenly read by the whole internet. */
 export const VIRAL_ARTICLE = page(
   "article",
   "/journal/we-measured-500-grinders",

@@ -1,4 +1,4 @@
-/** Writes tables as CSV (RFC 4180) whose cells no spreadsheet runs as formulas. */
+/** Writes tables as CSV (RFC 4180) with cells that no spreadsheet runs as formulas. */
 
 export type CsvCell = string | number | boolean | null | undefined;
 
@@ -13,7 +13,7 @@ function cellOf(cell: CsvCell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Formats one record per row, each ended by CRLF. Numbers keep a point and full precision. */
+/** Formats one record per row, each ended by CRLF. Numbers have a decimal point and full precision. */
 export function csvRecords(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
 }

@@ -22,7 +22,7 @@ export class EventLines {
     this.#rest = text.slice(end);
     if (end === 0) return [];
     return text.slice(0, end - 1).split("\n").map((line) => parseJson(line) as ExportedEvent)
-      // A file that breaks off ends with a line that holds a problem, not an event.
+      // An export that breaks off ends with a line that is a problem, not an event.
       .filter((event) => event.eventId !== undefined);
   }
 }

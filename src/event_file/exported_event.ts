@@ -1,9 +1,9 @@
 /**
  * A line of a file of events in NDJSON, as `GET /v1/events` and `footfall export` write it and an import
- * takes it. It holds all that is stored of an event, so that importing an export restores every column.
+ * takes it. It contains all that is stored of an event, so that importing an export restores every column.
  */
 
-/** CSS pixels; null where one is unknown. */
+/** A size in CSS pixels; null: unknown. */
 export interface Size {
   readonly width: number | null;
   readonly height: number | null;
@@ -26,16 +26,16 @@ interface ServerProperties {
   readonly ingestedAt: string;
 }
 
-/** All that a server found out about an event. */
+/** All that the server derived from the request of an event. */
 export interface ServerMembers extends ServerProperties {
   readonly browser: string | null;
   readonly os: string | null;
   readonly device: "desktop" | "tablet" | "mobile" | "other" | null;
-  /** Null: there was no user agent to judge. */
+  /** Whether its user agent is a bot's; null: there was none. */
   readonly bot: boolean | null;
 }
 
-/** The campaign that the address named. `clickId` is the name of a parameter, such as `gclid`. */
+/** The campaign in the address. `clickId` is the name of a parameter, such as `gclid`. */
 export interface Campaign {
   readonly source: string | null;
   readonly medium: string | null;
@@ -75,7 +75,7 @@ export interface ExportedEvent {
   readonly bot: ServerMembers["bot"];
   /** False: it neither opens nor extends a visit. */
   readonly inSession: boolean;
-  /** Unknown members that it was sent with; `context` holds the unknown members of its context. */
+  /** Unknown members that it was sent with; those of its context are in `extra.context`. */
   readonly extra: Readonly<Record<string, unknown>> | null;
   readonly server: ServerMembers;
 }
@@ -87,14 +87,14 @@ type GivenMember =
 
 /**
  * A line as an import takes it: an exported event, or one converted from another product. `server`, `clock`,
- * `campaign` and `inSession` are stored unchanged. Members that `server` lacks are made from `context.ip` and
- * `context.userAgent`; a line without `server` is handled like ingestion.
+ * `campaign` and `inSession` are stored unchanged. Members that `server` lacks are derived from `context.ip` and
+ * `context.userAgent`; a line without `server` is treated as ingestion treats an event.
  */
 export interface ImportedEvent extends MaybeGiven<Pick<ExportedEvent, GivenMember>> {
   readonly eventId: string;
   readonly timestamp?: string | number | null;
   readonly sentTimestamp?: string | number | null;
-  /** With it, `timestamp` is stored unchanged; without it, it counts as a client's that is sent right now. */
+  /** With it, `timestamp` is stored unchanged; without it, `timestamp` counts as a client's, sent right now. */
   readonly clock?: ExportedEvent["clock"] | null;
   readonly properties?: Readonly<Record<string, unknown>> | null;
   readonly context?: {
@@ -107,7 +107,7 @@ export interface ImportedEvent extends MaybeGiven<Pick<ExportedEvent, GivenMembe
   } | null;
   /** Missing members are read from `url`. */
   readonly campaign?: Partial<Campaign> | null;
-  /** `geo: null`: the place is not known. */
+  /** `geo: null`: the place is unknown. */
   readonly server?: Partial<Omit<ServerMembers, "geo">> & {
     readonly geo?: Partial<GeoPlace> | null;
   };

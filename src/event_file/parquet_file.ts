@@ -2,7 +2,7 @@ import { parseJson } from "../json_text.ts";
 import { type ColumnKind, EVENT_COLUMNS, type EventColumn } from "./event_columns.ts";
 import type { ExportedEvent } from "./exported_event.ts";
 
-/** Events of a row group, and bytes of their lines: this much is held in memory until it is written. */
+/** Events of a row group, and bytes of their lines: this much is in memory until it is written. */
 export const ROW_GROUP_EVENTS = 20_000;
 export const ROW_GROUP_BYTES_AIM = 32 * 1024 * 1024;
 
@@ -14,7 +14,7 @@ const TYPES = {
   json: "JSON",
 } as const satisfies Record<ColumnKind, string>;
 
-/** Returns the value of a cell. JSON columns take documents: the writer makes the text itself. */
+/** Returns the value of a cell. The writer takes JSON columns as values, and makes their text itself. */
 function cellOf({ kind, value }: EventColumn, event: ExportedEvent): unknown {
   const cell = value(event) ?? null;
   if (cell === null || kind === "text" || kind === "number" || kind === "boolean") return cell;
@@ -22,8 +22,8 @@ function cellOf({ kind, value }: EventColumn, event: ExportedEvent): unknown {
 }
 
 /**
- * Writes a Parquet file of events: one row group after the other, so that memory stays bounded however many
- * events there are. The writer's package is loaded only by the first file.
+ * Writes a Parquet file of events, one row group after the other, so that memory stays bounded. The package that
+ * does so is loaded by the first file.
  */
 export class ParquetFile {
   readonly #bytes: InstanceType<typeof import("hyparquet-writer").ByteWriter>;
@@ -77,7 +77,7 @@ export class ParquetFile {
     this.#file.write({ columnData: this.#columnsOf(events), rowGroupSize: events.length });
   }
 
-  /** Takes the bytes written since the last call; the writer still counts places from the file's beginning. */
+  /** Takes the bytes written since the last call; the writer itself counts all bytes of the file. */
   #taken(): Uint8Array {
     const bytes = new Uint8Array(this.#bytes.buffer.slice(0, this.#bytes.index));
     this.#bytes.index = 0;

@@ -2,10 +2,10 @@ import { Readable, type Transform } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { ZstdFrames } from "./zstd_frames.ts";
 
-/** Matches the error message where a stream ends too soon; otherwise it is damaged. */
+/** Matches the message of the error for a stream that ends too soon; other errors mean that it is damaged. */
 export const CUT_OFF = /end of file/i;
 
-/** Yields the content of a packed stream. Throws what the unpacker throws, and where the stream is cut off. */
+/** Yields the content of a packed stream. Throws what the unpacker throws. */
 export async function* unpackedStream(
   unpack: () => Transform,
   packed: AsyncIterable<Uint8Array>,
@@ -22,7 +22,7 @@ export async function* unpackedStream(
   }
 }
 
-/** Yields the content of a zstd stream, frame by frame. Throws where it is damaged or cut off. */
+/** Yields the content of a zstd stream, frame by frame. Throws if it is damaged or cut off. */
 export async function* unpackedZstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const frames = new ZstdFrames();
   const pieces = (async function* () {
@@ -40,7 +40,7 @@ export async function* unpackedZstd(packed: AsyncIterable<Uint8Array>): AsyncGen
       }
     };
     yield* unpackedStream(createZstdDecompress, ofFrame());
-    // The unpacker may have had enough before the frame's last bytes.
+    // The unpacker may end before it has read the frame's last bytes.
     while (!piece.isEnd) {
       const next = await pieces.next();
       if (next.done) break;
@@ -50,7 +50,7 @@ export async function* unpackedZstd(packed: AsyncIterable<Uint8Array>): AsyncGen
   if (!frames.isWhole) throw new Error("unexpected end of file");
 }
 
-/** Yields the content of a gzip stream with any number of members. Throws where it is damaged or cut off. */
+/** Yields the content of a gzip stream with any number of members. Throws if it is damaged or cut off. */
 export function unpackedGzip(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   return unpackedStream(createGunzip, packed);
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the frames of a zstd stream (RFC 8878, section 3): the decompressor reads only the first one, and
- * reports no error where it is cut off.
+ * Finds the frames of a zstd stream (RFC 8878, section 3), because the decompressor reads only the first one, and
+ * does not report that a frame is cut off.
  */
 
 const MAGIC_BYTES = 4;
@@ -16,21 +16,22 @@ const SIZE_BYTES = [0, 2, 4, 8];
 
 type Part = "magic" | "skippable" | "descriptor" | "block";
 
-/** Bytes of one frame. */
+/** A piece of one frame. */
 interface FramePiece {
   readonly bytes: Uint8Array;
-  /** Whether the frame ends with them. */
+  /** Whether the frame ends with this piece. */
   readonly isEnd: boolean;
 }
 
+/** Follows the frames of a stream as its bytes arrive. */
 export class ZstdFrames {
   /** The part that is read next, and its bytes so far. */
   #part: Part = "magic";
   #read: number[] = [];
-  /** Bytes to skip before it. */
+  /** How many bytes to skip before it. */
   #skip = 0;
   #hasChecksum = false;
-  /** Whether the rest is no zstd, which the decompressor reports. */
+  /** Whether the rest is not zstd: it is passed on, and the decompressor reports it. */
   #isForeign = false;
 
   /** Whether all bytes so far are whole frames. */
@@ -38,7 +39,7 @@ export class ZstdFrames {
     return this.#part === "magic" && this.#read.length === 0 && this.#skip === 0;
   }
 
-  /** Cuts the next bytes where frames end. */
+  /** Cuts the next bytes at the ends of frames. */
   cut(chunk: Uint8Array): FramePiece[] {
     const pieces: FramePiece[] = [];
     let from = 0;

@@ -1,6 +1,6 @@
 /** Converts names of browsers, systems and devices from those of other products to Footfall's. */
 
-/** Texts that stand for no value. */
+/** Texts that mean that there is no value. */
 const NOTHING: ReadonlySet<string> = new Set([
   "",
   "(not set)",
@@ -13,13 +13,13 @@ const NOTHING: ReadonlySet<string> = new Set([
   "xx",
 ]);
 
-/** Returns the trimmed text; null where there is none, or one that stands for no value. */
-export function said(value: unknown): string | null {
+/** Returns a text, trimmed; null: there is none, or it means that there is no value. */
+export function statedText(value: unknown): string | null {
   const text = typeof value === "string" ? value.trim() : "";
   return NOTHING.has(text.toLowerCase()) ? null : text;
 }
 
-/** The first match counts: a browser that is built upon another one comes before it. */
+/** The first match counts, so a browser that is built on another one comes before it. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/samsung/i, "Samsung Internet"],
   [/edge|^edg/i, "Edge"],
@@ -65,11 +65,11 @@ const DEVICES: readonly (readonly [RegExp, DeviceClass])[] = [
   [/tv|console|wearable|watch|car|speaker|camera|peripheral|player/i, "other"],
 ];
 
-/** The version, as in `Chrome 120.0`, which is not kept. */
+/** A version at the end, as in `Chrome 120.0`; it is not kept. */
 const VERSION = /\s+v?\d[\d.]*$/;
 
 function named(value: unknown, names: readonly (readonly [RegExp, string])[]): string | null {
-  const text = said(value)?.replace(VERSION, "") ?? null;
+  const text = statedText(value)?.replace(VERSION, "") ?? null;
   if (text === null) return null;
   return names.find(([pattern]) => pattern.test(text))?.[1] ?? text;
 }
@@ -84,13 +84,13 @@ export function systemName(value: unknown): string | null {
   return named(value, SYSTEMS);
 }
 
-/** Returns the class of a device; null where it is not known. */
+/** Returns the class of a device; null: unknown. */
 export function deviceClass(value: unknown): DeviceClass | null {
-  const text = said(value);
+  const text = statedText(value);
   return text === null ? null : DEVICES.find(([pattern]) => pattern.test(text))?.[1] ?? null;
 }
 
-/** The shorter side of a tablet's screen at least, in CSS pixels. */
+/** The shorter side of a tablet's screen has at least this many CSS pixels. */
 const TABLET_PIXELS_MIN = 600;
 
 /** Returns the class of a device by its system and, if known, its screen. */

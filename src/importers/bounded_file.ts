@@ -1,15 +1,15 @@
 import { FileProblem } from "./file_problem.ts";
 import type { ByteSource, InputFile } from "./input_file.ts";
 
-/** How long a file may be worked on, and how much of it may be read in all. */
+/** How long a file may be processed, and how many bytes of it may be read in total. */
 export interface ReadBounds {
   readonly ms: number;
   readonly bytes: number;
 }
 
 /**
- * A file that is read within bounds from its making on: some formats are read several times, and what is
- * packed becomes hundreds of times as large. Whatever reads it gets FileProblem once a bound is passed.
+ * A file that can be read only within bounds, from when this object is made: some formats are read several
+ * times, and packed content becomes hundreds of times as large. Reads throw FileProblem once a bound is passed.
  */
 export class BoundedFile implements InputFile {
   readonly name: string;
@@ -26,7 +26,7 @@ export class BoundedFile implements InputFile {
     this.#bytesLeft = bytes;
   }
 
-  /** Throws FileProblem where a bound is passed. */
+  /** Throws FileProblem if a bound is passed. */
   assertWithin(): void {
     if (performance.now() <= this.#untilMs && this.#bytesLeft >= 0) return;
     throw new FileProblem(this.name, "it takes too long here: import it by the command line.");

@@ -27,12 +27,12 @@ export interface Conversion {
   readonly context: MapContext;
 }
 
-/** Checks, once a file, whether its rows are of the product that was named, and that none is cut off. */
+/** Checks for each file that its rows are of the named product, and that it is not cut off. */
 class Recognition {
   #file: string | null = null;
   #looked = 0;
   #known = false;
-  /** The file's first row that is no JSON. */
+  /** The file's first row that is not JSON. */
   #noJson: Extract<SourceRow, { refused: unknown }> | null = null;
   #anyJson = false;
 
@@ -60,13 +60,13 @@ class Recognition {
     if ("value" in row) {
       this.#known = this.source.recognises(row.value);
       if (this.#known) return;
-      const told = row.value.result === "error" && typeof row.value.message === "string"
+      const hint = row.value.result === "error" && typeof row.value.message === "string"
         ? `It is a reply that tells an error: ${row.value.message.slice(0, 200)}`
         : await otherSource(row.value);
       throw new FileProblem(
         row.file,
         `this row is none of ${this.source.title}'s. ${
-          told ?? `${this.source.title} takes ${this.source.takes}.`
+          hint ?? `${this.source.title} takes ${this.source.takes}.`
         }`,
         row.line,
       );
@@ -76,7 +76,7 @@ class Recognition {
     }
   }
 
-  /** Throws FileProblem where the file had rows, and none of them was JSON: it is no file of such. */
+  /** Throws FileProblem if the file had rows, and none of them was JSON. */
   endFile(): void {
     if (!this.#anyJson && this.#noJson !== null) {
       throw this.#unreadable(this.#noJson, "none of its rows");
@@ -104,7 +104,7 @@ function convert(source: ImportSource, row: SourceRow, context: MapContext): Con
   }));
 }
 
-/** Returns the context of one run over a product's rows. */
+/** Returns the context for one pass over a product's rows. */
 export function mapContext(
   source: ImportSource,
   project: string,
@@ -113,7 +113,7 @@ export function mapContext(
   return { ids: new EventIds(source.name, project), timeZone };
 }
 
-/** Reads the rows of files. */
+/** Yields the rows of files. */
 export function fileRows(
   source: ImportSource,
   files: readonly InputFile[],
@@ -124,7 +124,7 @@ export function fileRows(
 }
 
 /**
- * Converts all rows, in their order, some at a time.
+ * Converts all rows in their order, in batches.
  *
  * @throws FileProblem for a file that cannot be read, or is another product's
  */

@@ -15,7 +15,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 
-/** The state within a cell. A quote has a meaning only at its beginning, and in a quoted cell. */
+/** The state within a cell. A quote is special only at its beginning, and in a quoted cell. */
 type CellState = "begin" | "plain" | "quoted" | "closed";
 
 /** Splits one record into cells (RFC 4180); a quote inside of an unquoted cell is an ordinary character. */
@@ -88,7 +88,7 @@ class Records {
         continue;
       }
       this.#line++;
-      // A row that is too long is skipped to the end of the line, whatever its quotes.
+      // A row that is too long is skipped up to the end of the line, even if that is in quotes.
       if (this.inQuotes && !this.#record.overflown) continue;
       this.#cellState = "begin";
       if (at === from && this.#record.empty) {
@@ -110,7 +110,7 @@ class Records {
       if (byte === QUOTE) this.#cellState = "closed";
     } else if (byte === COMMA) this.#cellState = "begin";
     else if (byte !== QUOTE) this.#cellState = "plain";
-    // Two quotes in a quoted cell stand for one.
+    // Two quotes in a quoted cell are one character: the second one reopens the quoted part.
     else if (this.#cellState !== "plain") this.#cellState = "quoted";
   }
 }
@@ -157,7 +157,7 @@ async function* recordsOf(
 /**
  * Reads the header of a CSV file; the rows are read when they are iterated.
  *
- * @throws FileProblem where there is none
+ * @throws FileProblem if there is no header
  */
 export async function readCsv(
   name: string,
@@ -176,7 +176,7 @@ export async function readCsv(
     throw new FileProblem(name, "it does not begin with a header of columns.", 1);
   }
   const columns = header.cells.map((cell) => cell.trim());
-  // All rows would be a part of the header, and nothing be imported without a word.
+  // Otherwise all rows would be part of the header, and an import of nothing would succeed.
   if (columns.some((column) => /\r(?!\n)/.test(column))) {
     throw new FileProblem(name, "its lines end with CR alone; save it with LF or CR LF.", 1);
   }
@@ -187,14 +187,14 @@ export async function readCsv(
   return { columns, rows: rows() };
 }
 
-/** `readCsv` of a plain file. */
+/** Reads a plain file as `readCsv` does. */
 export function readCsvFile(plain: PlainFile): Promise<CsvTable> {
   return readCsv(plain.name, utf8Bytes(plain.name, plain.bytes()), ROW_BYTES_MAX);
 }
 
 /**
- * The rows of a file whose header is not the product's: where none of them can be read, nothing else says
- * whose file it is. Throws FileProblem then, at the end.
+ * Yields the rows of a file whose header is not the product's. If none of them can be read, so that no row
+ * reveals whose file it is, throws FileProblem at the end.
  */
 export async function* strangeRows(
   name: string,

@@ -14,23 +14,22 @@ export class EventIds {
     readonly project: string,
   ) {}
 
-  /** Begins a file: its rows that equal those of another file are the same events. */
+  /** Begins a file. Rows that equal those of another file are the same events, so counting starts anew. */
   newFile(): void {
     this.#seen.clear();
   }
 
-  /** See `foreignEventId`. */
+  /** Returns the id of an event that has one in the other product: see `foreignEventId`. */
   fromTheirs(id: string): string {
     return foreignEventId(this.source, this.project, id);
   }
 
   /**
-   * Returns the id of a row without one: a hash of what identifies it, and of its number among equal rows of
-   * the file. Equal rows are numbered in their order, so that a later, longer export of the same rows gets
-   * the same ids.
+   * Returns the id of a row without one: a hash of what identifies the row, and of its number among equal rows
+   * of the file. They are numbered in their order, so that rows have the same ids in a later, longer export.
    */
-  fromRow(known: unknown): string {
-    const hash = sha256(`${this.source}\0${this.project}\0row\0${JSON.stringify(known)}`);
+  fromRow(identifying: unknown): string {
+    const hash = sha256(`${this.source}\0${this.project}\0row\0${JSON.stringify(identifying)}`);
     const before = this.#seen.get(hash) ?? 0;
     this.#seen.set(hash, before + 1);
     return uuidOfHash(before === 0 ? hash : sha256(`${hash}\0${before}`));

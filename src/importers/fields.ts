@@ -1,19 +1,19 @@
 import { isMembers } from "../json_text.ts";
 import type { Members } from "./json_rows.ts";
 
-/** Returns text that is not empty, or a number as text; else null. */
+/** Returns a text that is not empty, or a number as text; else null. */
 export function textOf(value: unknown): string | null {
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** Returns a finite number, also of text; else null. */
+/** Returns a finite number, which may be given as text; else null. */
 export function numberOf(value: unknown): number | null {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : null;
 }
 
-/** Returns an object, also of JSON; else an empty one. */
+/** Returns an object, which may be given as JSON; else an empty one. */
 export function membersOf(value: unknown): Members {
   if (typeof value === "string" && value.startsWith("{")) {
     try {
@@ -39,12 +39,12 @@ export function picked(members: Members, kept: (name: string) => boolean): Recor
   return Object.fromEntries(Object.entries(members).filter(([name]) => kept(name)));
 }
 
-/** `2026-09-21 10:00:00.123`: a time without a zone; exports write them in UTC. */
+/** `2026-09-21 10:00:00.123`: a time without a zone. Exports write such times in UTC. */
 const WITHOUT_ZONE = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)$/;
 /** `2026-09-21 10:00:00+00`, as PostgreSQL and ClickHouse write it. */
 const WITH_ZONE = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:?\d\d)?$/;
 
-/** Returns a time of an export as ISO 8601; other text stays as it is, and is refused later. */
+/** Returns a time of an export as ISO 8601; other text unchanged, which is refused later. */
 export function timeOf(value: unknown): string | null {
   if (value instanceof Date) {
     return Number.isNaN(value.getTime()) ? null : value.toISOString();
@@ -68,7 +68,7 @@ export function sizeOf(value: unknown): { width: number; height: number } | null
     : { width: Number(width), height: Number(height) };
 }
 
-/** Joins host, path and query into an address, which begins with a slash where the host is not known. */
+/** Joins host, path and query into an address; without a host it begins with a slash. */
 export function addressOf(
   host: string | null,
   path: string | null,

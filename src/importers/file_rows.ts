@@ -7,7 +7,7 @@ import { type BytesRead, type PlainFile, plainFiles } from "./unpacked.ts";
 
 const PARQUET = [0x50, 0x41, 0x52, 0x31];
 
-/** Whether a file that is no archive is Parquet, by its first bytes. */
+/** Whether a file is Parquet, by its first bytes; false if it is packed or in an archive. */
 export async function isParquet({ whole }: Pick<PlainFile, "whole">): Promise<boolean> {
   if (whole === null) return false;
   for await (const chunk of whole.read(0, PARQUET.length)) {
@@ -29,7 +29,7 @@ export async function* plainJsonRows(
   }
 }
 
-/** Returns a reader of files, packed or not, alone or many in a zip; `rowsOf` reads each plain file. */
+/** Returns a reader of files that may be packed or in a zip; `rowsOf` reads each plain file. */
 export function eachFile(
   rowsOf: (plain: PlainFile, read: BytesRead) => AsyncGenerator<SourceRow[]>,
 ): ImportSource["rows"] {
@@ -43,7 +43,7 @@ export function eachFile(
   };
 }
 
-/** Returns a reader of JSON files: lines or arrays. */
+/** Returns a reader of JSON files: one object a line, or arrays. */
 export function jsonFiles(bytesMax = ROW_BYTES_MAX): ImportSource["rows"] {
   return eachFile((plain) => plainJsonRows(plain, bytesMax));
 }

@@ -26,7 +26,7 @@ export interface ImportSummary {
   readonly reasons: readonly Counted[];
   /** The first refusals. */
   readonly refusals: readonly Refusal[];
-  /** Rows that are no events of visitors, by kind. */
+  /** Rows that are not events of visitors, by kind. */
   readonly leftOut: readonly Counted[];
   /** By name, the most frequent first. */
   readonly names: readonly Counted[];
@@ -50,7 +50,7 @@ function count(counts: Map<string, number>, what: string): void {
   counts.set(what, (counts.get(what) ?? 0) + 1);
 }
 
-/** Returns the epoch milliseconds of an event's time; null for none. */
+/** Returns the epoch milliseconds of an event's time; null: it has none that can be read. */
 function msOf(timestamp: ImportedEvent["timestamp"]): number | null {
   const ms = typeof timestamp === "string" ? Date.parse(timestamp) : timestamp ?? NaN;
   return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? ms : null;
@@ -68,7 +68,7 @@ export class SummaryGatherer {
   #firstMs = Infinity;
   #lastMs = -Infinity;
 
-  /** Adds what became of a row: what converting it gave, or `refused` where the server has refused the event. */
+  /** Adds the outcome of a row: the result of its conversion, or the server's refusal of its event. */
   add({ file, line, outcome }: Converted, refused: RowRefusal | null = null): void {
     if (refused !== null) this.#refuse({ file, line, ...refused });
     else if ("leftOut" in outcome) count(this.#leftOut, outcome.leftOut);
@@ -86,7 +86,7 @@ export class SummaryGatherer {
     this.#events++;
     const name = event.name ?? UNNAMED;
     const isNew = !this.#names.has(name);
-    // Only events with new names are shown: different ones tell more than three of a kind.
+    // The sample has at most one event of each name.
     if (isNew && this.#sample.length < SAMPLE_EVENTS) this.#sample.push(event);
     count(this.#names, isNew && this.#names.size >= NAMES_COUNTED_MAX ? OTHER_NAMES : name);
     const ms = msOf(event.timestamp);

@@ -1,4 +1,4 @@
-/** Limits of files of other products, with their units in their names. They bound the memory of an import. */
+/** Limits for files of other products, with their units in their names. They bound the memory of an import. */
 
 const KIBIBYTE = 1024;
 const MEBIBYTE = 1024 * KIBIBYTE;
@@ -9,13 +9,13 @@ export const READ_BYTES = 64 * KIBIBYTE;
 export const ROW_BYTES_MAX = 1 * MEBIBYTE;
 /** A row that holds a whole visit with all its actions. */
 export const VISIT_BYTES_MAX = 8 * MEBIBYTE;
-/** Levels of objects and arrays in a row: exports have some six. */
+/** Levels of objects and arrays in a row: exports have about six. */
 export const ROW_LEVELS_MAX = 64;
-/** Objects and arrays in a row: 8 MiB of `[],` would be three million, and take 700 MB of memory. */
+/** Objects and arrays in a row: the three million of 8 MiB of `[],` would take 700 MB of memory. */
 export const ROW_CONTAINERS_MAX = 100_000;
 /** A shorter text is parsed without a scan: it cannot hold too many levels or containers. */
 export const ROW_LENGTH_UNSCANNED = 4 * KIBIBYTE;
-/** Rows of one step from file to events. */
+/** Rows that are converted, or stored, at once. */
 export const ROWS_AT_ONCE = 500;
 /** Columns of a CSV file. */
 export const CSV_COLUMNS_MAX = 200;
@@ -24,14 +24,14 @@ export const CSV_COLUMNS_MAX = 200;
 export const INFLATED_BYTES_TRUSTED = 64 * MEBIBYTE;
 /** Real exports shrink to a tenth; a run of zeros to a thousandth. */
 export const INFLATION_MAX = 400;
-/** Files in a zip; an Amplitude export has some for each hour of a year. */
+/** Files in a zip: an Amplitude export has several for each hour, 8,760 hours a year. */
 export const ZIP_ENTRIES_MAX = 100_000;
 /** The table of contents of a zip. */
 export const ZIP_DIRECTORY_BYTES_MAX = 32 * MEBIBYTE;
 
 /** A group of rows of a Parquet file, by the uncompressed size that the file states. */
 export const PARQUET_GROUP_BYTES_MAX = 512 * MEBIBYTE;
-/** Its rows, and the values of each of its columns: millions of equal ones take hardly a byte of the file. */
+/** Rows of such a group, and values of each of its columns: a few bytes can stand for millions of equal ones. */
 export const PARQUET_GROUP_ROWS_MAX = 1024 * 1024;
 
 /** Rows without an id that are remembered, so that equal ones are numbered. */
@@ -51,12 +51,12 @@ export const NAMES_COUNTED_MAX = 1_000;
 
 /** A file that is sent to the server for import. */
 export const UPLOAD_BYTES_MAX = 10 * MEBIBYTE;
-/** Bytes of all such files that are held at once, inflated ones beside what was sent of them. */
+/** Bytes of all such files in memory at once: as they were sent, and inflated. */
 export const UPLOADS_IN_FLIGHT_BYTES_MAX = 64 * MEBIBYTE;
-/** How long the server may work on it; larger imports need the command. */
+/** How long the server may process such a file; larger imports need the command. */
 export const UPLOAD_MS_MAX = 60_000;
-/** How much may be read of it in all: its product is looked for, and Umami's tables are read several times. */
+/** How much of it may be read in total: to find its product, and Umami's tables several times. */
 export const UPLOAD_READ_BYTES_MAX = 32 * UPLOAD_BYTES_MAX;
 
-/** Values of days in one import of daily sums: all are held in memory, 70 bytes each (0.3 GB in all). */
+/** Values of days in one import of daily sums: 70 bytes each in memory, and their texts (0.3 GB in total). */
 export const SUMS_GATHERED_MAX = 3_000_000;

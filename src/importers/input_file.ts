@@ -1,17 +1,17 @@
 import { READ_BYTES } from "./importer_limits.ts";
 
-/** Bytes as they come. */
+/** A stream of bytes. */
 export type ByteSource = AsyncIterable<Uint8Array>;
 
 /** A file that can be read from any place, and several times. */
 export interface InputFile {
   readonly name: string;
   readonly size: number;
-  /** The bytes from `start` to just before `end`. */
+  /** Yields the bytes from `start` to just before `end`. */
   readonly read: (start: number, end: number) => ByteSource;
 }
 
-/** Opens a file on disk. Throws what opening it throws. */
+/** Returns a file on disk. Throws what Deno throws if it cannot be accessed. */
 export async function diskFile(path: string, name = path): Promise<InputFile> {
   const { size } = await Deno.stat(path);
   return {
@@ -44,7 +44,7 @@ export function memoryFile(name: string, bytes: Uint8Array): InputFile {
   };
 }
 
-/** Reads all bytes from `start` to just before `end` in one piece; fewer where the file ends before. */
+/** Reads all bytes from `start` to just before `end` in one piece; fewer if the file ends before. */
 export async function readBytes(
   file: InputFile,
   start: number,

@@ -26,7 +26,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Why a row that is no JSON is refused. */
+/** Why a row that is not JSON is refused. */
 export const NOT_JSON: RowRefusal = { code: "invalid_json", message: "The row is not valid JSON." };
 const NOT_AN_OBJECT: RowRefusal = {
   code: "invalid_row",
@@ -38,7 +38,7 @@ const TOO_MUCH: RowRefusal = {
     `${ROW_CONTAINERS_MAX} objects and arrays.`,
 };
 
-/** Whether a text holds more than may be parsed; it is scanned, not parsed. */
+/** Whether a text has too many levels or containers to be parsed; found by a scan. */
 function holdsTooMuch(text: string): boolean {
   if (text.length <= ROW_LENGTH_UNSCANNED) return false;
   let levels = 0;
@@ -89,8 +89,8 @@ function parsedText(row: RowText): Row {
 }
 
 /**
- * Finds the elements of arrays in a stream of bytes. Bytes between arrays are skipped: pages of replies may
- * follow each other.
+ * Finds the elements of arrays in a stream of bytes. Bytes between arrays are skipped: a file may contain several
+ * replies, one after the other.
  */
 class ArrayElements {
   readonly #element: UnfinishedRow;
@@ -104,12 +104,12 @@ class ArrayElements {
     this.#element = new UnfinishedRow(bytesMax);
   }
 
-  /** Whether an array is open; at the end of the file it was cut off. */
+  /** Whether an array is open; if so at the end of the file, it was cut off. */
   get open(): boolean {
     return this.#levels > 0;
   }
 
-  /** Ends an element and returns it; null where there is none, as in `[]`. */
+  /** Ends an element and returns it; null: there is none, as in `[]`. */
   finish(): RowText | null {
     const row = this.#element.finish(this.#beganAt);
     if ("refused" in row) return row;

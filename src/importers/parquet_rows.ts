@@ -13,13 +13,13 @@ import type { SourceRow } from "./source.ts";
 
 type Unpack = (packed: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
 
-/** Unpacks a page, at most to the size that it states, so that a larger one is never held. */
+/** Returns a function that unpacks a page, at most to the size that it states, so that memory is bounded. */
 const bounded = (unpack: Unpack) => (packed: Uint8Array, bytes: number): Uint8Array => {
   if (bytes > PARQUET_GROUP_BYTES_MAX) throw new Error("A page is larger than a group may be");
   return new Uint8Array(unpack(packed, { maxOutputLength: Math.max(1, bytes) }));
 };
 
-/** Parquet's codecs that its reader leaves to the program. Deno has no LZ4. */
+/** The codecs that the Parquet reader does not bring along. Deno has no LZ4. */
 const CODECS = {
   GZIP: bounded(gunzipSync),
   BROTLI: bounded(brotliDecompressSync),
@@ -30,7 +30,7 @@ const UNREADABLE =
   "it cannot be read as Parquet: it is cut off, damaged, or packed in a way that " +
   "is not read (Snappy, ZSTD, gzip and Brotli are).";
 
-/** Returns numbers beyond 2^53 as text, as in JSON. */
+/** Returns a whole number beyond 2^53 as text, as exports in JSON do. */
 function plainCell(cell: unknown): unknown {
   return typeof cell === "bigint"
     ? Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
@@ -38,7 +38,7 @@ function plainCell(cell: unknown): unknown {
 }
 
 /** Whether a group of rows fits into memory, by what the file states. */
-function isGroupHeld({ total_byte_size, num_rows, columns }: RowGroup): boolean {
+function fitsMemory({ total_byte_size, num_rows, columns }: RowGroup): boolean {
   const counts = [num_rows, ...columns.map(({ meta_data }) => meta_data?.num_values ?? 0n)];
   return Number(total_byte_size) <= PARQUET_GROUP_BYTES_MAX &&
     counts.every((count) => count >= 0n && count <= BigInt(PARQUET_GROUP_ROWS_MAX));
@@ -46,10 +46,10 @@ function isGroupHeld({ total_byte_size, num_rows, columns }: RowGroup): boolean 
 
 /**
  * Yields the rows of a Parquet file, with one group of rows in memory at a time. `line` is the row's number.
- * Only for files of whoever runs the program: its reader believes what the pages in a group state, so that
- * a made-up one can take all of the memory, or never end.
+ * Only for files of the person who runs the program: the reader trusts what pages state, so that a forged one
+ * can take all of the memory, or never end.
  *
- * @throws FileProblem where it cannot be read
+ * @throws FileProblem if the file cannot be read
  */
 export async function* parquetRows(
   file: InputFile,
@@ -74,7 +74,7 @@ export async function* parquetRows(
   const metadata = await guarded(() => parquetMetadataAsync(buffer));
   let first = 0;
   for (const group of metadata.row_groups) {
-    if (!isGroupHeld(group)) {
+    if (!fitsMemory(group)) {
       throw new FileProblem(
         file.name,
         "its groups of rows are too large: export it as JSON lines.",

@@ -1,8 +1,8 @@
 import type { GeoPlace } from "../event_file/exported_event.ts";
-import { said } from "./agent_names.ts";
+import { statedText } from "./agent_names.ts";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/** Codes that ISO 3166-1 reserves for users, and other codes of no country. */
+/** Codes that ISO 3166-1 leaves to users, and others that are not countries. */
 const NO_COUNTRY: ReadonlySet<string> = new Set(["XX", "ZZ", "EU", "AP", "A1", "A2", "O1", "T1"]);
 /** Names that the Unicode locale data does not have. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   "macedonia": "MK",
 };
 
-/** Returns a name in lower case without diacritics: `Côte d’Ivoire` and `Cote d'Ivoire` are equal. */
+/** Returns a name in lower case without diacritics, so that `Côte d’Ivoire` equals `Cote d'Ivoire`. */
 const plain = (name: string) =>
   name.toLowerCase().replaceAll("’", "'").normalize("NFD").replace(/[\u0300-\u036f]/g, "");
 
@@ -58,9 +58,9 @@ function canonical(code: string): string {
   return new Intl.Locale(`und-${code}`).region ?? code;
 }
 
-/** Returns the ISO 3166-1 alpha-2 code of a country that is given by code or English name; null for none. */
+/** Returns the ISO 3166-1 alpha-2 code of a country, given by its code or English name; null: unknown. */
 export function countryCode(value: unknown): string | null {
-  const text = said(value);
+  const text = statedText(value);
   if (text === null) return null;
   if (/^[A-Za-z]{2}$/.test(text)) {
     const code = text.toUpperCase();
@@ -70,8 +70,12 @@ export function countryCode(value: unknown): string | null {
   return codes.get(plain(text)) ?? null;
 }
 
-/** Returns a place; null where nothing of it is known. */
+/** Returns a place; null: nothing about it is known. */
 export function placeOf(country: unknown, region: unknown, city: unknown): GeoPlace | null {
-  const place = { country: countryCode(country), region: said(region), city: said(city) };
+  const place = {
+    country: countryCode(country),
+    region: statedText(region),
+    city: statedText(city),
+  };
   return place.country === null && place.region === null && place.city === null ? null : place;
 }

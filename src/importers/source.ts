@@ -15,11 +15,11 @@ export type SourceName =
   | "matomo"
   | "goatcounter";
 
-/** How one thing that a product stores is imported: a row of the manual's table. */
+/** How something that a product stores is imported: a row of the manual's table. */
 export interface MappingNote {
-  /** Theirs, e.g. `url_path`, `url_query`. */
+  /** The product's names, e.g. `url_path`, `url_query`. */
   readonly theirs: string;
-  /** Ours, e.g. `url`; null: it is not imported. */
+  /** Footfall's names, e.g. `url`; null: it is not imported. */
   readonly ours: string | null;
   /** More about it. */
   readonly how?: string;
@@ -29,7 +29,7 @@ export interface MappingNote {
 export type Mapped =
   | { readonly event: ImportedEvent }
   | { readonly refused: RowRefusal }
-  /** It is no event of a visitor; the text says what it is. */
+  /** It is not an event of a visitor; the text says what it is. */
   | { readonly leftOut: string };
 
 /** The context of mapping rows. */
@@ -45,21 +45,21 @@ export type SourceRow = Row & { readonly file: string };
 /** The context of reading rows. */
 export interface ReadContext {
   readonly read: BytesRead;
-  /** To be called at the beginning of each file: equal rows are numbered by file. */
+  /** To be called at the beginning of each file: equal rows are numbered within a file. */
   readonly fileBegins: () => void;
 }
 
 /** Reads and maps the files of one product. */
 export interface ImportSource {
   readonly name: SourceName;
-  /** Its name for people. */
+  /** The product's name for people. */
   readonly title: string;
-  /** What is imported from that product, and how to get it. */
+  /** What is imported from the product, worded to follow `Umami takes …`. */
   readonly takes: string;
   /** The versions that are known, and where their format is documented. */
   readonly shape: string;
   readonly notes: readonly MappingNote[];
-  /** Yields the rows of the files, some at a time. Throws FileProblem for a file that cannot be read. */
+  /** Yields the rows of the files in batches. Throws FileProblem for a file that cannot be read. */
   readonly rows: (files: readonly InputFile[], context: ReadContext) => AsyncGenerator<SourceRow[]>;
   /** Whether a row looks like one of this product. */
   readonly recognises: (row: Members) => boolean;

@@ -25,7 +25,7 @@ export async function loadSource(name: SourceName): Promise<ImportSource> {
   return await LOADERS[name]();
 }
 
-/** Other files that are recognised by their rows, and the advice for them. */
+/** Other files that are recognised by their rows, with advice. */
 const OTHERS: readonly (readonly [(row: Members) => boolean, string])[] = [
   [
     (row) => "eventId" in row && "name" in row && "timestamp" in row,
@@ -37,7 +37,7 @@ const OTHERS: readonly (readonly [(row: Members) => boolean, string])[] = [
   ],
 ];
 
-/** Says which product a row is of; null: no known one. */
+/** Returns advice for a row of another product; null: it is of no known one. */
 export async function otherSource(row: Members): Promise<string | null> {
   for (const name of SOURCE_NAMES) {
     const source = await loadSource(name);
@@ -48,7 +48,7 @@ export async function otherSource(row: Members): Promise<string | null> {
   return OTHERS.find(([recognises]) => recognises(row))?.[1] ?? null;
 }
 
-/** Returns the product of a file, by the first row that can be read; null: none of them. */
+/** Returns the product of a file, by the first row that can be read; null: unknown. */
 export async function sourceOfFile(file: InputFile): Promise<ImportSource | null> {
   for (const name of SOURCE_NAMES) {
     const source = await loadSource(name);
@@ -65,7 +65,7 @@ async function beginsLike(file: InputFile, source: ImportSource): Promise<boolea
     ) {
       const row = batch.find((each) => "value" in each);
       if (row !== undefined) return "value" in row && source.recognises(row.value);
-      // An empty batch, as of blank lines, counts as one row, so that the search ends.
+      // An empty batch, such as one of blank lines, counts as a row, so that the search ends.
       looked += Math.max(1, batch.length);
       if (looked >= ROWS_LOOKED_AT) return false;
     }

@@ -5,7 +5,8 @@ import { type ByteSource, joined } from "./input_file.ts";
 /** A row of a file before it is parsed: its text, or why there is none. */
 export type RowText =
   & {
-    readonly line: number; /** The file ends in it, without a line break. */
+    readonly line: number;
+    /** Whether this is the last line and has no line end. */
     readonly isUnended?: true;
   }
   & ({ readonly text: string } | { readonly refused: RowRefusal });
@@ -19,7 +20,7 @@ export interface RowRefusal {
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-/** Why a row whose bytes are no text is refused. */
+/** Why a row that is not UTF-8 is refused. */
 export const WRONG_ENCODING: RowRefusal = {
   code: "invalid_encoding",
   message: "The row is not UTF-8.",
@@ -32,7 +33,7 @@ function rowTooLong(bytesMax: number): RowRefusal {
 /**
  * Yields bytes without a byte order mark.
  *
- * @throws FileProblem for UTF-16, and for a file that is no text
+ * @throws FileProblem for UTF-16, and for a file that is not text
  */
 export async function* utf8Bytes(name: string, source: ByteSource): ByteSource {
   let looked = false;
@@ -101,7 +102,7 @@ function rowText(line: number, bytes: Uint8Array): RowText {
 function wholeLines(bytes: Uint8Array, first: number, bytesMax: number): RowText[] {
   let texts: string[];
   try {
-    // Decoded at once: line by line it takes five times as long.
+    // All at once: line by line takes five times as long.
     texts = UTF8.decode(bytes).split("\n");
   } catch {
     return singleLines(bytes, first, bytesMax);
@@ -115,7 +116,7 @@ function wholeLines(bytes: Uint8Array, first: number, bytesMax: number): RowText
   return rows;
 }
 
-/** `wholeLines` where one of the lines is no UTF-8. */
+/** Splits bytes as `wholeLines` does if one of the lines is not UTF-8. */
 function singleLines(bytes: Uint8Array, first: number, bytesMax: number): RowText[] {
   const rows: RowText[] = [];
   for (let from = 0, line = first; from < bytes.length; line++) {
@@ -129,8 +130,8 @@ function singleLines(bytes: Uint8Array, first: number, bytesMax: number): RowTex
 }
 
 /**
- * Yields the lines of a file without blank ones, those of a chunk at a time. A line that is too long is
- * refused, and takes no memory.
+ * Yields the lines that each chunk completes, without empty ones. A line that is too long is refused, and is
+ * not kept in memory.
  */
 export async function* textLines(source: ByteSource, bytesMax: number): AsyncGenerator<RowText[]> {
   const rest = new UnfinishedRow(bytesMax);

@@ -5,16 +5,16 @@ import { INFLATED_BYTES_TRUSTED, INFLATION_MAX } from "./importer_limits.ts";
 import { type ByteSource, type InputFile, peeked, readBytes, tallied } from "./input_file.ts";
 import { dataStart, readZipDirectory, type ZipEntry } from "./zip_directory.ts";
 
-/** A file as its source wrote it: taken out of archives, and inflated. */
+/** A file as the product wrote it: taken out of an archive, and unpacked. */
 export interface PlainFile {
   /** `archive.zip › events.json` inside of an archive. */
   readonly name: string;
   readonly bytes: () => ByteSource;
-  /** The file itself if it is neither packed nor in an archive: formats that are read from their end need it. */
+  /** The file itself if it is neither packed nor in an archive, for formats that are read from their end; else null. */
   readonly whole: InputFile | null;
 }
 
-/** Called with the numbers of bytes that are read from the chosen files. */
+/** Called with the number of bytes of each chunk that is read from the chosen files. */
 export type BytesRead = (bytes: number) => void;
 
 type Packing = "gzip" | "zstd" | "deflate";
@@ -32,7 +32,7 @@ function startsWith(bytes: Uint8Array, ...signature: readonly number[]): boolean
   return signature.every((byte, i) => bytes[i] === byte);
 }
 
-/** Yields inflated bytes. Throws FileProblem for a file that grows as no real one does, or ends too soon. */
+/** Yields unpacked bytes. Throws FileProblem for a file that is damaged, or grows as no real one does. */
 async function* inflated(name: string, packing: Packing, source: ByteSource): ByteSource {
   let packed = 0;
   let unpacked = 0;
@@ -56,7 +56,7 @@ async function* inflated(name: string, packing: Packing, source: ByteSource): By
   }
 }
 
-/** Yields bytes, and checks them against the length and the checksum in the zip. */
+/** Yields the bytes of a zip's entry. Throws FileProblem at the end if length or checksum differ from the zip's. */
 async function* checked(name: string, entry: ZipEntry, source: ByteSource): ByteSource {
   let crc = 0;
   let bytes = 0;
@@ -75,7 +75,7 @@ function packingOf(head: Uint8Array): Packing | null {
   return startsWith(head, 0x28, 0xb5, 0x2f, 0xfd) ? "zstd" : null;
 }
 
-/** Yields bytes, unpacked if they are packed, as files in Amplitude's zips are. */
+/** Yields bytes, unpacked if they are packed: files in Amplitude's zips are. */
 async function* plainBytes(name: string, source: ByteSource): ByteSource {
   const { head, bytes } = await peeked(source, SIGNATURE_BYTES);
   const packing = packingOf(head);
@@ -97,8 +97,8 @@ async function* entryBytes(file: InputFile, name: string, entry: ZipEntry, read:
 const LITTER = /(?:^|\/)(?:__MACOSX\/|\._|\.DS_Store$)/;
 
 /**
- * Yields the plain files of a chosen file: itself, inflated where it is gzip or zstd, or each file of a zip.
- * Its kind is found by its first bytes, never by its name.
+ * Yields the plain files of a chosen file: itself, unpacked if it is gzip or zstd, or each file of a zip. The
+ * first bytes identify its kind, never its name.
  *
  * @throws FileProblem for an archive that cannot be read
  */

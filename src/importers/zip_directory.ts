@@ -11,7 +11,7 @@ export interface ZipEntry {
   readonly unpacked: number;
   readonly crc: number;
   readonly encrypted: boolean;
-  /** Where its local header begins. */
+  /** The byte at which its local header begins. */
   readonly at: number;
 }
 
@@ -72,7 +72,7 @@ async function findDirectory(file: InputFile): Promise<Directory> {
   };
 }
 
-/** Replaces sizes and places that need more than 32 bits by the numbers of the extra field for them. */
+/** Replaces sizes and positions that need more than 32 bits by those in the ZIP64 extra field. */
 function wideNumbers(extra: DataView, numbers: readonly number[]): number[] {
   for (let at = 0; at + 4 <= extra.byteLength;) {
     const length = extra.getUint16(at + 2, true);
@@ -90,7 +90,7 @@ function wideNumbers(extra: DataView, numbers: readonly number[]): number[] {
   return [...numbers];
 }
 
-/** Throws FileProblem where files lie in each other: a small zip would then hold any number of large ones. */
+/** Throws FileProblem for overlapping files, with which a small zip could contain any number of large ones. */
 function assertApart(file: InputFile, entries: readonly ZipEntry[]): void {
   let end = 0;
   for (const { at, packed } of entries.toSorted((a, b) => a.at - b.at)) {
@@ -104,7 +104,7 @@ function assertApart(file: InputFile, entries: readonly ZipEntry[]): void {
 /**
  * Reads the list of files in a zip, in its order, without folders.
  *
- * @throws FileProblem where its table of contents cannot be read
+ * @throws FileProblem if its table of contents cannot be read
  */
 export async function readZipDirectory(file: InputFile): Promise<ZipEntry[]> {
   const directory = await findDirectory(file);
@@ -137,7 +137,7 @@ export async function readZipDirectory(file: InputFile): Promise<ZipEntry[]> {
   return entries;
 }
 
-/** Returns where the bytes of a file in a zip begin. Throws FileProblem where there is no local header. */
+/** Returns the position of a file's bytes in a zip. Throws FileProblem if there is no local header. */
 export async function dataStart(file: InputFile, entry: ZipEntry): Promise<number> {
   const header = viewOf(await readBytes(file, entry.at, entry.at + LOCAL_BYTES));
   if (header.byteLength < LOCAL_BYTES || header.getUint32(0, true) !== LOCAL) throw cutOff(file);

@@ -22,7 +22,7 @@ export interface Tag {
 
 const euros = (price: number) => `€${price.toFixed(2)}`;
 
-/** A picture of nothing in particular, in two colours. */
+/** Returns the data URL of an abstract picture in two colours. */
 function drawing([dark, light]: Product["colours"]): string {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3 2" preserveAspectRatio="none">
     <defs><radialGradient id="g" cx=".3" cy=".3"><stop stop-color="${light}"/>
@@ -40,7 +40,7 @@ const card = (product: Product) =>
 
 const heading = ({ title }: Page) => `<h1>${title.split(" – ")[0]}</h1>`;
 
-/** What a category shows: its own, or a few of all where it has none. */
+/** Returns the products that a category's page shows: its own first, then others, six in total. */
 function productsOf({ path }: Page): readonly Product[] {
   const own = PRODUCTS.filter(({ category }) => `/${category}` === path);
   const rest = PRODUCTS.filter((product) => !own.includes(product));
@@ -123,7 +123,7 @@ const ARRIVALS = `<aside id="arrivals" data-footfall-ignore aria-live="polite">
 
 const [COFFEE, EQUIPMENT] = CATEGORIES;
 
-/** One page of the shop, whole; null where there is none. */
+/** Returns the HTML of a page of the shop; null: there is none at this path. */
 export function demoPage(path: string, { server, apiKey, showsArrivals }: Tag): string | null {
   const page = PAGES.find((one) => one.path === path);
   if (page === undefined) return null;

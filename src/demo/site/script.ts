@@ -2,7 +2,7 @@ import { PRODUCTS, SHOP_CURRENCY, THANKS } from "../shop.ts";
 
 const SOLD = PRODUCTS.map(({ sku, name, category, price }) => ({ sku, name, category, price }));
 
-/** What the shop itself tells Footfall, beside what the script tag sees: as its invented visitors do. */
+/** The shop's own script. Its events are those of the invented visitors, beside what the script tag records. */
 export const SHOP_SCRIPT = `
 const currency = ${JSON.stringify(SHOP_CURRENCY)};
 const products = ${JSON.stringify(SOLD)};

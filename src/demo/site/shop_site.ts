@@ -6,10 +6,10 @@ import { STYLE } from "./style.ts";
 /** A header that every reply of the shop has. */
 export const SHOP_MARK = "x-demo-shop";
 
-/** The newest events that the shop's panel shows, as JSON; null: it shows none. */
+/** Replies with the newest events for the shop's panel, as JSON; null: the shop has no panel. */
 export type Arrivals = (() => Promise<Response>) | null;
 
-/** The demo shop, as a request handler. */
+/** Returns the demo shop as a request handler. */
 export function createShop(
   tag: Tag,
   arrivals: Arrivals,

@@ -1,6 +1,6 @@
 /**
- * The demo shop's style sheet. Parts have fixed heights, so that everything stands at the same
- * place whatever fonts a machine has: the places of invented clicks are written down.
+ * The demo shop's style sheet. Parts have fixed heights, so that they are at the same position with whatever
+ * fonts a machine has: the positions of invented clicks are in `page_boxes.json`.
  */
 export const STYLE = `
 :root {

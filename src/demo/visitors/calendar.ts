@@ -40,7 +40,7 @@ export function weekdayWeight(day: ShopDay): number {
   return WEEKDAY_WEIGHTS[day.weekday] ?? 1;
 }
 
-/** A time of that day, in milliseconds, at which people shop. */
+/** Returns a random time of that day, in epoch milliseconds; times at which people shop are more frequent. */
 export function momentOf(day: ShopDay, random: Random): number {
   const { hour } = random.weighted(HOUR_WEIGHTS);
   return day.startMs + hour * HOUR_MS + random.integer(0, HOUR_MS - 1);

@@ -7,14 +7,14 @@ import { SOURCES, SURGE_SOURCE, type TrafficSource } from "./sources.ts";
 import { crawlEvents, type DemoEvent, visitEvents, type VisitPlan } from "./visit.ts";
 
 export interface DemoOptions {
-  /** Any whole number: another one is another shop history. */
+  /** Any whole number; another one makes another history. */
   readonly seed: number;
   readonly weeks: number;
   /** About how many people; each day's share varies. */
   readonly visitors: number;
-  /** No event lies at or after this instant, in epoch milliseconds. */
+  /** All events are before this instant, in epoch milliseconds. */
   readonly untilMs: number;
-  /** Where the shop is. Default: where `footfall demo` opens it. */
+  /** The shop's origin. Default: that of `footfall demo`. */
   readonly origin?: string;
 }
 
@@ -23,27 +23,27 @@ export interface DemoBatch {
   readonly address: string;
   readonly userAgent: string;
   readonly events: readonly DemoEvent[];
-  /** How many people of the plan are complete with this batch. */
+  /** How many people are complete once this one is: the progress. */
   readonly visitorsDone: number;
 }
 
 export interface Demo {
   /** People and crawlers in all. */
   readonly visitors: number;
-  /** Made one person at a time, so that memory does not grow with the number of people. */
+  /** Yields the events of one person after the other, so that memory does not grow with their number. */
   readonly batches: () => Generator<DemoBatch>;
 }
 
 export const BATCH_EVENTS_MAX = 200;
 const DAYS_PER_WEEK = 7;
-/** Whole days before the last one in which the surge is seen. */
+/** The surge comes on this many days before the last one. */
 export const SURGE_DAYS = 3;
-/** The surge brings this many times the people that are new on an ordinary day. */
+/** On each of them it brings this many times the new people of an ordinary day. */
 const SURGE_FACTOR = 0.8;
 const ROBOTS_PER_DAY = 2;
 const VISITS_PER_PERSON_MAX = 40;
 
-/** One browser of one person, with what it knows. */
+/** One browser of one person, with its identity. */
 interface Browser {
   readonly device: Device;
   readonly address: string;
@@ -57,14 +57,14 @@ interface Person {
   readonly locale: string;
   readonly browsers: readonly Browser[];
   readonly appetite: number;
-  /** Of which visit on, counted from 0, there is an account; null: never. */
+  /** The visit, counted from 0, on which an account is made; null: none is. */
   readonly signUpVisit: number | null;
   readonly accountId: string;
   readonly returnProbability: number;
   readonly meanGapDays: number;
 }
 
-/** Who comes on which day. Depends on the date alone, so a later run adds days and changes none. */
+/** How many come for the first time on a day. Depends on the date alone, so a later run adds days and changes none. */
 interface Cohort {
   readonly dayIndex: number;
   readonly kind: "visitor" | "surge" | "robot";
@@ -110,7 +110,7 @@ function createPerson(random: Random): Person {
   };
 }
 
-/** Days, counted from the person's first one, on which they come. Reaches past the end unharmed. */
+/** Returns the days of a person's visits, counted from the first one. Some may be after the end of the history. */
 function visitDays(person: Person, random: Random): number[] {
   const days = [0];
   let day = 0;
@@ -121,7 +121,7 @@ function visitDays(person: Person, random: Random): number[] {
   return days;
 }
 
-/** What a visit makes known: an account is opened on one browser, later met again on the other. */
+/** Returns how the person signs in on a visit, on each browser once: first with a new account; null: not. */
 function signsAs(person: Person, browser: Browser, visit: number): VisitPlan["signsAs"] {
   if (person.signUpVisit === null || visit < person.signUpVisit || browser.userId !== null) {
     return null;
@@ -201,11 +201,11 @@ function* batchesOf(
 }
 
 /**
- * Some weeks of a demo shop, up to `untilMs`: weekly and daily rhythm, campaigns, a funnel, accounts
- * learnt late, clicks and scrolls, crawlers, and in the last days a surge from one referrer.
+ * Makes some weeks of a demo shop, up to `untilMs`: weekly and daily rhythm, campaigns, a funnel, people who sign
+ * in after some visits, clicks and scrolls, crawlers, and in the last days a surge from one referrer.
  *
- * The same options give the same events, ids included. A later `untilMs` gives the same events for
- * the days in common (but for the surge, which moves along) and adds what came since.
+ * The same options make the same events with the same ids. A later `untilMs` makes the same events for the days
+ * in common, except the surge, which moves along, and adds later ones.
  */
 export function demoEvents(options: DemoOptions): Demo {
   const { origin = SHOP_ORIGIN } = options;

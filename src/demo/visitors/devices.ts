@@ -7,7 +7,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** One browser on one screen, as a visitor owns it. */
+/** One browser on one screen. */
 export interface Device {
   readonly class: DeviceClass;
   readonly userAgent: string;
@@ -113,19 +113,19 @@ const MODELS: readonly Model[] = [
   ),
 ];
 
-/** A device as common as it is in the wild. */
+/** Returns a random device; common ones are more likely. */
 export function pickDevice(random: Random): Device {
   return random.weighted(MODELS);
 }
 
-/** A second device of another class: who browses on a phone signs in on a computer. */
+/** Returns a second device, of another class, for someone who browses on a phone and buys on a computer. */
 export function pickOtherDevice(first: Device, random: Random): Device {
   return random.weighted(MODELS.filter((candidate) => candidate.class !== first.class));
 }
 
 const ROBOT_SCREEN: Size = { width: 1280, height: 1024 };
 
-/** User agents of crawlers that run scripts, so that they show up in page analytics. */
+/** User agents of crawlers that run scripts, and so send page views. */
 const ROBOT_USER_AGENTS = [
   "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
   "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",

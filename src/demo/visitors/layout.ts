@@ -3,11 +3,11 @@ import type { Device, DeviceClass } from "./devices.ts";
 import MEASURED from "./page_boxes.json" with { type: "json" };
 import type { Random } from "./random.ts";
 
-/** Something to click on. Where it stands, the page itself said: see `page_boxes.json`. */
+/** Something to click on. Its position on the page is in `page_boxes.json`. */
 export interface Spot {
   readonly weight: number;
   readonly selector: string;
-  /** Looks clickable and is not. */
+  /** It looks clickable, and is not. */
   readonly dead?: true;
 }
 
@@ -64,17 +64,17 @@ export const SPOTS: Readonly<Record<PageKind, readonly Spot[]>> = {
   account: [spot(5, "form button[type=submit]"), spot(2, "form input[type=email]")],
 };
 
-/** Where a part of a page stands: left edge and width as fractions of the document's width. */
+/** The position of a part of a page; left edge and width are fractions of the document's width. */
 export interface Box {
   readonly left: number;
   readonly topPx: number;
   readonly width: number;
   readonly heightPx: number;
-  /** Stays in the window while the page scrolls: `topPx` is then of the window. */
+  /** Whether it stays in the window while the page scrolls; `topPx` is then that in the window. */
   readonly fixed: boolean;
 }
 
-/** A kind of page as a device class shows it. */
+/** The layout of a kind of page on a device class. */
 export interface PageBoxes {
   readonly documentHeightPx: number;
   /** By selector. */
@@ -109,16 +109,16 @@ export function documentHeightPx(kind: PageKind, device: Device): number {
   return PAGE_BOXES[kind][device.class].documentHeightPx;
 }
 
-/** Of the half width, what most clicks keep to. */
+/** The standard deviation of clicks from the middle, as a share of half the width. */
 const SPREAD = 0.35;
 
-/** Around a middle and inside of its part of the page. */
+/** Returns a random position around the middle of a stretch, and inside of it. */
 function aim(random: Random, from: number, length: number): number {
   const at = random.normal(from + length / 2, SPREAD * length / 2);
   return Math.min(from + 0.98 * length, Math.max(from + 0.02 * length, at));
 }
 
-/** One click on a page, aimed at one of its spots. `selector` asks for a certain one. */
+/** Makes a click on one of a page's spots: the one with `selector`, else a random one. */
 export function aimClick(
   kind: PageKind,
   device: Device,
@@ -147,7 +147,7 @@ export function aimClick(
   };
 }
 
-/** How far down a page was seen: at least the first window, at most its end. */
+/** Makes a scroll event's properties: the page was seen down to the first window's end at least. */
 export function scrollOn(kind: PageKind, device: Device, random: Random): ScrollProperties {
   const documentHeight = documentHeightPx(kind, device);
   const first = Math.min(device.viewport.height, documentHeight);

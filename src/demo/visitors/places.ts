@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Where visitors come from: public address blocks whose every address lies in that country. */
+/** A country that visitors come from, with blocks of public addresses that are entirely in it. */
 export interface VisitorCountry {
   readonly country: string;
   readonly weight: number;
@@ -104,7 +104,7 @@ export const PLACES: readonly VisitorCountry[] = [
   },
 ];
 
-/** One address of the place; never a network's first or last. */
+/** Returns a random address of the place, never the first or the last of a network. */
 export function addressIn(place: VisitorCountry, random: Random): string {
   return `${random.pick(place.blocks)}.${random.integer(0, 255)}.${random.integer(1, 254)}`;
 }

@@ -4,7 +4,7 @@ import { Random } from "./random.ts";
 import { SOURCES } from "./sources.ts";
 import { type DemoEvent, visitEvents } from "./visit.ts";
 
-/** A visit that is under way, with what its browser is to send, oldest first. */
+/** A visit that is under way, with the events that its browser has to send, oldest first. */
 export interface PresentVisit {
   readonly address: string;
   readonly userAgent: string;
@@ -12,14 +12,14 @@ export interface PresentVisit {
   readonly events: readonly DemoEvent[];
 }
 
-/** Somebody who is always there when the shop is filled: the manual's example of a person. */
-export const REGULAR_USER_ID = "user-42";
+/** A user who is always in the shop after it is filled: the manual's example of a person. */
+const REGULAR_USER_ID = "user-42";
 /** People in the shop at once. */
-export const PRESENT_VISITORS = 6;
+const PRESENT_VISITORS = 6;
 const STEP_MS = 2_000;
 
-/** One visit that begins at `startMs`; the same `name` makes the same person and visit. */
-export function presentVisit(
+/** Makes a visit that begins at `startMs`; the same `name` makes the same person and visit. */
+function presentVisit(
   name: string,
   { origin, startMs, userId }: {
     readonly origin: string;
@@ -46,7 +46,7 @@ export function presentVisit(
   return { address: addressIn(place, random), userAgent: device.userAgent, anonymousId, events };
 }
 
-/** Those who are in the shop at `nowMs`, and came within the four minutes before. */
+/** Makes the visits of those who are in the shop at `nowMs`, and came within the four minutes before. */
 export function presentVisits(origin: string, nowMs: number): PresentVisit[] {
   return Array.from({ length: PRESENT_VISITORS }, (_, i) =>
     presentVisit(`${nowMs}/${i}`, {
@@ -56,7 +56,7 @@ export function presentVisits(origin: string, nowMs: number): PresentVisit[] {
     }));
 }
 
-/** What of a visit lies before `nowMs`, and what is still to come. */
+/** Divides a visit's events into those before `nowMs`, and those still to come. */
 export function partedAt(
   { events }: PresentVisit,
   nowMs: number,
@@ -66,17 +66,17 @@ export function partedAt(
   return { past: events.slice(0, at), coming: events.slice(at) };
 }
 
-export interface VisitsOptions {
+interface VisitsOptions {
   readonly origin: string;
   readonly now: () => number;
-  /** Resolves after so long, or as soon as the walk is to end. */
+  /** Resolves after this time, or as soon as `signal` aborts. */
   readonly pause: (ms: number) => Promise<void>;
   readonly signal: AbortSignal;
-  /** Sends what a browser has to send now. */
+  /** Sends the events that a browser has to send now. */
   readonly send: (visit: PresentVisit) => Promise<void>;
 }
 
-/** Lets people walk about in the shop until `signal` aborts: whoever leaves is followed by another. */
+/** Simulates people in the shop until `signal` aborts: someone new comes for each who leaves. */
 export async function simulateVisits(
   { origin, now, pause, signal, send }: VisitsOptions,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-/** The four 32-bit words that start a generator: FNV-1a over the text, from four offsets. */
+/** Returns the four 32-bit words of a generator's first state: FNV-1a of the text, from four offsets. */
 function seedWords(text: string): [number, number, number, number] {
   const words: [number, number, number, number] = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35];
   for (let i = 0; i < text.length; i++) {
@@ -9,8 +9,8 @@ function seedWords(text: string): [number, number, number, number] {
 }
 
 /**
- * Reproducible randomness: sfc32 (Chris Doty-Humphrey, PractRand), seeded by any text. The same
- * text gives the same sequence on every machine. Not for secrets.
+ * Reproducible randomness: sfc32 (Chris Doty-Humphrey, PractRand), seeded by a text. The same text makes the same
+ * sequence on every machine. Not for secrets.
  */
 export class Random {
   #a: number;
@@ -20,7 +20,7 @@ export class Random {
 
   constructor(seed: string) {
     [this.#a, this.#b, this.#c, this.#counter] = seedWords(seed);
-    // The author's advice: the first outputs still show the seed.
+    // The author's advice, because the first outputs are not random enough.
     for (let i = 0; i < 15; i++) this.word();
   }
 
@@ -65,7 +65,7 @@ export class Random {
     return item;
   }
 
-  /** One of `items`, each as likely as its `weight` is of all weights. */
+  /** One of `items`, each with a probability in proportion to its `weight`. */
   weighted<T extends { readonly weight: number }>(items: readonly T[]): T {
     let rest = this.fraction() * items.reduce((sum, item) => sum + item.weight, 0);
     for (const item of items) {

@@ -11,7 +11,7 @@ export interface Arrival {
 
 export interface TrafficSource {
   readonly weight: number;
-  /** Readers who came for one page leave more often than those who look for something. */
+  /** The share that leaves after one page: readers of an article do more often than those who look for something. */
   readonly bounceProbability: number;
   readonly arrive: (random: Random) => Arrival;
 }
@@ -35,7 +35,7 @@ const clickId = (random: Random): string => `demo${random.hex(20)}`;
 
 const article = (random: Random): Page => random.pick(ARTICLES);
 
-/** First visits and returning ones alike, in the shares of a shop that does some marketing. */
+/** The sources of all visits, first and later ones, of a shop that does some marketing. */
 export const SOURCES: readonly TrafficSource[] = [
   {
     weight: 24,

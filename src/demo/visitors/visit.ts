@@ -34,21 +34,21 @@ export interface DemoEvent {
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** What one visit starts from. */
+/** What is known about a visit before it begins. */
 export interface VisitPlan {
-  /** Where the shop is: `https://shop.example`. */
+  /** The shop's origin, e.g. `https://shop.example`. */
   readonly origin: string;
   readonly startMs: number;
   readonly source: TrafficSource;
   readonly device: Device;
   readonly anonymousId: string | null;
-  /** Known from the first page on: signed in on this device before. */
+  /** Sent from the first page on, because the person signed in on this device before; null: unknown. */
   readonly userId: string | null;
-  /** Learnt within the visit: the person signs up, or signs in on this device for the first time. */
+  /** The person signs up within the visit, or signs in on this device for the first time; null: neither. */
   readonly signsAs: { readonly event: "sign_up" | "login"; readonly userId: string } | null;
   readonly locale: string;
   readonly timezone: string;
-  /** 0–1: how ready to buy. */
+  /** 0–1: how likely the person buys. */
   readonly appetite: number;
 }
 
@@ -75,14 +75,14 @@ class VisitTape {
     this.custom(event, { method: "email" });
   }
 
-  /** Comes from outside. */
+  /** Arrives at the shop. */
   land({ landing, query, referrer }: Arrival): void {
     this.#page = landing;
     this.#url = `${this.plan.origin}${landing.path}${query}`;
     this.#emit("page_view", undefined, referrer);
   }
 
-  /** Leaves the present page for another one of the shop. */
+  /** Goes on to another page of the shop. */
   open(page: Page): void {
     this.leave();
     const before = this.#url;
@@ -127,7 +127,7 @@ class VisitTape {
     this.#timeMs += Math.round(seconds * SECOND_MS);
   }
 
-  /** The page ends: its scroll depth goes out, and how fast it was. A few are lost, as in real life. */
+  /** Leaves the page: sends its scroll depth and its web vitals. A few are lost, as in real life. */
   leave(): void {
     if (this.random.chance(0.06)) return;
     this.wait(0.2);
@@ -136,7 +136,7 @@ class VisitTape {
     this.wait(0.4);
   }
 
-  /** With randomness of its own: what people do does not depend on it. */
+  /** Sends web vitals. They have their own randomness, so that what people do does not depend on them. */
   #measure(): void {
     const random = new Random(`vitals/${this.plan.anonymousId}/${this.#timeMs}`);
     const measured = vitalsOn(this.#page.kind, this.plan.device, random);
@@ -179,7 +179,7 @@ function viewProduct(tape: VisitTape, product: Product, open: boolean): void {
   tape.read(28);
 }
 
-/** Cart, checkout, payment: at each step some give up. Phones give up more. */
+/** Cart, checkout, payment: at each step some give up, on phones more than on other devices. */
 function checkOut(tape: VisitTape, cart: readonly Product[]): void {
   const { plan, random } = tape;
   const patience = plan.device.class === "mobile" ? 0.8 : 1;
@@ -227,7 +227,7 @@ function browse(tape: VisitTape, landing: Page): Product[] {
   return cart;
 }
 
-/** All events of one visit, oldest first. Takes what it needs from `random` and nothing else. */
+/** Makes all events of one visit, oldest first. They depend on the plan and on `random` only. */
 export function visitEvents(plan: VisitPlan, random: Random): DemoEvent[] {
   const tape = new VisitTape(plan, random);
   const arrival = plan.source.arrive(random);
@@ -249,7 +249,7 @@ export function visitEvents(plan: VisitPlan, random: Random): DemoEvent[] {
   return tape.events;
 }
 
-/** A crawler's round: page after page, no pointer, no identity, no page before. */
+/** Makes the events of a crawler: page views without clicks, scrolls, identity and referrer. */
 export function crawlEvents(plan: VisitPlan, random: Random): DemoEvent[] {
   const tape = new VisitTape(plan, random);
   const pages = [HOME, ...CATEGORIES, ...PRODUCTS.map((product) => product.page), ...ARTICLES];

@@ -2,9 +2,9 @@ import type { PageKind } from "../shop.ts";
 import type { Device } from "./devices.ts";
 import type { Random } from "./random.ts";
 
-/** Of all page views so many are measured: not every browser can. */
+/** The share of page views that are measured: not every browser can. */
 const MEASURED = 0.4;
-/** How much heavier a page is than the lightest: pictures, and what runs on it. */
+/** How much slower a page is than the fastest kind, because of pictures and scripts. */
 const WEIGHTS: Partial<Record<PageKind, number>> = {
   home: 1.3,
   category: 1.5,
@@ -12,12 +12,12 @@ const WEIGHTS: Partial<Record<PageKind, number>> = {
   article: 1.7,
 };
 
-/** A skewed value around `middle`: few are much slower, none is faster than half. */
+/** Returns a random value around `middle`, skewed: a few are much larger, none is smaller than half. */
 function skewed(random: Random, middle: number): number {
   return middle * (0.55 + random.exponential(0.5) + 0.1 * random.fraction());
 }
 
-/** What a browser measures of a page view; null: nothing. */
+/** Returns what a browser measures of a page view; null: it measures nothing. */
 export function vitalsOn(
   kind: PageKind,
   device: Device,
@@ -34,7 +34,7 @@ export function vitalsOn(
     fcp,
     lcp,
     cls: random.chance(0.35) ? 0 : Math.round(1e4 * random.exponential(shifts)) / 1e4,
-    // Who only reads has answered nothing.
+    // Without an interaction there is no INP.
     ...random.chance(0.7) ? { inp: 8 * Math.round(skewed(random, 11 * slow)) } : {},
     navigation: random.chance(0.9) ? "navigate" : "back-forward",
   };

@@ -10,16 +10,16 @@ const NAMES: Readonly<Record<string, string>> = {
   "$groupidentify": "$group",
 };
 const OWN = "[Amplitude] ";
-/** Amplitude's own events of what visitors did; its other ones are technical. */
-const MEANT: ReadonlySet<string> = new Set([
+/** Amplitude's automatic events that visitors cause on purpose; its others are technical. */
+const INTENTIONAL: ReadonlySet<string> = new Set([
   "[Amplitude] File Downloaded",
   "[Amplitude] Form Started",
   "[Amplitude] Form Submitted",
 ]);
 const TECHNICAL: ReadonlySet<string> = new Set(["session_start", "session_end"]);
 
-/** Members of `event_properties` that are not kept as properties. */
-const PLACED: ReadonlySet<string> = new Set([
+/** Members of `event_properties` that are not kept as properties: they become other members, or nothing. */
+const NOT_PROPERTIES: ReadonlySet<string> = new Set([
   "[Amplitude] Page Location",
   "[Amplitude] Page Path",
   "[Amplitude] Page Title",
@@ -37,11 +37,11 @@ const WEB = /^web$/i;
 function nameOf(type: string | null): string | null {
   if (type === null) return null;
   if (Object.hasOwn(NAMES, type)) return NAMES[type]!;
-  const technical = TECHNICAL.has(type) || (type.startsWith(OWN) && !MEANT.has(type));
+  const technical = TECHNICAL.has(type) || (type.startsWith(OWN) && !INTENTIONAL.has(type));
   return technical ? `$${type}` : type;
 }
 
-/** Reads the agent. On the web `os_name` is the browser, and the device's family is the system. */
+/** Reads browser, system and device. On the web `os_name` is the browser, and `device_family` the system. */
 function agentOf(row: Members) {
   const family = row.device_family ?? row.device_type;
   if (WEB.test(textOf(row.platform) ?? "")) {
@@ -82,7 +82,7 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
       referrer: textOf(properties.referrer),
       title: textOf(properties["[Amplitude] Page Title"]),
       properties: {
-        ...picked(properties, (key) => !PLACED.has(key)),
+        ...picked(properties, (key) => !NOT_PROPERTIES.has(key)),
         ...(traits ? present(membersOf(row.user_properties)) : {}),
         ...(name === "$group" ? present(membersOf(row.group_properties)) : {}),
       },

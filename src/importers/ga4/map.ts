@@ -1,4 +1,4 @@
-import { browserName, deviceClass, said, systemName } from "../agent_names.ts";
+import { browserName, deviceClass, statedText, systemName } from "../agent_names.ts";
 import { membersOf, numberOf, present, textOf } from "../fields.ts";
 import type { Members } from "../json_rows.ts";
 import { placeOf } from "../places.ts";
@@ -6,10 +6,10 @@ import type { MapContext, Mapped } from "../source.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   screen_view: "page_view",
-  // Google's clicks leave the site; Footfall's have a place on the page.
+  // Google's `click` is an outbound one; Footfall's has a position on the page.
   click: "outbound_click",
 };
-/** Events that Google records by itself, and no visitor meant to do. */
+/** Events that Google records automatically, and that visitors do not cause on purpose. */
 const TECHNICAL: ReadonlySet<string> = new Set([
   "session_start",
   "first_visit",
@@ -17,8 +17,8 @@ const TECHNICAL: ReadonlySet<string> = new Set([
   "user_engagement",
   "scroll",
 ]);
-/** Parameters that are not kept as properties: they have other members, or are Google's bookkeeping. */
-const PLACED: ReadonlySet<string> = new Set([
+/** Parameters that are not kept as properties: they become other members, or are Google's bookkeeping. */
+const NOT_PROPERTIES: ReadonlySet<string> = new Set([
   "page_location",
   "page_referrer",
   "page_title",
@@ -36,13 +36,13 @@ const PLACED: ReadonlySet<string> = new Set([
 ]);
 const MICROSECONDS = 1000;
 
-/** Returns a whole number, which is text in BigQuery's JSON; as it is where it is none, or too large. */
+/** Returns a whole number, which is text in BigQuery's JSON; unchanged: it is none, or too large to be exact. */
 function wholeOf(value: unknown): number | string | null {
   const number = numberOf(value);
   return Number.isSafeInteger(number) ? number : typeof value === "number" ? value : textOf(value);
 }
 
-/** Returns the value of the kind that is set. */
+/** Returns the value of a parameter, which is in the member of its type. */
 function valueOf(value: Members): unknown {
   if (typeof value.string_value === "string") return value.string_value;
   return wholeOf(value.int_value) ?? numberOf(value.double_value) ?? numberOf(value.float_value);
@@ -64,32 +64,32 @@ const WHOLE: ReadonlySet<string> = new Set(["total_item_quantity", "unique_items
 
 /** Returns the members of a purchase and its items that are set. */
 function shopOf(row: Members): Record<string, unknown> {
-  const told = (members: Members) =>
+  const kept = (members: Members) =>
     Object.fromEntries(
       Object.entries(present(members)).filter(([, value]) =>
         value !== "(not set)" && !(Array.isArray(value) && value.length === 0)
       ).map(([key, value]) => [key, WHOLE.has(key) ? wholeOf(value) : value]),
     );
-  const ecommerce = told(membersOf(row.ecommerce));
-  const items = Array.isArray(row.items) ? row.items.map((item) => told(membersOf(item))) : [];
+  const ecommerce = kept(membersOf(row.ecommerce));
+  const items = Array.isArray(row.items) ? row.items.map((item) => kept(membersOf(item))) : [];
   return { ...ecommerce, ...items.length === 0 ? {} : { items } };
 }
 
 function campaignOf(row: Members) {
-  const told = membersOf(row.collected_traffic_source);
+  const collected = membersOf(row.collected_traffic_source);
   const campaign = present({
-    source: textOf(told.manual_source),
-    medium: textOf(told.manual_medium),
-    campaign: textOf(told.manual_campaign_name),
-    term: textOf(told.manual_term),
-    content: textOf(told.manual_content),
-    clickId: textOf(told.gclid) === null ? null : "gclid",
+    source: textOf(collected.manual_source),
+    medium: textOf(collected.manual_medium),
+    campaign: textOf(collected.manual_campaign_name),
+    term: textOf(collected.manual_term),
+    content: textOf(collected.manual_content),
+    clickId: textOf(collected.gclid) === null ? null : "gclid",
   });
   return Object.keys(campaign).length === 0 ? null : campaign;
 }
 
-/** Returns what identifies an event: the same in a day's first table and in its final one, which holds more. */
-function knownBy(row: Members) {
+/** Returns what identifies an event: columns that are equal in a day's first table and in its final one. */
+function identifying(row: Members) {
   return [
     row.stream_id,
     row.user_pseudo_id,
@@ -119,15 +119,17 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const micros = numberOf(row.event_timestamp);
   const person = { userId: textOf(row.user_id), anonymousId: textOf(row.user_pseudo_id) };
   const nobody = person.userId === null && person.anonymousId === null;
-  const own = Object.fromEntries(Object.entries(parameters).filter(([key]) => !PLACED.has(key)));
+  const own = Object.fromEntries(
+    Object.entries(parameters).filter(([key]) => !NOT_PROPERTIES.has(key)),
+  );
   return [{
     event: {
-      eventId: ids.fromRow(knownBy(row)),
+      eventId: ids.fromRow(identifying(row)),
       name: nameOf(theirs),
       timestamp: micros === null ? null : Math.floor(micros / MICROSECONDS),
       clock: "client",
       ...person,
-      // Without consent visitors cannot be told apart: their events are in no visit.
+      // Without consent, visitors cannot be distinguished: their events are in no visit.
       inSession: nobody ? false : null,
       sessionId: textOf(parameters.ga_session_id),
       url: textOf(parameters.page_location),
@@ -135,7 +137,7 @@ export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
       title: textOf(parameters.page_title) ?? textOf(parameters.firebase_screen) ??
         textOf(parameters.firebase_screen_class),
       properties: { ...present(own), ...shopOf(row) },
-      context: { locale: said(device.language) },
+      context: { locale: statedText(device.language) },
       campaign: campaignOf(row),
       server: {
         geo: placeOf(geo.country, geo.region, geo.city),

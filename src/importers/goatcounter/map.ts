@@ -4,12 +4,12 @@ import type { Members } from "../json_rows.ts";
 import { placeOf } from "../places.ts";
 import type { MapContext, Mapped } from "../source.ts";
 
-/** Values of `Referrer scheme`: the meaning of a referrer. */
+/** Values of `Referrer scheme`, which says what kind of text a referrer is. */
 const HTTP = "h";
 const GENERATED = "g";
 const CAMPAIGN = "c";
 
-/** Names that GoatCounter uses for several addresses of one site. */
+/** Addresses for the names by which GoatCounter combines several addresses of a site. */
 const GENERATED_SITES: Readonly<Record<string, string>> = {
   "Google": "https://www.google.com/",
   "Hacker News": "https://news.ycombinator.com/",
@@ -26,16 +26,18 @@ const GENERATED_SITES: Readonly<Record<string, string>> = {
 
 const isTrue = (value: unknown) => value === "true" || value === "1";
 
-interface From {
+/** Where a visit came from: at most one of these is not null. */
+interface Origin {
   readonly referrer: string | null;
+  /** The source of a campaign. */
   readonly source: string | null;
-  /** A referrer's name that is no address. */
+  /** The name of a referrer whose address is unknown. */
   readonly named: string | null;
 }
 
-function fromOf(row: Members): From {
+function originOf(row: Members): Origin {
   const text = textOf(row.Referrer);
-  const nothing: From = { referrer: null, source: null, named: null };
+  const nothing: Origin = { referrer: null, source: null, named: null };
   if (text === null) return nothing;
   switch (textOf(row["Referrer scheme"])) {
     case CAMPAIGN:
@@ -53,10 +55,10 @@ function fromOf(row: Members): From {
   }
 }
 
-/** What stands for no session: `0-0`, in version 1 the nil UUID. */
+/** The value of a hit without a session: `0-0`, in version 1 the nil UUID. */
 const NO_SESSION = /^0+(?:-0+)+$/;
 
-/** Without GoatCounter's sessions, visitors cannot be told apart. */
+/** Returns the session; null: the site does not record sessions, so its visitors cannot be distinguished. */
 function sessionOf(value: unknown): string | null {
   const text = textOf(value);
   return text === null || NO_SESSION.test(text) ? null : text;
@@ -68,22 +70,22 @@ function botOf(value: unknown): boolean | null {
 }
 
 /**
- * The columns that identify a hit. The others are not of the hit alone: the title is the one that the page
- * has at the time of the export, and versions of GoatCounter name browsers and systems in their own ways.
+ * The columns that identify a hit. Others differ between exports of one hit: the title is the page's present one,
+ * and versions of GoatCounter name browsers and systems differently.
  */
 const IDENTIFYING = [
   ...["Path", "Event", "Session", "Bot", "Referrer", "Referrer scheme", "Screen size", "Location"],
   "Date",
 ] as const;
 
-/** Maps a record of the export of single page views. */
+/** Maps a row of the export of single page views. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const path = textOf(row.Path);
   const isEvent = isTrue(row.Event);
   const session = sessionOf(row.Session);
   const screen = sizeOf(row["Screen size"]);
   const os = systemName(row.System);
-  const { referrer, source, named } = fromOf(row);
+  const { referrer, source, named } = originOf(row);
   const [country, region] = textOf(row.Location)?.split("-") ?? [];
   return [{
     event: {

@@ -25,6 +25,6 @@ export const rows = eachFile(async function* (plain) {
     const { [first]: path, ...rest } = row.value;
     return { ...row, file: plain.name, value: { Path: path, ...rest } };
   };
-  const told = isKnown ? rows : strangeRows(plain.name, rows, "GoatCounter");
-  for await (const batch of told) yield batch.map(named);
+  const checked = isKnown ? rows : strangeRows(plain.name, rows, "GoatCounter");
+  for await (const batch of checked) yield batch.map(named);
 });

@@ -1,4 +1,4 @@
-import { browserName, deviceClass, said, systemName } from "../agent_names.ts";
+import { browserName, deviceClass, statedText, systemName } from "../agent_names.ts";
 import { membersOf, numberOf, picked, present, sizeOf, textOf } from "../fields.ts";
 import type { Members } from "../json_rows.ts";
 import { placeOf } from "../places.ts";
@@ -7,13 +7,13 @@ import type { MapContext, Mapped } from "../source.ts";
 const SECOND_MS = 1000;
 const DIMENSION = /^dimension\d+$/;
 
-/** An action as an event. */
+/** What an action is as an event. */
 interface Meaning {
   readonly name: string;
   /** Its id, unique among actions of its kind in the site. */
   readonly id: string | null;
   readonly properties: Record<string, unknown>;
-  /** False: its `url` is the address it led to, not the page on which it happened. */
+  /** Whether its `url` is the page on which it happened, and not the address that it led to. */
   readonly onPage: boolean;
 }
 
@@ -90,7 +90,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   ecommerceAbandonedCart: "abandoned carts",
 };
 
-/** Reads the campaign from the visit: Matomo removes its parameters from addresses. */
+/** Reads the campaign of the visit: Matomo removes campaign parameters from addresses. */
 function campaignOf(visit: Members) {
   if (textOf(visit.referrerType) !== "campaign") return null;
   const name = textOf(visit.campaignName) ?? textOf(visit.referrerName);
@@ -104,7 +104,7 @@ function campaignOf(visit: Members) {
   });
 }
 
-/** Returns what all events of a visit share. */
+/** Returns what all events of a visit have in common. */
 function commonOf(visit: Members) {
   const dimensions = present(picked(visit, (name) => DIMENSION.test(name)));
   return {
@@ -113,7 +113,7 @@ function commonOf(visit: Members) {
       anonymousId: textOf(visit.visitorId) ?? `visit-${textOf(visit.idVisit) ?? ""}`,
       userId: textOf(visit.userId),
       sessionId: textOf(visit.idVisit),
-      context: { screen: sizeOf(visit.resolution), locale: said(visit.languageCode) },
+      context: { screen: sizeOf(visit.resolution), locale: statedText(visit.languageCode) },
       server: {
         geo: placeOf(visit.countryCode, visit.region, visit.city),
         browser: browserName(visit.browserName ?? visit.browser),

@@ -14,7 +14,8 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Numbers below this are seconds, up to the year 5138; larger ones are milliseconds. */
 const SECONDS_MAX = 1e11;
 const DEVICE_PREFIX = "$device:";
-const PLACED: ReadonlySet<string> = new Set([
+/** Properties that become other members of the event. */
+const NOT_PROPERTIES: ReadonlySet<string> = new Set([
   "time",
   "distinct_id",
   "current_page_title",
@@ -30,7 +31,7 @@ function timeOf(value: unknown, zone: string | null): number | null {
   return instantOf(number < SECONDS_MAX ? number * 1000 : number, zone);
 }
 
-/** Returns who the event is of. A `distinct_id` that names a device is no user's yet. */
+/** Returns the ids of the person. A `distinct_id` that names a device is not a user's. */
 function peopleOf(properties: Members) {
   const distinctId = textOf(properties.distinct_id);
   const device = textOf(properties.$device_id) ??
@@ -42,8 +43,8 @@ function peopleOf(properties: Members) {
 }
 
 /**
- * Returns the id by which Mixpanel itself de-duplicates: `$insert_id` alone is the same for several events,
- * and `distinct_id` is another one after its user was merged with somebody.
+ * Returns an id of the members by which Mixpanel itself de-duplicates: several events may have the same
+ * `$insert_id`, and `distinct_id` changes if its user is merged with another.
  */
 function idOf(row: Members, properties: Members, { ids }: MapContext): string {
   const inserted = textOf(properties.$insert_id);
@@ -74,7 +75,7 @@ export function map(row: Members, context: MapContext): readonly Mapped[] {
       title: textOf(properties.current_page_title),
       properties: picked(
         properties,
-        (key) => !key.startsWith("$") && !key.startsWith("mp_") && !PLACED.has(key),
+        (key) => !key.startsWith("$") && !key.startsWith("mp_") && !NOT_PROPERTIES.has(key),
       ),
       context: { screen },
       server: {

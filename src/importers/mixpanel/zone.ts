@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../limits.ts";
 import { localTime } from "../../query/local_dates.ts";
 
-/** Times of which every zone has a date. */
+/** Up to here, a time is within the range of dates in every zone. */
 const SHOWN_MS_MAX = 8.64e15 - DAY_MS;
 
 /**

@@ -4,7 +4,7 @@ import type { Members } from "../json_rows.ts";
 import { placeOf } from "../places.ts";
 import type { MapContext, Mapped } from "../source.ts";
 
-/** Events for which Footfall has names of its own. */
+/** Footfall's names for events. */
 const NAMES: Readonly<Record<string, string>> = {
   $pageview: "page_view",
   $screen: "page_view",
@@ -19,7 +19,7 @@ const ABOUT_PEOPLE: ReadonlySet<string> = new Set(["$identify", "$alias", "$grou
 const DIRECT: ReadonlySet<string> = new Set(["$direct", ""]);
 /** Properties that repeat other members of the row. */
 const REPEATED: ReadonlySet<string> = new Set(["token", "distinct_id", "title"]);
-/** Parameters that are in the address, which is kept whole. */
+/** Properties that PostHog reads from the address, which is kept with its query. */
 const OF_THE_ADDRESS =
   /^(?:utm_\w+|gclid|gad_source|gbraid|wbraid|fbclid|msclkid|ttclid|twclid|li_fat_id|dclid|mc_cid|igshid|rdt_cid|epik|qclid|sccid|irclid|_kx|gclsrc)$/;
 
@@ -28,7 +28,7 @@ function size(width: unknown, height: unknown) {
   return pixels.width === null && pixels.height === null ? null : pixels;
 }
 
-/** Returns who the event is of: `distinct_id` is the device's until its user has signed in. */
+/** Returns the ids of the person: `distinct_id` is the device's until its user has signed in. */
 function peopleOf(name: string, distinctId: string | null, properties: Members) {
   const device = textOf(properties.$device_id);
   if (name === "$identify" && textOf(properties.$anon_distinct_id) !== null) {
@@ -60,7 +60,7 @@ function keptProperties(name: string, row: Members, properties: Members) {
   };
 }
 
-/** Maps a row of a batch export's model of events. */
+/** Maps a row of a batch export's model `events`. */
 export function map(row: Members, { ids }: MapContext): readonly Mapped[] {
   const properties = membersOf(row.properties);
   const theirs = textOf(row.event);

@@ -1,10 +1,10 @@
-/** Days by their numbers, the last one included. */
+/** A span of days, by their numbers; the last one is included. */
 export interface DaySpan {
   readonly first: number;
   readonly last: number;
 }
 
-/** Returns the spans in their order, those that overlap or follow each other as one. */
+/** Returns the spans in order; those that overlap or are adjacent become one. */
 export function joinedSpans(spans: readonly DaySpan[]): DaySpan[] {
   const joined: DaySpan[] = [];
   for (const { first, last } of spans.toSorted((a, b) => a.first - b.first)) {
@@ -20,7 +20,7 @@ export function* daysIn(spans: readonly DaySpan[]): Generator<number> {
   for (const { first, last } of spans) for (let day = first; day <= last; day++) yield day;
 }
 
-/** Counts the days of joined spans, or those before a day. */
+/** Counts the days of joined spans; with `before`, only those before that day. */
 export function dayCountOf(spans: readonly DaySpan[], before = Infinity): number {
   return spans.reduce(
     (sum, { first, last }) => sum + Math.max(0, Math.min(last + 1, before) - first),
@@ -28,7 +28,7 @@ export function dayCountOf(spans: readonly DaySpan[], before = Infinity): number
   );
 }
 
-/** Whether one of the spans holds a day. */
-export function holdsDay(spans: readonly DaySpan[], day: number): boolean {
+/** Whether one of the spans contains the day. */
+export function containsDay(spans: readonly DaySpan[], day: number): boolean {
   return spans.some(({ first, last }) => first <= day && day <= last);
 }

@@ -3,7 +3,7 @@ import { GrowingColumn } from "./growing_column.ts";
 import type { KeptTexts } from "./kept_texts.ts";
 import { PlaceIndex, spread } from "./place_index.ts";
 
-/** What one row adds to a value; the row does not state figures that are missing or undefined. */
+/** What one row adds to a value. Figures that the row does not state are missing or undefined. */
 export type Figures = Readonly<Partial<Record<Figure, number | undefined>>>;
 
 /** The places of the first and the last value of a day. */
@@ -12,17 +12,17 @@ interface Chain {
   last: number;
 }
 
-/** Stands for the number of no text. */
+/** Stands for the number of a text if the value is null. */
 const NO_TEXT = -1;
 const END = -1;
 
 /**
- * The values of one dimension with their days and figures, in columns: 8 bytes for each figure that the
- * source has, and some 24 for each value to find it.
+ * The values of one dimension with their days and figures, in columns: a value takes 8 bytes for each figure
+ * that the source has, and about 24 more to be found.
  */
 export class DayValues {
   readonly #texts: KeptTexts;
-  /** For each value, the number of its text, its day, and the place of the day's next value. */
+  /** For each value: the number of its text, its day, and the place of the day's next value. */
   readonly #text = new GrowingColumn(Int32Array);
   readonly #day = new GrowingColumn(Int32Array);
   readonly #next = new GrowingColumn(Int32Array);
@@ -91,8 +91,8 @@ export class DayValues {
     }
   }
 
-  /** Returns the row of a day without values: its figures are 0. */
-  nothing(): ImportedRow {
+  /** Returns a row for a day without values: the figures that the source has are 0. */
+  emptyRow(): ImportedRow {
     return this.#row(null, null);
   }
 

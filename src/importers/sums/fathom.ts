@@ -8,7 +8,7 @@ import type { PlainFile } from "../unpacked.ts";
 import type { Figures } from "./day_values.ts";
 import {
   addAll,
-  countIfTold,
+  countIfStated,
   dateOf,
   type FileRead,
   pathOf,
@@ -20,11 +20,11 @@ import {
 } from "./sum_source.ts";
 import { trafficValues } from "./traffic_values.ts";
 
-/** The names of columns in past and present exports of the dashboard, and in the API. */
+/** The names of columns in present and earlier exports of the dashboard, and in the API. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   time: ["timestamp", "datetime", "date"],
   pageviews: ["pageviews", "views"],
-  // In exports of 2026, `visitors` of the site are counted once a day, as visits were before.
+  // In exports of 2026, `visitors` of the site are what `visits` were in earlier ones.
   visits: ["visits", "visitors"],
   visitors: ["uniques", "visitors"],
   duration: ["avg_duration", "average_duration"],
@@ -49,10 +49,10 @@ const TRAFFIC = ["referrer", "utmSource", "utmMedium", "utmCampaign", "utmTerm",
 const PLACES = ["country", "region", "city"];
 const DIMENSIONS = ["path", "browser", "os", "device", ...PLACES, ...TRAFFIC];
 
-/** Normalises a column's name: `Avg Duration` and `avg_duration` are equal. */
+/** Normalises a column's name, so that `Avg Duration` equals `avg_duration`. */
 const plain = (column: string) => column.trim().toLowerCase().replace(/[\s-]+/g, "_");
 
-/** The column of each kind of content. */
+/** The file's column for each key of COLUMNS; undefined: it has none. */
 type Found = Readonly<Record<string, string | undefined>>;
 
 function columnsOf(columns: readonly string[]): Found {
@@ -72,11 +72,11 @@ function decimalOf(row: Members, column: string | undefined): number | undefined
   throw new RowMistake("invalid_number", `\`${column}\` must be a number, not "${text}".`);
 }
 
-/** Reads the figures of a row. Bounces and durations are computed from Fathom's rates and the visits. */
+/** Reads the figures of a row. Fathom has rates: bounces and seconds are these times the visits. */
 function figuresOf(row: Members, found: Found): Figures {
   const count = (what: string) => {
     const column = found[what];
-    return column === undefined ? undefined : countIfTold(row, column);
+    return column === undefined ? undefined : countIfStated(row, column);
   };
   const visits = count("visits");
   const rate = decimalOf(row, found.bounceRate);
@@ -95,32 +95,32 @@ function figuresOf(row: Members, found: Found): Figures {
 
 /** Reads the values of a row, for each dimension that the file has. */
 function valuesOf(row: Members, found: Found, siteHost: string | null) {
-  const told = (what: string) => found[what] === undefined ? null : valueOf(row[found[what]]);
+  const stated = (what: string) => found[what] === undefined ? null : valueOf(row[found[what]]);
   const has = (what: string) => found[what] !== undefined;
   return [
     ...found.path === undefined ? [] : [["path", pathOf(row[found.path])] as const],
-    ...has("browser") ? [["browser", browserName(told("browser"))] as const] : [],
-    ...has("os") ? [["os", systemName(told("os"))] as const] : [],
-    ...has("device") ? [["device", deviceClass(told("device"))] as const] : [],
-    ...has("country") ? [["country", countryCode(told("country"))] as const] : [],
-    ...has("region") ? [["region", told("region")] as const] : [],
-    ...has("city") ? [["city", told("city")] as const] : [],
+    ...has("browser") ? [["browser", browserName(stated("browser"))] as const] : [],
+    ...has("os") ? [["os", systemName(stated("os"))] as const] : [],
+    ...has("device") ? [["device", deviceClass(stated("device"))] as const] : [],
+    ...has("country") ? [["country", countryCode(stated("country"))] as const] : [],
+    ...has("region") ? [["region", stated("region")] as const] : [],
+    ...has("city") ? [["city", stated("city")] as const] : [],
     ...TRAFFIC.some(has)
       ? trafficValues({
         source: null,
-        referrer: told("referrer"),
-        utmSource: told("utmSource"),
-        utmMedium: told("utmMedium"),
-        utmCampaign: told("utmCampaign"),
-        utmTerm: told("utmTerm"),
-        utmContent: told("utmContent"),
-      }, siteHost).filter(([dimension]) => tellsTraffic(found, dimension))
+        referrer: stated("referrer"),
+        utmSource: stated("utmSource"),
+        utmMedium: stated("utmMedium"),
+        utmCampaign: stated("utmCampaign"),
+        utmTerm: stated("utmTerm"),
+        utmContent: stated("utmContent"),
+      }, siteHost).filter(([dimension]) => hasColumnsFor(found, dimension))
       : [],
   ];
 }
 
-/** Whether the file's columns suffice for a dimension: the channel needs the referrer, or both source and medium. */
-function tellsTraffic(found: Found, dimension: string): boolean {
+/** Whether the file's columns suffice for a dimension: a channel needs the referrer, or source and medium. */
+function hasColumnsFor(found: Found, dimension: string): boolean {
   const has = (what: string) => found[what] !== undefined;
   if (dimension === "referrer") return has("referrer");
   if (dimension === "campaign") return has("utmCampaign");
@@ -149,7 +149,7 @@ async function readFile(file: PlainFile, context: SumContext): Promise<FileRead>
   const take = (row: Members) => {
     const date = dateOf(row[time]);
     if (isOfEvents) {
-      context.sums.addEvents(name, date, countIfTold(row, completions) ?? 0);
+      context.sums.addEvents(name, date, countIfStated(row, completions) ?? 0);
       return;
     }
     const figures = figuresOf(row, found);

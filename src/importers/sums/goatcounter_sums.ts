@@ -36,7 +36,7 @@ const INFO_LENGTH_MAX = 16_384;
 
 const rowsOf = (plain: PlainFile) => jsonRows(utf8Bytes(plain.name, plain.bytes()), ROW_BYTES_MAX);
 
-/** Throws FileProblem where the export's version, at the beginning of info.json, is not known. */
+/** Throws FileProblem if the export's version, at the beginning of info.json, is unknown. */
 async function assertVersion(plain: PlainFile | undefined): Promise<void> {
   if (plain === undefined) return;
   let text = "";
@@ -45,7 +45,7 @@ async function assertVersion(plain: PlainFile | undefined): Promise<void> {
     if (text.length > INFO_LENGTH_MAX) break;
   }
   const version = /"export_version"\s*:\s*"?([\w.]*)/.exec(text)?.[1] ?? "";
-  // A new minor version only adds.
+  // A new minor version only adds to the format.
   if (/^1(?:\.|$)/.test(version)) return;
   throw new FileProblem(plain.name, `version "${version}" of the export is not known: 1.0 is.`);
 }

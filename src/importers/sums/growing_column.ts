@@ -1,11 +1,11 @@
-/** Entries of one piece: the most that a column may allocate in vain. */
+/** Entries of one piece: a column allocates at most this many too many. */
 const PIECE_ENTRIES = 65_536;
 
 type Entries = Int32Array | Float64Array;
 
 /**
- * A column of numbers that grows by pieces: nothing is copied, and the garbage collector has nothing to
- * trace. Entries that were never set are 0.
+ * A column of numbers that grows by pieces, so that growing copies nothing, and that has no objects for the
+ * garbage collector to trace. Entries that were never set are 0.
  */
 export class GrowingColumn {
   readonly #pieces: Entries[] = [];

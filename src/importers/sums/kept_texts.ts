@@ -3,7 +3,7 @@ import { PlaceIndex, spread } from "./place_index.ts";
 
 /** Bytes of one piece; a longer text has a piece of its own. */
 const PIECE_BYTES = 1024 * 1024;
-/** The most UTF-8 bytes of a UTF-16 unit. */
+/** The most bytes that a UTF-16 unit takes in UTF-8. */
 const BYTES_OF_UNIT_MAX = 3;
 
 const encoder = new TextEncoder();
@@ -22,8 +22,8 @@ function areEqual(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * Numbers distinct texts. Their bytes are stored one after the other, so that a text takes its length and
- * some twenty bytes; a string that was cut from a row would keep the whole row in memory.
+ * Numbers distinct texts. Their bytes are stored one after the other: a text takes its length and about twenty
+ * bytes. A string that was cut from a row would keep the whole row in memory.
  */
 export class KeptTexts {
   #scratch = new Uint8Array(BYTES_OF_UNIT_MAX * 2_048);

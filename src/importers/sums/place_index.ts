@@ -8,8 +8,8 @@ export function spread(value: number): number {
 }
 
 /**
- * A hash table of places in columns: eight to sixteen bytes a place. The owner keeps the values, hashes them
- * and compares them.
+ * A hash table of places in columns, with eight to sixteen bytes a place. The values themselves are kept, hashed
+ * and compared by the caller.
  */
 export class PlaceIndex {
   /** Each slot holds a place plus one; 0: none. At most half of the slots are taken. */
@@ -18,15 +18,15 @@ export class PlaceIndex {
 
   constructor(readonly hashAt: (place: number) => number) {}
 
-  /** Returns the place for which `isMeant` holds; else adds `fresh` as the place of this hash, and returns it. */
-  placeOf(hash: number, isMeant: (place: number) => boolean, fresh: number): number {
-    // Grows before the search: the owner has not filled the place `fresh` yet, so it cannot be hashed.
+  /** Returns the place of this hash for which `isSame` is true; if there is none, adds and returns `fresh`. */
+  placeOf(hash: number, isSame: (place: number) => boolean, fresh: number): number {
+    // Grows before the search, as the caller has no value at `fresh` yet that could be hashed.
     if (2 * this.#size >= this.#slots.length) this.#grow();
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
     for (; this.#slots[slot] !== 0; slot = slot + 1 & mask) {
       const place = this.#slots[slot]! - 1;
-      if (isMeant(place)) return place;
+      if (isSame(place)) return place;
     }
     this.#slots[slot] = fresh + 1;
     this.#size++;

@@ -6,10 +6,10 @@ import { countryCode } from "../places.ts";
 import type { MappingNote } from "../source.ts";
 import type { PlainFile } from "../unpacked.ts";
 import type { Figures } from "./day_values.ts";
-import type { Held } from "./gathered_sums.ts";
+import type { SumSubject } from "./gathered_sums.ts";
 import {
   addAll,
-  countIfTold,
+  countIfStated,
   countOf,
   dateOf,
   type FileRead,
@@ -23,16 +23,16 @@ import { trafficValues } from "./traffic_values.ts";
 
 type Take = (file: string, row: Members, context: SumContext) => void;
 
-/** A file's name, as `imported_pages_20240101_20240331.csv`: the table, and the days that it holds. */
+/** A file's name, such as `imported_pages_20240101_20240331.csv`: the table, and the days that it covers. */
 const FILE_NAME = /(?:^|[/\s])imported_([a-z_]+?)(?:_(\d{8})_(\d{8}))?\.csv$/;
 
 function visitFigures(row: Members, visits = "visits"): Figures {
   return {
     visitors: countOf(row, "visitors"),
     visits: countOf(row, visits),
-    bounces: countIfTold(row, "bounces"),
-    seconds: countIfTold(row, "visit_duration"),
-    pageviews: countIfTold(row, "pageviews"),
+    bounces: countIfStated(row, "bounces"),
+    seconds: countIfStated(row, "visit_duration"),
+    pageviews: countIfStated(row, "pageviews"),
   };
 }
 
@@ -46,9 +46,9 @@ const takeAgent = (
   addAll(context, file, dateOf(row.date), [[dimension, named(row[column])]], figures);
 };
 
-/** A table of the export: what its rows are of, and how one is taken. */
+/** A table of the export: what its rows are sums of, and how to add one. */
 interface Table {
-  readonly of: readonly Held[];
+  readonly of: readonly SumSubject[];
   readonly take: Take;
 }
 
@@ -114,7 +114,7 @@ const TABLES: Readonly<Record<string, Table>> = {
   custom_events: {
     of: ["customEvents"],
     take: (file, row, { sums }) => {
-      // Plausible sends these itself while a page is looked at.
+      // Plausible's own script sends these while a page is viewed.
       if (row.name === "engagement") return;
       sums.addEvents(file, dateOf(row.date), countOf(row, "events"));
     },
@@ -139,7 +139,7 @@ async function readTable(plain: PlainFile, context: SumContext): Promise<FileRea
     throw new FileProblem(name, "it has no column `date`, as Plausible's tables have.", 1);
   }
   if (first !== undefined && last !== undefined) {
-    context.sums.hold(name, table.of, dateOf(dated(first)), dateOf(dated(last)));
+    context.sums.cover(name, table.of, dateOf(dated(first)), dateOf(dated(last)));
   }
   const count = await takeRows(name, rows, context, (row) => table.take(name, row, context));
   return { name, table: tableName, rows: count };

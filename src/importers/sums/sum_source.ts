@@ -11,24 +11,24 @@ import type { GatheredSums } from "./gathered_sums.ts";
 /** The context of reading rows. */
 export interface SumContext {
   readonly sums: GatheredSums;
-  /** The host of the project's site, which is no referrer of its own visits. */
+  /** The host of the project's site, which does not count as a referrer; null: not known. */
   readonly siteHost: string | null;
-  /** Called with each row that cannot be taken; `row` is null where it could not be parsed. */
+  /** Called with each row that cannot be imported; `row` is null if it could not be parsed. */
   readonly refuse: (file: string, line: number, refusal: RowRefusal, row: Members | null) => void;
 }
 
-/** The result of reading one file; `table` null: nothing of it is imported. */
+/** The result of reading one file; `table` is null if nothing of it is imported. */
 export interface FileRead {
   readonly name: string;
   readonly table: string | null;
   readonly rows: number;
 }
 
-/** Reads files of daily sums of one product. */
+/** Reads a product's files of daily sums. */
 export interface SumSource {
   readonly name: ImportedSource;
   readonly title: string;
-  /** What is imported from that product, and how to get it. */
+  /** What is imported from the product, worded to follow `Plausible takes …`. */
   readonly takes: string;
   /** The versions that are known, and where their format is documented. */
   readonly shape: string;
@@ -40,7 +40,7 @@ export interface SumSource {
   ) => AsyncGenerator<FileRead>;
 }
 
-/** Thrown for a row that holds no valid sum of a day. */
+/** Thrown for a row that is not a valid sum of a day. */
 export class RowMistake extends Error {
   override readonly name = "RowMistake";
   constructor(readonly code: string, message: string) {
@@ -55,12 +55,12 @@ export function countOf(row: Members, column: string): number {
   throw new RowMistake("invalid_number", `\`${column}\` must be a whole number, not "${text}".`);
 }
 
-/** `countOf` where the row has the column; else undefined. */
-export function countIfTold(row: Members, column: string): number | undefined {
+/** Reads a whole number as `countOf` does; undefined: the row does not state it. */
+export function countIfStated(row: Members, column: string): number | undefined {
   return row[column] === undefined || row[column] === "" ? undefined : countOf(row, column);
 }
 
-/** Reads a date, also from a time of that day. Throws RowMistake. */
+/** Reads a date, or the date of a time. Throws RowMistake. */
 export function dateOf(value: unknown): string {
   const text = String(value ?? "").trim().slice(0, 10);
   try {
@@ -69,7 +69,7 @@ export function dateOf(value: unknown): string {
   throw new RowMistake("invalid_date", `"${text}" is no date such as 2026-01-31.`);
 }
 
-/** Reads text that can be stored; null for none. Throws RowMistake. */
+/** Reads a text that can be stored; null: there is none. Throws RowMistake. */
 export function valueOf(value: unknown): string | null {
   const text = typeof value === "string" ? value : "";
   if (text === "") return null;
@@ -82,12 +82,12 @@ export function valueOf(value: unknown): string | null {
   return text;
 }
 
-/** A `%` that begins no escape. */
+/** A `%` that does not begin an escape. */
 const LONE_PERCENT = /%(?![0-9A-Fa-f]{2})/g;
 
 /**
- * Reads a path, percent-encoded as URL writes those of own page views: some products decode what they store.
- * Otherwise `/ü` before the move and `/%C3%BC` after it were two pages. Throws RowMistake.
+ * Reads a path, and percent-encodes it as paths of Footfall's own page views are. Some products store decoded
+ * paths: `/ü` before the switch and `/%C3%BC` after it would be two pages. Throws RowMistake.
  */
 export function pathOf(value: unknown): string | null {
   const path = valueOf(value);
@@ -100,7 +100,7 @@ export function pathOf(value: unknown): string | null {
   return encoded.length > LOCATION_LENGTH_MAX ? path : encoded;
 }
 
-/** Adds one row to several dimensions. The values must all be valid, so that none is added alone. */
+/** Adds one row to several dimensions, once all of its values have been read and are valid. */
 export function addAll(
   { sums }: SumContext,
   file: string,
@@ -111,7 +111,7 @@ export function addAll(
   for (const [dimension, value] of values) sums.add(file, date, dimension, value, figures);
 }
 
-/** Calls `take` with each row, and refuses those for which it throws RowMistake. @returns how many rows there were */
+/** Calls `take` with each row, and refuses those for which it throws RowMistake. @returns the number of rows */
 export async function takeRows(
   file: string,
   batches: AsyncIterable<readonly Row[]>,

@@ -15,7 +15,7 @@ export async function loadSumSource(name: ImportedSource): Promise<SumSource> {
   return await LOADERS[name]();
 }
 
-/** Returns the chosen files, those in archives included. Throws FileProblem for an archive that cannot be read. */
+/** Returns the plain files of all chosen ones. Throws FileProblem for an archive that cannot be read. */
 export async function allPlainFiles(
   files: readonly InputFile[],
   read: BytesRead,
@@ -26,7 +26,7 @@ export async function allPlainFiles(
 }
 
 /** Whether the files are GoatCounter's sums, and not its single page views. */
-export async function holdsGoatCounterSums(files: readonly InputFile[]): Promise<boolean> {
+export async function areGoatCounterSums(files: readonly InputFile[]): Promise<boolean> {
   const all = await allPlainFiles(files, () => {});
   return all.some(({ name }) => name.endsWith(GOATCOUNTER_SUMS_FILE));
 }

@@ -2,8 +2,8 @@ import { classifyTraffic } from "../../attribution/channels.ts";
 import type { ImportedDimension } from "../../imported/imported_sums.ts";
 
 /** Where visits came from, as another product states it; null: not stated. */
-interface TrafficTold {
-  /** That product's name of the source; used only without tags and referrer. */
+interface StatedTraffic {
+  /** The product's name for the source; used only if there are neither tags nor a referrer. */
   readonly source: string | null;
   /** A host, with or without a path and a scheme. */
   readonly referrer: string | null;
@@ -20,17 +20,15 @@ function hostOf(referrer: string | null): string | null {
   return host === "" ? null : host.toLowerCase();
 }
 
-/** Returns the traffic dimensions that Footfall's own rules give such visits. */
+/** Returns the values of traffic dimensions that Footfall's own rules give such visits. */
 export function trafficValues(
-  told: TrafficTold,
+  { source, referrer, utmSource, utmMedium, utmCampaign, utmTerm, utmContent }: StatedTraffic,
   siteHost: string | null,
 ): readonly (readonly [ImportedDimension, string | null])[] {
-  const { utmMedium, utmCampaign, utmTerm, utmContent } = told;
-  const referrerHost = hostOf(told.referrer);
-  const isUntold = told.utmSource === null && utmMedium === null && utmCampaign === null &&
-    referrerHost === null;
+  const referrerHost = hostOf(referrer);
+  const isUntagged = utmSource === null && utmMedium === null && utmCampaign === null;
   const traffic = classifyTraffic({
-    utmSource: isUntold ? told.source : told.utmSource,
+    utmSource: isUntagged && referrerHost === null ? source : utmSource,
     utmMedium,
     utmCampaign,
     utmTerm,

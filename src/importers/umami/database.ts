@@ -13,7 +13,7 @@ interface Website {
   readonly domain: string | null;
 }
 
-/** Thrown where Umami's database cannot be read. The message is a sentence, without the address's password. */
+/** Umami's database cannot be read. The message is a sentence without the address's user and password. */
 class UmamiUnreadable extends Error {
   override readonly name = "UmamiUnreadable";
 }
@@ -84,7 +84,7 @@ export class UmamiDatabase {
    * Yields the rows of `website_event` of a website, each with the columns of its session and its properties,
    * from one snapshot of the database. `line` is the row's number.
    *
-   * Whole rows are read as JSON, so that versions with other columns can be read, too.
+   * Whole rows are read as JSON, so that versions of Umami with other columns can be read, too.
    */
   async *rows(website: string): AsyncGenerator<SourceRow[]> {
     const held = await this.#client.reserve().catch((error) => {
@@ -119,19 +119,19 @@ interface Found {
   readonly data: readonly Members[] | null;
 }
 
-/** Returns a row as the export has it: columns of the session beside those of the event. */
+/** Returns a row as the export has it: with the columns of the session and of the event. */
 function rowOf({ event, session, data }: Found): Members {
-  // The session's time is its beginning; where both have a column, as the host, the event's counts.
+  // The session's `created_at` is its beginning. Of other columns that both have, the event's counts.
   const { created_at: _, ...visitor } = session ?? {};
-  const told = Object.fromEntries(
+  const stated = Object.fromEntries(
     Object.entries(event).filter(([, value]) => value !== null),
   );
-  if (data === null) return { ...visitor, ...told };
+  if (data === null) return { ...visitor, ...stated };
   const properties = Object.create(null) as Record<string, unknown>;
   for (const row of data) {
     // Until version 2.8 the column was `event_key`.
     const key = row.data_key ?? row.event_key;
     if (typeof key === "string") properties[key] = dataValue(row);
   }
-  return { ...visitor, ...told, data: properties };
+  return { ...visitor, ...stated, data: properties };
 }

@@ -13,13 +13,13 @@ const OTHER_TYPES: Readonly<Record<number, string>> = {
   5: "measurements of speed",
 };
 
-/** Click ids have columns of their own; the address holds them too. */
+/** Click ids, each with a column of its own. */
 const CLICK_IDS = ["gclid", "fbclid", "msclkid", "ttclid", "li_fat_id", "twclid"] as const;
 
-/** The apostrophe before text that a spreadsheet would run as a formula. */
+/** The apostrophe that Umami puts before text that a spreadsheet would run as a formula. */
 const GUARD = /^'(?=[=+\-@\t\r])/;
 
-/** Returns the text of a cell: in CSV "" means none, and an apostrophe guards text that looks like a formula. */
+/** Returns the text of a cell, without the guard; null: it has none, which CSV writes as "" or `\N`. */
 function cellOf(value: unknown): string | null {
   const text = textOf(value);
   return text === null || text === "\\N" ? null : text.replace(GUARD, "");
@@ -53,19 +53,18 @@ export function dataValue(row: Members): unknown {
 
 function campaignOf(row: Members) {
   const clickId = CLICK_IDS.find((name) => cellOf(row[name]) !== null) ?? null;
-  const told = {
+  const campaign = present({
     source: cellOf(row.utm_source),
     medium: cellOf(row.utm_medium),
     campaign: cellOf(row.utm_campaign),
     term: cellOf(row.utm_term),
     content: cellOf(row.utm_content),
     clickId,
-  };
-  const campaign = present(told);
+  });
   return Object.keys(campaign).length === 0 ? null : campaign;
 }
 
-/** Returns the referrer; one on the site itself has no domain, and counts as none. */
+/** Returns the referrer; null: there is none, or it is a page of the site itself, which has no domain here. */
 function referrerOf(row: Members): string | null {
   const domain = cellOf(row.referrer_domain);
   return domain === null

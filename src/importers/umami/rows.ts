@@ -10,7 +10,7 @@ import { dataValue } from "./map.ts";
 
 type Properties = Map<string, Record<string, unknown>>;
 
-/** Properties in memory are this many times as large as in their file. */
+/** Properties in memory are about this many times as large as in their file. */
 const MEMORY_FACTOR = 3;
 
 interface Table {
@@ -26,7 +26,7 @@ const isProperties = ({ columns }: Table) =>
 const isSessionData = ({ columns }: Table) =>
   columns.includes("data_key") && columns.includes("session_id");
 
-/** Returns the tables of an export; headers identify them, not the names of files. */
+/** Returns the tables of an export. Their headers identify them, not the names of files. */
 async function tablesOf(files: readonly InputFile[], read: ReadContext["read"]): Promise<Table[]> {
   const tables: Table[] = [];
   for (const file of files) {
@@ -48,7 +48,7 @@ function shareOf(id: string, shares: number): number {
 
 const idOf = (row: Members) => textOf(row.event_id) ?? textOf(row.website_event_id);
 
-/** Returns into how many shares to divide events, so that the properties of one share fit into memory. */
+/** Returns into how many shares to divide the events, so that the properties of one share fit into memory. */
 async function sharesOf(tables: readonly Table[]): Promise<number> {
   let bytes = 0;
   for (const { plain } of tables) {
@@ -85,9 +85,9 @@ function joined(row: SourceRow, properties: Properties): SourceRow {
 }
 
 /**
- * Yields the rows of `website_event.csv` with their properties from `event_data.csv`, files of one export or
- * a zip of them. Properties are in no order: where there are many, the events are read several times, one
- * share of them each time, so that memory is bounded.
+ * Yields the rows of `website_event.csv` with their properties from `event_data.csv`: files of one export, or a
+ * zip of them. Properties are in no order: if they are many, the events are read several times, one share of
+ * them each time, so that memory is bounded.
  */
 export async function* rows(
   files: readonly InputFile[],
@@ -97,7 +97,7 @@ export async function* rows(
   const strange = tables.find((table) =>
     !isEvents(table) && !isProperties(table) && !isSessionData(table)
   );
-  // A strange table is read as events, so that the error message says what it looks like.
+  // An unknown table is read as events, so that the error message says what it looks like.
   const events = tables.filter((table) => isEvents(table) || table === strange);
   if (events.length === 0) {
     throw new FileProblem(
@@ -108,19 +108,19 @@ export async function* rows(
   const properties = tables.filter((table) => isProperties(table) && !isEvents(table));
   const shares = await sharesOf(properties);
   for (let share = 0; share < shares; share++) {
-    const held = await propertiesOf(properties, share, shares);
+    const ofShare = await propertiesOf(properties, share, shares);
     for (const table of events) {
       const { plain } = table;
       fileBegins();
       const { rows } = await readCsvFile(plain);
-      const told = table === strange ? strangeRows(plain.name, rows, "Umami") : rows;
-      for await (const batch of told) {
-        const mine = shares === 1
+      const checked = table === strange ? strangeRows(plain.name, rows, "Umami") : rows;
+      for await (const batch of checked) {
+        const own = shares === 1
           ? batch
           : batch.filter((row) =>
             "refused" in row ? share === 0 : shareOf(idOf(row.value) ?? "", shares) === share
           );
-        yield mine.map((row) => joined({ ...row, file: plain.name }, held));
+        yield own.map((row) => joined({ ...row, file: plain.name }, ofShare));
       }
     }
   }
