@@ -14,7 +14,7 @@ import { insertNewEvents } from "../src/ingest/event_insert.ts";
 import { mergeOnce } from "../src/projection/merging.ts";
 import { createProjection } from "../src/projection/projection.ts";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../src/store/event_row.ts";
-import { rowOf, toldColumns } from "../src/upgrade/earlier_rows.ts";
+import { rowOf, selectedColumns } from "../src/upgrade/earlier_rows.ts";
 import { AGENTS, PATHS, PLACES, SOURCES } from "./read_history_sources.ts";
 
 export interface History {
@@ -247,7 +247,7 @@ WITH ${HAPPENED}, whole AS (
 }
   FROM whole
 )
-SELECT ${toldColumns(["pointer_y", ...COLUMNS.map(([name]) => name)])}
+SELECT ${selectedColumns(["pointer_y", ...COLUMNS.map(([name]) => name)])}
 FROM stored e ORDER BY e.at_ms`;
 
 const NO_VALUES = Object.fromEntries(

@@ -110,7 +110,7 @@ function projectOf({ url }: ApiExchange): string | null {
   return project;
 }
 
-/** Reads which part of the archive is asked for: all of it, a step of a move, or the events alone. */
+/** Reads which part of the archive is requested: all of it, a step of a move, or the events alone. */
 function partOf(query: URLSearchParams): ArchivePart {
   const since = query.get("since");
   const part = query.get("part");
@@ -147,7 +147,7 @@ export async function getArchive(
   return longReplies.watched(exchange, new Response(ReadableStream.from(frames), { headers }));
 }
 
-/** `GET /v1/archive/figures`: streams lines with the progress of counting; the last one holds the figures. */
+/** `GET /v1/archive/figures`: streams lines with the progress of counting; the last one has the figures. */
 export async function getFigures(
   { database, longReplies }: ArchiveServices,
   exchange: ApiExchange,
@@ -162,7 +162,7 @@ export async function getFigures(
   return longReplies.watched(exchange, new Response(ReadableStream.from(bytes()), { headers }));
 }
 
-/** `POST /v1/restorations`: replies what restoring an archive would do; unless it is a dry run, it may begin. */
+/** `POST /v1/restorations`: replies what restoring an archive will do, and unless it is a dry run, begins it. */
 export async function postRestoration(
   services: ArchiveServices,
   exchange: ApiExchange,

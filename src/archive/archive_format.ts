@@ -9,8 +9,8 @@
  *     manifest  JSON: counts and digests of everything, SHA-256 of all bytes before; last
  *     broken    JSON: why the archive ends; in place of the manifest, and in no whole file
  *
- * Content is compressed frame by frame: damage is located to the byte, and neither writing nor reading holds
- * more than a frame. Of typical events with random ids, blocks take 41 bytes each, rows as NDJSON in zstd 67
+ * Content is compressed frame by frame, so that damage can be located to the byte, and writing and reading need
+ * the memory of one frame. A typical event with a random id takes 41 bytes in a block, and 67 as NDJSON in zstd
  * (`deno task bench:archive`). Each version of the program reads all earlier formats.
  */
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
@@ -27,13 +27,13 @@ const FRAME_HEAD_BYTES = 9;
 const BLOCK_BYTES_MIN = 10;
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 6 } };
 
-/** Append only: files hold the number of each. */
+/** Append only: files contain the index of a kind. */
 const KINDS = ["head", "rows", "events", "manifest", "broken"] as const;
 export type FrameKind = typeof KINDS[number];
 
-/** The head: what an archive holds. */
+/** The head: describes the content of an archive. */
 export interface ArchiveHead {
-  /** Random; identifies the file, however often it is restored. */
+  /** Random: identifies the archive in every run that restores it. */
   readonly id: string;
   readonly footfall: string;
   /** The newest migration of the database that it was made from. */
@@ -41,10 +41,10 @@ export interface ArchiveHead {
   readonly madeAt: string;
   /** Null: of the whole server. */
   readonly project: string | null;
-  /** Whether it holds credentials: the secret of tokens, sessions, open links. */
+  /** Whether it contains credentials: the secret of tokens, sessions, open links. */
   readonly secrets: boolean;
   readonly projects: readonly { readonly id: string; readonly name: string }[];
-  /** How many events it will hold, at most: some may expire or be erased while it is written. */
+  /** The most events that it contains: some may expire or be erased while it is written. */
   readonly events: number;
 }
 
@@ -54,7 +54,7 @@ export interface ArchiveManifest {
   readonly rows: Readonly<Record<string, Readonly<Record<string, Figures>>>>;
   /** By project. */
   readonly events: Readonly<Record<string, Figures>>;
-  /** The last journal row whose events are in it. */
+  /** The last journal row whose events it contains. */
   readonly journalId: number;
   /** Blocks that could not be read and are left out; absent: none. */
   readonly damaged?: readonly DamagedBlock[];
@@ -76,7 +76,7 @@ interface ArchiveBroken {
   readonly why: string;
 }
 
-/** Thrown for a file that is no whole archive, or that this program cannot read. The message says where. */
+/** Thrown for a file that is not a complete archive, or that this version cannot read. The message says where. */
 export class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
 }
@@ -99,7 +99,7 @@ function encodeFrame(kind: FrameKind, content: Uint8Array): Uint8Array<ArrayBuff
   return bytes;
 }
 
-/** What frames hold as JSON. */
+/** The content of frames that are JSON. */
 type Described = ArchiveHead | ArchiveManifest | ArchiveBroken;
 
 export function encodeJson(kind: "head" | "manifest" | "broken", value: Described) {
@@ -227,8 +227,8 @@ function assertBegin(begin: Uint8Array): void {
 }
 
 /**
- * Yields the frames of an archive, and checks their checksums and their order. Throws ArchiveRefused. Frames
- * before the manifest, the last one, may be of a file that is cut short.
+ * Yields the frames of an archive, and checks their checksums and their order. Throws ArchiveRefused. Until the
+ * manifest, the last frame, has come, the archive may prove to be cut short.
  */
 export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const bytes = new Bytes(source);

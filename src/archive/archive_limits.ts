@@ -1,21 +1,21 @@
 /** Limits of archives, with their units in their names. */
 const MEBIBYTE = 1024 * 1024;
 
-/** Events of one block of an archive, and about how many bytes of JSON: this much is held in memory. */
+/** Events of one block of an archive, and the length of their JSON, about: this much is in memory. */
 export const ARCHIVED_EVENTS_AIM = 2_000;
 export const ARCHIVED_JSON_LENGTH_AIM = 1 * MEBIBYTE;
 /** Rows of other tables that are read and stored in one statement. */
 export const ARCHIVED_ROWS_AT_ONCE = 500;
-/** Bytes of one frame; the largest are of pictures, whose bytes are written as hexadecimal digits. */
+/** Bytes of one frame; pictures make the largest, as their bytes are written as hexadecimal digits. */
 export const FRAME_BYTES_MAX = 64 * MEBIBYTE;
 /** Bytes of the decompressed content of a frame. */
 export const FRAME_CONTENT_BYTES_MAX = 192 * MEBIBYTE;
 /** Bytes of the bodies with frames, of all requests at once. */
 export const RESTORE_BODIES_BYTES_MAX = 192 * MEBIBYTE;
-/** How long merging of segments is held at a time, and how often the hold is renewed. */
+/** How long merging of segments is held without renewal, and how often that is renewed. */
 export const MERGING_HELD_MS = 60_000;
 export const MERGING_RENEWED_MS = 10_000;
-/** How long a move goes on without a request of the command that moves, and how often that sends one. */
+/** How long a move continues without a request from `footfall move`, and how often that sends one. */
 export const MOVE_LEASE_MS = 15_000;
 export const MOVE_RENEWED_MS = 3_000;
 /** Rows of the journal that are read at once. */

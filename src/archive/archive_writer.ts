@@ -128,7 +128,7 @@ function tablesOf({ kind }: ArchivePart, secrets: boolean): readonly ArchivedTab
   }
 }
 
-/** Locates what to write. Merging is held only if that includes events. */
+/** Locates what to write, and holds merging if that includes events. */
 async function begin(database: Database, { part, project }: ArchiveWanted): Promise<{
   readonly held: HeldSegments | null;
   readonly projects: readonly ProjectSnapshot[];
@@ -147,9 +147,9 @@ async function begin(database: Database, { part, project }: ArchiveWanted): Prom
 }
 
 /**
- * Yields the bytes of an archive as they are made, in whole frames. It holds all events committed before
- * the call; rows of other tables are read while it is written. Ingestion goes on meanwhile.
- * Throws `not_found` and `conflict` before the first byte.
+ * Yields the bytes of an archive as they are made, in whole frames. It contains all events committed before the
+ * call, and rows of other tables as they are when they are read. Ingestion continues meanwhile. Before the first
+ * byte, throws `not_found` and `conflict`.
  */
 export async function writeArchive(
   database: Database,

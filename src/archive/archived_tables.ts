@@ -1,24 +1,24 @@
-/** A table that an archive holds, row by row, beside the events. The database provides its columns. */
+/** A table whose rows an archive contains, beside the events. The database provides its columns. */
 export interface ArchivedTable {
   readonly name: string;
   /** Whether each of its rows belongs to a project, or to the whole server. */
   readonly of: "project" | "server";
-  /** The key of a row within its project; it orders rows so that parents come first. */
+  /** The key of a row within its project. It orders rows so that parents come first. */
   readonly key: readonly string[];
   /** Columns without meaning in another database, such as a generated number. */
   readonly leaves?: readonly string[];
-  /** Rows that the row refers to; without them it is not restored. */
+  /** References of a row: without the rows that it refers to, it is not restored. */
   readonly needs?: readonly { readonly column: string; readonly table: string }[];
-  /** Rows are stored one by one: they are large, or refer to other rows of the same table. */
+  /** Rows are stored one by one, because they are large, or refer to other rows of the same table. */
   readonly oneByOne?: true;
-  /** Rows are read page by page, each in its own snapshot: there are many, and no row refers to them. */
+  /** Rows are many, and no row refers to them: they are read page by page, each page in its own snapshot. */
   readonly paged?: true;
-  /** Which rows are archived, and which are stored again; alias t. */
+  /** SQL conditions for the rows that are archived, and for those that are restored; alias t. */
   readonly where?: string;
   readonly stored?: string;
-  /** The table holds credentials: it is only in an archive with secrets. */
+  /** The table contains credentials: only an archive with secrets contains it. */
   readonly secret?: true;
-  /** Only a move takes the rows along: two servers that have them would do twice what they are for. */
+  /** Only a move copies the rows: if two servers had them, both would act on them. */
   readonly moved?: true;
 }
 
@@ -35,9 +35,9 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   { name: "shares", of: "project", key: ["share_id"] },
   { name: "digests", of: "project", key: ["slug"], leaves: ["claimed_until"] },
   { name: "alerts", of: "project", key: ["slug"], leaves: ["claimed_until"] },
-  // They hold secrets that sign messages; addresses of chats are secrets, too.
+  // They contain secrets that sign messages; addresses of chats are secrets, too.
   { name: "webhooks", of: "project", key: ["slug"], secret: true },
-  // Of what was sent, and of what waits: its place in the order of sending is its number.
+  // Messages that were sent or are waiting. They keep their numbers, which are the order of sending.
   {
     name: "deliveries",
     of: "project",
@@ -87,7 +87,7 @@ export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
   { name: "person_sessions", of: "server", key: ["session_id"], needs: OF_PERSON, secret: true },
 ];
 
-/** Tables that no archive holds, and the reason. */
+/** Tables that no archive contains, and the reason. */
 export const LEFT_TABLES: Readonly<Record<string, string>> = {
   schema_migrations: "the database's own",
   earlier_events: "an upgrade under way: it is waited for",

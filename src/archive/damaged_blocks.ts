@@ -1,7 +1,7 @@
 import { counted } from "../number_words.ts";
 import { DAMAGE_ADVICE } from "../store/damage.ts";
 
-/** Stored events that cannot be read any more. */
+/** A block of stored events that cannot be read any more. */
 export interface DamagedBlock {
   /** The id of the project. */
   readonly project: string;
@@ -18,7 +18,7 @@ export function damagedPlace({ project, place, events, why }: DamagedBlock): str
   return `${begin} of ${project} cannot be read (${counted(events, "event")}): ${why}.`;
 }
 
-/** Thrown where all events are needed and some cannot be read. The message names the block, and says what to do. */
+/** Thrown if all events are needed and some cannot be read. The message names the block, and says what to do. */
 export class DamagedEvents extends Error {
   override readonly name = "DamagedEvents";
   /** @param command a command that leaves them out */

@@ -6,10 +6,10 @@ import { MERGING_HELD_MS, MERGING_RENEWED_MS } from "./archive_limits.ts";
 /** A row of the journal with events that are in no segment. */
 export interface PendingRow extends Record<string, unknown> {
   readonly journal_id: number;
-  /** How many of the block's first events are in segments or set aside. */
+  /** How many of the block's events, from the first on, are in segments or set aside. */
   readonly projected_count: number;
   readonly set_aside_ids: string[] | null;
-  /** Compared later with `bytes`: whether the row has changed. */
+  /** With `bytes`, shows later whether the row has changed. */
   readonly event_count: number;
   readonly bytes: number;
 }
@@ -25,10 +25,10 @@ export interface ProjectSnapshot {
   readonly events: number;
 }
 
-/** Where all events were stored at one moment; it is valid as long as merging is held. */
+/** Where all events were stored at one moment. Valid as long as merging is held. */
 interface EventsSnapshot {
   readonly projects: readonly ProjectSnapshot[];
-  /** The last row that the journal had. */
+  /** The last row of the journal. */
   readonly journalId: number;
 }
 
@@ -53,7 +53,7 @@ interface ProjectRow extends Record<string, unknown> {
   readonly name: string;
 }
 
-/** Holds merging: meanwhile only erasure and retention change segments. */
+/** Keeps the segments of projects from being merged: meanwhile only erasure and retention change them. */
 export class HeldSegments implements Disposable {
   readonly #database: Database;
   readonly #projectIds: readonly number[];
@@ -65,7 +65,7 @@ export class HeldSegments implements Disposable {
     this.#projectIds = projectIds;
   }
 
-  /** Waits for a merge that is under way, then holds merging. */
+  /** Waits for merges under way, then holds merging for MERGING_HELD_MS. */
   static async take(database: Database, projectIds: readonly number[]): Promise<HeldSegments> {
     const held = new HeldSegments(database, projectIds);
     await database.query(
@@ -83,7 +83,7 @@ export class HeldSegments implements Disposable {
     return held;
   }
 
-  /** Renews the hold until it is disposed of; to be called when reading begins. */
+  /** Renews the hold until it is disposed of. To be called when reading begins. */
   keep(): void {
     const renew = () => this.#renew().catch((error) => void (this.#failure ??= error));
     this.#timer = setInterval(renew, MERGING_RENEWED_MS);
@@ -100,7 +100,7 @@ export class HeldSegments implements Disposable {
     if (rows.length < this.#projectIds.length) throw new Error("Segments were held for too long");
   }
 
-  /** Throws where the hold could not be renewed in time. */
+  /** Throws if the hold could not be renewed in time. */
   assertHeld(): void {
     if (this.#failure !== null) throw this.#failure;
   }

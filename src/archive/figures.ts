@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { EVENT_COLUMNS, type EventRow } from "../store/event_row.ts";
 
-/** The number of items in a set, and the set's digest: 64 hexadecimal digits. */
+/** The count of a set's items, and the set's digest: 64 hexadecimal digits. */
 export interface Figures {
   readonly count: number;
   readonly digest: string;
@@ -39,7 +39,7 @@ export class Sum {
   }
 }
 
-/** Sums by name, in the order in which the names were added. */
+/** Sums by name, in the order in which the names occurred first. */
 export class Sums {
   readonly #sums = new Map<string, Sum>();
 
@@ -58,18 +58,18 @@ export function areSame(a: Figures, b: Figures): boolean {
   return a.count === b.count && a.digest === b.digest;
 }
 
-/** All columns but the project's number, which has no meaning in another database. */
-const TOLD = EVENT_COLUMNS.filter((name) => name !== "project_id");
+/** All columns but the project's number, which means nothing in another database. */
+const DIGESTED_COLUMNS = EVENT_COLUMNS.filter((name) => name !== "project_id");
 
 /**
- * Returns all stored values of an event as one text, the same in every database. Nulls are left out, so
- * that a column added by a later version does not change the text of earlier events.
+ * Returns all stored values of an event as one text, which is the same in every database. Nulls are left out, so
+ * that a column of a later version does not change the text of earlier events.
  */
 export function eventText(row: EventRow): string {
-  const told: unknown[] = [];
-  for (const name of TOLD) {
+  const values: unknown[] = [];
+  for (const name of DIGESTED_COLUMNS) {
     const value = row[name];
-    if (value !== null) told.push(name, value);
+    if (value !== null) values.push(name, value);
   }
-  return JSON.stringify(told);
+  return JSON.stringify(values);
 }

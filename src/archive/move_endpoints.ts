@@ -16,7 +16,7 @@ export interface MoveServices {
   readonly now: () => number;
 }
 
-/** Tables that are not compared: salts past their time are not copied. */
+/** Tables that are not compared: expired salts are not copied. */
 export const NOT_COMPARED: ReadonlySet<string> = new Set(["daily_salts"]);
 const ADDRESS_LENGTH_MAX = 2_048;
 
@@ -51,7 +51,7 @@ function stateOf({ move }: MoveServices): MoveState {
   );
 }
 
-/** `POST /v1/move`: `footfall move` tells the server about its progress. */
+/** `POST /v1/move`: `footfall move` reports its next step. */
 export async function postMove(
   services: MoveServices,
   { who, request }: ApiExchange,
@@ -67,7 +67,7 @@ export async function postMove(
   return json({ status: state.status, source, to: state.to });
 }
 
-/** `GET /v1/move`: replies with the progress of the move. */
+/** `GET /v1/move`: replies with the state of the move. */
 export function getMove(services: MoveServices, { who }: ApiExchange): Response {
   requireEverything(requirePrincipal(who));
   const { status, to } = stateOf(services);
@@ -84,7 +84,7 @@ export async function countEvents(database: Database): Promise<Record<string, nu
   return Object.fromEntries(rows.map(({ id, events }) => [id, events]));
 }
 
-/** `GET /v1/move/rows`: replies with figures of the source, to which the target's are compared. */
+/** `GET /v1/move/rows`: replies with the source's figures, which are compared with the target's. */
 export async function getMoveRows(
   services: MoveServices,
   { who }: ApiExchange,

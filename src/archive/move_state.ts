@@ -5,8 +5,8 @@ import { Problem } from "../problem.ts";
 import { MOVE_LEASE_MS } from "./archive_limits.ts";
 
 /**
- * The progress of a move to another database: `copying`, while nothing is erased and nothing expires;
- * `paused`, while nothing is stored; `moved`, for good.
+ * The state of a move to another database: `copying`: nothing is erased, and nothing expires; `paused`: nothing
+ * is stored; `moved`: for good.
  */
 type MoveStatus = "none" | "copying" | "paused" | "moved";
 
@@ -18,7 +18,7 @@ interface Moved {
 }
 
 const FILE = "moved.json";
-/** The file with the id of the source, by which a target knows it, however often a move is begun. */
+/** The file with the id of this source: the target recognises the source by it in every run. */
 const ID_FILE = "move.json";
 
 async function readJsonFile<T>(path: string): Promise<T | null> {
@@ -39,7 +39,7 @@ async function writeJsonFile(path: string, value: unknown): Promise<void> {
   await Deno.rename(fresh, path);
 }
 
-/** The progress of moving the embedded database elsewhere. Nothing of it is written to the database. */
+/** The state of moving the embedded database elsewhere. It is kept in files, not in the database. */
 export class MoveState {
   readonly #dataDir: string;
   readonly #database: Pick<Database, "script">;
@@ -49,7 +49,7 @@ export class MoveState {
   #lease: ReturnType<typeof setTimeout> | undefined;
   #whenMoved: (() => void) | null = null;
   #whenPausing: (() => Promise<void>) | null = null;
-  /** The last change; changes are made one after the other. */
+  /** The last change that was asked for: changes are made one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(dataDir: string, database: Pick<Database, "script">, log: Pick<Log, "warn">) {
@@ -66,7 +66,7 @@ export class MoveState {
   ): Promise<MoveState> {
     const state = new MoveState(dataDir, database, log);
     const moved = await readJsonFile<Moved>(join(dataDir, FILE));
-    if (moved !== null) state.#keep(moved);
+    if (moved !== null) state.#enterMoved(moved);
     return state;
   }
 
@@ -74,8 +74,8 @@ export class MoveState {
     return this.#status;
   }
 
-  /** Whether nothing more is stored here, for now or for good. */
-  get isStill(): boolean {
+  /** Whether nothing is stored here, for now or for good. */
+  get storesNothing(): boolean {
     return this.#status === "paused" || this.#status === "moved";
   }
 
@@ -83,11 +83,11 @@ export class MoveState {
     return this.#moved?.to ?? null;
   }
 
-  /** Begins or continues a move, for MOVE_LEASE_MS. @returns the id of this source */
+  /** Begins a move, or prolongs it, for MOVE_LEASE_MS. @returns the id of this source */
   begin(randomText: (length: number) => string): Promise<string> {
     return this.#inTurn(async () => {
       if (this.#status === "moved") throw this.refusal();
-      this.#take(this.#status === "paused" ? "paused" : "copying");
+      this.#enter(this.#status === "paused" ? "paused" : "copying");
       const path = join(this.#dataDir, ID_FILE);
       const known = await readJsonFile<{ id: string }>(path);
       if (known !== null) return known.id;
@@ -97,27 +97,27 @@ export class MoveState {
     });
   }
 
-  /** For MOVE_LEASE_MS nothing more is stored; resolves once all writes under way are done. */
+  /** Stops storing for MOVE_LEASE_MS, or prolongs that. Resolves once all writes under way are done. */
   pause(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#status === "none" || this.#status === "moved") throw this.refusal();
       const wasPaused = this.#status === "paused";
-      this.#take("paused");
+      this.#enter("paused");
       if (wasPaused) return;
       try {
         await this.#whenPausing?.();
-        // Waiting takes nothing of the lease.
-        this.#take("paused");
+        // Entered again, so that the lease begins after the wait.
+        this.#enter("paused");
         await this.#database.script("SET default_transaction_read_only = on");
       } catch (error) {
-        // The next try would find it paused, and the database not only read.
+        // Otherwise the next attempt would find it paused, with a database that is not read-only.
         await this.#end();
         throw error;
       }
     });
   }
 
-  /** Gives the move up: everything is as before. */
+  /** Ends the move without a result: everything is as before. */
   cancel(): Promise<void> {
     return this.#inTurn(() => this.#end());
   }
@@ -129,12 +129,12 @@ export class MoveState {
       const moved = { to, at: new Date(nowMs).toISOString() };
       await writeJsonFile(join(this.#dataDir, FILE), moved);
       clearTimeout(this.#lease);
-      this.#keep(moved);
+      this.#enterMoved(moved);
       this.#whenMoved?.();
     });
   }
 
-  /** Sets what is waited for, less than MOVE_LEASE_MS, before the database is only read: it notes what it did. */
+  /** Sets a function that a pause waits for, less than MOVE_LEASE_MS, before the database becomes read-only. */
   onPause(call: () => Promise<void>): void {
     this.#whenPausing = call;
   }
@@ -144,7 +144,7 @@ export class MoveState {
     this.#whenMoved = call;
   }
 
-  /** Returns the reply to requests that would change something now. */
+  /** Returns the reply to requests that would change something in this state. */
   refusal(): Problem {
     const headers = { "Retry-After": "2" };
     if (this.#status === "moved") {
@@ -165,8 +165,8 @@ export class MoveState {
     clearTimeout(this.#lease);
   }
 
-  /** Tells the operator alone where to: the address is one of the operator's own network. */
-  #keep(moved: Moved): void {
+  /** Logs the new address, and shows it to the operator only: it is in the operator's own network. */
+  #enterMoved(moved: Moved): void {
     this.#moved = moved;
     this.#status = "moved";
     this.#log.warn(
@@ -176,7 +176,7 @@ export class MoveState {
     );
   }
 
-  #take(status: MoveStatus): void {
+  #enter(status: MoveStatus): void {
     clearTimeout(this.#lease);
     this.#status = status;
     this.#lease = setTimeout(() => void this.cancel().catch(() => {}), MOVE_LEASE_MS);

@@ -7,7 +7,7 @@ import type { FrameRows } from "./archive_format.ts";
 import { restoreRows } from "./restored_rows.ts";
 import { NO_PROJECT } from "./stored_rows.ts";
 
-/** Thrown where nothing can be moved to this database. The message says why. */
+/** Thrown if nothing can be moved to this database. The message says why. */
 export class TargetRefused extends Error {
   override readonly name = "TargetRefused";
 }
@@ -28,8 +28,8 @@ async function settingsOf(sql: Sql): Promise<Map<string, string>> {
 }
 
 /**
- * Whether an earlier run was stopped while it made the schema: the database then has tables of an earlier
- * version, and no project, which every server of an earlier version has.
+ * Whether an earlier run was stopped while it made the schema: the database then has the tables of an earlier
+ * version, but no project, which every server of an earlier version has.
  */
 async function isHalfMade(sql: Sql, tables: readonly string[]): Promise<boolean> {
   if (!tables.includes("schema_migrations") || !tables.includes("projects")) return false;
@@ -41,7 +41,7 @@ async function isHalfMade(sql: Sql, tables: readonly string[]): Promise<boolean>
   return made!.isOlder && made!.isEmpty;
 }
 
-/** Throws TargetRefused where the database holds something that is not of a move from this source. */
+/** Throws TargetRefused if the database contains anything that is not from a move of this source. */
 export async function assertOurs(sql: Sql, source: string): Promise<void> {
   const tables = (await sql.query<{ name: string }>(TABLES)).map(({ name }) => name);
   if (tables.length === 0 || await isHalfMade(sql, tables)) return;
@@ -67,7 +67,7 @@ export async function assertOurs(sql: Sql, source: string): Promise<void> {
   );
 }
 
-/** Makes a database the target of a move from this source: an empty one, or the target of an earlier run. */
+/** Makes an empty database, or the target of an earlier run, the target of a move from this source. */
 export async function openTarget(database: Database, source: string): Promise<void> {
   await assertOurs(database, source);
   await migrate(database, MIGRATIONS);
@@ -89,14 +89,14 @@ export async function closeTarget(sql: Sql): Promise<void> {
   await sql.query(`UPDATE settings SET value = 'moved' WHERE name = '${STATE}'`);
 }
 
-/** Empties a target, which holds only copies, for a new beginning. */
+/** Empties a target, which contains only copies, so that copying can start over. */
 export async function emptyTarget(database: Database): Promise<void> {
   const tables = (await database.query<{ name: string }>(TABLES)).map(({ name }) => name)
     .filter((name) => name !== "schema_migrations" && name !== "settings");
   await database.query(`TRUNCATE ${tables.join(", ")} RESTART IDENTITY CASCADE`);
 }
 
-/** Returns the numbers of a target's projects, by their ids. */
+/** Returns the numbers of the target's projects, by their ids. */
 export async function targetProjects(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: string; project_id: number }>(
     "SELECT public_id AS id, project_id FROM projects",
@@ -110,7 +110,7 @@ UPDATE projects p SET (name, site_url, site_url_by_operator, timezone, allowed_o
   w.allowed_origins, w.ip_storage, w.retention_days, w.created_at)
 FROM jsonb_populate_record(NULL::projects, $1::text::jsonb) w WHERE p.public_id = w.public_id`;
 
-/** Stores the rows of a frame in the target. A project is made, or updated to its present state at the source. */
+/** Stores the rows of a frame in the target. A project that exists is updated to its state at the source. */
 export async function copyRows(
   database: Database,
   { table: name, of, rows }: FrameRows,
@@ -120,7 +120,8 @@ export async function copyRows(
     ? null
     : (await targetProjects(database)).get(of) ?? null;
   await restoreRows(database, table, projectId, rows);
-  if (name === "projects") { for (const row of rows) await database.query(UPDATE_PROJECT, [row]); }
+  if (name !== "projects") return;
+  for (const row of rows) await database.query(UPDATE_PROJECT, [row]);
 }
 
 /** Deletes all rows that the pause copies again: everything but projects, pictures and events. */
@@ -133,7 +134,7 @@ export async function clearRows(database: Database): Promise<void> {
   });
 }
 
-/** Deletes the pictures, too: some have changed since. */
+/** Deletes all pictures: some have changed since they were copied. */
 export async function clearPictures(database: Database): Promise<void> {
   await database.query("DELETE FROM captures");
 }

@@ -14,8 +14,8 @@ export type FiguresLine =
   | { readonly failure: string };
 
 /**
- * Reads back all stored events that are committed by now, and yields their counts and digests by project.
- * Throws as `snapshotEvents` before the first line.
+ * Reads all events that are committed by now, and yields their counts and digests by project. Before the first
+ * line, throws what `snapshotEvents` throws.
  */
 export async function readFigures(
   database: Database,
@@ -47,13 +47,16 @@ export async function readFigures(
   return lines();
 }
 
-/** Leaves the pictures out of their table: their hashes identify them, and more rows are read at once. */
+/** Leaves the column of pictures out: their hashes are in another column, and more rows can be read at once. */
 function withoutPictures(table: ArchivedTable): ArchivedTable {
   const { name, of, key } = table;
   return name === "captures" ? { name, of, key, leaves: ["image"] } : table;
 }
 
-/** Reads counts and digests of the rows of other tables, by table, then by project. */
+/**
+ * Reads counts and digests of the rows of other tables, by table, then by project.
+ * @param left the names of tables to leave out
+ */
 export async function readRowFigures(
   database: Database,
   secrets: boolean,

@@ -45,8 +45,8 @@ async function findProject(sql: Sql, id: string): Promise<FoundProject | null> {
 }
 
 /**
- * Returns what restoring would do. Throws `conflict` where a project exists that has events and is not from
- * the same archive, or where the archive is of a later version.
+ * Returns what restoring would do. Throws `conflict` if a project with events exists that was not restored from
+ * the same archive, or if the archive is of a later version.
  */
 export async function planRestore(sql: Sql, wanted: RestoreWanted): Promise<PlannedProject[]> {
   const schema = MIGRATIONS.at(-1)!.version;
@@ -60,10 +60,10 @@ export async function planRestore(sql: Sql, wanted: RestoreWanted): Promise<Plan
   const planned: PlannedProject[] = [];
   const inTheWay: string[] = [];
   for (const { id, as } of wanted.projects) {
-    const there = await findProject(sql, as);
-    if (there === null) planned.push({ id, as, found: "nothing" });
-    else if (there.archive === wanted.archive) planned.push({ id, as, found: "begun" });
-    else if (!there.has_events) planned.push({ id, as, found: "empty" });
+    const existing = await findProject(sql, as);
+    if (existing === null) planned.push({ id, as, found: "nothing" });
+    else if (existing.archive === wanted.archive) planned.push({ id, as, found: "begun" });
+    else if (!existing.has_events) planned.push({ id, as, found: "empty" });
     else inTheWay.push(as);
   }
   if (inTheWay.length > 0) {
@@ -93,8 +93,8 @@ function notBeingRestored(): Problem {
 
 /** Returns the number of a project that this archive is being restored as. Throws `not_found`. */
 export async function restoredProject(sql: Sql, archive: string, id: string): Promise<number> {
-  const there = await findProject(sql, id);
-  if (there?.archive === archive) return there.project_id;
+  const existing = await findProject(sql, id);
+  if (existing?.archive === archive) return existing.project_id;
   throw notBeingRestored();
 }
 
@@ -107,7 +107,7 @@ WHERE p.project_id = $1::int AND NOT EXISTS (
   SELECT FROM event_ids e WHERE e.project_id = p.project_id)
 RETURNING p.timezone`;
 
-/** Makes the project that an archive's project is restored as; an existing empty one takes its settings. */
+/** Makes the project that an archive's project is restored as. If it exists without events, it takes the settings. */
 export async function restoreProject(
   sql: Sql,
   archive: string,
@@ -115,12 +115,12 @@ export async function restoreProject(
   row: string,
 ): Promise<RestoredRows> {
   const own = { ...JSON.parse(row) as Record<string, unknown>, public_id: as };
-  const there = await findProject(sql, as);
-  if (there === null) {
+  const existing = await findProject(sql, as);
+  if (existing === null) {
     return await restoreRows(sql, archivedTable("projects")!, null, [JSON.stringify(own)]);
   }
-  if (there.archive !== archive) throw notBeingRestored();
-  const { project_id } = there;
+  if (existing.archive !== archive) throw notBeingRestored();
+  const { project_id } = existing;
   await sql.transaction(async (tx) => {
     const before = await holdProject(tx, project_id);
     const params = [project_id, JSON.stringify(own)];

@@ -43,12 +43,12 @@ const ALWAYS: ReadonlySet<string> = new Set([
 
 const COLUMNS = Object.entries(EVENT_COLUMN_TYPES) as [keyof EventRow, string][];
 
-/** Throws ArchiveRefused where the ingest pipeline could not have made a member. */
+/** Throws ArchiveRefused for a member that ingestion cannot have made. */
 function assertRow(row: EventRow): void {
   for (const [name, type] of COLUMNS) {
     const value = row[name];
-    const isRight = value === null ? !ALWAYS.has(name) : (CHECKS[type] ?? isText)(value);
-    if (!isRight) {
+    const isValid = value === null ? !ALWAYS.has(name) : (CHECKS[type] ?? isText)(value);
+    if (!isValid) {
       throw new ArchiveRefused(`The event ${row.event_id} cannot be stored: its ${name} is wrong.`);
     }
   }
@@ -62,8 +62,8 @@ interface RestoredEvents {
 }
 
 /**
- * Stores a journal block of an archive in one transaction: each event unchanged, as digests tell afterwards,
- * and exactly once. No live view takes them for new. Throws ArchiveRefused, UnreadableBlock.
+ * Stores a journal block of an archive in one transaction: each event unchanged, which digests prove afterwards,
+ * and exactly once. Live views do not show them as new. Throws ArchiveRefused, UnreadableBlock.
  */
 export async function restoreEvents(
   database: Database,

@@ -1,9 +1,9 @@
 import type { Sql } from "../db/sql.ts";
 import { arrayLiteral } from "../db/sql.ts";
 import { type ArchivedTable } from "./archived_tables.ts";
-import { toldRow } from "./stored_rows.ts";
+import { rowJson } from "./stored_rows.ts";
 
-/** A row that was not stored, and why, in words for people. */
+/** A row that was not stored, and why, worded for people. */
 export interface LeftRow {
   readonly table: string;
   /** The name of the row. */
@@ -25,7 +25,7 @@ WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped`;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The columns that name a row for people: never a hash, and no credential. */
+/** The columns that name a row for people; none is a hash or a credential. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   projects: ["public_id"],
   api_keys: ["label", "hint"],
@@ -35,8 +35,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 function nameOf({ name, key }: ArchivedTable, row: Members): string {
-  const told = NAMES[name] ?? key.filter((column) => !/hash|_id$/.test(column));
-  const words = told.map((column) => row[column]).filter((value) => value != null);
+  const columns = NAMES[name] ?? key.filter((column) => !/hash|_id$/.test(column));
+  const words = columns.map((column) => row[column]).filter((value) => value != null);
   return words.length === 0 ? "a row" : words.map(String).join(" ");
 }
 
@@ -48,7 +48,7 @@ const OTHER = "what is there already under this name stays as it is";
 const NEEDED = "what it belongs to was not restored";
 const PAST = "it is past its time";
 
-/** Selects the rows as the table would hold them (alias t), with their number. */
+/** Returns the SQL that selects the rows as the table would store them, with their numbers. */
 function wantedRows({ name }: ArchivedTable): string {
   return `SELECT r.number, r.row AS wanted, t.*
   FROM unnest($1::text::text[]) WITH ORDINALITY AS u (text, number)
@@ -83,11 +83,11 @@ function sameKey({ of, key, name }: ArchivedTable, one: string, other: string): 
   return [...own, ...key.map((column) => `${one}.${column} = ${other}.${column}`)].join(" AND ");
 }
 
-/** Returns the query of whether each row is stored, and if not, why. */
+/** Returns the SQL that reads whether each row is stored, and if not, why. */
 function lookText(table: ArchivedTable): string {
   const { name, stored = "true" } = table;
   return `SELECT w.number::int AS number, ${stored.replaceAll("t.", "w.")} AS is_due,
-    (SELECT (SELECT jsonb_object_agg(k, ${toldRow(table)} -> k) FROM jsonb_object_keys(w.wanted) k)
+    (SELECT (SELECT jsonb_object_agg(k, ${rowJson(table)} -> k) FROM jsonb_object_keys(w.wanted) k)
       = w.wanted FROM ${name} t WHERE ${sameKey(table, "t", "w")} LIMIT 1) AS is_same
   FROM (${wantedRows(table)}) w ORDER BY w.number`;
 }
@@ -121,22 +121,22 @@ async function storeSome(
       (SELECT max(${numbered}) FROM ${table.name}))`);
   }
   const left: LeftRow[] = [];
-  let there = 0;
+  let equal = 0;
   for (const { number, is_due, is_same } of await tx.query<Look>(lookText(table), params)) {
-    const tell = (why: string) =>
+    const leave = (why: string) =>
       left.push({ table: table.name, row: nameOf(table, parsed[number - 1]!), why });
-    if (is_same === true) there++;
-    else if (!is_due) tell(PAST);
-    else if (is_same === null && (table.needs ?? []).length > 0) tell(NEEDED);
-    else tell(WHY_OTHER[table.name] ?? OTHER);
+    if (is_same === true) equal++;
+    else if (!is_due) leave(PAST);
+    else if (is_same === null && (table.needs ?? []).length > 0) leave(NEEDED);
+    else leave(WHY_OTHER[table.name] ?? OTHER);
   }
-  return { added: added.length, same: there - added.length, left };
+  return { added: added.length, same: equal - added.length, left };
 }
 
 /**
  * Stores rows of an archive unchanged, in one transaction. Rows that are stored already stay as they are;
- * the reply lists the rows that could not be stored because of them.
- * @param projectId the number here of the project that the rows belong to; null: none
+ * `left` lists the rows that could not be stored because of them.
+ * @param projectId the number that the rows' project has here; null: they belong to none
  */
 export async function restoreRows(
   sql: Sql,

@@ -33,7 +33,7 @@ export interface DecodedBlock {
 
 /** A block of a segment cannot be read, or the whole segment cannot. */
 export class UnreadableSegmentBlock extends Error {
-  override readonly name = "UnreadablePlace";
+  override readonly name = "UnreadableSegmentBlock";
   constructor(
     readonly damage: Omit<DamagedBlock, "project">,
     /** The position after which reading continues; null: no readable block follows. */
@@ -44,7 +44,7 @@ export class UnreadableSegmentBlock extends Error {
   }
 }
 
-/** Returns an UnreadableSegmentBlock where `cause` comes of damaged bytes, and otherwise `cause` itself. */
+/** Returns an UnreadableSegmentBlock if damaged bytes caused the error, else the error itself. */
 function asDamageError(
   cause: unknown,
   damage: Omit<DamagedBlock, "project" | "why">,
@@ -56,7 +56,7 @@ function asDamageError(
     : new UnreadableSegmentBlock({ ...damage, why }, resumeAfter, { cause });
 }
 
-/** Does as `asDamageError` for an error that occurred while a block was read. */
+/** Returns what `asDamageError` returns, for an error while a block was read. */
 function asBlockError(error: unknown, head: SegmentHead, segmentId: number, block: number) {
   const first = block * head.blockEvents;
   const events = Math.min(head.blockEvents, head.events - first);
@@ -67,7 +67,7 @@ function asBlockError(error: unknown, head: SegmentHead, segmentId: number, bloc
   return asDamageError(error, damage, isLast ? null : resumeAfter);
 }
 
-const STANDING = `
+const CURRENT = `
 SELECT segment_id, events FROM segments
 WHERE project_id = $1::int AND (segment_id = $2::int8 OR origin_id = $2::int8)`;
 
@@ -77,10 +77,10 @@ async function currentSegment(
   projectId: number,
   origin: number,
 ): Promise<StoredHead | null> {
-  type Standing = { segment_id: number; events: number };
-  const [standing] = await tx.query<Standing>(STANDING, [projectId, origin]);
-  if (standing === undefined) return null;
-  const { segment_id: segmentId, events } = standing;
+  type Current = { segment_id: number; events: number };
+  const [current] = await tx.query<Current>(CURRENT, [projectId, origin]);
+  if (current === undefined) return null;
+  const { segment_id: segmentId, events } = current;
   try {
     return (await fetchHeadsById(tx, projectId, [segmentId])).get(segmentId)!;
   } catch (error) {
@@ -107,7 +107,7 @@ async function fetchNext(
   const { segmentId, head } = stored;
   const block = after === null ? 0 : after.segmentId === segmentId
     ? after.block + 1
-    // The segment was rewritten meanwhile, so events already read may be in other blocks now.
+    // The segment was rewritten meanwhile, so events that were read already may be in other blocks now.
     : blocksOf(head, after.identity, after.identity).first;
   if (block >= head.firstIdentities.length) return null;
   const wanted = { ...stored, blocks: { first: block, end: block + 1 } };

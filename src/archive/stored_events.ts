@@ -23,11 +23,11 @@ import {
 
 const UTF8 = new TextDecoder();
 
-/** Events that are yielded together; other work may run before the next ones. */
+/** Events that are yielded together; other work may run before the next. */
 const EVENTS_A_TURN = 64;
 
 /** Whether an event comes after a position, in segment order. */
-function isBehind(
+function isAfter(
   identity: number,
   ms: number,
   ids: Uint8Array,
@@ -50,7 +50,7 @@ async function* blockEvents(
   const isWhole = from === null || from.segmentId === segmentId;
   for (const [run, identity] of identities.entries()) {
     for (let at = starts[run]!; at < starts[run + 1]!; at++) {
-      if (isWhole || isBehind(identity, moments[at]!, ids, at, from)) rows.push(rowAt(at));
+      if (isWhole || isAfter(identity, moments[at]!, ids, at, from)) rows.push(rowAt(at));
       if (rows.length < EVENTS_A_TURN) continue;
       yield rows;
       rows = [];
@@ -93,7 +93,7 @@ const PENDING = `
 SELECT ${STORED_ROW}, event_count::int8 FROM journal j
 WHERE project_id = $1::int AND journal_id = $2::int8`;
 
-/** Returns the events of a journal row; reports the row to `damaged` where it cannot be read. */
+/** Returns the events of a journal row; reports the row to `damaged` if it cannot be read. */
 async function journalRow(
   project: string,
   journalId: number,
@@ -118,10 +118,10 @@ async function pendingEvents(
   then: PendingRow,
 ): Promise<EventRow[]> {
   const [stored] = await database.binary(PENDING, [projectId, then.journal_id]);
-  // The row has expired, or was erased.
+  // All of the row's events have expired or were erased.
   if (stored === undefined) return [];
   const row = storedRow(stored);
-  // Erasing events shifts positions in a block, which matter where only part of it was projected.
+  // Erasing events shifts positions in a block, which matters if only a part of it was projected.
   const isOther = numberOf(stored.at(-1)!) !== then.event_count || row.block.length !== then.bytes;
   if (isOther && then.projected_count > 0 && then.set_aside_ids === null) {
     throw new Error(`Somebody of ${id} was erased while their events were being read. Try again.`);
@@ -159,7 +159,7 @@ export async function* storedEvents(
   }
 }
 
-/** Groups events into chunks that fit in memory, and adds each event to the sum. */
+/** Groups events into blocks of about ARCHIVED_EVENTS_AIM, and adds each event to the sum. */
 export async function* gathered(
   events: AsyncIterable<readonly EventRow[]>,
   sum: Sum,
@@ -195,8 +195,8 @@ interface JournalEvents {
 }
 
 /**
- * Yields the events stored after a journal row. Rows must be numbered in the order of their commits: so
- * they are on the embedded engine, or with a single writer.
+ * Yields the events stored after a journal row. Rows must be numbered in the order of their commits, as they are
+ * in the embedded engine, or with a single writer.
  */
 export async function* eventsSince(
   database: Database,

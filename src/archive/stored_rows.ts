@@ -2,10 +2,10 @@ import type { Sql } from "../db/sql.ts";
 import { ARCHIVED_ROWS_AT_ONCE } from "./archive_limits.ts";
 import type { ArchivedTable } from "./archived_tables.ts";
 
-/** Rows of one table and one project, or of no project (`*`), as lines of JSON. */
+/** Rows of one table and one project, or of none (NO_PROJECT), each as JSON. */
 interface TableRows {
   readonly table: ArchivedTable;
-  /** The id of the project; `*`: none. */
+  /** The id of the project, or NO_PROJECT. */
   readonly of: string;
   readonly rows: readonly string[];
 }
@@ -31,7 +31,7 @@ interface RowText extends Record<string, unknown> {
 }
 
 /** Returns the SQL of a row as JSON (alias t), without columns that mean nothing in another database. */
-export function toldRow({ leaves = [] }: ArchivedTable): string {
+export function rowJson({ leaves = [] }: ArchivedTable): string {
   const left = ["project_id", ...leaves].map((name) => `'${name}'`).join(", ");
   return `(to_jsonb(t) - ARRAY[${left}])`;
 }
@@ -49,7 +49,7 @@ function statementOf(table: ArchivedTable, isFirst: boolean): string {
     : table.of === "project"
     ? "t.project_id = $1::int"
     : "$1::int IS NULL";
-  return `SELECT ${toldRow(table)}::text AS row, jsonb_build_object(${places})::text AS place
+  return `SELECT ${rowJson(table)}::text AS row, jsonb_build_object(${places})::text AS place
   FROM ${name} t WHERE ${own} AND ${where} ${behind}
   ${key.length === 0 ? "" : `ORDER BY ${columns}`} LIMIT $2::int`;
 }
@@ -59,7 +59,7 @@ export function hasRowsOf(table: ArchivedTable, owner: Owner | null): boolean {
   return table.name === "audit" || (table.of === "project") === (owner !== null);
 }
 
-/** Reads a page of rows after a place; each comes with its own place. */
+/** Reads a page of rows after a place, the key of a row as JSON. */
 async function page(
   sql: Sql,
   table: ArchivedTable,
@@ -69,7 +69,7 @@ async function page(
   const count = table.oneByOne === true && table.paged === true ? 1 : ARCHIVED_ROWS_AT_ONCE;
   const params = [owner?.projectId ?? null, count, ...place === null ? [] : [place]];
   return await sql.transaction(async (tx) => {
-    // Times are written in UTC, whatever the server's zone is.
+    // Times are written in UTC, whatever zone PostgreSQL has.
     await tx.script("SET LOCAL timezone = 'UTC'");
     return await tx.query<RowText>(statementOf(table, place === null), params);
   });

@@ -22,7 +22,7 @@ import {
 } from "../archive/move_target.ts";
 import { readFigures, readRowFigures } from "../archive/read_figures.ts";
 import { restoreEvents } from "../archive/restored_events.ts";
-import { toldTarget } from "../archive/told_target.ts";
+import { withTargetErrors } from "../archive/target_errors.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Database, DatabaseUnavailable } from "../db/sql.ts";
 import { postgresTarget } from "../postgres_url.ts";
@@ -37,10 +37,7 @@ const CONNECTIONS = 4;
 /** The time limit of one statement; a comparison takes longer, but consists of many short statements. */
 const STATEMENT_MS_MAX = 60_000;
 const BLOCKS_AT_ONCE = 3;
-/**
- * Rows copied again during the pause agree at the second try at the latest, because nothing changes any
- * more.
- */
+/** At the second attempt at the latest, rows agree: nothing changes during the pause. */
 const ROW_TRIES_MAX = 3;
 
 interface MoveReply {
@@ -51,7 +48,7 @@ interface MoveReply {
 
 type Action = "begin" | "pause" | "cancel" | "complete";
 
-/** One run of a move, from this source to this target. */
+/** One run of a move: copies the source to the target step by step. */
 class Move {
   /** The sums of the source's events so far, by project. */
   #sums = new Sums();
@@ -60,7 +57,8 @@ class Move {
 
   constructor(readonly call: Call, readonly source: Connection, readonly target: Database) {}
 
-  async tell(action: Action, to?: string): Promise<MoveReply> {
+  /** Reports the next step to the server. */
+  async report(action: Action, to?: string): Promise<MoveReply> {
     const body = to === undefined ? { action } : { action, to };
     return await callApi<MoveReply>(this.source, "POST", "/v1/move", body);
   }
@@ -113,6 +111,7 @@ class Move {
     return manifest!;
   }
 
+  /** Adds the events of a copied part to those of the source so far. @returns how many they are */
   #note({ events, journalId }: ArchiveManifest): number {
     let count = 0;
     for (const [id, figures] of Object.entries(events)) {
@@ -124,19 +123,19 @@ class Move {
     return count;
   }
 
-  /** Copies everything that is stored at the start. */
+  /** Copies everything that is stored by now. */
   async copyAll(): Promise<void> {
     this.#sums = new Sums();
     this.events = 0;
     this.#note(await this.#copy({}, "Copying"));
   }
 
-  /** Copies the events stored since the last copy. @returns how many events those were */
+  /** Copies the events stored since the last copy. @returns how many they are */
   async follow(): Promise<number> {
     return this.#note(await this.#copy({ since: String(this.#journalId) }, "Following"));
   }
 
-  /** Follows until hardly any events come, or as many as the last time. */
+  /** Follows until at most MOVE_PAUSE_EVENTS_MAX events are left, or no fewer than the last time. */
   async followUp(): Promise<void> {
     for (let last = Infinity;;) {
       const events = await this.follow();
@@ -145,7 +144,7 @@ class Move {
     }
   }
 
-  /** Whether the target holds exactly the events of the source; reads all of them. */
+  /** Whether the target has exactly the events of the source. Reads all of the target's. */
   async isSame(): Promise<boolean> {
     const { print, now, signal } = this.call;
     let progress: ReturnType<typeof createProgress> | null = null;
@@ -163,23 +162,23 @@ class Move {
     return false;
   }
 
-  /** Copies all other rows during the pause, and compares them and the numbers of events. */
+  /** During the pause, copies everything but events, and compares it and the numbers of events. */
   async copyRows(): Promise<void> {
     for (let attempt = 1; attempt <= ROW_TRIES_MAX; attempt++) {
       await clearRows(this.target);
       await this.#copy({ part: "rows" }, "Settings and people");
       const path = "/v1/move/rows";
-      const told = await callApi<{
+      const source = await callApi<{
         rows: Record<string, Record<string, Figures>>;
         events: Record<string, number>;
       }>(this.source, "GET", path);
       const events = await countEvents(this.target);
-      if (JSON.stringify(events) !== JSON.stringify(told.events)) {
+      if (JSON.stringify(events) !== JSON.stringify(source.events)) {
         throw new Error("The target does not have the events of the source. Run it again.");
       }
       const rows = await readRowFigures(this.target, true, NOT_COMPARED);
-      const other = Object.keys(told.rows)
-        .filter((table) => !isAllSame(rows[table] ?? {}, told.rows[table]!));
+      const other = Object.keys(source.rows)
+        .filter((table) => !isAllSame(rows[table] ?? {}, source.rows[table]!));
       if (other.length === 0) return;
       if (attempt === ROW_TRIES_MAX) {
         throw new Error(`The target's ${other.join(", ")} are not the source's. Run it again.`);
@@ -200,7 +199,7 @@ function isAllSame(
   return [...ids].every((id) => areSame(found[id] ?? NOTHING, wanted[id] ?? NOTHING));
 }
 
-/** Returns the address without its secrets. */
+/** Returns the address without user, password and parameters. */
 function shownAddress(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
@@ -224,13 +223,13 @@ function targetOf(call: Call): string {
   return to;
 }
 
-/** Copies while the server works, until the target has nearly everything that the source has. */
+/** Copies while the server works, until the target has nearly all events of the source. */
 async function copyAlong(move: Move): Promise<void> {
   for (let attempt = 1;; attempt++) {
     await move.copyAll();
     await move.followUp();
     if (await move.isSame()) return;
-    // An earlier run may have left events that were erased or have expired since.
+    // An earlier run may have copied events that were erased or have expired since.
     if (attempt === 2) {
       throw new Error("The target's events are not those of the source. Run it again.");
     }
@@ -238,7 +237,7 @@ async function copyAlong(move: Move): Promise<void> {
   }
 }
 
-/** Takes the last step: from now on a server may start on the target. */
+/** Takes the last step: afterwards a server may start on the target. */
 async function finish(target: Database, to: string): Promise<void> {
   try {
     await closeTarget(target);
@@ -252,7 +251,10 @@ async function finish(target: Database, to: string): Promise<void> {
   }
 }
 
-/** The address may be another one of the same database, which only the person who typed both can tell. */
+/**
+ * Returns the error for a server that has moved to another address. Both may be addresses of one database, which
+ * only the user knows.
+ */
 function movedElsewhere(there: string, to: string): TargetRefused {
   return new TargetRefused(
     `The server has moved to ${there} already, not to ${to}. If both are one database, type its address ` +
@@ -260,7 +262,7 @@ function movedElsewhere(there: string, to: string): TargetRefused {
   );
 }
 
-/** What was moved, and how long the server took no events. */
+/** How many events were moved, and how long the server accepted none. */
 interface Moved {
   readonly events: number;
   readonly pausedMs: number;
@@ -273,11 +275,11 @@ async function moveAll(
   to: string,
 ): Promise<Moved> {
   const move = new Move(call, source, target);
-  // An earlier run may have left the server paused; it works again while everything is copied anew.
-  await move.tell("cancel");
-  const begun = await move.tell("begin");
+  // An earlier run may have left the server paused: it resumes while everything is copied again.
+  await move.report("cancel");
+  const begun = await move.report("begin");
   const renewing = setInterval(
-    () => void move.tell(isPaused ? "pause" : "begin").catch(() => {}),
+    () => void move.report(isPaused ? "pause" : "begin").catch(() => {}),
     MOVE_RENEWED_MS,
   );
   let isPaused = false;
@@ -287,16 +289,16 @@ async function moveAll(
     await move.followUp();
     const pausedAt = call.now();
     isPaused = true;
-    await move.tell("pause");
+    await move.report("pause");
     await move.follow();
     await move.copyRows();
     clearInterval(renewing);
-    await move.tell("complete", to);
+    await move.report("complete", to);
     await finish(target, to);
     return { events: move.events, pausedMs: call.now() - pausedAt };
   } catch (error) {
     clearInterval(renewing);
-    await move.tell("cancel").catch(() => {});
+    await move.report("cancel").catch(() => {});
     throw error;
   }
 }
@@ -316,7 +318,7 @@ async function move(call: Call): Promise<void> {
     statementTimeoutMs: STATEMENT_MS_MAX,
     connectionsMax: CONNECTIONS,
   });
-  const target = toldTarget(database, to);
+  const target = withTargetErrors(database, to);
   try {
     await target.ping().catch((error) => {
       if (!(error instanceof DatabaseUnavailable)) throw error;

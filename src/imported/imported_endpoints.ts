@@ -63,7 +63,7 @@ export async function getImportedHistory(
   exchange: ApiExchange,
 ) {
   const { projectId, timezone } = await projectOfPath(sql, exchange);
-  // The project's first events may have been stored a moment ago, and still be pending.
+  // The project's first events may still be pending.
   await projection.catchUpWithin(projectId, PROJECTION_WAIT_MS_MAX);
   const firstMs = await firstEventMs(sql, projectId);
   const firstOwnDay = firstMs === null ? null : dateAt(firstMs, timezone).toString();

@@ -1,8 +1,8 @@
-/** Limits of the daily sums that are imported from other products, with their units in their names. */
+/** Limits for daily sums that are imported from other products, with their units in their names. */
 
 const MEBIBYTE = 1024 * 1024;
 
-/** One request: bytes of its JSON, and its days, where each dimension of a day counts. */
+/** One request: bytes of its JSON, and its days. Each dimension of a day counts as one. */
 export const IMPORTED_BODY_BYTES_MAX = 4 * MEBIBYTE;
 export const IMPORTED_DAYS_PER_REQUEST_MAX = 2_000;
 /** Values of one day; pages have the most. */

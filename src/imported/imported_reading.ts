@@ -14,7 +14,7 @@ export interface CoveredDay {
   readonly dimensions: readonly ImportedDimension[];
 }
 
-/** Returns the days in `[fromDay, toDay)` that have sums, in order, with one source each. */
+/** Returns the days in `[fromDay, toDay)` that have sums, in order, each with the first source that has them. */
 export async function coveredDays(
   sql: Sql,
   projectId: number,
@@ -36,7 +36,7 @@ export async function coveredDays(
 
 /**
  * Sums over days; null: no day has this figure. A rate is computed over the days that have both of its
- * parts, so the visits of days with bounces, seconds and page views are summed on their own.
+ * parts: for that, the visits of days with bounces, with seconds and with page views are summed separately.
  */
 export interface ImportedSums {
   readonly visitors: number | null;
@@ -89,21 +89,21 @@ export async function sumsByDay(
   );
 }
 
-/** Returns the sums of all days together; a day that is only split by the dimension counts as the sum of its values. */
+/** Returns the sums of all days together. A day without unsplit sums counts as the sum of the dimension's values. */
 export async function sumsOfAll(
   sql: Sql,
   projectId: number,
   days: readonly CoveredDay[],
   dimension: ImportedDimension,
 ): Promise<ImportedSums> {
-  const places = days.map(({ dimensions }) => dimensions.includes("all") ? "all" : dimension);
+  const summed = days.map(({ dimensions }) => dimensions.includes("all") ? "all" : dimension);
   const [row] = await sql.query<ImportedSums & Row>(
     `SELECT ${SUMS}
     FROM unnest($2::text::int[], $3::text::text[], $4::text::text[]) AS k (day, source, dimension)
     JOIN imported_days d ON d.project_id = $1::int AND d.day = k.day AND d.source = k.source
       AND d.dimension = k.dimension
     CROSS JOIN LATERAL ${VALUES}`,
-    [...keysOf(projectId, days), arrayLiteral(places)],
+    [...keysOf(projectId, days), arrayLiteral(summed)],
   );
   return row!;
 }

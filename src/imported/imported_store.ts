@@ -9,10 +9,10 @@ import {
   type ImportedSource,
 } from "./imported_sums.ts";
 
-/** The result of storing days; each dimension of a day counts. */
+/** The result of storing days. Each dimension of a day counts as one. */
 interface StoredDays {
   readonly added: number;
-  /** Days that had other sums, which are gone. */
+  /** Days that had other sums before. */
   readonly replaced: number;
   readonly unchanged: number;
 }
@@ -20,9 +20,10 @@ interface StoredDays {
 const byValue = (a: ImportedRow, b: ImportedRow): number =>
   a.value === null ? -1 : b.value === null ? 1 : a.value < b.value ? -1 : 1;
 
+/** Returns the first half of a SHA-256 of the rows, as a UUID. */
 function digestOf(rows: readonly ImportedRow[]): string {
-  const told = rows.map((row) => [row.value, ...FIGURES.map((figure) => row[figure])]);
-  const hex = createHash("sha256").update(JSON.stringify(told)).digest("hex");
+  const values = rows.map((row) => [row.value, ...FIGURES.map((figure) => row[figure])]);
+  const hex = createHash("sha256").update(JSON.stringify(values)).digest("hex");
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
@@ -88,8 +89,8 @@ async function writeDays(
 }
 
 /**
- * Stores a source's sums of days, and replaces its earlier sums of the same days; equal sums change nothing.
- * `isDryRun`: nothing is stored.
+ * Stores a source's sums of days, which replace its earlier sums of the same days. Equal sums change nothing.
+ * @param isDryRun whether nothing is stored
  */
 export async function storeImportedDays(
   sql: Sql,
@@ -104,9 +105,9 @@ export async function storeImportedDays(
     return { day: dayNumber(day.day), dimension: day.dimension, rows, digest: digestOf(rows) };
   });
   const known = await digestsOf(sql, projectId, source, prepared);
-  const ofKnown = ({ day, dimension }: Prepared) => known.get(keyOf(day, dimension));
-  const fresh = prepared.filter((one) => ofKnown(one) !== one.digest);
-  const replaced = fresh.filter((one) => ofKnown(one) !== undefined).length;
+  const knownDigest = ({ day, dimension }: Prepared) => known.get(keyOf(day, dimension));
+  const fresh = prepared.filter((one) => knownDigest(one) !== one.digest);
+  const replaced = fresh.filter((one) => knownDigest(one) !== undefined).length;
   if (fresh.length > 0 && !isDryRun) await writeDays(sql, projectId, source, fresh);
   return { added: fresh.length - replaced, replaced, unchanged: days.length - fresh.length };
 }

@@ -9,8 +9,8 @@ import {
 } from "./imported_limits.ts";
 
 /**
- * Products whose daily sums can be imported, those with the most figures first. Where several have sums of
- * one day, the first one here counts, whatever was imported first.
+ * Products whose daily sums can be imported, those with the most figures first. If several have sums of one
+ * day, the first in this list counts, in whatever order they were imported.
  */
 export const IMPORTED_SOURCES = ["plausible", "fathom", "goatcounter"] as const;
 export type ImportedSource = typeof IMPORTED_SOURCES[number];

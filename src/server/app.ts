@@ -227,7 +227,7 @@ async function createServices(
 function toldOf(services: Made, stopping: AbortSignal) {
   const { config: { publicUrl, readTimeoutMs }, database: sql, move } = services;
   const reads = createToldReads({ ...services, readTimeoutMs }, stopping);
-  const maySend = () => move?.isStill !== true;
+  const maySend = () => move?.storesNothing !== true;
   return createNotifications({ ...services, sql, reads, publicUrl, randomText, maySend }, stopping);
 }
 

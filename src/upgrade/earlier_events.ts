@@ -7,7 +7,7 @@ import type { EventRow } from "../store/event_row.ts";
 import { COLUMNS } from "../store/segment_columns.ts";
 import { fetchBlocks, fetchHeads, fetchHeadsById } from "../store/stored_segments.ts";
 import { readRows } from "../store/whole_events.ts";
-import { dropEmptiedTable, lockEarlierUnlessElsewhere } from "./earlier_projects.ts";
+import { dropEmptiedTable, tryLockEarlier } from "./earlier_projects.ts";
 import { EARLIER_COLUMNS, earlierRows, earlierRowsOf } from "./earlier_rows.ts";
 import { storeMoved } from "./moved_events.ts";
 import {
@@ -34,7 +34,7 @@ WHERE project_id = $1::int`;
 
 /** Moves the next events of a project into the journal. @returns how many; null: none for now */
 async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
-  const project = await lockEarlierUnlessElsewhere(tx, projectId);
+  const project = await tryLockEarlier(tx, projectId);
   if (project === null || project.remaining === 0) return null;
   if (await rowsWaiting(tx, projectId) >= MOVED_ROWS_WAITING_MAX) return null;
   const rows = await earlierRows(tx, projectId, project, MOVED_EVENTS);
@@ -50,7 +50,7 @@ async function moveSlice(tx: Sql, projectId: number): Promise<number | null> {
   return rows.length;
 }
 
-/** Whether an event from segments equals the earlier one, member by member. */
+/** Whether an event read from segments equals the earlier one, column by column. */
 function isSame(stored: EventRow, earlier: EventRow): boolean {
   return EARLIER_COLUMNS.every((name) => stored[name] === earlier[name]);
 }
@@ -77,7 +77,7 @@ async function verifyBlock(
   first: number,
 ): Promise<boolean> {
   const stored = (await fetchHeadsById(tx, projectId, [segmentId])).get(segmentId);
-  // It was merged meanwhile into another segment, which is compared later.
+  // The segment was merged meanwhile into another one, which is compared later.
   if (stored === undefined) return false;
   const blocks = stored.head.firstIdentities.length;
   const [reader] = await fetchBlocks(
@@ -98,13 +98,13 @@ async function segmentIds(sql: Sql, projectId: number): Promise<Set<number>> {
   return new Set((await fetchHeads(sql, projectId)).map(({ segmentId }) => segmentId));
 }
 
-/** The condition of projected journal rows of moved events: all, or only of the last minute ($2 false). */
+/** The SQL condition for projected journal rows of moved events: all, or those of the last minute ($2 false). */
 const IS_MOVED = `stored_by = '${MOVED_XID}' AND set_aside_until IS NULL
   AND projected_at >= CASE WHEN $2::bool THEN '-infinity' ELSE now() - interval '1 minute' END`;
 
 /**
- * Deletes the projected journal rows of moved events, all or those of the last minute: no tail shows them,
- * and moving millions of events would leave many. Notes first that the journal lacks them.
+ * Deletes the projected journal rows of moved events, all or those of the last minute: live views do not show
+ * them, and millions of moved events would leave many. Notes first that the journal lacks them.
  */
 async function deleteMoved(sql: Sql, projectId: number, since: "ever" | "minute"): Promise<void> {
   await sql.query(
@@ -121,7 +121,7 @@ async function deleteMoved(sql: Sql, projectId: number, since: "ever" | "minute"
 }
 
 /** Whether the projection has set moved events aside. */
-async function isAside(sql: Sql, projectId: number): Promise<boolean> {
+async function hasSetAside(sql: Sql, projectId: number): Promise<boolean> {
   const rows = await sql.query(
     `SELECT FROM journal
     WHERE project_id = $1::int AND stored_by = '${MOVED_XID}' AND set_aside_until IS NOT NULL
@@ -140,17 +140,17 @@ async function countEarlier(sql: Sql, projectId: number): Promise<number> {
 }
 
 /**
- * Moves the events of versions before segments into the journal, a slice of each project at a time; there
+ * Moves the events of versions without segments into the journal, a slice of each project at a time; there
  * the projection takes them like any others. Once all of a project's are in segments, each is compared with
- * the event read from segments, and deleted if both are equal; any others stay, and are logged. After a
- * stop it continues where it was, beside ingestion and reads.
+ * the event read from segments, and deleted if both are equal; others stay, and are logged. Runs beside
+ * ingestion and reads, and continues after a stop.
  */
 export class EarlierEvents {
   readonly #database: Database;
   readonly #log: Pick<Log, "info" | "warn" | "error">;
-  /** Projects with events that differ in segments, which was logged. */
+  /** Projects with events that differ in segments: they are kept, and it was logged. */
   readonly #keeping = new Set<number>();
-  /** When projects with set-aside events are compared again. */
+  /** When to compare projects with set-aside events again. */
   readonly #againAtMs = new Map<number, number>();
 
   constructor(database: Database, log: Pick<Log, "info" | "warn" | "error">) {
@@ -174,7 +174,7 @@ export class EarlierEvents {
     }
   }
 
-  /** Works on a slice of each project. @returns whether nothing is left to do for now */
+  /** Works on a slice of each project. @returns whether nothing is left to do */
   async #turn(signal: AbortSignal): Promise<boolean> {
     const database = this.#database;
     const projects = await database.query<{ project_id: number; remaining: number }>(
@@ -186,7 +186,7 @@ export class EarlierEvents {
       if (remaining > 0) {
         open++;
         while (!signal.aborted && await database.transaction((tx) => moveSlice(tx, project_id))) {
-          // The next slice follows at once, while the projection keeps pace.
+          // The next slice follows at once, as long as the projection keeps up.
         }
         await deleteMoved(database, project_id, "minute");
       } else if (await rowsWaiting(database, project_id) > 0) open++;
@@ -196,11 +196,11 @@ export class EarlierEvents {
     return open === 0 && !signal.aborted && await this.#end();
   }
 
-  /** Compares a project's remaining events. @returns whether they must be compared again */
+  /** Compares a project's remaining events. @returns whether they must be compared once more */
   async #verify(projectId: number, signal: AbortSignal): Promise<boolean> {
     const database = this.#database;
-    // Checked first: events that are projected meanwhile are compared next time.
-    const wasAside = await isAside(database, projectId);
+    // Read first: events that are projected meanwhile are compared next time.
+    const hadSetAside = await hasSetAside(database, projectId);
     const before = await countEarlier(database, projectId);
     const segments = await segmentIds(database, projectId);
     for (const segmentId of segments) {
@@ -215,7 +215,7 @@ export class EarlierEvents {
       // Segments that were merged meanwhile are compared next time.
       const isMerged = (await segmentIds(database, projectId)).difference(segments).size > 0;
       if (left < before || isMerged) return true;
-      if (wasAside) {
+      if (hadSetAside) {
         this.#againAtMs.set(projectId, performance.now() + UPGRADE_ASIDE_PAUSE_MS);
         return true;
       }
@@ -233,7 +233,7 @@ export class EarlierEvents {
     return false;
   }
 
-  /** @returns whether nothing is left to do, apart from events that differ in segments */
+  /** Drops the table if it is empty. @returns whether nothing is left to do, apart from events that differ */
   async #end(): Promise<boolean> {
     if (await dropEmptiedTable(this.#database)) return true;
     const projects = await this.#database.query("SELECT FROM earlier_projects");

@@ -7,7 +7,7 @@ import { hasEarlier, lockEarlier, noteLess } from "./earlier_projects.ts";
 import { moveEvents } from "./moved_events.ts";
 import { MOVED_EVENTS, UPGRADE_SCAN_MS_MAX } from "./upgrade_limits.ts";
 
-/** Values that name people: user ids, anonymous ids, and hashes as PostgreSQL's hex. */
+/** Values that identify people: user ids, anonymous ids, and visitor hashes as PostgreSQL's hex. */
 interface Names {
   readonly users: readonly string[];
   readonly anonymous: readonly string[];
@@ -16,7 +16,7 @@ interface Names {
 
 const HASH = /^[\w-]{22}$/;
 
-/** Returns the id as a visitor hash, if it may be one. */
+/** Returns the id as PostgreSQL's hex of a visitor hash; none: it cannot be one. */
 function hashesOf(id: string): string[] {
   if (!HASH.test(id)) return [];
   return [`\\x${Uint8Array.fromBase64(id, { alphabet: "base64url" }).toHex()}`];
@@ -34,7 +34,7 @@ async function valuesOf(tx: Sql, text: string, projectId: number, values: readon
   return rows.map(({ value }) => value);
 }
 
-// The users ever seen with these anonymous ids, and the reverse; both also in projected events.
+// The user ids that ever occurred with these anonymous ids, and the reverse, in earlier and in projected events.
 const USERS = `
 SELECT user_id AS value FROM earlier_events
 WHERE project_id = $1::int AND anonymous_id = ANY ($2::text::text[]) AND user_id IS NOT NULL
@@ -50,14 +50,14 @@ SELECT a.value FROM identities u
 JOIN identities a ON a.project_id = u.project_id AND a.actor_id = u.identity_id AND a.kind = 'a'
 WHERE u.project_id = $1::int AND u.kind = 'u' AND u.value = ANY ($2::text::text[])`;
 
-/** Returns all names that may belong to the person with an id; more than that where devices are shared. */
+/** Returns all names that may belong to the person with an id; also those of others who share a device. */
 async function namesAround(tx: Sql, projectId: number, id: string): Promise<Names> {
   const users = [...new Set([id, ...await valuesOf(tx, USERS, projectId, [id])])];
   const anonymous = await valuesOf(tx, ANONYMOUS, projectId, users);
   return { users, anonymous: [...new Set([id, ...anonymous])], hashes: hashesOf(id) };
 }
 
-// The events of these names, and all events that may decide whose an anonymous id is.
+// The events of these names, and all events that may decide whose an anonymous id is, if not moved yet.
 const EVENTS_AROUND = `
 SELECT e.event_id FROM earlier_events e
 WHERE e.project_id = $1::int
@@ -74,12 +74,12 @@ async function eventsAround(tx: Sql, projectId: number, id: string): Promise<str
 }
 
 /**
- * Moves all earlier events of one person into the journal, out of turn, and the events that decide whose the
- * person's anonymous ids are: once they are projected, all that is stored of the person is known. It scans
- * the table three times, without an index: about two seconds at ten million events.
+ * Moves all earlier events of one person into the journal at once, and the events that decide whose the person's
+ * anonymous ids are: once they are projected, all that is stored of the person is known. Scans the table three
+ * times, without an index: about two seconds at ten million events.
  */
 export async function movePerson(database: Database, projectId: number, id: string): Promise<void> {
-  // An id from a URL may hold what PostgreSQL's text cannot.
+  // An id from a URL may contain characters that PostgreSQL's text cannot.
   if (!isStorable(id)) return;
   if (!await hasEarlier(database, projectId)) return;
   const ids = await database.transaction((tx) => eventsAround(tx, projectId, id));
@@ -91,7 +91,7 @@ export async function movePerson(database: Database, projectId: number, id: stri
   }
 }
 
-// Events that were linked to the person since may not be moved yet, or be pending.
+// Earlier events by the names of the person, some of which may have been linked to them since `movePerson`.
 const ERASE = `
 WITH gone AS (
   DELETE FROM earlier_events
@@ -104,7 +104,7 @@ SELECT g.event_id, EXISTS (
   SELECT FROM event_ids i WHERE i.project_id = $1::int AND i.event_id = g.event_id OFFSET 0) AS moved
 FROM gone g`;
 
-/** Sorts the names that `eraseActor` returns, a kind and a value each, by their kind. */
+/** Groups the names that `eraseActor` returns by their kind, which is the first letter of each. */
 function namesOf(erased: ReadonlySet<string>): Names {
   const of = (kind: string) =>
     [...erased].filter((name) => name.startsWith(kind)).map((name) => name.slice(1));
@@ -112,11 +112,11 @@ function namesOf(erased: ReadonlySet<string>): Names {
 }
 
 /**
- * Erases one actor as `eraseActor` does, and in the same transaction from the earlier events, so that none of
- * the actor's events is moved back later. Call `movePerson` and project first.
- * @param actorOf finds the actor: once before, and once nobody else can change whose an identity is
+ * Erases one actor as `eraseActor` does, and in the same transaction the actor's earlier events, so that none is
+ * moved back later. Call `movePerson` and project first.
+ * @param actorOf finds the actor: called before the transaction, and again once identities cannot change
  * @param also runs first, in the same transaction
- * @param forget is told there, once they are gone, the names, paths and titles that only this actor's events had
+ * @param forget runs last, in the same transaction, with the names, paths and titles that only this actor had
  * @returns how many events were erased
  */
 export async function erasePerson(
@@ -126,7 +126,7 @@ export async function erasePerson(
   also: (tx: Sql) => Promise<void> = () => Promise.resolve(),
   forget: (tx: Sql, texts: readonly string[]) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> {
-  // Whoever is not found here may be linked meanwhile: that is decided below.
+  // An actor that is not found here may appear meanwhile, so the transaction looks again.
   const seen = await actorOf(database).catch(() => null);
   const earlier = seen === null ? null : await searchBeforeErasing(database, projectId, seen);
   return await database.transaction(async (tx) => {

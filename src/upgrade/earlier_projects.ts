@@ -2,10 +2,10 @@ import type { Database, Sql } from "../db/sql.ts";
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
 import { UPGRADE_LOCK_MS_MAX } from "./upgrade_limits.ts";
 
-/** A project with events of versions before segments, and the last one that was moved. */
+/** A project with events of versions without segments, and the last of these that was moved. */
 export interface EarlierProject extends Record<string, unknown> {
   readonly project_id: number;
-  /** About how many are not moved into the journal yet; 0 only once all are. */
+  /** About how many have not been moved into the journal yet; 0 only once all have been. */
   readonly remaining: number;
   readonly moved_at: string;
   readonly moved_id: string;
@@ -16,15 +16,15 @@ SELECT project_id, remaining, moved_at::text AS moved_at, moved_id FROM earlier_
 WHERE project_id = $1::int FOR UPDATE`;
 
 /**
- * Locks a project's earlier events until the transaction ends: nobody else moves, expires or erases them.
- * Where the projection is locked too, this lock must come first. Null: the project has none (any more).
+ * Locks a project's earlier events until the transaction ends: no other transaction moves, expires or erases
+ * them. Must be taken before a lock on the projection. Null: the project has none (any more).
  */
 export async function lockEarlier(tx: Sql, projectId: number): Promise<EarlierProject | null> {
   return (await tx.query<EarlierProject>(PROJECT, [projectId]))[0] ?? null;
 }
 
-/** `lockEarlier` without waiting: null also where another transaction holds the lock. */
-export async function lockEarlierUnlessElsewhere(
+/** Does what `lockEarlier` does without waiting: null also if another transaction has the lock. */
+export async function tryLockEarlier(
   tx: Sql,
   projectId: number,
 ): Promise<EarlierProject | null> {
@@ -39,7 +39,7 @@ export async function hasEarlier(sql: Sql, projectId: number): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** Counts down what remains, but not to 0: only the walk through all events shows that none is left. */
+/** Counts down the remaining events, but not to 0: only the walk through all of them shows that none is left. */
 export async function noteLess(tx: Sql, projectId: number, events: number): Promise<void> {
   await tx.query(
     `UPDATE earlier_projects SET remaining = greatest(remaining - $2::int, least(remaining, 1))

@@ -15,9 +15,9 @@ SELECT count(*)::int AS deleted, count(*) FILTER (WHERE NOT EXISTS (
 FROM gone g`;
 
 /**
- * Deletes earlier events older than their project's `retentionDays`, before they are moved. Events that are
- * moved already are left to the projection's retention.
- * @returns how many were not moved yet
+ * Deletes earlier events older than their project's `retentionDays`. The copies of those that have been moved are
+ * left to the projection's retention.
+ * @returns how many had not been moved yet
  */
 export async function eraseExpiredEarlier(database: Database, now: Date): Promise<number> {
   const projects = await database.query<{ project_id: number; before: Date }>(

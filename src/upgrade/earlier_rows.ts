@@ -2,8 +2,8 @@ import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
 import { parseJson } from "../json_text.ts";
 import { EVENT_COLUMNS, type EventRow } from "../store/event_row.ts";
 
-/** The SQL that reads a column as ingestion had made it; other columns are read unchanged. */
-const TOLD: Partial<Record<keyof EventRow, string>> = {
+/** The SQL that reads a column as ingestion made it; other columns are read unchanged. */
+const COLUMN_SQL: Partial<Record<keyof EventRow, string>> = {
   occurred_at: "(extract(epoch FROM e.occurred_at) * 1000)::int8",
   received_at: "(extract(epoch FROM e.received_at) * 1000)::int8",
   clock: "e.clock::text",
@@ -15,21 +15,21 @@ const TOLD: Partial<Record<keyof EventRow, string>> = {
 };
 
 /** Returns the SQL of these columns of a table of wide rows (alias e), as `rowOf` takes them. */
-export function toldColumns(names: readonly (keyof EventRow)[]): string {
-  return names.map((name) => `${TOLD[name] ?? `e.${name}`} AS ${name}`).join(", ");
+export function selectedColumns(names: readonly (keyof EventRow)[]): string {
+  return names.map((name) => `${COLUMN_SQL[name] ?? `e.${name}`} AS ${name}`).join(", ");
 }
 
 /** The columns of `earlier_events`. */
 export const EARLIER_COLUMNS = EVENT_COLUMNS.filter((name) =>
   name !== "sent_at" && name !== "interactive"
 );
-const COLUMNS = toldColumns(EARLIER_COLUMNS);
+const COLUMNS = selectedColumns(EARLIER_COLUMNS);
 
-/** Formats JSON as ingestion does, also keys that are spelt with an escape: PostgreSQL adds blanks. */
+/** Formats JSON as ingestion does, including keys with escapes: PostgreSQL's text has blanks. */
 const jsonText = (text: unknown): string | null =>
   text === null ? null : JSON.stringify(parseJson(text as string));
 
-/** Returns a wide row as ingestion had made it. */
+/** Returns a wide row as ingestion made it. */
 export function rowOf(row: Row): EventRow {
   return {
     ...row,

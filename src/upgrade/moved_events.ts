@@ -5,14 +5,14 @@ import type { EventRow } from "../store/event_row.ts";
 import { noteLess } from "./earlier_projects.ts";
 import { earlierRowsOf } from "./earlier_rows.ts";
 
-// The rows of this transaction: `received_at` is its beginning, which is indexed.
+// The rows of this transaction. Its beginning is their `received_at`, which is indexed.
 const MARK_MOVED = `
 UPDATE journal SET stored_by = '${MOVED_XID}', received_at = $2::text::timestamptz
 WHERE project_id = $1::int AND received_at = now() AND stored_by = pg_current_xact_id()`;
 
 /**
- * Marks the journal rows of this transaction as received when the latest of these events was, so that no
- * tail takes the events for new.
+ * Marks the journal rows of this transaction as received when the latest of these events was, so that live views
+ * do not show the events as new.
  */
 export async function markMoved(
   tx: Sql,
@@ -26,7 +26,7 @@ export async function markMoved(
   await tx.query(MARK_MOVED, [projectId, received]);
 }
 
-/** Moves earlier events into the journal, except those that are in it or in segments already. */
+/** Stores earlier events in the journal, except those that are in it or in segments already. */
 export async function storeMoved(
   tx: Sql,
   projectId: number,
@@ -38,7 +38,7 @@ export async function storeMoved(
   await noteLess(tx, projectId, rows.length - known.size);
 }
 
-/** `storeMoved` of the earlier events with these ids. */
+/** Moves the earlier events with these ids as `storeMoved` does. */
 export async function moveEvents(
   tx: Sql,
   projectId: number,

@@ -2,7 +2,7 @@
 
 /** Earlier events that are moved into the journal in one transaction. */
 export const MOVED_EVENTS = 2_000;
-/** Rows of the journal that may wait for the projection before more events are moved. */
+/** Rows of the journal that may wait for the projection; more pause the move. */
 export const MOVED_ROWS_WAITING_MAX = 8;
 /** How long to wait for the projection, and after a failure. */
 export const UPGRADE_PAUSE_MS = 200;

@@ -7,8 +7,8 @@ import {
 } from "../db/sql.ts";
 import { TargetRefused } from "./move_target.ts";
 
-/** Returns the TargetRefused for a failure of the target's database, and any other error unchanged. */
-function stopped(error: unknown, to: string): unknown {
+/** Returns a TargetRefused for a failure of the target's database, and any other error unchanged. */
+function targetError(error: unknown, to: string): unknown {
   if (!(error instanceof DatabaseUnavailable)) return error;
   const why = error instanceof DiskFull
     ? `The disk of the database at ${to} is full: make room there`
@@ -21,30 +21,30 @@ function stopped(error: unknown, to: string): unknown {
   );
 }
 
-function toldSql(sql: Sql, to: string): Sql {
-  const told = async <T>(work: Promise<T>): Promise<T> => {
+function sqlWithErrors(sql: Sql, to: string): Sql {
+  const withErrors = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (error) {
-      throw stopped(error, to);
+      throw targetError(error, to);
     }
   };
   return {
-    query: (text, params) => told(sql.query(text, params)),
-    binary: (text, params) => told(sql.binary(text, params)),
-    script: (text) => told(sql.script(text)),
-    transaction: (work) => told(sql.transaction((inner) => work(toldSql(inner, to)))),
+    query: (text, params) => withErrors(sql.query(text, params)),
+    binary: (text, params) => withErrors(sql.binary(text, params)),
+    script: (text) => withErrors(sql.script(text)),
+    transaction: (work) => withErrors(sql.transaction((inner) => work(sqlWithErrors(inner, to)))),
   };
 }
 
 /**
- * Returns the target of a move with errors that name the target and say what to do, since the source's
- * database throws the same errors: TargetRefused in place of DatabaseUnavailable.
+ * Returns the target of a move so that it throws TargetRefused instead of DatabaseUnavailable, which the source's
+ * database throws, too: the message names the target, and says what to do.
  * @param to the address without user and password
  */
-export function toldTarget(database: Database, to: string): Database {
+export function withTargetErrors(database: Database, to: string): Database {
   return {
-    ...toldSql(database, to),
+    ...sqlWithErrors(database, to),
     engine: database.engine,
     ping: () => database.ping(),
     close: () => database.close(),
