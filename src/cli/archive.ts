@@ -8,6 +8,7 @@ import {
   readFrames,
 } from "../archive/archive_format.ts";
 import { damagedPlace } from "../archive/damaged_blocks.ts";
+import { tallied } from "../importers/input_file.ts";
 import { type Call, type Command, UsageMistake } from "./command.ts";
 import { refusalOf, withConnection } from "./connection.ts";
 import { createProgress } from "./progress.ts";
@@ -18,7 +19,7 @@ import { counted } from "../number_words.ts";
 
 const FAILED = 1;
 
-/** The content of an archive that was read to its end. */
+/** A complete archive. */
 interface Archived {
   readonly head: ArchiveHead;
   readonly manifest: ArchiveManifest;
@@ -37,14 +38,9 @@ async function copy(
   let [events, bytes] = [0, 0];
   let progress = createProgress(print, "Archiving", null, now);
   const whole = createHash("sha256");
-  const told = async function* () {
-    for await (const chunk of untilBroken(body, signal, "The archive")) {
-      bytes += chunk.length;
-      yield chunk;
-    }
-  };
+  const chunks = tallied(untilBroken(body, signal, "The archive"), (read) => bytes += read);
   try {
-    for await (const frame of readFrames(told())) {
+    for await (const frame of readFrames(chunks)) {
       if (frame.kind === "head") {
         head = jsonOf<ArchiveHead>(frame);
         progress = createProgress(print, "Archiving", head.events, now);

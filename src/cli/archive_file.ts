@@ -14,7 +14,7 @@ import type { Call } from "./command.ts";
 import { openNamed } from "./line_file.ts";
 import { createProgress } from "./progress.ts";
 
-/** A file that was found to hold a whole archive. */
+/** What a file contains that was checked to be a complete archive. */
 export interface CheckedArchive {
   readonly head: ArchiveHead;
   readonly manifest: ArchiveManifest;
@@ -31,8 +31,8 @@ export async function* framesOf(path: string, signal: AbortSignal): AsyncGenerat
   }
 }
 
-/** Adds up the rows and events of an archive's frames. */
-class Counted {
+/** Sums up the rows, and counts the events, of an archive's frames. */
+class FrameSums {
   readonly rows = new Map<string, Sum>();
   readonly events = new Map<string, number>();
 
@@ -49,21 +49,21 @@ class Counted {
     }
   }
 
-  /** Whether the manifest names the same sums. */
-  agrees({ rows, events }: ArchiveManifest): boolean {
-    const told = Object.entries(rows)
+  /** Whether the manifest has the same sums. */
+  match({ rows, events }: ArchiveManifest): boolean {
+    const stated = Object.entries(rows)
       .flatMap(([table, of]) => Object.entries(of).map(([id, sum]) => [`${table} ${id}`, sum]));
-    return told.every(([name, sum]) =>
+    return stated.every(([name, sum]) =>
       areSame(sum as Figures, this.rows.get(name as string)?.figures ?? NOTHING)
-    ) && [...this.rows.keys()].every((name) => told.some(([other]) => other === name)) &&
+    ) && [...this.rows.keys()].every((name) => stated.some(([other]) => other === name)) &&
       Object.entries(events).every(([id, { count }]) => count === (this.events.get(id) ?? 0)) &&
       [...this.events.keys()].every((id) => Object.hasOwn(events, id));
   }
 }
 
 /**
- * Reads and checks a whole archive file, before anything of it is stored. Throws ArchiveRefused, which names
- * the byte, and UnreadableFile.
+ * Reads and checks a whole archive file, before any of it is stored. Throws UnreadableFile, and ArchiveRefused,
+ * which names the byte.
  */
 export async function checkArchive(call: Call, path: string): Promise<CheckedArchive> {
   const { print, now, signal } = call;
@@ -71,7 +71,7 @@ export async function checkArchive(call: Call, path: string): Promise<CheckedArc
   file.close();
   const progress = createProgress(print, "Checking", size, now);
   const whole = createHash("sha256");
-  const counted = new Counted();
+  const sums = new FrameSums();
   let head: ArchiveHead | null = null;
   let manifest: ArchiveManifest | null = null;
   let at = 0;
@@ -80,14 +80,14 @@ export async function checkArchive(call: Call, path: string): Promise<CheckedArc
       if (frame.kind === "head") head = jsonOf<ArchiveHead>(frame);
       if (frame.kind === "manifest") manifest = jsonOf<ArchiveManifest>(frame);
       else whole.update(frame.bytes);
-      counted.add(frame);
+      sums.add(frame);
       at = frame.at;
       progress.update(frame.at, `${(frame.at / 1e6).toFixed(1)} MB`);
     }
   } finally {
     progress.end();
   }
-  if (manifest!.sha256 !== whole.digest("hex") || !counted.agrees(manifest!)) {
+  if (manifest!.sha256 !== whole.digest("hex") || !sums.match(manifest!)) {
     throw new ArchiveRefused(
       `The archive is damaged: what stands before byte ${at} is not what its manifest says.`,
     );

@@ -1,8 +1,8 @@
-/** How a person gets into the dashboard after a start. */
+/** How people sign in to the dashboard after a start. */
 export type SignIn =
   /** There is no owner yet: the link makes one. */
   | { readonly kind: "setup"; readonly link: string }
-  /** People sign in. */
+  /** With their accounts. */
   | { readonly kind: "people" }
   /** An identity provider issues the tokens. */
   | { readonly kind: "elsewhere" };
@@ -12,14 +12,14 @@ export interface Started {
   readonly signIn: SignIn;
   /** The command line that starts this program, as the person at the terminal types it. */
   readonly footfall: string;
-  /** Whether commands have to be told where the database is, which nobody prints: the URL may hold a password. */
+  /** Whether commands need DATABASE_URL. It is never printed, because it may contain a password. */
   readonly needsUrl: boolean;
   readonly project: string;
-  /** The key of a new project, which this start made or was given. */
+  /** The key of a new project; `isOurs`: this start made it, and it was not configured. */
   readonly firstKey: { readonly key: string; readonly isOurs: boolean } | null;
 }
 
-/** A short user agent that is no bot's, unlike curl's own. */
+/** A short user agent that does not count as a bot, as curl's own does. */
 export const EXAMPLE_AGENT = "Mozilla/5.0 Firefox/140.0";
 
 function dashboardText({ url, signIn, footfall }: Started): string {
@@ -38,13 +38,13 @@ Sign in with a token of your identity provider.`;
   }
 }
 
-/** Returns `footfall token` for use within another command: only the token may be on its standard output. */
+/** Returns the command that prints a token and nothing else, for use within another command. */
 function tokenCommand(footfall: string): string {
   return `${footfall.replace(/ task /, " task --quiet ")} token`;
 }
 
 /**
- * Returns commands for a newcomer to paste. The event's id is made here, so that pasting twice shows a
+ * Returns commands for a newcomer to paste. They contain the event's id, so that pasting them twice shows a
  * duplicate.
  */
 function newcomerText({ url, footfall, project, firstKey, signIn }: Started): string {
@@ -80,9 +80,9 @@ Commands need the server's own settings: DATABASE_URL, and others that it was st
 /** Returns the text that a start prints on standard output. */
 export function startBanner(started: Started): string {
   const commands = `${dashboardText(started)}\n${newcomerText(started)}`;
-  const isTyped = started.needsUrl && commands.includes(started.footfall);
+  const needsUrl = started.needsUrl && commands.includes(started.footfall);
   return `
 Footfall is running at ${started.url}
 
-${commands}${isTyped ? NEEDS_URL : ""}`;
+${commands}${needsUrl ? NEEDS_URL : ""}`;
 }

@@ -21,14 +21,13 @@ interface Job {
   }[];
 }
 
-/** The reply of the endpoint for jobs. */
+/** The reply of the jobs endpoint. */
 export interface JobReply {
   readonly job: Job;
 }
 
 /**
- * Waits for a job and returns it once it is done. Rejects when the user asks to stop; the job itself goes
- * on.
+ * Waits for a job and returns it once it is done. Rejects if the user asks to stop; the job itself continues.
  */
 export async function awaitJob(call: Call, connection: Connection, queued: Job): Promise<Job> {
   const { print, now, signal } = call;

@@ -21,16 +21,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns ` Did you mean …?` if a known word is similar enough, else an empty text. */
 function suggestion(word: string, known: readonly string[]): string {
-  const [nearest] = known.map((candidate) => ({
-    candidate,
-    off: editDistance(word, candidate, Infinity),
-  }))
-    .sort((a, b) => a.off - b.off);
-  if (
-    nearest === undefined ||
-    nearest.off > Math.max(word.length < 4 ? 1 : 2, Math.floor(word.length / 3))
-  ) return "";
-  return ` Did you mean \`${nearest.candidate}\`?`;
+  const [nearest] = known
+    .map((candidate) => ({ candidate, distance: editDistance(word, candidate, Infinity) }))
+    .sort((a, b) => a.distance - b.distance);
+  const distanceMax = Math.max(word.length < 4 ? 1 : 2, Math.floor(word.length / 3));
+  return nearest === undefined || nearest.distance > distanceMax
+    ? ""
+    : ` Did you mean \`${nearest.candidate}\`?`;
 }
 
 type Found =
@@ -65,8 +62,8 @@ export async function findCommand(args: readonly string[]): Promise<Found> {
 }
 
 /**
- * Throws UsageMistake for an empty text, which is what a script's unset variable makes: it names
- * nothing, and must not be taken for "not given".
+ * Throws UsageMistake for an empty option or word, as a script's unset variable makes it: to treat it as not
+ * given would do something else than the script means.
  */
 function assertNotEmpty(
   { name, options }: Command,
@@ -146,8 +143,8 @@ function listenForStop(): { signal: AbortSignal; ignore: () => void } {
 }
 
 /**
- * Makes the configuration and log of a command. Commands print what they do, so only warnings are logged
- * unless LOG_LEVEL is set.
+ * Makes the configuration and log of a command. Commands print what they do, so unless LOG_LEVEL is set, only
+ * warnings are logged; `serve` logs everything that it is configured to.
  */
 function contextOf(command: Command, environment: Environment, terminal: Terminal) {
   const config = readConfig(environment, terminal.errorIsTerminal);
@@ -161,7 +158,7 @@ function contextOf(command: Command, environment: Environment, terminal: Termina
       try {
         terminal.error(`${line}\n`);
       } catch {
-        // The disk is full, or whoever read the log has ended: that ends neither a server nor its work.
+        // The disk is full, or the log's reader has ended: the server and its work continue.
       }
     },
   });
@@ -183,7 +180,7 @@ async function runCommand(
     const signal = stop?.signal ?? new AbortController().signal;
     return await command.run({ ...parsed, ...context, print, now: Date.now, signal }) ?? 0;
   } catch (error) {
-    // After a request to stop, any error is a consequence of that request.
+    // After a request to stop, every error is its consequence.
     stop?.signal.throwIfAborted();
     throw error;
   } finally {
@@ -237,9 +234,9 @@ export async function runFootfall(
     }
     return await runCommand(found.command, parsed, environment, print);
   } catch (error) {
-    // The reader of the output has ended, as `head` does: that is no failure.
+    // The reader of the output, such as `head`, has ended: not a failure.
     if (error instanceof Deno.errors.BrokenPipe) return 0;
-    // It knows the errors of every command, so that it is loaded where one occurs.
+    // Loaded here, because it imports the errors of every command.
     const { failureOf } = await import("./failure.ts");
     const failure = failureOf(error);
     report(failure, print, typedFootfall(environment));

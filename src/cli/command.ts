@@ -6,7 +6,7 @@ import { tableText, type Terminal } from "./terminal.ts";
 export interface OptionSpec {
   readonly type: "string" | "boolean";
   readonly multiple?: true;
-  /** An empty text means something, such as that a setting is taken away. */
+  /** An empty value has a meaning, such as removing a setting. */
   readonly mayBeEmpty?: true;
   /** The placeholder of the value in the help, e.g. `ID`. */
   readonly placeholder?: string;
@@ -30,7 +30,7 @@ export interface Command {
   readonly run: (call: Call) => Promise<number | void>;
 }
 
-/** The command was called in a wrong way: exit code 2. The message says what to type. */
+/** The command line is wrong: exit code 2. The message says what to type. */
 export class UsageMistake extends Error {
   override readonly name = "UsageMistake";
 }
@@ -46,13 +46,13 @@ export class Interrupted extends Error {
 /** One run of a command. */
 export interface Call {
   readonly options: OptionValues;
-  /** The words after the command's name that are no options. */
+  /** The arguments after the command's name that are not options. */
   readonly words: readonly string[];
   readonly config: Config;
   readonly log: Log;
   readonly print: Printer;
   readonly now: () => number;
-  /** Aborted when the user asks to stop: the command must then finish soon and properly. */
+  /** Aborted when the user asks to stop: the command must then end soon, and leave nothing half done. */
   readonly signal: AbortSignal;
 }
 
@@ -76,7 +76,7 @@ export class OptionValues {
     return this.values[name] === true;
   }
 
-  /** Reads a whole number; null: not given. Throws UsageMistake for anything else or outside the bounds. */
+  /** Reads a whole number; null: not given. Throws UsageMistake for another text or one out of bounds. */
   integer(name: string, min: number, max: number): number | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -122,7 +122,7 @@ export const PROJECT_OPTION: OptionSpec = {
   meaning: "project that is meant",
 };
 
-/** `--project` of commands that make something for some projects, or for all. */
+/** `--project` of commands whose result is valid for several projects, or for all. */
 export const PROJECTS_OPTION: OptionSpec = {
   type: "string",
   multiple: true,

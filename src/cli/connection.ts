@@ -9,15 +9,15 @@ import { type Call, UsageMistake } from "./command.ts";
 import { type Control, readControlFile } from "./control_file.ts";
 
 /**
- * The HTTP API, as every command uses it: of an app in this process, or of the running server that has the
- * embedded database. Requests carry a token that may do everything.
+ * The HTTP API as commands use it: that of an app in this process, or of the running server that has the
+ * embedded database open. Requests carry a token that may do everything.
  */
 export interface Connection {
   /** Sends a request. `path` starts with a slash and does not include the base path. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /**
-   * Does the same as `fetch`, in the name of a visitor at this address (null: unknown). A server accepts such
-   * an address from callers who may do everything.
+   * Sends a request in the name of a visitor at this address (null: unknown). A server accepts such an address
+   * only from callers that may do everything.
    */
   fetchAs(address: string | null, path: string, init: RequestInit): Promise<Response>;
   /** The address at which people reach the server, without a slash at the end. */
@@ -30,7 +30,7 @@ export class ServerUnreachable extends Error {
   override readonly name = "ServerUnreachable";
 }
 
-/** The API refused a request: its problem, for the person at the terminal. */
+/** The API refused a request. The error contains the problem of the reply. */
 export class RequestRefused extends Error {
   override readonly name = "RequestRefused";
   constructor(
@@ -43,10 +43,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/**
- * How long to wait for the folder: another command may hold it briefly, and a server needs some seconds to
- * start.
- */
+/** How long to wait for the folder: another command may lock it briefly, and a server takes seconds to start. */
 const FOLDER_WAIT_MS_MAX = 10_000;
 const FOLDER_PAUSE_MS = 200;
 const PROBE_MS_MAX = 5_000;
@@ -111,10 +108,10 @@ async function connectThere({ url, token }: Control): Promise<Connection | null>
   try {
     const reply = await there.fetch("/v1/session", { signal: AbortSignal.timeout(PROBE_MS_MAX) });
     await reply.body?.cancel();
-    // The token is valid only until its server ends, so only that server accepts it.
+    // Only the server that issued the token accepts it.
     if (reply.ok) return there;
   } catch {
-    // Nobody answers.
+    // The server has ended.
   }
   await there.close();
   return null;
@@ -124,7 +121,7 @@ async function connectThere({ url, token }: Control): Promise<Connection | null>
  * Connects to the API, with a database that is migrated.
  *
  * @throws DatabaseUnavailable, SchemaTooNew, SchemaMismatch; ServerUnreachable if another process has the
- * embedded database and does not answer.
+ * embedded database open and does not answer.
  */
 export async function connect(
   config: Config,
@@ -152,7 +149,7 @@ export async function connect(
   }
 }
 
-/** Connects, runs `work`, and closes the connection also if `work` fails. */
+/** Connects, runs `work`, and closes the connection, even if `work` fails. */
 export async function withConnection<T>(
   { config, log }: Pick<Call, "config" | "log">,
   work: (connection: Connection) => Promise<T>,

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 
 /**
- * The file by which commands reach a running server that has the embedded database open: its address, and a
- * token that may do everything and is valid until the server ends. Only the owner may read the file.
+ * The content of the file by which commands reach a running server that has the embedded database open: its
+ * address, and a token that may do everything and is valid until the server ends. Only the file's owner may
+ * read it.
  */
 export interface Control {
   readonly pid: number;
@@ -12,7 +13,7 @@ export interface Control {
 
 const pathOf = (dataDir: string) => join(dataDir, "control.json");
 
-export async function leaveControlFile(
+export async function writeControlFile(
   dataDir: string,
   control: { readonly url: string; readonly token: string },
 ): Promise<void> {
@@ -23,7 +24,7 @@ export async function leaveControlFile(
   await Deno.rename(fresh, path);
 }
 
-/** Reads the control file; null if no server left one. */
+/** Reads the control file; null: there is none. */
 export async function readControlFile(dataDir: string): Promise<Control | null> {
   try {
     return JSON.parse(await Deno.readTextFile(pathOf(dataDir))) as Control;

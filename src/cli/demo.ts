@@ -73,7 +73,7 @@ async function assertAnswers({ url }: Connection, footfall: string): Promise<voi
   );
 }
 
-/** Opens the shop of the demo project, with invented visitors in it. */
+/** Opens the shop of the demo project, and simulates visitors in it. */
 async function openDemo(call: Call, connection: Connection): Promise<void> {
   await assertAnswers(connection, call.config.footfallHere);
   const { now, signal } = call;

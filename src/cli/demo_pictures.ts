@@ -24,7 +24,7 @@ export interface Pictures {
   readonly reason: string | null;
 }
 
-/** Serves the shop while its pictures are taken; null: it is open already, or its port is taken. */
+/** Serves the shop for its pictures; null: `footfall demo` or another program has its port. */
 function openShop(): Deno.HttpServer | null {
   const tag = { server: "", apiKey: "", showsArrivals: false };
   try {
@@ -38,7 +38,7 @@ function openShop(): Deno.HttpServer | null {
   }
 }
 
-/** Lets the server take pictures of the shop's pages, so that its heat maps show what was clicked on. */
+/** Has the server take pictures of the shop's pages, so that its heat maps show what was clicked on. */
 export async function takeDemoPictures(
   call: Call,
   connection: Connection,

@@ -40,8 +40,8 @@ const FUNNEL = {
 };
 
 /**
- * Returns the id of the demo shop's project. Makes it, with its goals, segments and a funnel, if there is none
- * yet. It is a project of its own, so that invented visitors never mix with real ones.
+ * Returns the id of the demo shop's project, which it makes with goals, segments and a funnel if there is none
+ * yet. The demo has its own project, so that invented visitors never mix with real ones.
  */
 export async function provideDemoProject(connection: Connection): Promise<string> {
   const projects = await listProjects(connection);

@@ -11,7 +11,7 @@ function listed(counts: readonly Counted[]): string {
   return counts.map(({ what, count }) => `${printable(what)} ${grouped(count)}`).join(", ");
 }
 
-/** Returns text of the manual without Markdown marks. */
+/** Returns a text of the manual without its Markdown. */
 const plain = (text: string) => text.replaceAll("`", "").replaceAll("*", "");
 
 function daysText({ days }: ImportSummary): string {

@@ -1,6 +1,6 @@
 import { UsageMistake } from "./command.ts";
 
-/** So that every end has a date. */
+/** A hundred years: a date can be computed for every end. */
 const DURATION_S_MAX = 36_500 * 86_400;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 

@@ -1,7 +1,7 @@
 import { pause } from "../pause.ts";
 import { callApi, type Connection, refusalOf } from "./connection.ts";
 
-/** The visitor on whose behalf events are sent, as a server sees a browser. */
+/** The visitor in whose name events are sent, as a server sees a browser. */
 export interface Sender {
   /** Null: unknown. */
   readonly address: string | null;
@@ -27,7 +27,7 @@ const PAUSE_MS_MAX = 30_000;
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 503]);
 const KEY_HOURS_MAX = 24;
 
-/** Returns the pause before the next try: the server's `Retry-After` if there is one, else longer each time. */
+/** Returns the pause before the next attempt: the server's `Retry-After`, else twice the one before. */
 function pauseMs(reply: Response, attempt: number): number {
   const seconds = Number(reply.headers.get("retry-after") ?? "");
   const ms = seconds > 0 ? seconds * 1000 : 250 * 2 ** attempt;
@@ -35,8 +35,9 @@ function pauseMs(reply: Response, attempt: number): number {
 }
 
 /**
- * Repeats a request while the server is overloaded, at most eight times in all. Events are stored once, however
- * often they are sent. @returns the last reply
+ * Sends a request, again while the server is overloaded, ATTEMPTS_MAX times at most: events are stored once,
+ * however often they are sent.
+ * @returns the last reply
  */
 export async function sendPatiently(
   send: () => Promise<Response>,
@@ -52,7 +53,7 @@ export async function sendPatiently(
 }
 
 /**
- * Posts one batch in the name of its sender, and repeats that while the server is overloaded.
+ * Posts one batch in the name of its sender, again while the server is overloaded.
  *
  * @param body `{"events":[…]}`
  * @throws RequestRefused if the server refuses the batch; the reason of `signal` if it aborts.
@@ -82,7 +83,7 @@ export async function sendBatch(
   return { accepted: 0, duplicates: 0, rejected };
 }
 
-/** Makes a public key, runs `work`, and revokes the key also if `work` fails. */
+/** Makes a public key, runs `work`, and revokes the key, even if `work` fails. */
 export async function withTemporaryKey<T>(
   connection: Connection,
   project: string,

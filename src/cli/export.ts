@@ -25,7 +25,7 @@ import { counted } from "../number_words.ts";
 const FAILED = 1;
 const BOTS: readonly string[] = ["include", "exclude", "only"] satisfies BotChoice[];
 const WITHOUT_DAMAGED = "footfall export --skip-damaged";
-/** Instants before the first and after the last possible event. */
+/** From before the first possible event until after the last one. */
 const ALWAYS = { from: "0001-01-01T00:00:00Z", to: "9999-12-31T00:00:00Z" };
 
 interface Span {
@@ -43,7 +43,7 @@ function spanOf(call: Call): Span {
 
 type Write = (bytes: Uint8Array) => Promise<void>;
 
-/** How NDJSON becomes a file: the bytes that each chunk adds, and those at the beginning and the end. */
+/** Converts NDJSON to the bytes of a file: its beginning, what each chunk adds, and its end. */
 interface FileFormat {
   readonly begin: () => Uint8Array;
   readonly add: (lines: Uint8Array) => Uint8Array;
@@ -165,7 +165,7 @@ async function copyReadable(
   }
 }
 
-/** Returns the error to throw for an export that broke off; it names the block if one cannot be read. */
+/** Returns the error to throw for an export that failed; it names the block if one cannot be read. */
 async function causeOf(
   error: unknown,
   connection: Connection,
@@ -174,12 +174,12 @@ async function causeOf(
 ): Promise<unknown> {
   const isDamage = error instanceof RequestRefused && error.code === "damaged_events";
   if (!isDamage && !(error instanceof ServerUnreachable)) return error;
-  // A server that has ended cannot tell about blocks either.
+  // If the server has ended, this read fails, too, and the first error is thrown.
   const [block] = await unreadableBlocks(connection, project, signal).catch(() => []);
   return block === undefined ? error : new DamagedEvents(block, WITHOUT_DAMAGED);
 }
 
-/** Yields a reply's bytes to its end. Throws ServerUnreachable if it breaks off. */
+/** Yields all bytes of a reply. Throws ServerUnreachable if it breaks off. */
 async function* wholly(
   body: ReadableStream<Uint8Array> | null,
   signal: AbortSignal,
@@ -213,7 +213,7 @@ async function copyAll(
 ): Promise<Copied> {
   const startedAt = call.now();
   let bytes = 0;
-  const counted = async (chunk: Uint8Array) => {
+  const add = async (chunk: Uint8Array) => {
     await write(format.add(chunk));
     bytes += chunk.length;
     const seconds = Math.round((call.now() - startedAt) / 1000);
@@ -225,8 +225,8 @@ async function copyAll(
     const span = spanOf(call);
     const copy = () =>
       call.options.flag("skip-damaged")
-        ? copyReadable(call, connection, choice, span, counted)
-        : copySpan(connection, choice, span, call.signal, counted);
+        ? copyReadable(call, connection, choice, span, add)
+        : copySpan(connection, choice, span, call.signal, add);
     await write(format.begin());
     try {
       const copied = await copy();

@@ -39,7 +39,7 @@ function failed(
   return { exitCode, code, detail, errors };
 }
 
-/** Returns any thrown value as a Failure. A bug in this program shows its message and no stack. */
+/** Returns any thrown value as a Failure. Of a bug in this program, only the message is shown, not the stack. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof UsageMistake) return failed("usage", error.message, [], USAGE);
   if (error instanceof ConfigMistakes) {
@@ -49,7 +49,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof RequestRefused || error instanceof Problem) {
     const parts = error instanceof Problem ? error.options.errors ?? [] : error.errors;
     const errors = parts.map((part) => ({ place: placeOf(part), message: part.message }));
-    // A body or parameter that the API refuses was typed as an option.
+    // The body and the parameters were made of the command's options.
     return MISTYPED.has(error.code)
       ? failed(error.code, "These options are not right:", errors, USAGE)
       : failed(error.code, error.message, errors);

@@ -2,8 +2,8 @@ import { sendPatiently } from "./event_sender.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 
 /**
- * Posts one frame of an archive, and repeats that while the server is overloaded: a frame is stored once,
- * however often it is sent. Throws RequestRefused.
+ * Posts one frame of an archive, again while the server is overloaded: a frame is stored once, however often
+ * it is sent. Throws RequestRefused.
  */
 export async function postFrame<T>(
   connection: Connection,

@@ -1,7 +1,7 @@
 import { type Call, type Command, PROJECT_OPTION, UsageMistake } from "./command.ts";
 import { chosenProject, withConnection } from "./connection.ts";
 import { importLines, type ImportSum, NOTHING_IMPORTED, type RefusedLine } from "./import_lines.ts";
-import { ImportPlace } from "./import_place.ts";
+import { ImportCheckpoint } from "./import_checkpoint.ts";
 import { importOf, PRODUCTS } from "./import_sources.ts";
 import { createImportProgress, type ImportProgress } from "./import_progress.ts";
 import { linesAfter, type OpenFile, openFile, UnreadableFile } from "./line_file.ts";
@@ -26,11 +26,11 @@ interface Shown {
 interface Report extends ImportSum {
   readonly refusals: readonly Shown[];
   readonly isDryRun: boolean;
-  /** The line after which the import went on; null: it began with the first line. */
+  /** The line after which an earlier run was continued; null: this run began with the first line. */
   readonly wentOnBehind: number | null;
 }
 
-/** Makes a hook that writes refused lines to their file, and keeps the first few to show. */
+/** Makes a hook that writes refused lines to a file, and keeps the first few of them to show. */
 function refusals(file: RejectedFile) {
   const shown: Shown[] = [];
   const refused = async (refusal: RefusedLine) => {
@@ -66,7 +66,7 @@ async function dryRun(call: Call, { file, word, progress }: Running): Promise<Re
     assertNotInVain(sum, file.name, shown);
     progress.update(file.bytesRead, sum.lines);
   };
-  // Loaded here because only a check needs it.
+  // Loaded here because only a dry run needs it.
   const { checkLines } = await import("./line_check.ts");
   const sum = await checkLines(
     linesAfter(file, NOTHING_IMPORTED),
@@ -76,8 +76,8 @@ async function dryRun(call: Call, { file, word, progress }: Running): Promise<Re
   return { ...sum, refusals: shown, isDryRun: true, wentOnBehind: null };
 }
 
-/** Says up to which line all is stored, for an import that ends early. */
-function saySum({ print }: Call, { accepted, number }: ImportSum): void {
+/** Prints up to which line everything is stored, for an import that ends early. */
+function remarkStopped({ print }: Call, { accepted, number }: ImportSum): void {
   if (number === 0) return;
   const stored = counted(accepted, "event");
   print.remark(
@@ -89,36 +89,36 @@ function saySum({ print }: Call, { accepted, number }: ImportSum): void {
 async function sendAll(call: Call, { file, word, progress }: Running): Promise<Report> {
   return await withConnection(call, async (connection) => {
     const project = await chosenProject(connection, call);
-    const place = file.size === null
+    const checkpoint = file.size === null
       ? null
-      : await ImportPlace.find(connection, { path: word, project });
-    const before = place?.begun?.before ?? NOTHING_IMPORTED;
-    using rejected = new RejectedFile(rejectedPath(call, word), place?.begun?.refusals);
+      : await ImportCheckpoint.find(connection, { path: word, project });
+    const before = checkpoint?.begun?.before ?? NOTHING_IMPORTED;
+    using rejected = new RejectedFile(rejectedPath(call, word), checkpoint?.begun?.refusals);
     const { shown, refused } = refusals(rejected);
-    let told = before;
+    let last = before;
     const settled = async (sum: ImportSum) => {
-      told = sum;
+      last = sum;
       assertNotInVain(sum, file.name, shown);
-      await place?.note(sum, rejected.written, call.now());
+      await checkpoint?.note(sum, rejected.written, call.now());
       progress.update(file.bytesRead, sum.lines - before.lines);
     };
     const { signal } = call;
     const target = {
       connection,
       project,
-      name: place?.name ?? crypto.randomUUID(),
+      name: checkpoint?.name ?? crypto.randomUUID(),
       signal,
       before,
     };
     try {
       const sum = await importLines(target, linesAfter(file, before), { refused, settled });
-      await place?.remove();
+      await checkpoint?.remove();
       const wentOnBehind = before.number === 0 ? null : before.number;
       return { ...sum, refusals: shown, isDryRun: false, wentOnBehind };
     } catch (error) {
-      await place?.write(told, rejected.written);
+      await checkpoint?.write(last, rejected.written);
       progress.end();
-      saySum(call, told);
+      remarkStopped(call, last);
       throw error;
     }
   });
@@ -140,17 +140,20 @@ function reportText(report: Report, path: string): string {
   return `${head}${lines.join("")}${more}Each with its line in ${path}.\n`;
 }
 
-/** Options that go with some products alone, which each of them reads. */
-const OF_PRODUCTS: Readonly<Record<string, readonly string[]>> = {
+/** Options that are valid with `--from` some products only. */
+const PRODUCTS_OF_OPTION: Readonly<Record<string, readonly string[]>> = {
   yes: PRODUCTS,
   remove: IMPORTED_SOURCES,
   website: ["umami"],
   "time-zone": ["mixpanel"],
 };
 
-/** Throws UsageMistake: `--remove` that is passed over would store what was to be removed. */
-function assertOfProduct({ options }: Call, product: string | null): void {
-  for (const [option, products] of Object.entries(OF_PRODUCTS)) {
+/**
+ * Throws UsageMistake for an option that the product does not have. If `--remove` were ignored, the command
+ * would store what it was to remove.
+ */
+function assertOptionsFit({ options }: Call, product: string | null): void {
+  for (const [option, products] of Object.entries(PRODUCTS_OF_OPTION)) {
     if (options.values[option] === undefined || products.includes(product ?? "")) continue;
     throw new UsageMistake(`--${option} goes with --from ${products.join("|")} alone.`);
   }
@@ -159,7 +162,7 @@ function assertOfProduct({ options }: Call, product: string | null): void {
 async function importEvents(call: Call): Promise<number> {
   const product = call.options.text("from");
   const load = product === null ? null : await importOf(product);
-  assertOfProduct(call, product);
+  assertOptionsFit(call, product);
   if (load !== null) return await load(call);
   const [word, surplus] = call.words;
   if (surplus !== undefined) {

@@ -16,7 +16,7 @@ import { isTimezone } from "../project_values.ts";
 
 const DATABASE = /^postgres(?:ql)?:\/\//;
 
-/** Opens the named files. Throws UsageMistake for words that name no file, and UnreadableFile. */
+/** Opens the named files. Throws UsageMistake for standard input, and UnreadableFile. */
 export async function openFiles(words: readonly string[]): Promise<InputFile[]> {
   const files: InputFile[] = [];
   for (const word of words) {
@@ -85,10 +85,10 @@ async function withInput<T>(call: Call, work: (input: SourceInput) => Promise<T>
   }
 }
 
-/** Returns the row that a line was made from; every line of this import has one. */
+/** Returns what a line was converted from; all lines of this import are SourceLines. */
 const madeOf = (line: ImportLine) => (line as SourceLine).made;
 
-/** Reads the whole input and sends it to the server for a check; nothing is stored. */
+/** Reads the whole input, and has the server check it without storing anything. */
 async function dryRun(
   call: Call,
   input: SourceInput,
@@ -143,8 +143,8 @@ async function sendAll(
   }
 }
 
-/** Asks whether to import `what`; without a terminal the answer is yes, as the author of the script has decided. */
-export function goesOn({ print, options }: Call, what: string, project: string): boolean {
+/** Asks whether to import `what`; without a terminal the answer is yes, as a script has decided already. */
+export function confirmsImport({ print, options }: Call, what: string, project: string): boolean {
   if (options.flag("yes") || print.json) return true;
   if (!print.terminal.outIsTerminal || !Deno.stdin.isTerminal()) return true;
   return confirm(`Import ${what} into ${project}?`);
@@ -170,7 +170,7 @@ async function run(call: Call, input: SourceInput, connection: Connection): Prom
     return isDryRun ? 0 : 1;
   }
   if (!print.json) print.terminal.out(dryRunText(print, source, project, summary));
-  if (!goesOn(call, counted(summary.events, "event"), project)) {
+  if (!confirmsImport(call, counted(summary.events, "event"), project)) {
     print.terminal.out("\nNothing was sent.\n");
     return 0;
   }

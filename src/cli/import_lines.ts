@@ -1,7 +1,7 @@
 /**
- * Sends lines of any file into a project: each line is one event as `POST /v1/projects/:id/import` takes it
+ * Sends lines of any source into a project: each line is one event as `POST /v1/projects/:id/import` takes it
  * (`ImportedEvent`). Several requests are under way at once, but their outcome is reported in the order of
- * the lines, so that the caller knows up to which line all is answered and can go on from there.
+ * the lines, so that the caller knows up to which line everything is answered and can resume from there.
  */
 import { BODY_WIRE_BYTES_MAX } from "../limits.ts";
 import { type BatchOutcome, sendPatiently } from "./event_sender.ts";
@@ -21,11 +21,11 @@ export interface RefusalReason {
 export interface ImportLine {
   /** The number of the line in its file, from 1. */
   readonly number: number;
-  /** How much of its source was read up to its end, e.g. in bytes: the unit of progress and resumption. */
+  /** How much of its source ends with this line, e.g. in bytes: the unit of progress and resumption. */
   readonly end: number;
   /** The JSON of one event in UTF-8, without a line end; the raw content if the line is refused. */
   readonly bytes: Uint8Array;
-  /** Whether the file ends with this line and has no line end behind it. */
+  /** Whether this is the last line and has no line end. */
   readonly isUnended?: true;
   /** Why the line is known to be invalid and is not sent; absent: it is sent. */
   readonly refused?: RefusalReason;
@@ -65,11 +65,11 @@ export interface ImportTarget {
   readonly connection: Connection;
   /** The project's public id. */
   readonly project: string;
-  /** The name of the whole import: it makes one entry in the audit, even if it goes on after a stop. */
+  /** The name of the whole import: it makes one entry in the audit, even if it is resumed after a stop. */
   readonly name: string;
-  /** Ends the import properly: requests under way are still answered. */
+  /** Ends the import: no further request is sent, and those under way are still answered. */
   readonly signal: AbortSignal;
-  /** The outcome of an earlier run, if this import goes on from there. */
+  /** The outcome of an earlier run that this import continues. */
   readonly before?: ImportSum;
   /** Whether the server only checks the lines and stores none. */
   readonly dryRun?: boolean;
@@ -79,13 +79,13 @@ export interface ImportTarget {
 export interface ImportHooks {
   readonly accepted?: (line: ImportLine) => void;
   readonly refused: (refusal: RefusedLine) => void | Promise<void>;
-  /** Called when all lines up to `sum.number` are answered: the accepted ones are then stored durably. */
+  /** Called once all lines up to `sum.number` are answered: the accepted ones are then stored durably. */
   readonly settled: (sum: ImportSum) => void | Promise<void>;
 }
 
 interface Batch {
   readonly lines: readonly ImportLine[];
-  /** The lines that are sent. */
+  /** Those of them that are sent: the others are known to be invalid. */
   readonly sent: readonly ImportLine[];
 }
 
@@ -110,7 +110,7 @@ async function* batchesOf(
   let bytes = 0;
   for await (const chunk of chunks) {
     for (const line of chunk) {
-      // Refused lines are held as well, until all lines before them are answered.
+      // Refused lines count, too: they stay in memory until all lines before them are answered.
       const size = line.bytes.length + 1;
       const isFull = lines.length === LINES_PER_REQUEST || bytes + size > BODY_WIRE_BYTES_MAX;
       if (isFull && lines.length > 0) {
@@ -140,7 +140,7 @@ async function send(
   throw await refusalOf(reply);
 }
 
-/** Returns why a line is refused. A last line that is no JSON was most likely cut off. */
+/** Returns why a line is refused. A last line that is not JSON was most likely cut off. */
 export function reasonOf(
   { isUnended }: ImportLine,
   { code, message }: RefusalReason,
@@ -150,7 +150,7 @@ export function reasonOf(
     : { code, message };
 }
 
-/** Adds the outcome of one request's lines to that of the lines before. */
+/** Reports the outcome of one request's lines, and adds it to that of the lines before. */
 async function settle(
   before: ImportSum,
   { lines, sent }: Batch,
@@ -189,7 +189,7 @@ async function settle(
 }
 
 /**
- * Sends all lines, and reports their outcome to `hooks` in order. The caller must leave out blank lines.
+ * Sends all lines, none of which may be blank, and reports their outcome to `hooks` in order.
  *
  * @throws RequestRefused if the server refuses a request, ServerUnreachable, errors of `lines`, and the reason
  * of `signal`. Lines that were reported as accepted are stored; sending the rest again is safe.
@@ -200,21 +200,22 @@ export async function importLines(
   hooks: ImportHooks,
 ): Promise<ImportSum> {
   let sum = target.before ?? NOTHING_IMPORTED;
-  let isTold = true;
+  /** False while an outcome is reported: if that fails, no later one may be. */
+  let isReported = true;
   const underWay: { readonly batch: Batch; readonly outcome: Promise<BatchOutcome> }[] = [];
   const settleFirst = async () => {
     const { batch, outcome } = underWay[0]!;
     const answer = await outcome;
     underWay.shift();
-    isTold = false;
+    isReported = false;
     sum = await settle(sum, batch, answer, hooks);
-    isTold = true;
+    isReported = true;
   };
   try {
     for await (const batch of batchesOf(lines)) {
       target.signal.throwIfAborted();
       const outcome = send(target, batch);
-      // A failure is handled when the turn of this request comes; until then it must not count as unhandled.
+      // A failure is handled in this request's turn; until then it must not count as unhandled.
       outcome.catch(() => {});
       underWay.push({ batch, outcome });
       if (underWay.length >= REQUESTS_AT_ONCE) await settleFirst();
@@ -222,10 +223,10 @@ export async function importLines(
     while (underWay.length > 0) await settleFirst();
     return sum;
   } catch (error) {
-    // Requests under way may be stored, so their outcome is reported too, up to the first that failed.
+    // Lines under way may be stored, so their outcome is reported, too, up to the first failed request.
     const outcomes = await Promise.allSettled(underWay.map(({ outcome }) => outcome));
     for (const [i, outcome] of outcomes.entries()) {
-      if (!isTold || outcome.status === "rejected") break;
+      if (!isReported || outcome.status === "rejected") break;
       sum = await settle(sum, underWay[i]!.batch, outcome.value, hooks);
     }
     throw error;

@@ -4,7 +4,7 @@ import { counted, grouped } from "../number_words.ts";
 
 /** Shows the progress of an import. */
 export interface ImportProgress {
-  /** @param bytes read from the file @param lines answered in this run */
+  /** @param bytes how many were read from the file @param lines how many were answered in this run */
   update(bytes: number, lines: number): void;
   end(): void;
 }
@@ -19,7 +19,7 @@ export function timeText(seconds: number): string {
   return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
 }
 
-/** Makes a bar with the rate and the remaining time; shows nothing without a terminal or with `--json`. */
+/** Makes a bar as `createProgress` does, with the rate and the remaining time. */
 export function createImportProgress(
   print: Pick<Printer, "terminal" | "json">,
   label: string,

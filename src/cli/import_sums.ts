@@ -9,7 +9,7 @@ import type { SumContext, SumSource } from "../importers/sums/sum_source.ts";
 import { allPlainFiles, loadSumSource } from "../importers/sums/sum_sources.ts";
 import { type Call, UsageMistake } from "./command.ts";
 import { callApi, chosenProject, type Connection, withConnection } from "./connection.ts";
-import { goesOn, openFiles } from "./import_from.ts";
+import { confirmsImport, openFiles } from "./import_from.ts";
 import { createProgress } from "./progress.ts";
 import { assertNoInput, RejectedFile, rejectedPath } from "./rejected_file.ts";
 import {
@@ -21,9 +21,9 @@ import {
 } from "./sums_text.ts";
 import { counted, grouped } from "../number_words.ts";
 
-/** The most refused rows that are written to their file; more mean that it is the wrong file. */
+/** The most refused rows that are written to their file; with more, the imported file is the wrong one. */
 const REFUSALS_KEPT_MAX = 10_000;
-/** About the most characters of refused rows that are held; a single row may have a million. */
+/** About the most characters of refused rows in memory; a single row may have a million. */
 const REFUSALS_LENGTH_AIM = 16 * 1024 * 1024;
 const SAMPLE_DAYS = 3;
 
@@ -54,7 +54,7 @@ async function readSums(
   const refuse: SumContext["refuse"] = (file, line, refusal, row) => {
     refused++;
     if (refusals.length >= REFUSALS_KEPT_MAX || length > REFUSALS_LENGTH_AIM) return;
-    // Kept as text, because a value of the row would keep everything read with it in memory.
+    // Kept as text: a value of the row would keep everything that was read with it in memory.
     const text = row === null ? "" : JSON.stringify(row);
     length += text.length;
     refusals.push({ file, line, ...refusal, row: text });
@@ -70,7 +70,7 @@ async function readSums(
 
 /** Yields batches of days that each fit into one request. */
 function* requestsOf(days: Iterable<ImportedDay>): Generator<ImportedDay[]> {
-  // A character of a path takes up to four bytes, or six if JSON escapes it, but rarely do all.
+  // A character takes up to four bytes, or six where JSON escapes it; few paths consist of such characters.
   const lengthMax = IMPORTED_BODY_BYTES_MAX / 4;
   let batch: ImportedDay[] = [];
   let length = 0;
@@ -125,7 +125,7 @@ async function send(
   return stored;
 }
 
-/** Writes each refused row with the reason. @returns the file's path; null: no row was refused */
+/** Writes each refused row with the reason. @returns the path of the file; null: no row was refused */
 async function writeRefusals(
   call: Call,
   refusals: readonly RefusedRow[],
@@ -140,7 +140,7 @@ async function writeRefusals(
   return file.path;
 }
 
-async function importThem(
+async function importFiles(
   call: Call,
   connection: Connection,
   source: SumSource,
@@ -155,7 +155,7 @@ async function importThem(
   const path = `${base}/${source.name}`;
   const { sums, refused, refusals } = found;
   const compared = await send(call, connection, path, sums, true);
-  const standing = { firstOwnDay, sample: sums.sample(SAMPLE_DAYS) };
+  const shownDays = { firstOwnDay, sample: sums.sample(SAMPLE_DAYS) };
   const dryRun = {
     files: found.files,
     days: sums.extent,
@@ -166,25 +166,25 @@ async function importThem(
     firstOwnDay,
     ...compared,
   };
-  const told = { from: source.name, project: id, dryRun };
-  const text = () => sumsText(print, source, id, found, standing, compared);
+  const document = { from: source.name, project: id, dryRun };
+  const text = () => sumsText(print, source, id, found, shownDays, compared);
   const isDryRun = options.flag("dry-run");
   if (isDryRun || sums.extent === null) {
     print.result(
-      { ...told, imported: null },
+      { ...document, imported: null },
       () => `${text()}\n${isDryRun ? "Nothing was sent." : "There is nothing to import."}\n`,
     );
     return isDryRun ? 0 : 1;
   }
   if (!print.json) print.terminal.out(text());
-  if (!goesOn(call, counted(sums.countDays(), "day"), id)) {
+  if (!confirmsImport(call, counted(sums.countDays(), "day"), id)) {
     print.terminal.out("\nNothing was sent.\n");
     return 0;
   }
   const imported = await send(call, connection, path, sums, false);
   const rejectedFile = await writeRefusals(call, refusals);
   print.result(
-    { ...told, imported: { ...imported, rejectedFile } },
+    { ...document, imported: { ...imported, rejectedFile } },
     () =>
       `\n${counted(imported.added, "sum")} of days added, ${
         grouped(imported.replaced)
@@ -220,5 +220,5 @@ export async function importSums(call: Call): Promise<number> {
   }
   await assertNoInput(rejectedPath(call, call.words[0]), call.words);
   const files = await openFiles(call.words);
-  return await withConnection(call, (connection) => importThem(call, connection, source, files));
+  return await withConnection(call, (connection) => importFiles(call, connection, source, files));
 }

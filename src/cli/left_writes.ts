@@ -6,9 +6,9 @@ import type { Left, Prepared } from "../server/prepare_database.ts";
 const PAUSE_MS_MAX = 30_000;
 
 /**
- * Writes what a start has left, in ever longer pauses, until all of it is stored, `signal` aborts, or a mistake
- * ends it. Never rejects.
- * @param onRound called after each try
+ * Writes what a start could not write, with pauses that double up to PAUSE_MS_MAX, until all of it is stored,
+ * `signal` aborts, or an error shows that it cannot be. Never rejects.
+ * @param onRound called after each attempt
  */
 export async function writeLeft(
   start: Left | null,

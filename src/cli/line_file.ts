@@ -23,7 +23,7 @@ export interface OpenFile {
   readonly name: string;
   /** The size of the file in bytes; null: it is a stream. */
   readonly size: number | null;
-  /** How many bytes were read so far. */
+  /** How many bytes have been read so far. */
   bytesRead: number;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
@@ -153,7 +153,7 @@ const TOO_LONG = {
   message: `A line holds at most ${IMPORT_LINE_BYTES_MAX} bytes.`,
 };
 
-/** Cuts bytes into lines, without blank ones. Drops a byte order mark before the first line. */
+/** Cuts bytes into lines, and drops blank ones and a byte order mark at the beginning of the file. */
 class LineCutter {
   readonly #open = new OpenLine();
   #number: number;
@@ -181,7 +181,7 @@ class LineCutter {
     }
   }
 
-  /** Returns the last line if no line end follows it. */
+  /** Returns the last line, if the file does not end with a line end. */
   rest(): ImportLine[] {
     const lines: ImportLine[] = [];
     if (this.#open.bytes > 0) this.#finish(lines);

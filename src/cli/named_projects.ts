@@ -1,8 +1,8 @@
 import { callApi, type Connection, type ShownProject } from "./connection.ts";
 
 /**
- * Makes sure that there are the projects that `--project` names; `*` is every one. Throws RequestRefused
- * (`not_found`): the command has failed, and was not mistyped.
+ * Checks that the projects that `--project` names exist; `*` stands for all. Throws RequestRefused
+ * (`not_found`): the command fails with exit code 1, and is not wrong usage.
  */
 export async function requireProjects(
   connection: Connection,

@@ -1,7 +1,7 @@
 import type { Call, Command } from "./command.ts";
 import { callApi, withConnection } from "./connection.ts";
 
-/** Migrates by connecting; a running server has already migrated before it answers. */
+/** Connects, which migrates the database; a running server has migrated it before it answers. */
 async function migrate(call: Call): Promise<void> {
   await withConnection(call, () => Promise.resolve());
   call.print.result({ migrated: true }, () => "The database is up to date.\n");

@@ -2,7 +2,7 @@ import type { Printer } from "./command.ts";
 
 /** Shows the progress of a long command. */
 export interface Progress {
-  /** Shows that `done` of the total is done; `note` adds more, e.g. `1,234 events`. */
+  /** Shows how much of the total is done, and a note such as `1,234 events`. */
   update(done: number, note: string): void;
   /** Removes the bar. */
   end(): void;

@@ -10,14 +10,14 @@ const LENIENT = new TextDecoder();
 /**
  * Returns the path of the file for refused lines; by default it is beside the first imported file.
  * Throws UsageMistake.
- * @param first as it is named; `-`: standard input; absent: none is a file
+ * @param first the first file, as the user typed it; `-`: standard input; absent: no file is imported
  */
 export function rejectedPath({ options }: Pick<Call, "options">, first: string = "-"): string {
   const folder = first === "-" ? "" : dirname(first);
   return outputPath(options.text("rejected") ?? join(folder, "rejected.ndjson"));
 }
 
-/** Gives the refused lines of an earlier import a name of their own, the first that is free. */
+/** Renames the file of an earlier import: appends the first number that is free. */
 async function keepEarlier(path: string): Promise<void> {
   const earlier = await Deno.stat(path).catch(() => null);
   if (earlier === null || !earlier.isFile || earlier.size === 0) return;
@@ -27,19 +27,19 @@ async function keepEarlier(path: string): Promise<void> {
   await Deno.rename(path, `${path}.${number}`);
 }
 
-/** Returns what is the same for all paths of one file; null: it cannot be looked at, as where there is none. */
+/** Returns a text that is the same for all paths of one file; null: there is no file, or it cannot be examined. */
 async function identityOf(path: string): Promise<string | null> {
   try {
     const { dev, ino } = await Deno.stat(path);
     // Windows has no such numbers.
     return ino === null ? await Deno.realPath(path) : `${dev} ${ino}`;
   } catch {
-    // Whoever opens it says why.
+    // Opening it reports the reason.
     return null;
   }
 }
 
-/** `identityOf` the file that standard input comes from. */
+/** Returns `identityOf` the file that standard input is redirected from. */
 async function identityOfInput(): Promise<string> {
   const { fstatSync } = await import("node:fs");
   const { dev, ino } = fstatSync(0);
@@ -47,8 +47,8 @@ async function identityOfInput(): Promise<string> {
 }
 
 /**
- * Throws UsageMistake where refused lines would be written over what is imported, before either is opened.
- * @param words the imported files as they are named; `-`: standard input
+ * Throws UsageMistake if refused lines would overwrite an imported file. To be called before either is opened.
+ * @param words the imported files, as the user typed them; `-`: standard input
  */
 export async function assertNoInput(path: string, words: readonly string[]): Promise<void> {
   const output = await identityOf(path);
@@ -63,23 +63,23 @@ export async function assertNoInput(path: string, words: readonly string[]): Pro
   }
 }
 
-/** What an import has written so far. */
+/** How far an import has written the file of refused lines. */
 export interface WrittenRefusals {
   /** The length of the file; 0: there is none yet. */
   readonly bytes: number;
-  /** Which file it is, as `identityOf` tells it; null: none yet, or an earlier version did not note it. */
+  /** Its `identityOf`; null: there is none yet, or an earlier version of the program did not note it. */
   readonly file: string | null;
 }
 
 /**
  * The file of refused lines, each with the reason: `{ line, code, message, text }`. It is made with the first
- * refused line, and what another import left there is kept beside it. An import that goes on truncates its own to
- * the noted length, and reports the lines behind again.
+ * refused line; a file that another import left is renamed. A resumed import truncates its own file to the
+ * noted length, and reports later lines again.
  */
 export class RejectedFile {
   #file: Deno.FsFile | null = null;
 
-  /** @param written what is kept of the file if an import goes on */
+  /** @param written what is kept of the file if an import is resumed */
   constructor(readonly path: string, public written: WrittenRefusals = { bytes: 0, file: null }) {}
 
   /** Adds a line. @param file the name of its file, if an import has several */
@@ -102,7 +102,7 @@ export class RejectedFile {
     this.written = { ...this.written, bytes: this.written.bytes + line.length };
   }
 
-  // Lines may hold addresses of people, so only the owner may read the file.
+  /** Opens the file, which only its owner may read: lines may contain personal data. */
   async #open(): Promise<Deno.FsFile> {
     const { bytes: kept, file: own } = this.written;
     const isOwn = own !== null && await identityOf(this.path) === own;

@@ -1,8 +1,8 @@
 import { ServerUnreachable } from "./connection.ts";
 
 /**
- * Yields a reply's bytes to its end. Throws ServerUnreachable if it breaks off: the server has ended or its
- * database does not answer, and the reply can no longer say so.
+ * Yields all bytes of a reply. Throws ServerUnreachable if it breaks off: the server has ended, or its database
+ * does not answer, and the status of the reply has been sent already.
  * @param what the content of the reply, as the beginning of a sentence: `The archive`
  */
 export async function* untilBroken(

@@ -13,7 +13,7 @@ import { createProgress } from "./progress.ts";
 import { printable } from "./terminal.ts";
 import { counted, grouped, nounOf } from "../number_words.ts";
 
-/** The blocks of events that are sent at once: one is stored while the next is decoded. */
+/** Blocks of events that are under way at once: one is stored while the next is decoded. */
 const BLOCKS_AT_ONCE = 3;
 const LEFT_SHOWN = 20;
 const FAILED = 1;
@@ -63,7 +63,7 @@ async function plan(
   try {
     return (await callApi<{ projects: Planned[] }>(connection, "POST", path, body)).projects;
   } catch (error) {
-    // What was typed is the option, of which the body has one member.
+    // The user typed the option, which became this member of the body.
     const [mistake] = error instanceof RequestRefused ? error.errors : [];
     if (as === null || mistake?.field !== "projects.0.as") throw error;
     throw new UsageMistake(`--project: ${mistake.message}`);
@@ -131,7 +131,7 @@ async function sendAll(
   const counts = new RestoreCounts();
   const progress = createProgress(print, "Restoring", checked.bytes, now);
   try {
-    // Rows refer to earlier rows, so they are sent one after the other, before further events.
+    // Rows refer to earlier rows, so each frame of them is stored before the next frame is sent.
     const inOrder = async function* () {
       for await (const frame of framesOf(path, signal)) {
         if (frame.kind === "rows") await restoreRows(connection, id, frame, idOf, counts, signal);
@@ -161,7 +161,7 @@ interface Compared {
   readonly project: string;
   readonly archived: Figures;
   readonly stored: Figures;
-  /** `same`; `more`: further events are stored too; `other`: the stored events are not those of the archive. */
+  /** `more`: other events are stored, too; `other`: the stored events are not those of the archive. */
   readonly verdict: "same" | "more" | "other";
 }
 

@@ -28,7 +28,7 @@ async function typedUnseen(terminal: Terminal, prompt: string): Promise<string> 
   }
 }
 
-/** Reads the first line of standard input: typed by a person without being shown, or sent by a script. */
+/** Reads the first line of standard input; on a terminal, what is typed is not shown. */
 export async function readSecret(terminal: Terminal, prompt: string): Promise<string> {
   if (Deno.stdin.isTerminal()) return await typedUnseen(terminal, prompt);
   const sent = await new Response(Deno.stdin.readable).text();

@@ -6,20 +6,20 @@ import { callApi, type Connection, withConnection } from "./connection.ts";
 import { provideDemoNotes } from "./demo_notes.ts";
 import { type Pictures, takeDemoPictures } from "./demo_pictures.ts";
 import { DEMO_PROJECT, provideDemoProject } from "./demo_project.ts";
-import { provideDemoTold } from "./demo_told.ts";
+import { provideDemoAlerts } from "./demo_alerts.ts";
 import { forEachInFlight, sendBatch, withTemporaryKey } from "./event_sender.ts";
 import { createProgress } from "./progress.ts";
 import { counted, grouped, nounOf } from "../number_words.ts";
 
 const REQUESTS_AT_ONCE = 16;
 const HOUR_MS = 3_600_000;
-/** Enough for thirty days, the thirty days before, and the weekdays that insights compare with. */
+/** Enough for thirty days, the thirty before them, and the weekdays that insights compare with. */
 const WEEKS_DEFAULT = 9;
 const WEEKS_MAX = 104;
 const VISITORS_DEFAULT = 3_000;
 const VISITORS_MAX = 1_000_000;
 const SEED_MAX = 2 ** 31;
-/** The most reads in a row that find as many events pending as the read before. */
+/** The most reads in a row that find no fewer events pending than the read before. */
 const STANDSTILLS_MAX = 20;
 
 interface Summary {
@@ -101,8 +101,9 @@ async function sendDemo(
 }
 
 /**
- * Repeats a read until all events are counted, so that the dashboard shows them at once: every read counts
- * for a while before it answers. Events that stay pending over some reads are left to the server.
+ * Repeats a read until all events are counted, so that the dashboard shows them at once: each read counts
+ * pending events for a while before it is answered. If their number stays the same for STANDSTILLS_MAX reads,
+ * the rest is left to the server.
  */
 async function awaitCounted(
   call: Call,
@@ -146,12 +147,11 @@ async function seed(call: Call): Promise<void> {
   };
   const summary = await withConnection(call, async (connection) => {
     const named = options.text("project");
-    // A project of its own, so that invented visitors never mix with real ones.
     const project = named ?? await provideDemoProject(connection);
     const sent = await sendDemo(call, connection, project, demo);
     if (named === null) await provideDemoNotes(connection, project, demo.untilMs);
     await awaitCounted(call, connection, sent);
-    if (named === null) await provideDemoTold(connection, project);
+    if (named === null) await provideDemoAlerts(connection, project);
     const wantsPictures = named === null && !options.flag("no-pictures");
     const pictures = wantsPictures ? await takeDemoPictures(call, connection, project) : null;
     return { ...sent, pictures };
@@ -161,10 +161,10 @@ async function seed(call: Call): Promise<void> {
   const { pictures } = summary;
   if (pictures !== null) {
     const { taken, reason } = pictures;
-    const told = taken === 0
+    const text = taken === 0
       ? "No picture is"
       : `${counted(taken, "picture")} of its pages ${nounOf(taken, "is", "are")}`;
-    print.remark(`${told} behind the heat maps.${reason === null ? "" : ` Missing: ${reason}`}`);
+    print.remark(`${text} behind the heat maps.${reason === null ? "" : ` Missing: ${reason}`}`);
   }
   print.remark(
     `\nNext: reload the dashboard and choose this project. If you are not signed in:\n\n` +

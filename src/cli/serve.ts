@@ -13,11 +13,11 @@ import { isMistake } from "../start_mistake.ts";
 import { startApp } from "./app_start.ts";
 import { type SignIn, startBanner } from "./banner.ts";
 import type { Command } from "./command.ts";
-import { leaveControlFile, removeControlFile } from "./control_file.ts";
+import { removeControlFile, writeControlFile } from "./control_file.ts";
 import type { Terminal } from "./terminal.ts";
 import { failedReply, logStrayFailures } from "./stray_failures.ts";
 
-/** Returns a promise of the name of the first signal that asks the server to stop. */
+/** Waits for a signal that asks the server to stop, and returns its name. */
 function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -42,8 +42,8 @@ function urlOf(config: Config, port: number): string {
   return `http://${host}:${port}${config.basePath}`;
 }
 
-/** Returns how people get in. While there is no owner, each start makes a new link that makes one. */
-async function waysIn(app: App, url: string): Promise<SignIn> {
+/** Returns how people sign in. While there is no owner, each start makes a new link that makes one. */
+async function signInOf(app: App, url: string): Promise<SignIn> {
   if (!app.signsIn) return { kind: "elsewhere" };
   const secret = await app.makeSetUpLink();
   // The fragment stays in the browser: no server or proxy log sees the secret.
@@ -57,7 +57,10 @@ function firstKeyOf({ firstKey, isGivenKeyNew }: Provisioned, { defaultProject }
   return isGivenKeyNew && apiKey !== null ? { key: apiKey, isOurs: false } : null;
 }
 
-/** Prints how to go on. The server runs even if this fails. @returns whether that says how people get in */
+/**
+ * Prints how to continue. The server runs even if this fails.
+ * @returns whether it is known how people sign in
+ */
 async function greet(
   app: App,
   config: Config,
@@ -67,7 +70,7 @@ async function greet(
 ): Promise<boolean> {
   let signIn: SignIn | null = null;
   try {
-    signIn = await waysIn(app, config.publicUrl ?? context.url);
+    signIn = await signInOf(app, config.publicUrl ?? context.url);
   } catch (error) {
     log.warn("there is no set-up link", {
       reason: error instanceof Error ? error.message : String(error),
@@ -91,7 +94,7 @@ async function greet(
   return signIn !== null;
 }
 
-/** Migrates the database; while it is unavailable, tries again until it answers or `signal` aborts. */
+/** Migrates the database; while it is unavailable, tries again every second until `signal` aborts. */
 async function prepare(
   app: App,
   config: Config,
@@ -104,7 +107,7 @@ async function prepare(
     try {
       const prepared = await app.prepare("serve");
       if (app.engine === "embedded") {
-        await leaveControlFile(config.dataDir, { url, token: app.controlToken });
+        await writeControlFile(config.dataDir, { url, token: app.controlToken });
       }
       log.info("ready", { url, engine: app.engine });
       let isWhole = await greet(app, config, log, context, prepared);
@@ -162,14 +165,14 @@ async function stop(app: App, listener: Listener, log: Log): Promise<number> {
   }, SHUTDOWN_MS_MAX);
   Deno.unrefTimer(deadline);
   await app.stop();
-  // Done last, because it makes bodies that are still arriving fail.
+  // Last of all, because it breaks off bodies that are still arriving.
   await listener.close();
   clearTimeout(deadline);
   log.info("stopped");
   return 0;
 }
 
-/** Listens. Throws an error that says in the operator's terms why that is not possible. */
+/** Starts listening. The error that it throws tells the operator what to change. */
 function listenOn(config: Config, app: App, log: Log): Listener {
   const { host: hostname, port } = config;
   try {
@@ -194,7 +197,7 @@ function listenOn(config: Config, app: App, log: Log): Listener {
 
 /** Runs until SIGTERM or SIGINT. @returns the exit code */
 async function serve(config: Config, log: Log, terminal: Terminal): Promise<number> {
-  // Done first, because a signal without a listener would end the process at once.
+  // First of all, because a signal without a listener ends the process at once.
   const stopped = stopSignal();
   logStrayFailures(log);
   warnOfSettings(config, log);

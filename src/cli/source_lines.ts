@@ -14,7 +14,7 @@ export interface SourceInput {
   readonly timeZone: string | null;
 }
 
-/** A line to import, and the row that it was made from. */
+/** A line to import, and the row that it was converted from. */
 export interface SourceLine extends ImportLine {
   readonly made: Converted;
 }
@@ -23,13 +23,13 @@ const UTF8 = new TextEncoder();
 
 /** One pass over the input, and its progress. */
 export interface SourcePass {
-  /** Lines with an event, and refused lines; rows that are left out go to `leftOut`. */
+  /** Lines with an event, and refused lines. */
   readonly lines: AsyncIterable<SourceLine[]>;
-  /** Returns how many bytes of the files were read. */
+  /** Returns how many bytes of the files have been read. */
   readonly bytesRead: () => number;
 }
 
-/** In the server's words. One that is larger than a request is never sent, so it does not end the import. */
+/** As the server refuses it. A larger event is not sent: one that exceeds a request would end the import. */
 const TOO_LARGE = {
   code: "event_too_large",
   message: `One event holds at most ${IMPORT_LINE_BYTES_MAX} bytes.`,
@@ -53,7 +53,7 @@ function lineOf(made: Converted, number: number): SourceLine | null {
 /**
  * Reads the whole input once, from the beginning.
  *
- * @param leftOut called with rows that are no events of a visitor
+ * @param leftOut called with each row that is not a visitor's event
  */
 export function sourcePass(
   { source, files, database, timeZone }: SourceInput,

@@ -30,9 +30,9 @@ function linesOf(frame: Frame, { bots, fromMs, toMs }: StoredChoice): string {
 }
 
 /**
- * Yields a project's events as NDJSON, in the order of storage. They are read block by block like an archive,
+ * Yields a project's events as NDJSON, in the order of storage. They are read block by block, as for an archive,
  * so that unreadable blocks can be left out.
- * @returns the blocks that were left out, once all were read
+ * @returns the blocks that were left out, once all have been read
  */
 export async function* storedLines(
   connection: Connection,

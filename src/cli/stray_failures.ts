@@ -9,7 +9,7 @@ function reasonOf(failure: unknown): string {
 
 /**
  * Logs uncaught errors, such as those of promises without a handler and of timers. Deno would print them in
- * its own format and end the process; instead, only the work that failed is lost and everything else goes on.
+ * its own format and end the process; instead, only the work that failed is lost.
  */
 export function logStrayFailures(log: Log): void {
   addEventListener("unhandledrejection", (event) => {
@@ -24,7 +24,7 @@ export function logStrayFailures(log: Log): void {
 
 /**
  * Logs an error and returns the reply to a request whose handling threw; also called for a reply that breaks
- * off while it is sent. That a client has gone is no error, and not logged.
+ * off while it is sent. A client that has disconnected is not an error, and is not logged.
  */
 export function failedReply(error: unknown, log: Log): Response {
   const requestId = crypto.randomUUID();

@@ -28,21 +28,23 @@ export interface SumsFound {
   readonly refusals: readonly RefusedRow[];
 }
 
-/** The outcome of storing days, real or of a dry run. */
+/** The outcome of storing days, or of a dry run of it. */
 export interface StoredSums {
   readonly added: number;
   readonly replaced: number;
   readonly unchanged: number;
 }
 
-/** Which of the days would be shown: those before the project's first own day. */
-export interface Standing {
+/** What decides which of the days are shown: only those before the project's first own day. */
+export interface ShownDays {
+  /** The day of the project's first event of its own; null: it has none. */
   readonly firstOwnDay: string | null;
+  /** The first days, for people to check. */
   readonly sample: ReturnType<GatheredSums["sample"]>;
 }
 
-/** Says how many of the days lie before the first own day. */
-function shownText({ firstOwnDay }: Standing, sums: GatheredSums): string {
+/** Says how many of the days are before the first own day. */
+function shownText({ firstOwnDay }: ShownDays, sums: GatheredSums): string {
   if (firstOwnDay === null) {
     return "All of them are shown: the project has no event of its own yet.";
   }
@@ -50,7 +52,7 @@ function shownText({ firstOwnDay }: Standing, sums: GatheredSums): string {
   return `${shown}: what lies before ${firstOwnDay}, the day of the first own event.`;
 }
 
-function sampleText(print: Printer, { sample }: Standing): string {
+function sampleText(print: Printer, { sample }: ShownDays): string {
   const rows = sample.map(({ day, whole }) => [
     day,
     ...[whole.visitors, whole.visits, whole.pageviews].map((count) =>
@@ -66,7 +68,7 @@ export function sumsText(
   source: SumSource,
   project: string,
   { files, sums, refused, refusals }: SumsFound,
-  standing: Standing,
+  shownDays: ShownDays,
   compared: StoredSums,
 ): string {
   const heading = (text: string) => `\n${print.bold(text)}\n`;
@@ -78,7 +80,7 @@ export function sumsText(
     const unchanged = counted(compared.unchanged, "stands", "stand");
     lines.push(
       `${INDENT}${days}, taken as the project's local days\n`,
-      `${INDENT}${shownText(standing, sums)}\n`,
+      `${INDENT}${shownText(shownDays, sums)}\n`,
       `${INDENT}Sums of days: ${grouped(compared.added)} new, ${replacing} what was imported ` +
         `before, ${unchanged} there already\n`,
     );
@@ -114,6 +116,6 @@ export function sumsText(
     heading("What becomes of what"),
     notesText(print, source),
   );
-  if (standing.sample.length > 0) lines.push(heading("Sample"), sampleText(print, standing));
+  if (shownDays.sample.length > 0) lines.push(heading("Sample"), sampleText(print, shownDays));
   return lines.join("");
 }

@@ -27,7 +27,7 @@ export function processTerminal(): Terminal {
     errorIsTerminal: Deno.stderr.isTerminal(),
     columns: () => {
       try {
-        // A terminal that nobody gave a size says 0, as those of `script` and `ssh -tt` do in scripts.
+        // A terminal without a size has 0 columns, as those of `script` and `ssh -tt` in scripts.
         return Deno.consoleSize().columns || COLUMNS_UNKNOWN;
       } catch {
         return COLUMNS_UNKNOWN;
@@ -39,8 +39,8 @@ export function processTerminal(): Terminal {
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * Returns foreign text made safe for a terminal: without control characters, it can neither move the cursor
- * nor forge a line.
+ * Returns text of others without control characters, so that it can neither move the terminal's cursor nor
+ * forge a line.
  */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(CONTROL, " ");

@@ -5,13 +5,13 @@ export class UnwritableFile extends Error {
   override readonly name = "UnwritableFile";
 }
 
-/** Returns the path of a file to be written. Throws UsageMistake for `-`, which other programs write to standard output for. */
+/** Returns the path of a file to write. Throws UsageMistake for `-`, which means standard output elsewhere. */
 export function outputPath(path: string): string {
   if (path !== "-") return path;
   throw new UsageMistake("`-` is no file to write: say its name (`./-` where that is its name).");
 }
 
-/** Returns why a file could not be written, as a sentence. */
+/** Returns the error for a file that could not be written, with the reason. */
 export function unwritable(path: string, error: unknown): UnwritableFile {
   const reason = error instanceof Deno.errors.NotFound
     ? "its folder is not there"
@@ -33,10 +33,10 @@ export async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<vo
 }
 
 /**
- * Opens an empty file that no other command writes, by the operating system's lock on it, which ends with the
- * process. Two of them in one file would make it a mixture that each calls whole.
+ * Opens an empty file, and locks it until this process ends: two commands that wrote the same file would each
+ * report a mixture as complete.
  */
-async function openForOne(path: string): Promise<Deno.FsFile> {
+async function openLocked(path: string): Promise<Deno.FsFile> {
   for (;;) {
     const file = await Deno.open(path, { create: true, write: true, mode: 0o600 });
     try {
@@ -44,7 +44,7 @@ async function openForOne(path: string): Promise<Deno.FsFile> {
       if (!await file.tryLock(true).catch(() => true)) {
         throw new Error("another command is writing it");
       }
-      // Who wrote it until now may have given it its name, or removed it.
+      // Another command may have renamed or removed it before it released the lock.
       const [own, named] = await Promise.all([file.stat(), Deno.stat(path).catch(() => null)]);
       if (named !== null && own.ino === named.ino && own.dev === named.dev) {
         await file.truncate(0);
@@ -60,10 +60,10 @@ async function openForOne(path: string): Promise<Deno.FsFile> {
 
 /**
  * A file that gets its name only once it is complete, so that an incomplete file is never mistaken for it; an
- * older file of that name stays until then. Anything but a plain file, such as a pipe, is written directly.
+ * older file of that name stays until then. Anything but a regular file, such as a pipe, is written directly.
  */
 export class WholeFile {
-  #isWhole = false;
+  #isFinished = false;
 
   private constructor(
     readonly path: string,
@@ -74,11 +74,11 @@ export class WholeFile {
   /** Opens a file that only its owner may read. Throws UnwritableFile. */
   static async open(path: string): Promise<WholeFile> {
     try {
-      const there = await Deno.stat(path).catch(() => null);
-      const isPlain = there === null || there.isFile;
-      const unfinished = isPlain ? `${path}.unfinished` : path;
-      const file = isPlain
-        ? await openForOne(unfinished)
+      const existing = await Deno.stat(path).catch(() => null);
+      const isRegular = existing === null || existing.isFile;
+      const unfinished = isRegular ? `${path}.unfinished` : path;
+      const file = isRegular
+        ? await openLocked(unfinished)
         : await Deno.open(path, { write: true, mode: 0o600 });
       return new WholeFile(path, unfinished, file);
     } catch (error) {
@@ -105,12 +105,12 @@ export class WholeFile {
         throw unwritable(this.path, error);
       }
     }
-    this.#isWhole = true;
+    this.#isFinished = true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // Removed while it is locked: once it is not, another command may be writing a file of that name.
-    if (!this.#isWhole && this.unfinished !== this.path) {
+    // Removed before it is unlocked: afterwards another command may be writing a file of that name.
+    if (!this.#isFinished && this.unfinished !== this.path) {
       await Deno.remove(this.unfinished).catch(() => {});
     }
     this.file.close();

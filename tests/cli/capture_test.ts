@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runFootfall } from "../../src/cli/cli.ts";
-import { leaveControlFile } from "../../src/cli/control_file.ts";
+import { writeControlFile } from "../../src/cli/control_file.ts";
 import { verdict } from "../../src/screenshots/capture_status.ts";
 import type { ScreenshotResult } from "../../src/screenshots/browser/page_screenshot.ts";
 import { captured, failed, FakePageCamera } from "../screenshots/fake_page_camera.ts";
@@ -36,7 +36,7 @@ async function besideServer(
   try {
     server.app.startCaptures();
     const url = `http://127.0.0.1:${listener.addr.port}`;
-    await leaveControlFile(dataDir, { url, token: server.app.controlToken });
+    await writeControlFile(dataDir, { url, token: server.app.controlToken });
     await work(env);
   } finally {
     await listener.shutdown();

@@ -1,14 +1,14 @@
 /**
- * Remembers where the import of a file goes on after a stop, in a note beside the file that is written as
- * lines are stored and deleted at the end. A note counts only for the same file and project, and only if the
- * last event that it names is stored: a restored older database needs all events again.
+ * Remembers from where to resume the import of a file after a stop, in a note beside the file that is written
+ * as lines are stored and deleted at the end. A note is used only for the same file and project, and only if
+ * the event that it names, the last one, is stored: a database restored from before needs all events again.
  */
 import type { Connection } from "./connection.ts";
 import { callApi, type ShownProject } from "./connection.ts";
 import type { ImportSum } from "./import_lines.ts";
 import type { WrittenRefusals } from "./rejected_file.ts";
 
-/** The time between two notes; after a kill, little more than this is sent again. */
+/** The time between two notes; after a kill, the lines of little more than this are sent again. */
 const NOTE_MS = 1_000;
 
 /** The content of a note. */
@@ -66,7 +66,7 @@ async function readNote(path: string): Promise<Note | null> {
   }
 }
 
-/** Whether the database has the event. */
+/** Whether the event is stored. */
 async function isStored(connection: Connection, project: string, eventId: string) {
   const path = `/v1/projects/${encodeURIComponent(project)}/import?dryRun=true`;
   const reply = await connection.fetch(path, {
@@ -80,7 +80,7 @@ async function isStored(connection: Connection, project: string, eventId: string
 }
 
 /** Keeps the note of one import. */
-export class ImportPlace {
+export class ImportCheckpoint {
   #writtenAt = -Infinity;
   #eventId: string;
 
@@ -95,23 +95,23 @@ export class ImportPlace {
     this.#eventId = eventId;
   }
 
-  /** Finds out where to begin. Throws RequestRefused for an unknown project. */
-  static async find(connection: Connection, file: ImportedFile): Promise<ImportPlace> {
+  /** Reads the note, if one of an earlier run can be used. Throws RequestRefused for an unknown project. */
+  static async find(connection: Connection, file: ImportedFile): Promise<ImportCheckpoint> {
     const facts = await factsOf(connection, file);
     const note = await readNote(file.path);
     const isSame = note !== null &&
       Object.entries(facts).every(([name, value]) => note[name as keyof Facts] === value);
     if (!isSame || !await isStored(connection, file.project, note.eventId)) {
-      return new ImportPlace(crypto.randomUUID(), file.path, facts, null, "");
+      return new ImportCheckpoint(crypto.randomUUID(), file.path, facts, null, "");
     }
     const { lines, accepted, duplicates, rejected, number, end, eventId } = note;
     const before = { lines, accepted, duplicates, rejected, number, end, stored: null };
     const refusals = { bytes: note.rejectedBytes, file: note.rejectedFile ?? null };
     const begun = { name: note.import, before, refusals };
-    return new ImportPlace(note.import, file.path, facts, begun, eventId);
+    return new ImportCheckpoint(note.import, file.path, facts, begun, eventId);
   }
 
-  /** Notes from time to time up to where all is stored. If no note can be written, a new run starts over. */
+  /** Writes the note, at most once in NOTE_MS. If it cannot be written, the next run starts over. */
   async note(sum: ImportSum, refusals: WrittenRefusals, nowMs: number): Promise<void> {
     if (nowMs - this.#writtenAt < NOTE_MS) return;
     this.#writtenAt = nowMs;
@@ -147,7 +147,7 @@ export class ImportPlace {
     }
   }
 
-  /** Deletes the note, once all is stored. */
+  /** Deletes the note: everything is stored. */
   async remove(): Promise<void> {
     await Deno.remove(notePath(this.path)).catch(() => {});
   }

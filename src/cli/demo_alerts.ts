@@ -38,10 +38,10 @@ const DIGEST = {
 };
 
 /**
- * Makes the demo's alerts and its digest, unless there are some already. They have no recipients, so that
- * nothing leaves the machine: their messages are in the list of messages, that of the digest at once, as a test.
+ * Makes the demo's alerts and its digest, unless the project has any. They have no recipients, so that nothing
+ * leaves the machine: their messages are only listed. The digest's first one is sent at once, as a test.
  */
-export async function provideDemoTold(connection: Connection, project: string): Promise<void> {
+export async function provideDemoAlerts(connection: Connection, project: string): Promise<void> {
   const query = `?project=${encodeURIComponent(project)}`;
   const listed = async (many: "alerts" | "digests") =>
     (await callApi<Record<string, readonly unknown[]>>(connection, "GET", `/v1/${many}${query}`))[
