@@ -77,7 +77,7 @@ export const FLUSH_MS_MAX = 15 * SECOND_MS;
 
 /** API keys: how long a looked-up key is trusted. Revocation takes effect within this time. */
 export const KEY_FRESH_MS = 400;
-export const KEY_BELIEVED_MS_MAX = 800;
+export const KEY_CACHED_MS_MAX = 800;
 export const KEYS_CACHED_MAX = 10_000;
 
 /** Bearer tokens: their length, the leeway of `nbf` and `iat` (none for `exp`), the longest life. */
@@ -86,14 +86,14 @@ export const TOKEN_LEEWAY_S = 30;
 export const TOKEN_LIFETIME_S_MAX = 10 * 365 * 86_400;
 /** How long the tokens' epoch is trusted: a revocation of all tokens takes effect within this time. */
 export const TOKEN_EPOCH_FRESH_MS = 400;
-export const TOKEN_EPOCH_BELIEVED_MS_MAX = 800;
+export const TOKEN_EPOCH_CACHED_MS_MAX = 800;
 /** A shorter secret is refused; one below 32 bytes (RFC 7518, 3.2) is accepted with a warning. */
 export const JWT_SECRET_BYTES_MIN = 8;
 export const JWT_SECRET_BYTES_ADVISED = 32;
 export const METRICS_TOKEN_LENGTH_ADVISED = 16;
 /** An identity provider's key set: how long a fetch may take, is trusted, and delays the next fetch. */
 export const TOKEN_KEYS_FETCH_MS_MAX = 5 * SECOND_MS;
-export const TOKEN_KEYS_BELIEVED_MS = 10 * MINUTE_MS;
+export const TOKEN_KEYS_CACHED_MS = 10 * MINUTE_MS;
 export const TOKEN_KEYS_PAUSE_MS = 5 * SECOND_MS;
 
 /** Projects and their keys, as operators manage them. */

@@ -3,49 +3,50 @@ import { TOKEN_LENGTH_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 
 /**
- * What a token may be allowed to do. They are literal: `admin` does not include `read`. `aggregates`
- * is for share links alone: reads that name nobody.
+ * What a token may do. No scope includes another: `admin` does not include `read`. `aggregates` is only for
+ * shared dashboards: it allows reads that identify no visitor.
  */
 export const SCOPES = ["read", "write", "jobs", "admin", "people", "aggregates"] as const;
 export type Scope = typeof SCOPES[number];
 
 /**
- * What a route asks for: `open` nothing, `anyone` the database alone, `key` an API key (which its
- * handler checks), `write or key` either of them, `session` any valid token, `person` the cookie of somebody who is signed in, the
- * others a token with that scope, `aggregates` that of a share or one with `read`.
+ * What a route requires. `open`: nothing; `anyone`: only that the database is there; `key`: an API key, which
+ * its handler checks; `write or key`: a token with `write`, or an API key; `session`: any valid token;
+ * `person`: the cookie of a signed-in person; `aggregates`: a share's token, or one with `read`; other scopes:
+ * a token with that scope.
  */
 export type Access = "open" | "anyone" | "key" | "write or key" | "session" | "person" | Scope;
 
-/** Who a valid token speaks for. */
+/** What a valid token, or the cookie of a signed-in person, says of who sends a request. */
 export interface Principal {
-  /** The token's `sub`; empty where it has none. */
+  /** The token's `sub`; empty if it has none. */
   readonly subject: string;
   readonly scopes: ReadonlySet<string>;
-  /** Public ids, or every project there is and will be. */
+  /** Public ids, or every present and future project. */
   readonly projects: readonly string[] | "*";
   readonly expiresAtMs: number;
-  /** The latest epoch in which the token is known to hold; absent: it has nothing to do with epochs. */
+  /** The latest epoch in which the token is known to be valid; absent: not a token. */
   readonly epoch?: number;
-  /** The session of a person that the token was made for; absent: nobody's. */
+  /** The person's session that the token depends on; absent: none. */
   readonly session?: SessionClaim;
-  /** Whether the person handed the token out, and does not ask themselves; absent: no. */
+  /** Whether the person issued the token for use elsewhere; absent: no, their browser uses it. */
   readonly isHandedOut?: boolean;
-  /** The API token (`tok_…`) that it is, or that it was made with; absent: none that is listed. */
-  readonly listed?: string;
-  /** The share that the token reads; absent: none. It is good for nothing else. */
+  /** The id of the API token that it is, or that it was made with; absent: none. */
+  readonly apiTokenId?: string;
+  /** The share that the token may read, and nothing else; absent: it is not a share's token. */
   readonly share?: ShareClaim;
 }
 
-/** A request to a route of the API, and whom its token speaks for; `who` is null where it needs none. */
+/** A request to a route of the API; `who` is null if the route requires no token. */
 export type ApiExchange = Exchange<Principal | null>;
 
-/** Which session a token stands on, and as of which change of its person's rights. */
+/** The session that a token depends on, and the version of its person's rights at that time. */
 export interface SessionClaim {
   readonly id: string;
   readonly rights: number;
 }
 
-/** Which share a token reads, and as of which of its passwords. */
+/** The share that a token may read; `epoch` counts the changes of the share's password. */
 export interface ShareClaim {
   readonly id: string;
   readonly epoch: number;
@@ -54,7 +55,7 @@ export interface ShareClaim {
 const REALM = 'Bearer realm="footfall"';
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-/** A 401 with the challenge of RFC 6750, section 3: no `error` where no token was sent at all. */
+/** A 401 with the challenge of RFC 6750, section 3: without `error` if no token was sent. */
 export function unauthorized(
   code: "missing_token" | "invalid_token" | "expired_token",
   detail: string,
@@ -68,7 +69,7 @@ export function unauthorized(
   return new Problem(code, detail, { headers: { "WWW-Authenticate": challenge }, cause });
 }
 
-/** A 403: the token is good, but not for this. `scope` is named where one is lacking. */
+/** A 403: the token is valid, but not for this. `scope`: the one that it lacks, if that is the reason. */
 export function insufficientScope(detail: string, scope?: Scope): Problem {
   const named = scope === undefined ? "" : `, scope="${scope}"`;
   return new Problem("insufficient_scope", detail, {
@@ -91,7 +92,10 @@ function bearerToken(request: Request): string {
   return token;
 }
 
-/** Who may pass; `peer` is the socket's other end. Resolves to null where nobody is asked for. */
+/**
+ * Checks a request against a route's access; `peer` is the address at the socket's other end. Resolves to null
+ * if no principal is required.
+ */
 export type Authorize = (
   access: Access,
   request: Request,
@@ -102,10 +106,7 @@ function nobodyIsSignedIn(): Promise<Principal> {
   throw new Problem("no_session", "Nobody signs in here.");
 }
 
-/**
- * What a share's token may is read the figures that name nobody, and nothing else. Whoever may read
- * everything may read these too.
- */
+/** Throws unless the scopes allow the access. A share's token may only read aggregates; so may one with `read`. */
 function assertMay({ scopes, share }: Principal, access: Scope | "session"): void {
   const isAllowed = share !== undefined
     ? access === "aggregates" && scopes.has(access)
@@ -121,11 +122,11 @@ function assertMay({ scopes, share }: Principal, access: Scope | "session"): voi
 }
 
 /**
- * The access check of every route. `verify` judges tokens; `signedIn` says whose cookie a request
- * brings.
+ * Returns the access check of every route. `verify` checks tokens; `signedIn` finds the person of a request's
+ * cookie.
  *
- * Throws `missing_token`, `invalid_token`, `expired_token` (401), `insufficient_scope` (403), and
- * whatever `verify` throws when it cannot judge (503), or `signedIn` for who is not (401, 403).
+ * The check throws `missing_token`, `invalid_token`, `expired_token` (401), `insufficient_scope` (403), what
+ * `verify` throws if it cannot check a token (503), and what `signedIn` throws if nobody is signed in (401, 403).
  */
 export function createAuthorize(
   verify: (token: string) => Promise<Principal>,
@@ -141,15 +142,15 @@ export function createAuthorize(
   };
 }
 
-/** The principal of a route that asks for a token. A route that asks for none has no principal. */
+/** The principal of a route that requires one. */
 export function requirePrincipal(who: Principal | null): Principal {
   if (who === null) throw new Error("This handler needs a route whose access asks for a token");
   return who;
 }
 
 /**
- * The public id of the project that a request means: the one it names, else the token's only one.
- * Throws `project_required` (400), or `insufficient_scope` (403) for a project not of the token.
+ * The public id of the project that a request is for: the one it names, else the token's only one.
+ * Throws `project_required` (400), or `insufficient_scope` (403) if the token is not for the named project.
  */
 export function resolveProject(principal: Principal, named: string | null): string {
   const { projects } = principal;

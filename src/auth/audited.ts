@@ -1,25 +1,25 @@
 import type { AuditEntry } from "../audit/audit.ts";
 import { type ApiExchange, type Principal, requirePrincipal } from "./access.ts";
 
-/** What tells where a request came from. */
 export interface AuditServices {
+  /** The address of the client that sent a request; null: unknown. */
   readonly clientAddress: (peer: string | null, headers: Headers) => string | null;
 }
 
-/** Who asks, and from where, as the audit records it. */
+/** Who sent a request, and from where, as the audit records it. */
 export function askedBy(
   { clientAddress }: AuditServices,
   { who, peer, request }: Pick<ApiExchange, "who" | "peer" | "request">,
 ): Pick<AuditEntry, "who" | "from"> {
-  return { who: nameOf(requirePrincipal(who)), from: clientAddress(peer, request.headers) };
+  return { who: auditName(requirePrincipal(who)), from: clientAddress(peer, request.headers) };
 }
 
 /**
- * A principal as the audit names them. A token may be given any subject: one that looks like the
- * e-mail of a person is told apart from a person who signed in.
+ * A principal's name in the audit. A token may have any subject, so one that looks like a person's e-mail
+ * address is marked as a token's.
  */
-export function nameOf({ subject, session, listed }: Principal): string {
-  if (listed !== undefined) return `API token ${subject}`;
+export function auditName({ subject, session, apiTokenId }: Principal): string {
+  if (apiTokenId !== undefined) return `API token ${subject}`;
   if (session !== undefined) return subject;
   if (subject === "") return "a token without a subject";
   return subject.includes("@") ? `a token for ${subject}` : subject;

@@ -16,7 +16,7 @@ import {
 } from "./projects.ts";
 import { createKey, keyName, listKeys } from "./stored_keys.ts";
 
-/** The project that a start provisions. `null` leaves a member as it is. */
+/** The project that a start provisions. A member that is null is left unchanged. */
 export interface DefaultProject {
   readonly id: string;
   readonly name: string | null;
@@ -27,20 +27,20 @@ export interface DefaultProject {
 }
 
 export interface Provisioned {
-  /** A new public key, where the project had no key at all and none was given. */
+  /** A new public key, if the project had no key and none was given. */
   readonly firstKey: string | null;
-  /** Whether the given key was stored now. */
+  /** Whether the given key was stored by this call. */
   readonly isGivenKeyNew: boolean;
   /** Why the given key does not work, to be logged. */
   readonly warning: string | null;
 }
 
-/** What the database is opened for: a server, or one command. */
+/** What the database is opened for. */
 export type ProvisionPurpose = "serve" | "command";
 
-export const AS_IT_WAS: Provisioned = { firstKey: null, isGivenKeyNew: false, warning: null };
+export const UNCHANGED: Provisioned = { firstKey: null, isGivenKeyNew: false, warning: null };
 
-/** The audit's word for what nobody asked for but the configuration. */
+/** Who did it, in the audit, if the configuration asked for it. */
 export const BY_START = { who: "the server's start", from: null } as const;
 
 async function createPublicKey(
@@ -53,7 +53,7 @@ async function createPublicKey(
   return made.key;
 }
 
-/** Makes the default project if it is missing, and brings it to the given values. @returns its number */
+/** Makes the default project if it is missing, and sets the given values. @returns its number */
 async function ensureProject(
   sql: Sql,
   creation: NewProject,
@@ -63,7 +63,7 @@ async function ensureProject(
   const lock = () =>
     sql.query("SELECT FROM projects WHERE public_id = $1::text FOR NO KEY UPDATE", [id]);
   const made = (await lock()).length === 0 ? await insertProject(sql, creation) : null;
-  // Where another server's insert was faster, its row is committed by now.
+  // If another server was faster, this waits for its row to be committed.
   await lock();
   const stored = made ?? await requireProject(sql, id);
   const { projectId } = stored;
@@ -79,7 +79,7 @@ interface KnownKey extends Record<string, unknown> {
   readonly kind: KeyKind;
   readonly revoked: boolean;
   readonly expired: boolean;
-  /** Whether a public key is stored as it is: earlier versions kept its hash alone. */
+  /** Whether the key itself is stored. Earlier versions stored only the hash of a public key, too. */
   readonly whole: boolean;
 }
 
@@ -103,9 +103,9 @@ async function ensureKey(
   const known = await knownKey(sql, key, nowMs);
   if (known === undefined) {
     await createPublicKey(sql, { projectId, label: "DEFAULT_API_KEY", nowMs, key });
-    return { ...AS_IT_WAS, isGivenKeyNew: true };
+    return { ...UNCHANGED, isGivenKeyNew: true };
   }
-  // Of one that was made before they were kept whole, this is the moment to do it.
+  // Completes a key of an earlier version, which stored only its hash.
   if (!known.whole && known.kind === "public") {
     await sql.query(
       `UPDATE api_keys SET key = $2::text
@@ -113,16 +113,16 @@ async function ensureKey(
       [known.project_id, key, keyHash(key)],
     );
   }
-  const warned = (warning: string) => ({ ...AS_IT_WAS, warning });
+  const warned = (warning: string) => ({ ...UNCHANGED, warning });
   if (known.kind === "secret") {
     return warned("DEFAULT_API_KEY is a secret key and stays so: browsers may not send it");
   }
   if (known.project_id !== projectId) return warned("DEFAULT_API_KEY is a key of another project");
   if (known.revoked) return warned("DEFAULT_API_KEY has been revoked and stays so");
-  return known.expired ? warned("DEFAULT_API_KEY has expired and stays so") : AS_IT_WAS;
+  return known.expired ? warned("DEFAULT_API_KEY has expired and stays so") : UNCHANGED;
 }
 
-/** What the configuration gives of the project, and what it is made of. Throws `invalid_body`. */
+/** The given values, as a change of the project and as its creation. Throws `invalid_body`. */
 function wantedProject({ id, name, siteUrl, timezone }: DefaultProject) {
   const given = Object.entries({ name, siteUrl, timezone }).filter(([, value]) => value !== null);
   const patch = parseBody(ProjectChange, Object.fromEntries(given));
@@ -131,8 +131,8 @@ function wantedProject({ id, name, siteUrl, timezone }: DefaultProject) {
 }
 
 /**
- * Brings the default project to the given values, for a command. It is made only where there is no project at
- * all, before the first start, and gets no key: that start makes one, and tells it. Throws `invalid_body`.
+ * Sets the given values of the default project, for a command. Makes it only if there is no project at all, as
+ * before the first start; that start then makes its first key, and shows it. Throws `invalid_body`.
  */
 export async function provisionForCommand(
   sql: Sql,
@@ -141,14 +141,14 @@ export async function provisionForCommand(
   const { patch, creation, isGiven } = wantedProject(wanted);
   const projects = await listProjects(sql, "*");
   const isKnown = projects.some(({ id }) => id === wanted.id);
-  if (isKnown ? !isGiven : projects.length > 0) return AS_IT_WAS;
+  if (isKnown ? !isGiven : projects.length > 0) return UNCHANGED;
   return await sql.transaction(async (inside) => {
     await ensureProject(inside, creation, wanted.id, patch);
-    return AS_IT_WAS;
+    return UNCHANGED;
   });
 }
 
-/** Whether the project is there, with the given key or any. It tells no reason, and writes nothing. */
+/** Whether the project exists, with the given key, or any if none is given. Writes nothing. */
 async function isProvisioned(
   sql: Sql,
   { id, apiKey }: DefaultProject,
@@ -163,8 +163,8 @@ async function isProvisioned(
 }
 
 /**
- * Makes the default project if it is missing, and brings it to the values that are given. Servers
- * that start together do it once: the project's row is locked meanwhile. Throws `invalid_body`.
+ * Makes the default project if it is missing, and sets the given values. It locks the project's row, so servers
+ * that start together do it once. Throws `invalid_body`.
  */
 export async function provisionDefaultProject(
   sql: Sql,
@@ -173,14 +173,14 @@ export async function provisionDefaultProject(
 ): Promise<Provisioned> {
   const { id, apiKey } = wanted;
   const { patch, creation, isGiven } = wantedProject(wanted);
-  // As a rule nothing has to be written, and two statements tell so.
-  if (!isGiven && await isProvisioned(sql, wanted, nowMs)) return AS_IT_WAS;
+  // Usually there is nothing to write, which takes only two statements to find out.
+  if (!isGiven && await isProvisioned(sql, wanted, nowMs)) return UNCHANGED;
   return await sql.transaction(async (inside) => {
     const projectId = await ensureProject(inside, creation, id, patch);
     if (apiKey !== null) return await ensureKey(inside, projectId, apiKey, nowMs);
     const keys = await listKeys(inside, projectId, nowMs);
-    if (keys.length > 0) return AS_IT_WAS;
+    if (keys.length > 0) return UNCHANGED;
     const firstKey = await createPublicKey(inside, { projectId, label: "First key", nowMs });
-    return { ...AS_IT_WAS, firstKey };
+    return { ...UNCHANGED, firstKey };
   });
 }

@@ -17,32 +17,32 @@ function isScope(word: string): word is Scope {
   return SCOPES.some((scope) => scope === word);
 }
 
-/** The words of a text of scopes, each once. */
+/** The words of a space-separated text of scopes, each once. */
 export function scopeWords(text: string): string[] {
   return [...new Set(text.split(" ").filter((word) => word !== ""))];
 }
 
-/** The scopes that a token is to have. */
+/** The scopes of a new token. */
 export const GrantedScope = z.string().refine((text) => {
   const words = scopeWords(text);
   return words.length > 0 && words.every(isScope);
 }, `Name one or more of ${scopesOf("owner").join(", ")}, separated by spaces.`)
   .meta({ description: "Scopes, separated by spaces.", example: "read write" });
 
-/** The projects that a token is to see. */
+/** The projects of a new token. */
 export const GrantedProjects = z.array(
   z.union([z.literal("*"), ProjectId], 'Use project ids, or "*" for all.'),
 ).min(1, 'Name at least one project, or "*".')
   .max(TOKEN_PROJECTS_MAX, `Name at most ${TOKEN_PROJECTS_MAX} projects.`)
   .meta({ description: 'Public ids, or ["*"] for every project.', example: ["prj_default"] });
 
-/** What a token is to be allowed, and where. */
-export interface Grant {
+/** What a new token may do, and in which projects. */
+interface Grant {
   readonly projects: readonly string[] | "*";
   readonly scopes: readonly string[];
 }
 
-/** A grant as a body asks for it. */
+/** The grant that a request's body asks for. */
 export function grantOf(wanted: { projects: readonly string[]; scope: string }): Grant {
   return {
     projects: wanted.projects.includes("*") ? "*" : [...new Set(wanted.projects)],
@@ -51,8 +51,8 @@ export function grantOf(wanted: { projects: readonly string[]; scope: string }):
 }
 
 /**
- * Nobody hands out more than they have, nor what does not exist. Throws `insufficient_scope`, and
- * `invalid_body` for projects that there are not.
+ * Throws `insufficient_scope` if the grant exceeds what the principal may do, `invalid_body` if it names a
+ * project that does not exist.
  */
 export async function assertMayGrant(
   sql: Sql,
@@ -63,7 +63,9 @@ export async function assertMayGrant(
   else for (const id of projects) resolveProject(principal, id);
   for (const scope of scopes) {
     if (principal.scopes.has(scope)) continue;
-    throw insufficientScope(`The token has not the scope \`${scope}\` and cannot pass it on.`);
+    throw insufficientScope(
+      `The token does not have the scope \`${scope}\`, so it cannot grant it.`,
+    );
   }
   if (projects !== "*") await assertProjectsExist(sql, projects);
 }
@@ -80,7 +82,7 @@ export function requireEverything(principal: Principal): void {
   );
 }
 
-/** Throws `invalid_body` where a body's `projects` names one that there is not. */
+/** Throws `invalid_body` if a body's `projects` names one that does not exist. */
 export async function assertProjectsExist(sql: Sql, projects: readonly string[]): Promise<void> {
   const found = new Set((await listProjects(sql, projects)).map(({ id }) => id));
   const errors = projects.flatMap((id, index) =>

@@ -65,7 +65,7 @@ export const KeyRotation = z.strictObject({
     .meta({ description: "For how long the old key keeps working.", example: 3600 }),
 }).meta({ id: "KeyRotation" });
 
-/** A key as lists show it. */
+/** A key in a list. */
 export const KeyShown = z.object({
   id: z.string().meta({ example: "key_0aB1cD2eF3gH4iJ5" }),
   kind,
@@ -84,7 +84,7 @@ export const KeyShown = z.object({
   status: z.enum(["active", "expired", "revoked"]),
 }).meta({ id: "Key" });
 
-/** A key as its creation shows it. */
+/** The reply to the creation of a key. */
 export const KeyCreated = KeyShown.extend({
   key: z.string().meta({ description: "The key itself. A secret one is shown only here." }),
 }).meta({ id: "CreatedKey" });
@@ -97,14 +97,14 @@ export async function getKeys({ sql, now }: KeyServices, exchange: ApiExchange):
 
 /**
  * `POST /v1/projects/:id/keys`: 201 with the key. A secret one is never shown again. `conflict` (409)
- * where the value to be adopted is a key of this server already.
+ * if the value to be adopted is already a key of this server.
  */
 export async function postKey(services: KeyServices, exchange: ApiExchange): Promise<Response> {
   const { sql, now, keys } = services;
   const { projectId } = await projectOfPath(sql, exchange);
   const { kind, label, expiresAt, value } = await readJson(exchange.request, KeyCreation);
-  // A key comes before a host: it would take what the other project's pages send by their domain. Not in the
-  // transaction: a site that is set afterwards finds the key there all the same.
+  // Keys take precedence over sites, so this key would take the events that the other project's pages send by
+  // their domain. No transaction is needed: a site that is set later does not outrank an existing key either.
   const mayTakeOver = requirePrincipal(exchange.who).projects === "*";
   if (value !== null && !mayTakeOver && await isSiteOfAnother(sql, value, projectId)) {
     throw new Problem(
@@ -155,7 +155,7 @@ export async function deleteKey(services: KeyServices, exchange: ApiExchange): P
   return new Response(null, { status: 204 });
 }
 
-/** `POST /v1/projects/:id/keys/:keyId/rotate`: 201 with the new key, as for a creation. */
+/** `POST /v1/projects/:id/keys/:keyId/rotate`: 201 with the new key. A secret one is never shown again. */
 export async function postKeyRotation(
   services: KeyServices,
   exchange: ApiExchange,

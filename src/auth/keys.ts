@@ -2,19 +2,14 @@ import { Buffer } from "node:buffer";
 import { hash as nodeHash, timingSafeEqual } from "node:crypto";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
-import {
-  API_KEY_LENGTH_MAX,
-  KEY_BELIEVED_MS_MAX,
-  KEY_FRESH_MS,
-  KEYS_CACHED_MAX,
-} from "../limits.ts";
+import { API_KEY_LENGTH_MAX, KEY_CACHED_MS_MAX, KEY_FRESH_MS, KEYS_CACHED_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { RecentCache } from "../recent_cache.ts";
 import { LookUps } from "./look_ups.ts";
 
 export type KeyKind = "public" | "secret";
 
-/** A key that may be used now, with what ingestion needs to know of its project. */
+/** A valid key, with what ingestion needs to know of its project. */
 export interface ApiKey {
   readonly keyId: string;
   readonly kind: KeyKind;
@@ -26,11 +21,11 @@ export interface ApiKey {
 
 export interface KeyDirectory {
   /**
-   * Throws `invalid_api_key` (401), `revoked_api_key`, `expired_api_key` (403) for a key that is
-   * certainly bad; `DatabaseUnavailable` or `overloaded` (503) where that cannot be known.
+   * Throws `invalid_api_key` (401), `revoked_api_key`, `expired_api_key` (403) for a key that is certainly
+   * invalid; `DatabaseUnavailable` or `overloaded` (503) if that cannot be determined.
    */
   authenticate(key: string): Promise<ApiKey>;
-  /** Drops all that is remembered, so that a change made here holds at once here. */
+  /** Empties the cache, so that a change made by this server takes effect here at once. */
   invalidate(): void;
 }
 
@@ -39,14 +34,14 @@ interface KnownKey {
   readonly apiKey: ApiKey;
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
-  /** A public key that was made before they were kept whole. */
+  /** Whether it is a public key of which an earlier version stored only the hash. */
   isUnkept: boolean;
-  /** When the query was sent: what it found is at least as young as that. */
+  /** When the query was sent: its result is no older than that. */
   readonly askedAtMs: number;
   refreshing: boolean;
 }
 
-/** What a key has of its project. */
+/** The columns of a key's project. */
 export interface KeysProjectRow extends Record<string, unknown> {
   project_id: number;
   public_id: string;
@@ -70,12 +65,12 @@ const LOOK_UP = `
   FROM api_keys k JOIN projects p USING (project_id)
   WHERE k.key_hash = ANY($1::text::bytea[])`;
 
-// node:crypto hashes a key in 5 µs; Web Crypto's digest takes 22, most of it in promises.
+// node:crypto takes 5 µs to hash a key, Web Crypto 22, mostly for its promise.
 function sha256(key: string): Buffer {
   return nodeHash("sha256", key, "buffer");
 }
 
-/** A key's hash, and the same as hex digits. */
+/** A key's hash, as bytes and as hex digits. */
 interface Digest {
   readonly bytes: Buffer;
   readonly hash: string;
@@ -86,7 +81,7 @@ function digestOf(key: string): Digest {
   return { bytes, hash: bytes.toString("hex") };
 }
 
-/** What `key_hash` of a key is, as a parameter to be cast by `::text::bytea`. */
+/** Returns the `key_hash` of a key, as a parameter to be cast with `::text::bytea`. */
 export function keyHash(key: string): string {
   return `\\x${sha256(key).toString("hex")}`;
 }
@@ -102,7 +97,7 @@ export function apiKeyOf(keyId: string, kind: KeyKind, project: KeysProjectRow):
   };
 }
 
-function known(row: KnownKeyRow, askedAtMs: number): KnownKey {
+function knownKey(row: KnownKeyRow, askedAtMs: number): KnownKey {
   return {
     hash: row.key_hash,
     apiKey: apiKeyOf(row.key_id, row.kind, row),
@@ -114,7 +109,7 @@ function known(row: KnownKeyRow, askedAtMs: number): KnownKey {
   };
 }
 
-function judge(entry: KnownKey, nowMs: number): ApiKey {
+function requireValid(entry: KnownKey, nowMs: number): ApiKey {
   if (entry.revoked) {
     throw new Problem("revoked_api_key", "This API key has been revoked. Use another one.");
   }
@@ -132,31 +127,31 @@ function unknownKey(): Problem {
 }
 
 /**
- * The API keys, by what their hashes say in the database. Known keys are remembered: after
- * KEY_FRESH_MS they are asked for again in the background, after KEY_BELIEVED_MS_MAX a request waits
- * for the answer, so a change takes effect on every server within a second. Unknown keys are never
- * remembered, so a new key works at once, and a flood of made-up keys costs one query at a time.
+ * Looks API keys up by their hashes in the database, and caches those that exist: after KEY_FRESH_MS they are
+ * refreshed in the background, after KEY_CACHED_MS_MAX a request waits for the answer, so that a change takes
+ * effect on every server within a second. Unknown keys are not cached, so a new key works at once; a flood of
+ * made-up keys costs one query at a time.
  */
 export function createKeyDirectory(
   sql: Sql,
   { now, log }: { readonly now: () => number; readonly log: Log },
 ): KeyDirectory {
-  let remembered = new RecentCache<string, KnownKey>(KEYS_CACHED_MAX);
-  // Of public keys that were found: to hash one for each request took 2 % of the server's time.
+  let known = new RecentCache<string, KnownKey>(KEYS_CACHED_MAX);
+  // Of public keys that exist: hashing the key of each request took 2 % of the server's time.
   const digests = new RecentCache<string, Digest>(KEYS_CACHED_MAX);
   const lookUps = new LookUps<KnownKey>(async (hashes) => {
     const askedAtMs = now();
     const found = new Map<string, KnownKey>();
     const wanted = arrayLiteral(hashes.map((hash) => `\\x${hash}`));
     for (const row of await sql.query<KnownKeyRow>(LOOK_UP, [wanted])) {
-      found.set(Buffer.from(row.key_hash).toString("hex"), known(row, askedAtMs));
+      found.set(Buffer.from(row.key_hash).toString("hex"), knownKey(row, askedAtMs));
     }
     return found;
   });
 
   async function lookUp(hash: string, isKnown: boolean): Promise<KnownKey | null> {
-    // An `invalidate` meanwhile leaves this answer in the old cache, where nobody finds it.
-    const cache = remembered;
+    // After an `invalidate` meanwhile, the answer goes to the old cache, which nobody reads any more.
+    const cache = known;
     const found = await lookUps.ask(hash, isKnown);
     if (found === null) cache.delete(hash);
     else cache.set(hash, found);
@@ -171,7 +166,7 @@ export function createKeyDirectory(
     });
   }
 
-  /** A public key that was made before they were kept whole is known again as it is used. */
+  /** Stores the whole of a public key of an earlier version, now that its use tells it. */
   function keep(entry: KnownKey, key: string): void {
     entry.isUnkept = false;
     const { keyId, projectId } = entry.apiKey;
@@ -188,19 +183,19 @@ export function createKeyDirectory(
       if (key.length > API_KEY_LENGTH_MAX) throw unknownKey();
       const digest = digests.get(key) ?? digestOf(key);
       const { hash } = digest;
-      let entry = remembered.get(hash) ?? null;
+      let entry = known.get(hash) ?? null;
       const ageMs = entry === null ? Infinity : now() - entry.askedAtMs;
-      if (entry === null || ageMs < 0 || ageMs > KEY_BELIEVED_MS_MAX) {
+      if (entry === null || ageMs < 0 || ageMs > KEY_CACHED_MS_MAX) {
         entry = await lookUp(hash, entry !== null);
       } else if (ageMs > KEY_FRESH_MS && !entry.refreshing) refresh(entry, hash);
       if (entry === null || !timingSafeEqual(entry.hash, digest.bytes)) throw unknownKey();
       if (entry.apiKey.kind === "public") digests.set(key, digest);
-      const apiKey = judge(entry, now());
+      const apiKey = requireValid(entry, now());
       if (entry.isUnkept) keep(entry, key);
       return apiKey;
     },
     invalidate() {
-      remembered = new RecentCache(KEYS_CACHED_MAX);
+      known = new RecentCache(KEYS_CACHED_MAX);
     },
   };
 }

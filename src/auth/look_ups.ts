@@ -4,31 +4,34 @@ import { Problem } from "../problem.ts";
 type Waiting<T> = Map<string, PromiseWithResolvers<T | null>>;
 
 /**
- * Names that gather while a query is under way, and go together in the next: those that were known a
- * moment ago first, so that no flood of made-up ones keeps them waiting.
+ * Looks names up with one query at a time. Names that arrive meanwhile are gathered into the next query, those
+ * known from before first, so that a flood of made-up names does not delay them.
  */
 export class LookUps<T> {
   readonly #known: Waiting<T> = new Map();
-  readonly #strange: Waiting<T> = new Map();
+  readonly #unknown: Waiting<T> = new Map();
   readonly #fetch: (names: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   #running = false;
 
-  /** @param fetch one query: what is known of each of these names */
+  /** @param fetch finds these names with one query */
   constructor(fetch: (names: readonly string[]) => Promise<ReadonlyMap<string, T>>) {
     this.#fetch = fetch;
   }
 
-  /** What the database says of a name, asked after this call. Null: it does not know it. */
+  /**
+   * Looks a name up with a query that is sent after this call. Null: there is no such name.
+   * @param isKnown whether the name existed at the last look-up
+   */
   ask(name: string, isKnown: boolean): Promise<T | null> {
-    let waiting = this.#known.get(name) ?? this.#strange.get(name);
+    let waiting = this.#known.get(name) ?? this.#unknown.get(name);
     if (waiting === undefined) {
-      if (!isKnown && this.#strange.size >= KEYS_WAITING_MAX) {
+      if (!isKnown && this.#unknown.size >= KEYS_WAITING_MAX) {
         throw new Problem("overloaded", "Too many API keys wait to be looked up. Try again.", {
           headers: { "Retry-After": String(RETRY_AFTER_S) },
         });
       }
       waiting = Promise.withResolvers();
-      (isKnown ? this.#known : this.#strange).set(name, waiting);
+      (isKnown ? this.#known : this.#unknown).set(name, waiting);
       if (!this.#running) this.#run();
     }
     return waiting.promise;
@@ -36,7 +39,7 @@ export class LookUps<T> {
 
   #take(): Waiting<T> {
     const batch: Waiting<T> = new Map();
-    for (const queue of [this.#known, this.#strange]) {
+    for (const queue of [this.#known, this.#unknown]) {
       for (const [name, waiting] of queue) {
         if (batch.size === KEYS_PER_LOOK_UP_MAX) return batch;
         batch.set(name, waiting);

@@ -28,11 +28,11 @@ import { hostOfSite, isSiteOfAnother } from "./site_keys.ts";
 
 export interface ProjectServices extends AuditServices {
   readonly sql: Sql;
-  /** A changed project is what its keys say of it. */
+  /** Its entries hold settings of their project. */
   readonly keys: Pick<KeyDirectory, "invalidate">;
 }
 
-/** What a reply shows of a project: all but the number that only the tables know. */
+/** A project as replies show it: without its internal number. */
 export function projectReply({ projectId: _, ...shown }: Project): Omit<Project, "projectId"> {
   return shown;
 }
@@ -84,10 +84,10 @@ export async function getProject(
 }
 
 /**
- * Captures fetch pages of the site, so a URL of the server's own network is for who runs the server.
- * So is the host of another project's site: pages that name a domain in place of a key would be refused
- * where it means two projects. Sending the one that is there already changes nothing. Call it once the table is
- * locked.
+ * Throws unless anybody with access to the project may set this site URL; call it with the table locked. Only an
+ * operator may set a URL of the server's own network, since captures fetch the site's pages, or the host of
+ * another project's site: pages that send a domain instead of a key are refused if two projects have it. The
+ * stored URL may always be sent again.
  */
 async function assertMaySetSite(
   sql: Sql,
@@ -110,7 +110,7 @@ async function assertMaySetSite(
   );
 }
 
-/** `PATCH /v1/projects/:id`: the project as it is then. */
+/** `PATCH /v1/projects/:id`: the changed project. */
 export async function patchProjectById(
   services: ProjectServices,
   exchange: ApiExchange,
@@ -122,7 +122,7 @@ export async function patchProjectById(
   const isOperator = requirePrincipal(exchange.who).projects === "*";
   const checked = isOperator ? null : patch.siteUrl ?? null;
   const project = await sql.transaction(async (inside) => {
-    // One at a time: of two projects that are given one site at once, one gets it.
+    // One at a time, so that two requests at once cannot give two projects the same site.
     if (checked !== null) await inside.query("LOCK TABLE projects IN SHARE ROW EXCLUSIVE MODE");
     const stored = await projectOfPath(inside, exchange);
     if (checked !== null) await assertMaySetSite(inside, stored, checked);

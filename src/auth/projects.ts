@@ -7,7 +7,7 @@ import { nameText, PlainText } from "../text_schemas.ts";
 import { randomText } from "./random_text.ts";
 import { moveDigests } from "./zone_change.ts";
 
-/** An origin as browsers send it, `*.` kept; null where the text is none. */
+/** Returns an origin as browsers send it, with its `*.`, if any; null: the text is not an origin. */
 export function normalOrigin(text: string): string | null {
   const wildcard = text.includes("://*.");
   const url = URL.parse(wildcard ? text.replace("://*.", "://") : text);
@@ -32,7 +32,7 @@ const name = nameText("Give a name.")
 const siteUrl = PlainText
   .refine(isSiteUrl, "Give an http or https URL without a user name, such as https://example.com.")
   .overwrite(normalSiteUrl)
-  // As it is stored: what a reply shows can be sent again.
+  // Of the stored form, so that what a reply shows can be sent again.
   .max(LOCATION_LENGTH_MAX, `Use at most ${LOCATION_LENGTH_MAX} characters.`)
   .nullable()
   .meta({ description: "Where the site is; heat maps need it.", example: "https://example.com" });
@@ -91,7 +91,7 @@ export const ProjectShown = z.object({
 export type NewProject = z.output<typeof ProjectCreation>;
 export type ProjectPatch = z.output<typeof ProjectChange>;
 
-/** A stored project: what replies show, and the number that the other tables know it by. */
+/** A stored project: what replies show, and the number by which other tables refer to it. */
 export interface Project extends z.output<typeof ProjectShown> {
   readonly projectId: number;
 }
@@ -125,7 +125,7 @@ function project(row: ProjectRow): Project {
   };
 }
 
-/** Stores a project. Null where the chosen id is taken. */
+/** Stores a project. Null: the chosen id is taken. */
 export async function insertProject(sql: Sql, wanted: NewProject): Promise<Project | null> {
   const [row] = await sql.query<ProjectRow>(
     `INSERT INTO projects
@@ -146,7 +146,7 @@ export async function insertProject(sql: Sql, wanted: NewProject): Promise<Proje
   return row === undefined ? null : project(row);
 }
 
-/** Stores a project, as an operator of the whole deployment. Throws `conflict` where its chosen id is taken. */
+/** Stores a project. Throws `conflict` if its chosen id is taken. */
 export async function createProject(sql: Sql, wanted: NewProject): Promise<Project> {
   const created = await insertProject(sql, wanted);
   if (created !== null) return created;
@@ -169,15 +169,16 @@ function noSuchProject(): Problem {
 
 /** The project with this public id. Throws `not_found`. */
 export async function requireProject(sql: Sql, id: string): Promise<Project> {
-  // An id from a path may hold what PostgreSQL's text cannot (NUL).
+  // An id from a path may have characters that PostgreSQL's text cannot (NUL).
   const [found] = ProjectId.safeParse(id).success ? await listProjects(sql, [id]) : [];
   if (found === undefined) throw noSuchProject();
   return found;
 }
 
 /**
- * Changes the named members and leaves the others. `isOperator`: on behalf of the whole deployment,
- * so that a site URL may be of its own network. In a transaction of the caller's. Throws `not_found`.
+ * Changes the members that the patch names, in the caller's transaction. Throws `not_found`.
+ * @param isOperator whether an operator of the whole deployment changes it: captures may then fetch a site of the
+ * server's own network
  */
 export async function patchProject(
   sql: Sql,
@@ -200,12 +201,12 @@ export async function patchProject(
     params.push(value);
     changes.push(`${column} = $${params.length}::${type}`);
     if (column !== "site_url") continue;
-    // Who sends the URL that stands there already has not set it.
+    // Sending the stored URL again does not count as setting it.
     const stays = `site_url_by_operator AND site_url IS NOT DISTINCT FROM $${params.length}::text`;
     changes.push(`site_url_by_operator = ${isOperator ? "true" : stays}`);
   }
   if (changes.length === 0 || !ProjectId.safeParse(id).success) return requireProject(sql, id);
-  // The table before the row, in one statement: whoever locks all of the table waits for no row of it.
+  // One statement, which locks the table before the row, cannot deadlock with one that locks the whole table.
   const [row] = await sql.query<ProjectRow & { zone_before: string }>(
     `UPDATE projects SET ${changes.join(", ")}
     FROM (
@@ -219,12 +220,12 @@ export async function patchProject(
   return project(row);
 }
 
-/** A project as people tell it from others: what the audit calls it. */
+/** A project's name in the audit. */
 export function projectName({ name, id }: Pick<Project, "name" | "id">): string {
   return `${name} (${id})`;
 }
 
-/** Which project was changed, and its members that differ; null: none does. */
+/** Returns the project's name and the members that differ, for the audit; null: none does. */
 export function changeOfProject(before: Project, after: Project): string | null {
   const members = Object.keys(ProjectChange.shape) as (keyof ProjectPatch)[];
   const differing = members.filter((member) =>

@@ -1,8 +1,8 @@
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** The largest multiple of 62 in a byte: bytes from here on would favour the first characters. */
+/** The largest multiple of 62 in a byte's range: higher bytes would favour the first characters. */
 const UNBIASED_BELOW = 248;
 
-/** `length` random base62 characters, every one equally likely: 5.95 bits each. */
+/** Returns `length` random base62 characters, all equally likely: 5.95 bits each. */
 export function randomText(length: number): string {
   let text = "";
   while (text.length < length) {

@@ -1,30 +1,30 @@
 import { TOKEN_EPOCH_FRESH_MS } from "../limits.ts";
 import type { TokenEpochs } from "./token_epochs.ts";
 
-/** Replies that go on after the request was let in. */
+/** Replies that are still being sent after their request was authorized. */
 export interface OpenStreams {
   readonly listeners: number;
-  /** Ends all of them. Whose token holds opens another. Absent: each is asked, by `endRefused`. */
+  /** Ends all streams; clients with a valid token reconnect. Absent: only `endRefused` ends any. */
   endAll?(): void;
-  /** Ends those whose token holds no more, such as that of a session that has ended. */
+  /** Ends the streams whose token is no longer valid, for example because its session has ended. */
   endRefused(): Promise<void>;
 }
 
-/** Ends open streams when their tokens are revoked, within a second; until `signal` aborts. */
+/** Ends open streams within a second of their token's revocation, until `signal` aborts. */
 export function watchRevocations(
-  epochs: Pick<TokenEpochs, "believed">,
+  epochs: Pick<TokenEpochs, "cached">,
   streams: OpenStreams,
   signal: AbortSignal,
 ): void {
   let seen: number | null = null;
-  const look = async () => {
+  const check = async () => {
     if (streams.listeners === 0 && seen !== null) return;
-    const { number } = await epochs.believed();
+    const { number } = await epochs.cached();
     if (seen !== null && number !== seen) streams.endAll?.();
     seen = number;
     await streams.endRefused();
   };
-  // While the database is away nothing is known; the next look tries again.
-  const timer = setInterval(() => void look().catch(() => {}), TOKEN_EPOCH_FRESH_MS);
+  // A check that fails, such as while the database is away, is repeated by the next.
+  const timer = setInterval(() => void check().catch(() => {}), TOKEN_EPOCH_FRESH_MS);
   signal.addEventListener("abort", () => clearInterval(timer), { once: true });
 }

@@ -1,10 +1,10 @@
 import type { Scope } from "./access.ts";
 
-/** What people may be, from all to least. */
+/** The roles of people, from most to fewest rights. */
 export const ROLES = ["owner", "admin", "editor", "viewer"] as const;
 export type Role = typeof ROLES[number];
 
-/** The one table of what each role may do. An owner's projects are always all of them. */
+/** What each role may do. An owner may do it in every project. */
 const SCOPES_OF_ROLE: Readonly<Record<Role, readonly Scope[]>> = {
   owner: ["read", "write", "jobs", "admin", "people"],
   admin: ["read", "write", "jobs", "admin"],

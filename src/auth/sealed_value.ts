@@ -4,18 +4,18 @@ import type { Sql } from "../db/sql.ts";
 import { sharedSecret } from "./shared_secret.ts";
 
 /**
- * Values that a browser keeps for the server between two requests of one sign-in: signed, for one
- * purpose, for a short time. Nothing is written before anybody is known.
+ * Signs values for one purpose and a limited time, and checks them when they come back in a cookie or a link. So
+ * nothing is stored for people who have not signed in yet.
  */
 export interface Sealer {
-  /** The value as text for a cookie, good for so many seconds. Throws DatabaseUnavailable. */
+  /** Returns the value as signed text that is valid for `ttlSeconds`. Throws DatabaseUnavailable. */
   seal(purpose: string, value: Record<string, unknown>, ttlSeconds: number): Promise<string>;
-  /** What was sealed for this purpose; null where it was not, or its time is over. */
+  /** Returns a value that was sealed for this purpose; null: it was not, or has expired. */
   open<T>(purpose: string, text: string, shape: z.ZodType<T>): Promise<T | null>;
 }
 
 const SETTING = "sign_in_secret";
-/** Longer ones are not looked at: what is sealed here has a few hundred. */
+/** Longer text is refused unread: sealed values have a few hundred characters. */
 const SEALED_LENGTH_MAX = 2_048;
 
 export function createSealer(sql: Sql, now: () => number): Sealer {

@@ -61,7 +61,7 @@ export const TokenCreation = z.strictObject({
 export const TokenCreated = z.object({ token: z.string(), expiresAt: z.iso.datetime() })
   .meta({ id: "CreatedToken" });
 
-/** `GET /v1/session`: who the token is, and which of its projects there are. */
+/** `GET /v1/session`: the token's subject and scopes, and those of its projects that exist. */
 export async function getSession(
   { sql }: SessionServices,
   { who }: ApiExchange,
@@ -76,13 +76,16 @@ export async function getSession(
   });
 }
 
-/** Who a new token is for. One that stands on a person or an API token says on whom. */
-function subjectOf(wanted: string | undefined, { subject, session, listed }: Principal): string {
+/** The subject of a new token. If it depends on a person or an API token, their name is appended. */
+function subjectOf(
+  wanted: string | undefined,
+  { subject, session, apiTokenId }: Principal,
+): string {
   if (wanted === undefined) return subject;
-  return session === undefined && listed === undefined ? wanted : `${wanted} (${subject})`;
+  return session === undefined && apiTokenId === undefined ? wanted : `${wanted} (${subject})`;
 }
 
-/** `POST /v1/internal/tokens`: 201 `{ token, expiresAt }`, which is no later than the caller's. */
+/** `POST /v1/internal/tokens`: 201 `{ token, expiresAt }`. It expires no later than the caller's token. */
 export async function postToken(
   services: SessionServices,
   exchange: ApiExchange,
@@ -102,7 +105,7 @@ export async function postToken(
     expiresByMs: principal.expiresAtMs,
     session: principal.session,
     isHandedOut: principal.session !== undefined,
-    listed: principal.listed,
+    apiTokenId: principal.apiTokenId,
   });
   const expiresAt = new Date((await tokens.verify(token)).expiresAtMs).toISOString();
   await recordAnyway(services, {
@@ -120,9 +123,8 @@ export const TokensRevoked = z.object({
 }).meta({ id: "RevokedTokens" });
 
 /**
- * `DELETE /v1/internal/tokens`: whatever lets somebody in that was given out so far does so no more, on
- * every server within a second: tokens, sessions, invitations and links for new passwords. Passwords,
- * passkeys and API keys stay. Needs a token for every project.
+ * `DELETE /v1/internal/tokens`: ends all tokens, sessions, invitations and password links, on every server within
+ * a second. Passwords, passkeys and API keys stay. Needs a token for every project.
  */
 export async function deleteTokens(
   services: RevocationServices,
@@ -132,7 +134,7 @@ export async function deleteTokens(
   const by = askedBy(services, exchange);
   let sessionsEnded = 0;
   const { begunAtMs } = await services.epochs.begin(async (inside) => {
-    // In the order of whoever uses a link, which begins a session.
+    // Links before sessions, as when a link is used to start a session: otherwise the two could deadlock.
     await expireLinksOf(inside, null, services.now());
     sessionsEnded = await endEverySession(inside);
     const subject = "all tokens, sessions and invitations so far";

@@ -3,7 +3,7 @@ import type { Sql } from "../db/sql.ts";
 
 const SECRET_BYTES = 32;
 
-/** Whoever comes first makes it. One that is there is only read, as the disk may be full. */
+/** Reads the secret, or makes it. An existing one is not written, since the disk may be full. */
 async function findOrMake(sql: Sql, name: string): Promise<Uint8Array> {
   const [stored] = await sql.query<{ value: string }>(
     "SELECT value FROM settings WHERE name = $1::text",
@@ -14,7 +14,7 @@ async function findOrMake(sql: Sql, name: string): Promise<Uint8Array> {
   return secret;
 }
 
-/** Returns what is stored then, which another server may have made just now. */
+/** Stores a new secret. Returns the stored one, which another server may just have made. */
 async function make(sql: Sql, name: string): Promise<string> {
   const made = base64url.encode(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
   const [row] = await sql.query<{ value: string }>(
@@ -26,8 +26,8 @@ async function make(sql: Sql, name: string): Promise<string> {
 }
 
 /**
- * Returns a function that finds the secret that all servers on one database share under this name. It is
- * looked for once, whoever asks meanwhile; a failure is not kept.
+ * Returns a function that finds the secret that all servers on one database share under this name. It reads the
+ * database once, unless that fails.
  */
 export function sharedSecret(sql: Sql, name: string): () => Promise<Uint8Array> {
   let found: Promise<Uint8Array> | null = null;

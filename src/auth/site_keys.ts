@@ -1,19 +1,18 @@
 /**
- * Projects by the host of their site, for pages that name a domain in place of a key (Plausible's
+ * Finds projects by the host of their site, for pages that send a domain instead of a key (Plausible's
  * `data-domain`).
  */
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
-import { KEY_BELIEVED_MS_MAX, KEY_FRESH_MS, KEYS_CACHED_MAX } from "../limits.ts";
+import { KEY_CACHED_MS_MAX, KEY_FRESH_MS, KEYS_CACHED_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { RecentCache } from "../recent_cache.ts";
 import { type ApiKey, apiKeyOf, type KeyDirectory, type KeysProjectRow } from "./keys.ts";
 import { LookUps } from "./look_ups.ts";
 
 /**
- * What a key begins with that names a site: behind it stands a key, or the host of a project's
- * `siteUrl`. A prefix, so that it works wherever a key may stand, and no other key is looked for
- * among the hosts.
+ * The prefix of a key that names a site: a key, or the host of a project's `siteUrl`, follows. With a prefix it
+ * works wherever a key does, and other keys need not be looked up among the hosts.
  */
 export const SITE_KEY_PREFIX = "site:";
 
@@ -23,18 +22,18 @@ interface SiteRow extends KeysProjectRow {
 
 interface Site {
   readonly projects: readonly ApiKey[];
-  /** When the query was sent: what it found is at least as young as that. */
+  /** When the query was sent: its result is no older than that. */
   readonly askedAtMs: number;
 }
 
-/** What is remembered of a name: whose it is. */
+/** The project that a name belongs to. */
 interface KnownSite {
   readonly project: ApiKey;
   readonly askedAtMs: number;
   refreshing: boolean;
 }
 
-// www and apex are one site, as for referrers and as in Plausible, which cuts `www.` off both.
+// `www.` is dropped from both sides, as for referrers and in Plausible.
 const LOOK_UP = `
   SELECT s.host, p.project_id, p.public_id, p.ip_storage, p.allowed_origins
   FROM projects p
@@ -46,10 +45,10 @@ const LOOK_UP = `
 
 const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,9}$/;
 
-/** A name with letters that no stored host has. */
+/** A name with letters beyond ASCII; hosts are stored in Punycode. */
 const INTERNATIONAL = /^[a-z0-9.\u0080-\uffff-]*[\u0080-\uffff][a-z0-9.\u0080-\uffff-]*$/;
 
-/** The host that a name stands for, as `LOOK_UP` finds it; null: it cannot be one. */
+/** Returns the host that a name means, as `LOOK_UP` compares it; null: it is not a host. */
 function hostOf(name: string): string | null {
   const written = name.trim().toLowerCase();
   const ascii = INTERNATIONAL.test(written) ? URL.parse(`https://${written}`)?.hostname : written;
@@ -57,35 +56,34 @@ function hostOf(name: string): string | null {
   return HOST.test(host) ? host : null;
 }
 
-/** The host of a site's address, as `LOOK_UP` finds it; null: it has none that pages could name. */
+/** Returns the host of a site's URL, as `LOOK_UP` compares it; null: it has none that pages could send. */
 export function hostOfSite(siteUrl: string | null): string | null {
   return siteUrl === null ? null : hostOf(URL.parse(siteUrl)?.hostname ?? "");
 }
 
-/** Whether a name is the host of the site of another project than this one: its pages may send it as a key. */
+/** Whether a name is the host of another project's site, so that its pages may send it instead of a key. */
 export async function isSiteOfAnother(sql: Sql, name: string, projectId: number): Promise<boolean> {
   const host = hostOf(name);
   const rows = host === null ? [] : await sql.query<SiteRow>(LOOK_UP, [arrayLiteral([host])]);
   return rows.some(({ project_id }) => project_id !== projectId);
 }
 
-/** A project by its site takes what a public key of it takes, and its rate is one for all. */
+/** The site's key: it may do what a public key may, and all names of the site share its rate limit. */
 function siteKey(row: SiteRow): ApiKey {
   return apiKeyOf(`${SITE_KEY_PREFIX}${row.public_id}`, "public", row);
 }
 
-/** What is there to look things up with. */
 interface SiteTools {
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** Sites by the names that pages give them. */
+/** Looks up the sites that pages name. */
 class Sites {
   readonly #keys: KeyDirectory;
   readonly #tools: SiteTools;
   readonly #lookUps: LookUps<Site>;
-  #remembered = new RecentCache<string, KnownSite>(KEYS_CACHED_MAX);
+  #known = new RecentCache<string, KnownSite>(KEYS_CACHED_MAX);
 
   constructor(keys: KeyDirectory, sql: Sql, tools: SiteTools) {
     this.#keys = keys;
@@ -103,9 +101,9 @@ class Sites {
   }
 
   async authenticate(name: string): Promise<ApiKey> {
-    const known = this.#remembered.get(name);
+    const known = this.#known.get(name);
     const ageMs = known === undefined ? Infinity : this.#tools.now() - known.askedAtMs;
-    if (known === undefined || ageMs < 0 || ageMs > KEY_BELIEVED_MS_MAX) {
+    if (known === undefined || ageMs < 0 || ageMs > KEY_CACHED_MS_MAX) {
       return await this.#lookUp(name, known !== undefined);
     }
     if (ageMs > KEY_FRESH_MS && !known.refreshing) this.#refresh(name, known);
@@ -113,10 +111,10 @@ class Sites {
   }
 
   invalidate(): void {
-    this.#remembered = new RecentCache(KEYS_CACHED_MAX);
+    this.#known = new RecentCache(KEYS_CACHED_MAX);
   }
 
-  /** A key comes before a host of the same text: it was made to be one. */
+  /** Looks for a key first: a key that reads like a host was adopted on purpose. */
   async #lookUp(name: string, isKnown: boolean): Promise<ApiKey> {
     let key: ApiKey;
     try {
@@ -125,18 +123,18 @@ class Sites {
       if (!(error instanceof Problem) || error.code !== "invalid_api_key") throw error;
       return await this.#projectOf(name, isKnown, error);
     }
-    this.#remembered.delete(name);
+    this.#known.delete(name);
     if (key.kind === "public") return key;
     throw new Problem(
       "key_not_allowed_here",
-      "Send a secret key as it is, and from servers alone.",
+      "Send a secret key without `site:`, and only from servers.",
     );
   }
 
-  /** The project of a name that is no key, as `unknown` says of it. */
+  /** The project whose site a name is. Throws `unknown` if there is none. */
   async #projectOf(name: string, isKnown: boolean, unknown: Problem): Promise<ApiKey> {
-    // An `invalidate` meanwhile leaves this answer in the old cache, where nobody finds it.
-    const cache = this.#remembered;
+    // After an `invalidate` meanwhile, the answer goes to the old cache, which nobody reads any more.
+    const cache = this.#known;
     const host = hostOf(name);
     const site = host === null ? null : await this.#lookUps.ask(host, isKnown);
     const [project, another] = site?.projects ?? [];
@@ -161,9 +159,8 @@ class Sites {
 }
 
 /**
- * The directory, and beside keys the sites: a key `site:NAME` is whose the name is, that of the public
- * key that it is, or of the one project whose site has this host. Known hosts are believed as long as
- * known keys are; unknown ones are never remembered.
+ * Adds sites to a key directory: `site:NAME` stands for the public key NAME, else for the one project whose site
+ * has the host NAME. Known hosts are cached as long as known keys; unknown ones are not.
  */
 export function withSiteKeys(keys: KeyDirectory, sql: Sql, tools: SiteTools): KeyDirectory {
   const sites = new Sites(keys, sql, tools);

@@ -6,14 +6,14 @@ import { keyHash, type KeyKind } from "./keys.ts";
 import { SITE_KEY_PREFIX } from "./site_keys.ts";
 import { randomText } from "./random_text.ts";
 
-/** A key as an operator sees it. Times are ISO 8601 in UTC; of a secret key only the hash is kept. */
+/** A stored key. Times are ISO 8601 in UTC; only the hash of a secret key is stored. */
 export interface KeyRecord {
   readonly id: string;
   readonly kind: KeyKind;
   readonly label: string | null;
-  /** The key's last four characters, fewer of a short one. */
+  /** The key's last four characters; fewer if it is short. */
   readonly hint: string;
-  /** The whole of a public key; null: a secret one, or one that was made before they were kept. */
+  /** A public key; null: a secret one, or one of which an earlier version stored only the hash. */
   readonly key: string | null;
   readonly createdAt: string;
   readonly expiresAt: string | null;
@@ -21,7 +21,7 @@ export interface KeyRecord {
   readonly status: "active" | "expired" | "revoked";
 }
 
-/** A new key: of a secret one, the one moment at which it can be seen. */
+/** A new key. A secret one is never shown again. */
 export interface CreatedKey extends KeyRecord {
   readonly key: string;
 }
@@ -41,9 +41,9 @@ const KEY_COLUMNS = "key_id, kind, label, hint, key, created_at, expires_at, rev
 const SECRET_PREFIX = "sk_";
 const GIVEN_KEY = new RegExp(`^[\\x21-\\x7e]{${API_KEY_LENGTH_MIN},${API_KEY_LENGTH_MAX}}$`);
 const RANDOM_CHARACTERS = 32;
-/** Characters of a key that tell it from others, and of which share of the key at most. */
-const HINT_LENGTH = 4;
-const HINT_SHARE = 4;
+/** A hint has at most so many characters, and at most this part of the key's length. */
+const HINT_LENGTH_MAX = 4;
+const HINT_PART_MAX = 1 / 4;
 
 function keyRecord(row: KeyRow, nowMs: number): KeyRecord {
   const expired = row.expires_at !== null && nowMs >= row.expires_at.getTime();
@@ -60,7 +60,7 @@ function keyRecord(row: KeyRow, nowMs: number): KeyRecord {
   };
 }
 
-/** True where an operator may bring `key` along: 8 to 200 visible ASCII characters, kinds apart. */
+/** Whether an operator may choose this key: 8 to 200 visible ASCII characters; only secret keys begin with `sk_`. */
 export function isGivenKey(key: string, kind: KeyKind): boolean {
   return GIVEN_KEY.test(key) && key.startsWith(SECRET_PREFIX) === (kind === "secret") &&
     !key.startsWith(SITE_KEY_PREFIX);
@@ -69,24 +69,23 @@ export function isGivenKey(key: string, kind: KeyKind): boolean {
 const ADOPTED_KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /**
- * True where a key of another system can be one here: 1 to 200 printable ASCII characters, no blank
- * at either end, which no header would carry; none that would name a site.
+ * Whether a key of another system can be a key here: 1 to 200 printable ASCII characters, without spaces at the
+ * ends, which headers would lose, and without the prefix of site keys.
  */
 export function isAdoptableKey(value: string): boolean {
   return value.length <= API_KEY_LENGTH_MAX && ADOPTED_KEY.test(value) &&
     !value.startsWith(SITE_KEY_PREFIX);
 }
 
-/** Of a short key fewer characters are shown: a quarter of it at most. */
 function hintOf(key: string): string {
-  const shown = Math.min(HINT_LENGTH, Math.floor(key.length / HINT_SHARE));
+  const shown = Math.min(HINT_LENGTH_MAX, Math.floor(key.length * HINT_PART_MAX));
   return shown === 0 ? "" : key.slice(-shown);
 }
 
 /**
- * Makes a key of a project. `key` is the operator's own, `adopted` one of another system, which may
- * begin with anything; without them one with 190 random bits is made. Throws `invalid_body` for a
- * given key that cannot be one, `conflict` if it is known already.
+ * Makes a key of a project: `key` if the operator chose one, `adopted` if it is of another system, with any
+ * beginning, else one with 190 random bits. Throws `invalid_body` if the chosen key is not allowed, `conflict`
+ * if the key exists already.
  */
 export async function createKey(sql: Sql, wanted: {
   readonly projectId: number;
@@ -136,7 +135,7 @@ export async function createKey(sql: Sql, wanted: {
   }
 }
 
-/** A key as people tell it from others: what the audit calls it. */
+/** A key's name in the audit. */
 export function keyName({ id, kind, label, hint }: KeyRecord): string {
   return `${kind} key ${label ?? id} (…${hint})`;
 }
@@ -150,8 +149,8 @@ export async function listKeys(sql: Sql, projectId: number, nowMs: number): Prom
   return rows.map((row) => keyRecord(row, nowMs));
 }
 
-/** Names one key of one project, and the time at which something is done to it. */
-export interface KeyChange {
+/** A key of a project, and the time of its change. */
+interface KeyChange {
   readonly projectId: number;
   readonly keyId: string;
   readonly nowMs: number;
@@ -163,11 +162,8 @@ function noSuchKey(): Problem {
 
 const KEY_ID = /^key_[A-Za-z0-9]{1,60}$/;
 
-/** The key, locked until the transaction ends. Throws `not_found`. */
-async function lockedKey(
-  sql: Sql,
-  { projectId, keyId, nowMs }: KeyChange,
-): Promise<KeyRecord> {
+/** Reads a key, and locks it until the transaction ends. Throws `not_found`. */
+async function lockKey(sql: Sql, { projectId, keyId, nowMs }: KeyChange): Promise<KeyRecord> {
   if (!KEY_ID.test(keyId)) throw noSuchKey();
   const [row] = await sql.query<KeyRow>(
     `SELECT ${KEY_COLUMNS} FROM api_keys
@@ -178,14 +174,11 @@ async function lockedKey(
   return keyRecord(row, nowMs);
 }
 
-/**
- * Revokes a key for good. Returns the key as it was; null where it was revoked before, and nothing
- * changes. Throws `not_found`.
- */
+/** Revokes a key. Returns it as it was; null: it was revoked before, and is unchanged. Throws `not_found`. */
 export async function revokeKey(sql: Sql, change: KeyChange): Promise<KeyRecord | null> {
   const { projectId, keyId, nowMs } = change;
   return await sql.transaction(async (inside) => {
-    const key = await lockedKey(inside, change);
+    const key = await lockKey(inside, change);
     if (key.status === "revoked") return null;
     await inside.query(
       `UPDATE api_keys SET revoked_at = $3::text::timestamptz
@@ -197,8 +190,8 @@ export async function revokeKey(sql: Sql, change: KeyChange): Promise<KeyRecord 
 }
 
 /**
- * Makes a new key of the same kind and label; the old one expires `overlapSeconds` from now, if not
- * earlier. Throws `not_found`, and `conflict` for a key that is revoked or has expired.
+ * Makes a new key of the same kind and label; the old one expires after `overlapSeconds`, unless it does so
+ * earlier. Throws `not_found`, and `conflict` if the key is revoked or has expired.
  */
 export async function rotateKey(
   sql: Sql,
@@ -206,7 +199,7 @@ export async function rotateKey(
 ): Promise<CreatedKey> {
   const { projectId, keyId, nowMs, overlapSeconds } = change;
   return await sql.transaction(async (inside) => {
-    const { status, kind, label } = await lockedKey(inside, change);
+    const { status, kind, label } = await lockKey(inside, change);
     if (status !== "active") {
       throw new Problem("conflict", `This key is ${status}; create a new one instead.`);
     }

@@ -12,19 +12,19 @@ interface SiteUrlRow extends Record<string, unknown> {
   site_url: string;
 }
 
-/** Those whose host may be written otherwise in URLs of events; as a rule there is none. */
-const ODD_SITE_URLS = `
+/** Site URLs that may not be in their normal form; usually there are none. */
+const UNUSUAL_SITE_URLS = `
   SELECT project_id, public_id AS id, name, site_url FROM projects
   WHERE site_url !~* '^https?://[a-z0-9.-]+(?:[:/?#]|$)'
   ORDER BY project_id`;
 
 /**
- * Brings the site URLs that an earlier version has kept as they were typed to how they are kept now: no
- * look-up found a host with letters beyond ASCII, so that another project could take it. Whether an operator
- * has set them stays.
+ * Rewrites site URLs that an earlier version stored as they were typed to their normal form. Look-ups did not
+ * find hosts with letters beyond ASCII, so another project could take them. It stays recorded whether an operator
+ * set the URL.
  */
 export async function normaliseSiteUrls(sql: Sql): Promise<void> {
-  const rows = await sql.query<SiteUrlRow>(ODD_SITE_URLS);
+  const rows = await sql.query<SiteUrlRow>(UNUSUAL_SITE_URLS);
   for (const row of rows) {
     const siteUrl = normalSiteUrl(row.site_url);
     if (siteUrl === row.site_url || siteUrl.length > LOCATION_LENGTH_MAX) continue;
@@ -34,7 +34,7 @@ export async function normaliseSiteUrls(sql: Sql): Promise<void> {
         WHERE project_id = $1::int AND site_url = $2::text RETURNING project_id`,
         [row.project_id, row.site_url, siteUrl],
       );
-      // Another server that starts was faster.
+      // Another server did it first.
       if (changed.length === 0) return;
       const subject = `${projectName(row)}: siteUrl`;
       const projectId = row.project_id;

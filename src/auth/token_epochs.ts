@@ -1,8 +1,8 @@
 import type { Sql } from "../db/sql.ts";
-import { TOKEN_EPOCH_BELIEVED_MS_MAX, TOKEN_EPOCH_FRESH_MS } from "../limits.ts";
-import { BelievedRows } from "./believed_rows.ts";
+import { TOKEN_EPOCH_CACHED_MS_MAX, TOKEN_EPOCH_FRESH_MS } from "../limits.ts";
+import { CachedRows } from "./cached_rows.ts";
 
-/** The time since all tokens were revoked last. Tokens of earlier epochs hold no more. */
+/** The time since all tokens were last revoked. Tokens of earlier epochs are invalid. */
 export interface TokenEpoch {
   /** 0 until tokens are revoked for the first time. */
   readonly number: number;
@@ -11,12 +11,12 @@ export interface TokenEpoch {
 }
 
 export interface TokenEpochs {
-  /** The epoch, as of at most TOKEN_EPOCH_BELIEVED_MS_MAX ago. Throws `DatabaseUnavailable`. */
-  believed(): Promise<TokenEpoch>;
-  /** The epoch as the database has it now. Throws `DatabaseUnavailable`. */
+  /** The epoch, as of at most TOKEN_EPOCH_CACHED_MS_MAX ago. Throws `DatabaseUnavailable`. */
+  cached(): Promise<TokenEpoch>;
+  /** The epoch, read from the database now. Throws `DatabaseUnavailable`. */
   latest(): Promise<TokenEpoch>;
   /**
-   * Begins an epoch: revokes every token there is. `also` is done in the same transaction. Throws
+   * Begins an epoch, which revokes every existing token. `also` runs in the same transaction. Throws
    * `DatabaseUnavailable`.
    */
   begin(
@@ -29,12 +29,12 @@ interface EpochRow extends Record<string, unknown> {
   begun_at: Date;
 }
 
-/** There is one latest epoch. */
+/** The only key of the cache. */
 const LATEST = "latest";
 
 /**
- * The epochs in the table `token_epochs`, believed like sessions and shares: a revocation holds on every
- * server within a second, for two small queries a second.
+ * The epochs in the table `token_epochs`, cached like sessions and shares: a revocation takes effect on every
+ * server within a second, at the cost of two small queries a second.
  */
 export function createTokenEpochs(sql: Sql, now: () => number): TokenEpochs {
   async function latest(): Promise<TokenEpoch> {
@@ -44,19 +44,19 @@ export function createTokenEpochs(sql: Sql, now: () => number): TokenEpochs {
     return { number: row?.epoch ?? 0, begunAtMs: row?.begun_at.getTime() ?? null };
   }
 
-  const known = new BelievedRows<TokenEpoch>({
+  const epochs = new CachedRows<TokenEpoch>({
     find: async () => new Map([[LATEST, await latest()]]),
     now,
     freshMs: TOKEN_EPOCH_FRESH_MS,
-    believedMsMax: TOKEN_EPOCH_BELIEVED_MS_MAX,
-    // The least that such a cache holds.
+    cachedMsMax: TOKEN_EPOCH_CACHED_MS_MAX,
+    // The smallest capacity of such a cache.
     cachedMax: 2,
   });
 
   return {
     latest,
-    async believed() {
-      return (await known.believed(LATEST))!;
+    async cached() {
+      return (await epochs.get(LATEST))!;
     },
     async begin(also = () => Promise.resolve()) {
       const [row] = await sql.transaction(async (inside) => {
@@ -66,7 +66,7 @@ export function createTokenEpochs(sql: Sql, now: () => number): TokenEpochs {
         );
       });
       if (row === undefined) throw new Error("The new epoch was not returned");
-      known.invalidate();
+      epochs.invalidate();
       return { number: row.epoch, begunAtMs: row.begun_at.getTime() };
     },
   };

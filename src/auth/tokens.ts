@@ -12,7 +12,7 @@ import type { Sql } from "../db/sql.ts";
 import {
   JWT_SECRET_BYTES_MIN,
   RETRY_AFTER_S,
-  TOKEN_KEYS_BELIEVED_MS,
+  TOKEN_KEYS_CACHED_MS,
   TOKEN_KEYS_FETCH_MS_MAX,
   TOKEN_KEYS_PAUSE_MS,
   TOKEN_LEEWAY_S,
@@ -22,7 +22,7 @@ import { type Principal, type SessionClaim, type ShareClaim, unauthorized } from
 import { sharedSecret } from "./shared_secret.ts";
 import type { TokenEpoch, TokenEpochs } from "./token_epochs.ts";
 
-/** Where the key that signs the tokens comes from: at most one of the first three is set. */
+/** The key that tokens are signed with, from at most one of the first three. */
 export interface JwtConfig {
   /** At least 8 bytes, better 32 (RFC 7518, section 3.2); tokens are HS256. */
   readonly secret: string | null;
@@ -34,40 +34,36 @@ export interface JwtConfig {
   readonly audience: string | null;
 }
 
-/** What a token to be issued says. */
+/** What a new token is to say. */
 export interface TokenGrant {
   readonly subject: string;
   readonly projects: readonly string[] | "*";
   readonly scopes: readonly string[];
   readonly ttlSeconds: number;
-  /** The token expires by then, whatever `ttlSeconds` says; absent: no such end. */
+  /** The token expires by then, even if `ttlSeconds` is longer; absent: no such limit. */
   readonly expiresByMs?: number;
-  /** The session that it stands on; absent: none. */
+  /** As in `Principal`; absent: none. */
   readonly session?: SessionClaim | undefined;
-  /** Whether the session's person hands it out, to whomever; absent: they use it themselves. */
   readonly isHandedOut?: boolean;
-  /** The API token that it is, or that it is made with; absent: none. */
-  readonly listed?: string | undefined;
-  /** The epoch in which it is issued; absent: the one that holds now. */
-  readonly epoch?: number;
-  /** The share that it reads; absent: none. */
+  readonly apiTokenId?: string | undefined;
   readonly share?: ShareClaim | undefined;
+  /** The epoch in which it is issued; absent: the latest. */
+  readonly epoch?: number;
 }
 
 export interface Tokens {
   /**
-   * Throws `invalid_token`, `expired_token` (401), `token_keys_unavailable` (503) and
-   * `DatabaseUnavailable`: a failure to find the key, or to learn of revocations, is never blamed on
-   * the token.
+   * Throws `invalid_token`, `expired_token` (401), `token_keys_unavailable` (503) and `DatabaseUnavailable`: a
+   * token does not count as invalid because its key or the revocations could not be read.
    */
   verify(token: string): Promise<Principal>;
-  /** A signed token, which outlives no revocation. Throws `conflict` where `canIssue` is false. */
+  /** Returns a signed token of an epoch. Throws `conflict` if `canIssue` is false. */
   issue(grant: TokenGrant): Promise<string>;
   readonly canIssue: boolean;
 }
 
-/** How tokens are judged: the algorithms are the configuration's, whatever a token's header says. */
-interface Judge {
+/** How signatures are verified: by the configured algorithms, whatever a token's header says. */
+interface Verification {
   readonly algorithms: string[];
   key(): Promise<Uint8Array | KeyObject | JWTVerifyGetKey>;
 }
@@ -99,7 +95,7 @@ function publicKeyOf(text: string): { key: KeyObject; algorithm: string } {
 function remoteKeys(jwksUrl: string): JWTVerifyGetKey {
   const keys = createRemoteJWKSet(new URL(jwksUrl), {
     timeoutDuration: TOKEN_KEYS_FETCH_MS_MAX,
-    cacheMaxAge: TOKEN_KEYS_BELIEVED_MS,
+    cacheMaxAge: TOKEN_KEYS_CACHED_MS,
     cooldownDuration: TOKEN_KEYS_PAUSE_MS,
   });
   return async (header, token) => {
@@ -111,14 +107,14 @@ function remoteKeys(jwksUrl: string): JWTVerifyGetKey {
       if (answered) throw cause;
       throw new Problem(
         "token_keys_unavailable",
-        "The keys at JWT_JWKS_URL cannot be fetched, so the token cannot be judged. Try again shortly.",
+        "The keys at JWT_JWKS_URL cannot be fetched, so the token cannot be checked. Try again shortly.",
         { headers: { "Retry-After": String(RETRY_AFTER_S) }, cause },
       );
     }
   };
 }
 
-function judgeOf(config: JwtConfig, sql: Sql): Judge {
+function verificationOf(config: JwtConfig, sql: Sql): Verification {
   const { secret, jwksUrl, publicKey } = config;
   if ([secret, jwksUrl, publicKey].filter((value) => value !== null).length > 1) {
     throw new Error("Set only one of JWT_SECRET, JWT_JWKS_URL and JWT_PUBLIC_KEY");
@@ -155,23 +151,26 @@ function expired(cause?: unknown): Problem {
   return unauthorized("expired_token", "The token has expired. Get a new one.", cause);
 }
 
-/** The claim in which tokens of our own carry the epoch in which they were issued. */
+/**
+ * The claim with the epoch in which a token was issued. It marks the tokens of this deployment: in those of an
+ * identity provider, the claims below could mean anything.
+ */
 const EPOCH_CLAIM = "epoch";
 
-/** The claim in which they name the session that they stand on. Those of others may mean anything by it. */
+/** The session that a token depends on. */
 const SESSION_CLAIM = "session";
 const SESSION_ID = /^ses_[A-Za-z0-9]{1,60}$/;
-/** The claim in which a token says that the session's person handed it out. */
+/** Whether the session's person issued the token for use elsewhere. */
 const HANDED_OUT_CLAIM = "handedOut";
-/** What the `jti` of our own API tokens is. */
-const LISTED_ID = /^tok_[A-Za-z0-9]{1,60}$/;
+/** The `jti` of API tokens. */
+const API_TOKEN_ID = /^tok_[A-Za-z0-9]{1,60}$/;
 
-/** The API token that a token of our own is, or was made with. */
-function listedOf({ jti, [EPOCH_CLAIM]: epoch }: JWTPayload): string | undefined {
-  return typeof epoch === "number" && jti !== undefined && LISTED_ID.test(jti) ? jti : undefined;
+/** The id of the API token that one of our tokens is, or was made with. */
+function apiTokenIdOf({ jti, [EPOCH_CLAIM]: epoch }: JWTPayload): string | undefined {
+  return typeof epoch === "number" && jti !== undefined && API_TOKEN_ID.test(jti) ? jti : undefined;
 }
 
-/** The session that a token of our own stands on. Throws `invalid_token` where it names none rightly. */
+/** The session that one of our tokens depends on. Throws `invalid_token` if the claim is malformed. */
 function sessionClaimOf(claims: JWTPayload): SessionClaim | undefined {
   const claim = claims[SESSION_CLAIM];
   if (claim === undefined || typeof claims[EPOCH_CLAIM] !== "number") return undefined;
@@ -182,11 +181,11 @@ function sessionClaimOf(claims: JWTPayload): SessionClaim | undefined {
   throw invalid("`session` must name a session.");
 }
 
-/** The claim in which they name the share that they read. */
+/** The share that a token may read. */
 const SHARE_CLAIM = "share";
 const SHARE_ID = /^shr_[A-Za-z0-9]{1,60}$/;
 
-/** The share that a token of our own reads. Throws `invalid_token` where it names none rightly. */
+/** The share that one of our tokens may read. Throws `invalid_token` if the claim is malformed. */
 function shareClaimOf(claims: JWTPayload): ShareClaim | undefined {
   const claim = claims[SHARE_CLAIM];
   if (claim === undefined || typeof claims[EPOCH_CLAIM] !== "number") return undefined;
@@ -198,8 +197,9 @@ function shareClaimOf(claims: JWTPayload): ShareClaim | undefined {
 }
 
 /**
- * The epoch of a token. Throws `invalid_token` for an earlier one. Our own say theirs, so that clocks
- * have no part in it. Others are told by `iat`; one without it is from nobody knows when.
+ * Returns the epoch of a token. Throws `invalid_token` if it is an earlier one. Our tokens name their epoch, which
+ * depends on no clock. Those of an identity provider are compared by `iat`; one without it is of an earlier
+ * epoch.
  */
 function epochOf(claims: JWTPayload, { number, begunAtMs }: TokenEpoch): number {
   const { iat } = claims;
@@ -213,18 +213,18 @@ function revoked(): Problem {
   return invalid("The token has been revoked. Get a new one.");
 }
 
-/** Throws `invalid_token` where the tokens of a principal's epoch hold no more. */
+/** Throws `invalid_token` if the tokens of a principal's epoch have been revoked. */
 export function assertOfEpoch({ epoch }: Pick<Principal, "epoch">, latest: number): void {
   if (epoch !== undefined && epoch < latest) throw revoked();
 }
 
-/** The claims of a token whose signature holds. */
+/** Reads the claims of a token whose signature is valid. */
 function principalOf(claims: JWTPayload, nowMs: number): Principal {
   const { sub = "", exp, iat, scope = "", projects = [] } = claims;
   if (exp === undefined || !(exp <= EXPIRY_S_MAX)) throw invalid("`exp` must be a time.");
   const expiresAtMs = exp * 1000;
   if (nowMs >= expiresAtMs) throw expired();
-  // Our own say their epoch, and stay good when the clock is turned back.
+  // Our own tokens stay valid when the clock is set back.
   const isOwn = typeof claims[EPOCH_CLAIM] === "number";
   if (!isOwn && iat !== undefined && iat > nowMs / 1000 + TOKEN_LEEWAY_S) {
     throw invalid("`iat` lies in the future.");
@@ -237,12 +237,12 @@ function principalOf(claims: JWTPayload, nowMs: number): Principal {
     throw invalid("`projects` must be an array of project ids.");
   }
   const session = sessionClaimOf(claims);
-  const listed = listedOf(claims);
+  const apiTokenId = apiTokenIdOf(claims);
   const share = shareClaimOf(claims);
   return {
     ...(session === undefined ? {} : { session }),
     ...(claims[HANDED_OUT_CLAIM] === true ? { isHandedOut: true } : {}),
-    ...(listed === undefined ? {} : { listed }),
+    ...(apiTokenId === undefined ? {} : { apiTokenId }),
     ...(share === undefined ? {} : { share }),
     subject: sub,
     scopes: new Set(scope.split(" ").filter((word) => word !== "")),
@@ -251,7 +251,7 @@ function principalOf(claims: JWTPayload, nowMs: number): Principal {
   };
 }
 
-/** What the library's refusal means to the caller; anything else is not the token's fault. */
+/** Converts the library's errors about a token to problems; other errors are returned as they are. */
 function refusal(error: unknown): unknown {
   if (error instanceof errors.JWTExpired) return expired(error);
   if (error instanceof errors.JWTClaimValidationFailed) {
@@ -267,24 +267,24 @@ function refusal(error: unknown): unknown {
 }
 
 /**
- * Verifies tokens, and issues them where the key is a secret. Without any configuration the secret
- * is random and kept in the database, made when it is first needed. `now` is in epoch milliseconds.
+ * Verifies tokens, and issues them if the key is a secret. Without configuration, the secret is random, made when
+ * it is first needed, and stored in the database. `now` is in epoch milliseconds.
  *
- * `exp` is exact, so that the session's end is what it says; `nbf` and `iat` get 30 s for clocks
- * that disagree; of our own tokens `iat` is not looked at. `iss` and `aud` are checked where configured. Throws on a key that cannot be used.
+ * `exp` is exact, as replies show it; `nbf` and `iat` get 30 s for clocks that disagree, and `iat` of our own
+ * tokens is ignored. `iss` and `aud` are checked if they are configured. Throws if the configured key is unusable.
  */
 export function createTokens(
   config: JwtConfig,
   sql: Sql,
   now: () => number,
-  epochs: Pick<TokenEpochs, "believed" | "latest">,
+  epochs: Pick<TokenEpochs, "cached" | "latest">,
 ): Tokens {
-  const judge = judgeOf(config, sql);
+  const { algorithms, key: keyOf } = verificationOf(config, sql);
   const canIssue = config.jwksUrl === null && config.publicKey === null;
 
   function options(nowMs: number): JWTVerifyOptions {
     return {
-      algorithms: judge.algorithms,
+      algorithms,
       requiredClaims: ["exp"],
       clockTolerance: TOKEN_LEEWAY_S,
       currentDate: new Date(nowMs),
@@ -296,24 +296,22 @@ export function createTokens(
   return {
     canIssue,
     async verify(token) {
-      const key = await judge.key();
+      const key = await keyOf();
       const nowMs = now();
       try {
         const { payload } = typeof key === "function"
           ? await jwtVerify(token, key, options(nowMs))
           : await jwtVerify(token, key, options(nowMs));
         const principal = principalOf(payload, nowMs);
-        return { ...principal, epoch: epochOf(payload, await epochs.believed()) };
+        return { ...principal, epoch: epochOf(payload, await epochs.cached()) };
       } catch (error) {
         throw refusal(error);
       }
     },
     async issue(grant) {
       const { subject, projects, scopes, ttlSeconds, expiresByMs = Infinity } = grant;
-      const key = await judge.key();
-      if (!canIssue || !(key instanceof Uint8Array)) {
-        throw issuedElsewhere();
-      }
+      const key = await keyOf();
+      if (!canIssue || !(key instanceof Uint8Array)) throw issuedElsewhere();
       const epoch = grant.epoch ?? (await epochs.latest()).number;
       const issuedAt = Math.floor(now() / 1000);
       const token = new SignJWT({
@@ -326,7 +324,7 @@ export function createTokens(
       }).setProtectedHeader({ alg: "HS256", typ: "JWT" }).setSubject(subject)
         .setIssuedAt(issuedAt)
         .setExpirationTime(Math.min(issuedAt + ttlSeconds, Math.floor(expiresByMs / 1000)));
-      if (grant.listed !== undefined) token.setJti(grant.listed);
+      if (grant.apiTokenId !== undefined) token.setJti(grant.apiTokenId);
       if (config.issuer !== null) token.setIssuer(config.issuer);
       if (config.audience !== null) token.setAudience(config.audience);
       return token.sign(key);

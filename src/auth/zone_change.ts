@@ -1,14 +1,14 @@
 import type { Sql } from "../db/sql.ts";
 
-interface Moved extends Record<string, unknown> {
+interface DigestRow extends Record<string, unknown> {
   slug: string;
   due_at: Date;
   at: string;
 }
 
 /**
- * Digests that go by their project's time zone are due at their time of the same date in its new one; in
- * the transaction that has changed it. One that is due, or to be made again, stays as it is.
+ * Moves digests that follow their project's time zone to the same date and time in its new zone, in the
+ * transaction that changed it. A digest that is due already, or will be retried, is left as it is.
  */
 export async function moveDigests(
   sql: Sql,
@@ -17,7 +17,7 @@ export async function moveDigests(
   after: string,
 ): Promise<void> {
   if (before === after) return;
-  const digests = await sql.query<Moved>(
+  const digests = await sql.query<DigestRow>(
     `SELECT slug, due_at, definition->>'at' AS at FROM digests
     WHERE project_id = $1::int AND definition->>'timezone' IS NULL AND problem IS NULL
       AND due_at > now()
@@ -25,7 +25,7 @@ export async function moveDigests(
     [projectId],
   );
   for (const { slug, due_at, at } of digests) {
-    // Its date alone: a clock change of the old zone may have shifted the time.
+    // Only the date is taken over: a clock change in the old zone may have shifted the time.
     const date = Temporal.Instant.fromEpochMilliseconds(due_at.getTime())
       .toZonedDateTimeISO(before).toPlainDate();
     const due = date.toZonedDateTime({ timeZone: after, plainTime: Temporal.PlainTime.from(at) });

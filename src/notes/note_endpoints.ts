@@ -1,6 +1,6 @@
 import { recordAudit } from "../audit/audit.ts";
 import { type ApiExchange, insufficientScope } from "../auth/access.ts";
-import { askedBy, type AuditServices, nameOf } from "../auth/audited.ts";
+import { askedBy, auditName, type AuditServices } from "../auth/audited.ts";
 import type { KeyDirectory } from "../auth/keys.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { type Project, requireProject } from "../auth/projects.ts";
@@ -99,7 +99,7 @@ async function writingOf(services: NoteServices, exchange: ApiExchange): Promise
   }
   return {
     project: await projectOfQuery(services.sql, exchange),
-    author: { by: nameOf(who), keyId: null },
+    author: { by: auditName(who), keyId: null },
     audited: askedBy(services, exchange),
   };
 }

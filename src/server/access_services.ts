@@ -5,7 +5,7 @@ import {
   createAuthorize,
   type Principal,
 } from "../auth/access.ts";
-import { createListedTokens } from "../auth/api_tokens/listed_tokens.ts";
+import { createLiveApiTokens } from "../auth/api_tokens/live_api_tokens.ts";
 import { createOidcProvider } from "../auth/oidc/oidc_provider.ts";
 import { LongReplies } from "../auth/long_replies.ts";
 import { createLiveSessions } from "../auth/people/live_sessions.ts";
@@ -103,16 +103,16 @@ export function createAccess(parts: AccessParts) {
   const epochs = createTokenEpochs(sql, now);
   const tokens = createTokens(config.jwt, sql, now, epochs);
   const liveSessions = createLiveSessions(sql, now);
-  const listedTokens = createListedTokens(sql, now);
+  const liveApiTokens = createLiveApiTokens(sql, now);
   const facts: RequestFacts = {
     ownAddress: createOwnAddress(config),
     placeOf: createPlaceOf(parts),
     basePath: config.basePath,
   };
   const assertHolds: AssertHolds = async (principal) => {
-    assertOfEpoch(principal, (await epochs.believed()).number);
+    assertOfEpoch(principal, (await epochs.cached()).number);
     await liveSessions.assertHolds(principal);
-    await listedTokens.assertHolds(principal);
+    await liveApiTokens.assertHolds(principal);
   };
   const authorize = createAuthorize(
     createVerify(tokens, controlToken, assertHolds),
@@ -131,7 +131,7 @@ export function createAccess(parts: AccessParts) {
     epochs,
     tokens,
     liveSessions,
-    listedTokens,
+    liveApiTokens,
     assertHolds,
     authorize,
     facts,

@@ -1,11 +1,11 @@
 import type { MoveState } from "../archive/move_state.ts";
 import { isHalfMoved } from "../archive/move_target.ts";
 import {
-  AS_IT_WAS,
   provisionDefaultProject,
   type Provisioned,
   provisionForCommand,
   type ProvisionPurpose,
+  UNCHANGED,
 } from "../auth/default_project.ts";
 import { normaliseSiteUrls } from "../auth/stored_site_urls.ts";
 import type { Config } from "../config.ts";
@@ -82,7 +82,7 @@ async function writeParts(
   parts: readonly Part[],
   mayLeave: (error: unknown) => boolean,
 ): Promise<Prepared> {
-  let provisioned = AS_IT_WAS;
+  let provisioned = UNCHANGED;
   let reason = "";
   const left: Part[] = [];
   for (const part of parts) {
@@ -91,7 +91,7 @@ async function writeParts(
     } catch (error) {
       // Nor does another error fail the start once a project is made: its new keys must be printed, and the
       // next start would not know them.
-      const isLeft = mayLeave(error) || provisioned !== AS_IT_WAS && !isMistake(error);
+      const isLeft = mayLeave(error) || provisioned !== UNCHANGED && !isMistake(error);
       if (!isLeft) throw error;
       reason ||= error instanceof Error ? error.message : String(error);
       left.push(part);
@@ -139,7 +139,7 @@ export async function prepareDatabase(
   purpose: ProvisionPurpose,
 ): Promise<Prepared> {
   const { database, log } = services;
-  if (move?.status === "moved") return { ...AS_IT_WAS, left: null };
+  if (move?.status === "moved") return { ...UNCHANGED, left: null };
   const { applied } = await migrate(database, MIGRATIONS);
   for (const name of applied) log.info("migration applied", { name });
   if (await isHalfMoved(database)) {

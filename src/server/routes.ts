@@ -8,7 +8,7 @@ import type { MoveState } from "../archive/move_state.ts";
 import type { ApiExchange, Authorize, Principal } from "../auth/access.ts";
 import type { KeyDirectory } from "../auth/keys.ts";
 import type { LongReplies } from "../auth/long_replies.ts";
-import type { ListedTokens } from "../auth/api_tokens/listed_tokens.ts";
+import type { LiveApiTokens } from "../auth/api_tokens/live_api_tokens.ts";
 import type { LiveSessions } from "../auth/people/live_sessions.ts";
 import type { PeopleServices } from "../auth/people/sign_in_endpoints.ts";
 import type { RequestFacts } from "../auth/people/signed_in.ts";
@@ -85,7 +85,7 @@ export interface Services {
   readonly longReplies: LongReplies;
   /** Null: no mail server is configured. */
   readonly mail: Mail | null;
-  readonly listedTokens: ListedTokens;
+  readonly liveApiTokens: LiveApiTokens;
   readonly facts: RequestFacts;
   readonly signInWays: PeopleServices["signInWays"];
   /** Checks that an accepted token is still valid. Throws the refusal if not. */

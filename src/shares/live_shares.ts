@@ -1,11 +1,11 @@
-import { BelievedRows } from "../auth/believed_rows.ts";
+import { CachedRows } from "../auth/cached_rows.ts";
 import type { Sql } from "../db/sql.ts";
-import { SHARE_BELIEVED_MS_MAX, SHARE_FRESH_MS, SHARES_CACHED_MAX } from "./share_limits.ts";
+import { SHARE_CACHED_MS_MAX, SHARE_FRESH_MS, SHARES_CACHED_MAX } from "./share_limits.ts";
 import { findShares, isOver, isShareId, type Share } from "./shares.ts";
 
 export interface LiveShares {
   /**
-   * The share as of at most SHARE_BELIEVED_MS_MAX ago; null: there is none, or it has expired. Throws
+   * The share as of at most SHARE_CACHED_MS_MAX ago; null: there is none, or it has expired. Throws
    * `DatabaseUnavailable`.
    */
   find(id: string): Promise<Share | null>;
@@ -15,16 +15,16 @@ export interface LiveShares {
 
 /** The shares that are looked at, as the table has them: a change holds everywhere within a second. */
 export function createLiveShares(sql: Sql, now: () => number): LiveShares {
-  const rows = new BelievedRows<Share>({
+  const rows = new CachedRows<Share>({
     find: async (ids) => new Map((await findShares(sql, ids)).map((share) => [share.id, share])),
     now,
     freshMs: SHARE_FRESH_MS,
-    believedMsMax: SHARE_BELIEVED_MS_MAX,
+    cachedMsMax: SHARE_CACHED_MS_MAX,
     cachedMax: SHARES_CACHED_MAX,
   });
   return {
     async find(id) {
-      const share = isShareId(id) ? await rows.believed(id) : null;
+      const share = isShareId(id) ? await rows.get(id) : null;
       return share === null || isOver(share, now()) ? null : share;
     },
     invalidate: () => rows.invalidate(),

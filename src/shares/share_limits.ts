@@ -12,7 +12,7 @@ export const MINIMUM_VISITORS_MAX = 1_000;
 export const SHARE_TOKEN_S = 15 * 60;
 /** How long it is believed what a share is: a change or its end holds everywhere within this time. */
 export const SHARE_FRESH_MS = 400;
-export const SHARE_BELIEVED_MS_MAX = 800;
+export const SHARE_CACHED_MS_MAX = 800;
 export const SHARES_CACHED_MAX = 1_000;
 /** Passwords that may fail within SIGN_IN_ATTEMPTS_MS: of one share from one network, and from all. */
 export const SHARE_ATTEMPTS_MAX = 10;

@@ -4,7 +4,7 @@ import {
   getApiTokens,
   postApiToken,
 } from "../../src/auth/api_tokens/api_token_endpoints.ts";
-import { createListedTokens } from "../../src/auth/api_tokens/listed_tokens.ts";
+import { createLiveApiTokens } from "../../src/auth/api_tokens/live_api_tokens.ts";
 import { getAudit } from "../../src/auth/audit_endpoint.ts";
 import { deleteKey, getKeys, postKey, postKeyRotation } from "../../src/auth/key_endpoints.ts";
 import { createKeyDirectory, type KeyDirectory } from "../../src/auth/keys.ts";
@@ -51,8 +51,8 @@ export const SILENT = createLog({
 
 const EPOCH_0 = { number: 0, begunAtMs: null };
 /** No token was ever revoked. */
-export const NEVER_REVOKED: Pick<TokenEpochs, "believed" | "latest"> = {
-  believed: () => Promise.resolve(EPOCH_0),
+export const NEVER_REVOKED: Pick<TokenEpochs, "cached" | "latest"> = {
+  cached: () => Promise.resolve(EPOCH_0),
   latest: () => Promise.resolve(EPOCH_0),
 };
 
@@ -104,14 +104,14 @@ export function authServer(sql: Sql, options: {
   );
   const keys = createKeyDirectory(sql, { now, log: SILENT });
   const clientAddress = createClientAddress({ kind: "none" });
-  const listedTokens = createListedTokens(sql, now);
+  const liveApiTokens = createLiveApiTokens(sql, now);
   const liveSessions = createLiveSessions(sql, now);
-  const access = { tokens, keys, epochs, listedTokens, liveSessions };
+  const access = { tokens, keys, epochs, liveApiTokens, liveSessions };
   const services = { sql, now, ...access, clientAddress, log: SILENT };
   const verify = async (token: string) => {
     const principal = await tokens.verify(token);
     await liveSessions.assertHolds(principal);
-    await listedTokens.assertHolds(principal);
+    await liveApiTokens.assertHolds(principal);
     return principal;
   };
   type Row = Route<Access, Principal | null>;

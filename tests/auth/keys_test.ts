@@ -5,7 +5,7 @@ import { createKey, listKeys, revokeKey, rotateKey } from "../../src/auth/stored
 import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
 import { createLog } from "../../src/http/log.ts";
 import {
-  KEY_BELIEVED_MS_MAX,
+  KEY_CACHED_MS_MAX,
   KEY_FRESH_MS,
   KEYS_PER_LOOK_UP_MAX,
   KEYS_WAITING_MAX,
@@ -101,7 +101,7 @@ onBothEngines("authenticate: every change reaches every server within a second",
   await everywhere((s) => s.authenticate(given.key));
 
   await patchProject(sql, shop.id, { ipStorage: "none", allowedOrigins: [] }, true);
-  state.nowMs += KEY_BELIEVED_MS_MAX + 1;
+  state.nowMs += KEY_CACHED_MS_MAX + 1;
   await everywhere(async (s) => {
     const { projectIpStorage, allowedOrigins } = await s.authenticate(given.key);
     assert.deepEqual({ projectIpStorage, allowedOrigins }, {
@@ -112,7 +112,7 @@ onBothEngines("authenticate: every change reaches every server within a second",
 
   const change = { projectId: shop.projectId, keyId: given.id };
   const rotated = await rotateKey(sql, { ...change, nowMs: state.nowMs, overlapSeconds: 60 });
-  state.nowMs += KEY_BELIEVED_MS_MAX + 1;
+  state.nowMs += KEY_CACHED_MS_MAX + 1;
   await everywhere((s) => s.authenticate(given.key));
   await everywhere((s) => s.authenticate(rotated.key));
   state.nowMs += 60_000;
@@ -122,7 +122,7 @@ onBothEngines("authenticate: every change reaches every server within a second",
   await revokeKey(sql, { ...change, keyId: rotated.id, nowMs: state.nowMs });
   servers[0]!.invalidate();
   await assert.rejects(servers[0]!.authenticate(rotated.key), refused("revoked_api_key"));
-  state.nowMs += KEY_BELIEVED_MS_MAX + 1;
+  state.nowMs += KEY_CACHED_MS_MAX + 1;
   await assert.rejects(servers[1]!.authenticate(rotated.key), refused("revoked_api_key"));
 });
 
@@ -195,7 +195,7 @@ onBothEngines("authenticate: a known key is looked up before made-up ones", asyn
   });
   const keys = createKeyDirectory(slow, { now, log: SILENT });
   await keys.authenticate(made.key);
-  state.nowMs += KEY_BELIEVED_MS_MAX + 1;
+  state.nowMs += KEY_CACHED_MS_MAX + 1;
   let refusedSoFar = 0;
   const flood = Array.from(
     { length: KEYS_WAITING_MAX + 1 },
@@ -223,7 +223,7 @@ onBothEngines("authenticate: a lost database never refuses a key", async (_, db)
   assert.equal((await keys.authenticate(made.key)).keyId, made.id, "still believed");
   await until(() => lines.length > 0);
   assert.ok(!lines.join().includes(made.key));
-  state.nowMs = NOW_MS + KEY_BELIEVED_MS_MAX + 1;
+  state.nowMs = NOW_MS + KEY_CACHED_MS_MAX + 1;
   await assert.rejects(keys.authenticate(made.key), DatabaseUnavailable);
 });
 

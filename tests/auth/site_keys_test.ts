@@ -5,7 +5,7 @@ import { withSiteKeys } from "../../src/auth/site_keys.ts";
 import { createKey, revokeKey } from "../../src/auth/stored_keys.ts";
 import { normaliseSiteUrls } from "../../src/auth/stored_site_urls.ts";
 import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
-import { KEY_BELIEVED_MS_MAX, KEY_FRESH_MS } from "../../src/limits.ts";
+import { KEY_CACHED_MS_MAX, KEY_FRESH_MS } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { withMembers } from "../support/fake_sql.ts";
@@ -82,11 +82,11 @@ onBothEngines("site key: a public key comes first, a secret one is none here", a
   assert.equal((await keys.authenticate("site:shop.example")).projectId, shop.projectId);
 
   const named = await newKey(sql, other, "public", "shop.example");
-  nowMs += KEY_BELIEVED_MS_MAX + 1;
+  nowMs += KEY_CACHED_MS_MAX + 1;
   const found = await keys.authenticate("site:shop.example");
   assert.deepEqual([found.keyId, found.projectId], [named.id, other.projectId]);
   await revokeKey(sql, { projectId: other.projectId, keyId: named.id, nowMs });
-  nowMs += KEY_BELIEVED_MS_MAX + 1;
+  nowMs += KEY_CACHED_MS_MAX + 1;
   await assert.rejects(keys.authenticate("site:shop.example"), refused("revoked_api_key"));
 
   await newKey(sql, shop, "secret", "sk_of_the_shop");
@@ -103,7 +103,7 @@ onBothEngines(
     const shop = await project(sql, "prj_shop", "https://shop.example");
     await keys.authenticate("site:shop.example");
     await patchProject(sql, shop.id, { siteUrl: "https://store.example" }, true);
-    nowMs += KEY_BELIEVED_MS_MAX + 1;
+    nowMs += KEY_CACHED_MS_MAX + 1;
     await assert.rejects(keys.authenticate("site:shop.example"), refused("invalid_api_key"));
     await keys.authenticate("site:store.example");
 
@@ -251,7 +251,7 @@ onBothEngines(
     isAway = true;
     nowMs += KEY_FRESH_MS + 1;
     assert.equal((await keys.authenticate("site:shop.example")).projectPublicId, "prj_shop");
-    nowMs += KEY_BELIEVED_MS_MAX;
+    nowMs += KEY_CACHED_MS_MAX;
     await assert.rejects(keys.authenticate("site:shop.example"), DatabaseUnavailable);
     isAway = false;
     assert.equal((await keys.authenticate("site:shop.example")).projectPublicId, "prj_shop");

@@ -13,14 +13,14 @@ import { issuedElsewhere, type Tokens } from "../tokens.ts";
 import { InstantOrNull, nameText } from "../../text_schemas.ts";
 import { API_TOKEN_DEFAULT_MS, API_TOKEN_SUBJECT_LENGTH_MAX } from "./api_token_limits.ts";
 import { insertApiToken, listApiTokens, makerOf, revokeApiToken } from "./api_tokens.ts";
-import type { ListedTokens } from "./listed_tokens.ts";
+import type { LiveApiTokens } from "./live_api_tokens.ts";
 
 export interface ApiTokenServices extends AuditServices {
   readonly sql: Sql;
   readonly now: () => number;
   readonly tokens: Tokens;
   readonly epochs: Pick<TokenEpochs, "latest">;
-  readonly listedTokens: Pick<ListedTokens, "invalidate">;
+  readonly liveApiTokens: Pick<LiveApiTokens, "invalidate">;
 }
 
 const name = nameText("Give a name, so that people know it again.")
@@ -38,7 +38,7 @@ export const ApiTokenCreation = z.strictObject({
   }),
 }).meta({ id: "ApiTokenCreation" });
 
-/** An API token as lists show it. */
+/** An API token in a list. */
 export const ApiTokenShown = z.object({
   id: z.string().meta({ example: "tok_0aB1cD2eF3gH4iJ5kL6mN7" }),
   name,
@@ -62,7 +62,7 @@ export const ApiTokenCreated = z.object({
   expiresAt: z.iso.datetime(),
 }).meta({ id: "CreatedApiToken" });
 
-/** `GET /v1/tokens`: one's own, and with the scope `people` everybody's. */
+/** `GET /v1/tokens`: the caller's own, or everybody's with the scope `people`. */
 export async function getApiTokens(
   { sql, now, epochs }: ApiTokenServices,
   { who }: ApiExchange,
@@ -73,8 +73,8 @@ export async function getApiTokens(
 }
 
 /**
- * Until when a new token holds. One made by a token ends with it; a person who is signed in stays
- * longer than the quarter of an hour of the token that their browser asks with.
+ * When a new token expires, in whole seconds, as claims have them. One made by a token ends with it, except that
+ * of a person's browser: that lasts only a quarter of an hour. Throws `invalid_body`.
  */
 function endOf(wanted: string | null, nowMs: number, caller: Principal): number {
   const endMs = wanted === null ? nowMs + API_TOKEN_DEFAULT_MS : Date.parse(wanted);
@@ -86,7 +86,6 @@ function endOf(wanted: string | null, nowMs: number, caller: Principal): number 
     });
   }
   const isPerson = caller.session !== undefined && caller.isHandedOut !== true;
-  // Claims hold whole seconds.
   return Math.floor(Math.min(endMs, isPerson ? Infinity : caller.expiresAtMs) / 1000) * 1000;
 }
 
@@ -102,7 +101,7 @@ export async function postApiToken(
   const grant = grantOf(wanted);
   await assertMayGrant(sql, caller, grant);
   const maker = await makerOf(sql, caller);
-  // A token of nobody would outlive the person who was removed meanwhile.
+  // The person was removed meanwhile: the new token would depend on nobody, and outlive them.
   if (caller.session !== undefined && maker.personId === null) {
     throw unauthorized("invalid_token", "The session of this token has ended. Sign in again.");
   }
@@ -111,10 +110,10 @@ export async function postApiToken(
   const expiresAt = new Date(expiresAtMs).toISOString();
   const { number: epoch } = await epochs.latest();
   const id = await sql.transaction(async (inside) => {
-    const { projects, scopes } = grant;
-    const made = { nowMs, expiresAtMs, epoch, scopes, name: wanted.name };
-    const listed = projects === "*" ? ["*"] : projects;
-    const id = await insertApiToken(inside, maker, { ...made, projects: listed });
+    const { scopes } = grant;
+    const projects = grant.projects === "*" ? ["*"] : grant.projects;
+    const made = { nowMs, expiresAtMs, epoch, scopes, projects, name: wanted.name };
+    const id = await insertApiToken(inside, maker, made);
     await recordAudit(inside, {
       ...askedBy(services, exchange),
       what: "token.create",
@@ -127,7 +126,7 @@ export async function postApiToken(
     subject: `${wanted.name} (${maker.name})`.slice(0, API_TOKEN_SUBJECT_LENGTH_MAX).toWellFormed(),
     ttlSeconds: TOKEN_LIFETIME_S_MAX,
     expiresByMs: expiresAtMs,
-    listed: id,
+    apiTokenId: id,
     epoch,
   });
   return json({ id, token, expiresAt }, 201, {
@@ -135,17 +134,17 @@ export async function postApiToken(
   });
 }
 
-/** `DELETE /v1/tokens/:id`: 204; no server takes it any more within a second, nor what it made. */
+/** `DELETE /v1/tokens/:id`: 204; within a second no server accepts it, nor the tokens that it made. */
 export async function deleteApiToken(
   services: ApiTokenServices,
   exchange: ApiExchange,
 ): Promise<Response> {
-  const { sql, listedTokens } = services;
+  const { sql, liveApiTokens } = services;
   const maker = await makerOf(sql, requirePrincipal(exchange.who));
   await sql.transaction(async (inside) => {
     const subject = await revokeApiToken(inside, maker, exchange.params.id ?? "");
     await recordAudit(inside, { ...askedBy(services, exchange), what: "token.revoke", subject });
   });
-  listedTokens.invalidate();
+  liveApiTokens.invalidate();
   return new Response(null, { status: 204 });
 }

@@ -1,7 +1,7 @@
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import { Problem } from "../../problem.ts";
 import type { Principal } from "../access.ts";
-import { nameOf } from "../audited.ts";
+import { auditName } from "../audited.ts";
 import { randomText } from "../random_text.ts";
 import { type Role, scopesOf } from "../roles.ts";
 import {
@@ -10,7 +10,7 @@ import {
   API_TOKENS_PER_MAKER_MAX,
 } from "./api_token_limits.ts";
 
-/** An API token as it is listed. Times are ISO 8601 in UTC; the token itself is not kept anywhere. */
+/** An API token in a list. Times are ISO 8601 in UTC; the token itself is not stored. */
 export interface ApiToken {
   /** `tok_…`, which is the token's `jti`. */
   readonly id: string;
@@ -19,33 +19,33 @@ export interface ApiToken {
   readonly scope: string;
   /** Public ids, or `["*"]`. */
   readonly projects: readonly string[];
-  /** Who made it, as the audit names them. */
+  /** The maker's name in the audit. */
   readonly createdBy: string;
   readonly createdAt: string;
   readonly expiresAt: string;
   /** To the minute; null: never. */
   readonly lastUsedAt: string | null;
-  /** `exceeding`: it may do more than whose it is, and is refused. */
+  /** `exceeding`: it may do more than its person, and is refused. */
   readonly status: "active" | "expired" | "revoked" | "exceeding";
 }
 
 /** Who makes, lists and revokes tokens. */
-export interface TokenMaker {
-  /** As the audit names them. */
+interface TokenMaker {
+  /** Their name in the audit. */
   readonly name: string;
-  /** The person for whom they speak; null: nobody. */
+  /** Null: their token is not a person's. */
   readonly personId: string | null;
-  /** The API token with which they ask; null: another one. */
+  /** The id of the API token that they use; null: none. */
   readonly tokenId: string | null;
-  /** Whether they see everybody's, of these projects; null: their own alone. */
+  /** The projects in which they see everybody's tokens; null: they see only their own. */
   readonly sees: readonly string[] | "*" | null;
-  /** What they may do themselves, and where. */
+  /** What they may do, and in which projects. */
   readonly scopes: readonly string[];
   readonly projects: readonly string[] | "*";
 }
 
-/** What a token holds on: it ends with its person, and may do no more than they. */
-export interface Grounds extends Record<string, unknown> {
+/** A token's rights and use, with the rights of its person, which it may not exceed. */
+export interface LiveApiToken extends Record<string, unknown> {
   readonly scopes: string[];
   readonly projects: string[];
   readonly expires_at: Date;
@@ -54,7 +54,7 @@ export interface Grounds extends Record<string, unknown> {
   readonly person_projects: string[] | null;
 }
 
-interface TokenRow extends Grounds {
+interface TokenRow extends LiveApiToken {
   readonly token_id: string;
   readonly name: string;
   readonly made_by: string;
@@ -62,13 +62,13 @@ interface TokenRow extends Grounds {
   readonly created_at: Date;
 }
 
-const GROUNDS =
+const LIVE_COLUMNS =
   "t.scopes, t.projects, t.expires_at, t.last_used_at, p.role, p.projects AS person_projects";
 const TOKEN_ID = /^tok_[A-Za-z0-9]{1,60}$/;
 const ID_CHARACTERS = 22;
 
-/** Whether a token may do more than its person may now. */
-export function exceedsPerson({ scopes, projects, role, person_projects }: Grounds): boolean {
+/** Whether a token may do more than its person may do now. */
+export function exceedsPerson({ scopes, projects, role, person_projects }: LiveApiToken): boolean {
   if (role === null) return false;
   const allowed: readonly string[] = scopesOf(role);
   const own = person_projects ?? [];
@@ -83,16 +83,16 @@ function statusOf(row: TokenRow, nowMs: number, epoch: number): ApiToken["status
   return exceedsPerson(row) ? "exceeding" : "active";
 }
 
-/** Who asks, as the table knows makers. */
+/** Returns the maker that sends a request. */
 export async function makerOf(sql: Sql, principal: Principal): Promise<TokenMaker> {
-  const tokenId = principal.listed ?? null;
+  const tokenId = principal.apiTokenId ?? null;
   const [person] = await sql.query<{ person_id: string | null }>(
     `SELECT person_id FROM person_sessions WHERE session_id = $1::text
     UNION SELECT person_id FROM api_tokens WHERE token_id = $2::text`,
     [principal.session?.id ?? "", tokenId ?? ""],
   );
   return {
-    name: nameOf(principal),
+    name: auditName(principal),
     personId: person?.person_id ?? null,
     tokenId,
     sees: principal.scopes.has("people") ? principal.projects : null,
@@ -102,8 +102,9 @@ export async function makerOf(sql: Sql, principal: Principal): Promise<TokenMake
 }
 
 /**
- * The rows that a maker may see, as a condition on `t` with the parameters $1 to $7. Tokens that nobody listed
- * made are known by a name alone, which others may have too: they are for those who may do as much.
+ * A condition on `t`: the rows that a maker may see, with the parameters $1 to $7. Tokens made by neither a person
+ * nor an API token have only their maker's name, which is not unique: they are visible to makers who may do as
+ * much.
  */
 const VISIBLE = `($1::bool AND ($2::text IS NULL OR t.projects <@ $2::text::text[])
   OR t.person_id = $3::text AND $4::text IS NULL
@@ -119,14 +120,14 @@ function visibleTo({ sees, personId, tokenId, name, scopes, projects }: TokenMak
   return [...asked, arrayLiteral(scopes), listOf(projects)];
 }
 
-/** The tokens that a maker may see, newest first. `epoch`: the one that holds now. */
+/** Returns the tokens that a maker may see, newest first. `epoch`: the latest. */
 export async function listApiTokens(
   sql: Sql,
   maker: TokenMaker,
   { nowMs, epoch }: { readonly nowMs: number; readonly epoch: number },
 ): Promise<ApiToken[]> {
   const rows = await sql.query<TokenRow>(
-    `SELECT t.token_id, t.name, t.made_by, t.epoch, t.created_at, ${GROUNDS}
+    `SELECT t.token_id, t.name, t.made_by, t.epoch, t.created_at, ${LIVE_COLUMNS}
     FROM api_tokens t LEFT JOIN people p USING (person_id)
     WHERE ${VISIBLE} ORDER BY t.created_at DESC, t.token_id`,
     visibleTo(maker),
@@ -144,8 +145,7 @@ export async function listApiTokens(
   }));
 }
 
-/** What a new token is to be. */
-export interface NewApiToken {
+interface NewApiToken {
   readonly name: string;
   readonly scopes: readonly string[];
   /** Public ids, or `["*"]`. */
@@ -155,7 +155,7 @@ export interface NewApiToken {
   readonly epoch: number;
 }
 
-/** Keeps a new token. Returns its id. Throws `conflict` where there are too many. */
+/** Stores a new token. Returns its id. Throws `conflict` if there are too many. */
 export async function insertApiToken(
   sql: Sql,
   maker: TokenMaker,
@@ -215,20 +215,20 @@ export async function revokeApiToken(sql: Sql, maker: TokenMaker, id: string): P
   throw new Problem("not_found", "There is no API token with this id, or it is not yours.");
 }
 
-/** What the tokens with these ids hold on. */
-export async function groundsOf(
+/** Finds the tokens with these ids. */
+export async function findLiveApiTokens(
   sql: Sql,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, Grounds>> {
-  const rows = await sql.query<Grounds & { token_id: string }>(
-    `SELECT t.token_id, ${GROUNDS} FROM api_tokens t LEFT JOIN people p USING (person_id)
+): Promise<ReadonlyMap<string, LiveApiToken>> {
+  const rows = await sql.query<LiveApiToken & { token_id: string }>(
+    `SELECT t.token_id, ${LIVE_COLUMNS} FROM api_tokens t LEFT JOIN people p USING (person_id)
     WHERE t.token_id = ANY ($1::text::text[])`,
     [arrayLiteral(ids)],
   );
   return new Map(rows.map((row) => [row.token_id, row]));
 }
 
-/** Writes down that a token is used. */
+/** Stores that a token was used. */
 export async function noteApiTokenUse(sql: Sql, id: string, nowMs: number): Promise<void> {
   await sql.query(
     `UPDATE api_tokens SET last_used_at = greatest(last_used_at, $2::text::timestamptz)

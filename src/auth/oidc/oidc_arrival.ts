@@ -4,20 +4,20 @@ import { requireLink } from "../people/links.ts";
 import { lockWithOwners, ownerExists, requirePerson } from "../people/people.ts";
 import type { Arrival } from "./oidc_person.ts";
 
-/** The secrets of our own links by which somebody came to the provider. */
-export interface CameBy {
+/** The secret of the link, if any, that led somebody to the provider's sign-in. */
+interface CameBy {
   readonly setup?: string | undefined;
   readonly invitation?: string | undefined;
 }
 
-/** The set-up link or the invitation holds no more. */
-export class OidcLinkOver extends Error {
-  override readonly name = "OidcLinkOver";
+/** The set-up link or the invitation is no longer valid. */
+export class OidcLinkEnded extends Error {
+  override readonly name = "OidcLinkEnded";
 }
 
 /**
- * By which of our links somebody came to the provider; it is kept from others until the transaction
- * ends. Throws OidcLinkOver where it holds no more.
+ * Reads the link that led somebody to the provider's sign-in, and locks it until the transaction ends. Throws
+ * OidcLinkEnded.
  */
 export async function arrivalOf(
   sql: Sql,
@@ -28,17 +28,17 @@ export async function arrivalOf(
   if (secret === undefined) return { secret: null, makesOwner: false, invited: null, nowMs };
   const isOwner = setup !== undefined;
   try {
-    // One at a time: of two set-up links that are used at once, one makes the owner.
+    // One at a time, so that two set-up links used at once make only one owner.
     if (isOwner) await sql.query("LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE");
     const link = { secret, isOwner, nowMs };
     const { kind, personId } = await requireLink(sql, link);
     if (personId !== null) await lockWithOwners(sql, personId);
     await requireLink(sql, { ...link, lock: true });
-    if (kind === "reset" || isOwner && await ownerExists(sql)) throw new OidcLinkOver();
+    if (kind === "reset" || isOwner && await ownerExists(sql)) throw new OidcLinkEnded();
     const invited = personId === null ? null : await requirePerson(sql, personId);
     return { secret, makesOwner: isOwner, invited, nowMs };
   } catch (cause) {
     if (!(cause instanceof Problem)) throw cause;
-    throw new OidcLinkOver("The link holds no more", { cause });
+    throw new OidcLinkEnded("The link is no longer valid", { cause });
   }
 }

@@ -10,7 +10,7 @@ import { assertSignsIn, enteringAs, type PeopleServices } from "../people/sign_i
 import { briefCookie, briefCookieValue, signIn } from "../people/signed_in.ts";
 import type { Sealer } from "../sealed_value.ts";
 import { OIDC_FLOW_S_MAX } from "./oidc_limits.ts";
-import { arrivalOf, OidcLinkOver } from "./oidc_arrival.ts";
+import { arrivalOf, OidcLinkEnded } from "./oidc_arrival.ts";
 import { personAtProvider, type RefusalReason, SignInRefused } from "./oidc_person.ts";
 import {
   assertAnswers,
@@ -28,8 +28,8 @@ export interface OidcServices extends PeopleServices {
   readonly oidc: { readonly settings: OidcSettings; readonly provider: OidcProvider } | null;
 }
 
-/** What the dashboard says after the provider, where nobody came in. */
-export type OidcOutcome =
+/** Why a sign-in at the provider failed; the dashboard has a sentence for each. */
+type OidcOutcome =
   | RefusalReason
   | "unavailable"
   | "refused"
@@ -56,16 +56,15 @@ function requireOidc({ oidc }: OidcServices): NonNullable<OidcServices["oidc"]> 
   throw new Problem("conflict", "No identity provider is configured here (OIDC_ISSUER).");
 }
 
-/** A path of ours with its query, whatever the address asks for: nobody is led elsewhere. */
+/** Returns the asked path with its query if it is one of this server, else `/`: no link may lead elsewhere. */
 function returnPath(asked: string | null, own: string): string {
   if (asked === null || asked.length > RETURN_LENGTH_MAX || !/^\/(?![/\\])/.test(asked)) return "/";
   const base = new URL(own);
+  const basePath = base.pathname.replace(/\/$/, "");
   const target = URL.parse(own + asked);
-  const stays = target !== null && target.origin === base.origin &&
-    target.pathname.startsWith(`${base.pathname.replace(/\/$/, "")}/`);
-  return stays
-    ? target.pathname.slice(base.pathname.replace(/\/$/, "").length) + target.search
-    : "/";
+  const isOwn = target !== null && target.origin === base.origin &&
+    target.pathname.startsWith(`${basePath}/`);
+  return isOwn ? target.pathname.slice(basePath.length) + target.search : "/";
 }
 
 function redirect(to: string, cookies: readonly string[]): Response {
@@ -74,8 +73,8 @@ function redirect(to: string, cookies: readonly string[]): Response {
   return new Response(null, { status: 303, headers });
 }
 
-/** Back to the dashboard, which says in a sentence what became of it; nothing of it is logged. */
-function toldInDashboard(own: string, returnTo: string, outcome: OidcOutcome, cookies: string[]) {
+/** Redirects to the dashboard, which shows the outcome. Servers do not see the fragment, so it is not logged. */
+function backToDashboard(own: string, returnTo: string, outcome: OidcOutcome, cookies: string[]) {
   return redirect(`${own}${returnTo}#provider=${outcome}`, cookies);
 }
 
@@ -108,24 +107,24 @@ export async function getOidcStart(
     return redirect(url, [briefCookie(exchange, services.facts, cookie)]);
   } catch (error) {
     if (!(error instanceof OidcUnavailable)) throw error;
-    tellOperator(services, error);
-    return toldInDashboard(own, returnTo, "unavailable", []);
+    logFailure(services, error);
+    return backToDashboard(own, returnTo, "unavailable", []);
   }
 }
 
-/** The cause names the provider's answer, which holds no secret of ours. */
-function tellOperator({ log }: OidcServices, error: Error): void {
+/** Logs why the provider could not be used. The cause describes its answer, which contains no secret of ours. */
+function logFailure({ log }: OidcServices, error: Error): void {
   const cause = error.cause instanceof Error ? error.cause.message : "";
   log.warn("identity provider", { reason: error.message, cause });
 }
 
 /**
- * What the provider says of who comes back. It is asked once for each sign-in that was begun, and for one
- * network no more often than sign-ins may fail: whoever makes up a code has it asked too.
+ * Asks the provider who signed in, once for each sign-in that was begun. Made-up codes cause requests too, so
+ * their number is limited as that of failed sign-ins is, by network.
  *
  * Throws OidcRefused, OidcUnavailable, `too_many_attempts`.
  */
-async function confirmed(
+async function confirmSignIn(
   { sql, now, clientAddress }: OidcServices,
   { request, peer, url }: ApiExchange,
   { provider, own, flow }: {
@@ -152,7 +151,7 @@ async function confirmed(
   });
 }
 
-/** `GET /v1/auth/oidc/callback`: where the provider sends the browser. */
+/** `GET /v1/auth/oidc/callback`: the provider sends the browser here after the sign-in. */
 export async function getOidcCallback(
   services: OidcServices,
   exchange: ApiExchange,
@@ -162,9 +161,9 @@ export async function getOidcCallback(
   const text = briefCookieValue(exchange, services.facts, COOKIE);
   const flow = text === null ? null : await services.sealer.open(PURPOSE, text, Flow);
   const gone = briefCookie(exchange, services.facts, { name: COOKIE, value: "", seconds: 0 });
-  if (flow === null) return toldInDashboard(own, "/", "expired", [gone]);
+  if (flow === null) return backToDashboard(own, "/", "expired", [gone]);
   try {
-    const claims = await confirmed(services, exchange, { provider, own, flow });
+    const claims = await confirmSignIn(services, exchange, { provider, own, flow });
     const cookie = await services.sql.transaction(async (sql) => {
       const arrival = await arrivalOf(sql, flow, services.now());
       const { person, isNew, hasOtherRole } = await personAtProvider(
@@ -187,23 +186,23 @@ export async function getOidcCallback(
           subject: `${person.email}: ${person.role}`,
         });
       }
-      return (await signIn({ ...services, sql }, exchange, person.id)).cookie;
+      return await signIn({ ...services, sql }, exchange, person.id);
     });
     return redirect(own + flow.returnTo, [gone, cookie]);
   } catch (error) {
-    // An answer to a sign-in that another tab replaced leaves the cookie of the other tab's.
+    // If another tab has begun a sign-in meanwhile, its cookie is kept.
     const spent = exchange.url.searchParams.get("state") === flow.state ? [gone] : [];
-    return toldInDashboard(own, flow.returnTo, outcomeOf(services, error), spent);
+    return backToDashboard(own, flow.returnTo, outcomeOf(services, error), spent);
   }
 }
 
-/** Throws what is none of the provider's or the person's doing. */
+/** Converts an error to an outcome. Rethrows errors that neither the provider nor the person caused. */
 function outcomeOf(services: OidcServices, error: unknown): OidcOutcome {
   if (error instanceof SignInRefused) return error.reason;
-  if (error instanceof OidcLinkOver) return "link_over";
+  if (error instanceof OidcLinkEnded) return "link_over";
   if (error instanceof OidcRefused) return "refused";
   if (error instanceof Problem && error.code === "too_many_attempts") return "too_many";
   if (!(error instanceof OidcUnavailable)) throw error;
-  tellOperator(services, error);
+  logFailure(services, error);
   return "unavailable";
 }

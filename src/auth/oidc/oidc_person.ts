@@ -14,19 +14,19 @@ import {
 import { expireLinksOf, useLink } from "../people/links.ts";
 import type { OidcClaims, OidcSettings } from "./oidc_provider.ts";
 
-/** Providers whose roles serve several programs may call ours so. */
+/** At providers whose roles serve several programs, ours may have this prefix. */
 const PREFIX = "footfall-";
 
-/** The highest of our roles that the claim names. Null: it names none. */
-export function claimedRole(roles: readonly string[] | null): Role | null {
+/** Returns the highest role that the claim names. Null: it names none. */
+function claimedRole(roles: readonly string[] | null): Role | null {
   const named = new Set(roles?.map((role) => role.toLowerCase().replace(PREFIX, "")));
   return ROLES.find((role) => named.has(role)) ?? null;
 }
 
-/** Why the provider's word opens nothing here; the dashboard has a sentence for each. */
+/** Why somebody whom the provider has authenticated may not sign in here. */
 export type RefusalReason = "no_email" | "unverified" | "uninvited" | "address_taken";
 
-/** The provider says who it is, and that is nobody who may come in. */
+/** The provider has authenticated somebody who may not sign in here. */
 export class SignInRefused extends Error {
   override readonly name = "SignInRefused";
   constructor(readonly reason: RefusalReason) {
@@ -44,8 +44,13 @@ async function linkedPerson(sql: Sql, claims: OidcClaims, now: string): Promise<
   return row === undefined ? null : personOfRow(row);
 }
 
-/** Who they are from now on, whatever becomes of their address at the provider. */
-async function link(sql: Sql, claims: OidcClaims, personId: string, now: string): Promise<void> {
+/** Links the provider's account to a person: from now on their e-mail address at the provider does not matter. */
+async function linkIdentity(
+  sql: Sql,
+  claims: OidcClaims,
+  personId: string,
+  now: string,
+): Promise<void> {
   await sql.query(
     `INSERT INTO oidc_identities (issuer, subject, person_id, created_at, last_used_at)
     VALUES ($1::text, $2::text, $3::text, $4::text::timestamptz, $4::text::timestamptz)`,
@@ -57,8 +62,12 @@ async function link(sql: Sql, claims: OidcClaims, personId: string, now: string)
   );
 }
 
-/** Whether somebody signs in as that person by another account of the provider. */
-async function isTaken(sql: Sql, { issuer }: OidcClaims, personId: string): Promise<boolean> {
+/** Whether the person is linked to an account of the provider. */
+async function hasOtherIdentity(
+  sql: Sql,
+  { issuer }: OidcClaims,
+  personId: string,
+): Promise<boolean> {
   const rows = await sql.query(
     "SELECT 1 FROM oidc_identities WHERE issuer = $1::text AND person_id = $2::text LIMIT 1",
     [issuer, personId],
@@ -70,8 +79,8 @@ function isOfDomain(email: string, domains: readonly string[]): boolean {
   return domains.includes(email.slice(email.lastIndexOf("@") + 1));
 }
 
-/** Whoever signs in for the first time: somebody who has that address here, or a new person. */
-async function arrivedPerson(
+/** Returns the person of an account's first sign-in: the one with its e-mail address, or a new one. */
+async function personOfFirstSignIn(
   sql: Sql,
   { allowedDomains }: OidcSettings,
   claims: OidcClaims,
@@ -86,12 +95,12 @@ async function arrivedPerson(
   if (known === null && !makesOwner && !isAllowed && claimed === null) {
     throw new SignInRefused("uninvited");
   }
-  // The role claim and the set-up link stand for themselves: administrators gave them.
+  // With a role claim or a set-up link, a new person needs no verified address: administrators gave these.
   const needsAddress = known !== null || claimed === null && !makesOwner;
   if (needsAddress && !claims.isEmailVerified) throw new SignInRefused("unverified");
   if (known !== null) {
-    // By a role claim people come in whose address nobody verified: who proves it later is somebody else.
-    if (!makesOwner && await isTaken(sql, claims, known.id)) {
+    // A linked account may have come in by its role claim, without a verified address: this is somebody else.
+    if (!makesOwner && await hasOtherIdentity(sql, claims, known.id)) {
       throw new SignInRefused("address_taken");
     }
     return makesOwner ? await changePerson(sql, known.id, { role: "owner" }) : known;
@@ -107,7 +116,7 @@ async function arrivedPerson(
   });
 }
 
-/** The role that the claim names holds from each sign-in on; the last owner stays one. */
+/** Sets the role that the claim names, at each sign-in; the last owner stays an owner. */
 async function withClaimedRole(sql: Sql, person: Person, claims: OidcClaims): Promise<Person> {
   const role = claimedRole(claims.roles);
   if (role === null || role === person.role) return person;
@@ -119,31 +128,29 @@ async function withClaimedRole(sql: Sql, person: Person, claims: OidcClaims): Pr
   }
 }
 
-/** By which of our own links somebody came to the provider, if by one. */
+/** The link, if any, that led somebody to the provider's sign-in. */
 export interface Arrival {
-  /** The link's. Null: they came by none. */
+  /** The link's secret. Null: there was none. */
   readonly secret: string | null;
-  /** The set-up link was followed: whoever comes is the owner. */
+  /** Whether it was a set-up link, which makes an owner. */
   readonly makesOwner: boolean;
-  /** An invitation was followed: whoever comes is its person, unless they are somebody else here already. */
+  /** The person whom the link invited; null: it was no invitation. */
   readonly invited: Person | null;
   readonly nowMs: number;
 }
 
-/** Who came from the provider. */
-export interface AtProvider {
+interface AtProvider {
   readonly person: Person;
+  /** Whether it is the account's first sign-in. */
   readonly isNew: boolean;
+  /** Whether the role claim has changed the person's role. */
   readonly hasOtherRole: boolean;
 }
 
 /**
- * Who signed in at the provider: whoever signed in as that before; else whom the invitation is for;
- * else whoever has the verified e-mail address, unless they sign in by another account of the provider;
- * else a new person, where the address's domain or the role claim allows it.
- * @returns the person, whether they came by the provider for the first time, and whether its role
- * claim has just changed what they may do
- * Throws SignInRefused.
+ * Returns the person of an account at the provider: the one that it is linked to; else the invited one; else the
+ * one with its verified e-mail address, unless they are linked to another account; else a new one, if the
+ * address's domain, the role claim or the set-up link allows it. Throws SignInRefused.
  */
 export async function personAtProvider(
   sql: Sql,
@@ -154,16 +161,16 @@ export async function personAtProvider(
   const now = new Date(nowMs).toISOString();
   const linked = await linkedPerson(sql, claims, now);
   const arrived = linked === null
-    ? invited ?? await arrivedPerson(sql, settings, claims, makesOwner, nowMs)
+    ? invited ?? await personOfFirstSignIn(sql, settings, claims, makesOwner, nowMs)
     : makesOwner
     ? await changePerson(sql, linked.id, { role: "owner" })
     : linked;
-  if (linked === null) await link(sql, claims, arrived.id, now);
-  // An invitation of somebody else stays theirs.
+  if (linked === null) await linkIdentity(sql, claims, arrived.id, now);
+  // An invitation of another person is left unused.
   if (secret !== null && (makesOwner || invited?.id === arrived.id)) {
     await useLink(sql, secret, nowMs);
   }
-  // Who has joined needs no invitation, and nobody else may use theirs.
+  // Somebody who has now joined needs no invitation, and nobody else may use it.
   if (arrived.joinedAt === null) await expireLinksOf(sql, arrived.id, nowMs);
   const person = await withClaimedRole(sql, arrived, claims);
   return { person, isNew: linked === null, hasOtherRole: person.role !== arrived.role };

@@ -7,65 +7,61 @@ import {
   OIDC_SUBJECT_CHARACTERS_MAX,
 } from "./oidc_limits.ts";
 
-/** What the operator says of the identity provider. */
+/** The configuration of the identity provider. */
 export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;
-  /** Null: a public client, which PKCE alone protects. */
+  /** Null: a public client, protected only by PKCE. */
   readonly clientSecret: string | null;
   readonly scopes: string;
   /** The claim whose values name roles; null: roles are given in Footfall. */
   readonly roleClaim: string | null;
-  /** Whose verified addresses make a person at the first sign-in. */
+  /** The domains whose verified addresses make a person at the first sign-in. */
   readonly allowedDomains: readonly string[];
-  /** What the button says. */
+  /** The provider's name on the button. */
   readonly name: string;
 }
 
-/** What ties the browser that comes back to the one that left. */
+/** Values that tie the provider's answer to the browser that began the sign-in. */
 export interface OidcChecks {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
 }
 
-/** What the provider says of who signed in. */
+/** What the provider says of the account that signed in. */
 export interface OidcClaims {
   readonly issuer: string;
   readonly subject: string;
   readonly email: string | null;
-  /** Only where the provider says so: addresses that nobody checked open nothing. */
+  /** Whether the provider says so. Nobody signs in by an unverified address. */
   readonly isEmailVerified: boolean;
   readonly name: string | null;
-  /** The values of the role claim; null where no claim is configured. */
+  /** The values of the role claim; null: no claim is configured. */
   readonly roles: readonly string[] | null;
 }
 
-/** The provider is down, or its answer is none. */
+/** The provider cannot be reached, or its answer is unusable. */
 export class OidcUnavailable extends Error {
   override readonly name = "OidcUnavailable";
 }
 
-/** The provider, or the browser that came back from it, said no. */
+/** The provider refused the sign-in, or the browser came back with the wrong values. */
 export class OidcRefused extends Error {
   override readonly name = "OidcRefused";
 }
 
 export interface OidcProvider {
-  /** Fresh values for one sign-in, and where the browser goes with them. Throws OidcUnavailable. */
+  /** Returns new values for one sign-in, and the provider's URL with them. Throws OidcUnavailable. */
   begin(redirectUri: string): Promise<{ url: string; checks: OidcChecks }>;
   /**
-   * Redeems the code in the address that the browser came back to: state, nonce, PKCE, signature,
-   * issuer, audience and time are checked. Asks the provider: see `assertAnswers` for what need not be
-   * asked. Throws OidcUnavailable and OidcRefused.
+   * Redeems the code in the callback's URL at the provider, and checks state, nonce, PKCE, signature, issuer,
+   * audience and time. Call `assertAnswers` first. Throws OidcUnavailable, OidcRefused.
    */
   finish(callback: URL, checks: OidcChecks): Promise<OidcClaims>;
 }
 
-/**
- * Looks at the address that a browser came back to before anything is sent: it must bring a code, for this
- * very sign-in. Throws OidcRefused.
- */
+/** Checks, without asking the provider, that a callback's URL has a code for this sign-in. Throws OidcRefused. */
 export function assertAnswers({ searchParams }: URL, { state }: Pick<OidcChecks, "state">): void {
   if (searchParams.get("state") !== state) {
     throw new OidcRefused("The answer is to another sign-in");
@@ -84,12 +80,12 @@ interface Discovered {
 }
 
 /**
- * OpenID Connect, code flow with PKCE (RFC 7636), by `openid-client`, which is loaded with the first
- * sign-in. Signatures are checked against the keys that the provider publishes at that moment.
+ * OpenID Connect, code flow with PKCE (RFC 7636), with `openid-client`, which is loaded at the first sign-in.
+ * Signatures are checked against the keys that the provider publishes at that moment.
  */
 export function createOidcProvider(settings: OidcSettings, now: () => number): OidcProvider {
   let found: Discovered | null = null;
-  /** A discovery that has begun and not ended: whoever needs one meanwhile waits for it too. */
+  /** The discovery that is under way; null: none is. */
   let underWay: Promise<Discovered> | null = null;
 
   async function discover(): Promise<Discovered> {
@@ -110,13 +106,13 @@ export function createOidcProvider(settings: OidcSettings, now: () => number): O
       found = { at: now(), client, config };
       return found;
     } catch (cause) {
-      throw new OidcUnavailable("The provider cannot be asked about itself", { cause });
+      throw new OidcUnavailable("The provider's metadata cannot be fetched", { cause });
     }
   }
 
-  /** @param believedMs how old what is known may be */
-  async function discovered(believedMs: number): Promise<Discovered> {
-    if (found !== null && now() - found.at < believedMs) return found;
+  /** Returns the provider's metadata, no older than `ageMsMax`. */
+  async function discovered(ageMsMax: number): Promise<Discovered> {
+    if (found !== null && now() - found.at < ageMsMax) return found;
     underWay ??= discover().finally(() => underWay = null);
     return await underWay;
   }
@@ -140,10 +136,10 @@ export function createOidcProvider(settings: OidcSettings, now: () => number): O
       return { url: url.href, checks };
     },
     async finish(callback, checks) {
-      // Anew, and its keys with it: those that it changed a moment ago are not known yet.
+      // Fetched anew with the keys, which may have changed a moment ago.
       const { client, config } = await discovered(0);
       try {
-        return await redeemed(client, config, settings, callback, checks);
+        return await redeemCode(client, config, settings, callback, checks);
       } catch (cause) {
         throw failureOf(client, cause);
       }
@@ -151,8 +147,8 @@ export function createOidcProvider(settings: OidcSettings, now: () => number): O
   };
 }
 
-/** What the provider gives for the code. Throws what the library throws. */
-async function redeemed(
+/** Exchanges the code for the claims. Throws what the library throws. */
+async function redeemCode(
   client: Client,
   config: Configuration,
   settings: OidcSettings,
@@ -174,17 +170,17 @@ async function redeemed(
   return claimsOf(settings, idToken, more);
 }
 
-/** Whether the provider said no, or nothing that can be used. */
+/** Tells a refusal by the provider from an unusable answer. */
 function failureOf(client: Client, cause: unknown): Error {
   const isRefusal = cause instanceof client.AuthorizationResponseError ||
     cause instanceof client.ResponseBodyError ||
     cause instanceof client.ClientError && REFUSED_CODES.has(cause.code ?? "");
   return isRefusal
     ? new OidcRefused("The provider did not confirm the sign-in", { cause })
-    : new OidcUnavailable("The provider's answer is none", { cause });
+    : new OidcUnavailable("The provider's answer is unusable", { cause });
 }
 
-/** Codes of oauth4webapi for answers that are well-formed and wrong: forged, replayed or too old. */
+/** Codes of oauth4webapi for answers that are well-formed but wrong: forged, replayed or too old. */
 const REFUSED_CODES: ReadonlySet<string> = new Set([
   "OAUTH_INVALID_RESPONSE",
   "OAUTH_JWT_CLAIM_COMPARISON_FAILED",
@@ -192,7 +188,7 @@ const REFUSED_CODES: ReadonlySet<string> = new Set([
   "OAUTH_KEY_SELECTION_FAILED",
 ]);
 
-/** The claims of both, as far as they have the documented types. */
+/** Returns the claims of the ID token, then of the user info, if they have the documented types. */
 function claimsOf(
   { roleClaim }: OidcSettings,
   idToken: IDToken,
@@ -216,7 +212,10 @@ function claimsOf(
   };
 }
 
-/** A role claim is text, separated by spaces, or a list of texts; a path such as `realm_access.roles` leads to it. */
+/**
+ * Returns the values of the role claim: space-separated text, or an array of texts.
+ * @param path the claim's name, or a path to it such as `realm_access.roles`
+ */
 function rolesIn(claims: Record<string, unknown>, path: string): string[] {
   let value: unknown = claims[path];
   if (value === undefined) {

@@ -7,31 +7,30 @@ import type {
 } from "@simplewebauthn/server";
 import { PASSKEY_CEREMONY_S_MAX } from "./passkey_limits.ts";
 
-/** Where passkeys hold: the page's origin and its host (WebAuthn: the relying party's id). */
+/** The site that passkeys are for: the page's origin and its host (WebAuthn: the relying party's id). */
 export interface RelyingParty {
   readonly origin: string;
   readonly host: string;
 }
 
-/** A passkey as it is kept. */
 export interface StoredPasskey {
-  /** Base64url, as devices name it. */
+  /** The device's name for it, in base64url. */
   readonly credentialId: string;
   readonly publicKey: Uint8Array<ArrayBuffer>;
-  /** How often the device says that it was used; 0 where it does not count. */
+  /** How often it was used, by the device's own count; 0: the device does not count. */
   readonly counter: number;
   readonly transports: readonly string[];
 }
 
 const NAME = "Footfall";
 const TIMEOUT_MS = PASSKEY_CEREMONY_S_MAX * 1_000;
-/** By what a browser reaches a device, in WebAuthn's words. */
+/** How a browser reaches a device, in WebAuthn's terms. */
 const TRANSPORTS = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
 
-/** WebAuthn itself, by a library that the first passkey loads. */
+/** The WebAuthn library, which is loaded on first use. */
 const library = () => import("@simplewebauthn/server");
 
-/** What the browser asks the device for to make a passkey, the challenge within. */
+/** Returns the options, with a challenge, for which a device makes a passkey. */
 export async function registrationOptions(
   party: RelyingParty,
   person: { readonly id: string; readonly email: string; readonly name: string },
@@ -50,19 +49,19 @@ export async function registrationOptions(
       id: credentialId,
       transports: [...transports],
     })),
-    // It opens the account without a password: the device finds it by itself, and checks its owner.
+    // It replaces the password: the device must find it without an id, and verify its owner.
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
   });
 }
 
-/** The passkey that the device made for this challenge; null where the answer does not hold. */
-export async function registered(
+/** Verifies the passkey that a device made for this challenge; null: the answer is not valid. */
+export async function verifyRegistration(
   party: RelyingParty,
   challenge: string,
   response: RegistrationResponseJSON,
 ): Promise<StoredPasskey | null> {
   const { verifyRegistrationResponse } = await library();
-  const { verified, registrationInfo } = await holding(() =>
+  const { verified, registrationInfo } = await nullIfInvalid(() =>
     verifyRegistrationResponse({
       response,
       expectedChallenge: challenge,
@@ -73,7 +72,7 @@ export async function registered(
   ) ?? {};
   if (verified !== true || registrationInfo === undefined) return null;
   const { id, publicKey, counter, transports } = registrationInfo.credential;
-  // As the client said them, which no signature covers: anything may stand there.
+  // The client's own claim, which no signature covers, so it may be anything.
   const named: readonly unknown[] = Array.isArray(transports) ? transports : [];
   return {
     credentialId: id,
@@ -83,7 +82,7 @@ export async function registered(
   };
 }
 
-/** What the browser asks any device for to sign in: whose it is, the device says. */
+/** Returns the options, with a challenge, for signing in with any passkey; the device names the passkey. */
 export async function signInOptions(
   party: RelyingParty,
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
@@ -95,8 +94,8 @@ export async function signInOptions(
   });
 }
 
-/** The passkey's new counter; null where the answer does not hold, or was given before. */
-export async function signedIn(
+/** Verifies a device's answer to this challenge. Returns the passkey's new counter; null: it is not valid. */
+export async function verifySignIn(
   party: RelyingParty,
   challenge: string,
   response: AuthenticationResponseJSON,
@@ -109,7 +108,7 @@ export async function signedIn(
     counter,
     transports: [...transports],
   };
-  const done = await holding(() =>
+  const done = await nullIfInvalid(() =>
     verifyAuthenticationResponse({
       response,
       expectedChallenge: challenge,
@@ -122,8 +121,8 @@ export async function signedIn(
   return done?.verified === true ? done.authenticationInfo.newCounter : null;
 }
 
-/** The library throws plain errors for answers that are forged, for elsewhere, or no answers at all. */
-async function holding<T>(verify: () => Promise<T>): Promise<T | null> {
+/** Returns null instead of the library's errors, which mean that the answer is forged, foreign or malformed. */
+async function nullIfInvalid<T>(verify: () => Promise<T>): Promise<T | null> {
   try {
     return await verify();
   } catch {

@@ -18,11 +18,11 @@ import { assertOwnerSignsIn, lockWithOwners, personReply } from "../people/peopl
 import type { Sealer } from "../sealed_value.ts";
 import { nameText } from "../../text_schemas.ts";
 import {
-  registered,
   registrationOptions,
   type RelyingParty,
-  signedIn,
   signInOptions,
+  verifyRegistration,
+  verifySignIn,
 } from "./passkey_ceremony.ts";
 import { PASSKEY_ANSWER_BYTES_MAX, PASSKEY_CEREMONY_S_MAX } from "./passkey_limits.ts";
 import {
@@ -67,11 +67,11 @@ export const PasskeyShown = z.object({
 
 /** Reply of `GET /v1/auth/passkeys`. */
 export const PasskeysReply = z.object({ passkeys: z.array(PasskeyShown) });
-/** Reply of the requests for options: what the browser hands to the device. */
+/** Reply with the options that the browser passes to the device. */
 export const PasskeyOptions = z.looseObject({ challenge: z.string() })
   .meta({ id: "PasskeyOptions" });
 
-/** Whether browsers take passkeys at this address: https or localhost, and no bare IP address. */
+/** Whether browsers accept passkeys at this address: https or localhost, and not an IP address. */
 export function takesPasskeys({ url, isHttps }: OwnAddress): boolean {
   const { hostname } = new URL(url);
   if (/^[\d.]+$|^\[/.test(hostname)) return false;
@@ -83,7 +83,7 @@ function partyOf({ facts }: PasskeyServices, { request, peer }: ApiExchange): Re
   return { origin, host: hostname };
 }
 
-/** The reply with options, and the cookie that knows their challenge. */
+/** Replies with options, and a cookie with their sealed challenge. */
 async function optionsReply(
   services: PasskeyServices,
   exchange: ApiExchange,
@@ -101,7 +101,7 @@ async function optionsReply(
   return json(options, 200, { "Set-Cookie": cookie });
 }
 
-/** What the cookie says was asked; throws `passkey_refused` where it says nothing, or too late. */
+/** Reads the challenge from the cookie. Throws `passkey_refused` if there is none, or it has expired. */
 async function openChallenge(services: PasskeyServices, exchange: ApiExchange, purpose: string) {
   const text = briefCookieValue(exchange, services.facts, COOKIE);
   const found = text === null ? null : await services.sealer.open(purpose, text, Sealed);
@@ -113,8 +113,8 @@ function refused(detail: string): Problem {
   return new Problem("passkey_refused", detail);
 }
 
-const NOT_KEPT = "The passkey was not accepted, and is not kept. Try again.";
-const NOT_HELD = "The passkey was not accepted. Try again, or sign in otherwise.";
+const NOT_ADDED = "The passkey was not accepted, and is not kept. Try again.";
+const NOT_ACCEPTED = "The passkey was not accepted. Try again, or sign in otherwise.";
 
 /** `GET /v1/auth/passkeys` */
 export async function getPasskeys(
@@ -124,7 +124,7 @@ export async function getPasskeys(
   return json({ passkeys: await listPasskeys(sql, requireSignedIn(who).person.id) });
 }
 
-/** `POST /v1/auth/passkeys/options`: what the device is asked for to make one. */
+/** `POST /v1/auth/passkeys/options`: the options for which a device makes a passkey. */
 export async function postPasskeyOptions(
   services: PasskeyServices,
   exchange: ApiExchange,
@@ -144,16 +144,16 @@ export async function postPasskey(
   const { name, response } = await readJson(exchange.request, PasskeyCreation);
   const { challenge, personId } = await openChallenge(services, exchange, REGISTRATION);
   if (personId !== person.id) throw refused("This was begun by somebody else. Try again.");
-  const passkey = await registered(
+  const passkey = await verifyRegistration(
     partyOf(services, exchange),
     challenge,
     response as unknown as RegistrationResponseJSON,
   );
-  if (passkey === null) throw refused(NOT_KEPT);
+  if (passkey === null) throw refused(NOT_ADDED);
   const nowMs = services.now();
   const added = await services.sql.transaction(async (sql) => {
     if (!await takeChallenge(sql, challenge, { validS: PASSKEY_CEREMONY_S_MAX, nowMs })) {
-      throw refused(NOT_KEPT);
+      throw refused(NOT_ADDED);
     }
     const added = await addPasskey(sql, { personId: person.id, name, passkey, nowMs });
     await recordAudit(sql, {
@@ -166,7 +166,7 @@ export async function postPasskey(
   return json(added, 201);
 }
 
-/** `DELETE /v1/auth/passkeys/{id}`: 204. Throws `last_owner` where nobody could sign in as one any more. */
+/** `DELETE /v1/auth/passkeys/{id}`: 204. Throws `last_owner` if no owner could sign in any more. */
 export async function deletePasskey(
   services: PasskeyServices,
   exchange: ApiExchange,
@@ -187,7 +187,7 @@ export async function deletePasskey(
   return new Response(null, { status: 204 });
 }
 
-/** `POST /v1/auth/passkeys/sign-in/options`: what any device is asked for to sign in. */
+/** `POST /v1/auth/passkeys/sign-in/options`: the options for signing in with any passkey. */
 export async function postPasskeySignInOptions(
   services: PasskeyServices,
   exchange: ApiExchange,
@@ -212,21 +212,21 @@ export async function postPasskeySignIn(
   );
   const { challenge } = await openChallenge(services, exchange, SIGN_IN);
   const found = await findPasskey(services.sql, response.id);
-  const counter = found === null ? null : await signedIn(
+  const counter = found === null ? null : await verifySignIn(
     partyOf(services, exchange),
     challenge,
     response as unknown as AuthenticationResponseJSON,
     found.passkey,
   );
-  if (found === null || counter === null) throw refused(NOT_HELD);
+  if (found === null || counter === null) throw refused(NOT_ACCEPTED);
   const nowMs = services.now();
   const cookie = await services.sql.transaction(async (sql) => {
     const isFresh = await takeChallenge(sql, challenge, { validS: PASSKEY_CEREMONY_S_MAX, nowMs });
-    if (!isFresh) throw refused(NOT_HELD);
-    // The person before their passkey, as who removes one takes them, so that neither waits for the other.
-    const { cookie } = await signIn({ ...services, sql }, exchange, found.person.id);
+    if (!isFresh) throw refused(NOT_ACCEPTED);
+    // Locks the person before the passkey, as its removal does, so that the two cannot deadlock.
+    const cookie = await signIn({ ...services, sql }, exchange, found.person.id);
     if (!await notePasskeyUse(sql, found.passkey.credentialId, { counter, nowMs })) {
-      throw refused(NOT_HELD);
+      throw refused(NOT_ACCEPTED);
     }
     return cookie;
   });

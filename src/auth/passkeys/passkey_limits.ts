@@ -1,9 +1,9 @@
-/** From the question to the answer of the device. */
+/** How long a device may take to answer. */
 export const PASSKEY_CEREMONY_S_MAX = 300;
 /** Passkeys of one person. */
 export const PASSKEYS_MAX = 20;
 /**
- * What a device answers to sign in, as JSON: an id of 1,364 characters stands in it twice, and a signature
- * of ML-DSA-87 has 6,170.
+ * A device's answer to sign in, as JSON: it may have an id of 1,364 characters twice, and a signature of
+ * ML-DSA-87 has 6,170.
  */
 export const PASSKEY_ANSWER_BYTES_MAX = 16 * 1024;

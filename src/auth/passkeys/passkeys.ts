@@ -5,9 +5,9 @@ import { type Person, PERSON_COLUMNS, personOfRow } from "../people/people.ts";
 import type { StoredPasskey } from "./passkey_ceremony.ts";
 import { PASSKEYS_MAX } from "./passkey_limits.ts";
 
-/** A passkey as its person knows it. Times are ISO 8601 in UTC. */
+/** A passkey in its person's list. Times are ISO 8601 in UTC. */
 export interface Passkey {
-  /** As the device names it, in base64url. */
+  /** The device's name for it, in base64url. */
   readonly id: string;
   readonly name: string;
   readonly createdAt: string;
@@ -51,7 +51,7 @@ function storedOfRow({ credential_id, public_key, counter, transports }: StoredR
 const SHOWN_COLUMNS = "k.credential_id, k.name, k.created_at, k.last_used_at";
 const STORED_COLUMNS = "k.credential_id, k.public_key, k.counter, k.transports";
 
-/** A person's passkeys, the first one first. */
+/** A person's passkeys, oldest first. */
 export async function listPasskeys(sql: Sql, personId: string): Promise<Passkey[]> {
   const rows = await sql.query<PasskeyRow>(
     `SELECT ${SHOWN_COLUMNS} FROM passkeys k WHERE k.person_id = $1::text
@@ -61,7 +61,7 @@ export async function listPasskeys(sql: Sql, personId: string): Promise<Passkey[
   return rows.map(passkeyOfRow);
 }
 
-/** What devices need to know of a person's passkeys, so that none makes a second one. */
+/** A person's passkeys, for devices: one that has any of them does not make another. */
 export async function storedPasskeys(sql: Sql, personId: string): Promise<StoredPasskey[]> {
   const rows = await sql.query<StoredRow>(
     `SELECT ${STORED_COLUMNS} FROM passkeys k WHERE k.person_id = $1::text`,
@@ -70,7 +70,7 @@ export async function storedPasskeys(sql: Sql, personId: string): Promise<Stored
   return rows.map(storedOfRow);
 }
 
-/** Throws `conflict` where the person has too many, or the passkey is kept already. */
+/** Throws `conflict` if the person has too many passkeys, or this one is stored already. */
 export async function addPasskey(sql: Sql, wanted: {
   readonly personId: string;
   readonly name: string;
@@ -116,7 +116,7 @@ export async function removePasskey(sql: Sql, personId: string, id: string): Pro
   return passkeyOfRow(row);
 }
 
-/** The passkey that a device names, and whose it is. Null: nobody's. */
+/** Finds the passkey that a device names, and its person. Null: there is none. */
 export async function findPasskey(
   sql: Sql,
   credentialId: string,
@@ -131,8 +131,8 @@ export async function findPasskey(
 }
 
 /**
- * Writes down that a passkey was used. @returns false where another sign-in with a counter as high
- * came first: devices that count never say a number twice
+ * Stores that a passkey was used.
+ * @returns false: another sign-in had a counter as high, which a device that counts never repeats
  */
 export async function notePasskeyUse(sql: Sql, credentialId: string, used: {
   readonly counter: number;

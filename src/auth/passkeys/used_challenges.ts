@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Sql } from "../../db/sql.ts";
 
 /**
- * Takes a challenge that was answered.
- * @param validS how long after it was made a challenge may be answered
- * @returns false where it was taken before
+ * Marks a challenge as answered.
+ * @param validS how long a challenge may be answered after it was made
+ * @returns false: it was answered before
  */
 export async function takeChallenge(
   sql: Sql,

@@ -59,7 +59,7 @@ export async function getAccount({ sql }: PeopleServices, { who }: ApiExchange):
   return json({ person: personReply(person), hasPassword });
 }
 
-/** `PATCH /v1/auth/account`: what one may change of oneself. */
+/** `PATCH /v1/auth/account`: changes one's own name. */
 export async function patchAccount(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -67,9 +67,8 @@ export async function patchAccount(
   const { person } = requireSignedIn(exchange.who);
   const { name } = await readJson(exchange.request, AccountChange);
   const changed = await services.sql.transaction(async (inside) => {
-    const by = askedBy(services, exchange);
     await recordAudit(inside, {
-      ...by,
+      ...askedBy(services, exchange),
       what: "person.change",
       subject: `${person.email}: ${name}`,
     });
@@ -78,7 +77,7 @@ export async function patchAccount(
   return json({ person: personReply(changed) });
 }
 
-/** `GET /v1/auth/sessions`: `{ sessions }`, one's own, last used first. */
+/** `GET /v1/auth/sessions`: `{ sessions }`, one's own, most recently used first. */
 export async function getSessions(
   { sql, now }: PeopleServices,
   { who }: ApiExchange,
@@ -90,7 +89,7 @@ export async function getSessions(
   });
 }
 
-/** `DELETE /v1/auth/sessions/:id`: 204; it has ended, on every server within a second. */
+/** `DELETE /v1/auth/sessions/:id`: 204; it ends on every server within a second. */
 export async function deleteSession(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -111,7 +110,7 @@ export async function deleteSession(
   return new Response(null, { status: 204, headers });
 }
 
-/** `DELETE /v1/auth/sessions`: 204; all of one's own have ended, this one too. */
+/** `DELETE /v1/auth/sessions`: 204; ends all of one's own sessions, including this one. */
 export async function deleteSessions(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -140,7 +139,7 @@ function notCurrent(): Problem {
   });
 }
 
-/** `POST /v1/auth/password`: 204; one's other sessions have ended, and links for a new password. */
+/** `POST /v1/auth/password`: 204; ends one's other sessions, and one's links for a new password. */
 export async function postPassword(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -152,7 +151,7 @@ export async function postPassword(
   const address = clientAddress(exchange.peer, exchange.request.headers);
   const attempt = { email, address, nowMs: now() };
   await assertGoodPassword(next, { field: "next", own: [email, person.name] });
-  // Only once an attempt is taken: hashes are made one after the other, for everybody.
+  // Hashed only within a counted attempt, since everybody's hashes wait for each other.
   let password = "";
   const hash = async () => void (password = await hashPassword(next));
   const change = async (inside: typeof sql) => {

@@ -5,18 +5,18 @@ import { Problem } from "../../problem.ts";
 import { SIGN_IN_ATTEMPTS_MAX, SIGN_IN_ATTEMPTS_MS } from "./people_limits.ts";
 import { counted } from "../../number_words.ts";
 
-/** Whom a sign-in is for and where it comes from. */
+/** The account that a sign-in is for, and where it comes from. */
 export interface Attempt {
-  /** As `Email` makes it, whether or not somebody has it. */
+  /** As `Email` normalizes it, whether or not somebody has it. */
   readonly email: string;
-  /** The client's address; null where not even that is known. */
+  /** The client's address; null: unknown. */
   readonly address: string | null;
   readonly nowMs: number;
 }
 
 const NETWORK_BYTES = 8;
 
-/** Who has an address of IPv6 has its whole network (/64): all its addresses count as one. */
+/** A client with an IPv6 address has the whole /64, so its addresses count as one. */
 function networkOf(address: string | null): string {
   const parsed = address === null ? null : parseAddress(address);
   return parsed === null ? "unknown" : parsed.bytes.slice(0, NETWORK_BYTES).join(".");
@@ -26,9 +26,9 @@ function hashed(text: string): string {
   return `\\x${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** What attempts are counted for, and how many may fail within SIGN_IN_ATTEMPTS_MS. */
-export interface Bound {
-  /** As the table has it. */
+/** How many attempts may fail within SIGN_IN_ATTEMPTS_MS, of those that are counted together. */
+interface Bound {
+  /** The key of the table: a hash. */
   readonly subject: string;
   readonly attemptsMax: number;
 }
@@ -36,19 +36,19 @@ export interface Bound {
 const accountOf = ({ email }: Attempt) => hashed(`account ${email}`);
 const placeOf = ({ address }: Attempt) => hashed(`address ${networkOf(address)}`);
 
-/** A bound on what is tried at one thing from one network, such as the password of a share. */
+/** A bound on the attempts at one thing, such as the password of a share, from one network. */
 export function boundOf(thing: string, address: string | null, attemptsMax: number): Bound {
   return { subject: hashed(`${thing} from ${networkOf(address)}`), attemptsMax };
 }
 
-/** A bound on what is tried at one thing from anywhere. */
+/** A bound on the attempts at one thing from anywhere. */
 export function boundOfAll(thing: string, attemptsMax: number): Bound {
   return { subject: hashed(thing), attemptsMax };
 }
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** A row holds the times within the window, as many as are bounded at most. */
+/** Adds an attempt to its row, which has the times within the window, up to the bound; no row: there is no room. */
 const TAKE = `
   INSERT INTO sign_in_attempts AS a (subject, tried_at)
   VALUES ($1::text::bytea, ARRAY[$2::text::timestamptz])
@@ -58,7 +58,7 @@ const TAKE = `
   WHERE (SELECT count(*) FROM unnest(a.tried_at) at WHERE at > $3::text::timestamptz) < $4::int
   RETURNING 1`;
 
-/** Takes one attempt of that moment back: others may have failed within the same millisecond. */
+/** Removes one attempt of that time: others may have failed in the same millisecond. */
 const FORGIVE = `
   UPDATE sign_in_attempts SET tried_at =
     tried_at[:array_position(tried_at, $2::text::timestamptz) - 1] ||
@@ -69,19 +69,17 @@ const boundsOf = (attempt: Attempt): Bound[] =>
   [accountOf(attempt), placeOf(attempt)]
     .map((subject) => ({ subject, attemptsMax: SIGN_IN_ATTEMPTS_MAX }));
 
-/** Where an attempt counts, and what makes it one that has failed. */
+/** The bounds that an attempt counts for, and which errors mean that it failed. */
 interface Trial {
   readonly bounds: readonly Bound[];
   readonly nowMs: number;
-  /** Of what the judgement throws. */
   readonly isFailure: (error: unknown) => boolean;
 }
 
 /**
- * Counts an attempt within each of the bounds before it is judged, so that many at once are no way
- * around them; on every server together. Only what has failed stays counted: neither what succeeds, nor
- * what could not be judged, as there was no room for it. Throws `too_many_attempts` (429), and then
- * counts nothing, and what `judge` throws.
+ * Counts an attempt for each of its bounds, over all servers, then judges it. It is counted first, so that many
+ * at once cannot pass the bounds. Only failures stay counted, not successes nor attempts that could not be
+ * judged. Throws what `judge` throws, or, without counting the attempt, `too_many_attempts` (429).
  */
 export async function judgeWithin<T>(
   sql: Sql,
@@ -89,9 +87,9 @@ export async function judgeWithin<T>(
   judge: () => Promise<T>,
 ): Promise<T> {
   await takeWithin(sql, bounds, nowMs);
-  // Where the database is away by then, what was judged is told all the same.
+  // A failure does not change the result: the attempt then stays counted.
   const forgive = async () => {
-    // One by one: a statement for all of them could wait for an attempt that waits for it.
+    // One by one: a statement that locks several rows could deadlock with another.
     for (const { subject } of bounds) {
       await sql.query(FORGIVE, [subject, iso(nowMs)]).catch(() => {});
     }
@@ -107,8 +105,8 @@ export async function judgeWithin<T>(
 }
 
 /**
- * As `judgeWithin`, for the account and for the address: `invalid_credentials` has failed. Once one
- * succeeds, the account has failed no more.
+ * As `judgeWithin`, with the bounds of the account and of the address; `invalid_credentials` is a failure. A
+ * success clears the account's failures.
  */
 export async function judgeAttempt<T>(
   sql: Sql,
@@ -129,7 +127,7 @@ export async function judgeAttempt<T>(
 async function takeWithin(sql: Sql, bounds: readonly Bound[], nowMs: number): Promise<void> {
   const sinceMs = nowMs - SIGN_IN_ATTEMPTS_MS;
   const refusedMs = await sql.transaction(async (sql) => {
-    // In one order for all, so that two attempts never wait for each other.
+    // Always in the same order, so that two attempts cannot deadlock.
     for (const { subject, attemptsMax } of bounds.toSorted(bySubject)) {
       const taken = await sql.query(TAKE, [subject, iso(nowMs), iso(sinceMs), attemptsMax]);
       if (taken.length > 0) continue;
@@ -151,7 +149,7 @@ async function takeWithin(sql: Sql, bounds: readonly Bound[], nowMs: number): Pr
 
 const bySubject = (a: Bound, b: Bound) => a.subject < b.subject ? -1 : 1;
 
-/** Rolls the transaction back: an attempt that is refused counts for neither. */
+/** Thrown to roll the transaction back, so that a refused attempt counts for no bound. */
 class TooMany extends Error {
   constructor(readonly oldestMs: number) {
     super("Too many attempts");
@@ -167,7 +165,7 @@ async function oldestMs(sql: Sql, subject: string, sinceMs: number): Promise<num
   return row?.oldest?.getTime() ?? sinceMs;
 }
 
-/** Deletes rows that bound nobody any more. */
+/** Deletes rows without attempts in the window. */
 export async function deleteOldAttempts(sql: Sql, nowMs: number): Promise<void> {
   await sql.query(
     `DELETE FROM sign_in_attempts

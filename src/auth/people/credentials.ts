@@ -7,7 +7,7 @@ import { passwordOf, type Person, PERSON_COLUMNS, personOfRow, setPassword } fro
 interface CredentialRow extends Record<string, unknown> {
   person_id: string | null;
   password: string | null;
-  /** Somebody's password, always the same one's for an e-mail: it says what a guess must cost. */
+  /** The hash of another person, always the same one for an e-mail, whose cost an unknown account takes too. */
   other: string | null;
 }
 
@@ -23,18 +23,18 @@ function wrong(): Problem {
 }
 
 interface CredentialUse<T> {
-  /** In the transaction that sees the password still be the same. */
+  /** Called in a transaction that has checked that the password is unchanged. */
   readonly use: (sql: Sql, person: Person) => Promise<T>;
-  /** Before it, once the password is known to be right. */
+  /** Called before that transaction, if the password is right. */
   readonly beforehand?: () => Promise<void>;
-  /** What is thrown where the two do not go together. Default: that one of them is wrong. */
+  /** The problem to throw if the e-mail address or the password is wrong. */
   readonly refused?: () => Problem;
 }
 
 /**
- * Who has this e-mail address and password. For unknown people the same is done as for known ones, so
- * that neither the answer nor its time tells them apart. A hash of an earlier, cheaper kind is made
- * anew.
+ * Calls `use` with the person who has this e-mail address and password. Unknown people take the same work as
+ * known ones, so that neither the reply nor its time tells them apart. A hash of an earlier, cheaper kind is
+ * replaced.
  *
  * Throws `invalid_credentials` (401), `too_many_attempts` (429), `overloaded` (503).
  */

@@ -9,7 +9,6 @@ import {
   changePerson,
   Email,
   lockWithOwners,
-  type Person,
   PersonName,
   personReply,
   requirePerson,
@@ -49,7 +48,7 @@ export const LinkShown = z.object({
   expiresAt: z.iso.datetime(),
 }).meta({ id: "Link" });
 
-/** `POST /v1/auth/invitation/look`: whom a link is for; it can be used afterwards. */
+/** `POST /v1/auth/invitation/look`: the person of a link, which stays usable. */
 export async function postLinkLook(
   { sql, now }: PeopleServices,
   exchange: ApiExchange,
@@ -64,7 +63,7 @@ export async function postLinkLook(
   return json({ kind, email, name, role, expiresAt });
 }
 
-/** Uses up a person's link: their password from now on, and a session where they are. */
+/** Uses up a person's link: sets their password, and signs them in. */
 async function useLinkOf(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -91,14 +90,15 @@ async function useLinkOf(
       what: invited.joinedAt === null ? "person.join" : "password.change",
       subject: invited.email,
     });
-    const person: Person = await changePerson(inside, invited.id, { name });
-    return { person, ...await signIn({ ...services, sql: inside }, exchange, person.id) };
+    const person = await changePerson(inside, invited.id, { name });
+    const cookie = await signIn({ ...services, sql: inside }, exchange, person.id);
+    return { person, cookie };
   });
   liveSessions.invalidate();
   return json({ person: personReply(person) }, 200, { "Set-Cookie": cookie });
 }
 
-/** `POST /v1/auth/invitation`: 200 with the person, who has a password now and is signed in. */
+/** `POST /v1/auth/invitation`: 200 with the person, who now has a password and is signed in. */
 export async function postInvitationUse(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -112,7 +112,7 @@ export async function postInvitationUse(
   );
 }
 
-/** `POST /v1/auth/reset`: 200 with the person; all sessions but the new one have ended. */
+/** `POST /v1/auth/reset`: 200 with the person; ends all sessions except the new one. */
 export async function postReset(
   services: PeopleServices,
   exchange: ApiExchange,

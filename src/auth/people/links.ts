@@ -3,20 +3,20 @@ import { Problem } from "../../problem.ts";
 import { INVITATION_MS, LINK_REMEMBERED_MS, OWNER_LINK_MS } from "./people_limits.ts";
 import { isSecret, newSecret, secretHash } from "./secrets.ts";
 
-/** What a link that works once is for. */
-export type LinkKind = "owner" | "invitation" | "reset";
+/** What a link, which works once, is for. */
+type LinkKind = "owner" | "invitation" | "reset";
 
-export interface MadeLink {
-  /** What the link holds; only its hash is kept. */
+interface MadeLink {
+  /** The secret in the link; only its hash is stored. */
   readonly secret: string;
   /** ISO 8601 in UTC. */
   readonly expiresAt: string;
 }
 
 /** A link that may be used now. */
-export interface ValidLink {
+interface ValidLink {
   readonly kind: LinkKind;
-  /** Null: the set-up link, which makes its person. */
+  /** Null: a set-up link, whose use makes the person. */
   readonly personId: string | null;
   readonly expiresAt: string;
 }
@@ -29,7 +29,7 @@ const LIFE_MS: Readonly<Record<LinkKind, number>> = {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** Makes a link. A person's new one is the only one: those that were made before expire now. */
+/** Makes a link. A person's earlier links expire now. */
 export async function makeLink(sql: Sql, { kind, personId, nowMs }: {
   readonly kind: LinkKind;
   readonly personId: string | null;
@@ -47,12 +47,12 @@ export async function makeLink(sql: Sql, { kind, personId, nowMs }: {
 }
 
 /**
- * The link that holds a secret; `lock` keeps others from using it until the transaction ends.
+ * Finds the link with a secret; `lock` keeps others from using it until the transaction ends.
  * Throws `invalid_link`, `used_link`, `expired_link` (403).
  */
 export async function requireLink(sql: Sql, { secret, isOwner, nowMs, lock = false }: {
   readonly secret: string;
-  /** Whether the set-up link is meant, or one for a person. */
+  /** Whether a set-up link is expected, or one for a person. */
   readonly isOwner: boolean;
   readonly nowMs: number;
   readonly lock?: boolean;
@@ -89,7 +89,7 @@ export async function requireLink(sql: Sql, { secret, isOwner, nowMs, lock = fal
   return { kind: row.kind, personId: row.person_id, expiresAt: row.expires_at.toISOString() };
 }
 
-/** Marks a link as used; within the transaction of what it is used for. */
+/** Marks a link as used, in the transaction of its use. */
 export async function useLink(sql: Sql, secret: string, nowMs: number): Promise<void> {
   await sql.query(
     "UPDATE person_links SET used_at = $2::text::timestamptz WHERE token_hash = $1::text::bytea",
@@ -97,7 +97,7 @@ export async function useLink(sql: Sql, secret: string, nowMs: number): Promise<
   );
 }
 
-/** Ends somebody's links, or, with null, everybody's: invitations, and links for new passwords. */
+/** Ends a person's links, invitations and those for new passwords; null: everybody's. */
 export async function expireLinksOf(
   sql: Sql,
   personId: string | null,

@@ -1,17 +1,17 @@
 import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import { type Principal, unauthorized } from "../access.ts";
-import { BelievedRows } from "../believed_rows.ts";
-import { SESSION_BELIEVED_MS_MAX, SESSION_FRESH_MS, SESSIONS_CACHED_MAX } from "./people_limits.ts";
+import { CachedRows } from "../cached_rows.ts";
+import { SESSION_CACHED_MS_MAX, SESSION_FRESH_MS, SESSIONS_CACHED_MAX } from "./people_limits.ts";
 
-/** Whether the sessions that tokens stand on go on. */
+/** Checks whether the sessions that tokens depend on are still valid. */
 export interface LiveSessions {
   /**
-   * Throws `invalid_token` for a token whose session has ended, `expired_token` for one that says
-   * what its person may no longer do; both as of at most SESSION_BELIEVED_MS_MAX ago. Throws
-   * `DatabaseUnavailable` where that cannot be known. A token of no session passes.
+   * Throws `invalid_token` if the token's session has ended, `expired_token` if its person's rights have changed
+   * since; both as of at most SESSION_CACHED_MS_MAX ago. Throws `DatabaseUnavailable` if that cannot be
+   * determined. A token without a session passes.
    */
   assertHolds(principal: Principal): Promise<void>;
-  /** Drops all that is remembered, so that a change made here holds at once here. */
+  /** Empties the cache, so that a change made by this server takes effect here at once. */
   invalidate(): void;
 }
 
@@ -25,23 +25,23 @@ const LOOK_UP = `SELECT s.session_id, p.rights, s.expires_at
   FROM person_sessions s JOIN people p USING (person_id)
   WHERE s.session_id = ANY($1::text::text[])`;
 
-/** The sessions of the tokens in use, as the table has them. */
+/** Reads the sessions of the tokens in use from their table. */
 export function createLiveSessions(sql: Sql, now: () => number): LiveSessions {
-  const sessions = new BelievedRows<LiveRow>({
+  const sessions = new CachedRows<LiveRow>({
     find: async (ids) => {
       const rows = await sql.query<LiveRow>(LOOK_UP, [arrayLiteral(ids)]);
       return new Map(rows.map((row) => [row.session_id, row]));
     },
     now,
     freshMs: SESSION_FRESH_MS,
-    believedMsMax: SESSION_BELIEVED_MS_MAX,
+    cachedMsMax: SESSION_CACHED_MS_MAX,
     cachedMax: SESSIONS_CACHED_MAX,
   });
 
   return {
     async assertHolds({ session }) {
       if (session === undefined) return;
-      const found = await sessions.believed(session.id);
+      const found = await sessions.get(session.id);
       if (found === null || now() >= found.expires_at.getTime()) {
         throw unauthorized("invalid_token", "The session of this token has ended. Sign in again.");
       }

@@ -2,7 +2,7 @@ import { linkMail } from "../../mail/link_mail.ts";
 import type { Mail } from "../../mail/mail.ts";
 import type { Person } from "./people.ts";
 
-/** A link that was just made for somebody. */
+/** A new link for a person. */
 export interface NewInvitation {
   readonly kind: "invitation" | "reset";
   readonly url: string;
@@ -10,18 +10,18 @@ export interface NewInvitation {
   readonly expiresAt: string;
 }
 
-/** An invitation as replies show it: mailed, or to be handed over by whoever asked for it. */
+/** An invitation as replies show it. If it was not mailed, whoever made it passes the link on. */
 export interface ShownInvitation {
   readonly url: string;
   readonly expiresAt: string;
   readonly mailed: boolean;
-  /** Why it was not mailed although a mail server is configured; null: nothing went wrong. */
+  /** Why mailing it failed; null: it did not fail, or no mail server is configured. */
   readonly mailProblem: string | null;
 }
 
 /**
- * Mails a link whose transaction has committed: no mail is about what is not stored, and a mail server
- * that is down undoes nothing. `by`: who makes it, as the audit names them.
+ * Mails a link. Call it after the transaction has committed: then no mail has a link that is not stored, and a
+ * mail server that is down undoes nothing. `by`: the name, in the audit, of who made the link.
  */
 export async function mailInvitation(
   mail: Mail | null,

@@ -10,21 +10,21 @@ import {
   PASSWORD_LENGTH_MAX,
 } from "./people_limits.ts";
 
-/** What a hash costs: memory is 128 · N · r bytes, work that times p. */
-export interface ScryptCost {
+/** The cost of a hash: its memory is 128 · N · r bytes, its work that times p. */
+interface ScryptCost {
   readonly N: number;
   readonly r: number;
   readonly p: number;
 }
 
 /**
- * 32 MiB and 0.35 s of processor time on two shared cores (median of 7): OWASP's least for this memory.
- * It may grow: older hashes are then made anew.
+ * 32 MiB and 0.35 s of processor time on two shared cores (median of 7): OWASP's minimum for this memory.
+ * It may be raised: older hashes are then replaced at the next sign-in.
  */
 export const SCRYPT_COST: ScryptCost = { N: 2 ** 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** What a stored hash may ask for at most: ours never come near it. */
+/** The most memory that a stored hash may require; ours need far less. */
 const MEMORY_BYTES_MAX = 1024 * 1024 * 1024;
 
 interface StoredHash {
@@ -37,7 +37,7 @@ const STORED = /^scrypt\$N=(\d{1,8}),r=(\d{1,3}),p=(\d{1,3})\$([\w-]{22})\$([\w-
 
 function parsed(stored: string): StoredHash {
   const [, N, r, p, salt = "", hash = ""] = STORED.exec(stored) ?? [];
-  if (N === undefined) throw new Error("A stored password hash has an unknown form");
+  if (N === undefined) throw new Error("A stored password hash has an unknown format");
   return {
     cost: { N: Number(N), r: Number(r), p: Number(p) },
     salt: Buffer.from(salt, "base64url"),
@@ -45,10 +45,10 @@ function parsed(stored: string): StoredHash {
   };
 }
 
-/** Hashes take memory and a core each: so many at once, so many that wait, and no more. */
+/** Bounds the hashes that are made at once, since each takes memory and a core. */
 const slots = new Semaphore(PASSWORD_HASHES_AT_ONCE);
 
-/** Compatible forms of one text are one password: keyboards differ in what they send for ü. */
+/** Hashes the password's NFKC form, since keyboards differ in what they send for ü. Throws `overloaded`. */
 async function derive(password: string, salt: Buffer, { N, r, p }: ScryptCost): Promise<Buffer> {
   if (slots.waiting >= PASSWORD_HASHES_WAITING_MAX) {
     throw new Problem("overloaded", "Too many people sign in at this moment. Try again.", {
@@ -66,7 +66,7 @@ async function derive(password: string, salt: Buffer, { N, r, p }: ScryptCost): 
   );
 }
 
-/** What is kept of a password: `scrypt$N=…,r=…,p=…$salt$hash`. Throws `overloaded`. */
+/** Returns the stored form of a password: `scrypt$N=…,r=…,p=…$salt$hash`. Throws `overloaded`. */
 export async function hashPassword(
   password: string,
   cost: ScryptCost = SCRYPT_COST,
@@ -78,8 +78,8 @@ export async function hashPassword(
 }
 
 /**
- * Whether it is the password of a stored hash. Where there is none, the answer is no, after as much
- * work as `like`, the hash of somebody else, would take. Throws `overloaded`.
+ * Whether it is the password of a stored hash. Without one it returns false, after as much work as `like`, another
+ * person's hash, would take. Throws `overloaded`.
  */
 export async function isPassword(
   password: string,
@@ -96,7 +96,7 @@ export async function isPassword(
   return stored !== null && isSame;
 }
 
-/** Whether a stored hash costs less than hashes that are made now. */
+/** Whether a stored hash is cheaper than those that are made now. */
 export function isWeakHash(stored: string, cost: ScryptCost = SCRYPT_COST): boolean {
   const { cost: { N, r, p } } = parsed(stored);
   return N * r < cost.N * cost.r || N * r * p < cost.N * cost.r * cost.p;
@@ -104,7 +104,7 @@ export function isWeakHash(stored: string, cost: ScryptCost = SCRYPT_COST): bool
 
 let common: Promise<ReadonlySet<string>> | null = null;
 
-/** Some 49,000 passwords that people choose most, 1 MB: loaded when somebody chooses one. */
+/** Returns the 49,000 most common passwords: 1 MB, loaded when somebody chooses a password. */
 async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import("@zxcvbn-ts/language-common");
   return new Set(dictionary["passwords-common"]);
@@ -117,8 +117,8 @@ function unfit(field: string, message: string): Problem {
 }
 
 /**
- * Throws `invalid_body` for a password that is short, one that many people have, or one that is the
- * person's own name or address. `field` is where it stands in the body.
+ * Throws `invalid_body` for a password that is too short or too long, common, or the person's own name or
+ * address. `field` is its name in the body.
  */
 export async function assertGoodPassword(
   password: string,

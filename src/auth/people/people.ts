@@ -4,7 +4,7 @@ import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import { TOKEN_PROJECTS_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { nameText, PlainText } from "../../text_schemas.ts";
-import { isOfProvider } from "../oidc/oidc_issuer.ts";
+import { isSameProvider } from "../oidc/oidc_issuer.ts";
 import { ProjectId } from "../projects.ts";
 import { randomText } from "../random_text.ts";
 import { type Role, ROLES } from "../roles.ts";
@@ -18,7 +18,7 @@ export interface Person {
   readonly email: string;
   readonly name: string;
   readonly role: Role;
-  /** Public ids, or every project there is and will be. */
+  /** Public ids, or every present and future project. */
   readonly projects: readonly string[] | "*";
   /** Goes up with each change of role or projects. */
   readonly rights: number;
@@ -28,7 +28,7 @@ export interface Person {
   readonly lastSeenAt: string | null;
 }
 
-/** An e-mail address as it is kept: people type theirs in many ways. */
+/** An e-mail address in its stored form. */
 export const Email = PlainText.trim().toLowerCase().normalize("NFC")
   .regex(/^[^\s@]+@[^\s@]+$/, "Give an e-mail address such as ada@example.com.")
   .max(EMAIL_LENGTH_MAX, `Use at most ${EMAIL_LENGTH_MAX} characters.`)
@@ -58,7 +58,7 @@ export const PersonShown = z.object({
   lastSeenAt: z.iso.datetime().nullable(),
 }).meta({ id: "Person" });
 
-/** What a reply shows of a person. */
+/** Returns a person as replies show them. */
 export function personReply(person: Person): z.input<typeof PersonShown> {
   const { rights: _, projects, ...shown } = person;
   return { ...shown, projects: projects === "*" ? ["*"] : [...projects] };
@@ -76,7 +76,7 @@ interface PersonRow extends Record<string, unknown> {
   last_seen_at: Date | null;
 }
 
-/** What a statement must select for `personOfRow`; `p` is the table `people`. */
+/** The columns that `personOfRow` needs; `p` is the table `people`. */
 export const PERSON_COLUMNS = "p.person_id, p.email, p.name, p.role, p.projects, p.rights, " +
   "p.created_at, p.joined_at, p.last_seen_at";
 
@@ -97,7 +97,7 @@ export function personOfRow(row: Record<string, unknown>): Person {
 
 const PERSON_ID = /^per_[A-Za-z0-9]{1,60}$/;
 
-/** Everybody, in the order in which they came. */
+/** All people, oldest first. */
 export async function listPeople(sql: Sql): Promise<Person[]> {
   const rows = await sql.query(
     `SELECT ${PERSON_COLUMNS} FROM people p ORDER BY p.created_at, p.person_id`,
@@ -119,7 +119,7 @@ function noSuchPerson(): Problem {
   return new Problem("not_found", "There is no person with this id.");
 }
 
-/** `email` as `Email` makes it. Null: nobody has it. */
+/** `email` as `Email` normalizes it. Null: nobody has it. */
 export async function findPersonByEmail(sql: Sql, email: string): Promise<Person | null> {
   const [row] = await sql.query(
     `SELECT ${PERSON_COLUMNS} FROM people p WHERE p.email = $1::text`,
@@ -128,7 +128,7 @@ export async function findPersonByEmail(sql: Sql, email: string): Promise<Person
   return row === undefined ? null : personOfRow(row);
 }
 
-/** Whether somebody can sign in who may do everything: until then, set-up links are printed. */
+/** Whether an owner has joined: until then, each start prints a set-up link. */
 export async function ownerExists(sql: Sql): Promise<boolean> {
   const rows = await sql.query(
     "SELECT FROM people WHERE role = 'owner' AND joined_at IS NOT NULL LIMIT 1",
@@ -136,19 +136,19 @@ export async function ownerExists(sql: Sql): Promise<boolean> {
   return rows.length > 0;
 }
 
-export interface NewPerson {
+interface NewPerson {
   readonly email: string;
   readonly name: string;
   readonly role: Role;
   readonly projects: readonly string[] | "*";
-  /** As `hashPassword` makes it; null: they sign in otherwise, or with an invitation first. */
+  /** As `hashPassword` returns it; null: they sign in by other means, or use an invitation first. */
   readonly password: string | null;
   /** Whether they can sign in from now on. */
   readonly hasJoined: boolean;
   readonly nowMs: number;
 }
 
-/** Throws `conflict` where somebody has the e-mail address, or there are too many people. */
+/** Throws `conflict` if somebody has the e-mail address, or there are too many people. */
 export async function createPerson(sql: Sql, wanted: NewPerson): Promise<Person> {
   const { email, name, role, projects, password, hasJoined, nowMs } = wanted;
   const now = new Date(nowMs).toISOString();
@@ -182,21 +182,20 @@ export async function createPerson(sql: Sql, wanted: NewPerson): Promise<Person>
   }
 }
 
-/** An owner is for every project: whoever may do everything cannot be kept out of one. */
+/** An owner always has every project. */
 function projectsLiteral(role: Role, projects: readonly string[] | "*"): string {
   return arrayLiteral(role === "owner" || projects === "*" ? ["*"] : [...new Set(projects)].sort());
 }
 
-export interface PersonPatch {
+interface PersonPatch {
   readonly name?: string | undefined;
   readonly role?: Role | undefined;
   readonly projects?: readonly string[] | "*" | undefined;
 }
 
 /**
- * Changes what the patch names, in a transaction of the caller's. A change of role or projects ends
- * the tokens made before. `issuer` as in `ownersIn`; it matters where the patch names a role.
- * Throws `not_found`, `last_owner`.
+ * Changes what the patch names, in the caller's transaction. A change of role or projects ends earlier tokens.
+ * `issuer`: as in `ownersIn`; needed only if the patch has a role. Throws `not_found`, `last_owner`.
  */
 export async function changePerson(
   sql: Sql,
@@ -221,8 +220,8 @@ export async function changePerson(
 }
 
 /**
- * Removes a person with their sessions, links and passkeys, in a transaction of the caller's.
- * `issuer` as in `ownersIn`. Throws `not_found`, `last_owner`.
+ * Removes a person with their sessions, links and passkeys, in the caller's transaction. `issuer`: as in
+ * `ownersIn`. Throws `not_found`, `last_owner`.
  */
 export async function removePerson(sql: Sql, id: string, issuer: string | null): Promise<Person> {
   await lockWithOwners(sql, id);
@@ -233,10 +232,9 @@ export async function removePerson(sql: Sql, id: string, issuer: string | null):
 }
 
 /**
- * Nobody's role or projects change, and neither this person nor an owner loses a way in, until the
- * transaction ends: whoever changes a person, or uses or makes a link of theirs, takes this lock before
- * anything else, so that no two wait for each other. What is read afterwards is what whoever had it
- * before has left.
+ * Locks a person and all owners until the transaction ends, so that their roles, projects and ways to sign in do
+ * not change. Every change of a person, and every making or use of their links, takes this lock before anything
+ * else, so that no two can deadlock. Read after it, not before.
  */
 export async function lockWithOwners(sql: Sql, personId: string): Promise<void> {
   await sql.query(
@@ -247,7 +245,7 @@ export async function lockWithOwners(sql: Sql, personId: string): Promise<void> 
 }
 
 /**
- * Ids of the owners who can sign in: by a password, a passkey, or the identity provider `issuer`
+ * Returns the ids of the owners who can sign in: with a password, a passkey, or the identity provider `issuer`
  * (null: none is configured).
  */
 async function ownersIn(sql: Sql, issuer: string | null): Promise<string[]> {
@@ -258,16 +256,13 @@ async function ownersIn(sql: Sql, issuer: string | null): Promise<string[]> {
       ARRAY(SELECT i.issuer FROM oidc_identities i WHERE i.person_id = p.person_id) AS issuers
     FROM people p WHERE p.role = 'owner' AND p.joined_at IS NOT NULL`,
   );
-  const isOfIssuer = (each: string) => issuer !== null && isOfProvider(each, issuer);
+  const isOfIssuer = (each: string) => issuer !== null && isSameProvider(each, issuer);
   return rows
     .filter((row) => row.has_own || row.issuers.some(isOfIssuer))
     .map((row) => row.person_id);
 }
 
-/**
- * Throws `last_owner` where this person is an owner who has joined, and no other one can sign in:
- * they may be let in again from the server's machine, but nobody else could let anybody in.
- */
+/** Throws `last_owner` if this person is an owner who has joined, and no other owner can sign in. */
 async function assertNotLast(
   sql: Sql,
   issuer: string | null,
@@ -284,12 +279,12 @@ function lastOwner(): Problem {
   );
 }
 
-/** Throws `last_owner` where no owner can sign in any more; `issuer` as in `ownersIn`. */
+/** Throws `last_owner` if no owner can sign in any more. `issuer`: as in `ownersIn`. */
 export async function assertOwnerSignsIn(sql: Sql, issuer: string | null): Promise<void> {
   if ((await ownersIn(sql, issuer)).length === 0) throw lastOwner();
 }
 
-/** What is kept of a person's password; null: they have none, or there is no such person. */
+/** Reads the hash of a person's password, and locks the person; null: they have none, or do not exist. */
 export async function passwordOf(sql: Sql, personId: string): Promise<string | null> {
   const [row] = await sql.query<{ password: string | null }>(
     "SELECT password FROM people WHERE person_id = $1::text FOR UPDATE",
@@ -298,7 +293,7 @@ export async function passwordOf(sql: Sql, personId: string): Promise<string | n
   return row?.password ?? null;
 }
 
-/** From now on they sign in with this password. */
+/** Stores a person's password hash; whoever has a password has joined. */
 export async function setPassword(
   sql: Sql,
   { personId, password, nowMs }: {

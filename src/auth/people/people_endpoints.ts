@@ -68,17 +68,15 @@ export const PersonInvited = z.object({
   invitation: InvitationShown.nullable(),
 }).meta({ id: "InvitedPerson" });
 
-function listed(projects: readonly string[] | "*"): string {
+function projectWords(projects: readonly string[] | "*"): string {
   return projects === "*" ? "every project" : projects.join(", ");
 }
 
-const named = (projects: readonly string[]) => projects.includes("*") ? "*" as const : projects;
-
 /**
- * Nobody makes or changes people who may do more than they may themselves: a token that has the
- * scope `people` alone would be one for everything otherwise.
+ * Throws `insufficient_scope` unless the principal has all scopes of these roles: with the scope `people` alone,
+ * a token could otherwise make itself an owner.
  */
-async function assertMayRule(
+async function assertMayManage(
   sql: Sql,
   who: Principal | null,
   roles: readonly Role[],
@@ -87,13 +85,13 @@ async function assertMayRule(
   await assertMayGrant(sql, requirePrincipal(who), { projects: "*", scopes });
 }
 
-/** Projects of a body: an owner's are all; else those that are named, and exist. Throws `invalid_body`. */
+/** Returns the projects that a body gives a person: all to an owner, else those it names. Throws `invalid_body`. */
 async function projectsOf(
   sql: Sql,
   role: Role,
   wanted: readonly string[] | undefined,
 ): Promise<readonly string[] | "*"> {
-  const projects = wanted === undefined ? undefined : named(wanted);
+  const projects = wanted?.includes("*") ? "*" : wanted;
   if (role === "owner" && (projects ?? "*") !== "*") {
     throw invalidProjects('An owner is for every project: `["*"]`, or leave it out.');
   }
@@ -107,13 +105,13 @@ function invalidProjects(message: string): Problem {
   return invalidBody([{ field: "projects", code: "invalid_value", message }]);
 }
 
-/** `GET /v1/people`: `{ people }`, in the order in which they came. */
+/** `GET /v1/people`: `{ people }`, oldest first. */
 export async function getPeople({ sql }: PeopleServices, { who }: ApiExchange): Promise<Response> {
   requireEveryProject(requirePrincipal(who));
   return json({ people: (await listPeople(sql)).map(personReply) });
 }
 
-/** A link for a person who has not joined yet, or who wants another password. */
+/** Makes a link: an invitation for a person who has not joined yet, else one for a new password. */
 async function invitationOf(
   { now, facts }: PeopleServices,
   sql: Sql,
@@ -137,7 +135,7 @@ export async function postPerson(
     exchange.request,
     PersonCreation,
   );
-  await assertMayRule(sql, exchange.who, [role]);
+  await assertMayManage(sql, exchange.who, [role]);
   const granted = await projectsOf(sql, role, projects);
   const called = name ?? email.split("@")[0] ?? email;
   if (password !== undefined) {
@@ -157,7 +155,7 @@ export async function postPerson(
     await recordAudit(inside, {
       ...askedBy(services, exchange),
       what: "person.invite",
-      subject: `${email} as ${role} of ${listed(person.projects)}`,
+      subject: `${email} as ${role} of ${projectWords(person.projects)}`,
     });
     const made = hash === null ? await invitationOf(services, inside, exchange, person) : null;
     return { person, made };
@@ -168,7 +166,7 @@ export async function postPerson(
   return json({ person: personReply(person), invitation }, 201, { "Location": location });
 }
 
-/** `PATCH /v1/people/:id`: the person as they are then. What ends is told by `changePerson`. */
+/** `PATCH /v1/people/:id`: the changed person. New rights end their tokens: see `changePerson`. */
 export async function patchPerson(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -179,20 +177,20 @@ export async function patchPerson(
   const patch = await readJson(exchange.request, PersonChange);
   const id = exchange.params.id ?? "";
   const changed = await sql.transaction(async (inside) => {
-    // Before anything is read of them, as what is read is written back.
+    // Before the person is read, since what is read is written back.
     await lockWithOwners(inside, id);
     const before = await requirePerson(inside, id);
     const role = patch.role ?? before.role;
-    await assertMayRule(inside, exchange.who, [before.role, role]);
+    await assertMayManage(inside, exchange.who, [before.role, role]);
     const isKept = patch.projects === undefined && role !== "owner";
     const projects = isKept ? before.projects : await projectsOf(inside, role, patch.projects);
     const after = await changePerson(inside, id, { name: patch.name, role, projects }, issuer);
-    const isOther = after.rights !== before.rights;
+    const hasOtherRights = after.rights !== before.rights;
     await recordAudit(inside, {
       ...askedBy(services, exchange),
-      what: isOther ? "person.role" : "person.change",
-      subject: isOther
-        ? `${after.email}: ${after.role} of ${listed(after.projects)}`
+      what: hasOtherRights ? "person.role" : "person.change",
+      subject: hasOtherRights
+        ? `${after.email}: ${after.role} of ${projectWords(after.projects)}`
         : `${after.email}: ${after.name}`,
     });
     return after;
@@ -213,7 +211,7 @@ export async function deletePerson(
   await sql.transaction(async (inside) => {
     await lockWithOwners(inside, id);
     const { role } = await requirePerson(inside, id);
-    await assertMayRule(inside, exchange.who, [role]);
+    await assertMayManage(inside, exchange.who, [role]);
     const { email } = await removePerson(inside, id, issuer);
     const by = askedBy(services, exchange);
     await recordAudit(inside, { ...by, what: "person.remove", subject: `${email}, ${role}` });
@@ -222,7 +220,7 @@ export async function deletePerson(
   return new Response(null, { status: 204 });
 }
 
-/** `POST /v1/people/:id/invitation`: 201 `{ person, invitation }`, a link in the place of earlier ones. */
+/** `POST /v1/people/:id/invitation`: 201 `{ person, invitation }`, with a link that replaces earlier ones. */
 export async function postInvitation(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -232,7 +230,7 @@ export async function postInvitation(
   const { person, made } = await services.sql.transaction(async (inside) => {
     await lockWithOwners(inside, id);
     const person = await requirePerson(inside, id);
-    await assertMayRule(inside, exchange.who, [person.role]);
+    await assertMayManage(inside, exchange.who, [person.role]);
     const by = askedBy(services, exchange);
     const what = person.joinedAt === null ? "person.invite" as const : "person.reset" as const;
     await recordAudit(inside, { ...by, what, subject: person.email });

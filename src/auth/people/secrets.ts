@@ -4,17 +4,17 @@ import { createHash, randomBytes } from "node:crypto";
 const SECRET_BYTES = 32;
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
-/** 256 random bits, as base64url: what a cookie or a link holds. */
+/** Returns 256 random bits as base64url, for a cookie or a link. */
 export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString("base64url");
 }
 
-/** Whether the text could be one of ours: what is not need not be looked up. */
+/** Whether the text has the form of a secret; other text need not be looked up. */
 export function isSecret(text: string): boolean {
   return SECRET.test(text);
 }
 
-/** What is kept of a secret, as a parameter to be cast by `::text::bytea`. */
+/** Returns the stored hash of a secret, as a parameter to be cast with `::text::bytea`. */
 export function secretHash(secret: string): string {
   return `\\x${createHash("sha256").update(Buffer.from(secret, "base64url")).digest("hex")}`;
 }

@@ -9,13 +9,13 @@ import {
 import { type Person, PERSON_COLUMNS, personOfRow } from "./people.ts";
 import { isSecret, newSecret, secretHash } from "./secrets.ts";
 
-/** What people know a session by. */
+/** By what people recognize a session. */
 export interface SessionPlace {
   /** `Firefox on Windows` */
   readonly device: string | null;
   /** `Berlin, DE` */
   readonly place: string | null;
-  /** As IP_STORAGE has it stored. */
+  /** Stored as IP_STORAGE says. */
   readonly address: string | null;
 }
 
@@ -28,12 +28,6 @@ export interface Session extends SessionPlace {
   readonly expiresAt: string;
 }
 
-export interface StartedSession {
-  readonly sessionId: string;
-  /** What the cookie holds; only its hash is kept. */
-  readonly secret: string;
-}
-
 interface SessionRow extends Record<string, unknown> {
   session_id: string;
   began_at: Date;
@@ -44,7 +38,7 @@ interface SessionRow extends Record<string, unknown> {
   address: string | null;
 }
 
-// Named so that those of a person may stand beside them.
+// Renamed where a person has a column of the same name.
 const SESSION_COLUMNS = "s.session_id, s.created_at AS began_at, " +
   "s.last_seen_at AS session_seen_at, s.expires_at, s.device, s.place, s.address";
 
@@ -62,12 +56,15 @@ function sessionOfRow(row: SessionRow): Session {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** Starts a session of a person. Where they have too many, the one unused for longest ends. */
+/**
+ * Starts a session of a person. If they have too many, the one unused for longest ends.
+ * @returns its id, and the cookie's secret, of which only the hash is stored
+ */
 export async function startSession(sql: Sql, { personId, at, nowMs }: {
   readonly personId: string;
   readonly at: SessionPlace;
   readonly nowMs: number;
-}): Promise<StartedSession> {
+}): Promise<{ readonly sessionId: string; readonly secret: string }> {
   const secret = newSecret();
   const sessionId = `ses_${randomText(22)}`;
   await sql.query(
@@ -98,7 +95,7 @@ export async function startSession(sql: Sql, { personId, at, nowMs }: {
   return { sessionId, secret };
 }
 
-/** Whose session a cookie's secret is, looked up now. Null: nobody's, or it has ended. */
+/** Finds the session of a cookie's secret, and its person. Null: there is none, or it has ended. */
 export async function sessionOf(
   sql: Sql,
   secret: string,
@@ -114,7 +111,7 @@ export async function sessionOf(
   return { person: personOfRow(row), session: sessionOfRow(row) };
 }
 
-/** Writes down that a session is used, so that it goes on; where and with what, where that is known. */
+/** Stores that a session is used, which extends it, and its device, place and address. */
 export async function noteSessionUse(
   sql: Sql,
   session: Session,
@@ -134,7 +131,7 @@ export async function noteSessionUse(
   );
 }
 
-/** A person's sessions, last used first. */
+/** A person's sessions, most recently used first. */
 export async function listSessions(sql: Sql, personId: string, nowMs: number): Promise<Session[]> {
   const rows = await sql.query<SessionRow>(
     `SELECT ${SESSION_COLUMNS} FROM person_sessions s
@@ -162,7 +159,7 @@ export async function endSessionOfSecret(sql: Sql, secret: string): Promise<void
   ]);
 }
 
-/** Ends all sessions of a person, but for the one that is kept, if any. */
+/** Ends all sessions of a person, except the one that is kept, if any. */
 export async function endSessions(
   sql: Sql,
   personId: string,
@@ -175,12 +172,12 @@ export async function endSessions(
   );
 }
 
-/** Ends every session of everybody. @returns how many there were */
+/** Ends everybody's sessions. @returns how many there were */
 export async function endEverySession(sql: Sql): Promise<number> {
   return (await sql.query("DELETE FROM person_sessions RETURNING 1")).length;
 }
 
-/** Deletes what has ended by itself. @returns how many sessions there were */
+/** Deletes expired sessions. @returns how many there were */
 export async function deleteEndedSessions(sql: Sql, nowMs: number): Promise<number> {
   const ended = await sql.query(
     "DELETE FROM person_sessions WHERE expires_at <= $1::text::timestamptz RETURNING 1",

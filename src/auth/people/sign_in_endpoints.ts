@@ -80,13 +80,13 @@ export const OwnerCreation = z.strictObject({
   password: Password,
 }).meta({ id: "OwnerCreation" });
 
-/** Body of `POST /v1/auth/sign-in`. What no person can have is no more than unknown. */
+/** Body of `POST /v1/auth/sign-in`. An e-mail that nobody can have is treated as unknown, not as malformed. */
 export const Credentials = z.strictObject({
   email: z.string().max(EMAIL_LENGTH_MAX * 2).meta({ example: "ada@example.com" }),
   password: z.string().max(PASSWORD_LENGTH_MAX),
 }).meta({ id: "Credentials" });
 
-/** Reply of whatever signs in. */
+/** Reply to a sign-in. */
 export const SignedInShown = z.object({ person: PersonShown }).meta({ id: "SignedIn" });
 
 /** Reply of `POST /v1/auth/token`. */
@@ -111,12 +111,12 @@ export async function getAuth(
   });
 }
 
-/** Where an identity provider issues the tokens, nobody signs in here. Throws `conflict`. */
+/** Throws `conflict` if an identity provider issues the tokens: then nobody signs in here. */
 export function assertSignsIn({ tokens }: PeopleServices): void {
   if (!tokens.canIssue) throw issuedElsewhere();
 }
 
-/** The audit's word for somebody who is not signed in yet. */
+/** Who sent a request, and from where, as the audit records it, of somebody who is not signed in yet. */
 export function enteringAs(
   services: AuditServices,
   { peer, request }: ApiExchange,
@@ -142,13 +142,13 @@ export async function postOwner(
   await assertGoodPassword(password, { field: "password", own: [email, name] });
   const hash = await hashPassword(password);
   const { person, cookie } = await sql.transaction(async (inside) => {
-    // One at a time: of two links that are used at once, one makes the owner.
+    // One at a time, so that two links used at once make only one owner.
     await inside.query("LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE");
     if (await ownerExists(inside)) throw ownerIsThere();
     const nowMs = now();
     await requireLink(inside, { secret, isOwner: true, nowMs });
     await useLink(inside, secret, nowMs);
-    // Somebody invited to be the owner who comes by the set-up link instead.
+    // Somebody who was invited, and uses the set-up link instead.
     const invited = await findPersonByEmail(inside, email);
     if (invited?.joinedAt === null) await removePerson(inside, invited.id, null);
     const person = await createPerson(inside, {
@@ -165,7 +165,8 @@ export async function postOwner(
       what: "owner.create",
       subject: email,
     });
-    return { person, ...await signIn({ ...services, sql: inside }, exchange, person.id) };
+    const cookie = await signIn({ ...services, sql: inside }, exchange, person.id);
+    return { person, cookie };
   });
   return json({ person: personReply(person) }, 201, { "Set-Cookie": cookie });
 }
@@ -198,14 +199,14 @@ export async function postSignIn(
     {
       use: async (inside, person) => ({
         person,
-        ...await signIn({ ...services, sql: inside }, exchange, person.id),
+        cookie: await signIn({ ...services, sql: inside }, exchange, person.id),
       }),
     },
   );
   return json({ person: personReply(person) }, 200, { "Set-Cookie": cookie });
 }
 
-/** `POST /v1/auth/sign-out`: 204; the session has ended, and the cookie goes. */
+/** `POST /v1/auth/sign-out`: 204; ends the session, and removes the cookie. */
 export async function postSignOut(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -223,7 +224,7 @@ export async function postSignOut(
   });
 }
 
-/** `POST /v1/auth/token`: `{ token, expiresAt, person }`, for the person whose cookie it is. */
+/** `POST /v1/auth/token`: `{ token, expiresAt, person }`, for the cookie's person. */
 export async function postPersonToken(
   services: PeopleServices,
   exchange: ApiExchange,
@@ -244,6 +245,6 @@ export async function postPersonToken(
     expiresAt: new Date(expiresAtMs).toISOString(),
     person: personReply(person),
   };
-  // The cookie is renewed while it is used.
+  // Each use extends the cookie.
   return json(reply, 200, { "Set-Cookie": sessionCookie(exchange, facts, secret) });
 }

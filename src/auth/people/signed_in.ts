@@ -13,7 +13,7 @@ import {
   startSession,
 } from "./sessions.ts";
 
-/** Who asks with a cookie, by which session. */
+/** The person and session of a request's cookie. */
 export interface SignedIn extends Principal {
   readonly person: Person;
   readonly sessionId: string;
@@ -21,19 +21,19 @@ export interface SignedIn extends Principal {
   readonly secret: string;
 }
 
-/** What there is to know of a request besides itself. */
+/** What the server knows of a request besides the request itself. */
 export interface RequestFacts {
   readonly ownAddress: (request: Request, peer: string | null) => OwnAddress;
-  /** Device, place and address of who sent it. */
+  /** Device, place and address of the client. */
   readonly placeOf: (request: Request, peer: string | null) => SessionPlace;
   readonly basePath: string;
 }
 
-/** A request, and the address of whoever sent it. */
+/** A request, and the address at the socket's other end. */
 type PeerRequest = Pick<ApiExchange, "request" | "peer">;
 
 const NAME = "footfall";
-/** Browsers take a cookie of such a name only by https, and one of the first only from this very host. */
+/** Browsers accept a cookie with such a name only over https, and with the first only from this very host. */
 const SECURE_PREFIXES = ["__Host-", "__Secure-"] as const;
 
 function cookieName(name: string, isHttps: boolean, basePath: string): string {
@@ -41,7 +41,7 @@ function cookieName(name: string, isHttps: boolean, basePath: string): string {
   return SECURE_PREFIXES[basePath === "" ? 0 : 1] + name;
 }
 
-/** The cookies of a request; of several of one name the first, which has the longest path. */
+/** The cookies of a request; of several with one name the first, which has the longest path. */
 function cookiesOf(request: Request): Map<string, string> {
   const cookies = new Map<string, string>();
   for (const part of (request.headers.get("cookie") ?? "").split(";")) {
@@ -52,8 +52,8 @@ function cookiesOf(request: Request): Map<string, string> {
 }
 
 /**
- * What a request's cookie holds. One of the unprotected name could be another host's: it counts only
- * where the page does not come by https.
+ * Returns the value of a request's cookie; null: there is none. The unprotected name counts only if the page is
+ * not loaded over https, since another host could have set it.
  */
 function cookieValue(
   { request, peer }: PeerRequest,
@@ -72,10 +72,7 @@ export function cookieSecretOf(exchange: PeerRequest, facts: RequestFacts): stri
   return cookieValue(exchange, facts, NAME);
 }
 
-/**
- * Whether the browser that asks has the page by https. Where no proxy is trusted to say so, its own
- * page's `Origin` does.
- */
+/** Whether the browser has loaded the page over https, as a trusted proxy or the page's own `Origin` says. */
 function isByHttps({ request, peer }: PeerRequest, facts: RequestFacts): boolean {
   const own = facts.ownAddress(request, peer);
   if (own.isHttps) return true;
@@ -83,7 +80,7 @@ function isByHttps({ request, peer }: PeerRequest, facts: RequestFacts): boolean
   return origin.startsWith("https://") && originOf(request, own) === "own";
 }
 
-/** A `Set-Cookie` for so many seconds, as protected as the page's address allows; none: it goes. */
+/** Returns a `Set-Cookie` for some seconds (0 removes it), as protected as the page's address allows. */
 function setCookie(exchange: PeerRequest, facts: RequestFacts, cookie: BriefCookie): string {
   const isHttps = isByHttps(exchange, facts);
   const { basePath } = facts;
@@ -92,21 +89,21 @@ function setCookie(exchange: PeerRequest, facts: RequestFacts, cookie: BriefCook
     `Max-Age=${cookie.seconds}; HttpOnly; SameSite=Lax${isHttps ? "; Secure" : ""}`;
 }
 
-/** The `Set-Cookie` that holds a session's secret for as long as it may go unused. */
+/** Returns the `Set-Cookie` with a session's secret, for as long as the session may be unused. */
 export function sessionCookie(exchange: PeerRequest, facts: RequestFacts, secret: string): string {
   const seconds = secret === "" ? 0 : SESSION_UNUSED_MS_MAX / 1000;
   return setCookie(exchange, facts, { name: NAME, value: secret, seconds });
 }
 
-/** What a browser keeps between two requests of one sign-in. */
-export interface BriefCookie {
+/** A cookie that a browser keeps between two requests of one sign-in. */
+interface BriefCookie {
   /** `oidc` */
   readonly name: string;
   readonly value: string;
   readonly seconds: number;
 }
 
-/** The `Set-Cookie` of it. */
+/** Returns the `Set-Cookie` of a brief cookie. */
 export function briefCookie(
   exchange: PeerRequest,
   facts: RequestFacts,
@@ -115,7 +112,7 @@ export function briefCookie(
   return setCookie(exchange, facts, { ...cookie, name: `${NAME}-${cookie.name}` });
 }
 
-/** What the browser kept under this name; null: nothing. */
+/** Returns the value of the brief cookie with this name; null: there is none. */
 export function briefCookieValue(
   exchange: PeerRequest,
   facts: RequestFacts,
@@ -124,14 +121,14 @@ export function briefCookieValue(
   return cookieValue(exchange, facts, `${NAME}-${name}`);
 }
 
-/** The `Set-Cookie` that takes it away. */
+/** Returns the `Set-Cookie` that removes the session's cookie. */
 export function endedCookie(exchange: PeerRequest, facts: RequestFacts): string {
   return sessionCookie(exchange, facts, "");
 }
 
 /**
- * Throws `foreign_origin` (403) where a browser says that another site's page asks, and with
- * `mustSay` where nobody says that it is one of ours.
+ * Throws `foreign_origin` (403) if the browser says that another site's page sent the request, or, with `mustSay`,
+ * if nothing says that one of ours did.
  */
 export function assertOwnOrigin(
   exchange: PeerRequest,
@@ -152,8 +149,8 @@ export function assertOwnOrigin(
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
 /**
- * A function that says who is signed in where a request comes from. What changes something by cookie
- * must come from a page of ours. Throws `no_session` (401), `foreign_origin` (403).
+ * Returns a function that finds who is signed in by a request's cookie. A request that changes something by cookie
+ * must come from one of our pages. The function throws `no_session` (401), `foreign_origin` (403).
  */
 export function createSignedIn(
   sql: Sql,
@@ -162,7 +159,7 @@ export function createSignedIn(
 ): (request: Request, peer: string | null) => Promise<SignedIn> {
   return async (request, peer) => {
     const secret = cookieSecretOf({ request, peer }, facts);
-    // Without the cookie nothing is changed by it, wherever that comes from.
+    // A request without the cookie is refused below, wherever it comes from.
     if (secret !== null && !SAFE_METHODS.has(request.method)) {
       assertOwnOrigin({ request, peer }, facts, true);
     }
@@ -171,7 +168,7 @@ export function createSignedIn(
       throw new Problem("no_session", "You are signed out here. Sign in.");
     }
     const { person, session } = found;
-    // What cannot be written now is written with the next use.
+    // After a failure, the next use tries again.
     await noteSessionUse(sql, session, facts.placeOf(request, peer), now()).catch(() => {});
     return {
       subject: person.email,
@@ -186,17 +183,17 @@ export function createSignedIn(
   };
 }
 
-/** Who asks, in a route of the access `person`. */
+/** Who is signed in, in a route with the access `person`. */
 export function requireSignedIn(who: Principal | null): SignedIn {
   if (who === null || !("person" in who)) {
-    throw new Error("This handler needs a route of the access `person`");
+    throw new Error("This handler needs a route with the access `person`");
   }
   return who as SignedIn;
 }
 
 /**
- * Starts a session of a person where a request comes from, in the place of the one that is there.
- * @returns the `Set-Cookie` of it
+ * Starts a session of a person in the browser that sent a request, and ends its previous one.
+ * @returns the `Set-Cookie` with the session's secret
  */
 export async function signIn(
   { sql, now, facts }: {
@@ -206,10 +203,10 @@ export async function signIn(
   },
   exchange: PeerRequest,
   personId: string,
-): Promise<{ readonly sessionId: string; readonly cookie: string }> {
+): Promise<string> {
   const at = facts.placeOf(exchange.request, exchange.peer);
   const earlier = cookieSecretOf(exchange, facts);
   if (earlier !== null) await endSessionOfSecret(sql, earlier);
-  const { sessionId, secret } = await startSession(sql, { personId, at, nowMs: now() });
-  return { sessionId, cookie: sessionCookie(exchange, facts, secret) };
+  const { secret } = await startSession(sql, { personId, at, nowMs: now() });
+  return sessionCookie(exchange, facts, secret);
 }

@@ -1,58 +1,60 @@
 import { RecentCache } from "../recent_cache.ts";
 
-export interface BelievedRowsOptions<Found> {
-  /** What the database says of these ids now. Throws `DatabaseUnavailable`. */
+interface CachedRowsOptions<Found> {
+  /** Reads the rows with these ids from the database. Throws `DatabaseUnavailable`. */
   readonly find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Found>>;
   readonly now: () => number;
-  /** After so long it is asked for again in the background; after the other, a request waits for it. */
+  /** An older row is refreshed in the background. */
   readonly freshMs: number;
-  readonly believedMsMax: number;
+  /** An older row is not used: the caller waits for a new one. */
+  readonly cachedMsMax: number;
+  /** How many rows are cached. */
   readonly cachedMax: number;
 }
 
 interface Known<Found> {
   /** Null: there is no such row. */
   readonly found: Found | null;
-  /** When the query was sent: what it found is at least as young as that. */
+  /** When the query was sent: the row is no older than that. */
   readonly askedAtMs: number;
 }
 
 /**
- * Rows that say whether something in use still holds, as of at most `believedMsMax` ago. Ids that are
- * asked for while a query is under way go together in the next, so that many cost no more than one.
+ * A cache of rows that say whether a session, a token or a share is still valid. Ids that are asked for while a
+ * query runs are gathered into the next one, so that many cost no more than one.
  */
-export class BelievedRows<Found> {
-  readonly #options: BelievedRowsOptions<Found>;
-  #remembered: RecentCache<string, Known<Found>>;
+export class CachedRows<Found> {
+  readonly #options: CachedRowsOptions<Found>;
+  #cache: RecentCache<string, Known<Found>>;
   #waiting = new Map<string, PromiseWithResolvers<Known<Found>>>();
   #isAsking = false;
 
-  constructor(options: BelievedRowsOptions<Found>) {
+  constructor(options: CachedRowsOptions<Found>) {
     this.#options = options;
-    this.#remembered = new RecentCache(options.cachedMax);
+    this.#cache = new RecentCache(options.cachedMax);
   }
 
-  /** The row, as of at most `believedMsMax` ago; null: there is none. Throws what `find` throws. */
-  async believed(id: string): Promise<Found | null> {
-    const { now, freshMs, believedMsMax } = this.#options;
-    const known = this.#remembered.get(id);
+  /** Returns the row as of at most `cachedMsMax` ago; null: there is none. Throws what `find` throws. */
+  async get(id: string): Promise<Found | null> {
+    const { now, freshMs, cachedMsMax } = this.#options;
+    const known = this.#cache.get(id);
     const ageMs = known === undefined ? Infinity : now() - known.askedAtMs;
-    if (known === undefined || ageMs < 0 || ageMs > believedMsMax) {
+    if (known === undefined || ageMs < 0 || ageMs > cachedMsMax) {
       return (await this.#ask(id)).found;
     }
-    // A failure leaves what is known, until nobody may believe it any more.
+    // After a failure, the known row is used until it is too old.
     if (ageMs > freshMs) this.#ask(id).catch(() => {});
     return known.found;
   }
 
-  /** Drops all that is remembered, so that a change made here holds at once here. */
+  /** Empties the cache, so that a change made by this server takes effect here at once. */
   invalidate(): void {
-    this.#remembered = new RecentCache(this.#options.cachedMax);
+    this.#cache = new RecentCache(this.#options.cachedMax);
   }
 
   async #ask(id: string): Promise<Known<Found>> {
-    // What was asked before `invalidate` is not for those who come after it.
-    const into = this.#remembered;
+    // After an `invalidate` meanwhile, the row goes to the old cache, which nobody reads any more.
+    const cache = this.#cache;
     let asked = this.#waiting.get(id);
     if (asked === undefined) {
       asked = Promise.withResolvers();
@@ -60,13 +62,13 @@ export class BelievedRows<Found> {
       if (!this.#isAsking) void this.#run();
     }
     const known = await asked.promise;
-    into.set(id, known);
+    cache.set(id, known);
     return known;
   }
 
   async #run(): Promise<void> {
     this.#isAsking = true;
-    // Those of one turn of the event loop go together.
+    // Gathers the ids of one turn of the event loop.
     await Promise.resolve();
     while (this.#waiting.size > 0) {
       const batch = this.#waiting;

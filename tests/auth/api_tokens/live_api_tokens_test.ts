@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  API_TOKEN_BELIEVED_MS_MAX,
+  API_TOKEN_CACHED_MS_MAX,
   API_TOKEN_FRESH_MS,
   API_TOKEN_LISTED_MS,
   API_TOKEN_USE_NOTED_MS,
@@ -8,7 +8,7 @@ import {
   API_TOKENS_PER_MAKER_MAX,
 } from "../../../src/auth/api_tokens/api_token_limits.ts";
 import { deleteExpiredApiTokens } from "../../../src/auth/api_tokens/api_tokens.ts";
-import { createListedTokens } from "../../../src/auth/api_tokens/listed_tokens.ts";
+import { createLiveApiTokens } from "../../../src/auth/api_tokens/live_api_tokens.ts";
 import { DatabaseUnavailable } from "../../../src/db/sql.ts";
 import { Problem } from "../../../src/problem.ts";
 import { onBothEngines } from "../../support/databases.ts";
@@ -23,9 +23,9 @@ onBothEngines(
     const { clock, now, one, owner } = await world(sql);
     const { id, token } = await made(one, owner);
     const asking = counted(sql);
-    const tokens = createListedTokens(asking, now);
+    const tokens = createLiveApiTokens(asking, now);
     const principal = await one.tokens.verify(token);
-    assert.equal(principal.listed, id);
+    assert.equal(principal.apiTokenId, id);
     const lastUse = async () => {
       // The use is written down behind the request.
       for (let i = 0; i < 1_000; i++) {
@@ -59,16 +59,16 @@ onBothEngines("API tokens: a lost database refuses none, and lets none in", asyn
     query: (text, params) =>
       clock.isLost ? Promise.reject(new DatabaseUnavailable("lost")) : sql.query(text, params),
   });
-  const tokens = createListedTokens(losing, () => clock.nowMs);
+  const tokens = createLiveApiTokens(losing, () => clock.nowMs);
   await assert.rejects(tokens.assertHolds(principal), DatabaseUnavailable);
   clock.isLost = false;
   await tokens.assertHolds(principal);
   clock.isLost = true;
-  clock.nowMs += API_TOKEN_BELIEVED_MS_MAX;
+  clock.nowMs += API_TOKEN_CACHED_MS_MAX;
   await tokens.assertHolds(principal);
   clock.nowMs += 1;
   await assert.rejects(tokens.assertHolds(principal), DatabaseUnavailable);
-  const strange = { ...principal, listed: "tok_unknown" };
+  const strange = { ...principal, apiTokenId: "tok_unknown" };
   clock.isLost = false;
   await assert.rejects(
     tokens.assertHolds(strange),
