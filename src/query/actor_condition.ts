@@ -39,7 +39,7 @@ export type ActorCondition =
 
 const DAYS = /^([1-9]\d{0,3})d$/;
 
-/** The number of days that `within` names; null where it names none. */
+/** Returns the days of a `within` such as `30d`; null for any other. */
 export function daysOf(within: Within): number | null {
   const [, days] = typeof within === "string" ? DAYS.exec(within) ?? [] : [];
   return days === undefined ? null : Number(days);
@@ -138,18 +138,20 @@ function membersFault(members: Members): [string, string[]] | null {
   return null;
 }
 
-const Some = z.array(z.lazy(() => Condition), "Use a list of conditions.")
+const Conditions = z.array(z.lazy(() => Condition), "Use a list of conditions.")
   .min(1, "Give at least one condition.")
   .max(CONDITION_LEAVES_MAX, `Use at most ${CONDITION_LEAVES_MAX} conditions.`);
 
 // One object, not a union of six, so that errors name their place.
 const Condition: z.ZodType<ActorCondition> = z.strictObject({
-  all: Some.optional(),
-  any: Some.optional(),
+  all: Conditions.optional(),
+  any: Conditions.optional(),
   not: z.lazy(() => Condition).optional(),
   did: Match.optional(),
   atLeast: times(1).optional().meta({ description: "With `did`. Default: 1, or 0 with `atMost`" }),
-  atMost: times(0).optional().meta({ description: "With `did`: holds of who never did it too" }),
+  atMost: times(0).optional().meta({
+    description: "With `did`: also holds for people who never did it",
+  }),
   firstSeen: Span.optional(),
   goal: z.string("Give a goal's slug.").min(1, "Give a goal's slug.")
     .max(NAME_LENGTH_MAX, "Give a goal's slug.").optional()
@@ -165,20 +167,20 @@ const Condition: z.ZodType<ActorCondition> = z.strictObject({
     `A condition on people. ${KINDS_USAGE} At most ${CONDITION_LEAVES_MAX} of them, ${CONDITION_LEVELS_MAX} levels deep.`,
 }) as unknown as z.ZodType<ActorCondition>;
 
-/** Returns the conditions that a combination consists of; null where it is no combination. */
+/** Returns the conditions that one combines; null: it is a leaf. */
 function partsOf(condition: ActorCondition): readonly ActorCondition[] | null {
   if ("all" in condition) return condition.all;
   if ("any" in condition) return condition.any;
   return "not" in condition ? [condition.not] : null;
 }
 
-/** A condition that is no combination, and its path in the whole condition. */
+/** A condition that combines no others, and its path in the whole condition. */
 interface ConditionLeaf {
   readonly condition: ActorCondition;
   readonly path: readonly (string | number)[];
 }
 
-/** Returns the conditions that are no combinations, in order. */
+/** Returns the conditions that combine no others, in order. */
 export function leavesOf(
   condition: ActorCondition,
   path: readonly (string | number)[] = [],
@@ -215,11 +217,11 @@ export const ActorConditionSchema = z.preprocess(
   }),
 );
 
-const spanText = ({ from, to }: NamedSpan): NamedSpan => ({ from, to });
+const plainSpan = ({ from, to }: NamedSpan): NamedSpan => ({ from, to });
 
-function withinText(within: Within | undefined): { within?: Within } {
+function plainWithin(within: Within | undefined): { within?: Within } {
   if (within === undefined) return {};
-  return { within: typeof within === "string" ? within : spanText(within) };
+  return { within: typeof within === "string" ? within : plainSpan(within) };
 }
 
 /** Returns a condition with its members in the order of the API, without undefined ones. */
@@ -227,13 +229,13 @@ export function plainCondition(condition: ActorCondition): ActorCondition {
   if ("all" in condition) return { all: condition.all.map(plainCondition) };
   if ("any" in condition) return { any: condition.any.map(plainCondition) };
   if ("not" in condition) return { not: plainCondition(condition.not) };
-  if ("firstSeen" in condition) return { firstSeen: spanText(condition.firstSeen) };
-  if ("goal" in condition) return { goal: condition.goal, ...withinText(condition.within) };
+  if ("firstSeen" in condition) return { firstSeen: plainSpan(condition.firstSeen) };
+  if ("goal" in condition) return { goal: condition.goal, ...plainWithin(condition.within) };
   const { did: { name, filters, label }, atLeast, atMost, within } = condition;
   return {
     did: { name, filters, ...label === undefined ? {} : { label } },
     ...atLeast === undefined ? {} : { atLeast },
     ...atMost === undefined ? {} : { atMost },
-    ...withinText(within),
+    ...plainWithin(within),
   };
 }

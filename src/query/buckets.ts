@@ -6,7 +6,7 @@ import { type Range, refuseOddYear, startOfDay } from "./range.ts";
 
 export type Interval = "hour" | "day" | "week" | "month";
 
-/** A calendar period and the part of it that lies in the range; `[start, end)`, epoch milliseconds. */
+/** A calendar period, and the part of it that is in the range; `[start, end)`, epoch milliseconds. */
 export interface Bucket {
   /** The period's own start, also where the range begins later. */
   readonly startMs: number;
@@ -33,7 +33,7 @@ function lastChangeMs(atMs: number, timezone: string): number {
 }
 
 /**
- * Yields the hours of the local clock without end, beginning with the one that holds `atMs`. A change of
+ * Yields the hours of the local clock endlessly, beginning with the one that contains `atMs`. A change of
  * the zone's offset ends an hour: an hour that the clock repeats is two periods, and where the clock
  * moves by half an hour a period may be half an hour long.
  */
@@ -61,7 +61,7 @@ function firstDate(date: Temporal.PlainDate, interval: CalendarInterval): Tempor
   return interval === "month" ? date.with({ day: 1 }) : date;
 }
 
-/** Yields days, weeks or months of the local calendar without end, beginning with the one that holds `atMs`. */
+/** Yields days, weeks or months of the local calendar endlessly, beginning with the one that contains `atMs`. */
 function* calendarPeriods(
   atMs: number,
   interval: CalendarInterval,
@@ -72,7 +72,7 @@ function* calendarPeriods(
   while (true) {
     const next = date.add(STEPS[interval]);
     const endMs = startOfDay(next, timezone).getTime();
-    // A date that the zone skipped is no period. A clock set back from just after midnight repeats
+    // A date that the zone skipped is not a period. A clock set back from just after midnight repeats
     // the evening before: that instant belongs to the day that had already begun.
     if (endMs > startMs && endMs > atMs) {
       const label = interval === "month" ? date.toPlainYearMonth().toString() : date.toString();
@@ -122,7 +122,7 @@ function boundedPeriodsOf(range: Range, interval: Interval, isAsked = true): Per
 /**
  * Returns the calendar buckets of a range in its time zone, in order and without gaps; the first and
  * the last are clipped to the range.
- * @param isAsked false: the interval is the same whatever `interval` says, so that only a shorter range helps
+ * @param isAsked false: the interval does not depend on the parameter `interval`, so only a shorter range helps
  * @throws Problem `range_too_large` where there are more than `BUCKETS_MAX`.
  */
 export function bucketsOf(
@@ -189,7 +189,7 @@ export const BUCKET_SHOWN = {
   complete: z.boolean(),
 };
 
-/** Returns a bucket as replies show it; it is complete where its whole period lies in the range and in the past. */
+/** Returns a bucket as replies show it; it is complete if its whole period is in the range and in the past. */
 export function shownBucket(
   { startMs, endMs, label }: Bucket,
   { from, to }: Range,

@@ -32,12 +32,12 @@ type LocalDate = Temporal.PlainDate;
 
 const HALF_DAY_NS = 43_200e9;
 
-/** Counts the local dates from one to another, both included, but for those that the zone skipped. */
+/** Counts the local dates from one to another, both included, except those that the zone skipped. */
 function localDays(first: LocalDate, last: LocalDate, timezone: string): number {
   const end = last.add({ days: 1 });
   const offsetNs = (date: LocalDate) => date.toZonedDateTime(timezone).offsetNanoseconds;
   let days = first.until(end).days;
-  // A zone that skips a day moves its clocks on by one: then each day is looked at.
+  // A zone that skips a day sets its clocks forward by about a day; only then is each day checked.
   if (offsetNs(end) - offsetNs(first.subtract({ days: 1 })) < HALF_DAY_NS) return days;
   for (let date = first; !date.equals(end); date = date.add({ days: 1 })) {
     const next = date.add({ days: 1 });
@@ -62,7 +62,7 @@ function rangeOfInstants(from: Date, to: Date, timezone: string): Range {
   return { from, to, timezone, fromDate: null, toDate: null };
 }
 
-/** Returns as many local dates just before the range; where a bound is an instant, the same length before it. */
+/** Returns the same number of local dates just before the range; if a bound is an instant, the same length. */
 function previousRange({ from, to, timezone, fromDate, toDate }: Range): Range {
   if (fromDate === null || toDate === null) {
     return rangeOfInstants(new Date(2 * from.getTime() - to.getTime()), from, timezone);
@@ -100,7 +100,7 @@ function parsed(value: string): unknown {
   }
 }
 
-/** Returns `compare` as replies tell it: as it was given, or its dates as instants. */
+/** Returns `compare` as replies show it: as it was given, or its dates as instants. */
 export function shownComparison(query: URLSearchParams, comparison: Range | null): unknown {
   return comparison === null || comparisonKind(query) !== "dates"
     ? given(query)
@@ -125,7 +125,7 @@ function namedRange(
   }
 }
 
-/** Returns the range, as far as it has passed, so many local days earlier. */
+/** Returns the range `days` local days earlier; of an unfinished range, only as much as has passed. */
 export function daysEarlier(range: Range, days: number, asOfMs: number): Range {
   const { from, to, timezone, fromDate, toDate } = range;
   const earlier = (at: Date) =>
@@ -133,11 +133,11 @@ export function daysEarlier(range: Range, days: number, asOfMs: number): Range {
   const moved = fromDate !== null && toDate !== null
     ? rangeOfDates(fromDate.subtract({ days }), toDate.subtract({ days }), timezone)
     : rangeOfInstants(earlier(from), earlier(to), timezone);
-  return cutAsFar(moved, range, asOfMs);
+  return cutToElapsed(moved, range, asOfMs);
 }
 
-/** Shortens a comparison for an unfinished range, to the length that has passed of the range. */
-function cutAsFar(comparison: Range, { from, to }: Range, asOfMs: number): Range {
+/** Cuts the comparison of an unfinished range to as much as has passed of the range. */
+function cutToElapsed(comparison: Range, { from, to }: Range, asOfMs: number): Range {
   const elapsedMs = asOfMs - from.getTime();
   if (to.getTime() <= asOfMs || elapsedMs <= 0) return comparison;
   const cutMs = comparison.from.getTime() + elapsedMs;
@@ -173,12 +173,12 @@ export function readComparison(
     return namedRange(value, new URLSearchParams(), projectTimezone, asOfMs);
   }
   const comparison = value === "previous"
-    ? cutAsFar(previousRange(range), range, asOfMs)
+    ? cutToElapsed(previousRange(range), range, asOfMs)
     : value === "year"
-    ? cutAsFar(yearEarlierRange(range), range, asOfMs)
+    ? cutToElapsed(yearEarlierRange(range), range, asOfMs)
     : namedRange(value, query, projectTimezone, asOfMs);
   if (comparison.from.getTime() < TIMESTAMP_MS_MIN) {
-    throw invalidParameter("compare", "There is no such time before the year 0001.");
+    throw invalidParameter("compare", "It would begin before the year 0001.");
   }
   return comparison;
 }

@@ -3,7 +3,7 @@ import { plainText } from "./nearest_values.ts";
 
 const LETTERS = Array.from({ length: 26 }, (_, i) => String.fromCharCode(65 + i));
 const CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
-/** Common names beside the standard ones. */
+/** Common names in addition to the standard ones. */
 const ALSO_CALLED: Readonly<Record<string, string>> = {
   "usa": "US",
   "united states of america": "US",
@@ -23,7 +23,7 @@ export function countryName(code: string): string | undefined {
   return /^[A-Z]{2}$/.test(code) ? full.of(code) : undefined;
 }
 
-/** False for former codes, which have the name of another: DD, now DE. */
+/** Whether a code is a present one; former ones have the names of their successors, as DD that of DE. */
 function isInUse(code: string): boolean {
   return new Intl.Locale(`und-${code}`).region === code;
 }
@@ -40,7 +40,7 @@ function readCodes(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Returns the code of a country by its whole name, in any case; undefined where no country has it. */
+/** Returns the code of a country by its whole name, ignoring case; undefined where no country has it. */
 export function countryCode(name: string): string | undefined {
   codes ??= readCodes();
   return codes.get(plainText(name));

@@ -4,7 +4,7 @@ import { givenText, invalidCursor, invalidParameter } from "./parameters.ts";
 
 /** Where a page ended. */
 export interface PageCursor {
-  /** The time of its last event; of a page of a tail, when the poll's first page was read. */
+  /** The time of its last event; for a page of a tail, when the poll's first page was read. */
   readonly at: string;
   /** Its last event. */
   readonly eventId: string;
@@ -62,11 +62,11 @@ function isSnapshot(text: string): boolean {
   return true;
 }
 
-/** `text` as an ISO instant in UTC, or null. Only the years that PostgreSQL and Date both write. */
+/** Returns an instant in ISO form, UTC; null: the text is not one, or of a year before 0001 or after 9999. */
 function instant(text: string | undefined): string | null {
   if (text === undefined || !/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return null;
   try {
-    // Date would take the 30th of February for the 2nd of March.
+    // Not parsed by Date, which turns the 30th of February into the 2nd of March.
     const date = new Date(Temporal.Instant.from(text).epochMilliseconds);
     return date.getTime() >= TIMESTAMP_MS_MIN ? date.toISOString() : null;
   } catch {
@@ -95,7 +95,7 @@ export function readPageCursor(query: URLSearchParams): PageCursor | null {
   return { at, eventId, tail };
 }
 
-/** Makes the Problem of an `after` from before what the journal still holds. */
+/** Makes the Problem of an `after` that is older than the journal's oldest events. */
 export function cursorExpired(): Problem {
   const message = "This is more than 48 hours ago: " +
     "read the list, and go on with the `tailCursor` of its reply.";

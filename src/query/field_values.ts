@@ -1,4 +1,4 @@
-/** SQL for the values of fields that no column holds as they are shown. */
+/** SQL for the values of fields that are not stored as they are shown. */
 
 /** Returns SQL for the device class of a row of `contexts`, spelt out. */
 export function deviceOf(alias: string): string {

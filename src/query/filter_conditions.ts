@@ -73,7 +73,7 @@ function textCondition(
   }
 }
 
-/** Returns the digests of terms, as the unique index of `terms` holds them. */
+/** Returns the digests of terms, as in the unique index of `terms`. */
 export function termDigests(terms: readonly string[]): string[] {
   return terms.map((term) => createHash("sha256").update(term).digest("hex").slice(0, 32));
 }
@@ -109,9 +109,9 @@ function dictionaryIds({ params, project }: ConditionContext, wanted: Positive):
   }`;
 }
 
-/** Compares values with a slash with the whole address, all others and every pattern with the host. */
+/** Compares values that contain a slash to the whole address, other values and every pattern to the host. */
 function referrerCondition({ params, siteHost }: ConditionContext, wanted: Positive): string {
-  // A function: the parameter must not be added where no SQL names it, as it would have no type.
+  // A function, to add the parameter only if SQL uses it: unused, it would have no type.
   const host = () => knownReferrerHost("r", params.text(siteHost));
   if (wanted.op === "exists") return textCondition(params, host(), wanted);
   const parts: string[] = [];
@@ -132,7 +132,7 @@ function referrerIds(context: ConditionContext, wanted: Positive): string {
   })`;
 }
 
-/** Whether a filter lets through the events that do not fulfil its condition. */
+/** Whether events that do not fulfil a filter's condition pass it. */
 export function isNegative({ op }: Filter): boolean {
   return NEGATED[op] !== undefined;
 }
@@ -184,7 +184,7 @@ const IDS_OF: Readonly<Record<FilterIds["of"], WriteIds>> = {
   traffic: dictionaryIds,
 };
 
-/** Returns the ids that a filter on any field but a property names. */
+/** Returns the ids that a filter names; its field must not be a property. */
 export function filterIds(context: ConditionContext, filter: Filter): FilterIds {
   const wanted = positive(filter);
   const { field } = wanted;

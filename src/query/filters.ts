@@ -66,7 +66,7 @@ type PropertyField = `properties.${string}`;
 export type Field = EventField | SessionField | PersonField | PropertyField;
 /**
  * The API takes `FILTER_OPS`; reads make the other three. `glob`: in the values `*` is any text, slashes
- * included. `is_technical`: any technical name but the values.
+ * included. `is_technical`: any technical name except the values.
  */
 export type FilterOp = typeof FILTER_OPS[number] | "glob" | "is_technical" | "is_not_technical";
 export type FilterValue = string | number | boolean;
@@ -111,7 +111,7 @@ function isField(text: string): text is Field {
     : property !== "" && property.length <= NAME_LENGTH_MAX && isStorable(property);
 }
 
-/** Whether a text is a field whose values tell groups apart. */
+/** Whether a text is a field that breakdowns can group by. */
 export function isGroupingField(text: string): text is Exclude<Field, PersonField> {
   return isField(text) && !isPersonField(text);
 }
@@ -191,7 +191,7 @@ export function namesPerson({ field, op }: Filter): boolean {
 export interface EventMatch {
   readonly name: string | null;
   readonly filters: readonly Filter[];
-  /** The name that people give it. */
+  /** The name that users gave it. */
   readonly label?: string | undefined;
 }
 
@@ -205,7 +205,7 @@ export const MATCH_MEMBERS = {
   label: StorableText.min(1).max(LABEL_LENGTH_MAX).optional(),
 };
 
-/** An event match as the API takes it: a name, or an object with filters. A null name is any. */
+/** An event match as the API takes it: a name, or an object with filters. A null name means any. */
 export const EventMatch: z.ZodType<EventMatch> = z.union([
   EventName.transform((name): EventMatch => ({ name, filters: [] })),
   z.strictObject(MATCH_MEMBERS),
@@ -232,7 +232,7 @@ export function pageAsMatch(value: unknown, context: z.core.ParsePayload): unkno
 
 const MatchOrPage = z.preprocess(pageAsMatch, EventMatch);
 
-/** Describes an error with its place; of a union, the error of the branch that got furthest. */
+/** Describes an error with its place; for a union, the error of the branch that got furthest. */
 function describeIssue(issue: z.core.$ZodIssue, place: string): string {
   const path = issue.path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`)
     .join("");
@@ -246,7 +246,7 @@ function describeIssue(issue: z.core.$ZodIssue, place: string): string {
   return `${at === "" ? "" : `${at.replace(/^\./, "")}: `}${issue.message}`;
 }
 
-/** Mistakes in one parameter that one reply names. */
+/** The most mistakes in one parameter that a reply lists. */
 const ISSUES_NAMED_MAX = 10;
 
 /** Parses JSON text by a schema. Throws Problem `invalid_parameter` with `name` and the place of each error. */

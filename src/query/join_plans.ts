@@ -2,10 +2,10 @@ import type { Sql } from "../db/sql.ts";
 import { HASH_JOINS_EVENTS_MAX } from "../limits.ts";
 
 /**
- * Has the planner join the rows of small projects by hash alone, in linear time; called before the first
- * statement of a snapshot. For a project that was filled a moment ago, the planner expects no rows, and
- * nests loops over thousands of sessions, actors and days. Its statistics are samples, in which a small
- * project may never show beside a large one. Large projects do show, and nested loops may be faster there.
+ * Makes the planner use only hash joins, which take linear time, for small projects. To be called before the
+ * first statement of a snapshot. For a project that was just filled, the planner expects no rows and would
+ * nest loops over thousands of sessions, actors and days: its statistics are samples, in which a small
+ * project may not occur at all. Large projects do occur, and nested loops may be faster for them.
  */
 export async function planJoins(sql: Sql, projectId: number): Promise<void> {
   await sql.query(

@@ -1,4 +1,4 @@
-/** Which values of a field a project has had, by its dictionaries, without a look at its events. */
+/** Looks up which values of a field a project has ever had, in its dictionaries instead of its events. */
 import type { Sql } from "../db/sql.ts";
 import { SUGGESTION_CANDIDATES_MAX, SUGGESTION_ROWS_MAX } from "../limits.ts";
 import { termDigests } from "./filter_conditions.ts";
@@ -47,7 +47,7 @@ const REFERRERS: ValueSource = {
   isText: false,
 };
 
-/** By field. There is none for properties: no table tells their values, nor all of their keys. */
+/** By field. Properties have none: no table lists their values, or all of their keys. */
 const SOURCES: Readonly<Record<string, ValueSource>> = {
   name: texts(ANY, "(SELECT * FROM terms WHERE is_name) v"),
   path: PATHS,
@@ -63,7 +63,7 @@ const SOURCES: Readonly<Record<string, ValueSource>> = {
   anonymousId: ids("a"),
 };
 
-/** Whether a dictionary tells which values of a field a project has had. */
+/** Whether a dictionary lists the values of a field that a project has had. */
 export function hasKnownValues(field: Field): boolean {
   return Object.hasOwn(SOURCES, field);
 }
@@ -84,8 +84,8 @@ function knownSql(
 }
 
 /**
- * Returns the wanted values that the project has had, by field, in one statement with a look-up in each
- * dictionary. A path counts as known if it was a title, and the other way round: `terms` marks names only.
+ * Returns the wanted values that the project has had, by field. One statement looks them up in all
+ * dictionaries. A path counts as known if it was a title, and the other way round: `terms` marks names only.
  */
 export async function knownValues(
   sql: Sql,
@@ -108,8 +108,8 @@ export async function knownValues(
 }
 
 /**
- * Returns values of a field that the project has had, as candidates for suggestions: of a large
- * dictionary only its first rows; none of titles, of which there are too many, and none of ids of people.
+ * Returns values of a field that the project has had, as candidates for suggestions: from only the first
+ * rows of a large dictionary; none for titles, of which there are too many, or for ids of people.
  */
 export async function candidateValues(
   sql: Sql,

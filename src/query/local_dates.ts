@@ -12,7 +12,7 @@ export function dateAt(ms: number, timezone: string): Temporal.PlainDate {
   return localTime(ms, timezone).toPlainDate();
 }
 
-/** Returns the number of a date. Throws RangeError for a text that is no date. */
+/** Returns the number of a date. Throws RangeError for a text that is not a date. */
 export function dayNumber(date: Temporal.PlainDate | string): number {
   return EPOCH_DATE.until(date, { largestUnit: "days" }).days;
 }

@@ -10,17 +10,17 @@ export interface Candidate {
 /** Longer texts are near only if they are equal. */
 const COMPARED_LENGTH_MAX = 100;
 const TYPING_ERRORS_MAX = 3;
-/** Shorter texts are not looked for within others. */
+/** Shorter texts are not searched for within others. */
 const PART_LENGTH_MIN = 3;
 
-/** Returns a text without marks and case, to compare texts as people do. */
+/** Returns a text without diacritics and in lower case, to compare texts as people do. */
 export function plainText(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
 }
 
 /**
- * Returns how many letters must be inserted, removed or replaced to make `b` of `a`; `most` + 1 where it
- * is more than `most`. Computes only cells within `most` of the diagonal: O(length · most).
+ * Returns how many letters must be inserted, removed or replaced to turn `a` into `b`; `most` + 1 if more
+ * than `most`. Computes only cells within `most` of the diagonal: O(length · most).
  */
 export function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
@@ -56,17 +56,13 @@ export function nearestOf(text: string, candidates: readonly Candidate[]): Candi
   if (wanted === "") return [];
   return candidates.flatMap((candidate) => {
     const { value, name } = candidate;
-    // A code of two letters is always near to another one: only its name is compared.
+    // Two codes of two letters are always near each other, so those are compared by name only.
     const ofValue = name !== undefined && plainText(value) !== wanted
       ? null
       : distanceOf(wanted, plainText(value));
     const ofName = name === undefined ? null : distanceOf(wanted, plainText(name));
-    const distance = ofValue === null
-      ? ofName
-      : ofName === null
-      ? ofValue
-      : Math.min(ofValue, ofName);
-    return distance === null ? [] : [{ candidate, distance }];
+    const distances = [ofValue, ofName].filter((one) => one !== null);
+    return distances.length === 0 ? [] : [{ candidate, distance: Math.min(...distances) }];
   }).sort((a, b) => a.distance - b.distance || (a.candidate.value < b.candidate.value ? -1 : 1))
     .slice(0, SUGGESTIONS_MAX).map(({ candidate }) => candidate);
 }

@@ -2,8 +2,8 @@ import { PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../limits.ts";
 import { Problem, type ProblemPart } from "../problem.ts";
 import { isStorable } from "../text_schemas.ts";
 
-/** Unknown parameters that one reply names. */
-const UNKNOWN_NAMED_MAX = 10;
+/** The most unknown or repeated parameters that a reply lists. */
+const NAMES_LISTED_MAX = 10;
 
 /** Makes a 400 of mistakes in parameters. */
 function invalidParameters(
@@ -29,18 +29,18 @@ export function rangeTooLarge(field: string, message: string): Problem {
   return new Problem("range_too_large", message, { errors });
 }
 
-/** Tells a mistake in a range of the dates that `compare` names, under the same code. */
+/** Turns a Problem of the range that `compare` gives into one that names `compare`, with the same code. */
 export function ofCompare({ code, detail }: Problem): Problem {
   const errors = [{ field: "compare", code, message: detail }];
   return new Problem(code, `compare: ${detail}`, { errors });
 }
 
-/** Makes a 400 for a `cursor` that no page gave out. */
+/** Makes a 400 for a `cursor` that no page returned. */
 export function invalidCursor(): Problem {
   return invalidParameter("cursor", "Use the `nextCursor` of the page before, unchanged.");
 }
 
-/** Returns the text of a parameter; null where it is missing or empty, which mean the same in all reads. */
+/** Returns the text of a parameter; null where it is missing or empty, which are the same in all reads. */
 export function givenText(query: URLSearchParams, name: string): string | null {
   return query.get(name) || null;
 }
@@ -93,8 +93,8 @@ export function pageRows(query: URLSearchParams): number {
 }
 
 /**
- * Refuses unknown parameters and those given twice, so that a misspelt or overruled one does not silently
- * change the answer.
+ * Refuses unknown and repeated parameters, so that a misspelt or overridden one does not silently change the
+ * answer.
  */
 export function refuseUnknown(query: URLSearchParams, known: readonly string[]): void {
   const unknown = new Set<string>();
@@ -112,14 +112,14 @@ export function refuseUnknown(query: URLSearchParams, known: readonly string[]):
     })),
     ...[...repeated].map((field) => ({ field, message: "Given more than once." })),
   ];
-  if (mistakes.length > 0) throw invalidParameters(mistakes.slice(0, UNKNOWN_NAMED_MAX));
+  if (mistakes.length > 0) throw invalidParameters(mistakes.slice(0, NAMES_LISTED_MAX));
 }
 
 type Readers = Readonly<Record<string, () => unknown>>;
 
 /**
- * Calls every reader, and returns what they read, by name. Where several throw a Problem, throws one
- * that lists the errors of all of them: of their code where they share one, else `invalid_parameter`.
+ * Calls every reader, and returns their results by name. Where several throw a Problem, throws one that lists
+ * the errors of all of them, with their code if it is the same, else `invalid_parameter`.
  */
 export function readAll<T extends Readers>(readers: T): { [K in keyof T]: ReturnType<T[K]> } {
   const read: Record<string, unknown> = {};

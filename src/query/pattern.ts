@@ -6,18 +6,18 @@ import {
   PATTERN_STATES_MAX,
 } from "../limits.ts";
 
-/** A refused pattern; the message tells its author why. */
+/** A refused pattern; the message tells the pattern's author why. */
 export class PatternRefused extends Error {
   override readonly name = "PatternRefused";
 }
 
 interface Part {
   readonly sql: string;
-  /** The most states of an automaton that it takes. */
+  /** At most how many states of an automaton it needs. */
   readonly states: number;
   /** Whether it can match the empty text. */
   readonly empty: boolean;
-  /** How many of `^`, `$`, `\\b` and `\\B` it holds. */
+  /** How many of `^`, `$`, `\b` and `\B` it contains. */
   readonly anchors: number;
 }
 
@@ -46,7 +46,7 @@ const BETWEEN: Readonly<Record<string, string>> = {
   B: `(?:(?<=${WORD})(?=${WORD})|(?<!${WORD})(?!${WORD}))`,
 };
 
-/** Writes a character, for use outside and inside of brackets; one that could be syntax as its code. */
+/** Writes a character so that it is valid outside and inside brackets: as its code if it could be syntax. */
 function literal(code: number): string {
   const character = String.fromCodePoint(code);
   return code >= 128 || /[A-Za-z0-9]/.test(character)
@@ -157,7 +157,9 @@ class Translation {
       throw new PatternRefused(`Nest groups at most ${PATTERN_LEVELS_MAX - 1} deep.`);
     }
     if (this.#take("?") && !this.#take(":")) {
-      throw new PatternRefused("Of groups, only (…) and (?:…) are taken, and (?i) at the start.");
+      throw new PatternRefused(
+        "Of groups, only (…) and (?:…) are supported, and (?i) at the start.",
+      );
     }
     const inner = this.#alternatives(level + 1);
     if (!this.#take(")")) throw new PatternRefused("A group is not closed.");
@@ -181,7 +183,7 @@ class Translation {
   #escaped(character: string | undefined): string {
     if (character !== undefined && Object.hasOwn(CONTROLS, character)) return CONTROLS[character]!;
     if (character !== undefined && /[!-/:-@[-`{-~ ]/.test(character)) return character;
-    throw new PatternRefused(`The escape \\${character ?? ""} is not taken.`);
+    throw new PatternRefused(`The escape \\${character ?? ""} is not supported.`);
   }
 
   #class(): Part {
@@ -208,7 +210,7 @@ class Translation {
     const character = this.#characters[this.#at++];
     if (character === undefined) throw new PatternRefused("A class is not closed.");
     if (character === "[" && /^[:.=]$/.test(this.#next ?? "")) {
-      throw new PatternRefused("Named classes such as [:alpha:] are not taken.");
+      throw new PatternRefused("Named classes such as [:alpha:] are not supported.");
     }
     if (character !== "\\") return character;
     const escaped = this.#characters[this.#at++];
@@ -231,7 +233,7 @@ class Translation {
     if (part.empty || part.anchors > 0) {
       throw new PatternRefused("Repeat only what has characters, and no ^, $, \\b or \\B in it.");
     }
-    // Drops the mark of a lazy repetition: it does not change whether there is a match.
+    // Drops the `?` of a lazy repetition: it does not change whether there is a match.
     this.#take("?");
     if (this.#repetition() !== null) throw new PatternRefused("Group what is repeated twice.");
     const states = part.states * (max === Infinity ? min + 1 : max) + 1;
@@ -264,7 +266,7 @@ class Translation {
  * Translates a pattern in the syntax that RE2 and JavaScript share into PostgreSQL's advanced regular
  * expression. It means the same in every locale: `\d`, `\w`, `\s` and `\b` are ASCII, `.` is anything
  * but a line feed, `^` and `$` are the ends of the text, and `(?i)` at the start ignores case. The
- * result is good only for whether there is a match: `*?` becomes `*`.
+ * result only tells whether there is a match: `*?` becomes `*`.
  * @throws PatternRefused for patterns that are too long or too large, for syntax that is not shared, such
  * as backreferences and lookaround, and for repetitions of what can be empty, such as `(a*)*`.
  */

@@ -1,7 +1,7 @@
 import type { Row, Sql } from "../db/sql.ts";
 import { isStorable } from "../text_schemas.ts";
 
-/** A person as the tables name them: by a user id (kind u), else an anonymous id (a), else a hash (h). */
+/** A person by what the tables have: a user id (kind u), else an anonymous id (a), else a hash (h). */
 export interface KnownPerson extends Row {
   readonly actor_id: number;
   readonly kind: "u" | "a" | "h";
@@ -9,8 +9,8 @@ export interface KnownPerson extends Row {
 }
 
 /**
- * Selects the `actor_id` of the id $2 in project $1; an id of several kinds is a user id first, then an
- * anonymous id.
+ * Selects the `actor_id` of the id $2 in project $1; of an id of several kinds, that of the user id, else of
+ * the anonymous id.
  */
 export const ACTOR_OF_ID = `
   SELECT actor_id FROM identities
@@ -26,7 +26,7 @@ export async function findPerson(
   projectId: number,
   id: string,
 ): Promise<KnownPerson | null> {
-  // An id from a path may hold what PostgreSQL's text cannot.
+  // An id from a path may contain characters that a text in PostgreSQL cannot.
   if (!isStorable(id)) return null;
   const [person] = await sql.query<KnownPerson>(
     `SELECT o.actor_id, a.kind::text AS kind, a.value FROM (${ACTOR_OF_ID}) AS o

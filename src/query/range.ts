@@ -11,7 +11,7 @@ export interface Range {
   /** The first and the last local date, both inclusive; null where that bound is an instant. */
   readonly fromDate: Temporal.PlainDate | null;
   readonly toDate: Temporal.PlainDate | null;
-  /** Absent: `from` and `to` name the bounds, or they are made from such. */
+  /** The parameter that gave the bounds; absent: `from` and `to`, or a range derived from these. */
   readonly namedBy?: "compare";
 }
 
@@ -26,13 +26,13 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}
 
 function zone(query: URLSearchParams, projectTimezone: string): string {
   const timezone = givenText(query, "timezone");
-  // In any case: rollups and imported days are found by the name as the project writes it.
+  // Case does not matter, but rollups and imported days are found by the project's own spelling.
   const isProjects = timezone?.toLowerCase() === projectTimezone.toLowerCase();
   if (timezone === null || isProjects) return projectTimezone;
   // Offsets such as "+02:00" are zones to Intl, but without daylight saving time.
   const named = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(timezone);
   try {
-    // By Temporal, which computes with it: Intl also takes "PST" and the like.
+    // Checked by Temporal, which is used with it; Intl also accepts "PST" and the like.
     if (named) return new Temporal.ZonedDateTime(0n, timezone) && timezone;
   } catch { /* refused below */ }
   throw invalidParameter("timezone", "Use an IANA time zone such as Europe/Berlin.");
@@ -54,7 +54,7 @@ export function boundOf(text: string): Temporal.PlainDate | Date | null {
   try {
     if (LOCAL_DATE.test(text)) return Temporal.PlainDate.from(text);
     if (INSTANT.test(text)) return new Date(Temporal.Instant.from(text).epochMilliseconds);
-  } catch { /* it has the form of one, but is none */ }
+  } catch { /* no such date or time */ }
   return null;
 }
 
@@ -107,9 +107,9 @@ export function readRange(
   refuseOddYear("from", from);
   if (from >= to) {
     const isDated = !(first instanceof Date) && !(last instanceof Date);
-    // Only dates that the zone skipped have no time between them.
+    // Only dates that the zone skipped span no time.
     const isSkipped = isDated && Temporal.PlainDate.compare(first, last) <= 0;
-    const fault = isSkipped ? `This day never was in ${timezone}.` : "Must lie before `to`.";
+    const fault = isSkipped ? `This day was skipped in ${timezone}.` : "Must lie before `to`.";
     throw invalidParameter("from", fault);
   }
   if (yearsMax !== null && isLonger(from, to, timezone, yearsMax)) {

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { Warning } from "./warnings.ts";
 
-/** Returns the schema of a read's reply: its members, and in `query` those beside the warnings. */
+/**
+ * Returns the schema of a read's reply.
+ * @param query the members of its `query` in addition to the warnings
+ */
 export function replyShown<T extends z.ZodRawShape>(members: T, query: z.ZodRawShape = {}) {
   return z.object({
     query: z.looseObject({ warnings: z.array(Warning), ...query }),

@@ -52,7 +52,7 @@ function spanWithin(within: Within, range: Range): Span {
 
 /**
  * Resolves a condition for a read of this range.
- * @param matchOf returns the events of a goal; throws where there is no goal of the slug
+ * @param matchOf returns the events of a goal by its slug; throws if there is none
  */
 export function resolveCondition(
   condition: ActorCondition,
@@ -69,6 +69,6 @@ export function resolveCondition(
   const span = spanWithin(condition.within ?? "range", range);
   if ("goal" in condition) return { did: matchOf(condition.goal), atLeast: 1, atMost: null, span };
   const { did, atLeast, atMost } = condition;
-  // `atMost` alone holds for actors who never did it, too.
+  // `atMost` alone also holds for actors who never did it.
   return { did, atLeast: atLeast ?? (atMost === undefined ? 1 : 0), atMost: atMost ?? null, span };
 }

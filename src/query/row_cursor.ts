@@ -28,7 +28,7 @@ export interface RowPage<R> {
   readonly nextCursor: string | null;
 }
 
-/** Cuts a list to a page of `limit` rows; another page follows where the list holds more. */
+/** Cuts a list to a page of `limit` rows; another page follows if the list has more. */
 export function cutPage<R>(
   listed: readonly R[],
   limit: number,

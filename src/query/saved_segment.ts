@@ -1,10 +1,10 @@
 import { type ActorCondition, leavesOf } from "./actor_condition.ts";
 import type { Filter } from "./filters.ts";
-import { invalidParameter } from "./parameters.ts";
+import { givenText, invalidParameter } from "./parameters.ts";
 import { matchFilters } from "./selection.ts";
 import { isSlug, SLUG_USAGE } from "./slugs.ts";
 
-/** Whom and what a segment selects. */
+/** The people and the events that a segment selects. */
 export interface SegmentDefinition {
   /** Conditions on events and sessions, as a read's own. */
   readonly filters: readonly Filter[];
@@ -20,12 +20,12 @@ export interface SavedSegment extends SegmentDefinition {
 
 /** Reads the parameter `segment`: a slug; null where it is not given. Throws `invalid_parameter`. */
 export function readSegmentSlug(query: URLSearchParams): string | null {
-  const slug = query.get("segment") || null;
+  const slug = givenText(query, "segment");
   if (slug !== null && !isSlug(slug)) throw invalidParameter("segment", SLUG_USAGE);
   return slug;
 }
 
-/** Returns all filters of a segment, with those of its conditions on actors: for `valueWarnings`. */
+/** Returns all filters of a segment, including those in its condition on actors, for `valueWarnings`. */
 export function filtersOfSegment({ filters, actors }: SegmentDefinition): readonly Filter[] {
   const leaves = actors === null ? [] : leavesOf(actors);
   return [

@@ -11,11 +11,11 @@ export interface Scope {
   readonly siteHost: string | null;
   readonly bots: BotChoice;
   readonly filters: readonly Filter[];
-  /** Whether a condition chooses actors too: the read's timelines are then theirs alone. */
+  /** Whether a condition chooses actors too; if so, the read's timelines are of these actors only. */
   readonly choosesActors?: boolean;
 }
 
-/** Whether a filter or a condition on actors narrows the scope (not `bots`): rollups then have no answer. */
+/** Whether a filter or a condition on actors (not `bots`) narrows the scope: rollups then cannot answer. */
 export function isNarrowed({ filters, choosesActors }: Scope): boolean {
   return filters.length > 0 || choosesActors === true;
 }
@@ -31,7 +31,7 @@ export function matchFilters({ name, filters }: EventMatch): readonly Filter[] {
   return name === null ? filters : [{ field: "name", op: "is", values: [name] }, ...filters];
 }
 
-/** A join, and the expression of a value that it gives; null where the value is missing. */
+/** A join, and the expression of a value in it; null where the value is missing. */
 interface ValueSql {
   readonly joins: string;
   readonly value: string;

@@ -1,8 +1,8 @@
 import type { EventMatch, Filter } from "./filters.ts";
 
 /**
- * The first character of technical names. Their events link identities, and are counted only where a
- * question names them: by its event, or by a filter on the name.
+ * The first character of technical names. Their events link identities, and are counted only if a read names
+ * them, as its event or in a filter on the name.
  */
 const TECHNICAL = "$";
 /** A pattern that begins with a literal `$`. */
@@ -22,7 +22,7 @@ function asksForTechnical({ field, op, values }: Filter): boolean {
   return op === "matches" && values.some((value) => TECHNICAL_PATTERN.test(String(value)));
 }
 
-/** Whether the filters neither list names nor ask for technical ones: technical events are then left out. */
+/** Whether the filters neither list names nor ask for technical ones; technical events are then left out. */
 function areNamesOpen(filters: readonly Filter[]): boolean {
   return !filters.some((filter) => isExact(filter) || asksForTechnical(filter));
 }
@@ -35,7 +35,7 @@ export function mayMeanTechnical(filters: readonly Filter[]): boolean {
 }
 
 /**
- * Returns the filters, with one more that leaves technical names out unless the question names them.
+ * Returns the filters, with one more that leaves technical names out unless the read names them.
  * @param others more filters that events must pass
  * @param named technical names that are kept
  */

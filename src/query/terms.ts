@@ -8,8 +8,8 @@ export const RESERVED_NAMES: readonly string[] = ["page_view", "click", "scroll"
 export const RESERVED_TERM_MAX = SCROLL;
 
 /**
- * Returns the ids of click and scroll, which a page reports by itself, without those that a match names:
- * their events are no steps of a journey, and never come between two steps of a strict funnel.
+ * Returns the ids of click and scroll, which pages report automatically, except those that a match names.
+ * Their events are not steps of a journey, and do not interrupt a strict funnel.
  */
 export function unnamedInteractions(
   matches: readonly { readonly name: string | null }[],

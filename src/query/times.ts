@@ -12,10 +12,10 @@ export interface Times {
 }
 
 /**
- * Reads `from`, `to`, `timezone`, `interval` and `compare`. All bad ones are reported at once: where the
- * range is refused, the others are still checked as far as they can be without it. An `interval` that
- * is given must fit the range and the one compared with, whether the read has a series or not.
- * @param byDays true: the read goes through the days of the range, whatever `interval` says
+ * Reads `from`, `to`, `timezone`, `interval` and `compare`. All bad ones are reported at once: if the range
+ * is refused, the others are still checked as far as possible without it. A given `interval` must fit the
+ * range and the one compared with, even if the read has no series.
+ * @param byDays true: the read visits the days of the range, whatever `interval` says
  * @throws Problem `invalid_parameter`, `range_too_large`.
  */
 export function readTimes(
@@ -32,7 +32,7 @@ export function readTimes(
     comparison: () => readComparison(query, range, projectTimezone, asOfMs),
   });
   if (givenText(query, "interval") === null) return times;
-  // Where the days are too many, a coarser interval than the hour or the day does not help.
+  // If even the days are too many, the error must not advise a coarser interval.
   if (byDays && ["hour", "day"].includes(times.interval)) {
     bucketsOf(times.range, "day", { isAsked: false });
   }

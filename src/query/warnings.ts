@@ -27,12 +27,12 @@ export const Warning = z.object({
 
 export type Warning = z.output<typeof Warning>;
 
-/** Returns each warning once: a range and the one it is compared with may cause the same. */
+/** Returns each warning once: a range and the one compared with may cause the same. */
 export function distinctWarnings(warnings: readonly Warning[]): Warning[] {
   return [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()];
 }
 
-/** Warns of an answer that tells what changed while events are not counted yet. */
+/** Warns that a change in an answer may only be due to events that are not counted yet. */
 export function pendingWarnings(pending: number): Warning[] {
   if (pending === 0) return [];
   const waiting = counted(pending, "event is", "events are");
@@ -56,7 +56,7 @@ interface WantedValue {
 
 const SHOWN_LENGTH_MAX = 100;
 
-/** Returns the values of `is` and `is_not`, each once for a parameter. */
+/** Returns the values of `is` and `is_not`, each once per parameter. */
 function wantedOf(parameterFilters: readonly ParameterFilters[]): WantedValue[] {
   const all = parameterFilters.flatMap(({ parameter, filters }) =>
     filters.filter(({ field, op }) => (op === "is" || op === "is_not") && hasKnownValues(field))
@@ -84,7 +84,7 @@ function suggestionsFor({ field, value }: WantedValue, known: readonly string[])
 
 function warningOf(wanted: WantedValue, candidates: readonly string[]): Warning {
   const { parameter, field, value } = wanted;
-  // Reserved names are candidates though the project never had them.
+  // Reserved names are candidates even if the project never had them.
   const near = suggestionsFor(wanted, candidates.filter((each) => each !== value));
   const shown = near.map(({ value, name }) =>
     name === undefined || name === value ? quoted(value) : `${value} (${name})`
@@ -102,7 +102,7 @@ function warningOf(wanted: WantedValue, candidates: readonly string[]): Warning 
 
 /**
  * Returns a warning for each value that filters name and the project has never had, up to WARNINGS_MAX.
- * Where all are known, which is the rule, it takes one statement.
+ * If all are known, which is usual, this takes one statement.
  */
 export async function valueWarnings(
   sql: Sql,

@@ -10,7 +10,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 export const WINDOW_USAGE =
   "Use a number and s, m, h or d, such as 30m or 7d, of at most 366 days.";
 
-/** Returns the milliseconds of a window such as `7d` (a day has 24 hours); null where the text is none. */
+/** Returns the milliseconds of a window such as `7d` (a day has 24 hours); null: the text is not one. */
 export function windowMs(window: string): number | null {
   const [, count, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(window) ?? [];
   const ms = Number(count) * (UNITS_MS[unit ?? ""] ?? NaN);

@@ -15,8 +15,8 @@ import type { Warning } from "./warnings.ts";
 export const NO_EFFECT = "Of no effect here";
 
 /**
- * The shared parameters that change nothing in a list of what people have saved. Whoever asks for what belongs
- * to a chart sends what the chart was asked with.
+ * The shared parameters that change nothing in a list of saved things. They are accepted, because who reads
+ * the notes on a chart sends the parameters of the chart.
  */
 export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   interval: NO_EFFECT,
@@ -28,7 +28,7 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   cursor: NO_EFFECT,
 };
 
-/** What a read compares with: what `compare` says, the previous period whatever it says, or nothing. */
+/** What a read compares with: what `compare` asks for, always the previous period, or nothing. */
 export type Compares = "asked" | "previous" | "nothing";
 
 const UNCOMPARED: Readonly<Record<Exclude<Compares, "asked">, string>> = {
@@ -36,14 +36,14 @@ const UNCOMPARED: Readonly<Record<Exclude<Compares, "asked">, string>> = {
   nothing: "This read compares with nothing: `compare` changes nothing in it.",
 };
 
-/** Warns where another comparison was asked for than the read makes. */
+/** Warns if a comparison was asked for that the read does not make. */
 export function comparisonWarnings(compares: Compares, asked: ComparisonKind): Warning[] {
   if (compares === "asked" || asked === "none" || asked === compares) return [];
   return [{ code: "without_effect", parameter: "compare", message: UNCOMPARED[compares] }];
 }
 
 /**
- * Reads the parameters of such a list: its range, of any length, and all of them as its reply tells them.
+ * Reads the parameters of such a list. Returns its range, of any length, and all of them as its reply shows them.
  * @param known descriptions of the parameters that it takes
  * @throws Problem `invalid_parameter` that names every bad one
  */
@@ -55,7 +55,7 @@ export function readOfList(
 ) {
   let range: Range | null = null;
   const comparedBy = comparisonKind(query);
-  // Of the other comparisons only the value is checked: a long range may have no previous one.
+  // For other comparisons only the value is checked: a long range may have no previous one.
   const compared = () => comparedBy === "dates" ? range : null;
   const { times, unknown: _, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(known)),
