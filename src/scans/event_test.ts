@@ -83,11 +83,11 @@ export class EventTest {
 
   /**
    * Whether the choice of `bots` may exclude an event of a run.
-   * @param nameBits of the run: see `HotColumns`
+   * @param runBits of the run: see `HotColumns`
    */
-  mayFailByBots(nameBits: number): boolean {
+  mayFailByBots(runBits: number): boolean {
     if (this.contextMax < 0) return true;
-    return this.contextMin === 0 && (nameBits & BOT_BIT) !== 0;
+    return this.contextMin === 0 && (runBits & BOT_BIT) !== 0;
   }
 
   #passesWords(place: number): boolean {

@@ -1,7 +1,7 @@
 /// <reference lib="deno.worker" />
 import { SegmentUnreadable } from "../store/segment_head.ts";
 import { type DecodeOrder, DecodeWork } from "../timelines/block_decoding.ts";
-import { knowDropped } from "../timelines/dropped_memory.ts";
+import { noteDropped } from "../timelines/dropped_memory.ts";
 import { ownBuffers } from "./own_buffers.ts";
 import type { PoolWork, TaskRange } from "./pool_job.ts";
 import { type ScanOrder, ScanWork } from "./scan_task.ts";
@@ -73,7 +73,7 @@ export function serveScans(kinds: readonly AnyVisitorKind[]): void {
     if (request.kind === "run") {
       const { opening, range, inputs } = request;
       if (opening !== null) {
-        knowDropped(opening.droppedBytes);
+        noteDropped(opening.droppedBytes);
         ({ answered } = opening);
         jobs.set(job, { work: open(opening.order), stopped: opening.stopped });
       }

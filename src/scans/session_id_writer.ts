@@ -1,6 +1,6 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
-import { nameBitsOf, type Timeline } from "../timelines/timeline.ts";
+import { runBitsOf, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type MatchPasses, MatchTests, UNMATCHED } from "./match_tests.ts";
 import { type ScannedSession, SessionScan } from "./session_scan.ts";
@@ -47,7 +47,7 @@ class SessionIdWriter implements Visitor<null> {
   /** Whether any match may take an event. For a rare name, this skips most actors. */
   #mayMatch(timeline: Timeline): boolean {
     const { groupOf, bits } = this.#tests;
-    if ((nameBitsOf(timeline) & bits.names) === 0) return false;
+    if ((runBitsOf(timeline) & bits.names) === 0) return false;
     const { segments, segmentOf, starts, ends } = timeline;
     for (let i = timeline.first; i < timeline.end; i++) {
       const { names } = segments[segmentOf[i]!]!;

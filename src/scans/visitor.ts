@@ -84,12 +84,12 @@ export type FollowRun = (
 /** Calls `follow` for each slice of a timeline that has one of the name bits and one of the path bits. */
 export function followRuns(
   actor: number,
-  { first, end, segments, segmentOf, starts, ends, nameBits }: Timeline,
+  { first, end, segments, segmentOf, starts, ends, runBits }: Timeline,
   follow: FollowRun,
   { names, paths }: RunBits = ANY_RUN,
 ): void {
   for (let i = first; i < end; i++) {
-    const bits = nameBits[i]!;
+    const bits = runBits[i]!;
     if ((bits & names) === 0 || (bits & paths) === 0) continue;
     follow(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!);
   }

@@ -15,8 +15,8 @@ async function fetchLinks(sql: Sql, projectId: number): Promise<DataView> {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** Returns the last identity that has a link, or is one's actor; -1: there is none. */
-function lastOf(links: DataView): number {
+/** Returns the largest id in the links, of an identity or an actor; -1: there are no links. */
+function lastIdIn(links: DataView): number {
   let last = -1;
   for (let at = 0; at < links.byteLength; at += IDENTITY_BYTES) {
     last = Math.max(last, links.getInt32(at));
@@ -24,7 +24,7 @@ function lastOf(links: DataView): number {
   return last;
 }
 
-/** Looks up whose an identity is, in the snapshot that `sql` reads. */
+/** Looks up the actors of identities, in the snapshot that `sql` reads. */
 export class ActorLookUp {
   readonly #sql: Sql;
   readonly #cache: SegmentCache;
@@ -33,8 +33,8 @@ export class ActorLookUp {
   #links: Promise<DataView> | null = null;
 
   /**
-   * Begins to fetch the links between identities, unless those of this version are kept. Others may send
-   * statements meanwhile.
+   * Starts to fetch the links between identities, unless the actors of this version are cached. Other
+   * statements may be sent meanwhile.
    */
   constructor(sql: Sql, cache: SegmentCache, projectId: number, version: number) {
     this.#sql = sql;
@@ -49,12 +49,12 @@ export class ActorLookUp {
     await this.#links?.catch(() => {});
   }
 
-  /** Returns the actor of each identity up to the last, which is itself unless it is linked to another. */
+  /** Returns the actor of each identity up to the last: itself unless it is linked to another. */
   async upTo(lastIdentity: number): Promise<Int32Array> {
     const kept = this.#kept();
     if (kept !== null && kept.length > lastIdentity) return kept;
     const links = kept === null ? await this.#fetch() : null;
-    const last = links === null ? lastIdentity : Math.max(lastIdentity, lastOf(links));
+    const last = links === null ? lastIdentity : Math.max(lastIdentity, lastIdIn(links));
     const { memory } = this.#cache;
     const { actorOf } = room(
       (bytes) => memory.take(bytes),

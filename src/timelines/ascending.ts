@@ -1,6 +1,6 @@
 /**
- * Returns the place of the first of ascending numbers that is at least `value`; their count: none is.
- * @param first the place of the first that is looked at
+ * Returns the place of the first of ascending numbers that is at least `value`; their count if none is.
+ * @param first where to begin
  */
 export function placeFrom(ascending: Int32Array | Uint32Array, value: number, first = 0): number {
   let [low, high] = [first, ascending.length];

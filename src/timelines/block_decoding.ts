@@ -16,7 +16,7 @@ export interface DecodedBlocks {
 /** What a thread must know of a segment to decode some of its blocks. */
 interface DecodedSegment {
   readonly segmentId: number;
-  /** Holds only the places of columns that are decoded. */
+  /** Only with the places of the columns that are decoded. */
   readonly head: SegmentHead;
   readonly firstPlace: number;
   readonly columns: ColumnsWithBits;
@@ -59,7 +59,7 @@ interface DecodeJob {
   readonly orderSent: () => DecodeOrder;
   /** Each is one block. */
   readonly ranges: readonly BlockRange[];
-  /** About how many. */
+  /** About how many events are decoded. */
   readonly events: number;
   readonly inputsOf: (range: BlockRange) => unknown;
   readonly open: () => DecodeWork;
@@ -85,8 +85,8 @@ function* blockRanges(readers: readonly SegmentReader[]): Generator<BlockRange> 
 }
 
 /**
- * Decodes the columns of every read of fetched blocks. Each entry is in one buffer taken from `memory`, which the
- * caller owns. Throws SegmentUnreadable.
+ * Decodes the columns that every read needs of fetched blocks. Those of each reader are in one buffer from
+ * `memory`, which the caller then owns. Throws SegmentUnreadable.
  */
 export async function decodeBlocks(
   wanted: readonly WantedBlocks[],

@@ -20,7 +20,7 @@ export class GrowingList<T extends Int32Array | Float64Array> {
     return this.#list.slice(0, this.length) as T;
   }
 
-  /** Returns all numbers without a copy: none can be added after it. */
+  /** Returns all numbers without a copy; none may be added after that. */
   taken(): T {
     return this.#list.subarray(0, this.length) as T;
   }

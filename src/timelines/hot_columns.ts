@@ -18,24 +18,24 @@ export interface SegmentColumns extends Runs {
   readonly contexts: IntegerColumn;
   /** Ids of traffic, as the event itself states it; 0 where the event is in no session. */
   readonly traffics: IntegerColumn;
-  /** Per event 1 where it undoes no bounce; empty where the segment has no such event. */
+  /** By event: 1 if it does not prevent a bounce; empty if the segment has no such event. */
   readonly passives: Uint8Array;
 }
 
-/** The same, and of each run the bits of what its events have: see `LoadedSegment`. */
+/** These columns, with the bits of each run: see `LoadedSegment`. */
 export interface ColumnsWithBits extends SegmentColumns {
-  readonly nameBits: Int32Array;
+  readonly runBits: Int32Array;
 }
 
-/** The columns of numbers of each event that are stored as they are read, but for the times. */
+/** The integer columns that are decoded as they are stored, except the times. */
 const INTEGERS = ["names", "paths", "contexts", "traffics"] as const;
 
 /** The stored columns that `writeBlocks` reads. */
 export const EVENT_COLUMNS = ["times", ...INTEGERS, "interactive"] as const;
 
 /**
- * Allocates the columns of the reader's blocks, side by side in one buffer. Runs are read, since they say
- * how much is needed; the rest is left to `writeBlocks`. Throws SegmentUnreadable.
+ * Allocates the columns of the reader's blocks, side by side in one buffer. Only the runs are read, as they
+ * determine the sizes; the rest is left to `writeBlocks`. Throws SegmentUnreadable.
  * @param take allocates shared memory
  */
 export function roomForBlocks(
@@ -50,9 +50,9 @@ export function roomForBlocks(
   };
   const [names, paths] = [kindOf("names"), kindOf("paths")];
   const [contexts, traffics] = [kindOf("contexts"), kindOf("traffics")];
-  // Hardly any segment has passive events; one without them takes no memory for the column.
+  // Hardly any segment has passive events; without them the column takes no memory.
   const passives = head.places.has("interactive") ? events : 0;
-  const kinds = { identities, starts, nameBits: identities, times: starts };
+  const kinds = { identities, starts, runBits: identities, times: starts };
   const columns = room(take, {
     ...kinds,
     names,
@@ -63,7 +63,7 @@ export function roomForBlocks(
   }, {
     identities: identities.length,
     starts: starts.length,
-    nameBits: identities.length,
+    runBits: identities.length,
     times: events,
     names: events,
     paths: events,
@@ -73,14 +73,14 @@ export function roomForBlocks(
   });
   columns.identities.set(identities);
   columns.starts.set(starts);
-  columns.nameBits.fill(0);
+  columns.runBits.fill(0);
   const { fromMs, toMs } = head;
   return { fromMs, toMs, ...columns };
 }
 
 /**
- * Decodes the reader's blocks into columns that `roomForBlocks` allocated for these and others. Threads
- * may do so at once, each with blocks of its own. Throws SegmentUnreadable.
+ * Decodes the reader's blocks into columns that `roomForBlocks` allocated for them and others. Several
+ * threads may do so at once, each for its own blocks. Throws SegmentUnreadable.
  * @param first the place in the columns of the first of these events
  */
 export function writeBlocks(reader: SegmentReader, columns: ColumnsWithBits, first: number): void {

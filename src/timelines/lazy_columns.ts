@@ -1,4 +1,4 @@
-/** Fields that every event has an id of, but that few reads ask for. */
+/** Fields whose ids every event has, but few reads ask for. */
 export type LazyField = "title" | "referrer";
 
 /** A lazy column: it is on a loaded segment only for reads that ask for it. */

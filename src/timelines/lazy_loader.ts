@@ -11,13 +11,13 @@ import { PropertyColumn } from "./property_columns.ts";
 import { columnsOfProperty, PropertyReader } from "./property_reader.ts";
 import { DEPTH_COLUMNS, pickedDepths, readDepths } from "./scroll_depths.ts";
 import { neededPlaces, pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
-import { type Column, type MemoryScope, shared, type SharedMemory } from "./shared_memory.ts";
+import { type Column, type MemoryScope, sharedColumn, type SharedMemory } from "./shared_memory.ts";
 import { type CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
-/** A column that is made of others and kept like them: see `FilteredPart`. */
+/** A column that is made from others and cached like them: see `FilteredPart`. */
 export interface KeptColumn {
   readonly bytes: number;
-  /** Lies in the buffer that holds all of it. */
+  /** An array of it; all are in the same buffer. */
   readonly memory: Column;
 }
 
@@ -79,13 +79,12 @@ function pickedOf(whole: object, column: LazyColumn, picked: Uint32Array | null)
 /** Copies a column into shared memory, except a property, which other threads never read. */
 function sharedLazy(take: (bytes: number) => SharedArrayBuffer, column: object): object {
   if (column instanceof PropertyColumn) return column;
-  return shared(take, { column: column as Column }).column;
+  return sharedColumn(take, column as Column);
 }
 
 /**
- * Loads lazy columns of segments: those of whole segments come from the cache where they are kept, and the
- * others of a segment are fetched together. `sql` must read the snapshot that the segments were loaded from.
- * Throws where a segment is gone.
+ * Loads lazy columns of segments. Those of whole segments are cached; the missing ones of a segment are fetched
+ * together. `sql` must read the snapshot that the segments were loaded from. Throws if a segment is gone.
  * @returns for each column, an array with one entry for each segment
  */
 export async function loadLazies(

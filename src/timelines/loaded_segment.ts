@@ -12,10 +12,10 @@ import {
 } from "./segment_slice.ts";
 import type { Column } from "./shared_memory.ts";
 
-/** Loaded lazy columns, by `lazyName`, and columns that the read made of them. */
+/** Loaded lazy columns, by `lazyName`, and columns that the read made from them. */
 type LoadedColumns = Map<string, object>;
 
-/** Tells which events of the stored segment are loaded. */
+/** The events of the stored segment that are loaded. */
 type PickedEvents = Pick<SegmentSlice, "firstPlace" | "picked">;
 
 /** The columns of a segment that every read needs. */
@@ -23,11 +23,11 @@ interface HotColumns extends ColumnsWithBits {
   readonly segmentId: number;
   /** The end of each run; absent: the start of the next. */
   readonly ends?: Uint32Array;
-  /** Tells which events of the stored segment are loaded; null: all. */
+  /** The events of the stored segment that are loaded; null: all. */
   readonly slice?: SegmentSlice | PickedEvents | null;
 }
 
-/** A segment as it is sent to other threads, without copying what lies in shared memory. */
+/** A segment as it is sent to other threads, without copying what is in shared memory. */
 export interface SentSegment extends HotColumns {
   readonly filterBits: IntegerColumn;
   readonly lazies: LoadedColumns;
@@ -48,12 +48,12 @@ export class LoadedSegment implements HotColumns {
   readonly traffics: IntegerColumn;
   readonly passives: Uint8Array;
   /**
-   * The bits of each run's events (see run_bits.ts), by which most runs are skipped where rare names or paths,
-   * or bots, are looked for.
+   * By run, the bits of its events (see run_bits.ts): scans for rare names or paths, or for bots, skip most
+   * runs by these.
    */
-  readonly nameBits: Int32Array;
+  readonly runBits: Int32Array;
   readonly slice: SegmentSlice | PickedEvents | null;
-  /** Lazy columns that visitors need for each run: looking them up by name took a third of a scan. */
+  /** Lazy columns that visitors need for each run: looking them up by name would take a third of a scan. */
   #cells: IntegerColumn | null = null;
   #depths: Float64Array | null = null;
 
@@ -76,7 +76,7 @@ export class LoadedSegment implements HotColumns {
     this.contexts = columns.contexts;
     this.traffics = columns.traffics;
     this.passives = columns.passives;
-    this.nameBits = columns.nameBits;
+    this.runBits = columns.runBits;
   }
 
   /** Returns the ids of the events' titles or referrers; 0: none. */
@@ -110,7 +110,7 @@ export class LoadedSegment implements HotColumns {
     return firstPlace + (picked === null ? at : picked[at]!);
   }
 
-  /** Returns a lazy column, or one that the read made, by its name. */
+  /** Returns a lazy column, or one that the read made from these, by its name. */
   column(name: string): object {
     const loaded = this.lazies.get(name);
     if (loaded === undefined) throw new Error(`The read did not ask for the column ${name}`);
@@ -132,12 +132,12 @@ export class LoadedSegment implements HotColumns {
   }
 }
 
-/** Returns all columns that a segment holds in memory. */
+/** Returns the columns of a segment that are in memory for every read. */
 export function columnsOf(segment: HotColumns) {
   const { identities, starts, times, names, paths, contexts, traffics } = segment;
-  const { passives, nameBits } = segment;
+  const { passives, runBits } = segment;
   const columns = { identities, starts, times, names, paths, contexts, traffics };
-  return { ...columns, passives, nameBits } satisfies Record<string, Column>;
+  return { ...columns, passives, runBits } satisfies Record<string, Column>;
 }
 
 /** Makes a segment without lazy columns. */
@@ -146,19 +146,19 @@ export function loadedSegment(segmentId: number, columns: ColumnsWithBits): Load
 }
 
 /**
- * Returns what some identities did in decoded blocks; null: nothing.
- * @param columnsOf `runColumns` leaves the events in the blocks, `pickedColumns` copies them, so that the
+ * Returns the events of some identities in decoded blocks; null: there are none.
+ * @param keptColumns `runColumns` leaves the events in the blocks; `pickedColumns` copies them, so that the
  * blocks can be freed
  */
 export function slicedSegment(
   { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
   keeps: (identity: number) => boolean,
   take: (bytes: number) => SharedArrayBuffer,
-  columnsOf: typeof runColumns | typeof pickedColumns,
+  keptColumns: typeof runColumns | typeof pickedColumns,
 ): LoadedSegment | null {
   const spans = keptRuns(columns, keeps);
   if (spans.length === 0) return null;
-  const { picked, ...own } = columnsOf(columns, spans, take);
+  const { picked, ...own } = keptColumns(columns, spans, take);
   const few = picked === null ? fewEvents(columns, spans) : {};
   const slice: SegmentSlice = { stored, blocks, firstPlace, picked, ...few };
   return new LoadedSegment({ ...own, segmentId: stored.segmentId, slice });

@@ -1,6 +1,6 @@
 /**
- * Fetches something for each item, and yields it with its item: the next one is fetched while the yielded one
- * is worked on.
+ * Fetches something for each item, and yields both. The next one is fetched while the yielded one is
+ * processed.
  */
 export async function* oneAhead<Item, Fetched>(
   items: Iterable<Item>,

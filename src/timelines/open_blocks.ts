@@ -3,8 +3,8 @@ import type { DecodedBlocks } from "./block_decoding.ts";
 import type { MemoryScope } from "./shared_memory.ts";
 
 /**
- * Decoded blocks that hold identities of this range and of the next. Each range cuts a block of each segment
- * in two: of sixty million events, half as many again were fetched and decoded twice.
+ * Decoded blocks with identities of both this range and the next. Each range cuts a block of each segment in
+ * two: of sixty million events, half would be fetched and decoded twice.
  */
 export class OpenBlocks {
   readonly #eventsMax: number;
@@ -21,15 +21,15 @@ export class OpenBlocks {
     this.#memory = memory;
   }
 
-  /** Returns the kept block that the wanted blocks begin with; null: it is not kept. */
+  /** Returns the block that the wanted blocks begin with; null: it was not kept. */
   find({ segmentId, blocks }: WantedBlocks): DecodedBlocks | null {
     const open = this.#bySegment.get(segmentId);
     return open?.wanted.blocks.first === blocks.first ? open : null;
   }
 
   /**
-   * Keeps the blocks of this range that the next one needs, and leaves all others, also those that were kept
-   * before, to the scope of this range. The range before may still be visited, but ends no later than this one.
+   * Keeps the blocks of this range that the next one needs. All others, including those that were kept before,
+   * go to the scope of this range: the previous range may still be visited, but ends no later than this one.
    */
   settle(
     decoded: readonly DecodedBlocks[],

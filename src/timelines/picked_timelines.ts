@@ -9,10 +9,10 @@ import {
 } from "./timeline_table.ts";
 import type { TouchedTimelines } from "./touched_timelines.ts";
 
-/** Actors whose slices are picked together: their offsets stay in the processor's cache. */
+/** Actors whose slices are picked together; their offsets fit the processor's cache. */
 const ACTORS_PICKED = 4_096;
 
-/** The timelines of a scan: columns of these segments, or what is picked out of those of others. */
+/** The timelines of a scan: columns of its segments, or what is picked out of columns of others. */
 export interface ScannedTimelines {
   readonly columns: TimelineColumns;
   /**
@@ -20,14 +20,14 @@ export interface ScannedTimelines {
    * the same order.
    */
   readonly placeOf: Int32Array | null;
-  /** The actors who did something that the columns do not have; null: they have all. */
+  /** The actors with events that the columns do not have; null: the columns have all. */
   readonly touched: TouchedTimelines | null;
 }
 
 /**
- * The timelines of all actors in some segments, picked out of those in more. A few thousand actors are
- * picked as a scan comes to them: so its threads share the work, where making columns of them
- * took a single thread 40 ms of a scan of 100 (seven days of ten million events in thirty).
+ * The timelines of all actors in some segments, picked out of columns of more. A few thousand actors are
+ * picked whenever the scan reaches them, so that its threads share the work. Making columns first would take
+ * a single thread 40 ms of a scan of 100 (seven days of ten million events in thirty).
  */
 class PickedTimelines implements Timelines {
   first = 0;
@@ -35,11 +35,11 @@ class PickedTimelines implements Timelines {
   segmentOf = new Int32Array(0);
   starts = new Int32Array(0);
   ends = new Int32Array(0);
-  nameBits = new Int32Array(0);
+  runBits = new Int32Array(0);
   readonly #all: TimelineColumns;
   readonly #placeOf: Int32Array;
   readonly #touched: TouchedTimelines;
-  /** The actors from `#from` to before `#to` are picked; by actor from there, where the slices begin. */
+  /** The actors from `#from` to before `#to` are picked; their slices begin at `#offsets`. */
   #from = 0;
   #to = 0;
   readonly #offsets = new Int32Array(ACTORS_PICKED + 1);
@@ -68,11 +68,11 @@ class PickedTimelines implements Timelines {
       if (actor < this.#from || actor >= this.#to) {
         this.#pick(actor, Math.min(to, actor + ACTORS_PICKED));
       }
-      const { nameBits } = this;
+      const { runBits } = this;
       const [fromPicked, toPicked] = [this.#from, Math.min(to, this.#to)];
       for (let i = offsets[actor - fromPicked]!; actor < toPicked; actor++) {
         for (const end = offsets[actor - fromPicked + 1]!; i < end; i++) {
-          const bits = nameBits[i]!;
+          const bits = runBits[i]!;
           if ((bits & names) !== 0 && (bits & paths) !== 0) return actor;
         }
       }
@@ -84,12 +84,12 @@ class PickedTimelines implements Timelines {
     return actor;
   }
 
-  /** Copies the slices of these actors that lie in the scan's segments. */
+  /** Copies the slices of these actors that are in the scan's segments. */
   #pick(from: number, to: number): void {
-    const { offsets, segmentOf, starts, ends, nameBits } = this.#all;
+    const { offsets, segmentOf, starts, ends, runBits } = this.#all;
     const placeOf = this.#placeOf;
     const touched = this.#touched;
-    // Who came since the columns were built has no slice in them.
+    // Actors newer than the columns have no slices in them.
     const known = offsets.length - 1;
     let number = placeFrom(touched.actors, from);
     const ofTouched = touched.offsets[placeFrom(touched.actors, to)]! - touched.offsets[number]!;
@@ -103,7 +103,7 @@ class PickedTimelines implements Timelines {
         own.segmentOf.set(touched.segmentOf.subarray(first, end), at);
         own.starts.set(touched.starts.subarray(first, end), at);
         own.ends.set(touched.ends.subarray(first, end), at);
-        own.nameBits.set(touched.nameBits.subarray(first, end), at);
+        own.runBits.set(touched.runBits.subarray(first, end), at);
         at += end - first;
       } else if (actor < known) {
         const end = offsets[actor + 1]!;
@@ -113,7 +113,7 @@ class PickedTimelines implements Timelines {
           own.segmentOf[at] = place;
           own.starts[at] = starts[i]!;
           own.ends[at] = ends[i]!;
-          own.nameBits[at++] = nameBits[i]!;
+          own.runBits[at++] = runBits[i]!;
         }
       }
     }
@@ -128,10 +128,10 @@ class PickedTimelines implements Timelines {
       this.segmentOf = column();
       this.starts = column();
       this.ends = column();
-      this.nameBits = column();
+      this.runBits = column();
     }
-    const { segmentOf, starts, ends, nameBits } = this;
-    return { segmentOf, starts, ends, nameBits };
+    const { segmentOf, starts, ends, runBits } = this;
+    return { segmentOf, starts, ends, runBits };
   }
 }
 
@@ -141,7 +141,7 @@ const NOBODY: TouchedTimelines = {
   segmentOf: new Int32Array(0),
   starts: new Int32Array(0),
   ends: new Int32Array(0),
-  nameBits: new Int32Array(0),
+  runBits: new Int32Array(0),
 };
 
 /** Returns the timelines of a scan of these segments. */
@@ -154,8 +154,8 @@ export function timelinesIn(
     : new PickedTimelines(segments, columns, placeOf, touched ?? NOBODY);
 }
 
-/** Touched actors of a range of those before the first cut, and behind the last one. */
-const TOUCHED_CUT = 1_024;
+/** The most touched actors in a range before the first cut, or after the last one. */
+const RANGE_TOUCHED_MAX = 1_024;
 
 /** Cuts some of the touched actors into ranges, as `cutsOf` does. @returns the first actor of each */
 function* touchedCuts(
@@ -165,7 +165,7 @@ function* touchedCuts(
 ): Generator<number> {
   let [events, begun] = [Infinity, first];
   for (let number = first; number < end; number++) {
-    if (events >= CUT_EVENTS || number - begun >= TOUCHED_CUT) {
+    if (events >= CUT_EVENTS || number - begun >= RANGE_TOUCHED_MAX) {
       yield actors[number]!;
       [events, begun] = [0, number];
     }
@@ -178,8 +178,8 @@ export function scanCuts({ columns: { cuts }, touched }: ScannedTimelines): read
   if (touched === null || touched.actors.length === 0) return [...cuts];
   const { actors } = touched;
   const before = touchedCuts(touched, 0, placeFrom(actors, cuts[0]!));
-  const behind = [...touchedCuts(touched, placeFrom(actors, cuts.at(-1)!), actors.length)];
-  const end = behind.length > 0 ? [actors.at(-1)! + 1] : [];
-  // Who came since may begin where the columns end.
-  return [...new Set([...before, ...cuts, ...behind, ...end])];
+  const after = [...touchedCuts(touched, placeFrom(actors, cuts.at(-1)!), actors.length)];
+  const end = after.length > 0 ? [actors.at(-1)! + 1] : [];
+  // A set, as new actors may begin where the columns end.
+  return [...new Set([...before, ...cuts, ...after, ...end])];
 }

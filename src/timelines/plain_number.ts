@@ -9,8 +9,8 @@ const DECIMALS_MAX = 6;
 const POWERS_OF_TEN = Array.from({ length: DECIMALS_MAX + 1 }, (_, decimals) => 10 ** decimals);
 
 /**
- * Reads a JSON number from its bytes, without making a text of them. NaN: it is none, or not written as
- * JavaScript writes it (`1.50`), or has more digits than this tells exactly.
+ * Reads a JSON number from its bytes, without decoding them as text. NaN: they are not a number, or not one as
+ * JavaScript writes it (`1.50`), or one with too many digits to be exact.
  */
 export function plainNumber(bytes: Uint8Array, from: number, to: number): number {
   const isNegative = bytes[from] === MINUS;

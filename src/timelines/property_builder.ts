@@ -19,7 +19,7 @@ export class PropertyBuilder {
     return this.#texts.push(text) - 1;
   }
 
-  /** Adds a number. @returns its code, which is negative: its place among all is known when all texts are */
+  /** Adds a number. @returns its code, negative: the final one follows those of all texts */
   addNumber(number: number): number {
     return -this.#numbers.push(number);
   }

@@ -1,13 +1,13 @@
-/** The memory that a short text takes beside its characters. */
+/** The memory that a short text takes in addition to its characters. */
 const TEXT_OVERHEAD_BYTES = 24;
 const NO_NUMBERS = new Float64Array(0);
 
-/** Only JSON numbers begin with a digit or a minus. */
+/** Whether a JSON value is a number: only numbers begin with a digit or a minus. */
 function isJsonNumber(value: string): boolean {
   return /^[-\d]/.test(value);
 }
 
-/** One property of a segment's events. A value's code is its place among first the texts, then the numbers. */
+/** One property of a segment's events. A value's code is its place in the texts followed by the numbers. */
 export class PropertyColumn {
   #values: readonly string[] | null = null;
 
@@ -16,9 +16,9 @@ export class PropertyColumn {
     readonly places: Uint32Array,
     /** The code of each of these events' values. */
     readonly codes: Uint32Array,
-    /** Values as JSON, whatever they are. */
+    /** Values as JSON, of any kind. */
     readonly texts: readonly string[],
-    /** Values that are numbers and told as such, without a text; the same one may be among them several times. */
+    /** Values that are numbers, without a text; they may repeat. */
     readonly numbers: Float64Array = NO_NUMBERS,
   ) {}
 

@@ -27,11 +27,11 @@ const UTF8 = new TextDecoder();
 /** One character per byte, so that places in the text are places in the bytes. */
 const LATIN1 = new TextDecoder("latin1");
 
-/** A value that needs no parsing: no list or object, nothing escaped, only ASCII. */
+/** A value that needs no parsing: not a list or an object, without escapes, only ASCII. */
 const PLAIN_VALUE = / ?("[^"\\\x80-\xff]*"|-?\d[\d.eE+-]*|true|false|null)/y;
 
 /**
- * Finds a key in the JSON texts of a segment. Most are flat, so their value is read without parsing: of
+ * Finds a key in the JSON texts of a segment. Most texts are flat, so the value is read without parsing: for
  * 800,000 texts in 1.1 s instead of 1.5 s. PostgreSQL escapes keys as JavaScript does.
  */
 class TextSearch {
@@ -54,7 +54,7 @@ class TextSearch {
     this.#needle = LATIN1.decode(new TextEncoder().encode(`${JSON.stringify(key)}:`));
   }
 
-  /** Yields the texts in which the key, or what looks like it, occurs, and where in all of them it does first. */
+  /** Yields each text in which the key, or what looks like it, occurs, and its first place in all texts. */
   *all(): Generator<readonly [text: number, at: number]> {
     const ends = this.#ends;
     for (let which = 0, from = 0;; from = ends[which]!) {
@@ -65,7 +65,7 @@ class TextSearch {
     }
   }
 
-  /** `all` of some texts. */
+  /** Yields the same for only some texts. */
   *in(texts: Iterable<number>): Generator<readonly [text: number, at: number]> {
     for (const which of texts) {
       const from = this.#ends[which - 1] ?? 0;
@@ -83,13 +83,13 @@ class TextSearch {
       ? PLAIN_VALUE.exec(this.#text)
       : null;
     if (plain !== null) return plain[1];
-    // Values in slots are those of other keys.
+    // Holes are values in slots, which are of other keys.
     const json = UTF8.decode(this.#texts.subarray(start, end)).replaceAll(HOLE, "null");
     const properties = parseJson(json) as Record<string, unknown>;
     return Object.hasOwn(properties, this.#key) ? JSON.stringify(properties[this.#key]) : undefined;
   }
 
-  /** Whether the text has no inner object and no escapes: then what looks like a key is one. */
+  /** Whether the text has no inner object and no escapes, so that what looks like a key is one. */
   #isFlat(start: number, end: number): boolean {
     if (this.#backslash < start) {
       const next = this.#text.indexOf("\\", start);
@@ -106,7 +106,7 @@ function copyOf(value: string): string {
   return UTF8.decode(new TextEncoder().encode(value));
 }
 
-/** Returns the distinct values of a key, and per text 0 for none, else the place of its value plus one. */
+/** Returns the distinct values of a key, and by text the place of its value plus one; 0: none. */
 async function readValues(
   column: TextColumn,
   text: string,
@@ -134,7 +134,7 @@ async function readValues(
   return { valueOf, values };
 }
 
-/** Returns the texts of some events, ascending. */
+/** Returns the numbers of the texts of some events, ascending. */
 function textsOf({ codes }: TextColumn, picked: Uint32Array): Uint32Array {
   const texts = new Set<number>();
   for (const at of picked) if (codes[at]! !== 0) texts.add(codes[at]! - 1);
@@ -248,7 +248,10 @@ export class PropertyReader {
     this.#picked = picked;
   }
 
-  /** Reads one property: as JavaScript writes it where it lies beside or in a list or object, else as it is written. */
+  /**
+   * Reads one property. Its values are as JavaScript writes them if the text has lists, objects or escapes, else
+   * as they are stored.
+   */
   async column(key: string): Promise<PropertyColumn> {
     const { events } = this.#reader;
     const builder = new PropertyBuilder(events);
@@ -262,14 +265,14 @@ export class PropertyReader {
     return builder.end();
   }
 
-  /** Visits the values that lie in the properties. */
+  /** Visits the values in the properties, in a slot or in the texts. */
   async #visit(key: string, builder: PropertyBuilder, visit: VisitValue): Promise<void> {
     const slot = slotOf(this.#reader.head, key);
     if (slot !== null) await visitSlot(this.#reader, slot, this.#picked, builder, visit);
     else await this.#visitSearched(key, builder, visit);
   }
 
-  /** Visits the values of a key that has no slot: they are in the texts. */
+  /** Visits the values of a key without a slot, which are in the texts. */
   async #visitSearched(key: string, builder: PropertyBuilder, visit: VisitValue): Promise<void> {
     const { column, text } = this.#texts();
     const { valueOf, values } = await readValues(column, text, key, this.#picked);

@@ -1,23 +1,23 @@
 import { placeFrom } from "./ascending.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
 
-/** Set where one of a run's events is a bot's. */
+/** Set if one of the run's events is a bot's. */
 export const BOT_BIT = 1;
 
-/** What stands for a name in `nameBits`: several names share a bit. */
+/** Returns the bit of a name in `runBits`, which other names share. */
 export function nameBit(name: number): number {
   return 2 << name % 15;
 }
 
-/** What stands for a path there, 0 (none) among them: several share a bit. */
+/** Returns the bit of a path in `runBits`, which other paths share; path 0 is no path. */
 export function pathBit(path: number): number {
   return 0x1_0000 << path % 16;
 }
 
-/** What runs' bits are made of: see `SegmentColumns`. */
+/** What the bits of runs are made from: see `SegmentColumns`. */
 interface RunColumns {
   readonly starts: Uint32Array;
-  readonly nameBits: Int32Array;
+  readonly runBits: Int32Array;
   readonly names: IntegerColumn;
   readonly paths: IntegerColumn;
   readonly contexts: IntegerColumn;
@@ -25,7 +25,7 @@ interface RunColumns {
 
 /** Adds the bits of the events from `first` to before `end` to those of their runs. */
 export function addRunBits(
-  { nameBits, names, paths, contexts, starts }: RunColumns,
+  { runBits, names, paths, contexts, starts }: RunColumns,
   first: number,
   end: number,
 ): void {
@@ -36,8 +36,8 @@ export function addRunBits(
     for (; at < runEnd; at++) {
       bits |= nameBit(names[at]!) | pathBit(paths[at]!) | Number(contexts[at]! < 0);
     }
-    if (isWhole) nameBits[run] = bits;
-    // Another thread may have the rest of the run.
-    else Atomics.or(nameBits, run, bits);
+    if (isWhole) runBits[run] = bits;
+    // Another thread may add the rest of the run.
+    else Atomics.or(runBits, run, bits);
   }
 }

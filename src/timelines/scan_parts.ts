@@ -19,12 +19,10 @@ import { SpreadEvents } from "./spread_events.ts";
 import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
 import { yielding } from "../store/yielding.ts";
 
-/** The share of a part in the events that may be in memory at once: the next part is read while one is visited. */
+/** A part's share of the events that may be in memory: the next part is read while one is visited. */
 const PART_SHARE = 1 / 2;
-/**
- * The share of events in open blocks, beside the parts, and the same again of events of spread actors.
- */
-const BESIDE_SHARE = 1 / 2;
+/** The share of open blocks, in addition to the parts; that of spread actors is the same. */
+const EXTRA_SHARE = 1 / 2;
 /** The most events in blocks that are fetched and decoded together. */
 const EVENTS_DECODED = 1_000_000;
 
@@ -39,12 +37,12 @@ interface Piece {
   readonly events: number;
 }
 
-/** Returns how much an event of a segment takes, compared with one of all segments. */
+/** Returns how much memory an event of a segment takes, relative to the average event. */
 type WeightIn = (head: SegmentHead) => number;
 
 /**
- * Yields blocks, those of more than `eventsMax` events cut into pieces of as many identities each. Heavier
- * events count as more of them.
+ * Yields the pieces of blocks: those with more than `eventsMax` events are cut into pieces with equally many
+ * identities. Heavier events count as more.
  */
 function* piecesOf(head: SegmentHead, eventsMax: number, weightIn: WeightIn): Generator<Piece> {
   const weight = weightIn(head);
@@ -68,7 +66,7 @@ export function rangeStarts(
   eventsMax: number,
   weightIn: WeightIn = () => 1,
 ): number[] {
-  // Blocks of all segments may begin at the same identity, and together they must not be too many.
+  // Blocks of all segments may begin at the same identity; together they must fit into a range.
   const pieceMax = eventsMax / (2 * heads.length);
   const pieces = heads.flatMap((head) => [...piecesOf(head, pieceMax, weightIn)])
     .sort((a, b) => a.identity - b.identity);
@@ -84,7 +82,7 @@ export function rangeStarts(
   return starts;
 }
 
-/** Returns by actor 1 where its identities lie in several ranges, which begin at `starts`. */
+/** Returns by actor 1 if its identities are in several ranges, which begin at `starts`. */
 export function spreadActors(actorOf: Int32Array, starts: readonly number[]): Uint8Array {
   const rangeOf = (identity: number) =>
     countWhile(starts.length, (range) => starts[range]! <= identity);
@@ -96,12 +94,12 @@ export function spreadActors(actorOf: Int32Array, starts: readonly number[]): Ui
   return isSpread;
 }
 
-/** Tells whether the next range, which begins at identity `to`, begins in the last of these blocks. */
+/** Whether the next range, which begins at identity `to`, begins in the last of these blocks. */
 function isOpen({ head, blocks: { end } }: WantedBlocks, to: number): boolean {
   return (head.firstIdentities[end] ?? head.lastIdentity) >= to;
 }
 
-/** Returns the blocks, with the last one separate where it is open. */
+/** Returns the blocks, with the last one separate if it is open. */
 function openApart(wanted: WantedBlocks, to: number): WantedBlocks[] {
   const { first, end } = wanted.blocks;
   if (first >= end) return [];
@@ -110,7 +108,7 @@ function openApart(wanted: WantedBlocks, to: number): WantedBlocks[] {
   return [{ first, end: last }, { first: last, end }].map((blocks) => ({ ...wanted, blocks }));
 }
 
-/** Tells which events are read for a range of identities. */
+/** What is read for a range of identities. */
 interface KeptOfRange {
   readonly keeps: (identity: number) => boolean;
   /** The first identity of the next range. */
@@ -120,7 +118,7 @@ interface KeptOfRange {
   readonly see: (decoded: DecodedBlocks) => void;
 }
 
-/** Reads segments into a scope, which the caller releases where that fails. */
+/** Reads segments into a scope, which the caller releases if that fails. */
 type ReadSegments = (memory: MemoryScope) => Promise<LoadedSegment[]>;
 
 /** What a `PartReader` reads from. */
@@ -147,8 +145,8 @@ export class PartReader {
 
   /**
    * Yields the events of the actors of each range of identities, then those of spread actors, whose
-   * identities lie in several ranges. The latter were collected on the way or, where they are too many, are
-   * read again, a group of actors at a time. A part is freed when the next one is asked for.
+   * identities are in several ranges. The latter were collected meanwhile or, if they are too many, are read
+   * again, a group of actors at a time. A part is freed when the next one is asked for.
    */
   async *parts(): AsyncGenerator<SegmentsPart> {
     const { actorOf, eventsMax, weightIn } = this.#source;
@@ -156,9 +154,9 @@ export class PartReader {
     const starts = rangeStarts(heads, PART_SHARE * eventsMax, weightIn);
     const isSpread = spreadActors(actorOf, starts);
     const memory = new MemoryScope(this.#source.memory);
-    const spread = new SpreadEvents(actorOf, isSpread, BESIDE_SHARE * eventsMax, memory);
+    const spread = new SpreadEvents(actorOf, isSpread, EXTRA_SHARE * eventsMax, memory);
     const openMemory = new MemoryScope(this.#source.memory);
-    const open = new OpenBlocks(BESIDE_SHARE * eventsMax, openMemory);
+    const open = new OpenBlocks(EXTRA_SHARE * eventsMax, openMemory);
     try {
       const reads = starts.entries().map(([range, from]) => () => {
         const to = starts[range + 1] ?? actorOf.length;
@@ -213,7 +211,7 @@ export class PartReader {
     }
   }
 
-  /** Reads blocks most of whose runs are kept: the events stay in the blocks, and only the other runs are left out. */
+  /** Reads blocks most of whose runs are kept: only the bounds of runs are copied, events stay in the blocks. */
   async #readRange(
     wanted: readonly WantedBlocks[],
     memory: MemoryScope,

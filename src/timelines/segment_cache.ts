@@ -24,10 +24,10 @@ interface TimelinesKey {
   readonly segments: readonly LoadedSegment[];
 }
 
-/** Builds timelines that are not kept. */
+/** Builds timelines that are not cached. */
 interface MakeTimelines {
   readonly all: () => Promise<TimelineColumns>;
-  /** Builds those of the actors of further segments, whose places are given: see `touchedTimelines`. */
+  /** Builds those of the actors in `further` segments, given by their places: see `touchedTimelines`. */
   readonly touched: (further: readonly number[], kept: KeptColumns) => Promise<TouchedTimelines>;
 }
 
@@ -40,7 +40,7 @@ interface KeptTimelines {
 
 type SegmentsById = ReadonlyMap<number, LoadedSegment>;
 
-/** What a segment's columns weigh: whole buffers, which may be larger than what lies in them. */
+/** Returns the bytes of a segment's columns: of their whole buffers, which may be larger. */
 function bytesOf(segment: LoadedSegment): number {
   const buffers = new Set(Object.values(columnsOf(segment)).map(({ buffer }) => buffer));
   return buffers.values().reduce((bytes, { byteLength }) => bytes + byteLength, 0);
@@ -48,19 +48,19 @@ function bytesOf(segment: LoadedSegment): number {
 
 /** The share of the budget that lazy columns (titles, properties, ...) take at most. */
 const LAZY_SHARE = 1 / 2;
-/** The share of timelines: they take 29 MB for ten million events. */
+/** The share of timelines, which take 29 MB for ten million events. */
 const RUNS_SHARE = 1 / 2;
 
-/** Timelines are built where kept ones lack more than this share of the runs. */
+/** Timelines are built if cached ones lack more than this share of the runs. */
 const FURTHER_SHARE_MAX = 1 / 8;
 
-/** The share of who is who, in all projects: 2.3 MB for 577,000 identities. */
+/** The share of the actors of identities, in all projects: 2.3 MB for 577,000 identities. */
 const ACTORS_SHARE = 1 / 4;
 
-/** The share of counted runs: 9 MB hold a condition on 500,000 people of a month. */
+/** The share of counted runs: a condition on 500,000 people of a month takes 9 MB. */
 const COUNTED_SHARE = 1 / 8;
 
-/** The share of blocks that lists read: 25 MB hold those of a day at ten million events a month. */
+/** The share of blocks that lists read: those of a day take 25 MB at ten million events a month. */
 const BLOCKS_SHARE = 1 / 8;
 
 /** How often each of some identities did something in a segment. */
@@ -69,28 +69,28 @@ export interface CountedRuns {
   readonly counts: Int32Array;
 }
 
-/** A key and an entry, beside the numbers. */
+/** Of a key and an entry, in addition to the numbers. */
 const COUNTED_BYTES = 512;
 
 /**
- * All that reads keep of segments, within one budget of `bytesMax` bytes, of which the least recently used is
- * evicted first. Segments never change, so that nothing here becomes stale.
+ * All that reads cache of segments, within one budget of `bytesMax` bytes; the least recently used is evicted
+ * first. Segments never change, so nothing here becomes stale.
  */
 export class SegmentCache {
-  /** The shared memory that holds all of it. */
+  /** The shared memory of all cached columns. */
   readonly memory: SharedMemory;
   /** Lazy columns that reads asked for. */
   readonly lazies: LazyCache;
   /** How often identities did what conditions on people ask for, by condition and segment. */
   readonly counted: WeighedCache<string, CountedRuns>;
-  /** Blocks of whole events that lists read: the next page is mostly in the same ones. */
+  /** Blocks of whole events that lists read; the next page is mostly in the same ones. */
   readonly blocks: WeighedCache<string, KeptBlock>;
   readonly #segments: WeighedCache<number, LoadedSegment>;
   readonly #fetches = new Map<number, Promise<SegmentsById>>();
   readonly #timelines: WeighedCache<string, KeptTimelines>;
   readonly #actors: WeighedCache<number, KnownActors>;
 
-  /** @param partBytesMax the bytes of a part, where a read needs more than may be kept */
+  /** @param partBytesMax the bytes of a part, if a read needs more than may be cached */
   constructor(readonly bytesMax: number, readonly partBytesMax = SCAN_PART_BYTES_MAX) {
     this.memory = new SharedMemory(bytesMax + SHARED_FREE_BYTES_MAX);
     const budget = new CacheBudget(bytesMax);
@@ -127,25 +127,26 @@ export class SegmentCache {
     );
   }
 
-  /** Bytes of the segments' own columns that are kept. */
+  /** Bytes of the segments' own columns that are cached. */
   get bytes(): number {
     return this.#segments.bytes;
   }
 
-  /** Returns the actors of a project that were kept last. */
+  /** Returns the actors of a project that were cached last. */
   actorsOf(projectId: number): KnownActors | undefined {
     return this.#actors.get(projectId);
   }
 
-  /** Keeps the actors of a project; those that are too large are freed once the reads under way have ended. */
+  /** Caches the actors of a project; if they are too large, frees them once the reads under way have ended. */
   keepActors(projectId: number, actors: KnownActors): void {
     const isKept = this.#actors.set(projectId, actors);
     if (!isKept) this.memory.retire(actors.actorOf);
   }
 
   /**
-   * Returns the timelines of a project's segments at a version of its links: kept ones, what kept ones of
-   * nearly all of these and of others have of them, or built now. Throws what `make` throws.
+   * Returns the timelines of a project's segments at a version of its links: cached ones of exactly these
+   * segments, else cached ones of nearly all of them with the touched actors, else ones that are built now.
+   * Throws what `make` throws.
    */
   async timelinesOf(
     { projectId, version, segments }: TimelinesKey,
@@ -176,9 +177,9 @@ export class SegmentCache {
   }
 
   /**
-   * Returns the kept timelines that lack the fewest runs of these segments, the smallest of them, and the places
-   * of those segments that they lack; null: all lack too many. However large they are, building others takes
-   * longer: 50 ms for one segment of ten million events, where picking it out of all and visiting it take 13.
+   * Returns the cached timelines that lack the fewest runs of these segments, of several the smallest, and the
+   * places of the segments that they lack; null: all lack too many. However large they are, building takes
+   * longer: 50 ms for one segment of ten million events, while picking it out of all and visiting it take 13.
    */
   #nearest(
     owner: string,
@@ -203,15 +204,15 @@ export class SegmentCache {
       : { kept: this.#timelines.get(found.key)!, further: found.further };
   }
 
-  /** Returns a segment if it is kept, which counts as a use. */
+  /** Returns a segment if it is cached, which counts as a use. */
   get(segmentId: number): LoadedSegment | undefined {
     return this.#segments.get(segmentId);
   }
 
   /**
-   * Returns segments in the order of their ids. Missing ones are fetched together, except those that
-   * another read is fetching already. Throws what `fetch` throws. A failed fetch is not remembered: whoever
-   * waited for it fetches again.
+   * Returns segments in the order of `segmentIds`. Missing ones are fetched together, except those that another
+   * read is fetching already. Throws what `fetch` throws. A failed fetch is not remembered: reads that waited
+   * for it fetch again.
    */
   async load(segmentIds: readonly number[], fetch: FetchSegments): Promise<LoadedSegment[]> {
     const found = new Map<number, LoadedSegment>();
@@ -229,7 +230,7 @@ export class SegmentCache {
     }
     const failed: number[] = [];
     for (const [id, fetching] of waits) {
-      // The failure is thrown to whoever began the fetch.
+      // The failure is thrown to the read that began the fetch.
       const fetched = await fetching.catch(() => null);
       if (fetched === null) failed.push(id);
       else found.set(id, fetched.get(id)!);
@@ -257,7 +258,7 @@ export class SegmentCache {
     for (const id of segmentIds) {
       const segment = fetched.get(id);
       if (segment === undefined) throw new Error(`Segment ${id} of a timeline is gone`);
-      // A segment that is too large to be kept is freed once the reads under way have ended.
+      // A segment that is too large for the cache is freed once the reads under way have ended.
       const isKept = this.#segments.set(segment.segmentId, segment);
       if (!isKept) this.memory.retire(segment.times);
     }

@@ -14,7 +14,7 @@ export interface SegmentSlice {
   readonly firstPlace: number;
   /** The places of the events among those of the blocks, ascending; null: all of them. */
   readonly picked: Uint32Array | null;
-  /** Where few of the events of the blocks are kept, though all are loaded: those that are; absent: most are. */
+  /** The kept events, if they are few though all events of the blocks are loaded; absent: most are kept. */
   readonly few?: readonly EventSpan[];
 }
 
@@ -24,7 +24,7 @@ interface EventSpan {
   readonly to: number;
 }
 
-/** Returns the places of the only events whose values are needed; null: those of all are. */
+/** Returns the places of the events whose values are needed; null: all are. */
 export function neededPlaces({ picked, few }: SegmentSlice): Uint32Array | null {
   if (picked !== null || few === undefined) return picked;
   const places = new Uint32Array(few.reduce((sum, { from, to }) => sum + to - from, 0));
@@ -87,7 +87,7 @@ export function keptRuns(
   return spans;
 }
 
-/** Returns where the events of these runs lie, if they are less than half of all; else nothing. */
+/** Returns the spans of the events of these runs, if they are less than half of all; else nothing. */
 export function fewEvents(
   { starts, times }: Pick<SegmentColumns, "starts" | "times">,
   spans: readonly RunSpan[],
@@ -102,20 +102,20 @@ type Take = (bytes: number) => SharedArrayBuffer;
 const runsIn = (spans: readonly RunSpan[]): number =>
   spans.reduce((runs, { first, end }) => runs + end - first, 0);
 
-/** Copies only where some runs lie into shared memory; their events stay where they are. */
+/** Copies the bounds of some runs into shared memory; their events stay where they are. */
 export function runColumns(columns: ColumnsWithBits, spans: readonly RunSpan[], take: Take) {
-  const { identities, starts, nameBits } = columns;
+  const { identities, starts, runBits } = columns;
   const runs = runsIn(spans);
-  const own = room(take, { identities, nameBits, starts, ends: starts }, {
+  const own = room(take, { identities, runBits, starts, ends: starts }, {
     identities: runs,
-    nameBits: runs,
+    runBits: runs,
     starts: runs,
     ends: runs,
   });
   let run = 0;
   for (const { first, end } of spans) {
     own.identities.set(identities.subarray(first, end), run);
-    own.nameBits.set(nameBits.subarray(first, end), run);
+    own.runBits.set(runBits.subarray(first, end), run);
     own.starts.set(starts.subarray(first, end), run);
     own.ends.set(starts.subarray(first + 1, end + 1), run);
     run += end - first;
@@ -129,23 +129,23 @@ interface PickedColumns extends ColumnsWithBits {
 }
 
 /**
- * Copies the columns of some runs into shared memory, number by number: copying each span at once, as a view
- * of it, made eight objects of a run of few events.
+ * Copies the columns of some runs into shared memory, number by number: copying each span at once, as a view of
+ * each column, would make eight objects even for a run of few events.
  */
 export function pickedColumns(
   columns: ColumnsWithBits,
   spans: readonly RunSpan[],
   take: Take,
 ): PickedColumns {
-  const { fromMs, toMs, identities, starts, nameBits, passives } = columns;
+  const { fromMs, toMs, identities, starts, runBits, passives } = columns;
   const { times, names, paths, contexts, traffics } = columns;
   const runs = runsIn(spans);
   const events = spans.reduce((sum, { first, end }) => sum + starts[end]! - starts[first]!, 0);
   const ofEvents = { times, names, paths, contexts, traffics, passives };
-  const kinds = { identities, nameBits, ...ofEvents, starts, picked: starts };
+  const kinds = { identities, runBits, ...ofEvents, starts, picked: starts };
   const copies = room(take, kinds, {
     identities: runs,
-    nameBits: runs,
+    runBits: runs,
     starts: runs + 1,
     picked: events,
     times: events,
@@ -160,7 +160,7 @@ export function pickedColumns(
     const [from, to] = [starts[first]!, starts[end]!];
     for (let i = first; i < end; i++) {
       copies.identities[run] = identities[i]!;
-      copies.nameBits[run] = nameBits[i]!;
+      copies.runBits[run] = runBits[i]!;
       copies.starts[run++] = starts[i]! - from + at;
     }
     for (let i = from; i < to; i++) copies.picked[at++] = i;

@@ -1,5 +1,5 @@
 import { countWhile } from "../store/segment_head.ts";
-import { droppedBytes, knowDropped } from "./dropped_memory.ts";
+import { droppedBytes, noteDropped } from "./dropped_memory.ts";
 
 /** Smaller buffers are left to the garbage collector. */
 const RECYCLED_BYTES_MIN = 4_096;
@@ -23,7 +23,7 @@ interface Retired {
 }
 
 function drop({ byteLength }: SharedArrayBuffer): void {
-  knowDropped(droppedBytes() + byteLength);
+  noteDropped(droppedBytes() + byteLength);
 }
 
 /** Buffers that are given back together. */
@@ -104,7 +104,7 @@ export class SharedMemory {
   #lastRead = 0;
   readonly #reads = new Set<number>();
 
-  /** @param bytesMax buffers are kept to be recycled while these and those in use take at most so much */
+  /** @param bytesMax free buffers are kept to be recycled while they and those in use take at most this */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -151,7 +151,7 @@ export class SharedMemory {
     this.#reclaim();
   }
 
-  /** A read begins. */
+  /** Begins a read. */
   enter(): MemoryUse {
     const read = ++this.#lastRead;
     this.#reads.add(read);

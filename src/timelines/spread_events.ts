@@ -4,9 +4,9 @@ import { pickedColumns } from "./segment_slice.ts";
 import type { MemoryScope } from "./shared_memory.ts";
 
 /**
- * Collects the events of spread actors, whose identities lie in several ranges, while the ranges are read.
- * Such events are few as a rule, one in a hundred, but in nearly every block: collecting them afterwards
- * would read nearly all blocks a second time.
+ * Collects the events of spread actors, whose identities are in several ranges, while the ranges are read.
+ * Such events are usually few, one in a hundred, but in nearly every block: collecting them afterwards would
+ * read nearly all blocks a second time.
  */
 export class SpreadEvents {
   /** How many of the added events each spread actor has. */

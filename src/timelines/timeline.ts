@@ -10,14 +10,14 @@ export interface Timeline {
   readonly segments: readonly LoadedSegment[];
   /** By slice, the place of its segment among `segments`. */
   segmentOf: Int32Array;
-  /** By slice, its first event in that segment, and the end before which it stops. */
+  /** By slice, its first event in that segment, and the end of its events. */
   starts: Int32Array;
   ends: Int32Array;
-  /** By slice, the bits of the names and of bots that its events may have: see `LoadedSegment`. */
-  nameBits: Int32Array;
+  /** By slice, the bits that its events may have: see `LoadedSegment`. */
+  runBits: Int32Array;
 }
 
-/** Bits of names and of paths, see `nameBit` and `pathBit`: runs without any bit of either are skipped. */
+/** Bits of names and of paths, see `nameBit` and `pathBit`: runs without a bit of each are skipped. */
 export interface RunBits {
   readonly names: number;
   readonly paths: number;
@@ -26,10 +26,10 @@ export interface RunBits {
 /** Skips no run. */
 export const ANY_RUN: RunBits = { names: -1, paths: -1 };
 
-/** Returns the bits of all names in a timeline, and maybe of others. */
-export function nameBitsOf({ first, end, nameBits }: Timeline): number {
+/** Returns the bits of all events in a timeline, and maybe others. */
+export function runBitsOf({ first, end, runBits }: Timeline): number {
   let bits = 0;
-  for (let i = first; i < end; i++) bits |= nameBits[i]!;
+  for (let i = first; i < end; i++) bits |= runBits[i]!;
   return bits;
 }
 
@@ -58,8 +58,8 @@ export class GrowingTimeline implements Timeline {
   segmentOf = new Int32Array(64);
   starts = new Int32Array(64);
   ends = new Int32Array(64);
-  /** All bits, since the names in a part of a run are not known. */
-  nameBits = new Int32Array(64).fill(-1);
+  /** All bits, since those of a part of a run are not known. */
+  runBits = new Int32Array(64).fill(-1);
 
   constructor(public segments: readonly LoadedSegment[] = []) {}
 
@@ -77,7 +77,7 @@ export class GrowingTimeline implements Timeline {
       this.segmentOf = lengthened(this.segmentOf);
       this.starts = lengthened(this.starts);
       this.ends = lengthened(this.ends);
-      this.nameBits = new Int32Array(this.ends.length).fill(-1);
+      this.runBits = new Int32Array(this.ends.length).fill(-1);
     }
     this.segmentOf[this.end] = segment;
     this.starts[this.end] = start;

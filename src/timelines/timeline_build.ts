@@ -11,7 +11,7 @@ const ACTORS_UNTIMED = 1_000;
 
 type Segments = readonly LoadedSegment[];
 
-/** The runs of all actors, of whom only those from `first` to before `end` have any. */
+/** The runs of all actors; only those from `first` to before `end` have any. */
 export interface RunTable extends Omit<TimelineColumns, "cuts"> {
   readonly first: number;
   readonly end: number;
@@ -44,24 +44,24 @@ async function runsOf(segments: Segments, actorOf: Int32Array): Promise<RunTable
   const { offsets, first, end } = await offsetsOf(segments, actorOf);
   const yieldIfDue = yielding();
   const column = () => new Int32Array(offsets[end]!);
-  const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
+  const [segmentOf, starts, ends, runBits] = [column(), column(), column(), column()];
   const next = offsets.slice();
   for (const [number, segment] of segments.entries()) {
-    // Of a segment each list is looked up once, not for each run.
-    const { identities, starts: ofStarts, ends: ofEnds, nameBits: ofBits } = segment;
+    // Each list of the segment is looked up once, not once per run.
+    const { identities, starts: ofStarts, ends: ofEnds, runBits: ofBits } = segment;
     for (let run = 0; run < identities.length; run++) {
       const at = next[actorOf[identities[run]!]!]!++;
       segmentOf[at] = number;
       starts[at] = ofStarts[run]!;
       ends[at] = ofEnds[run]!;
-      nameBits[at] = ofBits[run]!;
+      runBits[at] = ofBits[run]!;
     }
     await yieldIfDue();
   }
-  return { offsets, first, end, segmentOf, starts, ends, nameBits };
+  return { offsets, first, end, segmentOf, starts, ends, runBits };
 }
 
-/** Returns by segment 1 where all of its events are later than those of all segments before it. */
+/** Returns by segment 1 if all of its events are later than those of all segments before it. */
 function areLater(segments: Segments): Uint8Array {
   let lastMs = -Infinity;
   return Uint8Array.from(segments, ({ fromMs, toMs }) => {
@@ -81,7 +81,7 @@ async function interleavedActors(
 ): Promise<number[]> {
   const follows = (run: number): boolean => {
     const [before, here] = [segmentOf[run - 1]!, segmentOf[run]!];
-    // Most segments follow each other in time: then the times, which are slow to reach, need no check.
+    // Most segments follow each other in time, so that the times, which are slow to reach, need no check.
     if (here !== before && isLater[here] === 1) return true;
     const [last, next] = [segments[before]!, segments[here]!];
     const nextMs = next.fromMs + next.times[starts[run]!]!;
@@ -101,7 +101,7 @@ async function interleavedActors(
 
 /** The merged timelines of some actors, one after the other. */
 class MergedTimelines {
-  /** By actor, from the table's first on, where the slices begin, and how many they are; 0: it is not merged. */
+  /** By actor, counted from the table's first: where the slices begin, and their number; 0: it is not merged. */
   readonly firsts: Int32Array;
   readonly counts: Int32Array;
   readonly #firstActor: number;
@@ -124,7 +124,7 @@ class MergedTimelines {
     }
     this.firsts[actor - this.#firstActor] = this.#length;
     this.counts[actor - this.#firstActor] = end;
-    // A loop: most are of a few slices, for which a view of each list takes longer.
+    // A loop: most have a few slices, for which making a view of each list takes longer.
     for (let i = 0; i < end; i++, this.#length++) {
       this.segmentOf[this.#length] = segmentOf[i]!;
       this.starts[this.#length] = starts[i]!;
@@ -157,7 +157,7 @@ async function mergeTied(
   }
 }
 
-/** Returns the offsets of the runs, moved by what the merged actors have more. */
+/** Returns the offsets of the runs, shifted by the slices that merging added. */
 function offsetsWith({ offsets, first, end }: RunTable, { counts }: MergedTimelines): Int32Array {
   const moved = offsets.slice();
   let more = 0;
@@ -174,7 +174,7 @@ function withMerged(runs: RunTable, merged: MergedTimelines): RunTable {
   const { first, end } = runs;
   const offsets = offsetsWith(runs, merged);
   const column = () => new Int32Array(offsets[end]!);
-  const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
+  const [segmentOf, starts, ends, runBits] = [column(), column(), column(), column()];
   for (let actor = first; actor < end; actor++) {
     const isMerged = merged.counts[actor - first]! > 0;
     const from = isMerged ? merged : runs;
@@ -183,11 +183,11 @@ function withMerged(runs: RunTable, merged: MergedTimelines): RunTable {
       segmentOf[at] = from.segmentOf[i]!;
       starts[at] = from.starts[i]!;
       ends[at] = from.ends[i]!;
-      // The names in a part of a run are not known.
-      nameBits[at] = isMerged ? -1 : runs.nameBits[i]!;
+      // The bits of a part of a run are not known.
+      runBits[at] = isMerged ? -1 : runs.runBits[i]!;
     }
   }
-  return { offsets, first, end, segmentOf, starts, ends, nameBits };
+  return { offsets, first, end, segmentOf, starts, ends, runBits };
 }
 
 function columnsOf({ first, end, ...table }: RunTable): TimelineColumns {
@@ -195,10 +195,9 @@ function columnsOf({ first, end, ...table }: RunTable): TimelineColumns {
 }
 
 /**
- * Puts the events of each actor in the order of time, then of ids, which are looked up where events of the same
- * millisecond lie in different runs.
- * @param isLater by segment 1 where no event of an actor's runs before a run of it is later; then times need
- * no look
+ * Puts the events of each actor in the order of time, then of ids, which are looked up if events of the same
+ * millisecond are in different runs.
+ * @param isLater by segment 1 if its events are later than all before it, so that times need no check
  */
 export async function inOrder(
   sql: Sql,
@@ -223,9 +222,8 @@ export async function inOrder(
 }
 
 /**
- * Builds the timelines of all actors in the segments, and yields to the event loop about every 10 ms. Where
- * events of the same millisecond lie in different runs of an actor, their ids are looked up: `sql` must
- * read the snapshot that the segments were loaded from.
+ * Builds the timelines of all actors in the segments, and yields to the event loop about every 10 ms. `sql`
+ * must read the snapshot that the segments were loaded from, as ids may be looked up: see `inOrder`.
  * @param actorOf the actor of each identity
  */
 export async function buildTimelines(

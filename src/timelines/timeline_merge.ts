@@ -5,12 +5,12 @@ import type { Sql } from "../db/sql.ts";
 import { compareIds, ID_BYTES } from "../store/id_codec.ts";
 import { lookUpIds } from "./event_ids.ts";
 
-/** The runs of all actors, with those of an actor side by side. */
+/** The runs of all actors, those of each actor side by side. */
 export type ActorRuns = Pick<TimelineColumns, "offsets" | "segmentOf" | "starts" | "ends">;
 
 /**
- * Events whose order depends on their ids. They are first collected, then ordered, both times in the order
- * in which the merge meets them.
+ * Events whose order depends on their ids. The merge collects them in a first pass, and takes them ordered, in
+ * the same sequence, in a second one.
  */
 class TiedEvents {
   readonly #segmentIds: number[] = [];
@@ -55,7 +55,7 @@ export class RunMerge {
   readonly ties = new TiedEvents();
   readonly #times: readonly Uint32Array[];
   readonly #fromMs: Float64Array;
-  /** How many runs are merged; then by run: its segment, next event, end, and the next event's time. */
+  /** The number of merged runs; and by run: its segment, next event, end, and the next event's time. */
   #runs = 0;
   #segmentOf = new Int32Array(64);
   #at = new Int32Array(64);
@@ -71,7 +71,7 @@ export class RunMerge {
     this.#fromMs = Float64Array.from(segments, ({ fromMs }) => fromMs);
   }
 
-  /** Merges the runs of an actor. @returns false where it gave up because of a tie */
+  /** Merges the runs of an actor. @returns false if it gave up because of a tie */
   merge(actor: number, rule: TieRule): boolean {
     this.#open(actor);
     this.timeline.clear();

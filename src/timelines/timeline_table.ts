@@ -5,8 +5,8 @@ import type { RunBits, Timeline } from "./timeline.ts";
 export const CUT_EVENTS = 16_384;
 
 /**
- * The timelines of all actors, one after the other. Segments are referred to by their place in a list, so
- * that the timelines can be cached while segments are evicted.
+ * The timelines of all actors, one after the other. They refer to segments by place in a list, so that they
+ * can stay cached while segments are evicted.
  */
 export interface TimelineColumns {
   /** By actor, where the slices begin; they end where the next actor's begin. */
@@ -15,7 +15,7 @@ export interface TimelineColumns {
   readonly segmentOf: Int32Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
-  readonly nameBits: Int32Array;
+  readonly runBits: Int32Array;
   /** Actors that cut the timelines into ranges of about `CUT_EVENTS` events; the last entry is the end. */
   readonly cuts: Int32Array;
 }
@@ -43,7 +43,7 @@ export function cutsOf(
 
 /** A numbered list of timelines for a scan, of which a task visits a range. */
 export interface Timelines extends Timeline {
-  /** Makes this the timeline with a number. @returns false where it is empty */
+  /** Makes this the timeline with a number. @returns false if it is empty */
   goTo(number: number): boolean;
   /** Returns the first timeline from `from` to before `to` that has a run with these bits; `to`: none. */
   next(from: number, to: number, bits: RunBits): number;
@@ -51,8 +51,8 @@ export interface Timelines extends Timeline {
 }
 
 /**
- * The timelines of all actors. Going to an actor's only sets where it begins and ends; copying each
- * timeline took twice as long.
+ * The timelines of all actors. Going to an actor only sets the first slice and the end; copying each timeline
+ * would take twice as long.
  */
 export class ActorTimelines implements Timelines {
   first = 0;
@@ -60,7 +60,7 @@ export class ActorTimelines implements Timelines {
   readonly segmentOf: Int32Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
-  readonly nameBits: Int32Array;
+  readonly runBits: Int32Array;
   readonly #offsets: Int32Array;
 
   constructor(readonly segments: readonly LoadedSegment[], columns: TimelineColumns) {
@@ -68,7 +68,7 @@ export class ActorTimelines implements Timelines {
     this.segmentOf = columns.segmentOf;
     this.starts = columns.starts;
     this.ends = columns.ends;
-    this.nameBits = columns.nameBits;
+    this.runBits = columns.runBits;
   }
 
   goTo(actor: number): boolean {
@@ -78,10 +78,10 @@ export class ActorTimelines implements Timelines {
   }
 
   next(from: number, to: number, { names, paths }: RunBits): number {
-    const [offsets, nameBits] = [this.#offsets, this.nameBits];
+    const [offsets, runBits] = [this.#offsets, this.runBits];
     for (let actor = from, i = offsets[from]!; actor < to; actor++) {
       for (const end = offsets[actor + 1]!; i < end; i++) {
-        const bits = nameBits[i]!;
+        const bits = runBits[i]!;
         if ((bits & names) !== 0 && (bits & paths) !== 0) return actor;
       }
     }
@@ -94,7 +94,7 @@ export class ActorTimelines implements Timelines {
 }
 
 /**
- * The runs of one segment, each as a timeline. They need no building, and serve where the actor's other
+ * The runs of one segment, each as a timeline. They need not be built, and suffice where the actor's other
  * events do not matter.
  */
 export class RunTimelines implements Timelines {
@@ -104,18 +104,18 @@ export class RunTimelines implements Timelines {
   readonly segmentOf: Int32Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
-  readonly nameBits: Int32Array;
+  readonly runBits: Int32Array;
   readonly #identities: Int32Array;
   readonly #actorOf: Int32Array;
 
   constructor(segment: LoadedSegment, actorOf: Int32Array) {
-    const { identities, starts, ends, nameBits } = segment;
+    const { identities, starts, ends, runBits } = segment;
     this.segments = [segment];
     this.segmentOf = new Int32Array(identities.length);
     // A segment has fewer than 2^31 events, so unsigned and signed numbers are the same.
     this.starts = new Int32Array(starts.buffer, starts.byteOffset, identities.length);
     this.ends = new Int32Array(ends.buffer, ends.byteOffset, identities.length);
-    this.nameBits = nameBits;
+    this.runBits = runBits;
     this.#identities = identities;
     this.#actorOf = actorOf;
   }
@@ -127,9 +127,9 @@ export class RunTimelines implements Timelines {
   }
 
   next(from: number, to: number, { names, paths }: RunBits): number {
-    const { nameBits } = this;
+    const { runBits } = this;
     for (let run = from; run < to; run++) {
-      const bits = nameBits[run]!;
+      const bits = runBits[run]!;
       if ((bits & names) !== 0 && (bits & paths) !== 0) return run;
     }
     return to;

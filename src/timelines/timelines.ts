@@ -18,9 +18,9 @@ import { touchedTimelines } from "./touched_timelines.ts";
 /** All events that a read needs of some actors of a project, in memory. */
 export interface TimelinePart {
   readonly segments: readonly LoadedSegment[];
-  /** The scope of whatever is read or made for this part alone. */
+  /** The scope of what is read or made for this part only. */
   readonly memory: MemoryScope;
-  /** Returns the actors' timelines: kept ones, or built now. */
+  /** Returns the actors' timelines: cached ones, or built now. */
   readonly timelines: () => Promise<ScannedTimelines>;
   /** Starts reading the next part; called when this one only remains to be visited. */
   readonly readOn: () => void;
@@ -35,14 +35,14 @@ export interface Timelines {
   readonly parts: () => AsyncIterable<TimelinePart>;
 }
 
-/** The bytes of texts per event that every column of a property may have: numbers, plans, currencies. */
+/** The bytes of texts per event that are not counted for a property, as of numbers, plans or currencies. */
 const SHORT_TEXT_BYTES = 8;
-/** The same of a property without a slot, whose values lie among those of others: few events have it. */
+/** The same for a property without a slot, whose values are stored among others': few events have it. */
 const OTHERS_TEXT_BYTES = 256;
 
 /**
- * Returns about how many bytes the texts of a property take, beyond those of short ones. A segment knows what
- * all of its texts take: the property has the share of these that it has of what is stored of them.
+ * Returns about how many bytes the texts of a property take, beyond those of short ones. A segment's head has
+ * the bytes of all of its texts; the property's share of these is estimated from its share of the stored bytes.
  */
 function textBytesOf(head: SegmentHead, key: string): number {
   const storedOf = (name: ColumnName) => spanOf(head, name, allBlocks(head)).bytes;
@@ -62,10 +62,10 @@ function textBytesIn(head: SegmentHead, properties: readonly string[]): number {
 
 /** About the bytes that an event takes in the columns of every read: 11 for a shop, more where terms are many. */
 const EVENT_BYTES = 14;
-/** About the bytes that an event takes in timelines, which are 16 for each run. */
+/** About the bytes that an event takes in timelines, which take 16 per run. */
 const TIMELINE_EVENT_BYTES = 3;
 
-/** Returns no row where nothing is projected yet, and one without a segment where none has an event in the span. */
+/** Returns no row if nothing is projected yet, and one without a segment if none has an event in the span. */
 const DIRECTORY = `
 SELECT s.segment_id, p.links_version, coalesce(s.events, 0) * ${EVENT_BYTES} AS bytes,
   coalesce(s.text_bytes, 0) AS text_bytes
@@ -121,7 +121,7 @@ async function* partsOf(
   }
 }
 
-/** What it takes to load timelines. */
+/** What is needed to load timelines. */
 export interface TimelineLoading {
   /** Must read a single snapshot. */
   readonly sql: Sql;
@@ -131,7 +131,7 @@ export interface TimelineLoading {
   readonly perform: PerformDecoding;
 }
 
-/** Returns whole segments, in the order of their ids: kept ones, or loaded now. */
+/** Returns whole segments, in the order of `sizes`: cached ones, or loaded now. */
 async function loadSegments(
   { sql, cache, perform }: TimelineLoading,
   projectId: number,
@@ -139,7 +139,7 @@ async function loadSegments(
 ): Promise<LoadedSegment[]> {
   const found = new Map<number, LoadedSegment>();
   const missing = new Map<number, number>();
-  // Kept segments are looked up first, since loading others may evict them.
+  // Cached segments are looked up first, since loading others may evict them.
   for (const [id, bytes] of sizes) {
     const segment = cache.get(id);
     if (segment === undefined) missing.set(id, bytes);
@@ -177,9 +177,9 @@ async function loadSegments(
 
 /** What a read asks of timelines beyond their span. */
 interface TimelineOptions {
-  /** The bytes that an event takes beside the columns of every read. */
+  /** The bytes that an event takes in addition to the columns of every read. */
   readonly eventBytes?: number;
-  /** The properties whose values the read loads: their texts take bytes too. */
+  /** The properties whose values the read loads, since their texts take bytes too. */
   readonly properties?: readonly string[];
   /** Called with the number of events before they are loaded. */
   readonly expect?: (events: number) => void;
@@ -189,8 +189,8 @@ interface TimelineOptions {
 
 /**
  * Loads all segments of a project with an event in [fromMs, toMs), in the order of their first event. They are
- * whole, and so hold events outside of the span too. Those that the cache cannot hold together are read part
- * by part, each time that the parts are asked for.
+ * whole, so they have events outside the span too. If they do not fit the cache together, they are read part by
+ * part, each time that the parts are asked for.
  */
 export async function loadTimelines(
   loading: TimelineLoading,
@@ -215,7 +215,7 @@ export async function loadTimelines(
     buildTimelines(sql, projectId, segments, actorOf);
   const fits = (textBytes: number) =>
     (bytesOfEvent + TIMELINE_EVENT_BYTES) * events + textBytes <= cache.bytesMax;
-  // What their texts take is looked at where it can matter.
+  // Heads, which tell the sizes of texts, are fetched only if these can matter.
   const heads = fits(textBytesMax)
     ? []
     : [...(await fetchHeadsById(sql, projectId, sizes.keys())).values()];
@@ -225,7 +225,7 @@ export async function loadTimelines(
     const actorOf = await new ActorLookUp(sql, cache, projectId, version).upTo(last);
     const weight = bytesOfEvent + textBytes / events;
     const eventsMax = Math.max(1, Math.floor(cache.partBytesMax / weight));
-    // Events of other segments may have longer texts.
+    // Events of different segments may have texts of different lengths.
     const weightIn = (head: SegmentHead) =>
       (bytesOfEvent + textBytesIn(head, properties) / head.events) / weight;
     const { memory } = cache;
@@ -249,7 +249,7 @@ export async function loadTimelines(
   const part: TimelinePart = {
     segments,
     memory: use,
-    // What is evicted meanwhile stays in memory until the read ends.
+    // Timelines that are evicted meanwhile stay in memory until the read ends.
     timelines: () =>
       known ??= cache.timelinesOf(key, use, {
         all: () => build(segments, actorOf),

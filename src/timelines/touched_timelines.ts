@@ -7,14 +7,14 @@ import type { TimelineColumns } from "./timeline_table.ts";
 /** Actors between two checks of the clock. */
 const ACTORS_UNTIMED = 1_000;
 
-/** The whole timelines of some actors, who are in ascending order. */
+/** The whole timelines of some actors, in ascending order. */
 export interface TouchedTimelines extends Omit<TimelineColumns, "offsets" | "cuts"> {
   readonly actors: Int32Array;
   /** By place among the actors, where the slices begin; then where the last ones end. */
   readonly offsets: Int32Array;
 }
 
-/** Kept timelines, of some of a scan's segments and of others. */
+/** Cached timelines, of some of a scan's segments and of others. */
 export interface KeptColumns {
   readonly columns: TimelineColumns;
   /** By the place of a segment in the columns, its place in the scan; -1: it is not scanned. */
@@ -24,7 +24,7 @@ export interface KeptColumns {
 interface Touched {
   /** In ascending order. */
   readonly actors: Int32Array;
-  /** By actor, the place among them; of others 0. */
+  /** By actor, the place in `actors`; 0 for others. */
   readonly numberOf: Int32Array;
 }
 
@@ -48,13 +48,13 @@ function touchedIn(segments: Iterable<LoadedSegment>, actorOf: Int32Array): Touc
   return { actors, numberOf };
 }
 
-/** Visits the kept slices of an actor that lie in the scan's segments. */
+/** Visits the cached slices of an actor that are in the scan's segments. */
 function forEachKept(
   { columns: { offsets, segmentOf }, placeOf }: KeptColumns,
   actor: number,
   visit: (slice: number, place: number) => void,
 ): void {
-  // Who came since the columns were built has none.
+  // Actors newer than the columns have none.
   if (actor + 1 >= offsets.length) return;
   for (let slice = offsets[actor]!; slice < offsets[actor + 1]!; slice++) {
     const place = placeOf[segmentOf[slice]!]!;
@@ -62,7 +62,7 @@ function forEachKept(
   }
 }
 
-/** Gathers what the actors did: first the kept slices of each, then the runs in further segments. */
+/** Returns the runs of the actors: first the cached slices of each, then the runs in further segments. */
 async function runsOf(
   segments: readonly LoadedSegment[],
   further: readonly number[],
@@ -84,7 +84,7 @@ async function runsOf(
   }
   for (let number = 0; number < actors.length; number++) offsets[number + 1]! += offsets[number]!;
   const column = () => new Int32Array(offsets.at(-1)!);
-  const [segmentOf, starts, ends, nameBits] = [column(), column(), column(), column()];
+  const [segmentOf, starts, ends, runBits] = [column(), column(), column(), column()];
   const next = offsets.slice();
   const { columns } = kept;
   for (const [number, actor] of actors.entries()) {
@@ -93,7 +93,7 @@ async function runsOf(
       segmentOf[at] = place;
       starts[at] = columns.starts[slice]!;
       ends[at] = columns.ends[slice]!;
-      nameBits[at] = columns.nameBits[slice]!;
+      runBits[at] = columns.runBits[slice]!;
     });
     if (number % ACTORS_UNTIMED === 0) await yieldIfDue();
   }
@@ -104,17 +104,17 @@ async function runsOf(
       segmentOf[at] = place;
       starts[at] = segment.starts[run]!;
       ends[at] = segment.ends[run]!;
-      nameBits[at] = segment.nameBits[run]!;
+      runBits[at] = segment.runBits[run]!;
     }
     await yieldIfDue();
   }
-  return { offsets, first: 0, end: actors.length, segmentOf, starts, ends, nameBits };
+  return { offsets, first: 0, end: actors.length, segmentOf, starts, ends, runBits };
 }
 
 /**
- * Builds the timelines of the actors with a run in segments that kept columns do not have; those of all others
- * are in the columns. While events come in there are a few such segments, and building all timelines for
- * each read took 100 ms and 30 MB of ten million events.
+ * Builds the timelines of the actors with a run in segments that cached columns do not have; those of all other
+ * actors are in the columns. While events arrive there are always a few such segments, and building all
+ * timelines for each read would take 100 ms and 30 MB for ten million events.
  * @param further the places of these segments
  * @param actorOf the actor of each identity, as when the columns were built
  */
@@ -128,14 +128,14 @@ export async function touchedTimelines(
 ): Promise<TouchedTimelines> {
   const touched = touchedIn(further.map((place) => segments[place]!), actorOf);
   const runs = await runsOf(segments, further, kept, touched, actorOf);
-  // Further segments may be of any time: each run's own is compared.
+  // Further segments may be of any time, so the times of all runs are compared.
   const isLater = new Uint8Array(segments.length);
-  const { offsets, segmentOf, starts, ends, nameBits } = await inOrder(
+  const { offsets, segmentOf, starts, ends, runBits } = await inOrder(
     sql,
     projectId,
     segments,
     runs,
     isLater,
   );
-  return { actors: touched.actors, offsets, segmentOf, starts, ends, nameBits };
+  return { actors: touched.actors, offsets, segmentOf, starts, ends, runBits };
 }

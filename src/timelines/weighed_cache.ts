@@ -6,7 +6,7 @@ interface Evicting {
   readonly evictOldest: () => void;
 }
 
-/** Bytes that several caches may take together: what was used least recently of all goes first. */
+/** Bytes that several caches may take together: the least recently used of all is evicted first. */
 export class CacheBudget {
   readonly #caches: Evicting[] = [];
   #uses = 0;
@@ -22,7 +22,7 @@ export class CacheBudget {
     this.#caches.push(cache);
   }
 
-  /** A number for a use of something, greater than that of any use before. */
+  /** Returns the number of a new use, greater than that of any use before. */
   use(): number {
     return ++this.#uses;
   }
@@ -43,8 +43,8 @@ interface Kept<V> {
 }
 
 /**
- * Values in memory, at most `bytesMax` bytes of them, and with others no more than a budget: those used
- * least recently go first.
+ * Values in memory: at most `bytesMax` bytes, and no more than the budget together with other caches. The
+ * least recently used are evicted first.
  */
 export class WeighedCache<K, V> implements Evicting {
   readonly #bytesMax: number;
@@ -56,8 +56,8 @@ export class WeighedCache<K, V> implements Evicting {
   #bytes = 0;
 
   /**
-   * @param dropped is told of each value that is no longer kept
-   * @param budget shared with other caches; absent: there are none
+   * @param dropped called with each value that is no longer kept
+   * @param budget shared with other caches; absent: this cache has its own
    */
   constructor(
     bytesMax: number,
@@ -81,12 +81,12 @@ export class WeighedCache<K, V> implements Evicting {
     return oldest?.use ?? Infinity;
   }
 
-  /** All keys and values; that is no use of them. */
+  /** Yields all keys and values, which does not count as a use. */
   *entries(): Generator<[K, V]> {
     for (const [key, { value }] of this.#values) yield [key, value];
   }
 
-  /** The value, if it is kept; that is a use of it. */
+  /** Returns the value, if it is kept, which counts as a use. */
   get(key: K): V | undefined {
     const kept = this.#values.get(key);
     if (kept === undefined) return undefined;
@@ -96,8 +96,8 @@ export class WeighedCache<K, V> implements Evicting {
   }
 
   /**
-   * Keeps a value, in place of the one that had its key.
-   * @returns false where it alone is too large, and so is not kept
+   * Keeps a value, in place of the one with its key.
+   * @returns false if it is too large by itself, and so is not kept
    */
   set(key: K, value: V): boolean {
     const bytes = this.#bytesOf(value);
@@ -110,7 +110,7 @@ export class WeighedCache<K, V> implements Evicting {
     return true;
   }
 
-  /** Evicts what was used least recently. Something must be kept. */
+  /** Evicts the value that was used least recently; there must be one. */
   evictOldest(): void {
     const [oldest] = this.#values.keys();
     this.#drop(oldest!);

@@ -274,8 +274,8 @@ onBothEngines(
 
 Deno.test("event tests: bots are looked for only in runs that have some, and where they matter", () => {
   const all = { names: null, paths: null, contexts: null, actors: null };
-  const may = (bots: BotChoice, nameBits: number) =>
-    new EventTest(passesOf(bots, all), []).mayFailByBots(nameBits);
+  const may = (bots: BotChoice, runBits: number) =>
+    new EventTest(passesOf(bots, all), []).mayFailByBots(runBits);
   const [human, bot] = [nameBit(1) | nameBit(15) | pathBit(31), nameBit(1) | BOT_BIT];
   assert.deepEqual([human & BOT_BIT, nameBit(15), nameBit(16)], [0, 2, nameBit(1)]);
   assert.deepEqual([may("exclude", human), may("exclude", bot), may("exclude", -1)], [

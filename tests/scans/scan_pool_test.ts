@@ -45,7 +45,7 @@ function orderOf(inputs: ProbeInputs, byRun = false): ScanOrder {
     segmentOf: new Int32Array(ACTORS),
     starts: Int32Array.from({ length: ACTORS }, (_, i) => i),
     ends: Int32Array.from({ length: ACTORS }, (_, i) => i + 1),
-    nameBits: new Int32Array(ACTORS).fill(-1),
+    runBits: new Int32Array(ACTORS).fill(-1),
   };
   return {
     visitor: PROBE.name,

@@ -61,7 +61,7 @@ for (const [threads, poolOf] of Object.entries(POOLS)) {
     const people = columns.identities.length;
     assert.deepEqual(columns.identities, expected.identities.subarray(-people));
     // The first of them has events before.
-    assert.deepEqual(columns.nameBits.subarray(1), expected.nameBits.subarray(1 - people));
+    assert.deepEqual(columns.runBits.subarray(1), expected.runBits.subarray(1 - people));
     pool.close();
   });
 

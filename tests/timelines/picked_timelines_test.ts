@@ -90,7 +90,7 @@ Deno.test("timelinesIn: of some kept and some further segments every actor's eve
 Deno.test("scanCuts: actors who came since the columns were built are ranges of their own", () => {
   const none = { segmentOf: new Int32Array(0), starts: new Int32Array(0), ends: new Int32Array(0) };
   const columns = {
-    ...{ ...none, nameBits: new Int32Array(0) },
+    ...{ ...none, runBits: new Int32Array(0) },
     offsets: new Int32Array(101),
     cuts: Int32Array.of(10, 50, 100),
   };
@@ -98,7 +98,7 @@ Deno.test("scanCuts: actors who came since the columns were built are ranges of 
     scanCuts({
       ...{ columns, placeOf: new Int32Array(0) },
       touched: {
-        ...{ ...none, nameBits: new Int32Array(0) },
+        ...{ ...none, runBits: new Int32Array(0) },
         actors: Int32Array.from(actors),
         offsets: new Int32Array(actors.length + 1),
       },

@@ -35,7 +35,7 @@ function weighing(segmentId: number, bytes: number): LoadedSegment {
     contexts: Uint8Array.of(1),
     traffics: Uint8Array.of(1),
     passives: new Uint8Array(0),
-    nameBits: Int32Array.of(4),
+    runBits: Int32Array.of(4),
   });
 }
 

@@ -92,9 +92,9 @@ export function segmentsOf(groups: readonly (readonly Told[])[]): Segment[] {
 
 /** A segment as reads follow it where they ask nothing of properties. */
 export function loadedSegment({ told: _, ...columns }: Segment, segmentId: number): LoadedSegment {
-  const nameBits = new Int32Array(columns.identities.length);
-  addRunBits({ ...columns, nameBits }, 0, columns.times.length);
-  return segmentAsLoaded(segmentId, { ...columns, nameBits });
+  const runBits = new Int32Array(columns.identities.length);
+  addRunBits({ ...columns, runBits }, 0, columns.times.length);
+  return segmentAsLoaded(segmentId, { ...columns, runBits });
 }
 
 /** Loading on this thread alone. */

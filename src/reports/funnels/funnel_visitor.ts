@@ -1,6 +1,6 @@
 import { nameBit } from "../../timelines/run_bits.ts";
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import { lastMsOf, nameBitsOf, type RunBits, type Timeline } from "../../timelines/timeline.ts";
+import { lastMsOf, type RunBits, runBitsOf, type Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
@@ -144,7 +144,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    const names = nameBitsOf(timeline);
+    const names = runBitsOf(timeline);
     if ((names & this.bits.names) === 0) return;
     const goesOn = this.#mayGoOn(timeline, names);
     if (this.#best !== null && (goesOn || this.#mayBeLate(timeline))) {
@@ -195,9 +195,9 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   /** Searches from the actor's first event on, until it is over. */
   #goOn(actor: number, timeline: Timeline): void {
     const search = this.#first;
-    const { first, end, segments, segmentOf, starts, ends, nameBits } = timeline;
+    const { first, end, segments, segmentOf, starts, ends, runBits } = timeline;
     for (let i = first; i < end && !search.isOver; i++) {
-      const bits = nameBits[i]!;
+      const bits = runBits[i]!;
       if ((bits & this.#wantedNames[search.depth]!) === 0) continue;
       const hasBots = this.masks.scope.mayFailByBots(bits);
       this.#goOnInRun(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
@@ -233,9 +233,9 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
 
   /** Searches from the actor's last event back: apart from `#goOn`, as each loop is fast for one search. */
   #goBack(actor: number, timeline: Timeline, search: AttemptSearch): void {
-    const { first, end, segments, segmentOf, starts, ends, nameBits } = timeline;
+    const { first, end, segments, segmentOf, starts, ends, runBits } = timeline;
     for (let i = end - 1; i >= first; i--) {
-      const hasBots = this.masks.scope.mayFailByBots(nameBits[i]!);
+      const hasBots = this.masks.scope.mayFailByBots(runBits[i]!);
       this.#goBackInRun(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots, search);
     }
   }

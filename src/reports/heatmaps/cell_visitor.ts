@@ -10,7 +10,7 @@ import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
 interface CellInputs {
-  /** One match. Events are taken by its names and paths alone. */
+  /** One match, which must depend on names and paths only. */
   readonly matches: MatchPasses;
   readonly span: Span;
   /** The device bits of a cell. */
@@ -28,9 +28,9 @@ export interface CellEvents {
 }
 
 /**
- * Lists events. Counting distinct visitors on the way would need each visitor's events one after the other,
- * of all segments: few events of a run are of the page, and reaching those runs out of the order in which they
- * lie in memory took most of the time.
+ * Lists events. Counting distinct visitors meanwhile would need each visitor's events of all segments one after
+ * the other. As few events of a run are of the page, most of the time would be spent on reaching runs in
+ * another order than that of memory.
  */
 class CellVisitor implements Visitor<CellEvents> {
   readonly #inputs: CellInputs;
@@ -53,11 +53,11 @@ class CellVisitor implements Visitor<CellEvents> {
   }
 
   visitRuns(segment: LoadedSegment, from: number, to: number, actorOf: Int32Array): void {
-    const { identities, starts, ends, nameBits, names: ids, paths } = segment;
+    const { identities, starts, ends, runBits, names: ids, paths } = segment;
     const { names, paths: pages } = this.#tests.tests[0]!;
     const bits = this.bits;
     for (let run = from; run < to; run++) {
-      const ofRun = nameBits[run]!;
+      const ofRun = runBits[run]!;
       if ((ofRun & bits.names) === 0 || (ofRun & bits.paths) === 0) continue;
       for (let at = starts[run]!, end = ends[run]!; at < end; at++) {
         if (pages![paths[at]!] !== 1 || names![ids[at]!] !== 1) continue;
@@ -109,7 +109,7 @@ export interface CellPeopleInputs extends Pick<CellInputs, "matches" | "span"> {
   /** The bits of a cell that are compared, and the values that they must have. */
   readonly mask: number;
   readonly bits: number;
-  /** How deep a scroll must go, in steps. */
+  /** The least depth of a scroll, in steps. */
   readonly stepMin: number;
 }
 

@@ -83,11 +83,11 @@ class PageVisitor implements Visitor<PageCounts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    const { segments, segmentOf, starts, ends, nameBits } = timeline;
+    const { segments, segmentOf, starts, ends, runBits } = timeline;
     for (let i = timeline.first; i < timeline.end; i++) {
       const segment = segments[segmentOf[i]!]!;
       this.#follow(actor, segment, starts[i]!, ends[i]!);
-      if ((nameBits[i]! & SCROLL_BIT) !== 0) {
+      if ((runBits[i]! & SCROLL_BIT) !== 0) {
         this.#countScrolls(actor, segment, starts[i]!, ends[i]!);
       }
     }
@@ -152,7 +152,7 @@ class PageVisitor implements Visitor<PageCounts> {
     this.#tally.visitors[path]!++;
   }
 
-  /** Takes an event of the current session, or begins the next session with it. */
+  /** Extends the current session by an event, or begins the next one with it. */
   #reachSession(ms: number, path: number): void {
     if (ms - this.#lastMs > SESSION_GAP_MS) {
       this.#endSession();
@@ -166,7 +166,7 @@ class PageVisitor implements Visitor<PageCounts> {
     if (this.#openPath !== 0) this.#onPageMs.add(this.#openPath, ms - this.#openMs);
     this.#openPath = isAsked ? path : 0;
     this.#openMs = ms;
-    // Page views decide over the entry and exit; other events only in a session without page views.
+    // Page views determine the entry and exit; other events only in a session without page views.
     if (this.#views++ === 0) this.#entryPath = path;
     this.#exitPath = path;
   }
@@ -182,7 +182,7 @@ class PageVisitor implements Visitor<PageCounts> {
     return isBounce({ views, customs, passiveViews, passiveCustoms });
   }
 
-  /** Ends the current session, and counts it if it started in the span and holds a selected event. */
+  /** Ends the current session, and counts it if it started in the span and has a selected event. */
   #endSession(): void {
     const tally = this.#tally;
     if (this.#openPath !== 0) this.#onPageMs.add(this.#openPath, this.#lastMs - this.#openMs);
