@@ -1,18 +1,18 @@
 import { ASSISTANT_CUTS, ASSISTANT_ITEMS_WANTED, type CutBounds } from "./assistant_limits.ts";
 
-/** What a value was cut to, so that it fits. */
+/** A value cut to fit, and what was cut of it. */
 export interface Fitted {
   /** Null: nothing of it fits. */
   readonly value: unknown;
   /**
-   * The lists that were cut, by their place (`rows`, `series.points`): how many items are left, of how
-   * many. What lies deeper than three names counts with what holds it: there visitors choose the names.
+   * The lists that were cut, by their place (`rows`, `series.points`): how many items are kept, of how many.
+   * Places have at most three names, since visitors choose the names that are deeper.
    */
   readonly lists: ReadonlyMap<string, { readonly kept: number; readonly of: number }>;
   /** How many texts were cut, and how many objects lost members. */
   readonly texts: number;
   readonly objects: number;
-  /** To what they were cut. */
+  /** What they were cut to. */
   readonly bounds: CutBounds;
 }
 
@@ -22,8 +22,8 @@ const encoder = new TextEncoder();
 const escaped = (unit: number) => `\\u${unit.toString(16).padStart(4, "0")}`;
 
 /**
- * A value as JSON. Characters that print nothing are written as escapes, so that a person who looks at
- * it sees all that a model does.
+ * Returns a value as JSON. Invisible characters are written as escapes, so that people see all that a model
+ * reads.
  */
 export function plainJson(value: unknown): string {
   return JSON.stringify(value).replace(
@@ -32,18 +32,18 @@ export function plainJson(value: unknown): string {
   );
 }
 
-/** Bytes of a value as `plainJson` writes it, in UTF-8. */
+/** Returns the bytes of a value as `plainJson` writes it, in UTF-8. */
 export function jsonBytes(value: unknown): number {
   return encoder.encode(plainJson(value)).length;
 }
 
-/** Cuts lists, texts and objects on the way through a value, and keeps account of it. */
+/** Cuts lists, texts and objects anywhere in a value, and records what it cuts. */
 class Cutter {
   readonly lists = new Map<string, { kept: number; of: number }>();
   texts = 0;
   objects = 0;
 
-  /** `items`: of each list, however deep it stands. */
+  /** @param items the most items of each list, however deep it is */
   constructor(readonly items: number, readonly bounds: CutBounds) {}
 
   cut(value: unknown, place: readonly string[] = [], level = 0): unknown {
@@ -84,11 +84,11 @@ class Cutter {
   #list(list: readonly unknown[], place: readonly string[], level: number): unknown[] {
     const kept = list.slice(0, this.items);
     if (kept.length < list.length) {
-      const told = place.join(".");
-      const known = this.lists.get(told);
-      // Of several lists at one place the longest tells how much there is.
+      const key = place.join(".");
+      const known = this.lists.get(key);
+      // Of several lists at one place, the longest is recorded.
       if (known === undefined || known.of < list.length) {
-        this.lists.set(told, { kept: kept.length, of: list.length });
+        this.lists.set(key, { kept: kept.length, of: list.length });
       }
     }
     return kept.map((item) => this.cut(item, place, level));
@@ -102,7 +102,7 @@ function cutTo(value: unknown, items: number, bounds: CutBounds): Fitted {
   return { value: cut, lists, texts, objects, bounds };
 }
 
-/** How many items the longest list has that stands anywhere in a value. */
+/** Returns the number of items of the longest list anywhere in a value. */
 function longestList(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const own = Array.isArray(value) ? value.length : 0;
@@ -110,7 +110,7 @@ function longestList(value: unknown): number {
 }
 
 /**
- * The most items of every list with which the value fits; 0: not even one does. It is looked for from
+ * Returns the most items of each list with which the value fits; 0: not even one does. The search starts from
  * below, so that nothing much larger than the bound is ever written.
  */
 function itemsThatFit(value: unknown, bytesMax: number, bounds: CutBounds): number {
@@ -130,8 +130,8 @@ function itemsThatFit(value: unknown, bytesMax: number, bounds: CutBounds): numb
 }
 
 /**
- * A value of JSON as it stands where it has at most so many bytes; else with every list cut to the same
- * number of items, the most that fit, and long texts and large objects cut. The beginning of each stays.
+ * Returns a JSON value of at most `bytesMax` bytes unchanged. Of a larger one, cuts every list to the same
+ * number of items, the most that fit, and long texts and large objects; the beginning of each is kept.
  */
 export function fitted(value: unknown, bytesMax: number): Fitted {
   const nothing = { lists: new Map(), texts: 0, objects: 0, bounds: ASSISTANT_CUTS[0]! };

@@ -4,20 +4,20 @@ import { originMatches } from "../http/cors.ts";
 import { readJson } from "../http/json_body.ts";
 import { Problem } from "../problem.ts";
 import { ASSISTANT_LINK_LENGTH_MAX } from "./assistant_limits.ts";
-import { type ReadReply, toldAnswer, type ToolResult } from "./told_answer.ts";
+import { type ReadReply, type ToolResult, toolResult } from "./tool_result.ts";
 import type { ToolCall } from "./mcp_message.ts";
 import { addressOf, type Tool, toolNamed } from "./tools.ts";
 import { viewAddress, viewOf } from "../reports/answer/view_address.ts";
 
 /** What the endpoint works with. */
 export interface AssistantServices {
-  /** Made with the first request. */
+  /** Returns the tools, which are made with the first request. */
   readonly tools: () => readonly Tool[];
   /** Answers `GET <address>` as over HTTP: with its access check, its time limit and its problems. */
   readonly read: (address: string, asked: AssistantRequest) => Promise<Response>;
-  /** Where people find the dashboard, without a slash at the end. */
+  /** Returns the dashboard's address, without a slash at the end. */
   readonly ownUrl: (asked: AssistantRequest) => string;
-  /** Pages that may ask, beside those of this machine; `*` is no page. */
+  /** Origins whose pages may ask, in addition to those of this machine; `*` does not count. */
   readonly origins: readonly string[];
   readonly version: string;
 }
@@ -39,8 +39,8 @@ export const McpMessage = z.looseObject({
 const THIS_MACHINE = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 
 /**
- * Throws `foreign_origin` (403) for a page that nobody allowed. A name that leads to this server may be
- * anybody's, so what `Host` says of it counts for nothing; programs send no origin.
+ * Throws `foreign_origin` (403) for a page whose origin is not allowed. `Host` is not trusted, since anybody's
+ * name may lead to this server. Programs send no origin.
  */
 function refuseForeign(request: Request, origins: readonly string[]): void {
   const origin = request.headers.get("origin");
@@ -52,7 +52,7 @@ function refuseForeign(request: Request, origins: readonly string[]): void {
   );
 }
 
-/** Where the dashboard shows what a read tells. */
+/** Returns the address of the dashboard that shows what a read returned. */
 function linkOf(base: string, address: string, { body }: ReadReply): string {
   const [path = "", search = ""] = address.split("?", 2);
   const query = typeof body.query === "object" ? body.query as Record<string, unknown> : {};
@@ -60,8 +60,8 @@ function linkOf(base: string, address: string, { body }: ReadReply): string {
   return link.length <= ASSISTANT_LINK_LENGTH_MAX ? link : `${base}/?view=${viewOf(path)}`;
 }
 
-/** Asks the read that a call of a tool means. Throws Problem where the call is none. */
-async function called(
+/** Performs the read of a tool call. Throws Problem if the call is invalid. */
+async function callRead(
   services: AssistantServices,
   asked: AssistantRequest,
   call: ToolCall,
@@ -70,10 +70,10 @@ async function called(
   const address = addressOf(tool, call.arguments ?? {});
   const response = await services.read(address, asked);
   const reply = { status: response.status, body: await response.json() };
-  return toldAnswer(tool, reply, linkOf(services.ownUrl(asked), address, reply));
+  return toolResult(tool, reply, linkOf(services.ownUrl(asked), address, reply));
 }
 
-/** Rejects once nobody waits for the answer any more. */
+/** Rejects once the client no longer waits for the answer. */
 function abandoned({ signal }: Request): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(new ClientGone());
@@ -82,7 +82,7 @@ function abandoned({ signal }: Request): Promise<never> {
 }
 
 /**
- * The handler of `POST /mcp`: the Model Context Protocol without sessions, each request for itself. The
+ * Makes the handler of `POST /mcp`: the Model Context Protocol without sessions, each request by itself. The
  * protocol's implementation is loaded with the first request.
  * @throws Problem `foreign_origin`, `invalid_body`, and what reading a small JSON body throws.
  */
@@ -100,7 +100,7 @@ export function createMcpEndpoint(
     const answering = answerMessage(asked.request, message, {
       tools: services.tools(),
       version,
-      call: (call) => called(services, asked, call),
+      call: (call) => callRead(services, asked, call),
     });
     const response = await Promise.race([answering, abandoned(asked.request)]);
     response.headers.set("Cache-Control", "no-store");

@@ -1,6 +1,6 @@
 import manifest from "../../deno.json" with { type: "json" };
 import { createMcpEndpoint, McpMessage } from "../assistants/mcp_endpoint.ts";
-import { type ToldRead, type Tool, toolOf } from "../assistants/tools.ts";
+import { type DocumentedRead, type Tool, toolOf } from "../assistants/tools.ts";
 import type { Authorize } from "../auth/access.ts";
 import type { RequestFacts } from "../auth/people/signed_in.ts";
 import type { MoveState } from "../archive/move_state.ts";
@@ -34,7 +34,7 @@ function isQuestion({ method, path, access, doc }: DocumentedRoute): boolean {
   return isRead && contentType === "application/json";
 }
 
-function toldRead({ path, doc }: DocumentedRoute): ToldRead {
+function documentedRead({ path, doc }: DocumentedRoute): DocumentedRead {
   const { summary, semantics = null, query = {} } = doc;
   return { path, summary, semantics, parameters: query, behind: behindOf(path) };
 }
@@ -62,7 +62,7 @@ export function assistantRoute(
   let tools: readonly Tool[] | undefined;
   const own = config.publicUrl === null ? [] : [new URL(config.publicUrl).origin];
   const answer = createMcpEndpoint({
-    tools: () => tools ??= reads.map((route) => toolOf(toldRead(route))),
+    tools: () => tools ??= reads.map((route) => toolOf(documentedRead(route))),
     read: (address, { request, peer, requestId }) => {
       const headers = {
         "Authorization": request.headers.get("authorization") ?? "",
