@@ -2,7 +2,7 @@ import { type ApiExchange, requirePrincipal, resolveProject } from "../auth/acce
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { type Project, requireProject } from "../auth/projects.ts";
 import type { ReportServices } from "../reports/answer/report_endpoint.ts";
-import { isPictureTold } from "../reports/heatmaps/shared_picture.ts";
+import { isPictureShown } from "../reports/heatmaps/shared_picture.ts";
 import {
   getCaptureImage,
   isCaptureId,
@@ -39,7 +39,7 @@ async function assertShown(
   const limits = { filters, visitorsMin: minimumVisitors };
   const id = params["id"] ?? "";
   const isShown = isCaptureId(id) &&
-    await isPictureTold(services, project, limits, id, request.signal);
+    await isPictureShown(services, project, limits, id, request.signal);
   if (!isShown) throw noSuchPicture();
 }
 

@@ -46,8 +46,8 @@ interface ActorCount {
 
 /**
  * Returns the first `rows` keys with at least `visitorsMin` actors: most events first, then most actors,
- * then by `compare`. The list is cut down on the way, so that a thousand of a million keys are sorted at a
- * time.
+ * then by `compare`. The list is cut again and again meanwhile, so that never all of a million keys are
+ * sorted.
  */
 export function firstRows(
   { keys, counts, visitors }: CountRows,

@@ -7,11 +7,11 @@ import type { CellEvents } from "./cell_visitor.ts";
 /** Events between two checks of the clock. */
 const EVENTS_UNTIMED = 10_000;
 
-/** What points are. */
+/** How cells are taken as points. */
 export interface PointBits {
-  /** The bits that the cell of a point must have; null: no event is a point. */
+  /** The bits that the cell of a point must have; null: there are no points. */
   readonly wanted: number | null;
-  /** The bits that tell one point from another. */
+  /** The bits that distinguish points. */
   readonly point: number;
 }
 
@@ -19,7 +19,7 @@ export interface PointBits {
 export interface CellCounts {
   readonly events: number;
   readonly visitors: number;
-  /** By the point bits of the cell; only events that have a position. */
+  /** By the point bits of the cell; only of events with a position. */
   readonly points: CountRows;
   /** Visitors by their highest point: for scrolls the greatest depth that each reached. */
   readonly highest: CountRows;
@@ -27,7 +27,7 @@ export interface CellCounts {
   readonly elements: CountRows;
 }
 
-/** Bits of a digit of actors' ids, as they are sorted. */
+/** Bits of a digit of the radix sort. */
 const DIGIT_BITS = 11;
 
 /** Writes events to `into`, in the order of a digit of their actors; those of the same digit stay in order. */
@@ -54,7 +54,7 @@ async function sortByDigit(
   }
 }
 
-/** Returns the events in the order of their actors: a radix sort, in the events' own memory and as much again. */
+/** Returns the events in the order of their actors. A radix sort, in the events' own memory and as much again. */
 async function inOrderOfActors(events: CellEvents, yieldIfDue: Yield): Promise<CellEvents> {
   let highest = 0;
   for (let i = 0; i < events.actors.length; i++) highest = Math.max(highest, events.actors[i]!);
@@ -87,7 +87,7 @@ export class CellCounting {
     this.#bits = bits;
   }
 
-  /** Adds the events of a part, whose memory it uses, and lets others have their turn. */
+  /** Adds the events of a part, whose memory it overwrites, and yields to the event loop. */
   async add(events: CellEvents): Promise<void> {
     const yieldIfDue = yielding();
     const { actors, cells, elements } = await inOrderOfActors(events, yieldIfDue);

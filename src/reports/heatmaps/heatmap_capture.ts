@@ -37,13 +37,13 @@ export interface CaptureReading {
 
 interface CapturedPage {
   readonly project: Project;
-  /** The path as events have it; null where a pattern stands for many pages. */
+  /** The path as events have it; null: a pattern stands for many pages. */
   readonly path: string | null;
   readonly device: CaptureDevice;
   /** Whether any event has the path. */
   readonly isVisited: boolean;
-  /** Whether the caller may see it: otherwise it is told as of a page that has none and never gets one. */
-  readonly isTold: boolean;
+  /** Whether the caller may see it: otherwise the reply is that of a page without a picture, now and later. */
+  readonly isShown: boolean;
   readonly asOfMs: number;
 }
 
@@ -81,9 +81,9 @@ function statusOf(
 export async function captureOf(
   sql: Sql,
   { basePath, nextRunMs }: CaptureReading,
-  { project, path, device, isVisited, isTold, asOfMs }: CapturedPage,
+  { project, path, device, isVisited, isShown, asOfMs }: CapturedPage,
 ): Promise<Capture> {
-  const page = path === null || !isTold ? null : pagePath(path);
+  const page = path === null || !isShown ? null : pagePath(path);
   const states = page === null ? [] : await captureStates(sql, project.projectId, [page]);
   const state = states.find((one) => one.device === device);
   const { status, message } = statusOf(project, path, state);
@@ -106,7 +106,7 @@ export async function captureOf(
   };
 }
 
-/** Looks up the picture statuses of many paths at once; the returned function tells each of them. */
+/** Looks up the picture statuses of many paths at once; the returned function returns each of them. */
 export async function captureStatuses(
   sql: Sql,
   project: Pick<Project, "projectId" | "siteUrl">,

@@ -14,10 +14,10 @@ export const SELECTOR = "selector";
 
 /** Which events are counted by their cells. */
 interface CellQuestion extends PointBits {
-  /** Names one event, on one path or several. */
+  /** The events of one name, on one path or several. */
   readonly match: EventMatch;
   readonly device: typeof CELL_DEVICES[number];
-  /** Whether events are counted by their elements too. */
+  /** Whether events are also counted by element. */
   readonly elements: boolean;
 }
 
@@ -46,12 +46,12 @@ export async function scanCells(read: Read, question: CellQuestion): Promise<Fou
   return { ...counting.result(), textsOf: ids?.textsOf ?? (() => Promise.resolve(new Map())) };
 }
 
-/** The events that make an actor one of the listed people: events whose cells have these bits, apart from the device's. */
+/** The events whose actors are listed: their cells have these bits, and the device's. */
 export type CellPeopleQuestion =
   & Pick<CellQuestion, "match" | "device">
   & Pick<CellPeopleInputs, "mask" | "bits" | "stepMin">;
 
-/** Finds the actors of such events, each at the moment of the first one. */
+/** Finds the actors of these events, each at the moment of the first one. */
 export async function findCellPeople(read: Read, question: CellPeopleQuestion): Promise<Behind> {
   const { match, device, mask, bits, stepMin } = question;
   const span = spanOf(read.range);

@@ -34,7 +34,7 @@ import { type CountRows, firstRows } from "./actor_counts.ts";
 import { ElementShown, firstElements } from "./heatmap_elements.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
 import { scanCells } from "./heatmap_scan.ts";
-import { isPageTold } from "./shared_picture.ts";
+import { isPageShown } from "./shared_picture.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { isSmall } from "../answer/small_groups.ts";
 
@@ -47,15 +47,15 @@ interface Pages {
   readonly pattern: string | null;
 }
 
-/** How many elements are listed: none by default, since listing looks up each click's selector. */
+/** How many elements are listed: none by default, since each click's selector must be looked up. */
 const ELEMENTS = { min: 0, max: HEATMAP_ELEMENTS_MAX, otherwise: 0 };
 
-/** The bits of a cell that tell one point from another: its position, and whether it is fixed. */
+/** The bits of a cell that distinguish points: its position, and whether it is fixed. */
 export const POINT = ~(CELL_DEVICE | CELL_RAGE | CELL_DEAD);
-/** The bits of a scroll's cell that tell how deep it went. */
+/** The bits of a scroll's cell that are its depth. */
 const CELL_STEP = ~(CELL_DEVICE | CELL_PLACED | CELL_FIXED | CELL_RAGE | CELL_DEAD);
 
-/** The bit that the cell of a shown click has; 0: all clicks are shown, null: none is. */
+/** The bit that the cells of shown clicks have; 0: all clicks are shown; null: none are. */
 export const BIT_OF: Readonly<Record<Kind, number | null>> = {
   click: 0,
   rage: CELL_RAGE,
@@ -143,19 +143,19 @@ export function readHeatmapParameters(query: URLSearchParams): HeatmapParameters
   });
 }
 
-/** Tells whether any event has the path. */
+/** Whether any event has the path. */
 async function isVisited({ sql, scope }: Read, { path }: Pages): Promise<boolean> {
   if (path === null) return false;
   const known = await knownValues(sql, scope.projectId, new Map([["path", new Set([path])]]));
   return known.has("path");
 }
 
-/** Whether the caller may see the page's picture: a share shows those of pages of enough visitors alone. */
+/** Whether the caller may see the page's picture: a share shows those of pages with enough visitors only. */
 async function isShown(read: Read, { path }: Pages): Promise<boolean> {
   const { range, visitorsMin, isShared } = read;
   if (!isShared) return true;
   const page = path === null ? null : pagePath(path);
-  return page !== null && await isPageTold(read, spanOf(range), page, visitorsMin);
+  return page !== null && await isPageShown(read, spanOf(range), page, visitorsMin);
 }
 
 async function answer(
@@ -168,10 +168,17 @@ async function answer(
   const page = pageFilter(pages);
   const match = { name: "click", filters: [page] };
   const question = { match, device, wanted: BIT_OF[kind], point: POINT, elements: elements > 0 };
-  const isTold = await isShown(read, pages);
-  // What is known of the picture is read while threads scan.
+  const isPictureShown = await isShown(read, pages);
+  // The state of the picture is read while threads scan.
   const looking = isVisited(read, pages).then((visited) =>
-    captureOf(sql, captures, { project, path, device, isVisited: visited, isTold, asOfMs })
+    captureOf(sql, captures, {
+      project,
+      path,
+      device,
+      isVisited: visited,
+      isShown: isPictureShown,
+      asOfMs,
+    })
   );
   looking.catch(() => {});
   const found = await scanCells(read, question);

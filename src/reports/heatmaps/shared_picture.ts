@@ -1,4 +1,4 @@
-/** Which pictures of pages a share tells: the pages that it lists, and no other that somebody names. */
+/** Which pictures a share shows: those of the pages that it lists, and of no other page that a caller names. */
 
 import type { Project } from "../../auth/projects.ts";
 import { DAY_MS, FUTURE_TOLERATED_MS, TIMESTAMP_MS_MIN } from "../../limits.ts";
@@ -14,14 +14,14 @@ import { type ReportServices, siteHostOf } from "../answer/report_endpoint.ts";
 import { withinTime } from "../answer/time_limit.ts";
 import { distinctActors } from "../visitors/distinct_actors.ts";
 
-/** Days back of which visitors are counted, until there are enough: few pictures need all days. */
+/** How many days back visitors are counted, one after the other until there are enough: few pictures need all. */
 const COUNTED_DAYS = [8, 90, Infinity];
 
 /**
- * Whether enough visitors viewed or clicked a page, among the selected events of a span. `page` is its
- * path as pictures are known by, so that no other spelling of it passes for another page.
+ * Whether enough visitors viewed or clicked a page, among the selected events of a span. `page` is its path as
+ * pictures have it; events with any other spelling of it count too.
  */
-export async function isPageTold(
+export async function isPageShown(
   source: ScanSource,
   span: Span,
   page: string,
@@ -39,10 +39,10 @@ export async function isPageTold(
 }
 
 /**
- * Whether a share tells a picture: there are days in which it tells the page. Which days somebody looks
- * at is not known of a picture, so that all are looked through, bots' too.
+ * Whether a share shows a picture: it does if it shows the page in any range of days. A request for a picture
+ * has no range, so all days count, with the events of bots.
  */
-export async function isPictureTold(
+export async function isPictureShown(
   { reads, readTimeoutMs, now, ...services }: ReportServices,
   project: Project,
   { filters, visitorsMin }: ShareLimits,
@@ -58,12 +58,12 @@ export async function isPictureTold(
     if (page === null) return false;
     for (const days of COUNTED_DAYS) {
       const fromMs = Math.max(TIMESTAMP_MS_MIN, toMs - days * DAY_MS);
-      const isTold = await withTimelines(
+      const isShown = await withTimelines(
         services,
         { sql, scope, signal },
-        (timelines) => isPageTold({ sql, scope, timelines }, { fromMs, toMs }, page, visitorsMin),
+        (timelines) => isPageShown({ sql, scope, timelines }, { fromMs, toMs }, page, visitorsMin),
       );
-      if (isTold) return true;
+      if (isShown) return true;
     }
     return false;
   }, gone);

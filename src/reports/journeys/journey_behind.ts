@@ -25,7 +25,7 @@ const JourneyNumber = z.strictObject({
 
 type Node = z.output<typeof Node>;
 
-/** Resolves the nodes that a way must go through; null: no way can. */
+/** Resolves the nodes that a way must go through; null: no way does. */
 async function wantedSteps(
   read: Read,
   found: SelectedWays,
@@ -33,7 +33,7 @@ async function wantedSteps(
   way: readonly Node[],
 ): Promise<WantedStep[] | null> {
   const { sql, scope } = read;
-  // Names are terms as paths are.
+  // Names are terms, as paths are.
   const texts = await readIds(sql, scope, "path", way.flatMap(({ value }) => value ?? []));
   const ids = new Map([...texts].map(([id, text]) => [text, id]));
   // A page view without a path has the path id 0.

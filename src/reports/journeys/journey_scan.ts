@@ -82,8 +82,8 @@ function rulesOf({ start, end, steps, of, windowMs }: JourneyQuestion): StepRule
 }
 
 /**
- * Returns the span from which events are loaded. For sessions it begins one pause early: this tells
- * which sessions began before the span.
+ * Returns the span from which events are loaded. For sessions it begins one pause early, to find those that
+ * began before the span.
  */
 function reachOf({ of, windowMs }: JourneyQuestion, { direction }: StepRules, span: Span): Span {
   if (of === "session") return { fromMs: span.fromMs - SESSION_GAP_MS, toMs: span.toMs };
@@ -133,7 +133,7 @@ function nodesAt(
   return nodes;
 }
 
-/** Returns the values, then `$other`, then `$end`; without empty nodes. */
+/** Returns the values, then `$other`, then `$end`, without empty nodes. */
 function inOrder([others, ...rest]: readonly CountedNode[]): CountedNode[] {
   const end = rest.at(-1)!;
   return [...rest.slice(0, -1), others!, end].filter((node) =>
@@ -167,7 +167,7 @@ type JourneySource = ScanSource & Pick<Read, "range">;
 
 /**
  * Loads the timelines of a question, and resolves its matches.
- * @param linksMax how many different links one scan may count: see `LINKS_COUNTED_MAX`
+ * @param linksMax how many distinct links one scan may count: see `LINKS_COUNTED_MAX`
  */
 export async function selectWays(
   read: JourneySource,
@@ -209,10 +209,10 @@ export async function selectWays(
   return { selected, ways };
 }
 
-/** A start or an end may have a technical name, which no selected event has. */
+/** Asks for events of any name: a start or an end may have a technical name, which no selected event has. */
 const askedBy = ({ selected }: JourneyInputs) => ({ askedEvents: { ...selected, names: null } });
 
-/** Counts the values at each step, and returns the ones with nodes of their own. */
+/** Counts the values at each step, and returns those with nodes of their own too. */
 export async function scanSteps(
   read: JourneySource,
   { selected, ways }: SelectedWays,
@@ -223,8 +223,8 @@ export async function scanSteps(
 }
 
 /**
- * Counts the ways of sessions or actors in one scan. Where it meets more than `linksMax` different
- * links, a second scan counts those between the nodes that are shown.
+ * Counts the ways of sessions or actors in one scan. If there are more than `linksMax` distinct links, a
+ * second scan counts those between the nodes that are shown.
  */
 export async function scanJourneys(
   read: JourneySource,

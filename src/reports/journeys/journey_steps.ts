@@ -16,7 +16,7 @@ export const nameCode = (name: number): number => 2 * name + 1;
 export const termOf = (code: number): number => code >> 1;
 export const isNameCode = (code: number): boolean => code % 2 === 1;
 
-/** Returns the code of an event's value; -1: the event is no step. */
+/** Returns the code of an event's value; -1: the event is not a step. */
 export function codeOf(by: StepsBy, name: number, path: number): number {
   if (name === PAGE_VIEW && by !== "name") return pathCode(path);
   return by === "path" ? -1 : nameCode(name);
@@ -30,13 +30,13 @@ export interface StepRules {
   readonly hasEnd: boolean;
   /** How many steps are kept. */
   readonly steps: number;
-  /** How far a step may lie from where the way is followed from; Infinity: anywhere in its session. */
+  /** How far a step may be from where the way is followed from; Infinity: anywhere in its session. */
   readonly windowMs: number;
 }
 
 /**
- * One way of one session or actor, built event by event in the order of time. It is reused for the
- * next way without allocating anything: most of a scan's time passes here.
+ * One way of one session or actor, built event by event in the order of time. It is reused for the next way
+ * without allocating anything, as most of a scan's time is spent here.
  */
 export class JourneySteps {
   readonly #steps: number;
@@ -46,7 +46,7 @@ export class JourneySteps {
   readonly #windowMs: number;
   /** The values so far, equal ones in a row once; backward only the last few. */
   readonly #codes: Int32Array;
-  /** When the last of the equal events of each value was. */
+  /** By value, the time of the last of the equal events. */
   readonly #lastMs: Float64Array;
   #length = 0;
   #startMs = Infinity;
@@ -66,7 +66,7 @@ export class JourneySteps {
     this.#lastMs = new Float64Array(4 * steps);
   }
 
-  /** Whether the way has a step yet. */
+  /** Whether the way already has a step. */
   get hasStep(): boolean {
     return this.#length > 0;
   }
@@ -82,7 +82,7 @@ export class JourneySteps {
   /**
    * Takes the next event.
    * @param code the event's value; -1: it has none
-   * @param anchor the event's value if it is the start or the end, which always are steps
+   * @param anchor the event's value if it is the start or the end, which are always steps
    */
   add(code: number, anchor: number, ms: number, isStart: boolean, isEnd: boolean): void {
     if (!this.hasBegun) {
@@ -111,7 +111,7 @@ export class JourneySteps {
     if (!this.#hasEnd && this.#length > this.#steps) this.isOver = true;
   }
 
-  /** When the step was from which the way is followed: its first, or backward its last. */
+  /** The time of the step from which the way is followed: its first, or backward its last. */
   get anchorMs(): number {
     return this.#isBackward ? this.#lastMs[this.#length - 1]! : this.#startMs;
   }
@@ -132,7 +132,7 @@ export class JourneySteps {
       this.#lastMs[last] = ms;
       return;
     }
-    // A way may be long before its end comes: values beyond the steps asked for are dropped at times.
+    // A way may become long before its end: values beyond the steps asked for are dropped now and then.
     if (this.#length === this.#codes.length) {
       if (this.#isBackward) this.#drop(2 * this.#steps);
       else this.#length = 2 * this.#steps;
@@ -147,7 +147,7 @@ export class JourneySteps {
     this.#length -= count;
   }
 
-  /** Drops the values that lie longer than the window before the end. */
+  /** Drops the values that are further before the end than the window. */
   #keepLast(endMs: number): void {
     let first = 0;
     while (endMs - this.#lastMs[first]! > this.#windowMs) first++;

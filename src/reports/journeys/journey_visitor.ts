@@ -16,29 +16,29 @@ import { addLinks, keyOf, LinkCounts, linkOf, type LinkSpace } from "./link_coun
 import { codeOf, JourneySteps, nameCode, type StepRules, type StepsBy } from "./journey_steps.ts";
 
 export interface JourneyInputs {
-  /** Whose ways are followed: those of sessions that start in the span, or of actors. */
+  /** The ways that are followed: of sessions that start in the span, or of actors. */
   readonly of: "session" | "actor";
   readonly span: Span;
   readonly reach: Span;
   readonly rules: StepRules;
   readonly by: StepsBy;
-  /** Ids of names whose events are no steps, unless they are the start or the end. */
+  /** Ids of names whose events are not steps, unless they are the start or the end. */
   readonly passedOver: readonly number[];
   readonly selected: EventPasses;
   readonly start: EventPasses | null;
   readonly end: EventPasses | null;
-  /** How many different links the first pass may count: see `LINKS_COUNTED_MAX`. */
+  /** How many distinct links the first pass may count: see `LINKS_COUNTED_MAX`. */
   readonly linksMax: number;
 }
 
-/** Takes a way of `length` steps. `ms`: when its session started, or for an actor its first step was. */
+/** Takes a way of `length` steps. `ms`: the start of its session, or for an actor, of `anchorMs`. */
 type TakeWay = (way: JourneySteps, length: number, actor: number, ms: number) => void;
 
-/** Follows sessions or actors, and hands each way that it finds to `take`. */
+/** Follows sessions or actors, and passes each way that it finds to `take`. */
 class JourneyFinder {
   readonly #inputs: JourneyInputs;
   readonly #take: TakeWay;
-  /** By name id: 1 where events of the name are no steps. */
+  /** By name id: 1 if events of the name are not steps. */
   readonly #isPassedOver: Uint8Array;
   readonly #selected: EventTest;
   readonly #start: EventTest | null;
@@ -70,7 +70,7 @@ class JourneyFinder {
     this.#handOver(null);
   }
 
-  /** Hands over the way if there is one. `startMs`: when its session started; null: it is an actor's. */
+  /** Passes on the way if there is one. `startMs`: the start of its session; null: it is an actor's. */
   #handOver(startMs: number | null): void {
     const steps = this.#steps;
     const { stepCount } = steps;
@@ -104,7 +104,7 @@ class JourneyFinder {
       }
       const isBegun = steps.hasBegun;
       const isStart = !isBegun && start!.passes(name, path, context, actor, bits);
-      // Most sessions hold no start: their events need no further test.
+      // Most sessions have no start, so that their events need no further test.
       if (!isBegun && !isStart) continue;
       const isEnd = last !== null && last.passes(name, path, context, actor, bits);
       this.#add(name, path, true, fromMs + times[at]!, isStart, isEnd);
@@ -128,7 +128,7 @@ class JourneyFinder {
       const isInSpan = ms >= span.fromMs && ms < span.toMs;
       const isStart = isInSpan &&
         (this.#start?.passes(name, path, context, actor, bits) ?? false);
-      // Where a start is given, the end may come after the span, within the window.
+      // If a start is given, the end may come after the span, within the window.
       const isEnd = (isInSpan || rules.hasStart) &&
         (this.#end?.passes(name, path, context, actor, bits) ?? false);
       // A way without a given start or end begins in the span.
@@ -171,7 +171,7 @@ export interface JourneyNodes {
   /** By step: how many ways ended just before it. */
   readonly ended: Int32Array;
   readonly space: LinkSpace;
-  /** How many ways go over each link from step to step; null: there are too many different links. */
+  /** How many ways have each link from step to step; null: there are too many distinct links. */
   readonly links: CountedKeys | null;
 }
 
@@ -207,7 +207,7 @@ function nodeCounter(inputs: JourneyInputs, words: readonly Int32Array[]): Visit
   });
 }
 
-/** The first pass: counts the values at each step, and the links between them unless these are too many. */
+/** The first pass: counts the values at each step, and the links between them unless there are too many. */
 export const JOURNEY_NODES: VisitorKind<JourneyInputs, JourneyNodes> = {
   name: "journey nodes",
   create: nodeCounter,
@@ -291,7 +291,7 @@ function linkCounter(
   }, () => places.counts);
 }
 
-/** The second pass, for ways of too many different links: counts those between shown nodes. */
+/** The second pass, if there are too many distinct links: counts those between shown nodes. */
 export const JOURNEY_LINKS: VisitorKind<JourneyLinkInputs, Int32Array> = {
   name: "journey links",
   create: linkCounter,
@@ -303,7 +303,7 @@ export type WantedStep =
   & { readonly step: number }
   & (
     | { readonly code: number }
-    /** Any value but these. */
+    /** Any value except these. */
     | { readonly noneOf: readonly number[] }
     /** The way ended just before the step. */
     | { readonly isEnd: true }

@@ -1,13 +1,13 @@
 import { addKeys, type CountedKeys, KeyCounts } from "../../scans/key_counts.ts";
 
-/** The most different links that one scan counts: 4 MB. */
+/** The most distinct links that one scan counts, in 4 MB. */
 export const LINKS_COUNTED_MAX = 2 ** 18;
 const KEYS_MAX = 2 ** 31;
 
-/** The links that are possible. */
+/** The possible links. */
 export interface LinkSpace {
   readonly steps: number;
-  /** All codes are below it; it stands for the end of a way. */
+  /** All codes are below this number, which stands for the end of a way. */
   readonly codes: number;
   /** See `LINKS_COUNTED_MAX`. */
   readonly linksMax: number;
@@ -27,15 +27,15 @@ export function linkOf(
   return [Math.floor(place / codes), place % codes, key % (codes + 1)];
 }
 
-/** Tells whether all keys fit in 32 bits. Where they do not, the second pass counts links. */
+/** Whether all keys fit in 32 bits; if not, the second pass counts links. */
 export function hasKeys({ steps, codes, linksMax }: LinkSpace): boolean {
   return linksMax > 0 && steps * codes * (codes + 1) < KEYS_MAX;
 }
 
-/** Counts links by key: how many ways go over each; it stops at too many different links. */
+/** Counts by key how many ways have each link; gives up at too many distinct links. */
 export class LinkCounts {
   readonly #linksMax: number;
-  /** Null: there are too many different links. */
+  /** Null: there are too many distinct links. */
   #counts: KeyCounts | null;
 
   constructor(space: LinkSpace) {
@@ -50,13 +50,13 @@ export class LinkCounts {
     if (counts.size > this.#linksMax) this.#counts = null;
   }
 
-  /** Returns the counts; null: there were too many different links. */
+  /** Returns the counts; null: there were too many distinct links. */
   result(): CountedKeys | null {
     return this.#counts?.result() ?? null;
   }
 }
 
-/** Adds up two counts; null where there are too many different links. */
+/** Adds up two counts; null: there are too many distinct links. */
 export function addLinks(
   { linksMax }: LinkSpace,
   some: CountedKeys | null,

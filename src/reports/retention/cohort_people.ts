@@ -38,7 +38,7 @@ async function find(
   return await findMembers(read, question, { cohort, period: period ?? null });
 }
 
-/** Lists the actors of a cohort, or only the actors of it who came back in a period. */
+/** Lists the actors of a cohort, or only those who came back in a period. */
 export const COHORT_PEOPLE: NumberedRead = {
   name: "retention",
   parameters: [...Object.keys(RETENTION.parameters), "interval"],

@@ -14,7 +14,7 @@ import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 
 /** Which cohorts an actor is in, and which returns count. */
 export interface CohortRules {
-  /** Whether an actor is only in the cohort of the first start event ever, or in each one's. */
+  /** Whether an actor is in the cohort of the first start event ever only, or in that of each start event. */
   readonly cohort: "first" | "recurring";
   readonly criterion: "on" | "on_or_after";
   /** Cells of a cohort, period 0 included. */
@@ -30,17 +30,17 @@ export interface CohortInputs extends CohortRules {
   readonly scope: EventPasses;
   readonly start: EventPasses;
   readonly back: EventPasses;
-  /** Whole and without gaps: those of the cohorts, then those that only their cells cover. */
+  /** Whole periods without gaps: those of the cohorts, then those of cells only. */
   readonly periods: readonly Span[];
   /** The cohort or cell whose members are listed; null: none. */
   readonly listed: ListedCohort | null;
-  /** The cohorts that are counted as one, too; null: none. */
+  /** The cohorts that are also counted as one; null: none. */
   readonly united: UnitedCohorts | null;
 }
 
 /** Cohorts that are counted as one: an actor of several of them is one of its actors. */
 export interface UnitedCohorts {
-  /** By cohort: 1 for those that belong to it. */
+  /** By cohort: 1 if it is one of them. */
   readonly isUnited: Uint8Array;
   /** Cells in later periods do not count. */
   readonly periodCount: number;
@@ -57,7 +57,7 @@ export interface CohortCounts {
   readonly sizes: Int32Array;
   /** The cells of all cohorts, one after the other. */
   readonly cells: Int32Array;
-  /** The listed members, and when they began. */
+  /** The listed members, each at the first start event in the cohort's period. */
   readonly members: Behind;
   /** The actors of the united cohorts; by cell those whose cell counts, then those who returned in it. */
   readonly united: Int32Array;
@@ -67,11 +67,11 @@ export interface CohortCounts {
 const START = 1;
 const RETURN = 2;
 
-/** Tells which of these bits events have. */
+/** Finds which of these bits events have. */
 class EventBits {
   /** By the id of a name: the bits that its events may have. */
   readonly possible: Uint8Array;
-  /** Whether more than the name decides, apart from bots. */
+  /** Whether the bits depend on more than the name, apart from bots. */
   readonly isNarrowed: boolean;
 
   readonly scope: EventTest;
@@ -126,7 +126,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
 
   /** The actor's periods with a start event, and with a return, in order. */
   readonly #starts: Int32Array;
-  /** When the first start event was in each period of `#starts`. */
+  /** The time of the first start event in each period of `#starts`. */
   readonly #startsMs: Float64Array;
   readonly #returns: Int32Array;
   #startCount = 0;
@@ -135,7 +135,7 @@ class CohortVisitor implements Visitor<CohortCounts> {
   #period = -1;
   /** When `#wanted` changes next. */
   #endMs = 0;
-  /** The bits that matter in the current period and have not been seen in it. */
+  /** The bits that matter in the current period and have not occurred in it. */
   #wanted = 0;
 
   constructor(inputs: CohortInputs, words: readonly Int32Array[]) {

@@ -111,8 +111,8 @@ function refuseBadPeriods(parameters: RetentionParameters, shared: SharedRead): 
 }
 
 /**
- * Returns the range to compare with. Previous: as many whole periods just before, finished or not, as
- * ranges that were only then widened could overlap.
+ * Returns the range to compare with. For `previous`: as many whole periods just before, finished or not;
+ * widening a shorter range later could make it overlap the other one.
  */
 function comparedRange(parameters: RetentionParameters, shared: SharedRead): Range | null {
   const { range: { timezone }, interval, comparison, comparedBy } = shared;
@@ -126,7 +126,7 @@ function comparedRange(parameters: RetentionParameters, shared: SharedRead): Ran
   };
   const cohortCount = periods.length - (parameters.cellCount - 1);
   let before = rangeFrom(first.subtract({ [`${interval}s`]: cohortCount }));
-  // A date that the zone skipped is no period.
+  // A date that the zone skipped is not a period.
   while (periodsOf(parameters, { ...shared, range: before }).length < periods.length) {
     before = rangeFrom(before.fromDate.subtract({ days: 1 }));
   }
@@ -158,8 +158,8 @@ export function questionOf(parameters: RetentionParameters, read: Read): Retenti
 }
 
 /**
- * Counts from the rollups where any event makes a cohort and is a return, else in a scan.
- * @param united cohorts that recur, which are counted as one, too, in the same scan; null: none are
+ * Counts from the rollups if any event makes a cohort and is a return, else in a scan.
+ * @param united recurring cohorts that are also counted as one in the same scan; null: none are
  */
 async function countCohorts(
   read: Read,
@@ -192,7 +192,7 @@ function cellOf(
   return { period: k, actors, rate: rate(actors, size), complete: endMs <= asOfMs };
 }
 
-/** Returns every cohort with every cell, also those without actors. */
+/** Returns every cohort with every cell, including those without actors. */
 function shownCohorts(
   { periods, cohortCount, cellCount }: RetentionQuestion,
   counted: readonly CountedCohort[],
@@ -211,7 +211,7 @@ function shownCohorts(
 
 /**
  * Returns the average rate of each period over all actors of the cohorts whose cell is complete.
- * @param people how many different actors came back, by period; null: as many as are added up
+ * @param people by period, how many distinct actors came back; null: the sum over the cohorts
  */
 function averageOf(
   cohorts: ReturnType<typeof shownCohorts>,

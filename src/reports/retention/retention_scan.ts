@@ -21,7 +21,7 @@ export interface CohortQuestion extends CohortRules {
   readonly scope: Scope;
   readonly start: EventMatch;
   readonly back: EventMatch;
-  /** Whole and without gaps: those of the cohorts, then those that only their cells cover. */
+  /** Whole periods without gaps: those of the cohorts, then those of cells only. */
   readonly periods: readonly Bucket[];
 }
 
@@ -51,7 +51,7 @@ function countedCohorts(
   return cohorts;
 }
 
-/** What cohorts have together: each actor is counted once. */
+/** The counts of several cohorts together, each actor once. */
 export interface UnitedCounts {
   readonly size: number;
   /** By cell: the actors of cohorts whose cell counts. */
@@ -69,24 +69,24 @@ export type CohortSource = Pick<Read, "sql" | "timelines">;
 
 export interface CountedCohorts {
   readonly cohorts: readonly CountedCohort[];
-  /** Of those that were to be counted as one; null: none were. */
+  /** The counts of those that are counted as one; null: none are. */
   readonly united: UnitedCounts | null;
 }
 
-/** Counts cohorts and who of them came back in one scan. `united`: also counted as one; null: none are. */
+/** Counts cohorts and their returns in one scan. `united`: cohorts that are also counted as one; null: none. */
 export async function scanCohorts(
   source: CohortSource,
   question: CohortQuestion,
   united: UnitedCohorts | null,
 ): Promise<CountedCohorts> {
-  const counts = await scan(source, question, united === null ? {} : { united });
+  const counts = await scan(source, question, { united });
   return {
     cohorts: countedCohorts(counts, question),
     united: united === null ? null : unitedCounts(counts, question),
   };
 }
 
-/** Lists the actors of a cohort or cell, and when they began, by the same scan. */
+/** Lists the actors of a cohort or cell by the same scan. */
 export async function findMembers(
   source: CohortSource,
   question: CohortQuestion,
@@ -95,7 +95,7 @@ export async function findMembers(
   return (await scan(source, question, { listed })).members;
 }
 
-/** Counts cohorts as one by the same scan: in cohorts that recur, an actor may be in several. */
+/** Counts cohorts as one by the same scan: of recurring cohorts, an actor may be in several. */
 export async function scanUnited(
   source: CohortSource,
   question: CohortQuestion,
@@ -104,16 +104,17 @@ export async function scanUnited(
   return unitedCounts(await scan(source, question, { united }), question);
 }
 
-interface Told {
-  readonly listed?: ListedCohort;
-  readonly united?: UnitedCohorts;
+/** What a scan returns in addition to the sizes and cells. */
+interface ScanExtras {
+  readonly listed?: ListedCohort | null;
+  readonly united?: UnitedCohorts | null;
 }
 
-/** Scans the timelines of a question. `told` is what is told beside the sizes and cells. */
+/** Scans the timelines of a question. */
 async function scan(
   { sql, timelines }: CohortSource,
   question: CohortQuestion,
-  told: Told,
+  { listed = null, united = null }: ScanExtras,
 ): Promise<CohortCounts> {
   const { scope, start, back, cohort, fromMs, returnsToMs } = question;
   const selected = await selectTimelines({ sql, scope, timelines }, {
@@ -140,8 +141,8 @@ async function scan(
     fromMs,
     returnsToMs,
     periods: question.periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
-    listed: told.listed ?? null,
-    united: told.united ?? null,
+    listed,
+    united,
   };
   return await selected.scan(COHORT_COUNTS, () => inputs, { askedEvents: inputs.scope });
 }

@@ -5,22 +5,22 @@ import type { CohortSource, CountedCohort } from "./retention_scan.ts";
 import type { RolledSpan } from "../rollups/rolled_span.ts";
 import { countTail } from "../rollups/rolled_tail.ts";
 
-/** How many actors of a cohort came in a period, and were there last in an earlier one. */
+/** How many actors of a cohort came in one period, and before that last in another. */
 interface ChainRow extends Row {
   /** The period of their first day. */
   readonly cohort: number;
-  /** The period in which they were there last before `period`; -1: never. */
+  /** The last period before `period` in which they came; -1: none. */
   readonly before: number;
   readonly period: number;
   readonly actors: number;
 }
 
 /**
- * Counts the retention of any event by first days ever from the rollups. It is exact: each actor
- * comes to a period once, from the last period in which it was there. Null where events lie after
- * `asOfMs`: the rollups of whole days cannot leave them out.
+ * Counts the retention of any event by first days ever from the rollups. This is exact, as an actor is in a
+ * period once, with the last period before it. Null if there are events after `asOfMs`, which rollups of whole
+ * days cannot leave out.
  * @param cellCount periods of a cohort, its own included
- * @param isLasting whether being there in a later period counts too, whenever that is
+ * @param isLasting whether coming in any later period counts too
  */
 export async function readRolledCohorts(
   source: CohortSource,
@@ -39,7 +39,7 @@ export async function readRolledCohorts(
   for (const { cohort, before, period, actors } of rows) {
     const cells = cohorts.get(cohort) ?? new Array<number>(cellCount).fill(0);
     cohorts.set(cohort, cells);
-    // In the periods before they came, they were still to return in a later one.
+    // In the periods after `before`, a return was still to come.
     const first = isLasting ? Math.max(before + 1, cohort) : period;
     for (let p = first; p <= period && p - cohort < cellCount; p++) cells[p - cohort]! += actors;
   }
@@ -70,7 +70,7 @@ function readChains(
   );
 }
 
-/** Tells whether events that the rollups count lie after `asOfMs`: of clocks that are ahead. */
+/** Whether the rollups count events after `asOfMs`, of clocks that are ahead. */
 async function hasLaterEvents(
   source: CohortSource,
   { projectId, daysAt, endOfDayMs }: RolledSpan,

@@ -44,9 +44,9 @@ function shownCell(cell: Cell, visitorsMin: number): Cell {
 }
 
 /**
- * Returns the cohorts that a share shows. Those of too few people, empty ones included, are merged
- * into `$other` at the end, with the smallest other one where they are too few people together;
- * it is left out where it still has too few.
+ * Returns the cohorts that a share shows. Those of too few people, empty ones included, are merged into
+ * `$other` at the end. If these are too few people together, the smallest other cohort is merged too; `$other`
+ * is left out if it still has too few.
  */
 export async function withoutSmallCohorts(
   cohorts: readonly Cohort[],
@@ -56,10 +56,10 @@ export async function withoutSmallCohorts(
   if (visitorsMin === 1) return [...cohorts];
   const sizes = cohorts.map(({ size }) => size);
   let merged = hiddenPlaces(sizes, visitorsMin);
-  // Counting them may take a scan, which tells nothing new of cohorts without anybody.
+  // Counting them may need a scan, which is not worth it for cohorts without anybody.
   const isNobody = [...merged].every((place) => sizes[place] === 0);
   let united = isNobody ? null : await unite(merged);
-  // Cohorts that recur may be of fewer people than their sizes add up to.
+  // Recurring cohorts may be fewer people together than their sizes add up to.
   const isMoreLeft = merged.size < cohorts.length;
   if (united !== null && isMoreLeft && isSmall(united.size, visitorsMin)) {
     merged = withLeastOther(merged, sizes);
