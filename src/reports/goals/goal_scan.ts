@@ -27,9 +27,9 @@ export interface GoalCounts extends Conversions {
 }
 
 interface CountedGoals {
-  /** Distinct actors of all selected events; 0 where they are not counted. */
+  /** Distinct actors of all selected events; 0: not counted. */
   readonly visitors: number;
-  /** In the order of the goals that are wanted. */
+  /** In the order of the wanted goals. */
   readonly goals: readonly GoalCounts[];
 }
 

@@ -28,13 +28,13 @@ function refuseTooManyPoints(goals: number, buckets: number): void {
   );
 }
 
-/** Returns what a goal looks for, and a key that is equal for goals that look for the same. */
+/** Returns what to count for a goal, and a key that is equal for goals with equal counts. */
 function wantedOf({ match, value }: Goal): WantedGoal & { readonly key: string } {
   const property = worthProperty(value);
   return { match, property, key: JSON.stringify([match, property]) };
 }
 
-/** Returns the counts of a goal as replies show them: nulls for a share where too few reached it. */
+/** Returns the counts of a goal as replies show them: nulls for a share if too few people reached it. */
 function shownGoal(
   counts: GoalCounts,
   value: GoalValue | null,
@@ -73,7 +73,7 @@ async function resultsOf(read: Read, goals: readonly Goal[]): Promise<GoalResult
   const buckets = bucketsOf(range, interval);
   refuseTooManyPoints(goals.length, buckets.length);
   const rolled = rolledSpan(scope, project, range);
-  // Goals that look for the same are counted once.
+  // Goals with equal keys are counted once.
   const wanted = new Map(goals.map(wantedOf).map((one) => [one.key, one]));
   const counted = await scanGoals(read, buckets, [...wanted.values()], rolled === null);
   const countsOf = new Map([...wanted.keys()].map((key, i) => [key, counted.goals[i]!]));

@@ -7,7 +7,7 @@ import { goalsOf, listSegments } from "../saved/segment_definitions.ts";
 /** `PUT /v1/goals/:slug`. A goal applies to history too. */
 export const putGoal = putterOf(GOAL_KIND, GoalBody, (goal) => goal);
 
-/** Throws `conflict`, naming the segments that use the goal, because they have no meaning without it. */
+/** Throws `conflict`, naming the segments that use the goal, as they are meaningless without it. */
 async function refuseUsed(sql: Sql, projectId: number, slug: string): Promise<void> {
   const users = (await listSegments(sql, projectId))
     .filter(({ actors }) => goalsOf(actors).some(({ goal }) => goal === slug))
@@ -19,5 +19,5 @@ async function refuseUsed(sql: Sql, projectId: number, slug: string): Promise<vo
   );
 }
 
-/** `DELETE /v1/goals/:slug`. Throws `conflict` where a segment uses the goal. */
+/** `DELETE /v1/goals/:slug`. Throws `conflict` if a segment uses the goal. */
 export const deleteGoal = deleterOf(GOAL_KIND, refuseUsed);

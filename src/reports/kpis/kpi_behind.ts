@@ -14,7 +14,7 @@ const KpiNumber = z.strictObject({
   ),
 });
 
-/** The key figure that `of` names: one whose list no filter can express. */
+/** The key figure that `of` names: one whose people or visits no filter can express. */
 type KpiNumber = z.output<typeof KpiNumber>;
 
 async function find(read: Read, { count }: KpiNumber): Promise<Behind> {

@@ -22,8 +22,8 @@ interface BucketCounts extends Visits, SessionsAndMedian {
 /** Returns the span from which events are loaded to count those in `span`. */
 async function reachOf(source: ScanSource, span: Span): Promise<Span> {
   const { projectId, filters } = source.scope;
-  // A filter on sessions needs whole every session with an event in the span. Without one, a pause
-  // before the span suffices to tell which sessions began before it: these are not counted.
+  // A filter on sessions needs every session with an event in the span as a whole. Without one, the pause
+  // before the span suffices to find the sessions that began before it, which are not counted.
   const fromMs = filters.some(({ field }) => isSessionField(field))
     ? await sessionsStartMs(source, projectId, span.fromMs)
     : span.fromMs;
@@ -78,8 +78,8 @@ async function scanCounts(source: ScanSource, buckets: readonly Span[], listed: 
 }
 
 /**
- * Counts in one scan what the key figures are made of, for all buckets together and for each. The
- * buckets must follow each other without gaps.
+ * Counts in one scan what the key figures are computed from, for all buckets together and for each. The buckets
+ * must follow each other without gaps.
  */
 export async function scanKpis(
   source: ScanSource,
@@ -90,8 +90,8 @@ export async function scanKpis(
 }
 
 /**
- * Lists the people that a figure counts in a span; for new visitors, all who may be new, and `isNew`
- * decides.
+ * Lists the people that a figure counts in a span; for new visitors, all who may be new, of whom `isNew` tells
+ * the new ones.
  */
 export async function scanListed(
   source: ScanSource,

@@ -68,10 +68,10 @@ class KpiVisitor implements Visitor<KpiCounts> {
   readonly #lastActors: Int32Array;
 
   #actor = -1;
-  /** Whether events of the current session pass, and events around them that are in no session. */
+  /** Whether events of the current session are taken, and events among them that are in no session. */
   #takesOwn = false;
   #takesOthers = false;
-  /** Whether the current session holds a selected event. */
+  /** Whether the current session has a selected event. */
   #isSelected = false;
   /** The place of the current bucket, its span, and what was selected since it was entered. */
   #bucket: number;
@@ -128,7 +128,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     if (!isInSpan && !this.#takesOthers) return;
     this.#isSelected = false;
     session.forEachSlice(this.#visitSlice);
-    // A session with a selected event counts whole, in the bucket where it starts.
+    // A session with a selected event counts as a whole, in the bucket where it starts.
     if (isInSpan && this.#isSelected && startMs >= fromMs) this.#countSession(session);
   }
 

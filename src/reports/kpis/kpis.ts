@@ -85,15 +85,15 @@ export const KPIS: Report = {
   ask: () => ({ answer }),
 };
 
-/** Where to read, and what is selected there. */
+/** What to read from, and what is selected. */
 export interface KpiSource extends ScanSource {
-  /** The span of all buckets, where the rollups hold the answer. */
+  /** The span of all buckets, if the rollups have the answer. */
   readonly rolled?: RolledSpan | null;
 }
 
 const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
 const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
-/** What imported days tell where there are none. */
+/** The sums where there are no imported days. */
 const NO_SUMS: ImportedSums = {
   visitors: null,
   visits: null,
@@ -113,7 +113,7 @@ function finderOf<T>(rows: readonly InBucket<T>[], nothing: T): (bucket: number 
   return (bucket) => found.get(bucket) ?? nothing;
 }
 
-/** Reads the counts from the rollups where the buckets are whole days of them, else by a scan. */
+/** Reads the counts from the rollups if the buckets are whole days of them, else by a scan. */
 async function readCounts(source: KpiSource, buckets: readonly Span[]) {
   const { sql, rolled } = source;
   const starts = rolled ? startDays(buckets, rolled.timezone) : null;
@@ -131,7 +131,7 @@ const seconds = (ms: number | null): number | null => ms === null ? null : ms / 
 
 /**
  * Returns own figures with imported sums.
- * @param imported null: no imported day lies there
+ * @param imported null: there is no imported day
  * @param hasOwn whether there are days of own events at all
  */
 function kpisOf(
@@ -141,9 +141,9 @@ function kpisOf(
   hasOwn: boolean,
 ): Kpis {
   const sums = imported ?? NO_SUMS;
-  const isTold = hasOwn || imported === null;
+  const isKnown = hasOwn || imported === null;
   const sum = (count: number, figure: number | null) =>
-    isTold || figure !== null ? count + (figure ?? 0) : null;
+    isKnown || figure !== null ? count + (figure ?? 0) : null;
   const durationMs = own.durationMs + 1000 * (sums.seconds ?? 0);
   const views = visits.pageviews + sums.pageviewsOfVisits;
   return {
@@ -209,7 +209,7 @@ function changesOf(current: Kpis, previous: Kpis): z.output<typeof KpiChange> {
   };
 }
 
-/** What a share shows of a bucket of too few visitors: not even whether there was one. */
+/** What a share shows of a bucket of too few visitors: not even whether there were any. */
 const HIDDEN = {
   visitors: null,
   newVisitors: null,

@@ -16,7 +16,7 @@ export interface SessionsAndMedian {
   readonly medianMs: number | null;
 }
 
-/** Returns SQL with the sessions that start in the tail, in the form of the rollups' rows. */
+/** Returns SQL for the sessions that start in the tail, as rows like those of the rollups. */
 function tailSessions(params: SqlParams, { projectId, tail }: RolledSpan): string {
   if (tail === null) return "";
   return `UNION ALL
@@ -40,8 +40,8 @@ interface MedianCell {
 }
 
 /**
- * Reads sessions, bounces and durations of each bucket and of the whole span. For a median, the rollups of
- * lengths tell the second that it lies in, and the few sessions of that second its value.
+ * Reads sessions, bounces and durations of each bucket and of the whole span. For a median, its second is found
+ * in the rollups of lengths, and its value among the few sessions of that second.
  * @param starts the buckets' first days
  */
 export async function readRolledSessions(
@@ -91,7 +91,7 @@ class Lengths {
     this.#total += sessions;
   }
 
-  /** Returns the one or two seconds that hold the middle sessions. */
+  /** Returns the one or two seconds of the middle sessions. */
   middle(bucket: number | null): MedianCell[] {
     const total = this.#total;
     const cells: MedianCell[] = [];
@@ -108,8 +108,8 @@ class Lengths {
 }
 
 /**
- * Reads the one or two seconds of each bucket that hold its middle sessions. Ranked here: windows over
- * all lengths took the database several times as long.
+ * Reads the one or two seconds of the middle sessions of each bucket. They are ranked here, as window functions
+ * over all lengths take the database several times as long.
  */
 async function readMedianCells(
   sql: Sql,
@@ -141,7 +141,7 @@ async function readMedianCells(
   return [...buckets.flatMap((lengths, i) => lengths.middle(i + 1)), ...whole.middle(null)];
 }
 
-/** A session's length at a rank among those of one second. */
+/** A wanted length: that of a session at a rank among those of one second. */
 interface Wanted {
   readonly bucket: number | null;
   readonly seconds: number;
@@ -175,7 +175,7 @@ async function readMedians(
   );
 }
 
-/** Lengths in milliseconds, in the order in which they are wanted. */
+/** Returns the wanted lengths in milliseconds, in their order. */
 async function readLengths(
   sql: Sql,
   projectId: number,

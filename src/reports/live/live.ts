@@ -83,7 +83,7 @@ export const LIVE_REPLY = {
   })).meta({ description: "The last 30 minutes of the clock, oldest first." }),
 };
 
-/** `GET /v1/live`: the visitors who are there now, and the pages that they look at. */
+/** `GET /v1/live`: the visitors who are there now, and the pages that they view. */
 export const LIVE: Report = {
   path: "/v1/live",
   summary: "Who is there now; with `Accept: text/event-stream`, updates as they happen",

@@ -62,12 +62,12 @@ class Channel {
     this.#turns = turns;
   }
 
-  /** Reads for another stream from now on, whose project may have changed since the last one began. */
+  /** Reads as this stream asks from now on: its project may have changed since the last one began. */
   ask(asked: ReadRequest): void {
     this.#asked = withoutHeaders(asked);
   }
 
-  /** Returns the last update; without one it reads now. Throws what the read throws. */
+  /** Returns the last update, or reads the first one now. Throws what the read throws. */
   async latest(): Promise<Update> {
     return this.#latest ?? await this.#read();
   }
@@ -186,9 +186,8 @@ export class LiveFeed {
   }
 
   /**
-   * Answers `GET /v1/live` with JSON, or with a stream where `text/event-stream` is accepted. A stream
-   * ends when its reader goes, when its terms end, and when the feed closes; a later read that fails is
-   * tried again.
+   * Answers `GET /v1/live` with JSON, or with a stream if `text/event-stream` is preferred. A stream ends when
+   * its reader leaves, when its terms end, and when the feed closes; a later read that fails is tried again.
    * @throws Problem `too_many_streams`, `overloaded`, `shutting_down`, and what the first read throws.
    */
   async answer(asked: ReadRequest, terms: StreamTerms): Promise<Response> {
@@ -242,7 +241,7 @@ export class LiveFeed {
     return asLong(new Response(listener.stream, { headers: HEADERS }));
   }
 
-  /** Throws where one more stream would be too many. */
+  /** Throws if one more stream would be too many. */
   #refuseTooMany(projectId: number, token: string): void {
     if (this.#isClosed) throw stopping();
     const { listenersMax, listenersPerProjectMax, listenersPerTokenMax } = this.#options;

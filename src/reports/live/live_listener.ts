@@ -10,7 +10,7 @@ export interface Update {
 const encoder = new TextEncoder();
 const HEARTBEAT = encoder.encode(":\n\n");
 
-/** Makes the message of a result. JSON text has no line breaks, so one `data` line holds it. */
+/** Makes the message of a result. Its JSON has no line breaks, so it fits one `data` line. */
 export function updateOf(etag: string, json: string): Update {
   const id = etag.replace(/^W\//, "").replaceAll('"', "");
   const text = `id: ${id}\nevent: live\nretry: ${LIVE_RETRY_MS}\ndata: ${json}\n\n`;
@@ -20,7 +20,7 @@ export function updateOf(etag: string, json: string): Update {
 /** How long a stream may stay open. */
 export interface StreamTerms {
   readonly expiresAtMs: number;
-  /** Throws a 401 when the token is no longer accepted, and another error where this cannot be checked. */
+  /** Throws a 401 if the token is no longer accepted, and another error if this cannot be checked. */
   readonly assertHolds?: () => Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export class Listener {
 
   /** Sends a heartbeat after a silence of `heartbeatMs`. */
   beat(heartbeatMs: number): void {
-    // Also after a clock was turned back by as much.
+    // The absolute value, since the clock may be set back.
     if (Math.abs(this.#now() - this.#wroteAtMs) >= heartbeatMs) this.#write(HEARTBEAT);
   }
 
@@ -93,7 +93,7 @@ export class Listener {
     this.#leave(this);
   }
 
-  /** Writes a message. Returns false where the one before has not been taken yet. */
+  /** Writes a message. @returns false if the one before has not been taken yet */
   #write(message: Uint8Array<ArrayBuffer>): boolean {
     if ((this.#controller.desiredSize ?? 0) <= 0) return false;
     this.#controller.enqueue(message);

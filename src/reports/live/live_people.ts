@@ -17,7 +17,7 @@ const LiveNumber = z.union([
   z.strictObject({ minutes: z.literal(LONG_MINUTES) }),
 ], USAGE);
 
-/** The live number that `of` names: the visitors of the last minutes, or the visitors on a page. */
+/** The live number that `of` names: all visitors of the last minutes, or those on a page. */
 type LiveNumber = z.output<typeof LiveNumber>;
 
 function pageFilters(number: LiveNumber): Filter[] {
@@ -35,7 +35,7 @@ async function find(read: Read, number: LiveNumber): Promise<Behind> {
   return { actors: Int32Array.from(actors), ms: Float64Array.from(ms) };
 }
 
-/** Lists the visitors of the last minutes, whatever range the list has. */
+/** Lists the visitors of the last minutes, whatever the range of the list. */
 export const LIVE_VISITORS: NumberedRead = {
   name: "live",
   parameters: [],

@@ -13,7 +13,7 @@ interface LiveInputs {
   readonly shortAgoMs: number;
 }
 
-/** The actors who are there, and what they look at. Actors are kept as sets, since they are few. */
+/** The actors who are there, and what they view. Actors are in sets, since they are few. */
 export interface LiveCounts {
   readonly lastLong: Set<number>;
   readonly lastShort: Set<number>;
@@ -30,7 +30,7 @@ function liveVisitor(inputs: LiveInputs, words: readonly Int32Array[]): Visitor<
   const lastShort = new Set<number>();
   const actorsOn = new Map<number, Set<number>>();
   const viewsAt = new Map<number, number>();
-  // Goes from the last event of a run back to the first one that counts.
+  // Visits a run from its last event back to the first one that counts.
   return runVisitor((actor, segment, start, end) => {
     const { fromMs, times, names, paths, contexts, filterBits } = segment;
     for (let at = end - 1; at >= start; at--) {
@@ -52,7 +52,7 @@ function liveVisitor(inputs: LiveInputs, words: readonly Int32Array[]): Visitor<
   }, () => ({ lastLong, lastShort, actorsOn, viewsAt }));
 }
 
-/** Counts run by run: several visitors may meet the same actor. */
+/** Counts run by run, so that several visitors may count the same actor. */
 export const LIVE_COUNTS: VisitorKind<LiveInputs, LiveCounts> = {
   name: "live",
   create: liveVisitor,

@@ -67,7 +67,7 @@ export const OVERVIEW_SEMANTICS =
   "now is visitors.last5Minutes of GET /v1/live. Bots are left out. " +
   "total counts all projects that match; of more than 1,000 those that were made first are looked at.";
 
-/** The reply, beside `query`, `asOf` and `pending`. */
+/** The reply, in addition to `query`, `asOf` and `pending`. */
 export const OVERVIEW_REPLY = {
   total: z.int().meta({ description: "Projects that match, shown or not" }),
   projects: z.array(z.object({
@@ -125,7 +125,7 @@ function matches({ name, id, siteUrl }: Project, { q }: OverviewQuestion): boole
   return [name, id, siteUrl ?? ""].some((text) => text.toLowerCase().includes(wanted));
 }
 
-/** Returns a function that reads the days of each time zone once: projects share them. */
+/** Returns a function that reads the days of each time zone once, as projects share them. */
 function daysByZone(query: URLSearchParams, asOfMs: number): (timezone: string) => OverviewDays {
   const known = new Map<string, OverviewDays>();
   return (timezone) => {
@@ -138,14 +138,14 @@ function daysByZone(query: URLSearchParams, asOfMs: number): (timezone: string) 
 interface FoundProject extends ProjectFigures {
   readonly listed: ListedProject;
   readonly now: number;
-  /** Null: the rollups do not hold these days, and `series` was counted by a scan. */
+  /** Null: the rollups cannot answer for these days, and `series` was counted by a scan. */
   readonly rolled: RolledDays | null;
   readonly series: readonly number[];
-  /** Whether what its visitors are compared with is not counted. */
+  /** Whether the visitors before are not counted, so that there is no change. */
   readonly isLeftOut: boolean;
 }
 
-/** Warns of projects whose change is not told, because too much was scanned for that of others. */
+/** Warns of projects whose change is left out, because too much was scanned for that of others. */
 function leftOutWarnings(found: readonly FoundProject[]): Warning[] {
   const count = found.filter(({ isLeftOut }) => isLeftOut).length;
   if (count === 0) return [];
@@ -178,7 +178,7 @@ async function withTail(
   return { range, before: before + (tail === "scanned" ? await scanTail(listed, days) : tail) };
 }
 
-/** Reads all projects from rollups and sessions together; scans each project that these do not answer. */
+/** Reads all projects together from rollups and sessions; scans each project that these cannot answer for. */
 async function readProjects(
   sql: Sql,
   listed: readonly ListedProject[],
@@ -246,7 +246,7 @@ async function shown(sql: Sql, found: readonly FoundProject[], asOfMs: number) {
 
 /**
  * Waits a moment for the pending events of some of the projects.
- * @returns what counts the stored events that a snapshot of the database that answers reads lacks
+ * @returns a function that counts the stored events that a snapshot of the reading database lacks
  */
 async function catchUp(
   { reads, projection, replica }: ReportServices,
@@ -267,8 +267,8 @@ async function catchUp(
 }
 
 /**
- * `GET /v1/overview`: every project that the asker may see, in a few statements for all of them.
- * @param projectsOf returns the project of this id alone, or for null all that the asker may see, the oldest first
+ * `GET /v1/overview`: every project that the caller may see, in a few statements for all of them.
+ * @param projectsOf returns only the project of this id, or for null all that the caller may see, the oldest first
  * @param scannedEventsMax see `readTails`
  * @throws Problem `invalid_parameter`, `range_too_large`, `read_timeout`.
  */

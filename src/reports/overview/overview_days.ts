@@ -8,7 +8,7 @@ export interface OverviewDays {
   readonly range: Range;
   readonly interval: Interval;
   readonly buckets: readonly Bucket[];
-  /** As many days before the range; of an unfinished range only the part that is as long as what has passed. */
+  /** As many days before the range; for an unfinished range, cut to the length that has passed. */
   readonly before: Range;
 }
 

@@ -41,7 +41,7 @@ export const scopeOf = ({ projectId }: Project): Scope => ({
   filters: [],
 });
 
-/** Counts own visitors, and those of each bucket, by a scan: where the rollups do not hold the days. */
+/** Counts own visitors, and those of each bucket, by a scan, if the rollups cannot answer for the days. */
 export async function scanVisitors(
   { days, source: { sql, scope, withTimelines } }: ListedProject,
 ): Promise<{ readonly own: OwnVisitors; readonly series: readonly number[] }> {
@@ -85,10 +85,10 @@ function importedOf(
   return importedBuckets({ sql, scope, range, interval, importedTimezone }, buckets, false);
 }
 
-/** Adds the visitors of imported days to own ones; null: nothing tells them. */
+/** Adds the visitors of imported days to own ones; null: they are not known. */
 function withImported(own: number, sums: ImportedSums | null, hasOwn: boolean): number | null {
-  const isTold = sums === null || hasOwn || sums.visitors !== null;
-  return isTold ? own + (sums?.visitors ?? 0) : null;
+  const isKnown = sums === null || hasOwn || sums.visitors !== null;
+  return isKnown ? own + (sums?.visitors ?? 0) : null;
 }
 
 /** Returns the visitors of a range with those of its imported days, and whether there are such days. */

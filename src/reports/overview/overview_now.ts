@@ -13,8 +13,8 @@ CROSS JOIN LATERAL (${sessionsIn("$2::int8", "$3::int8")}) AS s
 GROUP BY k.project_id`;
 
 /**
- * Counts by project the visitors who are there now; null: sessions alone do not tell. Projects without
- * any are missing.
+ * Counts by project the visitors who are there now; null: sessions alone cannot tell. Projects without any are
+ * missing.
  */
 export async function readNow(
   sql: Sql,

@@ -5,8 +5,8 @@ const LONG_S = 3_600;
 
 /**
  * Returns a subquery of the sessions of project `k.project_id` that overlap a span, both ends included, with
- * their `actor_id`. `is_sure`: it has no event of a bot, and its first or last event lies in the span, so that
- * the actor did something there. Of any other session only its events tell.
+ * their `actor_id`. `is_sure`: it has no event of a bot, and its first or last event is in the span, so that the
+ * actor did something there. For any other session, the events must be looked at.
  * @param fromMs the ends, in SQL
  */
 export const sessionsIn = (fromMs: string, toMs: string): string => `

@@ -10,7 +10,7 @@ const UNFILTERED = { projectId: 0, siteHost: null, bots: "exclude", filters: [] 
 /** Distinct visitors of a project's own events. */
 export interface OwnVisitors {
   readonly range: number;
-  /** In what the range is compared with; null: it is not counted. */
+  /** Visitors in the range compared with; null: not counted. */
   readonly before: number | null;
 }
 
@@ -32,7 +32,7 @@ export interface RolledDays {
   readonly starts: readonly number[];
 }
 
-/** Returns the days to read from the rollups; null where these do not hold the answer. */
+/** Returns the days to read from the rollups; null: these cannot answer. */
 export function rolledDays({ range, buckets, before }: OverviewDays): RolledDays | null {
   const starts = startDays(buckets, range.timezone);
   const spanOf = (one: Range) => rolledSpan(UNFILTERED, { timezone: range.timezone }, one);

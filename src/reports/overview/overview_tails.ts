@@ -4,7 +4,7 @@ import { OVERVIEW_TAIL_SESSIONS_MAX } from "./overview_limits.ts";
 import { sessionlessSince, sessionsIn } from "./overview_sessions.ts";
 import type { Summed } from "./overview_sums.ts";
 
-// An actor of the tail is counted already if its last day before the tail lies in the days before.
+// An actor of the tail is already counted if its last day before the tail is one of the whole days.
 const TAILS = `
 SELECT k.n::int AS n, count(*)::int AS sessions, bool_or(NOT s.is_sure) AS "isUnsure",
   (count(DISTINCT s.actor_id) FILTER (WHERE s.is_sure AND s.prev_day < k.from_day))::int AS visitors
@@ -37,8 +37,8 @@ interface TailRow extends Row {
 }
 
 /**
- * How many visitors the part of a day that is compared adds to the whole days before it; "scanned": only its events
- * tell; "left out": they would, and too many were scanned already.
+ * How many visitors the part of a day that is compared adds to the whole days before it; "scanned": its events
+ * must be scanned; "left out": they would have to be, but too many were scanned already.
  */
 export type Tail = number | "scanned" | "left out";
 
@@ -51,7 +51,7 @@ interface AskedTail {
   readonly toMs: number;
 }
 
-/** Counts each tail by its sessions, where these tell and are few. */
+/** Counts each tail by its sessions, if these suffice and are few. */
 async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(number | "scanned")[]> {
   const of = (number: (one: AskedTail) => number) => arrayLiteral(asked.map(number));
   const rows = await sql.query<TailRow>(TAILS, [
@@ -63,16 +63,16 @@ async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(numbe
   ]);
   const counted: (number | "scanned")[] = asked.map(() => 0);
   for (const { n, sessions, isUnsure, visitors } of rows) {
-    const isTold = sessions <= OVERVIEW_TAIL_SESSIONS_MAX && !isUnsure;
-    counted[n - 1] = isTold ? visitors : "scanned";
+    const isKnown = sessions <= OVERVIEW_TAIL_SESSIONS_MAX && !isUnsure;
+    counted[n - 1] = isKnown ? visitors : "scanned";
   }
   for (const place of await sessionlessSince(sql, asked)) counted[place] = "scanned";
   return counted;
 }
 
 /**
- * Counts the tails of projects in three statements at most. Of those that must be scanned the first are, until
- * `eventsMax` events lie in their segments. 0 where no part of a day is compared.
+ * Counts the tails of projects in at most three statements; 0 if no part of a day is compared. Of those to be
+ * scanned, the first are, until their segments have `eventsMax` events.
  */
 export async function readTails(
   sql: Sql,

@@ -5,7 +5,7 @@ import { type ImportedSpan, importedSpan } from "../imported/imported_span.ts";
 import { rate } from "../answer/report.ts";
 import type { PageRow } from "./page_row.ts";
 
-/** Returns the imported days of a read that hold sums of pages. */
+/** Returns the imported days of a read that have sums of pages. */
 export async function importedPages(read: Read): Promise<ImportedSpan> {
   return await importedSpan(read, read.range, {
     dimensions: ["path"],
@@ -26,13 +26,13 @@ interface PageSums {
 /** The dimension that has each of these sums. */
 const SUMS = [["views", "path"], ["entries", "entryPath"], ["exits", "exitPath"]] as const;
 
-/** Returns the sums of a page that no day names: zeros where days have the dimension, else nulls. */
+/** Returns the sums of a page that no day has: zeros if days have the dimension, else nulls. */
 function noSums(hasDimension: boolean) {
   const count = hasDimension ? 0 : null;
   return { visitors: count, visits: count, pageviews: count, bounces: null, visitsWithBounces: 0 };
 }
 
-/** Tells whether any imported day has sums of a dimension. */
+/** Returns whether any imported day has sums of a dimension. */
 type HasDimension = (dimension: ImportedDimension) => boolean;
 
 /** Adds imported sums to a page's own row; null: the page has no own row. */
@@ -62,7 +62,7 @@ function withImported(
   };
 }
 
-/** Merges own rows and imported days: each page once. */
+/** Merges own rows and imported days, each page once. */
 export async function mergedPages(
   { sql, scope: { projectId } }: Read,
   { days }: ImportedSpan,
@@ -71,7 +71,7 @@ export async function mergedPages(
   const sumsOf = new Map<string, PageSums>();
   for (const [name, dimension] of SUMS) {
     for (const row of await sumsByValue(sql, projectId, days, dimension)) {
-      // Sums without a path are of no page.
+      // Sums without a path belong to no page.
       if (row.value === null) continue;
       sumsOf.set(row.value, { ...sumsOf.get(row.value), [name]: row });
     }

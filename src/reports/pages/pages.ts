@@ -20,7 +20,7 @@ import { type Answer, rate, type Report } from "../answer/report.ts";
 import { OTHER } from "../answer/small_groups.ts";
 
 async function countPages(read: Read, span: Span): Promise<PageCounts> {
-  // Events from one pause before the span show which sessions began before it: their entries and exits do not
+  // Events of the pause before the span show which sessions began before it, whose entries and exits do not
   // count. Sessions that cross the end of the span are followed to their own end.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,

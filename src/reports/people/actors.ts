@@ -16,16 +16,16 @@ import { EventShown } from "../shown/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { atOneMoment } from "../answer/time_limit.ts";
 
-/** Services of the handlers of one person's data; the token is one of a project admin. */
+/** Services of the handlers of one person's data, whose caller is an admin of the project. */
 export interface ActorServices {
   readonly database: Database;
   readonly projection: { catchUp(projectId: number): Promise<void> };
-  /** Moves the events of the person that `id` names which a running upgrade has not moved yet. */
+  /** Moves the events of the person with this `id` that a running upgrade has not moved yet. */
   readonly movePerson: (projectId: number, id: string) => Promise<void>;
   /**
-   * Erases an actor and everything made of the actor's events. In the same transaction `also` runs first,
-   * `actorOf` finds the actor, once nobody else can change whose an identity is, and `forget` is told the
-   * names, paths and titles that only the actor's events had.
+   * Erases an actor and everything derived from the actor's events. In the same transaction, `also` runs first,
+   * `actorOf` finds the actor once no other transaction can link identities, and `forget` gets the names, paths
+   * and titles that only the actor's events had.
    * @returns how many events were erased
    */
   readonly erase: (
@@ -87,7 +87,7 @@ export const ActorExport = z.object({
  */
 async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Identity[]> {
   const unknown = new Problem("not_found", "Nothing is stored of this actor.");
-  // An id from a path may hold what PostgreSQL's text cannot.
+  // An id from a path may contain characters that a text in PostgreSQL cannot.
   if (!isStorable(id)) throw unknown;
   const rows = await sql.query<Identity>(
     `SELECT i.identity_id, i.actor_id, i.kind::text AS kind, i.value
@@ -100,7 +100,7 @@ async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Id
   return rows;
 }
 
-/** The length of what is read of a person's time at once. */
+/** The length of the span of a person's events that is read at once. */
 const TIMELINE_STEP_MS = 30 * DAY_MS;
 
 function numbersOf(identities: readonly Identity[]): Set<number> {
@@ -144,7 +144,7 @@ async function sessionsOf(sql: Sql, projectId: number, actorId: number) {
   }));
 }
 
-/** Projects all stored events of a person, also those that an upgrade has not moved yet. */
+/** Projects all stored events of a person, including those that an upgrade has not moved yet. */
 async function gather(
   { projection, movePerson }: Pick<ActorServices, "projection" | "movePerson">,
   projectId: number,
@@ -155,7 +155,7 @@ async function gather(
   await projection.catchUp(projectId);
 }
 
-/** Yields a person's events, oldest first, as the JSON members of a list: some days at a time. */
+/** Yields a person's events, oldest first, as the JSON items of a list, some days at a time. */
 async function* eventTexts(
   database: Database,
   projectId: number,
@@ -176,8 +176,8 @@ async function* eventTexts(
 }
 
 /**
- * `GET /v1/actors/:id`: everything that is stored of one person, oldest first. The reply is written
- * while it is read, so that memory stays bounded.
+ * `GET /v1/actors/:id`: everything that is stored about one person, oldest first. The reply is streamed while
+ * events are read, so that memory stays bounded.
  */
 export async function getActor(
   services: ActorServices,

@@ -93,7 +93,7 @@ export const GOAL_KIND: DefinitionKind<Pick<Goal, "match" | "value">, Goal> = {
 /** Lists the goals of a project, in the order of slugs. */
 export const listGoals = listerOf(GOAL_KIND);
 
-/** Loads a goal by its slug; null where the project has none of this slug. */
+/** Loads a goal by its slug; null: the project has none with it. */
 export const loadGoal = loaderOf(GOAL_KIND);
 
 /** Makes the Problem of a `goal` that the project does not have. */

@@ -21,11 +21,11 @@ export function worthOf(
   if (value === null) return { amount: null, currency: null };
   const { currency } = value;
   if ("property" in value) return { amount, currency };
-  // Rounds off the error of doubles: 3 × 0.1 is 0.3.
+  // Rounds away the error of doubles: 3 × 0.1 is 0.3.
   return { amount: Number((value.fixed * totalConversions).toPrecision(15)), currency };
 }
 
-/** Returns the key of the property that holds a goal's worth; null: there is none. */
+/** Returns the key of the property with a goal's worth; null: there is none. */
 export function worthProperty(value: GoalValue | null): string | null {
   return value !== null && "property" in value ? value.property : null;
 }

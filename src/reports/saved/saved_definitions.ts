@@ -17,7 +17,7 @@ import { makeRoom, type SavedKind } from "./saved_room.ts";
 export interface DefinitionKind<D, T> extends SavedKind {
   readonly table: "saved_funnels" | "goals" | "saved_segments";
   /**
-   * Makes a definition of its row, with its members in the order of the API, which the database does not
+   * Makes a definition from its row, with its members in the order of the API, which the database does not
    * keep.
    */
   readonly read: (row: DefinitionRow<D>) => T;
@@ -30,7 +30,7 @@ interface DefinitionRow<D> extends Row {
   readonly updated_at: Date;
 }
 
-/** Answers a request for one definition, whose slug the path names. `sql` is the database that takes writes. */
+/** Answers a request for one definition, whose slug is in the path. `sql` is the database for writes. */
 type DefinitionHandler = (
   services: { readonly sql: Sql },
   project: Pick<Project, "projectId">,
@@ -41,14 +41,14 @@ function select({ table }: Pick<DefinitionKind<never, unknown>, "table">): strin
   return `SELECT slug, title, definition, updated_at FROM ${table} WHERE project_id = $1::int`;
 }
 
-/** Makes a function that lists the definitions of a kind that a project has, in the order of slugs. */
+/** Makes a function that lists a project's definitions of a kind, in the order of slugs. */
 export function listerOf<D, T>(kind: DefinitionKind<D, T>) {
   const text = `${select(kind)} ORDER BY slug COLLATE "C"`;
   return async (sql: Sql, projectId: number): Promise<T[]> =>
     (await sql.query<DefinitionRow<D>>(text, [projectId])).map(kind.read);
 }
 
-/** Makes a function that loads a definition by its slug; null where the project has none of this slug. */
+/** Makes a function that loads a definition by its slug; null: the project has none with it. */
 export function loaderOf<D, T>(kind: DefinitionKind<D, T>) {
   const text = `${select(kind)} AND slug = $2::text`;
   return async (sql: Sql, projectId: number, slug: string): Promise<T | null> => {
@@ -58,7 +58,7 @@ export function loaderOf<D, T>(kind: DefinitionKind<D, T>) {
   };
 }
 
-/** Makes a function that loads a definition by its slug. It throws `not_found`. */
+/** Makes a function that loads a definition by its slug, or throws `not_found`. */
 export function requirerOf<D, T>(kind: DefinitionKind<D, T>) {
   const load = loaderOf(kind);
   return async (sql: Sql, projectId: number, slug: string): Promise<T> => {
@@ -73,7 +73,7 @@ export function noSuchDefinition({ one }: { readonly one: string }): Problem {
   return new Problem("not_found", `There is no ${one} of this name.`);
 }
 
-/** Runs one change of definitions at a time in a project, so that checks hold; events are stored meanwhile. */
+/** Runs one change of definitions at a time in a project, so that checks stay true; events are stored meanwhile. */
 async function inTurn<T>(
   sql: Sql,
   projectId: number,
@@ -106,9 +106,9 @@ async function save<D>(
 }
 
 /**
- * Makes the handler of a `PUT`: 201 with the definition where it is new, 200 where it replaced one. It
- * throws `invalid_parameter` that names `slug`, `conflict`, `already_exists` where the request is for a new
- * one alone, what `readJson` throws, and what `check` throws.
+ * Makes the handler of a `PUT`: 201 with the definition if it is new, 200 if it replaced one. It throws
+ * `invalid_parameter` that names `slug`, `conflict`, `already_exists` if the request is only for a new one, what
+ * `readJson` throws, and what `check` throws.
  * @param check compares the definition with others in the transaction, in which none of them changes
  */
 export function putterOf<D, T>(

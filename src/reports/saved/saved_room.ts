@@ -1,7 +1,7 @@
 import type { Sql } from "../../db/sql.ts";
 import { Problem } from "../../problem.ts";
 
-/** What people save under slugs of a project: its table, what it is called, and how many there may be. */
+/** A kind of what people save under slugs of a project: its table, its name in texts, and the most of it. */
 export interface SavedKind {
   readonly table: string;
   readonly one: string;
@@ -10,9 +10,9 @@ export interface SavedKind {
 }
 
 /**
- * Whether there is none of this slug yet; after `holdProject`. Throws `conflict` where it would be one too
- * many, and `already_exists` where there is one and the request is for a new one alone: two people who
- * choose the same name at the same time do not replace each other's.
+ * Whether the project has none with this slug yet; called after `holdProject`. Throws `conflict` if it would be
+ * one too many, and `already_exists` if there is one and the request is only for a new one, so that two people
+ * who choose the same name at the same time do not replace each other's.
  */
 export async function makeRoom(
   tx: Sql,

@@ -11,7 +11,7 @@ import type { SavedSegment, SegmentDefinition } from "../../query/saved_segment.
 import { Title } from "../../text_schemas.ts";
 import { type DefinitionKind, listerOf, loaderOf } from "./saved_definitions.ts";
 
-/** The most saved segments of one project: the same as of goals. */
+/** The most saved segments of one project, as many as goals. */
 export const SEGMENTS_MAX = 200;
 
 /** Body of `PUT /v1/segments/:slug`. */
@@ -50,7 +50,7 @@ export const SEGMENT_KIND: DefinitionKind<SegmentDefinition, SavedSegment> = {
 /** Lists the segments of a project, in the order of slugs. */
 export const listSegments = listerOf(SEGMENT_KIND);
 
-/** Loads a segment by its slug; null where the project has none of this slug. */
+/** Loads a segment by its slug; null: the project has none with it. */
 export const loadSegment = loaderOf(SEGMENT_KIND);
 
 /** Returns the slugs of the goals that a condition names, and their paths in it. */

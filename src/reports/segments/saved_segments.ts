@@ -28,7 +28,7 @@ export const SegmentsReply = replyShown({
   segments: z.array(SegmentShown).meta({ description: "By slug." }),
 });
 
-/** Says in the reply what the list holds. */
+/** What the list is, echoed as `query.semantics`. */
 export const SEGMENTS_SEMANTICS =
   "The project's saved segments, by slug. Nothing is counted, so no event is pending.";
 
@@ -50,7 +50,7 @@ async function refuseUnknownGoals(
   throw invalidBody(errors);
 }
 
-/** The parameters of `GET /v1/segments`: those that reads share. */
+/** The parameters of `GET /v1/segments`, which are those that reads share. */
 export const SEGMENTS_QUERY: Readonly<Record<string, string>> = {
   project: READ_QUERY.project!,
   from: NO_EFFECT,
@@ -81,7 +81,7 @@ export async function getSegment(
   return json(await requireSegment(sql, projectId, slug));
 }
 
-/** `PUT /v1/segments/:slug`. Throws `invalid_body` where the condition names a goal that does not exist. */
+/** `PUT /v1/segments/:slug`. Throws `invalid_body` if the condition names a goal that does not exist. */
 export const putSegment = putterOf(
   SEGMENT_KIND,
   SegmentBody,

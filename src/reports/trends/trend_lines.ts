@@ -10,8 +10,8 @@ import { type FoundTrends, scanTrends, type TrendQuestion } from "./trend_scan.t
 const VISITORS = { kind: "visitors", key: null } as const;
 
 /**
- * Returns which of the values that may have a line have one of their own in a share: values of enough visitors.
- * All others are the line `$other`. Null: any value may have a line.
+ * Returns the values that may have a line of their own: in a share, only those of enough visitors. All others
+ * are the line `$other`. Null: any value may have a line.
  */
 async function shownValues(
   read: Read,
@@ -21,12 +21,12 @@ async function shownValues(
   if (visitorsMin === 1 || by === null) return only;
   const question = { events, measure: VISITORS, by, only };
   const { top, values } = await scanTrends(read, [spanOf(read.range)], question);
-  // The visitors of the event with the fewest visitors for the value; events without visitors do not count.
+  // Of a line, the visitors of the event with the fewest; events without visitors do not count.
   const fewestAt = (line: number) => Math.min(...values.map((of) => of[line]?.[0] || Infinity));
   return new Set((top ?? []).filter((_, i) => !isSmall(fewestAt(i + 1), visitorsMin)));
 }
 
-/** Returns the trends, for a share with null at points of too few visitors, or of none. */
+/** Returns the trends; for a share with null at points of too few visitors, or of none. */
 async function shownTrends(
   read: Read,
   buckets: readonly Span[],
@@ -106,12 +106,12 @@ function ofNothing({ kind }: Measure): number | null {
   return kind === "total" || kind === "visitors" || kind === "sum" ? 0 : null;
 }
 
-/** Returns a function that returns the measure of a line over the whole range. */
+/** Returns a function for the measure of a line over the whole range. */
 async function wholes(read: Read, parameters: TrendParameters, { top }: TrendLines) {
   const whole = [spanOf(read.range)];
   const { lines } = await linesIn(read, parameters, whole, top === null ? null : new Set(top));
   const found = new Map(lines.map((line) => [keyOf(line), line.values[0]!]));
-  // In a share a value without a line may be one of too few visitors, which is told like one of none.
+  // In a share, a value of too few visitors has no line, and must look like one of none.
   const unknown = read.visitorsMin > 1 && top !== null ? null : ofNothing(parameters.measure);
   return (line: TrendLine): number | null =>
     found.has(keyOf(line)) ? found.get(keyOf(line))! : unknown;

@@ -22,8 +22,8 @@ export interface FoundTrends {
   /** Values with a line of their own, most events first; null without `by`. */
   readonly top: readonly (string | null)[] | null;
   /**
-   * The measure by event, line and bucket. Line 0 is that of all other values, the others follow in
-   * the order of `top`; null: the line has no such event. Without `by` there is one line.
+   * The measure by event, line and bucket. Line 0 is that of all other values, the others follow in the order of
+   * `top`; null: the line does not have the event. Without `by` there is one line.
    */
   readonly values: readonly (readonly (readonly (number | null)[] | null)[])[];
 }
@@ -43,7 +43,7 @@ function measured(
   return [...kind === "total" ? totals : actors];
 }
 
-/** Counts the measure of events in each bucket in one scan; with `by` another scan precedes it. */
+/** Computes the measure of events in each bucket in one scan; with `by`, another scan precedes it. */
 export async function scanTrends(
   read: ScanSource,
   buckets: readonly Span[],

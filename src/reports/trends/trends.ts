@@ -22,7 +22,7 @@ const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of ev
   .min(1, "List at least one event.")
   .max(TREND_EVENTS_MAX, `List at most ${TREND_EVENTS_MAX} events.`);
 
-/** Reads `event`: a name, an event match, or a list of either; any event without it. */
+/** Reads `event`: a name, an event match, or a list of either. Default: any event. */
 function readEvents(query: URLSearchParams): readonly EventMatch[] {
   const text = query.get("event")?.trimStart() ?? "";
   if (text.startsWith("[") && isJsonLike(text)) {
@@ -53,7 +53,7 @@ function refuseManyPoints(
   }
 }
 
-/** Returns the lines as replies show them; a single one without `by` as its points alone. */
+/** Returns the lines as replies show them; a single one without `by` as only its points. */
 function shownSeries(
   { range, interval, asOfMs }: Read,
   { lines, top }: TrendLines,

@@ -6,7 +6,7 @@ import { MATCH_COUNTS } from "./match_visitor.ts";
 
 /** Distinct actors of the selected events that matches take. */
 interface DistinctActors {
-  /** Of each match. */
+  /** By match. */
   readonly actors: Int32Array;
   /** By match, then bucket. */
   readonly actorsOf: Int32Array;

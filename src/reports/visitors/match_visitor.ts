@@ -26,7 +26,7 @@ export interface MatchInputs {
   /** Absent or null: there is one line. */
   readonly breakdown?: Breakdown | null;
   readonly countsVisitors?: boolean;
-  /** Their numbers must be on the segments: see `prepareNumbers`. */
+  /** The numbers of their properties must be on the segments: see `prepareNumbers`. */
   readonly figures?: readonly MatchFigure[];
   /** Whether figures are of the whole span instead of each bucket. */
   readonly figuresOfWhole?: boolean;
@@ -34,7 +34,7 @@ export interface MatchInputs {
 
 /** Counts of the events that each match takes. */
 interface MatchCounts {
-  /** Distinct actors of all selected events; 0 without `countsVisitors`. */
+  /** Distinct actors of all selected events, whatever the matches; 0 without `countsVisitors`. */
   visitors: number;
   /** Distinct actors of each match, over all lines and buckets. */
   readonly actors: Int32Array;
@@ -66,7 +66,7 @@ class MatchVisitor implements Visitor<MatchCounts> {
   readonly #idsOf: IdsOf | null;
   readonly #countsVisitors: boolean;
   readonly #finder: SpanFinder;
-  /** The actor counted last: as a visitor, by match, and by the place in `actorsOf`. */
+  /** The actor who was counted last: as a visitor, by match, and by the place in `actorsOf`. */
   #lastVisitor = -1;
   readonly #lastActors: Int32Array;
   readonly #lastActorsOf: Int32Array;

@@ -35,7 +35,7 @@ export async function withNewcomers<Counts>(
   return { counts, isNew: (actor) => isNew === null || isNew[actor] === 1 };
 }
 
-// One statement, so that the database works on it while actors are followed.
+// One statement, so that the database works on it during the scan.
 const NEWS = `
 SELECT p.is_preceded, CASE WHEN p.is_preceded THEN (
     SELECT ${packInts(["actor_id"])} FROM actors
@@ -53,8 +53,8 @@ interface News extends Row {
 }
 
 /**
- * Returns 1 at the place of each actor whose first event ever lies in a span. Null where no event precedes
- * `reach`, which must begin no later than the span: then the loaded timelines tell who is new.
+ * Returns 1 at the place of each actor whose first event ever is in a span. Null if no event precedes `reach`,
+ * which must begin no later than the span: the loaded timelines then suffice to find who is new.
  */
 async function readNewActors(
   sql: Sql,

@@ -15,7 +15,7 @@ export interface NewcomerInputs {
 }
 
 /**
- * Collects the actors who may be new in a span: actors whose first counted event in the scan lies in it.
+ * Collects the actors who may be new in a span, since their first counted event in the scan is in it.
  * Meanwhile the database reads which of them are new: see `withNewcomers`.
  */
 export class NewcomerFinder {
@@ -27,14 +27,14 @@ export class NewcomerFinder {
     this.#inputs = inputs;
   }
 
-  /** Returns the time of the timeline's first counted event; null where it is not in the span: the actor is not new. */
+  /** Returns the time of the timeline's first counted event; null: not in the span, so the actor is not new. */
   firstMs(timeline: Timeline): number | null {
     const { span, technical } = this.#inputs;
     const firstMs = firstCountedMs(timeline, technical);
     return firstMs >= span.fromMs && firstMs < span.toMs ? firstMs : null;
   }
 
-  /** Notes that an actor, if new, counts at a place. */
+  /** Records that an actor, if new, counts at a place. */
   add(actor: number, place: number): void {
     this.#actors.add(actor);
     this.#places.add(place);

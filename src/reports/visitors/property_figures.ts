@@ -35,25 +35,25 @@ interface PlainSums extends Omit<Sums, "sum"> {
   readonly sum: PlainSum;
 }
 
-/** What a figure is computed from, by place. */
+/** By place, what a figure is computed from. */
 export interface FigureCounts {
   readonly sums: readonly (PlainSums | null)[];
   /** For percentiles; empty for other figures. */
-  readonly met: readonly Counted[];
+  readonly counted: readonly CountedNumbers[];
 }
 
 const SHARES = { p50: 0.5, p90: 0.9 } as const;
 
-/** Distinct numbers in ascending order, and how often each occurred. */
-export interface Counted {
+/** Distinct numbers in ascending order, and how often each occurs. */
+export interface CountedNumbers {
   readonly numbers: Float64Array;
   readonly counts: Float64Array;
 }
 
-const NONE: Counted = { numbers: new Float64Array(0), counts: new Float64Array(0) };
+const NONE: CountedNumbers = { numbers: new Float64Array(0), counts: new Float64Array(0) };
 
 /** Merges two lists of counted numbers. */
-function mergeCounted(some: Counted, more: Counted): Counted {
+function mergeCounted(some: CountedNumbers, more: CountedNumbers): CountedNumbers {
   if (some.numbers.length === 0) return more;
   if (more.numbers.length === 0) return some;
   const all = new Float64Array(some.numbers.length + more.numbers.length);
@@ -69,14 +69,14 @@ function mergeCounted(some: Counted, more: Counted): Counted {
 }
 
 /**
- * Merges many lists of counted numbers, the two shortest first, so that a number is copied as often as their
- * number can be halved. It yields to the event loop between two merges.
+ * Merges many lists of counted numbers, always the two shortest, so that of n lists a number is copied only
+ * about log n times. It yields to the event loop between two merges.
  */
-export async function sumCounted(lists: readonly Counted[]): Promise<Counted> {
+export async function sumCounted(lists: readonly CountedNumbers[]): Promise<CountedNumbers> {
   const turn = yielding();
   const left = lists.toSorted((a, b) => a.numbers.length - b.numbers.length);
   while (left.length > 1) {
-    const [some, more] = left.splice(0, 2) as [Counted, Counted];
+    const [some, more] = left.splice(0, 2) as [CountedNumbers, CountedNumbers];
     const merged = mergeCounted(some, more);
     const at = left.findIndex(({ numbers }) => numbers.length >= merged.numbers.length);
     left.splice(at < 0 ? left.length : at, 0, merged);
@@ -86,7 +86,7 @@ export async function sumCounted(lists: readonly Counted[]): Promise<Counted> {
 }
 
 /** Counts equal numbers of a sorted list. */
-function countedOf(ordered: Float64Array): Counted {
+function countedOf(ordered: Float64Array): CountedNumbers {
   const numbers: number[] = [];
   const counts: number[] = [];
   for (const number of ordered) {
@@ -100,7 +100,7 @@ function countedOf(ordered: Float64Array): Counted {
 }
 
 /** Returns a percentile as `percentile_cont` defines it, interpolated between two numbers; null: there are none. */
-export function percentileOf({ numbers, counts }: Counted, share: number): number | null {
+export function percentileOf({ numbers, counts }: CountedNumbers, share: number): number | null {
   if (numbers.length === 0) return null;
   const place = share * (counts.reduce((sum, count) => sum + count, 0) - 1);
   const numberAt = (wanted: number) => {
@@ -110,13 +110,13 @@ export function percentileOf({ numbers, counts }: Counted, share: number): numbe
   const low = numberAt(Math.floor(place));
   const high = numberAt(Math.ceil(place));
   const part = place - Math.floor(place);
-  // A double does not hold the distance of -1e308 and 1e308.
+  // The distance of -1e308 and 1e308 is not a finite double.
   return Number.isFinite(high - low) ? low + part * (high - low) : low * (1 - part) + high * part;
 }
 
-/** Gathers numbers by place, for percentiles; equal ones are counted together when there are many. */
-class MetNumbers {
-  readonly #counted: Counted[];
+/** Gathers numbers by place, for percentiles; equal ones are counted together once there are many. */
+class GatheredNumbers {
+  readonly #counted: CountedNumbers[];
   #numbers = new Float64Array(1_024);
   #places = new Int32Array(1_024);
   #length = 0;
@@ -132,7 +132,7 @@ class MetNumbers {
   }
 
   /** Returns the numbers of each place. */
-  counted(): readonly Counted[] {
+  counted(): readonly CountedNumbers[] {
     this.#count();
     return this.#counted;
   }
@@ -182,7 +182,7 @@ export class PropertyFigures {
   readonly #places: number;
   readonly #cursors = new WeakMap<LoadedSegment, Cursor>();
   readonly #sums: (Sums | undefined)[];
-  readonly #met: MetNumbers;
+  readonly #gathered: GatheredNumbers;
 
   /**
    * @param buckets in order, without gaps
@@ -205,7 +205,7 @@ export class PropertyFigures {
     this.#bucketCount = buckets.length;
     this.#places = (lines?.count ?? 1) * buckets.length;
     this.#sums = Array.from({ length: this.#places }, () => undefined);
-    this.#met = new MetNumbers(kind === "p50" || kind === "p90" ? this.#places : 0);
+    this.#gathered = new GatheredNumbers(kind === "p50" || kind === "p90" ? this.#places : 0);
   }
 
   follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
@@ -213,7 +213,7 @@ export class PropertyFigures {
     const { column } = cursor;
     const { places, codes } = column;
     let next = cursor.next;
-    // The actor visited next is mostly the next one in the segment too.
+    // The next actor visited is mostly also the next one in the segment.
     if (next > 0 && places[next - 1]! >= start) next = placeFrom(places, start);
     else if (next < places.length && places[next]! < start && places[++next]! < start) {
       next = placeFrom(places, start, next);
@@ -249,7 +249,7 @@ export class PropertyFigures {
     if (!this.#test.passes(name, path, context, actor, eventBits)) return;
     const place = this.#lineOf(actor, segment, at) * this.#bucketCount + this.#buckets.at(ms);
     const { number } = decimal;
-    if (this.#kind === "p50" || this.#kind === "p90") return this.#met.add(place, number);
+    if (this.#kind === "p50" || this.#kind === "p90") return this.#gathered.add(place, number);
     const sums = this.#sums[place] ??= {
       sum: new DecimalSum(),
       count: 0,
@@ -273,7 +273,7 @@ export class PropertyFigures {
     const sums = this.#sums.map((one) =>
       one === undefined ? null : { ...one, sum: one.sum.plain() }
     );
-    return { sums, met: this.#met.counted() };
+    return { sums, counted: this.#gathered.counted() };
   }
 }
 
@@ -291,20 +291,20 @@ function mergeSums(some: PlainSums | null, more: PlainSums | null): PlainSums | 
 }
 
 /** Merges the counts of two visitors. */
-export function mergeFigures({ sums, met }: FigureCounts, more: FigureCounts): FigureCounts {
+export function mergeFigures({ sums, counted }: FigureCounts, more: FigureCounts): FigureCounts {
   return {
     sums: sums.map((one, place) => mergeSums(one, more.sums[place]!)),
-    met: met.map((one, place) => mergeCounted(one, more.met[place]!)),
+    counted: counted.map((one, place) => mergeCounted(one, more.counted[place]!)),
   };
 }
 
-/** Returns the figure at each place, line by line; null where there is no number, but 0 for a sum. */
+/** Returns the figure at each place, line by line; of no numbers, 0 for a sum, else null. */
 export function figuresOf(
   kind: FigureMeasure["kind"],
-  { sums, met }: FigureCounts,
+  { sums, counted }: FigureCounts,
 ): readonly (number | null)[] {
   if (kind === "p50" || kind === "p90") {
-    return met.map((counted) => percentileOf(counted, SHARES[kind]));
+    return counted.map((one) => percentileOf(one, SHARES[kind]));
   }
   return sums.map((one) => {
     if (one === null) return kind === "sum" ? 0 : null;

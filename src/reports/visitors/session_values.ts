@@ -3,7 +3,7 @@ import type { Sql } from "../../db/sql.ts";
 import { dictionaryOf, type SessionDimension, sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 
-/** The ids of a session, one of which stands for the value of a dimension. */
+/** The ids of a session, each of which stands for the values of some dimensions. */
 export const SESSION_IDS = ["traffic_id", "entry_path_id", "context_id"] as const;
 export type SessionId = typeof SESSION_IDS[number];
 
@@ -30,7 +30,7 @@ function numberedPaths(termMax: number): NumberedValues {
   return { of: "entry_path_id", idsFrom: 0, numberOf: numbers, idOf: numbers };
 }
 
-/** Numbers values by their least ids. @param leastOf the least id of the value of the id at a place */
+/** Numbers values by their least ids. @param leastOf returns the least id with the value of the id at a place */
 function numbered(
   of: SessionId,
   ids: Int32Array,

@@ -34,7 +34,7 @@ export function readMeasure(query: URLSearchParams): Measure {
   if (kind === undefined || !propertyOf(field)) {
     throw invalidParameter("measure", `Use ${MEASURES}.`);
   }
-  // Checks its length and its characters, as of any other field.
+  // Checks the key's length and characters, as for any other field.
   readField(new URLSearchParams({ measure: field }), "measure");
   return { kind, key: propertyOf(field)! };
 }

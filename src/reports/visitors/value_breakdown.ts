@@ -22,7 +22,7 @@ interface ValueBreakdown {
 /** The values that may have lines; null: all may. */
 type Only = ReadonlySet<string | null> | null;
 
-/** A value with the ids that have events: more of them are added while they are counted. */
+/** A value that gains ids, and their events, while it is counted. */
 interface SharedValue extends CountedText {
   count: number;
   readonly ids: number[];
@@ -35,7 +35,7 @@ async function sharedValues(
   only: Only,
 ): Promise<Iterable<CountedText>> {
   const values = new Map<string | null, SharedValue>();
-  // A rare id may stand for a frequent value, so that all are looked up.
+  // A rare id may stand for a frequent value, so all ids are looked up.
   for await (const some of frequentIds({ counts, idAt: (place) => place + idsFrom })) {
     const texts = await textsOf([...some.keys()]);
     for (const [id, count] of some) {
@@ -68,7 +68,7 @@ async function namedValues(
   });
 }
 
-/** Returns the values with most events, ties by value, the missing one (null) last, with their ids. */
+/** Returns the values with the most events and their ids; ties by value, the missing one (null) last. */
 export async function topValues(
   values: ValueIds,
   counts: Float64Array,
@@ -106,9 +106,9 @@ function breakdownOf(
 }
 
 /**
- * Breaks the events in a span that any match takes down by a field: the values with most events get lines
- * of their own. For a field of sessions, `selected` must hold whole sessions.
- * @param only the values that may get lines, of which there are at most as many as lines; null: all
+ * Breaks down by a field the events in a span that any match takes: the values with the most events get lines
+ * of their own. For a field of sessions, `selected` must have whole sessions.
+ * @param only the values that may get lines, no more than there are lines; null: all
  */
 export async function readBreakdown(
   { sql, scope }: Pick<Read, "sql" | "scope">,

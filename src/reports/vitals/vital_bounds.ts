@@ -1,9 +1,9 @@
-/** The event that `sdk-vitals.js` sends once per page view. Its name is technical: it makes no visitor. */
+/** The event that `sdk-vitals.js` sends once per page view. Its name is technical, so it makes nobody a visitor. */
 export const VITALS_EVENT = "$web_vitals";
 
 /**
- * The measurements of a page view, by the property that holds them. Up to `good` a value is good,
- * beyond `poor` it is poor; in milliseconds, `cls` is a score. The bounds are those of
+ * The measurements of a page view, by their property: milliseconds, except `cls`, which is a score. Up to
+ * `good` a value is good, beyond `poor` it is poor. The bounds are those of
  * https://web.dev/articles/vitals, https://web.dev/articles/fcp and https://web.dev/articles/ttfb,
  * which look at the 75th percentile too.
  */

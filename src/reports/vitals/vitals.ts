@@ -40,8 +40,8 @@ const Bounds = z.object({ good: z.number(), poor: z.number() });
 export type VitalsRow = z.output<typeof VitalRow>;
 export type VitalsTotals = z.output<typeof Vitals>;
 
-function shownVital(name: VitalName, { met }: MeasuredVitals): VitalShown {
-  const { numbers, counts } = met[name];
+function shownVital(name: VitalName, { counted }: MeasuredVitals): VitalShown {
+  const { numbers, counts } = counted[name];
   const { good, poor } = VITAL_BOUNDS[name];
   const tally = { samples: 0, good: 0, poor: 0 };
   for (const [i, count] of counts.entries()) {
@@ -49,7 +49,7 @@ function shownVital(name: VitalName, { met }: MeasuredVitals): VitalShown {
     if (numbers[i]! <= good) tally.good += count;
     if (numbers[i]! > poor) tally.poor += count;
   }
-  const p75 = percentileOf(met[name], VITAL_SHARE);
+  const p75 = percentileOf(counted[name], VITAL_SHARE);
   return {
     p75,
     rating: p75 === null ? null : RATINGS[p75 <= good ? 0 : p75 <= poor ? 1 : 2],
@@ -74,8 +74,8 @@ async function answer(read: Read, by: typeof BYS[number]): Promise<Answer> {
       totals: shownVitals(found.total),
       rows: found.rows.map(({ value, ...measured }) => ({ value, ...shownVitals(measured) })),
       series: buckets.map((bucket, i) => {
-        const { pageViews, met } = found.buckets[i]!;
-        const p75 = ofEachVital((name) => percentileOf(met[name], VITAL_SHARE));
+        const { pageViews, counted } = found.buckets[i]!;
+        const p75 = ofEachVital((name) => percentileOf(counted[name], VITAL_SHARE));
         return { ...shownBucket(bucket, range, asOfMs), pageViews, ...p75 };
       }),
     },

@@ -5,7 +5,7 @@ import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import type { SelectedTimelines } from "../../scans/selected_timelines.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
-import { type Breakdown, type Counted, sumCounted } from "../visitors/property_figures.ts";
+import { type Breakdown, type CountedNumbers, sumCounted } from "../visitors/property_figures.ts";
 import { selectMatches } from "../../scans/selected_events.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { readBreakdown } from "../visitors/value_breakdown.ts";
@@ -15,8 +15,8 @@ import { ofEachVital, VITAL_NAMES, type VitalName, VITALS_EVENT } from "./vital_
 export interface MeasuredVitals {
   /** Page views that sent any measurement. */
   readonly pageViews: number;
-  /** The different numbers of each vital, and how often each was measured. */
-  readonly met: Readonly<Record<VitalName, Counted>>;
+  /** The distinct numbers of each vital, and how often each was measured. */
+  readonly counted: Readonly<Record<VitalName, CountedNumbers>>;
 }
 
 interface FoundVitals {
@@ -27,7 +27,7 @@ interface FoundVitals {
 }
 
 const MATCH: EventMatch = { name: VITALS_EVENT, filters: [] };
-// Counting for a percentile keeps all numbers, from which any other percentile can be told later.
+// Any percentile would do here: counting for one keeps all numbers, so others can be computed later.
 const FIGURES = VITAL_NAMES.map((key) => ({ match: 0, measure: { kind: "p50", key } as const }));
 
 /** Returns the measurements of each line of `breakdown`, or without it of each bucket. */
@@ -41,21 +41,18 @@ async function scanPlaces(
   const { totalsOf, figures } = await selected.scan(MATCH_COUNTS, () => inputs);
   return Array.from(totalsOf, (pageViews, place) => ({
     pageViews,
-    met: ofEachVital((_, i) => figures[i]!.met[place]!),
+    counted: ofEachVital((_, i) => figures[i]!.counted[place]!),
   }));
 }
 
 async function sumOf(rows: readonly MeasuredVitals[]): Promise<MeasuredVitals> {
-  const sums = new Map<VitalName, Counted>();
+  const sums = new Map<VitalName, CountedNumbers>();
   for (const name of VITAL_NAMES) {
-    sums.set(
-      name,
-      await sumCounted(rows.map(({ met }) => met[name])),
-    );
+    sums.set(name, await sumCounted(rows.map(({ counted }) => counted[name])));
   }
   return {
     pageViews: rows.reduce((sum, { pageViews }) => sum + pageViews, 0),
-    met: ofEachVital((name) => sums.get(name)!),
+    counted: ofEachVital((name) => sums.get(name)!),
   };
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { LoadedSegment } from "../../../src/timelines/loaded_segment.ts";
 import type { BotChoice } from "../../../src/query/selection.ts";
 import {
-  type Counted,
+  type CountedNumbers,
   figuresOf,
   percentileOf,
   PropertyFigures,
@@ -56,7 +56,7 @@ function segmentOf(
     paths: Uint8Array.from(events, ({ path }) => path),
     contexts: Int8Array.from(events, ({ context }) => context),
     traffics: new Uint8Array(events.length),
-    nameBits: Int32Array.of(-1),
+    runBits: Int32Array.of(-1),
     filterBits: Uint8Array.from(events, ({ eventBits }) => eventBits),
   };
   return columns as LoadedSegment;
@@ -186,7 +186,7 @@ Deno.test("PropertyFigures: decimals of several segments are summed exactly", ()
   assert.deepEqual(figuresOf("sum", sum.counts()), [0.3]);
 });
 
-const countedOf = (pairs: readonly (readonly [number, number])[]): Counted => {
+const countedOf = (pairs: readonly (readonly [number, number])[]): CountedNumbers => {
   const ordered = pairs.toSorted(([a], [b]) => a - b);
   return {
     numbers: Float64Array.from(ordered, ([number]) => number),
