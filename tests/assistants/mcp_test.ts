@@ -176,7 +176,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("assistants: who may not ask is told why, by status", async (t, db) => {
+onBothEngines("assistants: a refused caller learns why by the status", async (t, db) => {
   const server = await new McpServer({ ...db.env, PUBLIC_URL: "https://stats.example.com" })
     .start();
   try {

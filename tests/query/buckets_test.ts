@@ -53,7 +53,7 @@ Deno.test("bucketsOf: a local day has 24 hours, 23 or 25 where the clock changes
   assert.deepEqual(hours("2026-01-01", "Asia/Kathmandu"), clock);
 });
 
-Deno.test("bucketsOf: the first and the last are clipped and keep their period's bounds", () => {
+Deno.test("bucketsOf: the first and the last are clipped, and keep the bounds of their periods", () => {
   const range = rangeOf("2026-01-14T12:00:00Z", "2026-02-01T00:00:00.001Z");
   const shown = bucketsOf(range, "month").map((bucket) => [
     iso(bucket.startMs),
@@ -68,7 +68,7 @@ Deno.test("bucketsOf: the first and the last are clipped and keep their period's
   ]);
 });
 
-Deno.test("bucketsOf: 2,000 buckets are made, 2,001 are range_too_large", () => {
+Deno.test("bucketsOf: 2,000 buckets are allowed, 2,001 are range_too_large", () => {
   const count = (from: string, to: string, interval: Interval) =>
     bucketsOf(rangeOf(from, to), interval).length;
   assert.equal(BUCKETS_MAX, 2000);
@@ -131,7 +131,7 @@ Deno.test("bucketsOf: any range falls into buckets without a gap", () => {
   fc.assert(fc.property(anyRange, interval, assertPartition), { numRuns: 300 });
 });
 
-Deno.test("bucketsOf: every hour is one of the local clock, begun in full or by a clock change", () => {
+Deno.test("bucketsOf: every hour begins on the hour of the local clock, or at a clock change", () => {
   fc.assert(
     fc.property(anyRange, (range) => {
       const clock = localClock(range.timezone);
@@ -206,7 +206,7 @@ Deno.test("readInterval: hour for two days, day beyond, week past 2,000 days", (
   );
 });
 
-Deno.test("readInterval: what is asked for is taken, if it is an interval of the read", () => {
+Deno.test("readInterval: a given interval is used if the read has it", () => {
   const range = rangeOf("2026-01-01", "2026-01-01");
   const read = (interval: string, allowHour?: boolean) =>
     readInterval(
@@ -234,7 +234,7 @@ Deno.test("wholePeriods: the range is widened, and more periods follow on reques
   }
 });
 
-Deno.test("wholePeriods: bounded like buckets, and within the years that can be asked for", () => {
+Deno.test("wholePeriods: bounded like buckets, and within the years 0001 to 9999", () => {
   const decade = rangeOf("2016-01-01", "2025-12-31");
   assert.throws(() => wholePeriods(decade, "day"), problem("range_too_large", "interval"));
   const first = rangeOf("0001-01-01T00:00:00Z", "0001-01-01T01:00:00Z", "America/New_York");

@@ -184,7 +184,7 @@ Deno.test("readComparison: without `timezone`, in the project's", () => {
   }
 });
 
-Deno.test("readComparison: says its local dates where it is made of whole ones", () => {
+Deno.test("readComparison: has local dates if it consists of whole days", () => {
   const dates = (asked: Asked, asOf?: string) => {
     const range = compared(asked, asOf);
     return [range?.fromDate?.toString() ?? null, range?.toDate?.toString() ?? null];
@@ -210,7 +210,7 @@ Deno.test("readComparison: an unfinished range is compared with the equally long
   ]);
 });
 
-Deno.test("readComparison: dates that are named are taken as named", () => {
+Deno.test("readComparison: given dates are used as given", () => {
   const week = { from: "2026-11-16", to: "2026-11-22" };
   const named = { ...week, compare: '{"from":"2026-01-01","to":"2026-01-31"}' };
   const whole = ["2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"];
@@ -219,7 +219,7 @@ Deno.test("readComparison: dates that are named are taken as named", () => {
   }
 });
 
-Deno.test("readComparison: a range that has just ended, or has not begun, leaves all of the other", () => {
+Deno.test("readComparison: for a range that has just ended, or has not begun, nothing is cut", () => {
   const previous = { from: "2026-11-21", to: "2026-11-21", compare: "previous" };
   const whole = ["2026-11-20T00:00:00.000Z", "2026-11-21T00:00:00.000Z"];
   assert.deepEqual(told(previous, "2026-11-22T00:00:00Z"), whole);
@@ -240,7 +240,7 @@ Deno.test("readComparison: a range that has just ended, or has not begun, leaves
   ]);
 });
 
-Deno.test("readComparison: of a 25-hour day, the 24-hour day before is not outrun", () => {
+Deno.test("readComparison: for a 25-hour day, the 24-hour day before ends at its own end", () => {
   const asked = {
     from: "2026-10-25",
     to: "2026-10-25",
@@ -253,7 +253,7 @@ Deno.test("readComparison: of a 25-hour day, the 24-hour day before is not outru
   ]);
 });
 
-Deno.test("readComparison: what it does not know is refused by its name", () => {
+Deno.test("readComparison: unknown values are refused with the parameter's name", () => {
   const days = { from: "2026-01-01", to: "2026-01-31" };
   const wrong = [
     "last",

@@ -26,7 +26,7 @@ const refused = (field: string) => (error: unknown) => {
   return true;
 };
 
-Deno.test("page cursor: it comes back as it was encoded, in characters that a URL keeps", () => {
+Deno.test("page cursor: decodes to what was encoded, in URL-safe characters", () => {
   fc.assert(
     fc.property(instant, fc.uuid(), fc.constantFrom(null, "10:20:12"), (at, eventId, snapshot) => {
       const tail = snapshot === null ? null : { snapshot, journalId: 2 ** 40, eventId };
@@ -37,7 +37,7 @@ Deno.test("page cursor: it comes back as it was encoded, in characters that a UR
   );
 });
 
-Deno.test("tail cursor: it comes back as it was encoded, and an instant is one too", () => {
+Deno.test("tail cursor: decodes to what was encoded; an instant is accepted too", () => {
   const snapshots = ["10:10:", "10:20:10,12,19", "1:2:1", "461168601842738700:461168601842738701:"];
   fc.assert(
     fc.property(instant, fc.constantFrom(...snapshots), (at, snapshot) => {
@@ -48,7 +48,7 @@ Deno.test("tail cursor: it comes back as it was encoded, and an instant is one t
   );
 });
 
-Deno.test("tail cursor: it holds for 48 hours, an instant for ever", () => {
+Deno.test("tail cursor: expires after 48 hours; an instant never does", () => {
   const at = "2026-01-01T00:00:00.000Z";
   const cursor = query("after", encodeTailCursor({ at, snapshot: "10:10:" }));
   const lastMs = Date.parse(at) + TAIL_CURSOR_AGE_MS_MAX;
@@ -70,7 +70,7 @@ Deno.test("cursors: absent or empty is null", () => {
   }
 });
 
-Deno.test("cursors: one is not taken for the other", () => {
+Deno.test("cursors: a page cursor is not accepted as a tail cursor, or the other way round", () => {
   const at = "2026-01-01T00:00:00.000Z";
   const page = encodePageCursor({ at, eventId: crypto.randomUUID(), tail: null });
   const tail = encodeTailCursor({ at, snapshot: "1:2:" });
@@ -78,7 +78,7 @@ Deno.test("cursors: one is not taken for the other", () => {
   assert.throws(() => readTail(query("after", page)), refused("after"));
 });
 
-Deno.test("tail cursor: snapshots that PostgreSQL would refuse are refused before it", () => {
+Deno.test("tail cursor: snapshots that PostgreSQL would refuse are refused before they reach it", () => {
   const at = "2026-01-01T00:00:00.000Z";
   const wrong = ["", "1", "5:3:", "0:5:", "0:0:", "1:5:5", "3:5:2", "1:9:4,3", "1:9:4,", "a:b:"];
   for (const snapshot of [...wrong, "1:99999999999999999999:", "1:2:1;DROP"]) {
@@ -97,7 +97,7 @@ Deno.test("cursors: times that PostgreSQL cannot read are refused", () => {
   assert.throws(() => readTail(query("after", "0000-01-01T00:00:00Z")), refused("after"));
 });
 
-Deno.test("cursors: any text is refused by name or read", () => {
+Deno.test("cursors: any text is either read or refused with the parameter's name", () => {
   const forged = fc.tuple(fc.constantFrom("p", "t", ""), fc.string(), fc.string()).map((parts) =>
     btoa(encodeURIComponent(parts.join("|").toWellFormed()).replaceAll("%7C", "|"))
       .replace(/=+$/, "")

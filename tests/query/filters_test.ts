@@ -36,7 +36,7 @@ Deno.test("filters: none, and each as it was given", () => {
   ]);
 });
 
-Deno.test("filters: a wrong one is refused, naming the parameter and the place in it", () => {
+Deno.test("filters: a wrong one is refused with the parameter's name and its place in it", () => {
   const is = (members: object) => [{ field: "path", op: "is", values: ["/"], ...members }];
   const cases: [unknown, RegExp][] = [
     ["nonsense", /Use JSON/],
@@ -74,7 +74,7 @@ Deno.test("filters: a wrong one is refused, naming the parameter and the place i
   }
 });
 
-Deno.test("fields: those that filters know, by any parameter's name", () => {
+Deno.test("fields: those of filters, in a parameter of any name", () => {
   const by = (value: string) => readField(new URLSearchParams({ by: value }), "by");
   assert.equal(readField(new URLSearchParams(), "by"), null);
   assert.equal(by(""), null);
@@ -118,7 +118,7 @@ Deno.test("event matches: a bare name, or JSON with filters", () => {
   assert.deepEqual(EventMatch.parse(JSON.parse(JSON.stringify(saved))), saved);
 });
 
-Deno.test("JSON parameters: a list of matches tells which one is wrong", () => {
+Deno.test("JSON parameters: the error of a list of matches says which one is wrong", () => {
   const query = new URLSearchParams({ event: '["a",{"name":"b","filters":[{"field":"x"}]}]' });
   assertRefused(
     () => readJson(query, "event", EventMatch.array()),

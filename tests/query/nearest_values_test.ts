@@ -7,7 +7,7 @@ const values = (texts: readonly string[]) => texts.map((value) => ({ value }));
 const nearest = (text: string, texts: readonly string[]) =>
   nearestOf(text, values(texts)).map(({ value }) => value);
 
-Deno.test("the edit distance is exact up to its bound, and past it no more than known to be past", () => {
+Deno.test("edit distance: exact up to its bound, and one more beyond it", () => {
   const cases: [string, string, number][] = [
     ["germny", "germany", 1],
     ["kitten", "sitting", 3],
@@ -23,7 +23,7 @@ Deno.test("the edit distance is exact up to its bound, and past it no more than 
   }
 });
 
-Deno.test("a misspelt value, another case, a beginning and a part are near; others are not", () => {
+Deno.test("nearest values: misspelt ones, other cases, beginnings and parts are near; others are not", () => {
   const browsers = ["Chrome", "Firefox", "Mobile Safari", "Safari"];
   assert.deepEqual(nearest("chrome", browsers), ["Chrome"]);
   assert.deepEqual(nearest("Chorme", browsers), ["Chrome"]);
@@ -34,7 +34,7 @@ Deno.test("a misspelt value, another case, a beginning and a part are near; othe
   assert.deepEqual(nearest("Sao Paulo", ["São Paulo", "Recife"]), ["São Paulo"]);
 });
 
-Deno.test("codes are near by their names alone, but for their case", () => {
+Deno.test("nearest values: codes are compared by name only, apart from their case", () => {
   const countries = ["DE", "DK", "US"].map((value) => ({ value, name: countryName(value)! }));
   assert.deepEqual(nearestOf("Germny", countries).map(({ value }) => value), ["DE"]);
   assert.deepEqual(nearestOf("de", countries).map(({ value }) => value), ["DE"]);
@@ -47,7 +47,7 @@ Deno.test(`no more than ${SUGGESTIONS_MAX} values are near`, () => {
   assert.equal(nearest("value", some(SUGGESTIONS_MAX + 1)).length, SUGGESTIONS_MAX);
 });
 
-Deno.test("whole names of countries have the code in use", () => {
+Deno.test("country codes: a country's whole name has the code in use", () => {
   for (
     const [name, code] of [
       ["Germany", "DE"],

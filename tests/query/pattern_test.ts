@@ -92,7 +92,7 @@ async function matched(sql: Sql, taken: string, texts: readonly string[]): Promi
   return rows.map(({ found }) => found);
 }
 
-onBothEngines("pattern: what is taken finds what JavaScript finds", async (t, db) => {
+onBothEngines("pattern: accepted ones match as in JavaScript", async (t, db) => {
   const database = await db.open();
   for (const anyCase of [false, true]) {
     await t.step(anyCase ? "in any case" : "as written", async () => {
@@ -154,7 +154,7 @@ onBothEngines("pattern: what is taken finds what JavaScript finds", async (t, db
   });
 });
 
-Deno.test("pattern: what is not the shared syntax, or too much, is refused", () => {
+Deno.test("pattern: syntax that is not shared, and patterns that are too large, are refused", () => {
   const refused = [
     ..."(a)\\1 (?=a) (?!a) (?<=a) (?<!a) (?<n>a) (?P<n>a) (?i:a) a(?i) (?x)a".split(" "),
     ..."\\pL \\x41 \\u0041 \\A \\Z \\z \\Q \\1 \\k<n> \\cA \\y \\m \\M \\é \\".split(" "),

@@ -18,7 +18,7 @@ function assertRefused(query: Record<string, string>, code: string, field?: stri
   });
 }
 
-Deno.test("readRange: a zone is the project's in whichever case it is written", () => {
+Deno.test("readRange: the project's zone is recognized in any case", () => {
   const [, , named] = read({ timezone: "europe/BERLIN" }, "Europe/Berlin");
   assert.equal(named, "Europe/Berlin");
   const [, , other] = read({ timezone: "europe/BERLIN" }, "UTC");
@@ -35,7 +35,7 @@ Deno.test("readRange: the default is the last 30 local days, today included", ()
   assert.deepEqual(read({ from: "", to: "", timezone: "" }), read({}));
 });
 
-Deno.test("readRange: local dates are both inclusive, in the zone that is asked for", () => {
+Deno.test("readRange: local dates are both inclusive, in the given zone", () => {
   assert.deepEqual(read({ from: "2026-01-01", to: "2026-01-01" }), [
     "2026-01-01T00:00:00.000Z",
     "2026-01-02T00:00:00.000Z",
@@ -68,7 +68,7 @@ Deno.test("readRange: instants are [from, to), whatever their offset", () => {
   ]);
 });
 
-Deno.test("readRange: one bound alone: from until today, 30 days up to to", () => {
+Deno.test("readRange: with one bound: from it until today, or 30 days up to it", () => {
   assert.deepEqual(read({ from: "2026-11-20" }).slice(0, 2), [
     "2026-11-20T00:00:00.000Z",
     "2026-11-22T00:00:00.000Z",
@@ -81,7 +81,7 @@ Deno.test("readRange: one bound alone: from until today, 30 days up to to", () =
   assert.equal(read({ to: "2026-01-31T00:00:00Z" })[0], "2026-01-01T00:00:00.000Z");
 });
 
-Deno.test("readRange: what is no date or zone is invalid_parameter, by name", () => {
+Deno.test("readRange: an invalid date or zone is invalid_parameter with the parameter's name", () => {
   const wrong = [
     "yesterday",
     "2026-02-30",
@@ -107,13 +107,13 @@ Deno.test("readRange: what is no date or zone is invalid_parameter, by name", ()
   assertRefused({ from: instant, to: instant }, "invalid_parameter", "from");
 });
 
-Deno.test("readRange: ten years are taken, more is range_too_large", () => {
+Deno.test("readRange: ten years are allowed, more is range_too_large", () => {
   assert.equal(read({ from: "2016-01-01", to: "2025-12-31" })[1], "2026-01-01T00:00:00.000Z");
   assertRefused({ from: "2016-01-01", to: "2026-01-01" }, "range_too_large");
   assertRefused({ from: "1999-01-01" }, "range_too_large");
 });
 
-Deno.test("readRange: years that PostgreSQL and ISO 8601 write differently are refused by name", () => {
+Deno.test("readRange: years that PostgreSQL and ISO 8601 write differently are refused with the parameter's name", () => {
   assertRefused({ from: "0000-01-01", to: "0000-12-31" }, "invalid_parameter", "from");
   assertRefused({ from: "9999-12-31", to: "9999-12-31" }, "invalid_parameter", "to");
   assertRefused(

@@ -10,7 +10,7 @@ const value = fc.option(
   fc.string({ unit: "binary" }).map((text) => text.toWellFormed().replaceAll("\0", "")),
 );
 
-Deno.test("row cursor: it comes back as it was encoded, in characters that a URL keeps", () => {
+Deno.test("row cursor: decodes to what was encoded, in URL-safe characters", () => {
   fc.assert(
     fc.property(fc.array(fc.integer(), { maxLength: 4 }), value, (counts, value) => {
       const text = encodeRowCursor({ counts, value });
@@ -24,7 +24,7 @@ Deno.test("row cursor: it comes back as it was encoded, in characters that a URL
   assert.equal(readRowCursor(query(""), 2), null);
 });
 
-Deno.test("row cursor: whatever else is given is refused", () => {
+Deno.test("row cursor: anything else is refused", () => {
   const encoded = (parsed: unknown) => btoa(JSON.stringify(parsed)).replace(/=+$/, "");
   const cursors = [
     ...["x", "!", "....", "bnVsbA", "A".repeat(30_000), encoded({}), encoded("a"), encoded([])],
@@ -42,7 +42,7 @@ Deno.test("row cursor: whatever else is given is refused", () => {
   }
 });
 
-onBothEngines("row cursor: pages make up the list, without gap or repetition", async (_, db) => {
+onBothEngines("row cursor: the pages are the list, without gaps or repetitions", async (_, db) => {
   const database = await db.open();
   const values = fc.uniqueArray(
     fc.tuple(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { oneAhead } from "../../src/timelines/one_ahead.ts";
 
-Deno.test("one ahead: each item with what was fetched, the next one fetched meanwhile", async (t) => {
+Deno.test("one ahead: each item with what was fetched, while the next one is fetched", async (t) => {
   await t.step("in order, one ahead and no more", async () => {
     const fetched: number[] = [];
     const fetch = (item: number) => Promise.resolve(fetched.push(item) * 10);
@@ -11,7 +11,7 @@ Deno.test("one ahead: each item with what was fetched, the next one fetched mean
     }
     assert.deepEqual(seen, [[1, 10, 2], [2, 20, 3], [3, 30, 3]]);
   });
-  await t.step("none of none", async () => {
+  await t.step("no items", async () => {
     const all = oneAhead([], () => Promise.reject(new Error("never")));
     assert.deepEqual(await Array.fromAsync(all), []);
   });
@@ -24,7 +24,7 @@ Deno.test("one ahead: each item with what was fetched, the next one fetched mean
     }, /two/);
     assert.deepEqual(seen, [1]);
   });
-  await t.step("who leaves early leaves nothing under way", async () => {
+  await t.step("leaving early leaves nothing under way", async () => {
     let underWay = 0;
     const fetch = async () => {
       underWay++;

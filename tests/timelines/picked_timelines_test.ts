@@ -7,7 +7,7 @@ import { buildTimelines } from "../../src/timelines/timeline_build.ts";
 import { touchedTimelines } from "../../src/timelines/touched_timelines.ts";
 import { expected, IdTable, numbersOf, segmentsOf, timelinesOf, told } from "./timeline_world.ts";
 
-Deno.test("timelinesIn: of some segments every actor's events in order, as if there were no others", async () => {
+Deno.test("timelinesIn: every actor's events in some segments, in order, as if there were no others", async () => {
   const event = fc.record({
     identity: fc.integer({ min: 1, max: 8 }),
     ms: fc.oneof(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -1e9, max: 1e9 })),
@@ -41,7 +41,7 @@ Deno.test("timelinesIn: of some segments every actor's events in order, as if th
   await fc.assert(agrees, { numRuns: 300 });
 });
 
-Deno.test("timelinesIn: of some kept and some further segments every actor's events in order", async () => {
+Deno.test("timelinesIn: every actor's events in some cached and some further segments, in order", async () => {
   const event = fc.record({
     identity: fc.integer({ min: 1, max: 12 }),
     ms: fc.oneof(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -1e9, max: 1e9 })),
@@ -87,7 +87,7 @@ Deno.test("timelinesIn: of some kept and some further segments every actor's eve
   await fc.assert(agrees, { numRuns: 1000 });
 });
 
-Deno.test("scanCuts: actors who came since the columns were built are ranges of their own", () => {
+Deno.test("scanCuts: actors newer than the columns are in ranges of their own", () => {
   const none = { segmentOf: new Int32Array(0), starts: new Int32Array(0), ends: new Int32Array(0) };
   const columns = {
     ...{ ...none, runBits: new Int32Array(0) },
@@ -110,7 +110,7 @@ Deno.test("scanCuts: actors who came since the columns were built are ranges of 
   assert.deepEqual(cutsWith(many), [10, 50, 100, 200, 1_224, 2_248, 3_200]);
 });
 
-Deno.test("timelinesIn: many actors, of whom a scan visits ranges, and those with certain names", async () => {
+Deno.test("timelinesIn: ranges of many actors, and those of them with certain names", async () => {
   const actors = 20_000;
   const identities = Array.from({ length: actors }, (_, i) => i + 1);
   const groups = [2, 3].map((every, group) =>

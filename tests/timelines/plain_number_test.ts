@@ -21,7 +21,7 @@ Deno.test("plain numbers: what JavaScript writes with up to 15 digits, 6 of them
   }
 });
 
-Deno.test("plain numbers: whatever is told is written just so", () => {
+Deno.test("plain numbers: JavaScript writes what was read as it was written", () => {
   const part = fc.constantFrom("0", "1", "9", ".", "-", "e5", "+", '"', " ", "n", "00", "12345678");
   fc.assert(fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
     const text = parts.join("");

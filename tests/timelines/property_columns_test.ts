@@ -48,7 +48,7 @@ async function assertColumns(sql: Sql, projectId: number, fromMs?: number): Prom
   return found;
 }
 
-onBothEngines("property columns: tell what the events tell, of whoever is left", async (_t, db) => {
+onBothEngines("property columns: agree with the events, whoever was erased", async (_t, db) => {
   const database = await db.open();
   const projection = createProjection(database);
   const [runs, count] = [database.engine === "embedded" ? 2 : 10, 36];
@@ -106,7 +106,7 @@ async function projectedProject(database: Database): Promise<ProjectedProject> {
 }
 
 onBothEngines(
-  "property columns: of whatever length, and of a segment that is there",
+  "property columns: of any length, and of a stored segment",
   async (_t, db) => {
     const database = await db.open();
     const world = await projectedProject(database);

@@ -34,7 +34,7 @@ function tableOf(texts: ReadonlyMap<number, readonly string[]>): SegmentTable {
 
 const segments = (...segmentIds: number[]) => segmentIds.map((segmentId) => ({ segmentId }));
 
-Deno.test("loadProperty: what was read is kept, by segment and key", async () => {
+Deno.test("loadProperty: what was read is cached by segment and key", async () => {
   const sql = tableOf(
     new Map([
       [1, ['{"a": 1, "b": 2}']],
@@ -62,7 +62,7 @@ Deno.test("loadProperty: what was read is kept, by segment and key", async () =>
   }
 });
 
-Deno.test("loadProperty: a segment that is gone is a failure", async () => {
+Deno.test("loadProperty: a segment that is gone is an error", async () => {
   const cache = createLazyCache(1_000, new SharedMemory(0));
   await assert.rejects(
     loadProperty(tableOf(new Map()), cache, 1, segments(7), "k"),
@@ -93,7 +93,7 @@ async function found(texts: readonly string[], key: string): Promise<Map<number,
   return new Map(values.map(([place, value]) => [(place - 1) / 2, JSON.parse(value)]));
 }
 
-Deno.test("loadProperty: keys and values that look like what stands between them", async () => {
+Deno.test("loadProperty: keys and values that look like what is between them", async () => {
   const cases: readonly (readonly [key: string, value: unknown, texts: readonly string[]])[] = [
     [": ", undefined, ['{"x": ":5"}']],
     [", ", undefined, ['{"x": "y", ":5": 1}']],
@@ -120,7 +120,7 @@ Deno.test("loadProperty: keys and values that look like what stands between them
   }
 });
 
-Deno.test("loadProperty: agrees with each text's own parsing, whatever the texts are made of", async () => {
+Deno.test("loadProperty: agrees with parsing each text, whatever the texts are", async () => {
   const piece = fc.constantFrom(...'k":,{}[]5 \\\nж\u{1f600}', "true", ": ", ", ", '"k": 1');
   const word = fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join(""));
   const key = fc.oneof(fc.constantFrom("k", "", ": ", ", ", "__proto__"), word);

@@ -55,7 +55,7 @@ function spaced(json: string | null): string | null {
   return write(JSON.parse(json));
 }
 
-Deno.test("property slots: a property is what it is without slots, merged or not", async () => {
+Deno.test("property slots: properties are the same as without slots, merged or not", async () => {
   const written = fc.tuple(properties, fc.boolean()).map(([text, isSpaced]) =>
     isSpaced ? spaced(text) : text
   );
@@ -92,7 +92,7 @@ Deno.test("property slots: a property is what it is without slots, merged or not
   }));
 });
 
-Deno.test("property slots: a key gets one in a segment of enough events, on enough of them, and keeps it", async () => {
+Deno.test("property slots: a key gets one in a segment with enough events, if enough have it, and keeps it", async () => {
   const texts = (events: number, count: number) =>
     Array.from({ length: events }, (_, i) => i < count ? `{"number":${i}}` : "{}");
   const [events, count] = [SLOTTED_EVENTS_MIN, PROPERTY_SLOT_EVENTS_MIN];
@@ -116,7 +116,7 @@ Deno.test("property slots: a key gets one in a segment of enough events, on enou
   assert.equal(slotOf({ slotKeys: slotKeysOf(keptFew!) }, "numbe"), null);
 });
 
-Deno.test("property slots: a project's keys with slots are few; those that have one keep it", async () => {
+Deno.test("property slots: a project has few keys with slots; those that have one keep it", async () => {
   const keys = Array.from({ length: PROPERTY_SLOTS_MAX + 1 }, (_, i) => `key ${i}`);
   const objectOf = (own: readonly string[]) =>
     JSON.stringify(Object.fromEntries(own.map((key) => [key, key])));
@@ -147,7 +147,7 @@ Deno.test("property slots: a project's keys with slots are few; those that have 
   assert.deepEqual(slotKeysOf(two), [JSON.stringify(long)]);
 });
 
-Deno.test("property slots: of ever more keys those that come first are counted", async () => {
+Deno.test("property slots: of ever more keys, the first ones are counted", async () => {
   const texts = Array.from(
     { length: PROPERTY_KEYS_COUNTED_MAX + 300 },
     (_, i) =>
@@ -161,7 +161,7 @@ Deno.test("property slots: of ever more keys those that come first are counted",
   assert.equal((await reader.column("early")).places.length, texts.length);
 });
 
-Deno.test("property slots: of events that are not kept no key is left", async () => {
+Deno.test("property slots: no key is left of events that are erased", async () => {
   const of = (who: string) => `{"of ${who}":1,"of both":2}`;
   const events = [...eventsOf([of("one")]), ...eventsOf([of("another"), of("another")], 1)]
     .map((event, i) => ({ ...event, identity: 1 + i }));
@@ -184,7 +184,7 @@ Deno.test("property slots: of events that are not kept no key is left", async ()
   }
 });
 
-Deno.test("property slots: a text that names a key twice, or is no object, stays as it is", async () => {
+Deno.test("property slots: a text with a repeated key, or that is not an object, stays as it is", async () => {
   const texts = ['{"a":1,"a":2}', "[1]", "of words", '{"a":1}', null, "{}"];
   const segment = await segmentOf(eventsOf(texts), smallRules(1));
   assert.deepEqual(slotKeysOf(segment), ['"a"']);

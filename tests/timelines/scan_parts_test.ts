@@ -21,7 +21,7 @@ const headOf = (firstIdentities: number[], lastIdentity: number, events: number)
     blockEvents: Math.ceil(events / firstIdentities.length),
   }) as SegmentHead;
 
-Deno.test("rangeStarts: ranges of about so many events, and no identity in two of them", () => {
+Deno.test("rangeStarts: ranges have about the wanted number of events, and no identity is in two", () => {
   assert.deepEqual(rangeStarts([], 10), [0]);
   assert.deepEqual(rangeStarts([headOf([1, 5, 9], 12, 30)], 100), [0]);
   assert.deepEqual(rangeStarts([headOf([1, 5, 9], 12, 30)], 10), [0, 5, 9]);
@@ -38,14 +38,14 @@ Deno.test("rangeStarts: ranges of about so many events, and no identity in two o
   assert.deepEqual(heavy.filter((start) => start > 12), [20, 21, 22, 23, 24, 25, 26, 27, 28, 29]);
 });
 
-Deno.test("spreadActors: those whose identities lie in several ranges", () => {
+Deno.test("spreadActors: those whose identities are in several ranges", () => {
   const actorOf = Int32Array.of(0, 1, 1, 3, 1, 3, 6);
   assert.deepEqual([...spreadActors(actorOf, [0, 3])], [0, 1, 0, 0, 0, 0, 0]);
   assert.deepEqual([...spreadActors(actorOf, [0, 4])], [0, 1, 0, 1, 0, 0, 0]);
   assert.deepEqual([...spreadActors(actorOf, [0])], [0, 0, 0, 0, 0, 0, 0]);
 });
 
-Deno.test("blocksWithAny: those that may hold any of some identities, side by side together", () => {
+Deno.test("blocksWithAny: blocks that may have any of some identities, adjacent ones together", () => {
   const head = headOf([1, 5, 9, 20], 25, 40);
   const blocks = (...identities: number[]) => blocksWithAny(head, Int32Array.from(identities));
   assert.deepEqual(blocks(), []);
@@ -94,7 +94,7 @@ async function visitsOf(database: Database, timelines: Timelines) {
   return { visits: [...visits].sort(([a], [b]) => a - b), runs: runs.sort(), parts, largest };
 }
 
-onBothEngines("timelines: in parts the same is walked as in memory", async (_t, db) => {
+onBothEngines("timelines: parts have the same events as the whole", async (_t, db) => {
   const database = await db.open();
   const place = fc.record({
     identity: fc.integer({ min: 1, max: 40 }),
@@ -143,7 +143,7 @@ onBothEngines("timelines: in parts the same is walked as in memory", async (_t, 
   assert.ok(seen.parts > 10 && seen.gathered > 10, JSON.stringify(seen));
 });
 
-onBothEngines("timelines: a part holds about as many events as it may", async (_t, db) => {
+onBothEngines("timelines: a part has about as many events as it may", async (_t, db) => {
   const database = await db.open();
   // Two blocks each, of a thousand people, every tenth of whom is somebody of the other half.
   const groups = [0, 1].map((group) =>
@@ -164,7 +164,7 @@ onBothEngines("timelines: a part holds about as many events as it may", async (_
   assert.ok(parts >= 8 && largest <= 7_500, `${parts} parts of up to ${largest} events`);
 });
 
-onBothEngines("timelines: what was read before it was asked for is given back", async (_t, db) => {
+onBothEngines("timelines: what was read ahead and not used is given back", async (_t, db) => {
   const database = await db.open();
   const events = Array.from({ length: 2_000 }, (_, i) => told(1 + i % 500, i % 900, i));
   for (const segment of segmentsOf([events])) await storeSegment(database, 1, segment);
@@ -193,7 +193,7 @@ onBothEngines("timelines: what was read before it was asked for is given back", 
 
 const BLOCK_BYTES = 100_000;
 
-Deno.test("OpenBlocks: kept for the next range as far as there is room, and given back once", () => {
+Deno.test("OpenBlocks: kept for the next range while there is room, and given back once", () => {
   const memory = new SharedMemory(0);
   const [kept, part, next] = [0, 1, 2].map(() => new MemoryScope(memory));
   const decodedOf = (segmentId: number, first: number, events: number, scope: MemoryScope) =>

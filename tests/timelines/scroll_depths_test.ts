@@ -6,7 +6,7 @@ import { idOf } from "./timeline_world.ts";
 
 const [PAGE_VIEW, SCROLL] = [1, 3];
 
-Deno.test("depths: of scrolls alone whose page's height and depth are known, at most the whole page", async () => {
+Deno.test("depths: only of scrolls with a known depth and page height, at most the whole page", async () => {
   const events = [
     { name: SCROLL, depth: 300, height: 1_200 },
     { name: PAGE_VIEW, depth: 300, height: 1_200 },
@@ -23,7 +23,7 @@ Deno.test("depths: of scrolls alone whose page's height and depth are known, at 
   assert.deepEqual([...readDepths(readerOf(segment))], [0, 0.25, 5, 1]);
 });
 
-Deno.test("depths: the first from an event on, and those of picked events by their new places", () => {
+Deno.test("depths: the first from an event on, and those of picked events at their new places", () => {
   const depths = Float64Array.of(2, 0.5, 3, 0.75, 9, 1);
   const found = [0, 2, 3, 4, 9, 10].map((start) => firstDepthFrom(depths, start));
   assert.deepEqual(found, [0, 0, 2, 4, 4, 6]);

@@ -50,7 +50,7 @@ function fetches(fetched: number[] = []) {
   };
 }
 
-Deno.test("SegmentCache: what is kept is not fetched, and all come in the order asked for", async () => {
+Deno.test("SegmentCache: cached segments are not fetched, and all are returned in the order of the ids", async () => {
   const cache = new SegmentCache(10 * BYTES);
   const fetched: number[] = [];
   const first = await cache.load([3, 1], fetches(fetched));
@@ -63,7 +63,7 @@ Deno.test("SegmentCache: what is kept is not fetched, and all come in the order 
   assert.equal(cache.bytes, 3 * BYTES);
 });
 
-Deno.test("SegmentCache: what was used least recently goes first, and what is too large is not kept", async () => {
+Deno.test("SegmentCache: the least recently used is evicted first, and what is too large is not cached", async () => {
   const cache = new SegmentCache(3 * BYTES);
   await cache.load([1, 2, 3], fetches());
   cache.get(1);
@@ -84,7 +84,7 @@ Deno.test("SegmentCache: what was used least recently goes first, and what is to
   assert.equal(cache.bytes, 3 * BYTES);
 });
 
-Deno.test("SegmentCache: agrees with a list in the order of use, whatever is asked for", async () => {
+Deno.test("SegmentCache: agrees with a list in the order of use for any sequence of reads", async () => {
   const asked = fc.array(
     fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 4 }),
     { maxLength: 30, size: "max" },
@@ -112,7 +112,7 @@ Deno.test("SegmentCache: agrees with a list in the order of use, whatever is ask
   }));
 });
 
-Deno.test("SegmentCache: what somebody is fetching is waited for, even where it will not be kept", async () => {
+Deno.test("SegmentCache: a fetch under way is awaited, even if its segment will not be cached", async () => {
   const cache = new SegmentCache(0);
   const begun = Promise.withResolvers<LoadedSegment[]>();
   const fetched: number[] = [];
@@ -125,7 +125,7 @@ Deno.test("SegmentCache: what somebody is fetching is waited for, even where it 
   assert.deepEqual(fetched, [3]);
 });
 
-Deno.test("SegmentCache: a fetch that failed is not remembered, and who waited fetches for himself", async () => {
+Deno.test("SegmentCache: a failed fetch is not remembered, and reads that waited for it fetch again", async () => {
   const cache = new SegmentCache(10 * BYTES);
   const begun = Promise.withResolvers<LoadedSegment[]>();
   const fetched: number[] = [];
@@ -141,7 +141,7 @@ Deno.test("SegmentCache: a fetch that failed is not remembered, and who waited f
   assert.equal((await cache.load([7], fetches()))[0]!.segmentId, 7);
 });
 
-Deno.test("SegmentCache: a segment that its fetch did not bring is a failure", async () => {
+Deno.test("SegmentCache: a segment that its fetch did not return is an error", async () => {
   const cache = new SegmentCache(10 * BYTES);
   await assert.rejects(
     cache.load([1, 2], () => Promise.resolve([weighing(1, BYTES)])),
@@ -188,7 +188,7 @@ class FakeSql extends SegmentTable {
 
 const SPAN = { fromMs: 0, toMs: 1 };
 
-Deno.test("loadTimelines: a few segments at a time, those that are missing alone", async () => {
+Deno.test("loadTimelines: only missing segments are fetched, a few at a time", async () => {
   const most = SEGMENT_FETCH_BYTES_MAX;
   const sql = new FakeSql(
     new Map([[9, 10], [1, most / 2], [5, most / 2], [2, 1], [3, 2 * most], [4, 1], [8, most - 1]]),
@@ -203,7 +203,7 @@ Deno.test("loadTimelines: a few segments at a time, those that are missing alone
   assert.deepEqual([...timelines.actorOf], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-Deno.test("loadTimelines: what is kept is used even where it does not fit beside the rest", async () => {
+Deno.test("loadTimelines: cached segments are used even if they do not fit the cache with the rest", async () => {
   const sql = new FakeSql(new Map([1, 2, 3, 4].map((id) => [id, 1])));
   // Room for two segments, and for who the identities from 0 to 4 are.
   const cache = new SegmentCache(2 * ONE_BYTES + 5 * 4 + 4);
@@ -212,7 +212,7 @@ Deno.test("loadTimelines: what is kept is used even where it does not fit beside
   assert.deepEqual(sql.fetched, [[1, 2, 3, 4], [1, 2]]);
 });
 
-Deno.test("loadTimelines: who is who is asked for again once that has changed", async () => {
+Deno.test("loadTimelines: links are fetched again once they have changed", async () => {
   const cache = new SegmentCache(10 * BYTES);
   const sql = new FakeSql(new Map([[1, 10], [2, 10]]));
   sql.links.set(2, 3);
@@ -230,7 +230,7 @@ Deno.test("loadTimelines: who is who is asked for again once that has changed", 
   assert.equal(later.linksFetched, 1);
 });
 
-Deno.test("loadTimelines: who is who in ever new projects takes no more than its share", async () => {
+Deno.test("loadTimelines: the actors of ever more projects take no more than their share", async () => {
   const bytesMax = 1_000_000;
   const cache = new SegmentCache(bytesMax);
   const sql = new FakeSql(new Map([[1, 10]]));
@@ -247,7 +247,7 @@ Deno.test("loadTimelines: who is who in ever new projects takes no more than its
   assert.equal(sql.linksFetched, before);
 });
 
-Deno.test("loadTimelines: links or segments that fail leave no statement under way", async () => {
+Deno.test("loadTimelines: if links or segments fail, no statement is left under way", async () => {
   type Fails = (text: string, params: readonly Param[]) => boolean;
   class FailingSql extends FakeSql {
     fails: Fails = () => false;
@@ -306,7 +306,7 @@ Deno.test("loadTimelines: timelines are built once, until segments or links chan
   assert.deepEqual([[...linked.columns.offsets], linked.placeOf], [[0, 0, 2, 2], null]);
 });
 
-Deno.test("loadTimelines: of a few further segments the timelines of their actors alone are built", async () => {
+Deno.test("loadTimelines: for a few further segments, only the timelines of their actors are built", async () => {
   const cache = new SegmentCache(100 * BYTES);
   const timelinesOf = async (segments: number) => {
     const ids = Array.from({ length: segments }, (_, i) => [i + 1, 10] as const);
@@ -323,7 +323,7 @@ Deno.test("loadTimelines: of a few further segments the timelines of their actor
   assert.equal(three.touched, null);
 });
 
-Deno.test("loadTimelines: kept as a whole where all that it needs of its events fits", async () => {
+Deno.test("loadTimelines: read as a whole if all that the read needs of its events fits", async () => {
   const bytes = 170 * BYTES;
   const isKept = async (eventBytes: number, size: number) => {
     const cache = new SegmentCache(bytes);

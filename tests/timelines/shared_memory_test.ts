@@ -5,7 +5,7 @@ import { shared, sharedColumn, SharedMemory } from "../../src/timelines/shared_m
 const MIB = 1024 * 1024;
 const column = (bytes: number) => new Uint8Array(bytes);
 
-Deno.test("shared memory: columns lie side by side, each with its values", () => {
+Deno.test("shared memory: columns are side by side, each with its values", () => {
   const memory = new SharedMemory(0);
   const lists = fc.record({
     bytes: fc.array(fc.nat({ max: 255 }), { maxLength: 9 }),
@@ -25,7 +25,7 @@ Deno.test("shared memory: columns lie side by side, each with its values", () =>
   }));
 });
 
-Deno.test("shared memory: what is given back is taken again where it fits", () => {
+Deno.test("shared memory: a buffer that was given back is taken again if it fits", () => {
   const memory = new SharedMemory(10 * MIB);
   const first = memory.take(4 * MIB);
   assert.equal(memory.bytes, 4 * MIB);
@@ -37,7 +37,7 @@ Deno.test("shared memory: what is given back is taken again where it fits", () =
   assert.equal(memory.bytes, 6 * MIB);
 });
 
-Deno.test("shared memory: no more than so much is kept for later, the largest", () => {
+Deno.test("shared memory: a bounded amount is kept for later, the largest buffers first", () => {
   const memory = new SharedMemory(5 * MIB);
   const buffers = [1, 2, 3].map((size) => memory.take(size * MIB));
   for (const buffer of buffers) memory.give(buffer);
@@ -47,7 +47,7 @@ Deno.test("shared memory: no more than so much is kept for later, the largest", 
   assert.notEqual(memory.take(1 * MIB), buffers[0]);
 });
 
-Deno.test("shared memory: what is retired is taken again once all reads have ended that may see it", async () => {
+Deno.test("shared memory: a retired buffer is taken again once all reads that may use it have ended", async () => {
   const memory = new SharedMemory(100 * MIB);
   const kept = sharedColumn((bytes) => memory.take(bytes), column(MIB));
   const [early, other] = [memory.enter(), memory.enter()];
@@ -60,7 +60,7 @@ Deno.test("shared memory: what is retired is taken again once all reads have end
   await late.end();
 });
 
-Deno.test("shared memory: a read's own is given back when it ends, after what looks at it", async () => {
+Deno.test("shared memory: a read's own buffers are given back when it ends, after the work that uses them", async () => {
   const memory = new SharedMemory(100 * MIB);
   const use = memory.enter();
   const own = use.take(MIB);
@@ -75,7 +75,7 @@ Deno.test("shared memory: a read's own is given back when it ends, after what lo
   assert.equal(memory.take(MIB), own);
 });
 
-Deno.test("shared memory: reads one after the other take no more than one of them", async () => {
+Deno.test("shared memory: reads one after the other take no more than one read", async () => {
   const memory = new SharedMemory(64 * MIB);
   const sizes = fc.sample(fc.integer({ min: 3 * MIB, max: 4 * MIB }), 200);
   for (const size of sizes) {

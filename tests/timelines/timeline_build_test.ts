@@ -46,7 +46,7 @@ async function walked(segments: readonly Segment[], links = new Map<number, numb
   return { visits: await visitsOf(table, timelinesOf(segments, links)), lookUps: table.lookUps };
 }
 
-Deno.test("buildTimelines: every actor once, with all events in order, however they lie", async () => {
+Deno.test("buildTimelines: every actor once, with all events in order, in whatever runs they are", async () => {
   const place = fc.record({
     identity: fc.integer({ min: 1, max: 8 }),
     ms: fc.oneof(fc.integer({ min: -4, max: 4 }), fc.integer({ min: -1e9, max: 1e9 })),
@@ -73,7 +73,7 @@ Deno.test("buildTimelines: every actor once, with all events in order, however t
   );
 });
 
-Deno.test("buildTimelines: one slice a run where runs follow each other, and no id is looked up", async () => {
+Deno.test("buildTimelines: one slice per run if runs follow each other, and no id is looked up", async () => {
   const groups = [
     [told(1, 100, 1), told(1, 100, 2), told(3, 50, 3)],
     [told(1, 101, 4), told(1, 300, 5), told(2, 200, 6)],
@@ -88,7 +88,7 @@ Deno.test("buildTimelines: one slice a run where runs follow each other, and no 
   assert.equal(lookUps, 0);
 });
 
-Deno.test("buildTimelines: shorter slices where runs interleave, those of one segment too", async () => {
+Deno.test("buildTimelines: shorter slices where runs interleave, including those of one segment", async () => {
   const groups = [
     [told(1, 10, 1), told(1, 20, 2), told(1, 30, 3), told(2, 5, 4), told(2, 25, 5)],
     [told(2, 26, 6), told(2, 40, 7)],
@@ -98,7 +98,7 @@ Deno.test("buildTimelines: shorter slices where runs interleave, those of one se
   assert.equal(lookUps, 0);
 });
 
-Deno.test("buildTimelines: in one millisecond the ids decide, whoever is whose", async () => {
+Deno.test("buildTimelines: within a millisecond ids determine the order, whatever the links", async () => {
   const groups = [
     [told(1, 10, 1), told(1, 20, 2), told(1, 20, 3), told(2, 1, 4)],
     [told(1, 20, 5), told(1, 30, 6)],
@@ -112,7 +112,7 @@ Deno.test("buildTimelines: in one millisecond the ids decide, whoever is whose",
   assert.equal(lookUps, 1);
 });
 
-Deno.test("buildTimelines: ids are looked up for many actors together, so many at a time", async () => {
+Deno.test("buildTimelines: ids are looked up for many actors together, a bounded number at a time", async () => {
   const actors = 2 * TIMELINE_IDS_LOOKED_UP;
   const sides = [1, 2].map((side) =>
     Array.from({ length: actors }, (_, i) => told(i + 1, 7, side * 20_000 + i))
@@ -145,11 +145,11 @@ Deno.test("buildTimelines: an actor of thousands of runs, which all interleave",
   assert.deepEqual(visits[0]!.numbers, expected(events, links)[0]!.numbers);
 });
 
-Deno.test("buildTimelines: of nothing", async () => {
+Deno.test("buildTimelines: no events", async () => {
   assert.deepEqual(await walked([]), { visits: [], lookUps: 0 });
 });
 
-Deno.test("buildTimelines: cuts lie where about as many events follow, none within an actor", async () => {
+Deno.test("buildTimelines: about as many events between any two cuts, and no cut within an actor", async () => {
   const events = Array.from({ length: 4 * CUT_EVENTS }, (_, i) => told(1 + i % 1_000, i, 1));
   const more = Array.from({ length: 2 * CUT_EVENTS }, (_, i) => told(1_500, 1e6 + i, 1));
   const { actorOf, parts } = timelinesOf(segmentsOf([events, more]), new Map());

@@ -33,7 +33,7 @@ class NaiveCache {
   }
 }
 
-Deno.test("WeighedCache: agrees with a list in the order of use, whatever is set and asked for", () => {
+Deno.test("WeighedCache: agrees with a list in the order of use for any sequence of calls", () => {
   const key = fc.constantFrom("a", "b", "c", "d", "e");
   const step = fc.record({ key, bytes: fc.option(fc.nat({ max: 12 })) });
   fc.assert(
@@ -60,7 +60,7 @@ Deno.test("WeighedCache: agrees with a list in the order of use, whatever is set
   );
 });
 
-Deno.test("WeighedCache: what fits to the byte is kept, with one more the least recently used goes", () => {
+Deno.test("WeighedCache: what fits to the byte is kept; one byte more evicts the least recently used", () => {
   const cache = cacheOf(10);
   for (const [key, bytes] of [["a", 5], ["b", 5]] as const) cache.set(key, { bytes });
   assert.deepEqual([cache.get("b"), cache.get("a"), cache.bytes], [{ bytes: 5 }, { bytes: 5 }, 10]);
@@ -72,7 +72,7 @@ Deno.test("WeighedCache: what fits to the byte is kept, with one more the least 
   assert.deepEqual([cache.get("a"), cache.get("c"), cache.bytes], [undefined, undefined, 10]);
 });
 
-Deno.test("WeighedCache: another value in place of one that is kept is weighed anew", () => {
+Deno.test("WeighedCache: a value that replaces another is weighed again", () => {
   const cache = cacheOf(10);
   cache.set("a", { bytes: 8 });
   cache.set("b", { bytes: 2 });
@@ -80,7 +80,7 @@ Deno.test("WeighedCache: another value in place of one that is kept is weighed a
   assert.deepEqual([cache.get("a"), cache.get("b"), cache.bytes], [{ bytes: 3 }, { bytes: 2 }, 5]);
 });
 
-Deno.test("CacheBudget: of several caches goes what was used least recently, wherever it is", () => {
+Deno.test("CacheBudget: evicts the least recently used of all caches", () => {
   const budget = new CacheBudget(10);
   const dropped: number[] = [];
   const [large, small] = [10, 4].map((bytesMax) =>

@@ -78,7 +78,7 @@ async function checkFigures(t: Deno.TestContext, database: Database): Promise<vo
     });
   });
 
-  await t.step("goals that look for the same keep their own values", async () => {
+  await t.step("goals with equal counts keep their own values", async () => {
     await put(database, "fixed", { ...PURCHASE, value: { fixed: 0.1, currency: "USD" } });
     await put(database, "counted", PURCHASE);
     const { purchase, fixed, counted } = await ask(database);
@@ -91,7 +91,7 @@ async function checkFigures(t: Deno.TestContext, database: Database): Promise<vo
     }
   });
 
-  await t.step("a match with filters, and properties that stand in columns", async () => {
+  await t.step("a match with filters, and properties with columns of their own", async () => {
     const filters = [{ field: "path", op: "is", values: ["/thanks"] }];
     await put(database, "thanks", { title: "Thanks", match: { name: "page_view", filters } });
     const value = { property: "properties.x", currency: "EUR" };
@@ -266,7 +266,7 @@ async function checkSaving(t: Deno.TestContext, database: Database): Promise<voi
     }
   });
 
-  await t.step("slugs that are none", async () => {
+  await t.step("invalid slugs", async () => {
     for (const slug of ["", "-a", "A", "a_b", "a".repeat(64), "a\n", "é"]) {
       await assert.rejects(put(database, slug, PURCHASE), refused("invalid_parameter", "slug"));
     }

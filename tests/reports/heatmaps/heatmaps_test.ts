@@ -142,7 +142,7 @@ onBothEngines("heatmaps: points, scroll depth and paths by known answers", async
     ask(database, HEATMAPS, query, scope === undefined ? {} : { scope });
 
   await t.step(
-    "clicks fall into cells, told by their centres, those on fixed targets apart",
+    "clicks are shown by the centres of cells, on fixed targets apart",
     async () => {
       const found = await heatmap({ path: "/" });
       assert.deepEqual(found.points, DESKTOP_POINTS);
@@ -227,7 +227,7 @@ onBothEngines("heatmaps: points, scroll depth and paths by known answers", async
     assert.deepEqual((await heatmap({ path: "/" }, { filters: [direct] })).points, DESKTOP_POINTS);
   });
 
-  await t.step("numbers of any size are no fault", async () => {
+  await t.step("numbers of any size are accepted", async () => {
     const odd = [[1e308, 1e308], [-1e308, -1e308], [5e-324, 5e-324], [-5e-324, -5e-324]] as const;
     const path = "/odd";
     const clicks = odd.map(([x, y]) => click("ann", "12:00:00", [x, y, 1440], { path }));

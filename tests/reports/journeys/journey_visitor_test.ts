@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { JOURNEY_NODES } from "../../../src/reports/journeys/journey_visitor.ts";
 import type { EventPasses } from "../../../src/scans/event_test.ts";
 
-Deno.test("journeys: memory for the values that ways have, not for all that there ever were", () => {
+Deno.test("journeys: memory is proportional to the values of the ways, not to all values of the project", () => {
   const selected: EventPasses = {
     ...{ names: null, paths: null, contexts: null, actors: null, contextsFrom: 0, contextsTo: 0 },
     ...{ contextMin: 0, contextMax: 0, termMax: 5_000_000, bits: Int32Array.of(0) },

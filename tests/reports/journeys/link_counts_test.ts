@@ -29,7 +29,7 @@ function sorted({ keys, counts }: CountedKeys): [number, number][] {
     .sort(([a], [b]) => a - b);
 }
 
-Deno.test("link counts: each link is counted as often as it comes, in one table or in two", () => {
+Deno.test("link counts: each link is counted as often as it occurs, in one table or in two", () => {
   fc.assert(fc.property(fc.array(link, { maxLength: 3_000 }), fc.nat(), (links, cut) => {
     const keys = links.map(([step, from, to]) => keyOf(SPACE, step, from, to));
     keys.forEach((key, i) => assert.deepEqual(linkOf(SPACE, key), links[i]));
@@ -42,7 +42,7 @@ Deno.test("link counts: each link is counted as often as it comes, in one table 
   }));
 });
 
-Deno.test("link counts: too many different links, or too large keys, are not counted", () => {
+Deno.test("link counts: too many distinct links, or too large keys, are not counted", () => {
   const space = { ...SPACE, linksMax: 600 };
   const keys = Array.from({ length: 2_000 }, (_, key) => key);
   assert.equal(counted(space, keys.slice(0, 513))?.keys.length, 513);
@@ -63,7 +63,7 @@ const QUESTIONS: readonly JourneyQuestion[] = [
   { ...QUESTION, start: { name: "page_view", filters: [] }, of: "actor", by: "both" },
 ];
 
-onBothEngines("journeys: counted in one scan or in two, links are the same", async (_t, db) => {
+onBothEngines("journeys: links are the same from one scan or two", async (_t, db) => {
   const database = await openWithHistory(db, randomHistory(150));
   const range = {
     from: new Date(WORLD_FROM_MS),

@@ -173,7 +173,7 @@ onBothEngines("GET /v1/kpis", async (t, db) => {
     assert.deepEqual(reply, rounded({ totals: TOTALS, series: SERIES }));
   });
 
-  await t.step("a bucket that spans the range says what the totals say", async () => {
+  await t.step("a bucket that spans the range equals the totals", async () => {
     const { totals, series } = await ask(readOf(database, { ...RANGE, interval: "month" }));
     assert.deepEqual(series, [{
       start: "2026-03-01T00:00:00.000Z",
@@ -263,7 +263,7 @@ onBothEngines("GET /v1/kpis", async (t, db) => {
   });
 
   await t.step(
-    "event filters: events are narrowed, sessions that hold one count whole",
+    "event filters: events are narrowed, sessions that have one count whole",
     async () => {
       const signup = await filtered("name", "is", "signup");
       assert.deepEqual(signup, {

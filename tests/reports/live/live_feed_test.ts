@@ -39,7 +39,7 @@ function feedTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name: `live feed: ${name}`, fn, sanitizeOps: true, sanitizeResources: true });
 }
 
-feedTest("tells the state at the start and every change, and nothing in between", async () => {
+feedTest("sends the state at the start and every change, and nothing in between", async () => {
   const { feed, state } = stubbed();
   const messages = new Messages(await feed.answer(asked(), FOR_EVER));
   assert.deepEqual(await messages.next(), {
@@ -56,14 +56,14 @@ feedTest("tells the state at the start and every change, and nothing in between"
   assert.equal(await messages.next(), null);
 });
 
-feedTest("JSON for who accepts no stream", async () => {
+feedTest("JSON for clients that do not accept a stream", async () => {
   const { feed } = stubbed();
   const response = await feed.answer(asked("", { headers: { Accept: "*/*" } }), FOR_EVER);
   assert.deepEqual(await response.json(), { value: 1 });
   assert.equal(feed.listeners, 0);
 });
 
-feedTest("who asks the same shares one look, others do not", async () => {
+feedTest("streams with the same question share one read, others do not", async () => {
   const { feed, state } = stubbed({ intervalMs: 60_000 });
   const open = (search: string, project = PROJECT) =>
     feed.answer(asked(search, { headers: { "If-None-Match": 'W/"v1"' } }, project), FOR_EVER);
@@ -90,7 +90,7 @@ feedTest("who asks the same shares one look, others do not", async () => {
   await feed.close();
 });
 
-feedTest("looks while somebody listens, and no longer", async () => {
+feedTest("reads only while somebody listens", async () => {
   const { feed, state } = stubbed();
   const first = new Messages(await feed.answer(asked(), FOR_EVER));
   const second = new Messages(await feed.answer(asked(), FOR_EVER));
@@ -108,7 +108,7 @@ feedTest("looks while somebody listens, and no longer", async () => {
   await feed.close();
 });
 
-feedTest("looks as the newest stream asks, whose project may have been changed", async () => {
+feedTest("reads as the newest stream asks, since its project may have changed", async () => {
   const { feed, state } = stubbed();
   const first = new Messages(await feed.answer(asked(), FOR_EVER));
   const moved = { ...PROJECT, siteUrl: "https://new.example" };
@@ -162,7 +162,7 @@ feedTest("silence is broken by a comment", async () => {
   await feed.close();
 });
 
-feedTest("a stream ends with its token, the others go on", async () => {
+feedTest("a stream ends with its token, and the others continue", async () => {
   let nowMs = 1_000;
   const { feed, state } = stubbed({ now: () => nowMs });
   const short = new Messages(await feed.answer(asked(), { expiresAtMs: 2_000 }));
@@ -177,7 +177,7 @@ feedTest("a stream ends with its token, the others go on", async () => {
   await feed.close();
 });
 
-feedTest("a stream ends when its token is refused, not when nobody can say", async () => {
+feedTest("a stream ends when its token is refused, not when it cannot be checked", async () => {
   const { feed, state } = stubbed();
   let failure: Error | null = null;
   const assertHolds = () => failure === null ? Promise.resolve() : Promise.reject(failure);
@@ -196,7 +196,7 @@ feedTest("a stream ends when its token is refused, not when nobody can say", asy
   await feed.close();
 });
 
-feedTest("who reads slowly misses what was in between, not the last", async () => {
+feedTest("a slow reader misses updates in between, not the last one", async () => {
   const { feed, state } = stubbed();
   const response = await feed.answer(asked(), FOR_EVER);
   for (state.value = 2; state.value < 50; state.value++) await pause(2);
@@ -209,7 +209,7 @@ feedTest("who reads slowly misses what was in between, not the last", async () =
   await feed.close();
 });
 
-feedTest("streams are bounded, and a place is given back", async () => {
+feedTest("streams are bounded, and a closed one makes room", async () => {
   const { feed } = stubbed({ listenersMax: 2 });
   const first = new Messages(await feed.answer(asked(), FOR_EVER));
   const second = new Messages(await feed.answer(asked("&bots=only"), FOR_EVER));
@@ -233,7 +233,7 @@ feedTest("streams are bounded, and a place is given back", async () => {
 const by = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 const PROJECT_TWO = { ...PROJECT, projectId: 2, id: "prj_two" };
 
-feedTest("however many ask for something else, few looks are under way at once", async () => {
+feedTest("however many questions there are, few reads are under way at once", async () => {
   let underWay = 0;
   let most = 0;
   const looked = new Set<string>();
@@ -256,7 +256,7 @@ feedTest("however many ask for something else, few looks are under way at once",
   await feed.close();
 });
 
-feedTest("a clock that is turned back does not silence the stream", async () => {
+feedTest("a clock that is set back does not silence the stream", async () => {
   let nowMs = 10 * 3_600_000;
   const { feed } = stubbed({ now: () => nowMs, heartbeatMs: LIVE_HEARTBEAT_MS });
   const messages = new Messages(await feed.answer(asked(), FOR_EVER));
@@ -295,7 +295,7 @@ async function assertSeats(
   assert.equal(feed.listeners, 0);
 }
 
-feedTest("one token takes its own seats and no more, whatever it asks", async () => {
+feedTest("a token has a bounded number of streams, whatever it asks", async () => {
   const { feed } = stubbed({ intervalMs: 60_000 });
   await assertSeats(
     feed,
@@ -305,7 +305,7 @@ feedTest("one token takes its own seats and no more, whatever it asks", async ()
   );
 });
 
-feedTest("one project takes its own seats and no more, with however many tokens", async () => {
+feedTest("a project has a bounded number of streams, with any number of tokens", async () => {
   const { feed } = stubbed({ intervalMs: 60_000 });
   await assertSeats(
     feed,
@@ -315,7 +315,7 @@ feedTest("one project takes its own seats and no more, with however many tokens"
   );
 });
 
-feedTest("stopping ends every stream, awaits the look under way, and takes no more", async () => {
+feedTest("stopping ends every stream, awaits the read under way, refuses more", async () => {
   const stop = new AbortController();
   let finish: (() => void) | null = null;
   const { feed } = stubbed({
@@ -344,7 +344,7 @@ feedTest("stopping ends every stream, awaits the look under way, and takes no mo
   await assert.rejects(feed.answer(asked(), FOR_EVER), isProblem("shutting_down"));
 });
 
-feedTest("a client that goes away is noticed", async () => {
+feedTest("a client that disconnects is noticed", async () => {
   let gate: Promise<void> | null = null;
   let looks = 0;
   const { feed } = stubbed({

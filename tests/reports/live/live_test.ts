@@ -23,7 +23,7 @@ function event(who: string, at: string, members: Partial<EventRow> = {}): EventR
 const store = (database: Database, rows: EventRow[]) =>
   insertEvents(database, rows.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
 
-onBothEngines("live: who was there up to now", async (t, db) => {
+onBothEngines("live: the visitors up to now", async (t, db) => {
   const database = await openWithProjects(db);
   const services = {
     reads: database,
@@ -52,7 +52,7 @@ onBothEngines("live: who was there up to now", async (t, db) => {
     event("hal", "11:59:00", { project_id: 2 }),
   ]);
 
-  await t.step("events that were not projected yet count, each visitor once", async () => {
+  await t.step("events that are not projected yet count, each visitor once", async () => {
     const { visitors, pages } = await live();
     // ann, bob, gus; and with them cat and dan.
     assert.deepEqual(visitors, { last5Minutes: 3, last30Minutes: 5 });
@@ -113,7 +113,7 @@ onBothEngines("live: who was there up to now", async (t, db) => {
   });
 
   await t.step(
-    "the result tells itself apart by its ETag, not by the time of the look",
+    "the ETag depends on the result, not on the time",
     async () => {
       let nowMs = Date.parse(NOW) + 100;
       const etagAt = async () => {
@@ -130,7 +130,7 @@ onBothEngines("live: who was there up to now", async (t, db) => {
     },
   );
 
-  await t.step("a stream tells of an event that was stored meanwhile", async () => {
+  await t.step("a stream sends an update for an event that was stored meanwhile", async () => {
     const log = { warn: (message: string) => assert.fail(message) };
     const feed = new LiveFeed({ read, log, now: Date.now, intervalMs: 20 });
     const messages = new Messages(await feed.answer(asked(), FOR_EVER));

@@ -29,7 +29,7 @@ const rowOf = ({ projects }: Answer, { id }: Project) =>
   (projects as Json[]).find((row) => row.id === id)!;
 
 onBothEngines(
-  "overview: each project by its own days, and by those that are named",
+  "overview: each project by its own days, or by those of the given zone",
   async (_t, db) => {
     const store = await Store.open(db);
     const berlin = await store.newProject({ timezone: "Europe/Berlin", siteUrl: null });
@@ -96,7 +96,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "overview: whom a bot shares a session with, or who has none, is counted by the events",
+  "overview: actors without a session, or with one that has a bot's events, are counted by their events",
   async (_t, db) => {
     const store = await Store.open(db);
     const project = await store.newProject({ timezone: "UTC", siteUrl: null });
@@ -126,7 +126,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "overview: the part of a day that is compared is that of the key figures, whoever was there",
+  "overview: the part of a day that is compared agrees with the key figures, whoever was there",
   async (_t, db) => {
     const store = await Store.open(db);
     const asOfMs = Date.parse("2026-03-02T00:10:00Z");
@@ -192,7 +192,7 @@ const servicesOf = (database: Database) => ({
 });
 
 onBothEngines(
-  "overview: parts of a day are scanned up to a limit, and who is left out is told",
+  "overview: parts of a day are scanned up to a limit, and a warning counts the projects left out",
   async (_t, db) => {
     const store = await Store.open(db);
     const projects: Project[] = [];
@@ -267,7 +267,7 @@ async function overview(query: Record<string, string> = {}, token = server.app.c
 
 const namesOf = ({ projects }: Json) => (projects as Json[]).map(({ name }) => name);
 
-Deno.test("overview: a token's own projects, searched, sorted and as many as are asked for", async () => {
+Deno.test("overview: only the token's projects, searched, sorted and limited", async () => {
   const shop = await server.project({ name: "Overview shop", siteUrl: "https://Shop.example" });
   const blog = await server.project({ name: "overview blog", siteUrl: "https://blog.example" });
   await server.project({ name: "Overview of others" });
@@ -296,7 +296,7 @@ Deno.test("overview: a token's own projects, searched, sorted and as many as are
   assert.equal(all.total, 3);
 });
 
-Deno.test("overview: of one project, which the token must be for", async () => {
+Deno.test("overview: only one project, if the token is for it", async () => {
   const own = await server.project({ name: "The only one" });
   const foreign = await server.project();
   const reader = await server.token([own.id], "read");
@@ -305,7 +305,7 @@ Deno.test("overview: of one project, which the token must be for", async () => {
   assertProblem(await overview({ project: "prj_none" }), 404, "not_found");
 });
 
-Deno.test("overview: what is wrong is named, all at once", async () => {
+Deno.test("overview: all wrong parameters are named at once", async () => {
   const longest = "x".repeat(OVERVIEW_SEARCH_LENGTH_MAX);
   assert.equal((await overview({ q: longest })).status, 200);
   const bad = {
@@ -324,7 +324,7 @@ Deno.test("overview: what is wrong is named, all at once", async () => {
   assertProblem(await overview({ from: "2001-01-01" }), 400, "range_too_large");
 });
 
-Deno.test("overview: the same answer is not sent again", async () => {
+Deno.test("overview: an unchanged answer is not sent again", async () => {
   const { headers } = await overview({ q: "nobody is called this" });
   const etag = headers.get("etag")!;
   const again = await server.fetch("/v1/overview?q=nobody+is+called+this", {
@@ -333,7 +333,7 @@ Deno.test("overview: the same answer is not sent again", async () => {
   assert.equal(again.status, 304);
 });
 
-Deno.test("overview: what has no meaning for all sites is refused by name, and not passed over", async () => {
+Deno.test("overview: parameters without a meaning for several sites are refused, not ignored", async () => {
   const asked = { segment: "buyers", filters: "[]", compare: "previous", bots: "only", by: "path" };
   for (const [name, value] of Object.entries(asked)) {
     const refused = await server.admin("GET", `/v1/overview?${name}=${encodeURIComponent(value)}`);
@@ -342,7 +342,7 @@ Deno.test("overview: what has no meaning for all sites is refused by name, and n
   }
 });
 
-Deno.test("overview: nothing is asked before the parameters are read", async () => {
+Deno.test("overview: no statement is sent before the parameters are read", async () => {
   let asked = 0;
   const away = () => {
     asked++;

@@ -301,7 +301,7 @@ async function assertNoTrace(database: Database): Promise<void> {
   }
 }
 
-onBothEngines("actors: who is linked to somebody meanwhile is erased as such", async (_t, db) => {
+onBothEngines("actors: a person linked to another meanwhile is erased too", async (_t, db) => {
   const database = await openWithProjects(db);
   await store(database);
   const services = {
@@ -330,7 +330,7 @@ onBothEngines("actors: who is linked to somebody meanwhile is erased as such", a
 });
 
 onBothEngines(
-  "actors: who has events 2,000 years apart is read as fast as others",
+  "actors: events 2,000 years apart are read as fast as others",
   async (_t, db) => {
     const database = await openWithProjects(db);
     const times = ["0001-01-01T00:00", "1970-01-01T00:00", "1970-01-30T23:59", "1970-01-31T00:00"]

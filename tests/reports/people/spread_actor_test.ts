@@ -12,7 +12,7 @@ import { withMembersInside } from "../../support/fake_sql.ts";
 const LAST_MS = Date.parse("2026-06-01T00:00:00Z");
 
 onBothEngines(
-  "actors: many events that lie months apart are read, and erased, many at once",
+  "actors: events months apart are read, and erased, many at a time",
   async (_t, db) => {
     const database = await openWithProjects(db);
     const times = Array.from(

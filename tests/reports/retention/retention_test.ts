@@ -250,7 +250,7 @@ onBothEngines("retention", async (t, db) => {
     assert.deepEqual(first.sizes, [3, 0]);
   });
 
-  await t.step("a property that stands in a column of its own", async () => {
+  await t.step("a property with a column of its own", async () => {
     const filters = [{ field: "properties.x", op: "not_exists", values: [] }];
     const params = { ...SIGNUP_BUY, start: JSON.stringify({ name: "signup", filters }) };
     const { sizes, actors } = await ask(database, params);
@@ -368,7 +368,7 @@ function reckoned(periods: readonly Bucket[], cohort: string, criterion: string)
   });
 }
 
-onBothEngines("retention: over years, cells are what reckoning says", async (t, db) => {
+onBothEngines("retention: over years, cells agree with a reference computation", async (t, db) => {
   const database = await openWithProjects(db);
   await insertEvents(database, LONG_HISTORY.toSorted((a, b) => a.event_id < b.event_id ? -1 : 1));
   await createProjection(database).catchUp(1);

@@ -47,7 +47,7 @@ const CASES: readonly Case[] = [
 
 const date = (day: number) => `2026-03-${String(day).padStart(2, "0")}`;
 
-onBothEngines("small cohorts that recur: no more scans than it takes", async (t, db) => {
+onBothEngines("small recurring cohorts: no more scans than necessary", async (t, db) => {
   const database = await openWithProjects(db);
   const rows = CASES.flatMap(({ first, days }) =>
     days.flatMap((people, i) =>

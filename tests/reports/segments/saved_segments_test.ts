@@ -160,7 +160,7 @@ const REFUSED: readonly (readonly [readonly string[], unknown])[] = [
   }],
 ];
 
-Deno.test("segments: conditions that are taken, and mistakes, all at once and by their places", async () => {
+Deno.test("segments: valid conditions are accepted, and all mistakes are reported at once with their places", async () => {
   for (const actors of TAKEN) {
     const { status, body } = await put("taken", { title: "Taken", actors });
     assert.ok(status === 200 || status === 201, JSON.stringify([actors, body]));
@@ -189,7 +189,7 @@ Deno.test("segments: as many as a project may have", async () => {
   assert.equal((await put("segment-0", { title: "Changed" }, own)).status, 200);
 });
 
-Deno.test("goals: one that a segment asks for is not deleted, and the segment is named", async () => {
+Deno.test("goals: a goal that a segment uses is not deleted, and the segment is named", async () => {
   const own = await app.project();
   const goal = `/v1/goals/asked?project=${own.id}`;
   await app.admin("PUT", goal, { title: "Asked", match: { name: "buy" } });
@@ -235,7 +235,7 @@ function toldOf(path: string, body: Json): unknown {
 
 const MARCH = { from: "2026-03-01", to: "2026-03-31" };
 
-Deno.test("every read: of a segment that nobody is of it says nothing; it is echoed; others are refused by name", async () => {
+Deno.test("every read: a segment of nobody has empty figures and is echoed; an unknown one is refused by name", async () => {
   const [own, empty] = [await newProject(), await newProject()];
   await twoPeople(own, { timestamp: "2026-03-02T10:00:00Z" });
   await twoPeople(own);
@@ -268,7 +268,7 @@ Deno.test("every read: of a segment that nobody is of it says nothing; it is ech
   }
 });
 
-Deno.test("events: exports and tails of a segment hold its people's events alone", async () => {
+Deno.test("events: exports and tails of a segment have only its people's events", async () => {
   const own = await app.project();
   await put("buyers", { title: "Buyers", actors: { did: "buy" } }, own);
   const before = await app.admin("GET", `/v1/events?project=${own.id}`);
@@ -290,7 +290,7 @@ Deno.test("events: exports and tails of a segment hold its people's events alone
   assert.deepEqual(names(exported), ["buy", "page_view"]);
 });
 
-Deno.test("warnings: a value in a segment that never was is told", async () => {
+Deno.test("warnings: a value in a segment that never occurred is reported", async () => {
   const own = await app.project();
   await twoPeople(own);
   await put("odd", { title: "Odd", actors: { did: "buuy" } }, own);

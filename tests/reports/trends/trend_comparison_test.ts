@@ -51,7 +51,7 @@ async function asked(project: TestProject, token: string, query: Json): Promise<
 const changes = ({ change }: Json) =>
   (change as Json[]).map(({ value, current, previous }) => [value, current, previous]);
 
-Deno.test("trends: a value of the present is found among however many of the compared range", async () => {
+Deno.test("trends: a current value is found among any number of values of the compared range", async () => {
   const project = await app.project({ siteUrl: "https://shop.example" });
   await store(project, [
     ...times(60, (i) => ({ day: BEFORE!, who: `a${i}`, path: `/p${i % 30}` })),
@@ -72,7 +72,7 @@ Deno.test("trends: a value of the present is found among however many of the com
   }
 });
 
-Deno.test("trends: a value of the name of all others has its own figures", async () => {
+Deno.test("trends: a value named like the line of all others has its own figures", async () => {
   const project = await app.project({ siteUrl: "https://shop.example" });
   await store(project, [
     ...times(25, (i) => times(2, (n) => ({ day: NOW!, who: `a${i}-${n}`, path: `/p${i}` }))).flat(),
@@ -86,7 +86,7 @@ Deno.test("trends: a value of the name of all others has its own figures", async
   assert.deepEqual(told, [["$other", 3, 2], ["$other", 2, 1]]);
 });
 
-Deno.test("trends: in a share, too, and what is of too few people is told as unknown", async () => {
+Deno.test("trends: the same in a share, with null for values of too few people", async () => {
   const project = await app.project({ siteUrl: "https://shop.example" });
   const from = (day: string, source: string, visitors: number) =>
     times(visitors, (i) => ({ day, who: `${source} ${day} ${i}`, source }));

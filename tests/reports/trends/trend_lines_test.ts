@@ -122,7 +122,7 @@ onBothEngines(
       linesOf(await ask({ from: "2026-03-02", to: "2026-03-03", interval: "day", ...parameters }))
         .map(([, value, values]) => [value, values]);
 
-    await t.step("the session's own values, however much of it lies in the range", async () => {
+    await t.step("the session's own values, however much of it is in the range", async () => {
       assert.deepEqual(await ofVisits({ by: "source" }), [
         [null, [3, 0]],
         ["news", [2, 0]],

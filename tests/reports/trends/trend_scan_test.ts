@@ -64,7 +64,7 @@ onBothEngines("trends: every kind of question", async (t, db) => {
     for (const parameters of questions) await ask(parameters);
   });
 
-  await t.step("by each field that timelines hold", async () => {
+  await t.step("by each field that timelines have", async () => {
     const range = { from: "2026-02-10", to: "2026-02-11", interval: "day" };
     const { series } = await ask({ ...range, event: "seen", by: "path" });
     const most = [...new Set(SEEN.slice(0, 120).map(({ path }) => path))]

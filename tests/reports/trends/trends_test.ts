@@ -73,7 +73,7 @@ onBothEngines("GET /v1/trends", async (t, db) => {
     assert.deepEqual(await measured("sum:properties.none"), [0, 0, 0]);
   });
 
-  await t.step("a property that stands in a column", async () => {
+  await t.step("a property with a column of its own", async () => {
     const { series } = await ask({ event: "scroll", measure: "max:properties.depthPx" });
     assert.deepEqual(valuesOf(series), [null, 700, null]);
   });

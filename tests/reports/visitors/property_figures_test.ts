@@ -194,7 +194,7 @@ const countedOf = (pairs: readonly (readonly [number, number])[]): CountedNumber
   };
 };
 
-Deno.test("counted numbers of many lists are added up", async () => {
+Deno.test("counted numbers: those of many lists are added up", async () => {
   const pair = fc.tuple(fc.integer({ min: -20, max: 20 }), fc.integer({ min: 1, max: 5 }));
   const list = fc.uniqueArray(pair, { selector: ([number]) => number });
   await fc.assert(fc.asyncProperty(fc.array(list), async (lists) => {
@@ -219,7 +219,7 @@ Deno.test("counted numbers: no other work waits until all are added up", async (
   assert.ok(turns > 0);
 });
 
-Deno.test("a percentile between two numbers whose distance no double holds", () => {
+Deno.test("percentileOf: between two numbers whose distance is not a finite double", () => {
   const counted = { numbers: Float64Array.of(-1e308, 1e308), counts: Float64Array.of(1, 1) };
   assert.deepEqual([0, 0.5, 0.75, 1].map((share) => percentileOf(counted, share)), [
     ...[-1e308, 0, 0.5e308, 1e308],

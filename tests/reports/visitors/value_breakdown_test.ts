@@ -39,7 +39,7 @@ for (const areShared of [false, true]) {
   });
 }
 
-Deno.test("values of several ids have the events of all of them", async () => {
+Deno.test("value breakdown: values with several ids have the events of all of them", async () => {
   const texts = [null, ...Array.from({ length: 30 }, (_, i) => `c${i}`), "rare", "rare", null];
   const counts = Float64Array.from(texts, (text) => text === "rare" ? 3 : 5);
   const top = await topValues(idsOf(texts, true).values, counts, null);
