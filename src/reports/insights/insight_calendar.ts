@@ -10,7 +10,7 @@ const WEEKDAYS = 7;
 /** How a segment of time is counted. */
 interface Roles {
   readonly period: "current" | "previous" | null;
-  /** The day of the segment, from 0: the days of the weeks before come first, then the days of the range. */
+  /** The index of the segment's day: the days of the weeks before come first, then those of the range. */
   readonly day: number | null;
 }
 
@@ -21,11 +21,11 @@ interface Segment extends Span, Roles {}
 export interface Calendar {
   readonly previous: Range;
   /**
-   * The ranges whose people count: the range, the period before, and the range earlier by each of the weeks. The
-   * people of the range count in it, those of the period before in that, and those of a week in its days.
+   * With a segment, each of these ranges has its own people: the range, the period before, and the range moved
+   * back by one week, two weeks and so on. The last ones give the people of each week's days.
    */
   readonly ranges: readonly Range[];
-  /** In order without gaps; they end at the end of the range or earlier. */
+  /** In order, without gaps; the last one ends when the range does, or earlier. */
   readonly segments: readonly Segment[];
   /** Weeks before the range for which the project has data, at most `INSIGHT_WEEKS`. */
   readonly weeks: number;
@@ -33,7 +33,7 @@ export interface Calendar {
   readonly days: readonly number[];
   /** The weekday of each day of the weeks before, 0 for Monday. */
   readonly weekdays: readonly number[];
-  /** The weekday of each compared day; empty where there are more days than a week has. */
+  /** The weekday of each compared day; empty if more than a week is compared. */
   readonly rangeWeekdays: readonly number[];
 }
 
@@ -48,16 +48,16 @@ function dayOf(date: Temporal.PlainDate, timezone: string): Day {
   return { fromMs, toMs, weekday: date.dayOfWeek - 1 };
 }
 
-/** A day of the range; where only a part of it is compared, from which to which time of its clock. */
+/** A day of the range. If only a part of it is compared, the local times at which that part begins and ends. */
 interface RangeDay extends Day {
-  /** Null: from the day's start, or to its end. */
+  /** Null: the part begins when the day does; `toTime` likewise. */
   readonly fromTime: Temporal.PlainTime | null;
   readonly toTime: Temporal.PlainTime | null;
 }
 
 const isPart = ({ fromTime, toTime }: RangeDay): boolean => fromTime !== null || toTime !== null;
 
-/** Returns the days of the range, as far as they have passed. */
+/** Returns the days of the range that have begun, the last one cut off at `asOfMs`. */
 function daysOf(range: Range, asOfMs: number): RangeDay[] {
   const timeOf = (ms: number) => localTime(ms, range.timezone).toPlainTime();
   return bucketsOf(range, "day", { isAsked: false }).flatMap((bucket): RangeDay[] => {
@@ -76,8 +76,8 @@ function daysOf(range: Range, asOfMs: number): RangeDay[] {
 }
 
 /**
- * Returns the days of the weeks before the range that begin at or after `since`, the nearest week first: of a
- * weekday of which a part is compared, the part between the same times of the clock.
+ * Returns the days of the weeks before the range that begin at or after `since`, the nearest week first. If
+ * only a part of a day of the range is compared, the same weekday is cut to the same local times.
  */
 function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly RangeDay[]): Day[] {
   const first = dateAt(range.from.getTime(), range.timezone);
@@ -93,7 +93,7 @@ function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly Rang
         plainTime &&
         date.toZonedDateTime({ timeZone: range.timezone, plainTime }).epochMilliseconds;
       const fromMs = at(part?.fromTime) ?? day.fromMs;
-      // In an hour that a clock change repeats, the part's end may be told before its beginning.
+      // Around an hour that a clock change repeats, the part could otherwise end before it begins.
       found.push({ ...day, fromMs, toMs: Math.max(fromMs, at(part?.toTime) ?? day.toMs) });
     }
   }
@@ -101,9 +101,9 @@ function daysBefore(range: Range, since: Temporal.PlainDate, days: readonly Rang
 }
 
 /**
- * Returns the segments as they count for who is among the people of some of `ranges`: without their other periods
- * and days.
- * @param amid the bit of each of these ranges, the first range's being 1
+ * Returns the segments as they count for actors who are among the people of some of `ranges` only: without the
+ * periods and days of the other ranges.
+ * @param amid a bit for each of these ranges, 1 for the first
  */
 export function segmentsAmid(
   { segments, weekdays }: Pick<Calendar, "segments" | "weekdays">,
@@ -126,7 +126,7 @@ function segmentsOf(
   const starts = [current, previous, ...days].flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
   const bounds = [...new Set(starts)].sort((a, b) => a - b);
   const holds = ({ fromMs, toMs }: Span, ms: number) => fromMs <= ms && ms < toMs;
-  // Days neither overlap nor nest: the one that holds a moment is the last to begin before it.
+  // Days do not overlap, so one pass over the sorted days finds the day of each segment.
   const sorted = days.map((day, i) => ({ ...day, i })).filter(({ fromMs, toMs }) => fromMs < toMs)
     .sort((a, b) => a.fromMs - b.fromMs);
   let next = 0;
@@ -143,9 +143,10 @@ function segmentsOf(
 }
 
 /**
- * Returns what a range is compared with; the project's first event was at `firstEventMs`. Null where
- * there is no whole period before the range, or nothing of the range has passed.
- * @throws Problem `range_too_large` where the range has more days than a series may have.
+ * Returns what a range is compared with. Null: the project has no data for the whole period before, or the range
+ * has not begun.
+ * @param firstEventMs the time of the project's first event
+ * @throws Problem `range_too_large` if the range has more days than a series may have
  */
 export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): Calendar | null {
   const { timezone } = range;
@@ -157,7 +158,7 @@ export function calendarOf(range: Range, asOfMs: number, firstEventMs: number): 
   )!;
   const since = dateAt(firstEventMs, timezone);
   const passed = daysOf(range, asOfMs);
-  // In up to a week no weekday comes twice, and parts of days are compared with the same parts.
+  // Up to a week has each weekday once, so that a part of a day has one counterpart in each week.
   const isWeek = passed.length <= WEEKDAYS;
   const days = isWeek ? passed : passed.filter((day) => !isPart(day));
   const before = dateAt(previous.from.getTime(), timezone);

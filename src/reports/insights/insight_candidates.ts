@@ -17,10 +17,10 @@ export type Dimension = typeof DIMENSIONS[number];
 /** The figures that are counted. */
 export const FIGURES = ["visitors", "pageviews", "events", "sessions", "bounces"] as const;
 
-/** The figures of some time. */
+/** The figures of a period or a day. */
 export type Counts = Record<typeof FIGURES[number], number>;
 
-/** Returns the figure that a metric tells; conversions are the visitors of matching events. */
+/** Returns the figure of a metric; conversions are the visitors with matching events. */
 export function figureOf(metric: keyof Counts | "conversions" | "bounceRate"): keyof Counts {
   return metric === "conversions" || metric === "bounceRate" ? "visitors" : metric;
 }
@@ -29,13 +29,13 @@ export function figureOf(metric: keyof Counts | "conversions" | "bounceRate"): k
 export interface Candidate {
   /** Null: the total. */
   readonly dimension: Dimension | null;
-  /** Null where the value is missing. */
+  /** Null with a dimension: the missing value. */
   readonly value: string | null;
   readonly current: Counts;
   readonly previous: Counts;
-  /** The sum over the compared days of the range, each counted by itself. */
+  /** The sum over the compared days of the range: a visitor counts on each of them. */
   readonly ofDays: Counts;
-  /** Each of these days, in order; empty where there are more than a week of them. */
+  /** Each of these days, in order; empty if there are more than a week of them. */
   readonly days: readonly Counts[];
   /** Each of the days of the weeks before. */
   readonly daysBefore: readonly Counts[];
@@ -52,11 +52,11 @@ export interface CandidateQuestion {
 /** Segments of the same period and day: their counts can be added. */
 interface Group {
   readonly period: "current" | "previous" | null;
-  /** The day of the weeks before; after these the day of the range, one for all in more than a week. */
+  /** The index of the day, as in a calendar's segments; the days of a range of more than a week share one. */
   readonly slot: number | null;
 }
 
-/** By segment of time: its group, its period (1 current, 2 previous) and its day, each from 1; 0: none. */
+/** By segment of time: the numbers of its group, period (1 current, 2 previous) and day, from 1; 0: none. */
 export interface PlacesOfSegments {
   readonly groupOf: readonly number[];
   readonly periodOf: readonly number[];
@@ -65,15 +65,15 @@ export interface PlacesOfSegments {
 
 export interface Places {
   readonly groups: readonly Group[];
-  /** By the ranges whose people somebody is among, see `segmentsAmid`; one for all where everybody counts. */
+  /** By the set of ranges whose people an actor is among, see `segmentsAmid`; one for all if everybody counts. */
   readonly amid: readonly PlacesOfSegments[];
 }
 
-/** The segments of a calendar, each time as they count for some people: see `Places`. */
+/** The segments of a calendar by such a set of ranges: see `Places`. */
 export type SegmentsAmid = readonly Calendar["segments"][];
 
 /**
- * Returns the segments by the ranges whose people somebody is among.
+ * Returns the segments by the set of ranges whose people an actor is among.
  * @param isOfRanges whether each range has its own people
  */
 export function segmentsByPeople(calendar: Calendar, isOfRanges: boolean): SegmentsAmid {
@@ -86,7 +86,7 @@ export function periodsOf(segments: Calendar["segments"]): number[] {
   return segments.map(({ period }) => period === "current" ? 1 : period === null ? 0 : 2);
 }
 
-/** Returns where the events of each segment are counted. */
+/** Groups the segments: returns the places at which their events are counted. */
 export function placesOf({ weekdays, rangeWeekdays }: Calendar, byPeople: SegmentsAmid): Places {
   const last = weekdays.length + Math.max(0, rangeWeekdays.length - 1);
   const groups = new Map<string, { group: Group; number: number }>();
@@ -126,7 +126,7 @@ export class CandidateTally implements Candidate {
     this.days = rangeWeekdays.map(nothing);
   }
 
-  /** Adds counts to the day and to the period of a group, where it has one. */
+  /** Adds counts to the day and to the period of a group, if it has one. */
   add({ period, slot }: Group, inDay: Partial<Counts>, inPeriod: Partial<Counts>): void {
     if (slot !== null) this.#addToDay(slot, inDay);
     if (period !== null) addTo(period === "current" ? this.current : this.previous, inPeriod);

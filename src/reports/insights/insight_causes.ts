@@ -17,14 +17,15 @@ import {
 } from "./insight_statistics.ts";
 import type { JointCells } from "./joint_cells.ts";
 
-/** Findings with one cause: the one that names it best, and the others. */
+/** Findings with one cause. */
 export interface Cause {
+  /** The one that names the cause best. */
   readonly finding: Finding;
-  /** The other findings, by score. */
+  /** The others, by score. */
   readonly evidence: readonly Finding[];
 }
 
-/** The order in which causes are searched. Rates are last, because they depend on the visitors. */
+/** The order in which causes are searched. Rates are last, because they depend on who visits. */
 const ORDER: readonly Metric[] = [
   "visitors",
   "sessions",
@@ -33,7 +34,7 @@ const ORDER: readonly Metric[] = [
   "conversions",
   "bounceRate",
 ];
-/** Among equal slices the first in this order is chosen: the most specific one. */
+/** Of equal slices the first in this order is chosen: the most specific one. */
 const NARROWEST: readonly (string | null)[] = [
   "campaign",
   "source",
@@ -44,12 +45,13 @@ const NARROWEST: readonly (string | null)[] = [
   "device",
   null,
 ];
+/** The owner of a cell that no cause owns. */
 const FREE = -1;
 
-/** Work that yields now and then, so that the event loop can serve other requests. */
+/** A computation that pauses at each `yield`, so that the event loop can serve other requests. */
 export type Search<T> = Generator<void, T, void>;
 
-/** How differently a part moved from the rest: the distance in standard errors, and its p-value. */
+/** How differently a part moved than the rest: the distance in standard errors, and its p-value. */
 interface Contrast {
   readonly t: number;
   readonly pValue: number;
@@ -59,25 +61,25 @@ interface Contrast {
  * Groups findings by their causes. Known methods: Bhagwan et al., Adtributor (NSDI 2014), take the
  * values that explain most of a change (explanatory power) and whose part of the total changed most
  * (surprise). Sun et al., HotSpot (IEEE Access 2018), and Li et al., Squeeze (ISSRE 2019), assume that
- * a cause moves all its parts in proportion (ripple effect): this tells a consequence from a cause of
- * its own. Scan statistics remove the clearest cause and search what is left again (Zhang, Assunção
+ * a cause moves all its parts in proportion (ripple effect), which distinguishes a consequence from a
+ * cause of its own. Scan statistics remove the clearest cause and search the rest again (Zhang, Assunção
  * and Kulldorff, 2010). Here:
  *
  * 1. Causes are found one by one, those of visitors first. The next cause is the value that moved most
- *    beyond everything else that no cause holds yet, by the test of two shares; if none did, the total.
- * 2. A change is explained where two thirds of its excess lie in causes. In a narrower cause all of the
- *    excess counts, in a broader one only what moved in proportion with it. It is explained too where
- *    one third lies in causes and the rest alone would be no finding. Each cell belongs to the
- *    narrowest cause that holds it.
+ *    against everything else outside the causes so far, by the two-proportion test; if none did, the total.
+ * 2. A change is explained if two thirds of its excess are in causes. In a narrower cause all of the
+ *    excess counts, in a broader one only what moved in proportion with it. It is also explained if one
+ *    third is in causes and the rest alone would not be a finding. Each cell belongs to the narrowest
+ *    cause that contains it.
  * 3. An explained change is evidence of the cause that explains most of it. A cause that the other
  *    causes explain is dropped.
  */
 class CauseSearch {
   readonly #changes: readonly Change[];
-  /** With it, one in twenty searches finds a cause too many by chance. */
+  /** Bonferroni's bound: by chance alone, a change passes it in one search of twenty. */
   readonly #pValueMax: number;
   #causes: Change[] = [];
-  /** By cell: the index of the narrowest cause that holds it, for counts and for rates. */
+  /** By cell: the index of the narrowest cause that contains it, for counts and for rates; or `FREE`. */
   #owners: { readonly ofCounts: Int32Array; readonly ofRates: Int32Array };
   /** By cause: the sums of its figure at the cells that it owns. */
   #owned: readonly Sums[] = [];
@@ -133,7 +135,7 @@ class CauseSearch {
     };
     return {
       ofCounts: ownersOf(({ isRate }) => !isRate),
-      // A change of all counts moves no rate.
+      // A change in the total of a count does not move rates.
       ofRates: ownersOf(({ isRate, isWhole }) => isRate || !isWhole),
     };
   }
@@ -167,7 +169,7 @@ class CauseSearch {
     return contrast(change, parts[main]!, change.rest(owners, main + FREE));
   }
 
-  /** Returns the sums of a change at the cells without an owner, then at the cells of each cause. */
+  /** Returns the sums of a change at the free cells, then at the cells that each cause owns. */
   #partsOf(change: Change): Sums[] {
     return change.sumsByOwner(this.#ownersFor(change), this.#causes.length);
   }
@@ -199,7 +201,7 @@ class CauseSearch {
     return isEnough && !isFinding(change, free, this.#pValueMax) ? best : null;
   }
 
-  /** Returns how much of a change within a cause did not move in proportion to it, beyond chance. */
+  /** Returns how much of a change within a cause did not move in proportion to it; 0 if that may be chance. */
   #ofItself(change: Change, part: Sums, place: number): number {
     const cause = this.#causes[place]!;
     if (!change.isMostlyIn(cause)) return 0;
@@ -213,7 +215,7 @@ class CauseSearch {
     return contrast(change, part, whole).pValue <= this.#pValueMax ? ofItself : 0;
   }
 
-  /** Drops causes that the others explain, where this leaves no other change unexplained. */
+  /** Drops causes that the others explain, unless another change would lose its explanation. */
   *#prune(): Search<void> {
     const broadFirst = this.#causes.toSorted((a, b) => b.sessions - a.sessions);
     for (const one of broadFirst) {
@@ -225,13 +227,13 @@ class CauseSearch {
     }
   }
 
-  /** Returns the causes with their evidence; as of findings, one in twenty of them may be chance. */
+  /** Returns the causes with their evidence, by score. */
   *#withEvidence(): Search<Cause[]> {
     const evidence: Finding[][] = this.#causes.map(() => []);
     for (const change of this.#changes) {
       yield;
       const place = this.#explainedBy(change);
-      // Changes that no cause explains, since the most causes were found, are not shown.
+      // Changes that no cause explains are not shown: there are some if the limit of causes is reached.
       if (place !== null && this.#causes[place] !== change) evidence[place]!.push(change.finding);
     }
     const causes = this.#causes.map(({ finding }, i) => ({ finding, evidence: evidence[i]! }));
@@ -240,8 +242,9 @@ class CauseSearch {
 }
 
 /**
- * Returns the causes that are unlikely to be chance. Each counts once, however many changes it brought:
- * by Benjamini and Hochberg over all tested comparisons, each by the surest of its changes.
+ * Returns the causes that are unlikely to be chance, by Benjamini and Hochberg over all tested comparisons: of
+ * them, as of findings, one in twenty may be chance. Each cause counts once, with its smallest p-value, however
+ * many changes it explains.
  */
 function unlikely(causes: readonly Cause[], tested: number): Cause[] {
   const pValues = causes.map(({ finding, evidence }) =>
@@ -252,7 +255,7 @@ function unlikely(causes: readonly Cause[], tested: number): Cause[] {
   return causes.filter((_, i) => adjusted[i]! <= INSIGHT_FALSE_DISCOVERIES);
 }
 
-/** Returns the change with the largest figure; ties by least mass, then the most specific, then the first. */
+/** Returns the change with the largest figure; ties: of least mass, then the most specific, then the first. */
 function largest(changes: readonly Change[], of: (change: Change) => number): Change {
   const ranked = changes.map((change) => ({
     change,
@@ -264,19 +267,19 @@ function largest(changes: readonly Change[], of: (change: Change) => number): Ch
   return ranked[0]!.change;
 }
 
-/** Returns `t` in standard errors of independent events, so that slices of one metric can be compared. */
+/** Returns |t| in standard errors of independent events, so that slices of one metric can be compared. */
 function rankOf({ finding: { clusters, dispersion } }: Change, t: number): number {
   return Math.abs(t) * Math.sqrt(dispersion.factor / clusters);
 }
 
-/** Tells whether most sessions of both are the same. The total is excluded: it holds every session. */
+/** Tells whether most sessions of both are the same. The total is excluded: it contains every session. */
 function isOneWith(change: Change, cause: Change): boolean {
   if (change.isWhole || cause.isWhole || cause.isRate && !change.isRate) return false;
   if (change.isRate === cause.isRate && change.direction !== cause.direction) return false;
   return change.isMostlyIn(cause) && cause.isMostlyIn(change);
 }
 
-/** Tests whether a part moved otherwise than the others. */
+/** Tests whether a part moved differently than the others. */
 function contrast(change: Change, part: Sums, others: Sums): Contrast {
   const { dispersion } = change.finding;
   if (change.isRate) return contrastOfRates(change, part, others);
@@ -289,7 +292,7 @@ function contrast(change: Change, part: Sums, others: Sums): Contrast {
 const shareBefore = ({ before, trialsBefore }: Sums) => rate(before, trialsBefore).value;
 const shareNow = ({ now, trialsNow }: Sums) => rate(now, trialsNow).value;
 
-/** Returns by how much the rate of some cells moved; null where one of the periods has no rate. */
+/** Returns by how much the rate of some cells moved; null: a period has no rate. */
 function moved(sums: Sums): number | null {
   const [now, before] = [shareNow(sums), shareBefore(sums)];
   return now === null || before === null ? null : now - before;
@@ -305,7 +308,7 @@ function contrastOfRates({ finding: { dispersion } }: Change, part: Sums, others
   return { t, pValue: studentTwoSided({ ...deviation, t }) };
 }
 
-/** Returns how many more hits a part has than if its rate had moved as the cause's did, beyond chance. */
+/** Returns how many more hits a part has than if its rate had moved with the cause's; 0 if that may be chance. */
 function ratesApart(change: Change, part: Sums, whole: Sums, pValueMax: number): number {
   const [own, others] = [moved(part), moved(whole)];
   if (own === null || others === null) return 0;
@@ -315,7 +318,7 @@ function ratesApart(change: Change, part: Sums, whole: Sums, pValueMax: number):
   return contrastOfRates(change, part, whole).pValue <= pValueMax ? ofItself : 0;
 }
 
-/** Tells whether these cells alone would be a finding: moved in the same direction, enough, beyond chance. */
+/** Tells whether these cells alone would be a finding: a change in the same direction, large, and not chance. */
 function isFinding(change: Change, sums: Sums, pValueMax: number): boolean {
   const { direction, isRate, finding: { dispersion } } = change;
   const { now, before, trialsNow, trialsBefore } = sums;
@@ -323,11 +326,8 @@ function isFinding(change: Change, sums: Sums, pValueMax: number): boolean {
     const own = (moved(sums) ?? 0) * direction;
     const least = Math.max(INSIGHT_RATE_CHANGE_MIN, INSIGHT_CHANGE_MIN * (shareBefore(sums) ?? 0));
     if (own < least) return false;
-    const rates = [{ hits: now, trials: trialsNow }, {
-      hits: before,
-      trials: trialsBefore,
-    }] as const;
-    const deviation = shareChange(...rates, dispersion);
+    const ofNow = { hits: now, trials: trialsNow };
+    const deviation = shareChange(ofNow, { hits: before, trials: trialsBefore }, dispersion);
     return studentTwoSided(deviation) <= pValueMax;
   }
   const own = (now - before) * direction;
@@ -337,9 +337,10 @@ function isFinding(change: Change, sums: Sums, pValueMax: number): boolean {
 }
 
 /**
- * Groups findings by their causes. `findings` are sorted by score, and their slices and matches are
- * those of the cells; `tested` is how many comparisons were made. With n findings, c causes and m cells
- * it takes some n · c · m steps, each bounded by a limit.
+ * Groups findings by their causes, in about n · c · m steps for n findings, c causes and m cells, each of which
+ * has a limit.
+ * @param findings sorted by score; their slices and matches are those of the cells
+ * @param tested how many comparisons were made
  */
 export function* searchCauses(
   findings: readonly Finding[],

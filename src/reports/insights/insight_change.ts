@@ -3,7 +3,7 @@ import { figureOf } from "./insight_candidates.ts";
 import type { Finding } from "./insight_findings.ts";
 import { type CellFigure, type JointCells, sliceKey } from "./joint_cells.ts";
 
-/** Sums of a change's figure over some cells; for a rate its hits, and the trials. */
+/** Sums of a change's figure over some cells; for a rate, of its hits, and of its trials. */
 export interface Sums {
   readonly now: number;
   readonly before: number;
@@ -21,11 +21,11 @@ export class Change {
   readonly isWhole: boolean;
   /** 1: the figure rose, -1: it fell. */
   readonly direction: number;
-  /** 1 at each cell that its slice holds. */
+  /** 1 at each cell of its slice. */
   readonly holds: Uint8Array;
   /** The sums over all cells of its slice. */
   readonly all: Sums;
-  /** The sessions of its slice in both periods: by them slices are compared, whatever their figures count. */
+  /** The sessions of its slice in both periods: the size by which slices of different metrics are compared. */
   readonly sessions: number;
   readonly #figure: CellFigure;
   readonly #trials: CellFigure;
@@ -48,7 +48,7 @@ export class Change {
     const all = nothing();
     for (const cell of this.#cells) this.#add(all, cell);
     this.all = all;
-    // Of the same match for all changes: goals have sessions of their own.
+    // The first match for all changes, as the sessions of goals differ.
     const [{ sessions } = figures] = matches.values();
     this.sessions = this.holds.reduce(
       (sum, held, cell) => sum + held * (sessions.now[cell]! + sessions.before[cell]!),
@@ -56,7 +56,7 @@ export class Change {
     );
   }
 
-  /** Returns the sums at the cells of each owner: those of owner i at index i + 1. */
+  /** Returns the sums at the cells of each owner; those of owner i are at index i + 1. */
   sumsByOwner(owners: Int32Array, count: number): Sums[] {
     const sums = Array.from({ length: count + 1 }, nothing);
     for (const cell of this.#cells) this.#add(sums[owners[cell]! + 1]!, cell);
@@ -73,8 +73,8 @@ export class Change {
   }
 
   /**
-   * Returns how much more there is now than before; for a rate how many more hits than at the rate
-   * before. Over cells that do not overlap it adds up.
+   * Returns how much more there is now than before; for a rate, how many more hits than at the rate before.
+   * The excesses of disjoint sets of cells can be added.
    */
   excess({ now, before, trialsNow, trialsBefore }: Sums): number {
     if (!this.isRate) return now - before;
@@ -83,12 +83,12 @@ export class Change {
     return now - share * trialsNow - (before - share * trialsBefore);
   }
 
-  /** Returns the size in both periods together: of the figure, for a rate of its trials. */
+  /** Returns the figure of both periods together; for a rate, its trials. */
   mass({ now, before, trialsNow, trialsBefore }: Sums): number {
     return this.isRate ? trialsNow + trialsBefore : now + before;
   }
 
-  /** Tells whether most of it lies in the slice of another change. */
+  /** Tells whether most of its mass is in the slice of another change. */
   isMostlyIn(other: Change): boolean {
     if (other.isWhole) return true;
     let isIn = this.#isMostlyIn.get(other.holds);

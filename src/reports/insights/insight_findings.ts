@@ -40,7 +40,7 @@ type Kind = "total_change" | "value_change" | "new_value" | "vanished_value";
 /** A metric with its candidates. */
 export interface MeasuredMetric {
   readonly metric: Metric;
-  /** Set for conversions alone. */
+  /** Null: the metric is not conversions. */
   readonly goal: Goal | null;
   /** The total, then values of dimensions. */
   readonly candidates: readonly Candidate[];
@@ -56,7 +56,7 @@ export interface Finding extends Weight {
   readonly value: string | null;
   readonly current: number;
   readonly previous: number;
-  /** (current − previous) / previous; null where previous is 0. */
+  /** (current − previous) / previous; null if previous is 0. */
   readonly change: number | null;
   readonly weekdays: {
     readonly current: number;
@@ -65,15 +65,15 @@ export interface Finding extends Weight {
   };
   readonly pValue: number;
   readonly adjustedPValue: number;
-  /** How much its days vary beyond chance. */
+  /** How much more its days vary than independent events would. */
   readonly dispersion: Dispersion;
-  /** How many counts come together at least: those that one visitor brings. */
+  /** How many counts one visitor brings on average, at least 1: these do not vary independently. */
   readonly clusters: number;
-  /** How much each compared day has beyond the mean of its weekday; for bounceRate in bounces. */
+  /** How far each compared day is above the mean of its weekday; for bounceRate, in bounces. */
   readonly excessOfDays: readonly number[];
 }
 
-/** Two figures of one thing, and the probability that they differ so much by chance alone. */
+/** A figure now and before, and the probability that they differ so much by chance alone. */
 interface Compared {
   readonly now: number;
   readonly before: number;
@@ -85,7 +85,7 @@ interface Tested extends Pick<Finding, "dispersion" | "clusters"> {
   readonly candidate: Candidate;
   readonly period: Compared;
   readonly weekdays: Compared;
-  /** The larger p-value of both comparisons: both changes must be unlikely. */
+  /** The larger p-value of the two comparisons: both changes must be unlikely. */
   readonly pValue: number;
 }
 
@@ -93,7 +93,7 @@ const countOf = (metric: Metric) => (counts: Counts): number => counts[figureOf(
 const bouncesOf = ({ bounces, sessions }: Counts): Share => ({ hits: bounces, trials: sessions });
 const valueOf = ({ hits, trials }: Share): number => rate(hits, trials).value ?? 0;
 
-/** Groups the values of the days before by weekday. */
+/** Returns, by weekday, the values of the days before. */
 function byWeekday<T>(
   { daysBefore }: Candidate,
   { weekdays, days }: Calendar,
@@ -106,7 +106,7 @@ function compared(now: number, before: number, deviation: Deviation): Compared {
   return { now, before, pValue: studentTwoSided(deviation) };
 }
 
-/** Tests counts; null where they are too few to have changed much. */
+/** Tests counts; null: they are too few for a change to be large. */
 function testCounts(candidate: Candidate, metric: Metric, calendar: Calendar) {
   const of = countOf(metric);
   const { current, previous, ofDays, daysBefore } = candidate;
@@ -129,7 +129,7 @@ function testCounts(candidate: Candidate, metric: Metric, calendar: Calendar) {
   };
 }
 
-/** Tests bounce rates; null where there is none to compare, or there are too few sessions. */
+/** Tests bounce rates; null: one is missing, or there are too few sessions. */
 function testBounces(candidate: Candidate, calendar: Calendar) {
   const [now, before, ofDays] = [candidate.current, candidate.previous, candidate.ofDays]
     .map(bouncesOf) as [Share, Share, Share];
@@ -162,8 +162,8 @@ function testsOf(measured: MeasuredMetric, calendar: Calendar): Tested[] {
   });
 }
 
-/** Tells whether a change is large enough, absolutely and relatively: 1 up, -1 down, 0 no. */
-function largeChange({ now, before }: Compared, least: number): number {
+/** Returns the direction of a change, 1 or -1; 0: it is too small, absolutely or relatively. */
+function directionOf({ now, before }: Compared, least: number): number {
   const change = now - before;
   const isLarge = Math.abs(change) >= least && Math.abs(change) >= INSIGHT_CHANGE_MIN * before;
   return isLarge ? Math.sign(change) : 0;
@@ -171,8 +171,8 @@ function largeChange({ now, before }: Compared, least: number): number {
 
 function isLarge({ measured: { metric }, period, weekdays }: Tested): boolean {
   const least = metric === "bounceRate" ? INSIGHT_RATE_CHANGE_MIN : INSIGHT_COUNT_CHANGE_MIN;
-  const direction = largeChange(period, least);
-  return direction !== 0 && direction === largeChange(weekdays, least);
+  const direction = directionOf(period, least);
+  return direction !== 0 && direction === directionOf(weekdays, least);
 }
 
 function kindOf({ candidate, measured: { metric }, period, weekdays }: Tested): Kind {
@@ -183,8 +183,8 @@ function kindOf({ candidate, measured: { metric }, period, weekdays }: Tested): 
 }
 
 /**
- * Returns what a candidate contributes to its total: a count itself, for the bounce rate its bounces
- * divided by all sessions. Over the values of a dimension of sessions it adds up to the total.
+ * Returns what a candidate contributes to its total: for a count, the count; for the bounce rate, its bounces
+ * divided by the total's sessions. The parts of a session dimension's values add up to the total.
  */
 function partOf(metric: Metric, counts: Counts, ofTotal: Counts): number {
   if (metric !== "bounceRate") return countOf(metric)(counts);
@@ -192,18 +192,18 @@ function partOf(metric: Metric, counts: Counts, ofTotal: Counts): number {
 }
 
 interface Weight {
-  /** Share of the total's change; null where the total did not change. */
+  /** Share of the total's change; null: the total did not change. */
   readonly contribution: number | null;
-  /** Whether the value accounts for more of the total's change than its size would make it. */
+  /** Whether the value accounts for more of the total's change than its size does. */
   readonly explains: boolean;
   readonly score: number;
 }
 
 /**
- * Scores a candidate: its change as a fraction of the larger one of the total's two figures. A value
- * with a larger share of the total's change than its part of the figure before explains the change by
- * (contribution − part) / (1 − part): 0 where it moved with all others, 1 where it alone moved. From
- * `INSIGHT_EXPLAINED_MIN` on its score is 1 + that times the total's score, and so above it.
+ * Scores a candidate: its change as a fraction of the larger of the total's two figures. A value whose
+ * contribution to the total's change exceeds its part of the total before explains the change by
+ * (contribution − part) / (1 − part): 0 if it moved as all others did, 1 if only it moved. From
+ * `INSIGHT_EXPLAINED_MIN` on, its score is (1 + that) times the total's, so that it ranks above the total.
  */
 function weigh(
   metric: Metric,
@@ -230,7 +230,7 @@ function weigh(
 
 const changeOf = ({ now, before }: Compared): number | null => rate(now - before, before).value;
 
-/** Returns how much each day of the range has beyond the mean of its weekday in the weeks before. */
+/** Returns how far each day of the range is above the mean of its weekday in the weeks before. */
 function excessOfDays(candidate: Candidate, metric: Metric, calendar: Calendar): number[] {
   const weeks = byWeekday(candidate, calendar, (counts) => counts);
   return candidate.days.map((day, i) => {
@@ -273,8 +273,8 @@ function findingOf(
 
 /**
  * Finds the changes that are large in both comparisons, in the same direction, and unlikely to be
- * chance: of the findings a share of `INSIGHT_FALSE_DISCOVERIES` is expected to be chance. Sorted by
- * score; equal ones by metric, total before values, dimension and size, as they were given.
+ * chance: at most a share of `INSIGHT_FALSE_DISCOVERIES` of the findings is expected to be chance. They are
+ * sorted by score; ties keep the order given: by metric, the total first, then by dimension and size.
  */
 export function findChanges(
   measured: readonly MeasuredMetric[],

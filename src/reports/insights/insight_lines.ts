@@ -11,14 +11,14 @@ import { type NumberedValues, SESSION_IDS } from "../visitors/session_values.ts"
 
 export type ValuesOf = ReadonlyMap<Dimension, NumberedValues>;
 
-/** Values of a dimension, in the order in which they are shown. */
+/** The chosen values of a dimension and their numbers, in the order in which they are shown. */
 export interface ChosenValues {
   readonly dimension: Dimension;
   readonly numbers: readonly number[];
   readonly values: readonly (string | null)[];
 }
 
-/** Returns the line of a dimension's value by the value's number; -1: it has none. */
+/** Returns the line of a dimension's value, given by number; -1: it has none. */
 type LineOf = (dimension: Dimension, number: number) => number;
 
 /** The first line of a dimension. */
@@ -27,35 +27,35 @@ interface DimensionLines {
   readonly from: number;
 }
 
-/** The line of the total, then the lines of each dimension's values. */
+/** A line for the total, then one for each value of each dimension. */
 export interface ValueLines extends Lines {
   readonly dimensions: readonly DimensionLines[];
   readonly lineOf: LineOf;
 }
 
-/** Keys that are looked at before others get a turn. */
+/** Keys between two yields to the event loop. */
 const KEYS_AT_ONCE = 65_536;
 
 const WHOLE: LineTable = { of: WHOLE_ID, idsFrom: 0, width: 1, linesOf: Int32Array.of(0) };
 
-/** The dimension whose ids are those of paths: a path's number is its id. */
+/** The dimension whose values are paths: a path's number is its id. */
 const PATHS: Dimension = "entryPath";
 /** Paths have no table: see `PathLines`. */
 const TABLE_IDS = SESSION_IDS.filter((id) => id !== "entry_path_id");
 
-/** Makes a table for each kind of id, with the lines of all dimensions that it tells side by side. */
+/** Makes a table for each kind of id, with the lines of all dimensions that the id determines side by side. */
 function tablesOf(
   values: ValuesOf,
   dimensions: readonly Dimension[],
   lineOf: LineOf,
 ): LineTable[] {
   const tables = TABLE_IDS.flatMap((id): LineTable[] => {
-    const toldById = dimensions.filter((dimension) => values.get(dimension)!.of === id);
-    const width = toldById.length;
+    const determined = dimensions.filter((dimension) => values.get(dimension)!.of === id);
+    const width = determined.length;
     if (width === 0) return [];
-    const { idsFrom, numberOf: { length } } = values.get(toldById[0]!)!;
+    const { idsFrom, numberOf: { length } } = values.get(determined[0]!)!;
     const linesOf = new Int32Array(length * width);
-    for (const [i, dimension] of toldById.entries()) {
+    for (const [i, dimension] of determined.entries()) {
       for (const [id, number] of values.get(dimension)!.numberOf.entries()) {
         linesOf[id * width + i] = lineOf(dimension, number);
       }
@@ -115,12 +115,12 @@ export function linesOfChosen(values: ValuesOf, chosen: readonly ChosenValues[])
   return linesBy(values, sizes, placeOf, paths);
 }
 
-/** How many events values of a dimension have, by the values' numbers. */
+/** How many events each value of a dimension has, by the value's number. */
 export interface NumberedEvents extends CountedIds {
   readonly dimension: Dimension;
 }
 
-/** Returns the events of the values that have any, of lines of all values. There may be millions of them. */
+/** Returns the events of the values that have any, which may be millions. `dimensions` have lines for all values. */
 export async function eventsByNumber(
   { keys, counts }: CountedKeys,
   { dimensions }: ValueLines,
@@ -145,8 +145,8 @@ export async function eventsByNumber(
 }
 
 /**
- * Chooses for each list the values with the most events of each of its dimensions, in the order in
- * which they are shown; ties by name, a missing value last.
+ * Chooses, for each list and each of its dimensions, the values with the most events, in the order in which they
+ * are shown; ties by name, a missing value last.
  */
 export async function chooseValues(
   sql: Sql,

@@ -11,14 +11,15 @@ export const NoteOfFinding = z.object({
   text: z.string(),
 }).meta({ id: "NoteOfFinding" });
 
-/** A note with its day in the range, from 0; -1: the day before the range. */
+/** A note, with its day. */
 export interface DatedNote {
   readonly note: Note;
+  /** The index of its day in the range; -1: the day before the range. */
   readonly day: number;
   readonly date: string;
 }
 
-/** Reads the notes of a range, and of the day before it. */
+/** Reads the notes of a range and of the day before it. */
 export async function notesOfRange(
   sql: Sql,
   projectId: number,
@@ -39,8 +40,8 @@ export async function notesOfRange(
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
 
 /**
- * Tells whether a change begins with a note of this day: most of the excess lies on that day and later,
- * and the day or the next one has at least half of the mean excess of these days.
+ * Tells whether a change begins with a note of this day: most of the excess is on that day and later, and that
+ * day or the next has at least half of the mean excess of these days.
  */
 export function beginsWith(day: number, excessOfDays: readonly number[]): boolean {
   const sign = Math.sign(sumOf(excessOfDays));

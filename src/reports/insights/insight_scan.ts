@@ -41,7 +41,7 @@ import { sliceKey } from "./joint_cells.ts";
 import { type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../visitors/session_values.ts";
 
-/** The part of a read that candidates are counted from; `people` as in `Visited`. */
+/** The part of a read that candidates are counted from. For `people` see `Visited`. */
 export type CandidateSource = ScanSource & { readonly people?: Uint8Array | null };
 
 /** The loaded timelines, and the tests of their events and sessions. */
@@ -50,7 +50,7 @@ export interface Visited
   readonly sql: Sql;
   readonly timelines: FilteredTimelines;
   readonly calendar: Calendar;
-  /** By actor: of which ranges' people they are, see `segmentsAmid`; null: everybody counts at all times. */
+  /** By actor: the set of ranges whose people they are among, see `segmentsAmid`; null: everybody counts always. */
   readonly people: Uint8Array | null;
   readonly byPeople: SegmentsAmid;
 }
@@ -91,7 +91,7 @@ async function visitedOf(
   };
 }
 
-/** Scans for the lines of each match. */
+/** Scans the timelines with a visitor that counts the lines of each match. */
 async function scanLines<Counts>(
   kind: VisitorKind<InsightInputs, Counts>,
   { timelines, calendar: { segments }, people, reach, events, sessions, ofMatches }: Visited,
@@ -126,7 +126,7 @@ export async function countLines(
   return counts.map((own, match) => new LineTally(lines[match]!, places.groups.length, own));
 }
 
-/** Returns the same timelines and tests with some of the matches only. */
+/** Returns the same timelines and tests, with only some of the matches. */
 export function withMatches(visited: Visited, matches: readonly number[]): Visited {
   const { events, ofMatches } = visited;
   return {
@@ -136,12 +136,12 @@ export function withMatches(visited: Visited, matches: readonly number[]): Visit
   };
 }
 
-/** Returns how many numbers it takes to count all of these lines. */
+/** Returns how many numbers the counts of all these lines take. */
 function cellsOf(lines: readonly ValueLines[], { groups }: Places): number {
   return lines.reduce((cells, some) => cells + LineTally.cellsOf(some, groups.length), 0);
 }
 
-/** Returns one place for both periods together: enough to find the most frequent values. */
+/** Returns one place for both periods together, which suffices to find the most frequent values. */
 function placesOfPeriods(byPeople: SegmentsAmid): Places {
   const amid = byPeople.map((segments): PlacesOfSegments => ({
     groupOf: segments.map(({ period }) => period === null ? 0 : 1),
@@ -191,7 +191,7 @@ function candidatesOf(
   return [counted(new CandidateTally(calendar, null, null), 0), ...values];
 }
 
-/** Chooses the values of each match with the most events, scanning as many matches at once as fit. */
+/** Chooses the values with the most events for each match, in scans of as many matches as fit. */
 async function chooseFirst(
   visited: Visited,
   values: ValuesOf,
@@ -214,7 +214,7 @@ async function chooseFirst(
   return await chooseValues(sql, timelines.projectId, values, lists);
 }
 
-/** The candidates, and what another scan of the same timelines needs. */
+/** The candidates, with what another scan of the same timelines needs. */
 export interface FoundCandidates {
   readonly visited: Visited;
   readonly values: ValuesOf;
@@ -233,11 +233,10 @@ function numbersOf(chosen: readonly (readonly ChosenValues[])[]): Map<string, nu
 }
 
 /**
- * Counts for each question the total, then the values with the most events of each dimension. All
- * figures are defined as the key figures under a filter on the value: visitors, page views and events
- * of selected events (with a match, of its events only), sessions that hold one of them, and how many
- * of these bounce. It takes one scan, or two where there are so many values that the most frequent ones
- * must be known first.
+ * Counts, for each question, the total, then the values with the most events of each dimension. The figures are
+ * those of the key figures under a filter on the value: selected events (with a match, only its events), their
+ * visitors and page views, the sessions that contain one, and how many of these bounce. This takes one scan, or
+ * two if there are so many values that the most frequent ones must be found first.
  * @param cellsMax how many numbers may be counted at once
  */
 export async function readCandidates(

@@ -10,7 +10,7 @@ function figure(metric: Metric, value: number): string {
   return metric === "bounceRate" ? `${(100 * value).toFixed(1)} %` : number(value);
 }
 
-/** Returns what people call the period before the range. */
+/** Returns the words for the period before the range. */
 export function previousName(
   { fromDate, toDate, to }: Pick<Range, "fromDate" | "toDate" | "to">,
   asOfMs: number,
@@ -35,13 +35,13 @@ function moved(finding: Finding, before: string): string {
     : `${verb} ${percent(Math.abs(change))} to ${to} (from ${from}) against ${before}`;
 }
 
-/** Returns a clause with the value's share of the total's change; empty where it is no part of it. */
+/** Returns a clause with the value's share of the total's change; empty if it has none. */
 function partOfChange({ contribution }: Finding): string {
   if (contribution === null || contribution <= 0 || contribution > 1) return "";
   return `, ${percent(contribution)} of the change in total`;
 }
 
-/** Returns a clause with the value that explains the total's change; empty where none does. */
+/** Returns a clause with the value that explains the total's change; empty if none does. */
 function explanation(explaining: Finding | undefined): string {
   if (explaining === undefined) return "";
   const { contribution } = explaining;
@@ -52,21 +52,22 @@ function explanation(explaining: Finding | undefined): string {
 /** The most characters of a note in a sentence. */
 const NOTE_LENGTH_MAX = 120;
 
-/** Returns a sentence with the latest note of a change; empty without notes. */
+/** Returns a sentence with the latest note that a change begins with; empty without notes. */
 export function notedSentence(notes: readonly DatedNote[]): string {
   const [latest] = notes;
   if (latest === undefined) return "";
   const { note: { text }, date } = latest;
-  const whole = text.length <= NOTE_LENGTH_MAX;
-  const shown = whole ? text : `${text.slice(0, NOTE_LENGTH_MAX).toWellFormed()}…`;
-  // Inside the quotes of the sentence, other quotation marks are used.
+  const isShort = text.length <= NOTE_LENGTH_MAX;
+  const shown = isShort ? text : `${text.slice(0, NOTE_LENGTH_MAX).toWellFormed()}…`;
+  // The sentence quotes the note, so quotes inside it become single ones.
   const quoted = shown.replaceAll("“", "‘").replaceAll("”", "’");
   return ` It begins with a note of ${date}: “${quoted}”.`;
 }
 
 /**
- * Returns a finding as an English sentence. `before` is what the previous period is called,
- * `explaining` the finding that explains most of it.
+ * Returns a finding as an English sentence.
+ * @param before the words for the previous period
+ * @param explaining the finding that explains most of this one
  */
 export function sentenceOf(finding: Finding, before: string, explaining?: Finding): string {
   const subject = sentenceSubject(finding);

@@ -1,19 +1,19 @@
-/** By weekday: its values in each of the weeks before. */
+/** By weekday: the values of that weekday in each of the weeks before. */
 type ByWeekday<T> = readonly (readonly T[])[];
 
-/** How far apart two figures are in standard errors, and how well these are known. */
+/** How far apart two figures are, in standard errors, and how precisely the error is known. */
 export interface Deviation {
   readonly t: number;
   readonly degreesOfFreedom: number;
 }
 
-/** How much more counts vary than those of independent events would: variance = factor × mean. */
+/** How much more counts vary than if events were independent: variance = factor × mean. */
 export interface Dispersion {
   readonly factor: number;
   readonly degreesOfFreedom: number;
 }
 
-/** `hits` of `trials`. */
+/** A share: `hits` of `trials`. */
 export interface Share {
   readonly hits: number;
   readonly trials: number;
@@ -21,7 +21,7 @@ export interface Share {
 
 const SERIES_TERMS_MAX = 1_000;
 
-/** Sums terms, each smaller by at least a tenth than the one before, to the last digits of a double. */
+/** Sums terms, each at least a tenth smaller than the one before, to the precision of a double. */
 function sumOf(term: (n: number) => number): number {
   let sum = 0;
   for (let n = 0; n < SERIES_TERMS_MAX; n++) {
@@ -43,9 +43,8 @@ function betaFactor(degreesOfFreedom: number): number {
 /**
  * Returns the probability that Student's t is at least as far from 0, on either side: the regularized
  * incomplete beta function I_x(df/2, 1/2) at x = df / (df + t²), by its power series (Abramowitz &
- * Stegun 26.5.4 and 26.7.1) from the end of x at which no digits cancel. The relative error is below
- * 1e-10, however small the probability, up to 100 degrees of freedom. `degreesOfFreedom` is a whole
- * number from 1.
+ * Stegun 26.5.4 and 26.7.1) from the end of x at which no digits cancel. Up to 100 degrees of freedom, the
+ * relative error is below 1e-10, however small the probability. `degreesOfFreedom` is a whole number from 1.
  */
 export function studentTwoSided({ t, degreesOfFreedom }: Deviation): number {
   const half = degreesOfFreedom / 2;
@@ -53,7 +52,7 @@ export function studentTwoSided({ t, degreesOfFreedom }: Deviation): number {
   if (square === Infinity) return 0;
   const x = degreesOfFreedom / (degreesOfFreedom + square);
   const factor = betaFactor(degreesOfFreedom);
-  // The n-th coefficient is (1 - b)(2 - b)…(n - b) / n!, the end's exponents being a and b.
+  // The n-th coefficient is (1 - b)(2 - b)…(n - b) / n!, for the exponents a and b of I_x(a, b).
   const series = (at: number, a: number, b: number) => {
     let power = 1;
     return factor * at ** a * sumOf((n) => {
@@ -66,8 +65,8 @@ export function studentTwoSided({ t, degreesOfFreedom }: Deviation): number {
 }
 
 /**
- * Adjusts p-values as Benjamini & Hochberg (1995) do, in the order given: taking those up to q keeps
- * the expected share of false discoveries at q.
+ * Adjusts p-values as in Benjamini & Hochberg (1995), in the order given. Accepting those up to q keeps the
+ * expected share of false discoveries at q.
  */
 export function adjustedPValues(pValues: readonly number[]): number[] {
   const order = pValues.map((_, i) => i).sort((a, b) => pValues[b]! - pValues[a]!);
@@ -96,15 +95,15 @@ function dispersionOf(
       degreesOfFreedom: residualDegrees,
     };
   }
-  // Without any counts only the floor is known.
+  // Without any counts, only the floor is known.
   const days = total(weekdays.map((weeks) => weeks.length - 1));
   return { factor: floor, degreesOfFreedom: Math.max(1, days) };
 }
 
 /**
  * Returns the quasi-Poisson dispersion of daily counts: Pearson's χ² about the mean of each weekday,
- * divided by its degrees of freedom (McCullagh & Nelder, Generalized Linear Models, 6.2.3), and at least
- * `floor`: 1 for independent counts, else how many counts one visitor brings.
+ * divided by its degrees of freedom (McCullagh & Nelder, Generalized Linear Models, 6.2.3).
+ * @param floor the least dispersion: 1 for independent counts, else how many counts one visitor brings
  */
 export function countDispersion(weekdays: ByWeekday<number>, floor: number): Dispersion {
   let squares = 0;
@@ -125,7 +124,7 @@ function pooled(shares: readonly Share[]): Share {
   };
 }
 
-/** Returns the quasi-binomial dispersion of daily shares in the same way, at least 1. */
+/** Returns the quasi-binomial dispersion of daily shares, computed likewise; at least 1. */
 export function shareDispersion(weekdays: ByWeekday<Share>): Dispersion {
   let squares = 0;
   let degrees = 0;
@@ -142,16 +141,16 @@ export function shareDispersion(weekdays: ByWeekday<Share>): Dispersion {
   return dispersionOf(squares, degrees, weekdays, 1);
 }
 
-/** What is expected of some days by the same weekdays of the weeks before. */
+/** What some days are expected to have, by the same weekdays of the weeks before. */
 interface Expectation<T> {
   readonly value: T;
-  /** The variance of `value`, which is a mean, relative to that of one period. */
+  /** The variance of `value`, which is a mean, relative to that of a single period. */
   readonly uncertainty: number;
 }
 
 /**
- * Returns the sum, over the days of a period, of the mean of each day's weekday. `days[w]` is how many
- * days of weekday w the period has, `weekdays[w]` the counts of that weekday in each week before.
+ * Returns the sum, over the days of a period, of the mean of each day's weekday.
+ * @param days by weekday: how many of these days the period has
  */
 export function expectedCount(
   weekdays: ByWeekday<number>,
@@ -164,12 +163,12 @@ export function expectedCount(
     variance += days[w]! ** 2 * mean(weeks) / weeks.length;
   });
   if (value > 0) return { value, uncertainty: variance / value };
-  // Without any counts, as if all weekdays were equal.
+  // Without any counts, all weekdays are taken as equal.
   const spread = total(weekdays.map((weeks, w) => days[w]! ** 2 / weeks.length));
   return { value, uncertainty: spread / total(days) };
 }
 
-/** Returns the share that is expected of days of these weekdays by the weeks before. */
+/** Returns the share that a period is expected to have, likewise. */
 export function expectedShare(
   weekdays: ByWeekday<Share>,
   days: readonly number[],
@@ -182,9 +181,9 @@ export function expectedShare(
 }
 
 /**
- * Compares a count with its expectation: the score test of two Poisson rates, with its variance times
- * the dispersion. If nothing changed, both are counts of one rate. The uncertainty is 1 with one period
- * before, and 1/4 with the mean of four.
+ * Compares a count with its expectation: the score test of two Poisson rates, its variance times the dispersion.
+ * Its null hypothesis is one rate for both. The uncertainty is 1 for a single period before, and 1/4 for the
+ * mean of four.
  */
 export function countDeviation(
   count: number,
@@ -195,7 +194,7 @@ export function countDeviation(
   return { t: variance === 0 ? 0 : (count - value) / Math.sqrt(variance), degreesOfFreedom };
 }
 
-/** Compares a share with that of the period before, which is known as well as the share itself. */
+/** Compares a share with that of the period before, which is as uncertain. */
 export function shareChange(now: Share, before: Share, dispersion: Dispersion): Deviation {
   return shareDeviation(now, { value: before, uncertainty: 1 }, dispersion);
 }

@@ -13,7 +13,7 @@ const NOUNS: Readonly<Record<Metric, string>> = {
   conversions: "visitors",
 };
 
-/** Quotes text that people sent: on one line, short, and without characters that reverse its direction. */
+/** Quotes text from events: on one line, shortened, and without characters that reverse its direction. */
 function quoted(text: string): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").replace(/[“”]/g, "'");
   const characters = [...plain];
@@ -24,47 +24,46 @@ function quoted(text: string): string {
 /** Words for a value of a dimension, before and after the noun. */
 interface Words {
   readonly before?: string;
-  readonly behind?: string;
+  readonly after?: string;
 }
 
+/** Words for a missing value. */
 const OF_NONE: Readonly<Record<Dimension, Words>> = {
-  channel: { behind: "of no channel" },
-  source: { behind: "without a source" },
+  channel: { after: "of no channel" },
+  source: { after: "without a source" },
   campaign: { before: "untagged" },
-  entryPath: { behind: "without an entry page" },
-  country: { behind: "from unknown countries" },
-  device: { behind: "on unknown devices" },
-  browser: { behind: "with unknown browsers" },
+  entryPath: { after: "without an entry page" },
+  country: { after: "from unknown countries" },
+  device: { after: "on unknown devices" },
+  browser: { after: "with unknown browsers" },
 };
 
-/** Names of the product's own channels, which need no quotes because they are not sent by clients. */
+/** Names of built-in channels, which need no quotes because clients do not send them. */
 const CHANNEL = /^[A-Z][A-Za-z ]*$/;
 const DEVICES: Readonly<Record<string, Words>> = {
   desktop: { before: "desktop" },
   tablet: { before: "tablet" },
   mobile: { before: "mobile" },
-  other: { behind: "on other devices" },
+  other: { after: "on other devices" },
 };
 
 function wordsOf(dimension: Dimension, value: string | null): Words {
   if (value === null) return OF_NONE[dimension];
   switch (dimension) {
     case "channel":
-      return CHANNEL.test(value)
-        ? { before: value }
-        : { behind: `of the channel ${quoted(value)}` };
+      return CHANNEL.test(value) ? { before: value } : { after: `of the channel ${quoted(value)}` };
     case "source":
-      return { behind: `from ${quoted(value)}` };
+      return { after: `from ${quoted(value)}` };
     case "campaign":
-      return { behind: `by the campaign ${quoted(value)}` };
+      return { after: `by the campaign ${quoted(value)}` };
     case "entryPath":
-      return { behind: `by the entry page ${quoted(value)}` };
+      return { after: `by the entry page ${quoted(value)}` };
     case "country":
-      return { behind: `from ${countryName(value) ?? quoted(value)}` };
+      return { after: `from ${countryName(value) ?? quoted(value)}` };
     case "device":
-      return DEVICES[value] ?? { behind: `on ${quoted(value)}` };
+      return DEVICES[value] ?? { after: `on ${quoted(value)}` };
     case "browser":
-      return { behind: `with ${quoted(value)}` };
+      return { after: `with ${quoted(value)}` };
   }
 }
 
@@ -72,14 +71,14 @@ function wordsOf(dimension: Dimension, value: string | null): Words {
 export function subjectOf({ metric, dimension, value }: Finding): string {
   const noun = NOUNS[metric];
   if (dimension === null) return noun;
-  const { before, behind } = wordsOf(dimension, value);
-  return [before, noun, behind].filter((word) => word !== undefined).join(" ");
+  const { before, after } = wordsOf(dimension, value);
+  return [before, noun, after].filter((word) => word !== undefined).join(" ");
 }
 
-/** Returns the words after `Conversions` for a value: those that follow a noun, else `by … visitors`. */
-function byWhom({ dimension, value }: Finding): string {
-  const { before, behind } = wordsOf(dimension!, value);
-  return before === undefined ? behind! : `by ${before} visitors`;
+/** Returns the words for a value after `Conversions of …`: those that follow a noun, else `by … visitors`. */
+function afterConversions({ dimension, value }: Finding): string {
+  const { before, after } = wordsOf(dimension!, value);
+  return before === undefined ? after! : `by ${before} visitors`;
 }
 
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
@@ -93,7 +92,7 @@ export function sentenceSubject(finding: Finding): string {
       return of === "" ? "The bounce rate" : `The bounce rate of ${of}`;
     case "conversions": {
       const conversions = `Conversions of ${quoted(goal?.title ?? "")}`;
-      return of === "" ? conversions : `${conversions} ${byWhom(finding)}`;
+      return of === "" ? conversions : `${conversions} ${afterConversions(finding)}`;
     }
     default:
       return capital(subjectOf(finding));

@@ -23,15 +23,16 @@ import {
   TRAFFIC_ID,
 } from "./line_tally.ts";
 
-/** The groups of the ids of a kind. */
+/** How the ids of one kind are grouped. */
 export interface IdGroups {
   readonly idsFrom: number;
   /** The group of id i at `i - idsFrom`; empty: all ids are in group 0. */
   readonly groupOf: Int32Array;
+  /** How many groups there are. */
   readonly count: number;
 }
 
-/** The groups by which joint cells are told apart: a cell has one group of each kind of id. */
+/** The groups that define joint cells: a cell has one group of each kind of id. */
 export interface JointIds {
   readonly traffics: IdGroups;
   readonly entryPaths: IdGroups;
@@ -40,7 +41,7 @@ export interface JointIds {
 
 const groupAt = ({ idsFrom, groupOf }: IdGroups, id: number): number => groupOf[id - idsFrom] ?? 0;
 
-/** Returns the number of the cell of a piece's ids: its groups are the digits, that of the context the last. */
+/** Returns the number of the cell of a piece's ids: the groups are its digits, that of the context the last. */
 function jointCell({ traffics, entryPaths, contexts }: JointIds, ids: Int32Array): number {
   const ofEntry = groupAt(traffics, ids[TRAFFIC_ID]!) * entryPaths.count +
     groupAt(entryPaths, ids[ENTRY_PATH_ID]!);
@@ -53,23 +54,21 @@ export interface InsightInputs {
   readonly sessions: SessionPasses;
   /** By match: the filters on its sessions. */
   readonly ofMatches: readonly SessionPasses[];
-  /** By match: its lines. */
   readonly lines: readonly Lines[];
-  /** Spans of time without gaps. */
+  /** See `Calendar`. */
   readonly segments: readonly Span[];
-  /** By the ranges whose people an actor is among: see `Places`. */
   readonly places: Places["amid"];
-  /** By actor: the number of their place in `places`; null: the first. */
+  /** By actor: the index in `places`; null: the first. */
   readonly people: Uint8Array | null;
   /** How many places there are. */
   readonly placeCount: number;
   /** The groups of joint cells; null: no line is one of a joint cell. */
   readonly joint: JointIds | null;
-  /** From the start of the first session to the end of the last one that crosses an edge of the segments. */
+  /** The segments, and the whole of each session that crosses their first or last edge. */
   readonly reach: Span;
 }
 
-/** Follows actors through their sessions, and adds up the pieces of these in the tally of each match. */
+/** Follows actors through their sessions, cuts these into pieces, and adds the pieces to the tally of each match. */
 class InsightVisitor {
   readonly #actors: Uint8Array | null;
   readonly #sessions: SessionTest;
@@ -82,23 +81,26 @@ class InsightVisitor {
   readonly #scan: SessionScan;
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#follow(segment, start, end);
-  /** Matches that take every selected event, and the others, in the order of `#tests`. */
+  /** Matches that take every selected event. */
   readonly #taking: readonly number[];
+  /** The other matches, in the order of `#tests`. */
   readonly #choosing: readonly number[];
   readonly #tests: MatchTests;
   readonly #joint: JointIds | null;
 
   #actor = -1;
   #session: ScannedSession | null = null;
+  /** Whether events of the session are counted, and those beside it, which belong to no session. */
   #takesOwn = false;
   #takesOthers = false;
   /** The current piece, which ends before `#toMs`, and its selected events and page views. */
   readonly #piece = new Piece();
+  /** Whether the piece is of the session. */
   #isOwn = false;
   #toMs = -Infinity;
   #selected = 0;
   #selectedViews = 0;
-  /** By match of `#choosing`: its events and page views in the piece; then the matches that have any. */
+  /** By match of `#choosing`: its events and page views in the piece; the first of `#matched` have any. */
   readonly #events: Int32Array;
   readonly #views: Int32Array;
   readonly #matched: Int32Array;
@@ -214,7 +216,7 @@ class InsightVisitor {
     this.#selectedViews += selectedViews;
   }
 
-  /** Begins a piece: for events of another segment or context, or no longer in the session. */
+  /** Begins a piece: the next event has another segment or context, or enters or leaves the session. */
   #beginPiece(ms: number, context: number, isOwn: boolean): void {
     this.#endPiece();
     const { groupOf, periodOf, dayOf } = this.#places;
@@ -262,7 +264,7 @@ class InsightVisitor {
     this.#selectedViews = 0;
   }
 
-  /** Adds to a match, if its filters on sessions let the session of the piece through. */
+  /** Adds the piece to a match, if its session passes the match's filters on sessions. */
   #add(match: number, events: number, views: number): void {
     const { traffic, entryPath, exitPath } = this.#session!;
     const test = this.#ofMatches[match]!;
@@ -291,7 +293,7 @@ export const INSIGHT_COUNTS: VisitorKind<InsightInputs, Int32Array[]> = {
   merge: (counts, more) => counts.map((own, match) => addTo(own, more[match]!)),
 };
 
-/** Counts the events of the lines of each match that have any: see `LineEvents`. */
+/** Counts the events of each line of each match: see `LineEvents`. */
 export const INSIGHT_EVENTS: VisitorKind<InsightInputs, CountedKeys[]> = {
   name: "insight events",
   create: (inputs, words) => {

@@ -41,12 +41,14 @@ const CHANGE_SHOWN = {
   value: z.string().nullable().optional().meta({
     description: "With `dimension`; null where it is missing",
   }),
-  current: metricFigure("In the range; of bounceRate the fraction"),
+  current: metricFigure("In the range; for bounceRate, a fraction"),
   previous: metricFigure("In the previous period"),
   change: z.number().nullable().meta({ description: "(current − previous) / previous" }),
   weekdays: z.object({
-    current: metricFigure("The range's days, each counted by itself, together"),
-    expected: metricFigure("The mean of the same weekdays of the weeks before, for the same days"),
+    current: metricFigure("Sum over the range's days, each counted separately"),
+    expected: metricFigure(
+      "Sum, over these days, of the means of their weekdays in the weeks before",
+    ),
     change: z.number().nullable(),
   }),
   contribution: z.number().nullable().meta({
@@ -56,7 +58,7 @@ const CHANGE_SHOWN = {
   pValue: metricFigure("Two-sided; the larger one of both comparisons"),
   adjustedPValue: metricFigure("By Benjamini and Hochberg over all `tested`"),
   score: metricFigure(
-    "The change as a fraction of the total; values that explain the total's change lie above it",
+    "The change as a fraction of the total; values that explain the total's change rank above it",
   ),
   text: z.string().meta({
     description: "The finding as an English sentence. Text from events stands in quotes",
@@ -72,11 +74,11 @@ const Insight = z.object({
   ...CHANGE_SHOWN,
   notes: z.array(NoteOfFinding).meta({
     description:
-      `Notes that the change begins with, the latest first, at most ${INSIGHT_NOTES_MAX}; \`text\` tells the first`,
+      `Notes that the change begins with, the latest first, at most ${INSIGHT_NOTES_MAX}; \`text\` quotes the first`,
   }),
   evidence: z.array(z.object(CHANGE_SHOWN).meta({ id: "InsightEvidence" })).meta({
     description:
-      "Changes that the same sessions explain, in two thirds or more: the same cause, seen by other values and metrics. By score",
+      "Changes that the same sessions explain by two thirds or more: the same cause, seen in other values and metrics. By score",
   }),
 }).meta({ id: "Insight" });
 
@@ -85,15 +87,15 @@ export const INSIGHTS_REPLY = {
     description: `By score, at most \`limit\`, and ${INSIGHT_CAUSES_MAX}`,
   }),
   changes: z.int().meta({
-    description: "Changes found, before those with one cause were put together",
+    description: "Changes found, before those with one cause were grouped",
   }),
   tested: z.int().meta({ description: "Comparisons made, which p-values are adjusted for" }),
   weeks: z.int().meta({
     description:
-      `Weeks before the range that were looked at. Nothing is tested with less than ${INSIGHT_WEEKS_MIN}, or where the project's first event lies in the previous period`,
+      `Weeks before the range that were compared. Nothing is tested with fewer than ${INSIGHT_WEEKS_MIN}, or if the project's first event is in the previous period`,
   }),
   previous: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }).nullable().meta({
-    description: "The period compared with; null where nothing was tested",
+    description: "The period compared with; null if nothing was tested",
   }),
 };
 
@@ -106,18 +108,18 @@ const INSIGHTS: Omit<Report, "ask"> = {
   warnsOfPending: true,
   semantics:
     `Each metric, in total and for the ${INSIGHT_VALUES_MAX} values with most events of each dimension, is compared with the previous period and, day by day, with the mean of the same weekdays in the ${INSIGHT_WEEKS} weeks before the range. ` +
-    "Of a segment, the previous period has its own people, and so has each of these weeks: those of the range moved back by it. " +
-    `Told is what moved the same way in both by ${
+    "With a segment, the previous period and each of these weeks have their own people: those of the range moved back to it. " +
+    `A change is reported if it has the same direction in both comparisons, is at least ${
       100 * INSIGHT_CHANGE_MIN
     } % and ${INSIGHT_COUNT_CHANGE_MIN} (bounceRate: ${
       100 * INSIGHT_RATE_CHANGE_MIN
-    } points), the larger p-value (t-test, variance as in those weeks) passing Benjamini-Hochberg at ${
+    } points) in each, and its larger p-value (t-test, variance as in those weeks) passes Benjamini-Hochberg at ${
       100 * INSIGHT_FALSE_DISCOVERIES
     } %. Conversions are distinct actors. contribution = share of the total's change. ` +
-    "Changes with one cause are one finding, told by the narrowest value that explains most of it: causes are found one by one, each the value that moved most beyond all that no cause holds yet (where none did, the total); " +
-    "a change of which two thirds or more of the excess (range less previous period) lie in causes, within a broader one as far as it moved in proportion, is evidence of the one that explains most of it. False discoveries are held at 5 % over causes, too. " +
-    "notes: in a range of at most a week, those of its days and of the day before where on the note's day and later lie two thirds or more of what the days have beyond their weekdays, and that day or the next has half of such a day's mean; none of longer ranges. " +
-    `Of more than ${INSIGHT_GROUPED_MAX} changes, and more than ${INSIGHT_CAUSES_MAX} causes, the weaker ones are not told.`,
+    "Changes with one cause are one finding, named by the narrowest value that explains most of it. Causes are found one by one: the next is the value that moved most against everything outside the causes so far (if none did, the total). " +
+    "A change is evidence of the cause that explains most of it if two thirds or more of its excess (range less previous period) are in causes; in a broader cause only what moved in proportion with it counts. False discoveries are held at 5 % over causes, too. " +
+    "notes: those of the range's days and of the day before, if two thirds or more of the days' excess over their weekdays is on the note's day and later, and that day or the next has at least half of the mean excess of these days; none in a range of more than a week. " +
+    `Only the ${INSIGHT_GROUPED_MAX} changes with the highest scores are grouped, into at most ${INSIGHT_CAUSES_MAX} causes.`,
   reply: INSIGHTS_REPLY,
 };
 
@@ -140,7 +142,7 @@ interface InsightParameters {
   readonly hasInterval: boolean;
 }
 
-/** Reads when the project's first event ever happened; null: there is none. */
+/** Returns the time of the project's first event; null: there is none. */
 async function readFirstEventMs({ sql, scope }: Read): Promise<number | null> {
   const [row] = await sql.query<{ first_ms: number | null }>(
     "SELECT min(first_ms) AS first_ms FROM actors WHERE project_id = $1::int",
@@ -156,12 +158,15 @@ interface MeasuredMetrics {
   readonly goals: readonly Goal[];
 }
 
-/** Returns the filters that were asked for, without those of a segment, which come first. */
+/** Returns the filters of the request, without those of its segment, which come first. */
 function ownFilters({ scope, segment }: Pick<Read, "scope" | "segment">): readonly Filter[] {
   return scope.filters.slice(segment?.filters.length ?? 0);
 }
 
-/** Measures all metrics, with goals and dimensions only where a read with their filters is possible. */
+/**
+ * Measures all metrics. Goals and dimensions whose filters would make a drilldown exceed `FILTERS_MAX` are left
+ * out.
+ */
 async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredMetrics> {
   const left = FILTERS_MAX - ownFilters(read).length;
   const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
@@ -188,7 +193,7 @@ async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredMet
   return { measured, found, goals };
 }
 
-/** Runs a search, and yields to the event loop in between. */
+/** Runs a search, yielding to the event loop in between. */
 async function inTurns<T>(search: Search<T>): Promise<T> {
   const turn = yielding();
   while (true) {
@@ -198,7 +203,7 @@ async function inTurns<T>(search: Search<T>): Promise<T> {
   }
 }
 
-/** Groups findings, which come by score, by cause; too many, or of too many slices, the last are left out. */
+/** Groups findings, sorted by score, by cause. If they or their slices are too many, the last are left out. */
 async function causesOf(
   { found, goals }: MeasuredMetrics,
   findings: readonly Finding[],
@@ -221,7 +226,7 @@ async function causesOf(
   return await inTurns(searchCauses(inCells, cells, tested));
 }
 
-/** Returns the path and query of the key figures that show the numbers of a finding. */
+/** Returns the path and query of the read of key figures that shows the numbers of a finding. */
 function drilldownOf(
   read: Read,
   { basePath, hasInterval }: InsightParameters,

@@ -16,14 +16,13 @@ export interface CellFigure {
 export type CellFigures = Readonly<Record<keyof Counts, CellFigure>>;
 
 /**
- * The figures of the range and of the period before by cells: events that belong to exactly the same
- * slices are in one cell.
+ * The figures of the range and of the period before, by cell: events of exactly the same slices share a cell.
  */
 export interface JointCells {
   readonly count: number;
-  /** By the key of a slice: 1 at each cell that the slice holds. */
+  /** By the key of a slice: 1 at each cell of the slice. */
   readonly holds: ReadonlyMap<string, Uint8Array>;
-  /** By the slug of a goal, null for all selected events: the figures of its events. */
+  /** By the slug of a goal: the figures of its events; by null: those of all selected events. */
   readonly matches: ReadonlyMap<string | null, CellFigures>;
 }
 

@@ -11,7 +11,7 @@ export interface NumberedSlice extends Slice {
   readonly number: number;
 }
 
-/** The group of each id of one kind. */
+/** The groups of the ids of one kind: see `IdGroups`. */
 type Grouping = Omit<IdGroups, "idsFrom">;
 
 /** Groups the ids of one kind by the slices that they belong to. */
@@ -32,7 +32,7 @@ class Groups {
     return this.#grouping.count;
   }
 
-  /** Returns the groups with one more slice told apart. */
+  /** Splits the groups by one more slice. */
   with({ dimension, number }: NumberedSlice): Grouping {
     const { numberOf } = this.#values.get(dimension)!;
     const renumbered = new Int32Array(2 * this.count).fill(-1);
@@ -50,7 +50,7 @@ class Groups {
     this.slices.push(slice);
   }
 
-  /** Returns by group 1 where it belongs to the slice. */
+  /** Returns 1 at each group of the slice. */
   inSlice({ dimension, number }: NumberedSlice): Uint8Array {
     const { numberOf } = this.#values.get(dimension)!;
     const inSlice = new Uint8Array(this.count);
@@ -69,13 +69,13 @@ interface JointGroups {
   readonly ids: JointIds;
   /** How many cells there are. */
   readonly count: number;
-  /** By the key of each slice that is told apart: 1 at each cell that it holds. */
+  /** By the key of each slice that has cells of its own: 1 at these cells. */
   readonly holds: ReadonlyMap<string, Uint8Array>;
 }
 
 /**
- * Makes cells that tell slices apart. A slice that would make more than `cellsMax` cells is left out,
- * and those after it are still tried.
+ * Makes cells such that each slice is a set of cells. A slice that would make more than `cellsMax` cells is left
+ * out; those after it are still tried.
  */
 export function groupBySlices(
   values: ValuesOf,
@@ -105,7 +105,7 @@ export function groupBySlices(
   return { ids: { traffics, entryPaths, contexts }, count, holds };
 }
 
-/** Returns 1 at each cell whose group of the kind at a place is in the slice: see `jointCell`. */
+/** Returns 1 at each cell whose group of the kind at `place` is in the slice: see `jointCell`. */
 function cellsOf(kinds: readonly Groups[], place: number, inSlice: Uint8Array): Uint8Array {
   const cellsIn = (some: readonly Groups[]) => some.reduce((cells, { count }) => cells * count, 1);
   const width = cellsIn(kinds.slice(place + 1));

@@ -7,17 +7,17 @@ import { JOINT_ID, type LineTally } from "./line_tally.ts";
 interface CountedTogether {
   /** How many cells have events or sessions. */
   readonly count: number;
-  /** By the key of each slice that is counted: 1 at each cell that it holds. */
+  /** By the key of each slice that is counted: 1 at each of its cells. */
   readonly holds: ReadonlyMap<string, Uint8Array>;
-  /** By match that was asked for. */
+  /** By match of `matches`. */
   readonly figures: readonly CellFigures[];
 }
 
-/** See `periodsOf`. */
+/** The places of the range and of the period before: see `periodsOf`. */
 const NOW = 1;
 const BEFORE = 2;
 
-/** Leaves out the time before the previous period, which is not counted. */
+/** Drops the segments before the previous period. */
 function inPeriods(visited: Visited): Visited {
   const { calendar } = visited;
   const first = calendar.segments.findIndex(({ period }) => period !== null);
@@ -28,7 +28,7 @@ function inPeriods(visited: Visited): Visited {
   };
 }
 
-/** Returns two places: the range, and the period before it. */
+/** Returns two places: the range and the period before it. */
 function placesOfBoth({ byPeople }: Visited): Places {
   const amid = byPeople.map(periodsOf).map((periodOf): PlacesOfSegments => ({
     groupOf: periodOf,
@@ -62,8 +62,8 @@ function figuresAt(tally: LineTally, cells: readonly number[]): CellFigures {
 }
 
 /**
- * Counts the range and the period before by joint cells of the slices, in one more scan of the same
- * timelines. Slices come in order: if there are too many, the last are left out.
+ * Counts the range and the period before by joint cells of the slices, in one more scan of the same timelines.
+ * If the slices make too many cells, the last are left out.
  * @param matches the indexes of the questions that are counted
  */
 export async function countTogether(

@@ -1,7 +1,7 @@
 import { KeyCounts } from "../../scans/key_counts.ts";
 import type { SessionId } from "../visitors/session_values.ts";
 
-/** The indexes of a piece's ids, which tell its values; the first id is the same for everything. */
+/** The indexes of a piece's ids, which determine its lines; the first id is the same for every piece. */
 export const WHOLE_ID = 0;
 export const TRAFFIC_ID = 1;
 export const ENTRY_PATH_ID = 2;
@@ -14,7 +14,7 @@ export const ID_PLACES: Readonly<Record<SessionId, number>> = {
   context_id: CONTEXT_ID,
 };
 
-/** The lines in which each id of a kind is counted. */
+/** The lines in which the ids of a kind are counted. */
 export interface LineTable {
   /** The index of the kind among a piece's ids. */
   readonly of: number;
@@ -25,7 +25,7 @@ export interface LineTable {
   readonly linesOf: Int32Array;
 }
 
-/** The lines of entry paths, of which a site may have millions: no table holds all of their ids. */
+/** The lines of entry paths. They have no table, because a site may have millions of them. */
 interface PathLines {
   /** The line of each path's id; null: path i has the line `first + i`. */
   readonly lineOf: ReadonlyMap<number, number> | null;
@@ -35,7 +35,7 @@ interface PathLines {
 /** The lines of a match: each event is counted in the lines of all its ids. */
 export interface Lines {
   readonly tables: readonly LineTable[];
-  /** Null: no line is one of an entry path. */
+  /** Null: entry paths have no lines. */
   readonly paths: PathLines | null;
   readonly count: number;
 }
@@ -45,16 +45,17 @@ function lineOfPath({ lineOf, first }: PathLines, path: number): number {
   return lineOf === null ? first + path : lineOf.get(path) ?? -1;
 }
 
-/** Selected events of one actor in one segment of the calendar and one context, in a session or in none. */
+/** Selected events of one actor, segment of the calendar, context and session (or of none). */
 export class Piece {
   /** By `WHOLE_ID` and `ID_PLACES`. */
   readonly ids = new Int32Array(5);
+  /** The place at which its events are counted, from 1; 0: none. */
   place = 0;
-  /** Numbers that change with the actor or the day, with the actor or the period, and with the session. */
+  /** Change when the actor or the day does, when the actor or the period does, and when the session does. */
   dayTurn = 0;
   periodTurn = 0;
   sessionTurn = 0;
-  /** The place where the session started; 0: it started where nothing counts, or there is no session. */
+  /** The place at which the session started; 0: none, or there is no session. */
   startPlace = 0;
   /** 1: the session bounced. */
   bounces = 0;
@@ -69,7 +70,7 @@ const SESSIONS = 4;
 const BOUNCES = 5;
 const FIGURES = 6;
 
-/** The turns of a line in which it was counted last, side by side in this order. */
+/** The turns in which a line was counted last, side by side in this order. */
 const LAST_DAY = 0;
 const LAST_PERIOD = 1;
 const LAST_SESSION = 2;
@@ -78,7 +79,7 @@ const LASTS = 3;
 interface PlaceCounts {
   readonly events: number;
   readonly pageviews: number;
-  /** Distinct actors of the day, and of the period, each counted at the place of the first event there. */
+  /** Distinct actors of the day and of the period, each counted at the place of their first event in it. */
   readonly inDay: number;
   readonly inPeriod: number;
   /** Sessions that start at the place. */
@@ -86,13 +87,13 @@ interface PlaceCounts {
   readonly bounces: number;
 }
 
-/** What counts the pieces of a match. */
+/** Counts the pieces of a match. */
 export interface PieceTally {
   /** Adds the events of a piece, some of which are page views. Pieces of an actor come in order of time. */
   add(piece: Piece, events: number, pageviews: number): void;
 }
 
-/** Counts the events of each line but the total that has any, at all places together: see `KeyCounts`. */
+/** Counts the events of each line except the total, at all places together: see `KeyCounts`. */
 export class LineEvents implements PieceTally {
   readonly counts = new KeyCounts();
   readonly #tables: readonly LineTable[];
@@ -116,18 +117,18 @@ export class LineEvents implements PieceTally {
   }
 }
 
-/** Counts the lines of one match. */
+/** Counts the figures of each line, by place, for one match. */
 export class LineTally implements PieceTally {
   readonly #tables: readonly LineTable[];
   readonly #paths: PathLines | null;
-  /** The line of a piece's entry path. */
+  /** The line of a piece's entry path, reused for each piece. */
   readonly #pathLine = new Int32Array(1);
   readonly #places: number;
   readonly counts: Int32Array;
   readonly #lasts: Int32Array;
 
   /**
-   * @param places how many places there are; they are counted from 1
+   * @param places how many places there are; their numbers begin at 1
    * @param counts the counts to start from
    */
   constructor({ tables, paths, count }: Lines, places: number, counts?: Int32Array) {
@@ -138,7 +139,7 @@ export class LineTally implements PieceTally {
     this.#lasts = new Int32Array(count * LASTS);
   }
 
-  /** Returns how many numbers the lines take at so many places. */
+  /** Returns how many numbers the lines take with this many places. */
   static cellsOf({ count }: Pick<Lines, "count">, places: number): number {
     return count * (places * FIGURES + LASTS);
   }
@@ -189,7 +190,7 @@ export class LineTally implements PieceTally {
     for (let i = from; i < to; i++) {
       const line = lines[i]!;
       if (line < 0) continue;
-      // Sums instead of branches: which actors and sessions are new cannot be predicted.
+      // Sums instead of branches, because the processor cannot predict which actors and sessions are new.
       const lastsAt = line * LASTS;
       if (place > 0) {
         const at = (line * places + place - 1) * FIGURES;
