@@ -7,13 +7,13 @@ import { partsBackwards } from "../newest/backwards.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
 import { journalFromMs, journalRows } from "./journal_list.ts";
 import { JOURNAL_LIST_LIMITS, type JournalListLimits } from "./list_limits.ts";
-import { type ListPlace, spanBehind } from "./list_place.ts";
+import { type ListPlace, spanAfter } from "./list_place.ts";
 import { firstInOrder, newestFirst } from "../newest/first_in_order.ts";
 import { NEWEST, NewestEvents } from "../newest/newest_events.ts";
 import { type FoundEvent, wholeRows } from "./whole_rows.ts";
 
 export interface ListSource extends ScanSource, Pick<Read, "blocks"> {
-  /** Finds the newest events of a span; absent: timelines do. */
+  /** Finds the newest events of a span; absent: `newestOf` does. */
   readonly newest?: FindNewest;
 }
 
@@ -25,7 +25,7 @@ type FindNewest = (
   edgeMs: number,
 ) => Promise<NewestEvents>;
 
-/** Finds the newest selected events of a span by a scan of all its selected events. */
+/** Finds the newest selected events of a span by a scan. */
 export async function newestOf(
   source: ListSource,
   span: Span,
@@ -34,12 +34,12 @@ export async function newestOf(
 ): Promise<NewestEvents> {
   const { selected, test } = await selectEvents(source, span);
   const newest = new NewestEvents(rows, edgeMs);
-  newest.add(await selected.scan(NEWEST, () => ({ test, span, rows, edgeMs }), { byRun: true }));
+  newest.addAll(await selected.scan(NEWEST, () => ({ test, span, rows, edgeMs }), { byRun: true }));
   newest.thin();
   return newest;
 }
 
-/** Reads the found events that lie behind a place, and returns the first `rows` in the order of the list. */
+/** Reads the found events after a place, and returns the first `rows` in the order of the list. */
 async function inOrder(
   source: ListSource,
   { ms, segmentIds, places }: NewestEvents,
@@ -57,7 +57,7 @@ async function inOrder(
   });
 }
 
-/** Reads the next `rows` selected events behind a place, of those that are projected; fewer where no more follow. */
+/** Reads the next `rows` selected events after a place that are projected; fewer if no more follow. */
 async function projectedRows(
   source: ListSource,
   span: Span,
@@ -67,7 +67,7 @@ async function projectedRows(
 ): Promise<EventRow[]> {
   const listed: EventRow[] = [];
   let place = from;
-  for (const part of partsBackwards(spanBehind(span, from))) {
+  for (const part of partsBackwards(spanAfter(span, from))) {
     const wanted = rows - listed.length;
     const edgeMs = place.id === null ? NaN : place.ms;
     const newest = await (source.newest ?? newestOf)(source, part, wanted, edgeMs);
@@ -93,7 +93,7 @@ export async function storedSpan(sql: Sql, projectId: number): Promise<Span | nu
   return first === null || last === null ? null : { fromMs: first, toMs: last + 1 };
 }
 
-/** Lists events without a filter: those that a scan finds, and those that are not projected yet. */
+/** Lists events without filters: projected ones, found in segments, and those that are not projected yet. */
 async function storedRows(
   source: ListSource,
   span: Span,
@@ -102,14 +102,14 @@ async function storedRows(
   limits: JournalListLimits,
 ): Promise<EventRow[]> {
   const projected = await projectedRows(source, span, from, rows, limits);
-  // A full page of projected events has no place for older events that are not projected yet.
+  // Older events that are not projected yet have no room on a full page of projected ones.
   const last = projected.length === rows ? Date.parse(projected.at(-1)!.occurred_at) : span.fromMs;
   const recent = { fromMs: Math.max(span.fromMs, last), toMs: span.toMs };
   const waiting = await journalRows(source, recent, from, rows, "waiting");
   return [...projected, ...waiting ?? []].sort(newestFirst).slice(0, rows);
 }
 
-/** Reads the newest events from the journal; null where it is damaged, or where too much would be decoded. */
+/** Reads the newest events from the journal; null: it is damaged, or too much would have to be decoded. */
 async function newestRows(
   source: ListSource,
   span: Span,
@@ -120,18 +120,17 @@ async function newestRows(
   try {
     return await journalRows(source, span, from, rows, "all", limits);
   } catch (error) {
-    // Projected events are in segments too. For other events the list meets this failure again and reports it.
+    // Projected events can be read from segments instead. If others are damaged, `storedRows` fails, too.
     if (error instanceof UnreadableBlock) return null;
     throw error;
   }
 }
 
 /**
- * Lists the next `rows` selected events of a span behind a place, newest first; fewer where no more
- * follow. Filters see projected events only; without filters, events that are not projected yet are
- * listed too.
+ * Lists the next `rows` selected events of a span after a place, newest first; fewer if no more follow.
+ * Filters see projected events only; without filters, events that are not projected yet are listed, too.
  *
- * Without filters the newest events come from the journal, which holds the last two days in roughly
+ * Without filters the newest events come from the journal, which has the last two days in roughly
  * chronological order: a page is in a few journal blocks, but in one segment block per person on it.
  */
 export async function listEvents(
@@ -144,7 +143,7 @@ export async function listEvents(
   const { sql, scope } = source;
   if (isNarrowed(scope)) return await projectedRows(source, span, from, rows, limits);
   const edgeMs = Math.max(span.fromMs, await journalFromMs(sql, scope.projectId));
-  if (edgeMs >= spanBehind(span, from).toMs) {
+  if (edgeMs >= spanAfter(span, from).toMs) {
     return await storedRows(source, span, from, rows, limits);
   }
   const newest = { fromMs: edgeMs, toMs: span.toMs };

@@ -31,14 +31,14 @@ export interface Selection {
   readonly asked: Range;
 }
 
-/** One page, with one event more where others follow. */
+/** One page, with one event more if others follow. */
 interface Page {
   readonly events: readonly TailEvent[];
-  /** Where a tail goes on; the same for all pages of one poll. */
+  /** Where the next poll of a tail begins; the same for all pages of one poll. */
   readonly position: TailCursor & { readonly snapshot: string };
 }
 
-/** Reads a page of `rows` events, and one event more. */
+/** Reads a page of `rows` events, and one event more if others follow. */
 export async function readPage(
   source: ListSource,
   { range, tail }: Selection,
@@ -47,22 +47,24 @@ export async function readPage(
   asOf: Date,
 ): Promise<Page> {
   const { sql, scope } = source;
-  // Filters see projected events only; a tail from this place shows the others later.
-  const told = async () =>
+  // Filters see projected events only; a tail from this position shows the others later.
+  const currentPosition = async () =>
     isNarrowed(scope)
       ? await projectedPlace(sql, scope.projectId, asOf.toISOString())
       : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
   if (tail === null) {
     const { span, place } = listedFrom(range!, cursor);
-    // Sent ahead of the list's statements.
-    const position = told();
+    // Its statements are sent before the list's. If the list fails, nothing awaits it.
+    const position = currentPosition();
     position.catch(() => {});
     const listed = await listEvents(source, span, place, rows + 1);
     return { events: listed.map((row) => ({ journalId: 0, row })), position: await position };
   }
   await refuseExpired(sql, scope.projectId, tail);
   const page = cursor?.tail ?? null;
-  const position = page === null ? await told() : { at: cursor!.at, snapshot: page.snapshot };
+  const position = page === null
+    ? await currentPosition()
+    : { at: cursor!.at, snapshot: page.snapshot };
   const selection = { after: tail, until: position.snapshot, range };
   return { events: await tailEvents(source, selection, page, rows + 1), position };
 }

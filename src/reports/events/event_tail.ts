@@ -12,7 +12,7 @@ import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { isOfBots } from "../shown/shown_event.ts";
 import { PASSING_IDS } from "./passing_visitor.ts";
 
-/** Which stored events a tail shows: those that `until` shows and `since` does not. */
+/** Which stored events a tail shows: those that `until` shows and `after` does not. */
 interface TailSelection {
   /** The snapshot of the page before. */
   readonly after: TailCursor;
@@ -28,11 +28,11 @@ export interface TailEvent {
   readonly row: EventRow;
 }
 
-/** Places before and after every event. */
+/** Bounds of the times of all events. */
 const EVERY_MS = { from: TIMESTAMP_MS_MIN, to: Number.MAX_SAFE_INTEGER };
 
-// Walks the key from the newest row to the oldest that may hold an unseen event. The bound on the key
-// keeps this so, whatever the planner estimates for snapshots.
+// Walks the primary key from the newest row to the oldest that may have an unseen event. With a bound on
+// journal_id, the planner takes that key whatever it estimates for snapshots.
 const BLOCKS = `
 SELECT ${STORED_ROW}
 FROM journal j
@@ -44,8 +44,8 @@ WHERE project_id = $1::int AND journal_id <= $2::int8
 ORDER BY journal_id DESC LIMIT ${BLOCKS_AT_ONCE}`;
 
 /**
- * Throws Problem `cursor_expired` for an instant so long ago that the journal may not hold everything
- * stored since: rows are deleted 48 hours after their projection.
+ * Throws Problem `cursor_expired` for an instant so long ago that the journal may lack events stored since:
+ * rows are deleted 48 hours after their projection.
  */
 export async function refuseExpired(
   sql: Sql,
@@ -61,7 +61,7 @@ export async function refuseExpired(
   if (expired !== undefined) throw cursorExpired();
 }
 
-/** Returns the earliest time at which a row that a snapshot does not show may have been received. */
+/** Returns the earliest time at which a row that the cursor's snapshot does not show can have been received. */
 function unseenSince({ at }: TailCursor): string {
   return new Date(Math.max(Date.parse(at) - STORE_DELAY_MS_MAX, TIMESTAMP_MS_MIN)).toISOString();
 }
@@ -72,7 +72,7 @@ function byReceipt(a: EventRow, b: EventRow): number {
   return a.event_id < b.event_id ? 1 : -1;
 }
 
-/** Returns the ids of the events that pass the filters of the scope, as their segments tell. */
+/** Returns the ids of the events that pass the filters of the scope; these are applied to segments. */
 async function passingIds(
   source: ScanSource,
   rows: readonly EventRow[],
@@ -110,7 +110,7 @@ async function selectedOf(
 }
 
 /**
- * Reads the next `rows` events behind a page among those committed since the last poll: the latest journal
+ * Reads the next `rows` events after a page among those committed since the last poll: the latest journal
  * row first, and within a row the latest received event first.
  */
 export async function tailEvents(

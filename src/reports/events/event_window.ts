@@ -20,7 +20,7 @@ import { atOneMoment } from "../answer/time_limit.ts";
 import { lineOf } from "./event_lines.ts";
 import { type ListSource, newestOf } from "./event_list.ts";
 import { isWaiting } from "./journal_list.ts";
-import { type ListPlace, spanBehind } from "./list_place.ts";
+import { type ListPlace, spanAfter } from "./list_place.ts";
 import {
   type HandedLines,
   type LineMemory,
@@ -45,10 +45,10 @@ interface Found {
 }
 
 /**
- * Finds the newest events behind a place: at least `rows`, where as many exist, and all in the millisecond
- * of the last.
+ * Finds the newest events after a place: at least `rows` if that many exist, and all of the last one's
+ * millisecond.
  */
-async function newestBehind(
+async function newestAfter(
   source: ListSource,
   span: Span,
   from: ListPlace,
@@ -57,7 +57,7 @@ async function newestBehind(
   const parts: FoundEvents[] = [];
   let wanted = rows;
   let edgeMs = from.id === null ? NaN : from.ms;
-  for (const part of partsBackwards(spanBehind(span, from))) {
+  for (const part of partsBackwards(spanAfter(span, from))) {
     const found = (await (source.newest ?? newestOf)(source, part, wanted, edgeMs)).found();
     parts.push(found);
     if (found.ms.length >= wanted) {
@@ -70,7 +70,7 @@ async function newestBehind(
   return { parts, next: null };
 }
 
-/** The events to read from one segment, in parallel lists. */
+/** The events to read from one segment, as parallel lists. */
 interface Wanted {
   readonly segmentId: number;
   readonly ms: number[];
@@ -123,7 +123,7 @@ async function readInto(
     const { firstPlace, events } = fetched;
     let end = at;
     while (end < order.length && places[order[end]!]! < firstPlace + events) end++;
-    // In a long history a window has only a few events from each block.
+    // Only these are decoded: in a long history a window has few events of each block.
     const own = order.subarray(at, end).filter((i) => lines.keeps(ms[i]!));
     const picked = new PickedEvents(fetched, own.map((i) => places[i]! - firstPlace));
     const ids = picked.ids();
@@ -144,10 +144,10 @@ async function readInto(
 export interface WindowSource {
   readonly reads: Database;
   readonly projectId: number;
-  /** Whether filters choose events: filters see projected events only. */
+  /** Whether there are filters: these see projected events only. */
   readonly isFiltered: boolean;
   readonly atOneMoment: <T>(work: (source: ListSource) => Promise<T>) => Promise<T>;
-  /** Ends the reading of a window. */
+  /** Aborting it ends the reading of a window. */
   readonly gone?: AbortSignal;
 }
 
@@ -166,7 +166,7 @@ export interface NoWindow {
   readonly lineBytes: number | null;
 }
 
-/** Returns how many events a page holds in place of a window: fewer where their lines are long. */
+/** Returns how many events to read in place of a window: fewer if their lines are long. */
 export function pageRowsOf(lineBytes: number): number {
   const rows = Math.floor(EXPORT_PAGE_BYTES_AIM / Math.max(1, lineBytes));
   return Math.max(1, Math.min(EXPORT_PAGE_ROWS, rows));
@@ -175,10 +175,10 @@ export function pageRowsOf(lineBytes: number): number {
 const NO_WINDOW: NoWindow = { handed: null, lineBytes: null };
 
 /**
- * Reads a window: about `rows` of the selected events of a span behind a place, fewer where they are large.
- * Each block is read once, and the lines are kept compressed. Writers may change the database meanwhile.
- * There is no window where some of its events are not projected yet, where a segment was rewritten
- * meanwhile, or where one millisecond has more events than the memory holds. Throws once `gone` is aborted.
+ * Reads a window: about `rows` of the selected events of a span after a place, fewer if they are large. Each
+ * block is read once, and the lines are kept compressed. Writers may change the database meanwhile. There is no
+ * window if some of its events are not projected yet, if a segment is rewritten meanwhile, or if the events of
+ * one millisecond do not fit into the memory. Throws once `gone` is aborted.
  */
 export async function readWindow(
   source: WindowSource,
@@ -189,9 +189,9 @@ export async function readWindow(
 ): Promise<EventWindow | NoWindow> {
   const { reads, projectId, isFiltered, gone } = source;
   const found = await source.atOneMoment(async (moment) => {
-    const found = await newestBehind(moment, span, from, rows);
+    const found = await newestAfter(moment, span, from, rows);
     const fromMs = found.next?.ms ?? span.fromMs;
-    const whole = spanBehind({ ...span, fromMs }, from);
+    const whole = spanAfter({ ...span, fromMs }, from);
     return !isFiltered && await isWaiting(moment.sql, projectId, whole) ? null : found;
   });
   if (found === null) return NO_WINDOW;

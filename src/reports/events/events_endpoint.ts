@@ -56,13 +56,13 @@ export const EventsReply = replyShown({
   tailCursor: z.string(),
 });
 
-/** Says in the reply what the list and the tail hold. */
+/** Says in the reply what a list and a tail contain. */
 export const EVENT_SEMANTICS =
   "Stored events, newest first by their corrected time, ties by eventId; with `after`, those " +
-  "committed since, the latest stored first. A tail goes on with `tailCursor` as `after` once its " +
-  "pages are read: those of one call with `cursor` and the same `after`, until `nextCursor` is null.";
+  "committed since, the latest stored first. To continue a tail, read its pages (with `cursor` and " +
+  "the same `after`, until `nextCursor` is null), then give its `tailCursor` as `after`.";
 
-/** Reads where to go on. A cursor serves either the list or a tail, whose pages have different orders. */
+/** Reads where the page begins. A cursor is of the list or of a tail, whose pages have different orders. */
 function readPlace(query: URLSearchParams, asOfMs: number) {
   const place = readAll({
     tail: () => readTailCursor(query, asOfMs),
@@ -107,12 +107,12 @@ function readQuery(
 }
 
 /**
- * Waits until no event is pending, as an export cannot say that some are; where a replica that answers reads
- * stays behind, there is no export. The segment is looked up afterwards, as the replica may lack that as well.
- * On a full disk nothing more is counted: an export of all events, which lists pending ones too, goes on then,
- * so that they can be saved.
+ * Waits until no event is pending, because an export cannot report pending events. On a full disk they stay
+ * pending; an export of all events, which includes them, is made nevertheless, so that they can be saved.
+ * Segments are looked up afterwards, as the replica may lack them, too.
+ * @throws ReplicaUnavailable if the replica that answers reads stays behind
  */
-async function caughtUp(
+async function catchUp(
   { projection, replica }: EventsContext,
   scope: Scope,
   hasSegment: boolean,
@@ -128,7 +128,7 @@ async function caughtUp(
   }
 }
 
-/** Returns the bounds of a list as the reply tells them; null: there are none. */
+/** Returns the bounds of a range as the reply shows them. */
 function shownBounds(range: Range | null) {
   return { from: range?.from.toISOString() ?? null, to: range?.to.toISOString() ?? null };
 }
@@ -152,7 +152,7 @@ export async function getEvents(
   const scope = { projectId, siteHost: siteHostOf(project), bots, filters };
   const selected = { scope, range: bounded ? range : null, tail, asked: range };
   if (isExport) {
-    await caughtUp(context, scope, slug !== null, projectId);
+    await catchUp(context, scope, slug !== null, projectId);
     const segment = await namedSegment(context.reads, projectId, "segment", slug);
     const exporting = { ...context, gone: request.signal };
     const lines = exportedLines(exporting, { ...selected, segment }, cursor, rowsMax, asOf);

@@ -20,7 +20,7 @@ export class ExportSeats {
 
   /**
    * Yields the lines of an export, which holds a seat from its first line until it ends or `gone` aborts.
-   * Throws Problem `overloaded` before the first line where no seat is free.
+   * Throws Problem `overloaded` before the first line if no seat is free.
    */
   async *seated<Lines>(
     projectId: number,

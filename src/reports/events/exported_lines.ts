@@ -19,7 +19,7 @@ import {
   type Selection,
 } from "./event_page.ts";
 
-/** Narrows the range of a list, which is searched part by part, to the time that has events; null: none has. */
+/** Narrows the range of a list, which is searched part by part, to the time that has events; null: there are none. */
 async function narrowed(context: EventsContext, selection: Selection): Promise<Selection | null> {
   const { scope, range, tail } = selection;
   if (tail !== null || range === null) return selection;
@@ -31,7 +31,7 @@ async function narrowed(context: EventsContext, selection: Selection): Promise<S
 }
 
 interface ExportContext extends EventsContext {
-  /** Aborted once nobody takes the export any more. */
+  /** Aborted when the reader of the export has gone. */
   readonly gone: AbortSignal;
 }
 
@@ -65,8 +65,8 @@ async function* tailedLines(
 }
 
 /**
- * Yields the events of a list, newest first: a small page first, so that it arrives soon, then windows. Where
- * there is no window, one page is read in its place.
+ * Yields the events of a list, newest first: a small page first, so that it arrives soon, then windows, or a
+ * page in place of a window that cannot be read.
  */
 async function* listedLines(
   context: ExportContext,

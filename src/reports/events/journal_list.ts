@@ -18,7 +18,7 @@ import { PENDING_ROWS } from "../answer/projected_state.ts";
 import { newestFirst } from "../newest/first_in_order.ts";
 import type { Read } from "../../scans/read.ts";
 import { isOfBots } from "../shown/shown_event.ts";
-import { type ListPlace, spanBehind } from "./list_place.ts";
+import { type ListPlace, spanAfter } from "./list_place.ts";
 import type { JournalListLimits } from "./list_limits.ts";
 
 /** Whether an event of a span is not projected yet, or is set aside. */
@@ -31,7 +31,7 @@ export async function isWaiting(sql: Sql, projectId: number, span: Span): Promis
   return rows.length > 0;
 }
 
-/** Returns the event time from which on the journal holds every stored event. */
+/** Returns the event time from which on the journal has every stored event. */
 export async function journalFromMs(sql: Sql, projectId: number): Promise<number> {
   const [row] = await sql.query<{ journal_lacks_to_ms: number | null }>(
     "SELECT journal_lacks_to_ms FROM projections WHERE project_id = $1::int",
@@ -40,7 +40,7 @@ export async function journalFromMs(sql: Sql, projectId: number): Promise<number
   return (row?.journal_lacks_to_ms ?? -Infinity) + 1;
 }
 
-// Newest first, starting behind the last row of the previous batch. Batches are small, because thousands
+// Newest first, starting after the last row of the previous batch. Batches are small, because thousands
 // of blocks wait while a history is imported.
 const blocksOf = (which: "all" | "waiting") => `
 SELECT ${STORED_ROW} FROM journal j
@@ -48,7 +48,7 @@ WHERE project_id = $1::int AND from_ms < $2::int8 AND to_ms >= $3::int8
   AND (to_ms, journal_id) < ($4::int8, $5::int8) ${which === "waiting" ? `AND ${PENDING_ROWS}` : ""}
 ORDER BY to_ms DESC, journal_id DESC LIMIT $6::int`;
 
-/** Where blocks hold thousands of events, a page is in the first ones, and fetching 20 takes 50 ms. */
+/** Few: blocks with thousands of events need not be many for a page, and fetching 20 takes 50 ms. */
 const BLOCKS_AT_FIRST = 2;
 
 /** Yields the journal rows with an event in a span, the one with the latest end first. */
@@ -71,7 +71,7 @@ export async function* rowsBackwards(
   }
 }
 
-/** Whose events are listed. */
+/** The project whose events are listed, and `bots`. */
 type ListedScope = Pick<Read, "sql" | "scope">;
 
 const UNLIMITED = { blocksMax: Infinity, eventsMax: Infinity };
@@ -83,7 +83,7 @@ interface DecodedRow {
   readonly moments: ArrayLike<number>;
 }
 
-/** Decodes a row: the events that were new when it was stored, or only those not projected. Throws UnreadableBlock. */
+/** Decodes the events of a row that were new when stored, or only those not projected. Throws UnreadableBlock. */
 export function decodedRow(row: StoredJournalRow, which: "all" | "waiting"): DecodedRow {
   const block = decodeColumns(row.block);
   const places = which === "all" ? newPlaces(block, row) : waitingPlaces(block, row);
@@ -98,11 +98,11 @@ function newestPlaces({ places, moments }: DecodedRow, rows: number): readonly n
 }
 
 /**
- * Reads the next `rows` events of a span behind a place from the journal: all events, or only those that
+ * Reads the next `rows` events of a span after a place from the journal: all events, or only those that
  * are not projected yet. Applies `bots` and no other filter. Decodes blocks from the latest back, until no
- * earlier block can hold an event of the page. Throws UnreadableBlock.
+ * earlier block can have an event of the page. Throws UnreadableBlock.
  * @param limits how much may be decoded; absent: no limit
- * @returns null where the limits do not suffice
+ * @returns null: the limits do not suffice
  */
 export async function journalRows(
   { sql, scope: { projectId, bots } }: ListedScope,
@@ -112,18 +112,18 @@ export async function journalRows(
   which: "all" | "waiting",
   limits: Pick<JournalListLimits, "blocksMax" | "eventsMax"> = UNLIMITED,
 ): Promise<EventRow[] | null> {
-  const behind = spanBehind(span, place);
+  const rest = spanAfter(span, place);
   let listed: EventRow[] = [];
-  let floorMs = behind.fromMs;
+  let floorMs = rest.fromMs;
   const isListed = (block: BlockColumns, at: number, ms: number): boolean => {
-    if (ms < floorMs || ms >= behind.toMs) return false;
+    if (ms < floorMs || ms >= rest.toMs) return false;
     if (ms === place.ms && uuidOf(block.ids, ID_BYTES * at) >= place.id!) return false;
     return isOfBots(bots, { bot: valueAt(block, "bot", at) as boolean | null });
   };
   let { blocksMax: blocksLeft, eventsMax: eventsLeft } = limits;
   const yieldIfDue = yielding();
-  for await (const row of rowsBackwards(sql, projectId, behind, which)) {
-    // A block that ends in the millisecond of the page's last event may hold a greater id.
+  for await (const row of rowsBackwards(sql, projectId, rest, which)) {
+    // A block that ends in the millisecond of the page's last event may have a greater id.
     if (row.to_ms < floorMs) break;
     if (blocksLeft-- <= 0 || eventsLeft <= 0) return null;
     const { block, places, moments } = decodedRow(row, which);

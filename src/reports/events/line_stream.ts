@@ -10,7 +10,7 @@ async function* encoded(
   first: IteratorResult<Lines, void>,
   lines: AllLines,
   requestId: string,
-  meant: (error: unknown) => unknown,
+  failureOf: (error: unknown) => unknown,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   const bytesOf = (some: Lines) => typeof some === "string" ? encoder.encode(some) : some;
@@ -19,30 +19,30 @@ async function* encoded(
   try {
     for await (const some of lines) yield bytesOf(some);
   } catch (error) {
-    const told = meant(error);
-    if (told instanceof Problem) yield encoder.encode(`${problemText(told, requestId)}\n`);
-    throw told;
+    const failure = failureOf(error);
+    if (failure instanceof Problem) yield encoder.encode(`${problemText(failure, requestId)}\n`);
+    throw failure;
   }
 }
 
 /**
  * Returns a reply with these lines as its body, written as fast as its reader takes them. A failure before
- * the first line is thrown, so that the status can tell it. Later, a Problem becomes the last line and the
- * connection is cut, so that nobody mistakes the received lines for all of them.
- * @param meant maps an error to the one that the caller is told
+ * the first line is thrown, so that the reply has its status. Later, a Problem becomes the last line and the
+ * connection is cut, so that nobody takes the received lines for all.
+ * @param failureOf maps an error to the one to report
  */
 export async function lineReply(
   lines: AllLines,
   requestId: string,
-  meant: (error: unknown) => unknown,
+  failureOf: (error: unknown) => unknown,
 ): Promise<Response> {
   const first = await lines.next().catch((error) => {
-    throw meant(error);
+    throw failureOf(error);
   });
-  const all = encoded(first, lines, requestId, meant);
+  const all = encoded(first, lines, requestId, failureOf);
   const taken: AsyncIterator<Uint8Array> = {
     next: () => all.next(),
-    // Ends `lines` by itself: where nobody took the first line, `all` never began, and ending it would not
+    // `lines` is ended separately: if nobody read the first line, `all` never began, and ending it does not
     // end `lines`.
     async return() {
       await all.return(undefined);

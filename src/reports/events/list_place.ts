@@ -2,10 +2,10 @@ import type { PageCursor } from "../../query/event_cursor.ts";
 import { type Range, spanOf } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 
-/** A place in the list of events, which is newest first, ties by id; older events lie behind it. */
+/** A place in the list of events, which is newest first, ties by id, the greatest first. */
 export interface ListPlace {
   readonly ms: number;
-  /** Null: no event of that millisecond lies behind the place. */
+  /** Events of the millisecond with a smaller id come after the place; null: none do. */
   readonly id: string | null;
 }
 
@@ -19,7 +19,7 @@ export function listedFrom(range: Range, cursor: PageCursor | null) {
   return { span, place };
 }
 
-/** Returns the part of a span that may hold events behind a place. */
-export function spanBehind({ fromMs }: Span, { ms, id }: ListPlace): Span {
+/** Returns the part of a span that may have events after a place in the list. */
+export function spanAfter({ fromMs }: Span, { ms, id }: ListPlace): Span {
   return { fromMs, toMs: id === null ? ms : ms + 1 };
 }

@@ -12,7 +12,7 @@ const DROPPED_SHARE = 1 / 8;
 
 /** How much memory the lines of a window may take. */
 export interface PackedSizes {
-  /** Lines of a chunk; a chunk has more only where one millisecond has more. */
+  /** Lines of a chunk; it has more only if one millisecond has. */
   readonly chunkRows: number;
   /** How many bytes and lines are held before they are compressed. */
   readonly openBytes: number;
@@ -76,9 +76,9 @@ function chunkFirsts(moments: Float64Array, chunkRows: number): number[] {
 }
 
 /**
- * The lines of a window, which are added in any order and handed on newest first, ties by the greatest id.
- * They are held as bytes, compressed by chunks of time, in memory that is allocated once: any number of
- * windows leaves no garbage to collect. Where the lines do not all fit, the oldest chunks are dropped.
+ * The lines of a window, added in any order and handed on newest first, ties by id, the greatest first. They
+ * are kept as bytes, compressed by chunks of time, in memory that is allocated once, so that windows leave no
+ * garbage to collect. If the lines do not all fit, the oldest chunks are dropped.
  */
 export class PackedLines {
   readonly #memory: LineMemory;
@@ -143,7 +143,7 @@ export class PackedLines {
     const isFull = this.#openLines === openRows ||
       this.#memory.open(0).length - this.#openBytes < bytesMax;
     if (isFull && this.#openLines > 0 && !await this.pack()) return false;
-    // Larger memory replaces it only while it holds no line.
+    // The memory is replaced by a larger one only while it has no lines.
     const open = this.#memory.open(bytesMax);
     const { written } = UTF8.encodeInto(line, open.subarray(this.#openBytes));
     const at = this.#openLines++;

@@ -4,9 +4,9 @@ import { pause } from "../../pause.ts";
 import { isPassing } from "../answer/time_limit.ts";
 
 /**
- * Reads from the database for an export, and repeats a read whose failure may pass. The reply's status is
- * already sent, so the only other way to report a failure is to cut the connection.
- * @param gone aborted once nobody takes the reply any more: then nothing is read
+ * Reads from the database for an export, and repeats a read whose failure may be temporary. The reply's status
+ * is already sent, so that a failure could only be reported by cutting the connection.
+ * @param gone aborted when the reader of the reply has gone: then nothing is read
  * @throws what `read` throws: at once if the failure is lasting, else after the last pause; ClientGone
  */
 export async function readPersistently<T>(

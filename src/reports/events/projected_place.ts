@@ -1,7 +1,7 @@
 import type { Sql } from "../../db/sql.ts";
 import type { TailCursor } from "../../query/event_cursor.ts";
 
-// Rows that are set aside are left out: they would hold up all others.
+// Without rows that are set aside, which would hold back all later ones.
 const OLDEST_PENDING = `
 SELECT min(stored_by::text::int8)::text AS xid, min(received_at) AS received_at
 FROM journal WHERE project_id = $1::int AND projected_at IS NULL`;
@@ -25,7 +25,7 @@ export async function currentSnapshot(sql: Sql): Promise<string> {
 
 /**
  * Returns the snapshot that projected reads cover: what is committed at `sql`'s moment, `asOf`, without
- * the oldest pending row and what was stored after it. A tail that goes on from there misses nothing.
+ * the oldest pending row and what was stored after it. A tail that continues from there misses nothing.
  */
 export async function projectedPlace(
   sql: Sql,

@@ -7,9 +7,9 @@ import { datedSegments } from "../../timelines/timelines.ts";
 import { NewestEvents } from "../newest/newest_events.ts";
 
 /**
- * Finds the newest events of a span without a filter, from the times of its segments alone. It keeps no
- * segment in memory after the next is read, where a scan keeps 20 bytes of each event of the span.
- * `sql` must see one snapshot of the database.
+ * Finds the newest events of a span without filters, reading only the times (and contexts) of its segments,
+ * with one segment in memory at a time. A scan would keep 20 bytes of each event of the span. `sql` must see
+ * one snapshot of the database.
  */
 export async function newestStored(
   { sql, scope: { projectId, bots } }: {
@@ -37,7 +37,7 @@ export async function newestStored(
       const ms = moments[at]!;
       if (ms < newest.floorMs || ms >= span.toMs) continue;
       if (contexts !== null && (contexts[at]! < 0) !== (bots === "only")) continue;
-      newest.meet(ms, segmentId, at);
+      newest.add(ms, segmentId, at);
     }
     await pause();
   }

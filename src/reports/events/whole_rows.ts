@@ -23,13 +23,13 @@ interface PlacedEvent {
 type RowSource = Pick<Read, "sql" | "scope" | "blocks">;
 
 /**
- * What decoding takes, in events of the journal: the wanted ones of one block of a segment, and a row beside
- * its events.
+ * Costs of reading, in decoded events of the journal: of the wanted events of one segment block, and of a
+ * journal row in addition to its events.
  */
 const BLOCK_COST_EVENTS = 3_000;
 const ROW_COST_EVENTS = 100;
 
-// Rows whose last event is later than the span are looked at too, as one of them may begin within it.
+// Looks at all rows that end after the span begins, as even one that ends after the span may begin within it.
 const OVERLAPPING = `
 SELECT count(*)::int8 AS looked_at, count(*) FILTER (WHERE from_ms <= $3::int8) AS rows,
   coalesce(sum(event_count) FILTER (WHERE from_ms <= $3::int8), 0)::int8 AS events
@@ -37,8 +37,8 @@ FROM (
   SELECT from_ms, event_count FROM journal WHERE project_id = $1::int AND to_ms >= $2::int8
   ORDER BY to_ms LIMIT $4::int) AS later`;
 
-/** Whether the journal has these events within a few rows, which are read sooner than their segments are. */
-async function isJournalSooner(
+/** Whether these events are read faster from the journal, which has them in a few rows, than from segments. */
+async function isJournalFaster(
   sql: Sql,
   projectId: number,
   found: readonly FoundEvent[],
@@ -46,7 +46,7 @@ async function isJournalSooner(
   toMs: number,
   { blocksMax, eventsMax, countedMax }: JournalListLimits,
 ): Promise<boolean> {
-  // At least so many: blocks of long texts hold fewer events.
+  // A lower bound: blocks with long texts have fewer events.
   const blocks = new Set(
     found.map(({ segmentId, place }) => `${segmentId} ${Math.floor(place / BLOCK_EVENTS_MAX)}`),
   );
@@ -59,8 +59,8 @@ async function isJournalSooner(
 }
 
 /**
- * Reads found events from the journal: null for each that is to be read from its segment. An event is known
- * by its time: where one millisecond has more events than were found, all found ones of it are null.
+ * Reads found events from the journal; null for each that must be read from its segment. Events are identified
+ * by their time: if a millisecond has more events than were found, all found ones of it are null.
  */
 async function journalRowsOf(
   { sql, scope: { projectId } }: RowSource,
@@ -69,14 +69,14 @@ async function journalRowsOf(
 ): Promise<(EventRow | null)[]> {
   const rows = new Array<EventRow | null>(found.length).fill(null);
   const edgeMs = await journalFromMs(sql, projectId);
-  // Of older milliseconds the journal may have lost some events, and hold others.
+  // The journal may lack some events of earlier milliseconds.
   const recent = [...found.keys()].filter((i) => found[i]!.ms >= edgeMs);
   if (recent.length === 0) return rows;
   const numbersAt = Map.groupBy(recent, (i) => found[i]!.ms);
   const fromMs = numbersAt.keys().reduce((first, ms) => Math.min(first, ms), Infinity);
   const toMs = numbersAt.keys().reduce((last, ms) => Math.max(last, ms), -Infinity);
   const events = recent.map((i) => found[i]!);
-  if (!await isJournalSooner(sql, projectId, events, fromMs, toMs, limits)) return rows;
+  if (!await isJournalFaster(sql, projectId, events, fromMs, toMs, limits)) return rows;
   const placedAt = new Map<number, PlacedEvent[]>();
   const yieldIfDue = yielding();
   let crowded = 0;
@@ -90,7 +90,7 @@ async function journalRowsOf(
       else placed.push({ block, place });
       if (placed?.length === numbersAt.get(ms)!.length + 1) crowded++;
     }
-    // Where clients send whole seconds, most times have events that no filter passes.
+    // If clients send whole seconds, most times also have events that were not found.
     if (2 * crowded > numbersAt.size) return rows;
     await yieldIfDue();
   }
@@ -105,9 +105,9 @@ async function journalRowsOf(
 }
 
 /**
- * Reads whole events that a scan found, in the same order; those of one millisecond may change places. In
- * the journal the events of a page lie together, in segments they are in the blocks of their people: 101
- * events of a day with 330,000 take 20 ms from the journal, and 90 from segments.
+ * Reads whole events that a scan found, in the same order, except that events of one millisecond may be
+ * swapped. In the journal the events of a page are close together, in segments they are in the blocks of their
+ * people: 101 events of a day with 330,000 take 20 ms from the journal, and 90 from segments.
  */
 export async function wholeRows(
   source: RowSource,
@@ -118,7 +118,7 @@ export async function wholeRows(
   try {
     rows = await journalRowsOf(source, found, limits);
   } catch (error) {
-    // What is found is projected, and in segments too.
+    // Found events are projected, and thus in segments, too.
     if (!(error instanceof UnreadableBlock)) throw error;
   }
   const missing = [...rows.keys()].filter((i) => rows[i] === null);

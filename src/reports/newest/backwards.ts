@@ -1,9 +1,9 @@
 import { DAY_MS } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
 
-// Mostly only the newest rows are needed: they are looked for in a small part of the span first, then in
-// the part before it, `PART_GROWTH` times as long. No part is shorter than a day: where filters are on
-// sessions, each part costs a look-up of the sessions that cross its edges.
+// Usually only the newest rows are needed, so a small part of the span is searched first, then the part
+// before it, `PART_GROWTH` times as long, and so on. No part is shorter than a day, because with filters on
+// sessions each part costs a look-up of the sessions that cross its edges.
 const FIRST_PART = 1 / 64;
 const PART_MS_MIN = DAY_MS;
 const PART_GROWTH = 8;

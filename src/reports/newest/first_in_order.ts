@@ -8,9 +8,10 @@ export function newestFirst(a: EventRow, b: EventRow): number {
 }
 
 /**
- * Returns the first `rows` events of a list, of those that were found for it: they are read in parts, so
- * that few more than are listed are in memory.
- * @param read reads those found from one place to another, and leaves out what is not of the list
+ * Returns the first `rows` of the events found for a list. They are read in batches, so that few more than
+ * `rows` are in memory.
+ * @param found how many were found
+ * @param read reads the found events from one index to before another, without those not in the list
  */
 export async function firstInOrder<T>(
   found: number,

@@ -26,14 +26,14 @@ export class NewestActors extends NewestMoments {
   add(ms: number, actor: number): void {
     if (ms < this.floorMs) return;
     this.actors.push(actor);
-    this.met(ms);
+    this.addMoment(ms);
   }
 
   addAll({ ms, actors }: FoundMoments): void {
     for (const [i, at] of ms.entries()) this.add(at, actors[i]!);
   }
 
-  /** Returns the newest moments so far, in no order. */
+  /** Returns the newest moments so far, unordered. */
   found(): FoundMoments {
     this.thin();
     return { ms: this.ms, actors: this.actors };
@@ -62,7 +62,7 @@ export class NewestActors extends NewestMoments {
 
 /**
  * Returns the newest of the people or visits that a number counts.
- * @param edgeMs none later than it, and all of this millisecond; null: the newest of all
+ * @param edgeMs the last millisecond to return; all of it are returned beside the `rows`; null: no such bound
  */
 export function newestOf(
   { actors, ms }: Behind,

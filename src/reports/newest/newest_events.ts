@@ -9,7 +9,10 @@ export interface NewestInputs {
   readonly test: EventPasses;
   readonly span: Span;
   readonly rows: number;
-  /** All events of this millisecond, the last of the span, are wanted beside the `rows`; NaN: of none. */
+  /**
+   * The last millisecond of the span, all of whose events are wanted beside the `rows`, because a cursor may be
+   * among them; NaN: there is no cursor.
+   */
   readonly edgeMs: number;
 }
 
@@ -20,10 +23,10 @@ interface PlacedEvents {
   readonly places: readonly number[];
 }
 
-/** Events with what was asked for. */
+/** Events, with the bounds that they were asked for with. */
 export interface FoundEvents extends PlacedEvents, Pick<NewestInputs, "rows" | "edgeMs"> {}
 
-/** Keeps the newest of the events that it gets. */
+/** Keeps the newest of the events that are added. */
 export class NewestEvents extends NewestMoments {
   readonly segmentIds = this.columns[0]!;
   readonly places = this.columns[1]!;
@@ -39,9 +42,9 @@ export class NewestEvents extends NewestMoments {
     return { ms, segmentIds, places, rows, edgeMs };
   }
 
-  add({ ms, segmentIds, places }: PlacedEvents): void {
+  addAll({ ms, segmentIds, places }: PlacedEvents): void {
     for (const [i, at] of ms.entries()) {
-      if (at >= this.floorMs) this.meet(at, segmentIds[i]!, places[i]!);
+      if (at >= this.floorMs) this.add(at, segmentIds[i]!, places[i]!);
     }
   }
 
@@ -62,24 +65,24 @@ export class NewestEvents extends NewestMoments {
       if (time < floor) return;
       if (time >= toTime) continue;
       if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
-      this.meet(fromMs + time, segment.segmentId, segment.storedPlace(at));
+      this.add(fromMs + time, segment.segmentId, segment.storedPlace(at));
       floor = this.floorMs - fromMs;
     }
   }
 
   /** Adds an event that is not older than `floorMs`. */
-  meet(ms: number, segmentId: number, place: number): void {
+  add(ms: number, segmentId: number, place: number): void {
     this.segmentIds.push(segmentId);
     this.places.push(place);
-    this.met(ms);
+    this.addMoment(ms);
   }
 }
 
-/** Merges the events that two tasks found: the result has no more than one task may find. */
+/** Merges the events that two tasks found, and keeps the newest. */
 export function mergedEvents(found: FoundEvents, more: FoundEvents): FoundEvents {
   const newest = new NewestEvents(found.rows, found.edgeMs);
-  newest.add(found);
-  newest.add(more);
+  newest.addAll(found);
+  newest.addAll(more);
   return newest.found();
 }
 
@@ -91,11 +94,11 @@ function newestVisitor(inputs: NewestInputs, words: readonly Int32Array[]): Visi
     if (test.actors !== null && test.actors[actor] !== 1) return;
     newest.follow(segment, start, end, actor, test, span.toMs - segment.fromMs);
   }, () => newest.found());
-  // Soon most people's last event is older than the newest that were found: their sessions are not cut.
+  // Soon most people's last event is older than the newest events so far: these people are skipped.
   return { ...visitor, wants: (lastMs) => lastMs >= newest.floorMs };
 }
 
-/** Finds the newest selected events of a span; the result may hold more of them than wanted. */
+/** Finds the newest selected events of a span; there may be more of them than wanted. */
 export const NEWEST: VisitorKind<NewestInputs, FoundEvents> = {
   name: "newest",
   create: newestVisitor,

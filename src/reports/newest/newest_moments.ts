@@ -1,15 +1,16 @@
 import { select } from "../../scans/medians.ts";
 
-/** The least number of moments that are added before older ones are dropped again. */
+/** At least this many moments are added before older ones are dropped again. */
 const CROWD_MIN = 100;
 
 /**
- * Keeps the newest moments: at least `rows`, and all of the last one's millisecond. Subclasses keep more
+ * Keeps the newest moments: at least `rows`, and all of the oldest one's millisecond. Subclasses keep more
  * about each moment, in columns of the same length.
  */
 export abstract class NewestMoments {
   readonly ms: number[] = [];
   protected readonly columns: readonly number[][];
+  /** With this many moments, older ones are dropped. */
   #crowd: number;
 
   /**
@@ -28,12 +29,12 @@ export abstract class NewestMoments {
   }
 
   /** Adds a moment that is not older than `floorMs`, after the subclass has added what it keeps about it. */
-  protected met(ms: number): void {
+  protected addMoment(ms: number): void {
     this.ms.push(ms);
     if (this.ms.length >= this.#crowd) this.thin();
   }
 
-  /** Drops what is not among the newest. */
+  /** Drops all but the newest. */
   thin(): void {
     const { ms } = this;
     const first = ms.length - this.rows - this.#ofEdge();

@@ -5,8 +5,9 @@ import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import type { NewestInputs } from "./newest_events.ts";
 import { type FoundMoments, joinMoments, NewestActors } from "./newest_actors.ts";
 
-/** In `span` the last selected event before `endMs`, the end of the read, must lie. */
+/** People are wanted whose last selected event before `endMs` is in `span`. */
 interface NewestPeopleInputs extends NewestInputs {
+  /** The end of the read's range. */
   readonly endMs: number;
 }
 
@@ -46,7 +47,7 @@ function newestPeopleVisitor(
   return { visit, result: () => newest.found() };
 }
 
-/** Finds the people who were seen last, by whole timelines or run by run. */
+/** Finds the people who were seen last; scans whole timelines or run by run. */
 export const NEWEST_PEOPLE: VisitorKind<NewestPeopleInputs, FoundMoments> = {
   name: "newest people",
   create: newestPeopleVisitor,

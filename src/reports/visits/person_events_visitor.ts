@@ -32,7 +32,7 @@ function personEventsVisitor(
       if (ms < span.fromMs || ms >= span.toMs || ofSessions && traffics[at] === 0) continue;
       if (sign * ms < newest.floorMs) continue;
       if (!test.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
-      newest.meet(sign * ms, segmentId, segment.storedPlace(at));
+      newest.add(sign * ms, segmentId, segment.storedPlace(at));
     }
   }, () => newest.found());
 }

@@ -82,7 +82,7 @@ export async function storyEvents(
   const wanted = rows + 1;
   const newest = new NewestEvents(wanted, edgeMs);
   const inputs = { actor: actorId, span, test, ofSessions, sign, rows: wanted, edgeMs } as const;
-  newest.add(await selected.scan(PERSON_EVENTS, () => inputs, { byRun: true }));
+  newest.addAll(await selected.scan(PERSON_EVENTS, () => inputs, { byRun: true }));
   newest.thin();
   const { segmentIds, places } = newest;
   const compare = (a: StoryEvent, b: StoryEvent) => sign * newestFirst(a.row, b.row);
