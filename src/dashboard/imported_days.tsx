@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
 import type { output } from "zod";
 import type { Warning } from "../query/warnings.ts";
-import type { ImportedTold } from "../reports/imported/imported_span.ts";
+import type { ImportedShown } from "../reports/imported/imported_span.ts";
 import { counted, dateSpan } from "./number_format.ts";
 
-type Told = output<typeof ImportedTold>;
+type Told = output<typeof ImportedShown>;
 
 /** A reply that may hold imported days, or leave them out. */
 export interface MayBeImported {

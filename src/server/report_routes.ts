@@ -24,7 +24,7 @@ import {
   OVERVIEW_SEMANTICS,
 } from "../reports/overview/overview.ts";
 import { PAGES } from "../reports/pages/pages.ts";
-import { ImportedTold } from "../reports/imported/imported_span.ts";
+import { ImportedShown } from "../reports/imported/imported_span.ts";
 import type { Report } from "../reports/answer/report.ts";
 import { getReport, READ_QUERY, type ReportServices } from "../reports/answer/report_endpoint.ts";
 import { PERSON_TIMELINE } from "../reports/visits/person_timeline.ts";
@@ -110,7 +110,7 @@ function docOf(report: Report): RouteDoc {
       description: "The result, and the parameters as resolved",
       also: KNOWN,
       schema: replyShown(report.reply, {
-        imported: ImportedTold.optional(),
+        imported: ImportedShown.optional(),
         segment: SegmentShown.nullable().meta({
           description: "As `segment` names it; null: none",
         }),

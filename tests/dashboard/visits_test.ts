@@ -356,7 +356,7 @@ test("Visits and people: nothing in a project without events, and an id that nob
   await visit.sees(page, "Nobody was here in this range");
   visit.expectedFaults.push("404");
   await page.goto(`${visit.world.url}/?project=prj_empty&view=visits&visit=nothing`);
-  await visit.sees(page, "There is no visit of this id.");
+  await visit.sees(page, "There is no visit with this id.");
 });
 
 Deno.test("The days of a bucket, as far as they lie in the range", () => {

@@ -13,10 +13,7 @@ export type Listed = "visits" | "people";
 
 /** One number of another read's answer. */
 interface NumberBehind {
-  /**
-   * Finds the people whom the number counts, under the list's shared parameters, with the visitor that
-   * counts them.
-   */
+  /** Finds the people or visits that the number counts, under the list's shared parameters. */
   readonly find: (read: Read) => Promise<Behind>;
   /** The filters in its parameters, for warnings of values that never occurred. */
   readonly parameterFilters: readonly ParameterFilters[];
@@ -26,11 +23,11 @@ interface NumberBehind {
 export interface NumberedRead {
   /** Its name in `of`. */
   readonly name: string;
-  /** The read's own parameters that `of` may hold. */
+  /** The read's own parameters that `of` may have. */
   readonly parameters: readonly string[];
   /**
-   * Reads these and `place`, which names the number in the answer, before any statement. Throws Problem
-   * `invalid_parameter`.
+   * Reads these parameters and `place`, which names the number in the answer, before any statement. Throws
+   * Problem `invalid_parameter`.
    */
   readonly ask: (query: URLSearchParams, listed: Listed) => NumberBehind;
 }
@@ -39,15 +36,15 @@ export interface NumberedRead {
 export const PlaceText = StorableText.max(FILTER_TEXT_LENGTH_MAX);
 
 const Of = z.looseObject({
-  read: z.string("Name the read that the number is of."),
+  read: z.string("Name the read that has the number."),
   place: z.looseObject({}, "Say which number of the answer is meant."),
 });
 
 /** The description of the parameter `of`. */
 export const OF_USAGE =
-  'Whom a number of another read counts: JSON {"read", "place", …the read\'s own parameters}, under the shared parameters of this read. ';
+  'The people or visits that a number of another read counts: JSON {"read", "place", …the read\'s own parameters}, under the shared parameters of this read. ';
 
-/** Reads `of`: returns its members and the number that it names; null where it is not given. */
+/** Reads `of`: returns its members and the number that it names; null: it is not given. */
 export function readNumber(
   query: URLSearchParams,
   reads: readonly NumberedRead[],

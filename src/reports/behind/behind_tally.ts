@@ -24,7 +24,7 @@ export class BehindTally {
   }
 }
 
-/** Returns the entries at the places for which a test holds. */
+/** Returns the entries at the places that pass a test. */
 export function behindWhere({ actors, ms }: Behind, test: (place: number) => boolean): Behind {
   const kept = new BehindTally();
   for (let i = 0; i < actors.length; i++) if (test(i)) kept.add(actors[i]!, ms[i]!);

@@ -6,12 +6,12 @@ import { type ImportedRead, type ImportedSpan, importedSpan, reachesOwn } from "
 /** Sums of imported days: over all buckets together, and in each bucket. */
 export interface ImportedBuckets {
   readonly span: ImportedSpan;
-  /** Null, as in `buckets`, where there is no imported day. */
+  /** Null, here and in `buckets`: there is no imported day. */
   readonly whole: ImportedSums | null;
   readonly buckets: readonly (ImportedSums | null)[];
   /**
-   * Whether days of own events reach into the whole, and into each bucket. Without them, a figure that
-   * imported days do not have is null.
+   * Whether the whole, and each bucket, includes days of own events. Without these, a figure that imported days
+   * do not have is null.
    */
   readonly wholeHasOwn: boolean;
   readonly hasOwn: readonly boolean[];

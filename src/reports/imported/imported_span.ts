@@ -1,4 +1,4 @@
-/** Which imported days a read shows and which it leaves out, and the texts of a reply about both. */
+/** Which imported days a read shows and which it leaves out, and what a reply says about both. */
 import { z } from "zod";
 import { firstEventMs } from "../../imported/first_event.ts";
 import { type CoveredDay, coveredDays } from "../../imported/imported_reading.ts";
@@ -24,13 +24,13 @@ interface ImportedDay extends CoveredDay {
 /** Why imported days cannot answer a read, and the parameter that is the reason. */
 interface Refusal {
   readonly parameter: string;
-  /** Goes on after "Imported days are left out: ". */
+  /** Completes "3 imported days are left out: ". */
   readonly why: string;
 }
 
 /** The imported days of a range. */
 export interface ImportedSpan {
-  /** In order; empty where none are shown. */
+  /** In order; empty: none are shown. */
   readonly days: readonly ImportedDay[];
   /** When the project's first day with an event of its own begins; null: there is none. */
   readonly ownFromMs: number | null;
@@ -48,13 +48,13 @@ export type ImportedRead = Pick<
 /** Returns why no imported day can answer a read; null: imported days may. */
 function refusalOf({ scope, range, importedTimezone, segment }: ImportedRead): Refusal | null {
   if (segment !== undefined && isNarrowed(scope)) {
-    return { parameter: "segment", why: "sums of days tell nobody apart" };
+    return { parameter: "segment", why: "sums of days do not tell people apart" };
   }
   if (scope.filters.length > 0) {
     return { parameter: "filters", why: "sums of days cannot be filtered" };
   }
   if (scope.bots !== "exclude") {
-    return { parameter: "bots", why: "they hold no bots, as their source left them out" };
+    return { parameter: "bots", why: "they contain no bots, as their source left them out" };
   }
   if (range.timezone !== importedTimezone) {
     return { parameter: "timezone", why: "they are days in the project's time zone" };
@@ -93,7 +93,7 @@ interface ImportedNeeds {
   readonly isComparison?: boolean;
 }
 
-/** Returns the imported days that a read shows of a range, and its warnings. Sends no statement where nothing was imported. */
+/** Returns the imported days that a read shows of a range, with warnings. Sends no statement if nothing was imported. */
 export async function importedSpan(
   read: ImportedRead,
   range: Range,
@@ -104,11 +104,11 @@ export async function importedSpan(
   const firstMs = await firstEventMs(read.sql, read.scope.projectId);
   const ownFrom = firstMs === null ? null : dateAt(firstMs, timezone);
   const ownFromMs = ownFrom === null ? null : startOfDay(ownFrom, timezone).getTime();
-  const { before: all = [], beside = [] } = Object.groupBy(
+  const { before: all = [], since = [] } = Object.groupBy(
     await daysOf(read, range),
-    ({ fromMs }) => fromMs < (ownFromMs ?? Infinity) ? "before" : "beside",
+    ({ fromMs }) => fromMs < (ownFromMs ?? Infinity) ? "before" : "since",
   );
-  const hidden = leftOut(beside, {
+  const hidden = leftOut(since, {
     parameter: isComparison ? "compare" : "project",
     why: `from ${ownFrom} on, the day of the project's first event, own events alone count`,
   });
@@ -118,32 +118,32 @@ export async function importedSpan(
   }
   const isWhole = ({ fromMs, toMs }: ImportedDay) =>
     fromMs >= range.from.getTime() && toMs <= range.to.getTime();
-  const isTold = (day: ImportedDay) => dimensions.some((one) => day.dimensions.includes(one));
+  const hasDimension = (day: ImportedDay) => dimensions.some((one) => day.dimensions.includes(one));
   const whole = all.filter(isWhole);
-  const untold = whole.filter((day) => !isTold(day));
-  const names = [...new Set(untold.map(({ source }) => SOURCE_NAMES[source]))].join(" and ");
+  const lacking = whole.filter((day) => !hasDimension(day));
+  const names = [...new Set(lacking.map(({ source }) => SOURCE_NAMES[source]))].join(" and ");
   const bound = (all[0]?.fromMs ?? Infinity) < range.from.getTime() ? "from" : "to";
   return {
-    days: whole.filter(isTold),
+    days: whole.filter(hasDimension),
     ownFromMs,
     warnings: [
       ...leftOut(all.filter((day) => !isWhole(day)), {
         parameter: isComparison ? "compare" : bound,
-        why: "only a part of the day lies in the range, and its sum cannot be divided",
+        why: "only a part of the day is in the range, and its sum cannot be divided",
       }),
-      ...leftOut(untold, { parameter, why: `the export of ${names} does not tell it` }),
+      ...leftOut(lacking, { parameter, why: `the export of ${names} does not tell it` }),
       ...hidden,
     ],
   };
 }
 
-/** Whether the project has own days before `toMs`, the end of a span. */
+/** Whether the project has days of own events before `toMs`, the end of a span. */
 export function reachesOwn({ ownFromMs }: ImportedSpan, toMs: number): boolean {
   return ownFromMs !== null && toMs > ownFromMs;
 }
 
 /** The schema of a reply's `query.imported`. */
-export const ImportedTold = z.object({
+export const ImportedShown = z.object({
   sources: z.array(z.enum(IMPORTED_SOURCES)),
   from: z.iso.date().meta({ description: "The first imported day that is shown" }),
   to: z.iso.date(),
@@ -157,10 +157,10 @@ export const ImportedTold = z.object({
   description: "Daily sums of other products that kpis, acquisition and pages show",
 });
 
-type ImportedTold = z.output<typeof ImportedTold>;
+type ImportedShown = z.output<typeof ImportedShown>;
 
-/** Returns `query.imported`; undefined where no day is shown. */
-function toldImported(read: Read, { days, ownFromMs }: ImportedSpan): ImportedTold | undefined {
+/** Returns `query.imported`; undefined: no day is shown. */
+function shownImported(read: Read, { days, ownFromMs }: ImportedSpan): ImportedShown | undefined {
   if (days.length === 0) return undefined;
   return {
     sources: [...new Set(days.map(({ source }) => source))].sort(),
@@ -172,13 +172,13 @@ function toldImported(read: Read, { days, ownFromMs }: ImportedSpan): ImportedTo
 }
 
 const SHOWN =
-  "Marked `imported: true` is what holds daily sums of another product, as query.imported tells: of local days before the project's first own event, never mixed with own events of a day. " +
-  "Of imported days visitors are the sum of each day's visitors, so that who came on several days counts on each; visits are sessions; nothing tells who is new, and no median. " +
-  "What a source does not tell counts for nothing in a sum, and is null where nothing else is there; a rate is of the days that tell both of its parts.";
+  "`imported: true` marks figures that include daily sums of another product (see query.imported), of local days before that of the project's first own event. " +
+  "Over imported days, visitors are the sum of each day's visitors, so that somebody who came on several days counts on each; visits are sessions; new visitors and medians are unknown. " +
+  "What a source does not have adds nothing to a sum, which is null if there is nothing else; a rate covers the days that have both of its parts.";
 
 /**
  * Returns the members of an answer about imported days: those that are shown, what they mean, and what is
- * left out. Empty where nothing was imported.
+ * left out. Empty if nothing was imported.
  * @param spans that of the range first, then those of comparisons
  */
 export function importedSaid(
@@ -186,7 +186,7 @@ export function importedSaid(
   spans: readonly ImportedSpan[],
 ): Pick<Answer, "query" | "semantics" | "warnings"> {
   const [ofRange] = spans;
-  const imported = ofRange === undefined ? undefined : toldImported(read, ofRange);
+  const imported = ofRange === undefined ? undefined : shownImported(read, ofRange);
   const warnings = spans.flatMap(({ warnings }) => warnings);
   const isShown = spans.some(({ days }) => days.length > 0);
   const semantics = [...isShown ? [SHOWN] : [], ...new Set(warnings.map(({ message }) => message))];

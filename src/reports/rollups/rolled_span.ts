@@ -4,8 +4,8 @@ import { type Range, startOfDay } from "../../query/range.ts";
 import { isNarrowed, type Scope, type Span } from "../../query/selection.ts";
 
 /**
- * A span that rollups can answer: events that are no bots', unfiltered, by whole days in the project's own
- * time zone. Exact like any other read; a part of a day at the end is counted by itself.
+ * A span whose unfiltered events (without bots) the rollups count exactly: whole days in the project's time
+ * zone, and perhaps a part of a day at the end, which is scanned.
  */
 export interface RolledSpan {
   readonly projectId: number;
@@ -13,14 +13,14 @@ export interface RolledSpan {
   /** Days since 1970-01-01, `[fromDay, toDay)`. */
   readonly fromDay: number;
   readonly toDay: number;
-  /** The part of the day `toDay` that belongs to the span; null where it ends at midnight. */
+  /** The part of the day `toDay` that belongs to the span; null: the span ends at midnight. */
   readonly tail: Span | null;
   readonly span: Span;
   readonly daysAt: (instantsMs: readonly number[]) => number[];
   readonly endOfDayMs: (ms: number) => number;
 }
 
-/** Returns the span in whole days; null where the rollups do not hold the answer. */
+/** Returns the span of a range; null: the rollups cannot answer for it. */
 export function rolledSpan(
   scope: Scope,
   project: Pick<Project, "timezone">,

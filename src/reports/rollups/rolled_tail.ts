@@ -18,7 +18,7 @@ export async function countTail(
   return await loaded.scan(TAIL_COUNTS, () => ({ span, technical }), { byRun: true });
 }
 
-// An actor of the tail is already counted if its last day before the tail lies in the span.
+// An actor of the tail is already counted if its last day before the tail is in the span.
 const COUNTED_IN_TAIL = `
 SELECT count(*) FILTER (WHERE prev_day < $4::int) AS visitors,
   count(*) FILTER (WHERE prev_day < $4::int AND first_day >= $4::int) AS "newVisitors",
@@ -57,7 +57,7 @@ export async function readTail(
 ): Promise<Tail> {
   const { sql } = source;
   const { actors, events, pageviews } = await countTail(source, projectId, tail);
-  // Few actors are looked up one by one; the planner does not know how many there are.
+  // Few actors are best looked up one by one, many are not. The planner does not know how many there are.
   const isMany = actors.size > TAIL_ACTORS_LOOKED_UP_MAX;
   const [joins] = await sql.query<{ loops: string }>(
     "SELECT current_setting('enable_nestloop') AS loops",

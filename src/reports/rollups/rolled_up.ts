@@ -7,7 +7,7 @@ import type { TimelineSource } from "../../scans/read.ts";
 import type { RolledSpan } from "./rolled_span.ts";
 import { readTail, type Tail } from "./rolled_tail.ts";
 
-/** Returns the first days of buckets; null where they are not made of whole days, as hours are not. */
+/** Returns the first days of buckets; null: they are not whole days, but hours for example. */
 export function startDays(buckets: readonly Span[], timezone: string): number[] | null {
   const days = buckets.map(({ fromMs }) => dayAt(fromMs, timezone));
   const distinct = new Set(days).size === days.length;
@@ -41,7 +41,7 @@ interface DayTotals extends Row {
   readonly events: number;
 }
 
-/** Returns the place of the bucket of each day, counted from `fromDay`. */
+/** Returns the index of the bucket of each day, from `fromDay` on. */
 export function bucketsOfDays(starts: readonly number[], { fromDay, toDay }: RolledSpan): number[] {
   let bucket = 0;
   return Array.from({ length: Math.max(0, toDay - fromDay) }, (_, i) => {
@@ -60,7 +60,7 @@ class VisitSums implements Visits {
   /** @param bucket null: the whole span */
   constructor(readonly bucket: number | null, readonly startDay: number) {}
 
-  /** Adds actors of a day whose day before was `prevDay`, and whose first day ever was `firstDay`. */
+  /** Adds actors of a day whose previous day with events was `prevDay`, and whose first ever was `firstDay`. */
   addActors(actors: number, prevDay: number, firstDay: number): void {
     if (prevDay >= this.startDay) return;
     this.visitors += actors;
@@ -74,7 +74,7 @@ class VisitSums implements Visits {
 }
 
 /**
- * Sums each bucket, and all of them. Grouped here, as the database took twice as long.
+ * Sums each bucket, and the whole span. In the database this takes twice as long.
  * @param packed the span's rows of `visitor_days`
  */
 function sumVisits(
@@ -124,7 +124,7 @@ export async function readRolledVisits(
   return withTail(rows, starts.length, await readTail(source, rolled, tail, starts.at(-1)!));
 }
 
-/** Adds the tail to the rows of the last bucket and of the whole, to which it belongs. */
+/** Adds the tail to the rows of the last bucket and of the whole span. */
 function withTail(
   rows: readonly InBucket<Visits>[],
   lastBucket: number,

@@ -36,7 +36,7 @@ function tailVisitor({ span, technical }: Inputs): Visitor<TailCounts> {
   }, () => ({ actors, events, pageviews }));
 }
 
-/** Scans run by run, so that several visitors may count the same actor: merging needs their sets. */
+/** Counts run by run. As several visitors may count the same actor, they return sets of actors to merge. */
 export const TAIL_COUNTS: VisitorKind<Inputs, TailCounts> = {
   name: "tail",
   create: tailVisitor,

@@ -34,8 +34,8 @@ export const EVENT_MEMBERS = {
     description: "When it happened, corrected as `clock` says; to the millisecond",
   }),
   sentTimestamp: z.iso.datetime().nullable().meta({
-    description: "The time that was sent, where that is another one; not known of events of " +
-      "earlier versions",
+    description:
+      "The time that was sent, if it differs; unknown for events that earlier versions stored",
   }),
   clock: z.enum(["client", "corrected", "clamped", "received"]),
   anonymousId: text("As sent"),
@@ -46,10 +46,10 @@ export const EVENT_MEMBERS = {
   referrer: z.string().nullable(),
   title: z.string().nullable(),
   properties: z.looseObject({ server: found }).meta({
-    description: "As sent; `server` stands here too",
+    description: "As sent, with `server` added",
   }),
   context: z.object({
-    viewport: size("CSS pixels, whole; that of the properties is apart"),
+    viewport: size("CSS pixels, whole; independent of that in the properties"),
     screen: size("CSS pixels, whole"),
     locale: z.string().nullable(),
     timezone: z.string().nullable(),
@@ -64,12 +64,12 @@ export const EVENT_MEMBERS = {
   }),
   ...agent,
   inSession: z.boolean().meta({
-    description: "False: it neither opens nor goes on with a visit",
+    description: "False: it neither begins nor continues a visit",
   }),
   extra: z.record(z.string(), z.unknown()).nullable().meta({
-    description: "Members that it was sent with beside these, `context` with those of its own",
+    description: "Other members that were sent; under `context`, those of the context",
   }),
-  server: found.extend(agent).meta({ description: "What the server found out about it" }),
+  server: found.extend(agent).meta({ description: "What the server found out about the event" }),
 };
 
 /** A stored event in replies and in exports, in the form that `POST /v1/projects/:id/import` takes. */

@@ -10,7 +10,7 @@ import {
   pixels,
 } from "../../store/event_row.ts";
 
-/** Returns the words of a code table by their letters. */
+/** Returns the words of a code table, by letter. */
 function spelled<W extends string>(codes: Readonly<Record<W, string>>): ReadonlyMap<string, W> {
   return new Map(Object.entries<string>(codes).map(([word, letter]) => [letter, word as W]));
 }
@@ -19,20 +19,20 @@ const CLOCKS = spelled<Clock>(CLOCK_CODES);
 const DEVICES = spelled<Device>(DEVICE_CODES);
 const PROMOTED_NAMES: readonly string[] = ["click", "scroll"];
 
-/** Returns width and height; null where neither is known. */
+/** Returns width and height; null: neither is known. */
 function size(width: number | null, height: number | null): Size | null {
   return width === null && height === null ? null : { width, height };
 }
 
-/** Returns the whole URL, which mostly is not stored but put together from its parts. */
+/** Returns the whole URL, which is usually not stored as such, but in its parts. */
 function urlOf({ url, host, path, url_rest }: EventRow): string | null {
   if (url !== null) return url;
   return host === null || path === null ? null : `https://${host}${path}${url_rest ?? ""}`;
 }
 
 /**
- * Returns the promoted properties of clicks and scrolls. A value that its column could not hold exactly is
- * among the `others` as the client sent it, and left out here.
+ * Returns the properties of clicks and scrolls that have their own columns. A value that its column cannot
+ * hold exactly is among the `others` as the client sent it, and is left out here.
  */
 function promotedProperties(
   row: EventRow,
@@ -57,15 +57,16 @@ function promotedProperties(
   return promoted;
 }
 
-/** What an event has of a viewport in its context, and its other unknown members. */
+/** The viewport of an event's context, and the members to show as `extra`. */
 interface ShownContext {
   readonly viewport: Size | null;
   readonly extra: Members | null;
 }
 
 /**
- * Returns the context's viewport of a click or a scroll, which is stored among the unknown members, since the
- * columns hold that of its properties. It is shown there as well only where the size does not tell all of it.
+ * Returns the context of a click or a scroll. Its viewport is stored in `extra`, because the columns have the
+ * viewport of the properties. It is also shown in `extra` only if it is more than a width and a height in whole
+ * pixels.
  */
 function pointerContext(extra: Members | null): ShownContext {
   if (!isMembers(extra?.context) || !isMembers(extra.context.viewport)) {
@@ -87,7 +88,7 @@ function contextOf(row: EventRow): ShownContext {
   return { viewport: size(row.viewport_width, row.viewport_height), extra };
 }
 
-/** The hash shown last: events of a visitor follow each other, and making a hash takes 2 µs. */
+/** The last hash, cached: a visitor's events follow each other, and formatting a hash takes 2 µs. */
 let lastHash = { stored: "", shown: "" };
 
 /** Returns 16 bytes as 22 characters of URL-safe Base64. */

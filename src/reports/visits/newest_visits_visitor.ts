@@ -9,13 +9,13 @@ import { type FoundMoments, joinMoments, NewestActors } from "../newest/newest_a
 
 /** Visits that start in `span` are listed. */
 interface NewestVisitsInputs extends Omit<NewestInputs, "test"> {
-  /** The span that holds all of these visits whole. */
+  /** Contains the whole of each of these visits. */
   readonly reach: Span;
-  /** A visit must hold one of these events. */
+  /** A visit must contain one of these events. */
   readonly selected: EventPasses;
-  /** A visit must hold one of these events too; null: need not. */
+  /** A visit must contain one of these events, too; null: no such condition. */
   readonly converting: EventPasses | null;
-  /** The actor whose visits are listed; null: all visits are. */
+  /** Only this actor's visits are listed; null: all actors'. */
   readonly actor: number | null;
 }
 
@@ -25,9 +25,9 @@ function newestVisitsVisitor(
 ): Visitor<FoundMoments> {
   const { rows, edgeMs, span, reach, actor: wanted } = inputs;
   const newest = new NewestActors(rows, edgeMs, span.fromMs);
-  const heldBy = (passes: EventPasses) => new EventInSession(new EventTest(passes, words));
-  const selected = heldBy(inputs.selected);
-  const converting = inputs.converting === null ? null : heldBy(inputs.converting);
+  const oneOf = (passes: EventPasses) => new EventInSession(new EventTest(passes, words));
+  const selected = oneOf(inputs.selected);
+  const converting = inputs.converting === null ? null : oneOf(inputs.converting);
   const { actors } = inputs.selected;
   const scan = new SessionScan(reach, (session) => {
     const { traffic, startMs, actor } = session;

@@ -64,7 +64,7 @@ async function newestIn(
   const { selected, test } = await selectEvents(source, span, { isCounting: true });
   const edgeMs = cursor?.counts[0] ?? NaN;
   const newest = new NewestActors(rows, edgeMs, part.fromMs, { isOnce: true });
-  // With a cursor, all runs of a person must be met together: one may lie after the part.
+  // With a cursor whole timelines are visited, because a person's last event may be in a run after the part.
   newest.addAll(
     await selected.scan(
       NEWEST_PEOPLE,
@@ -96,7 +96,7 @@ async function readFound(
   );
 }
 
-/** Lists the next people after the cursor, fewer than `rows` where no more follow. */
+/** Lists the next people after the cursor; fewer than `rows` if no more follow. */
 async function listPeople(
   read: Read,
   span: Span,
@@ -106,7 +106,7 @@ async function listPeople(
   const toMs = cursor === null ? span.toMs : Math.min(span.toMs, cursor.counts[0]! + 1);
   let listed: FoundPerson[] = [];
   for (const part of partsBackwards({ fromMs: span.fromMs, toMs })) {
-    // The first page is searched anew in more and more of the span: run by run, that is quicker.
+    // The first page is searched from each part's start to the end of the span: run by run, this is faster.
     const before = cursor === null ? [] : listed;
     const wanted = rows - before.length;
     const within = cursor === null ? { fromMs: part.fromMs, toMs: span.toMs } : part;
@@ -123,7 +123,10 @@ const cursorOf = ({ last_ms, kind, actor }: FoundPerson): string =>
 
 const instant = (ms: number | null) => ms === null ? null : new Date(ms).toISOString();
 
-/** Returns a page of the list. `isCounted`: people are ordered by when they came to count. */
+/**
+ * Returns a page of the list.
+ * @param isCounted whether the people are those of a number, whose times are when each came to count
+ */
 async function page(
   read: Read,
   listed: readonly FoundPerson[],
@@ -169,7 +172,7 @@ async function answer(read: Read, { cursor, asked }: PeopleParameters): Promise<
   };
 }
 
-/** Reads `cursor`: when the last person of the page before was seen last, and who it was. */
+/** Reads `cursor`: when the last person of the page before was last seen, and who that was. */
 function readCursor(query: URLSearchParams): RowCursor | null {
   const cursor = readRowCursor(query, 1);
   if (cursor === null || Number.isSafeInteger(cursor.counts[0]) && cursor.value !== null) {
@@ -180,7 +183,7 @@ function readCursor(query: URLSearchParams): RowCursor | null {
 
 interface PeopleParameters {
   readonly cursor: RowCursor | null;
-  /** The number of another read whose people are listed; null: all people are. */
+  /** The number of another read whose people are listed; null: all people. */
   readonly asked: ReturnType<typeof readNumber>;
 }
 
@@ -201,11 +204,11 @@ export const createPeople = (numbered: readonly NumberedRead[]): Report => ({
   summary: "People: first and last seen, visits, events and value of each, who was here last first",
   parameters: { of: OF },
   semantics:
-    "Distinct actors of selected events in the range (technical names, $…, apart): they are as many as kpis counts visitors under the same filters. " +
+    "Distinct actors of selected events in the range, without technical names ($…): as many as kpis counts visitors under the same filters. " +
     "actor is the person's user id, else the anonymous id, else the visitor hash. firstSeen: the person's first event ever, under no filter; lastSeen: the last selected event in the range. " +
-    "visits: sessions that start in the range and hold a selected event; pageviews and events: the selected ones in the range. value: what the selected events in the range that are conversions of goals with a value are worth, added up by currency: an event that two goals count is worth both. " +
-    "By lastSeen, the latest first; of one moment anonymous people, hashes, then users, by their ids. An id that several have names the user, else the anonymous one. " +
-    "With `of`, those whom the number counts, and total is that number; the latest countedAt first: when the step was reached (lost, ended: the last one), the cohort's period begun in, the way begun (of a way back: ended), the start of the row's first session, the first event ever, the first such click or scroll, or of live the last event.",
+    "visits: sessions that start in the range and contain a selected event; pageviews and events: the selected ones in the range. value: the sum, by currency, of what the selected events in the range are worth as conversions of goals with a value: an event that two goals count is worth both. " +
+    "By lastSeen, the latest first; at the same time, anonymous people, hashes, then users, each by id. An id that several have means the user, else the anonymous person. " +
+    "With `of`, the people whom the number counts, and total is that number; by countedAt, the latest first: when the step was reached (lost, ended: the last one), the cohort's period begun in, the way begun (of a way back: ended), the start of the row's first session, the first event ever, the first such click or scroll, or of live the last event.",
   reply: PEOPLE_REPLY,
   ask: (query) => {
     const parameters = readAll({

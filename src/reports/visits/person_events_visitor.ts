@@ -8,12 +8,12 @@ import {
 } from "../newest/newest_events.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
 
-/** `edgeMs` has its sign turned where times have. */
+/** `edgeMs` is negated where times are: see `sign`. */
 interface PersonEventsInputs extends NewestInputs {
   readonly actor: number;
   /** Whether only events of sessions are listed. */
   readonly ofSessions: boolean;
-  /** 1: the newest events are wanted; -1: the oldest, and times have their sign turned. */
+  /** 1: the newest events are wanted; -1: the oldest, for which times are negated. */
   readonly sign: 1 | -1;
 }
 

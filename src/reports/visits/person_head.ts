@@ -12,13 +12,13 @@ import { ofBots, PersonValue, sumPeople } from "./person_sums.ts";
 const text = z.string().nullable();
 const seen = { visits: z.int(), lastSeen: z.iso.datetime() };
 
-/** A person, with everything that the page about the person shows. */
+/** A person, with everything that the person's page shows. */
 export const PersonHead = z.object({
   actor: z.string(),
   userId: text,
   anonymousIds: z.array(z.string()).meta({
     description:
-      `Ids without sign-in that are the person's, at most ${PERSON_IDS_MAX}: those that first stood beside the user id last come first`,
+      `The person's anonymous ids, at most ${PERSON_IDS_MAX}, by when each was first sent with the user id, the latest first`,
   }),
   firstSeen: z.iso.datetime().nullable().meta({ description: "The first event ever" }),
   lastSeen: z.iso.datetime().nullable().meta({
@@ -69,14 +69,14 @@ async function seenValues<K extends string>(
   });
 }
 
-// By what events say, and not by their numbers, which tell the order in which they arrived.
+// In an order that events determine. That of identity ids depends on which event arrived first.
 const ANONYMOUS_IDS = `
 SELECT value FROM identities
 WHERE project_id = $1::int AND kind = 'a'
   AND (identity_id = $2::int OR actor_id = $2::int AND actor_id <> identity_id)
 ORDER BY linked_ms DESC NULLS LAST, value COLLATE "C" LIMIT $3::int`;
 
-/** Reads what is known of a person, and what the person did in the range. */
+/** Reads what is known about a person, and what the person did in the range. */
 export async function personHead(
   read: Read,
   { actor_id: actorId, kind, value: actor }: KnownPerson,

@@ -20,7 +20,7 @@ interface PersonSums {
   readonly value: z.output<typeof PersonValue>;
 }
 
-/** Returns the SQL condition for sessions, alias s, that hold an event which `bots` lets through. */
+/** Returns the SQL condition for sessions, alias s, with an event that passes `bots`. */
 export function ofBots(bots: BotChoice): string {
   if (bots === "include") return "true";
   return bots === "exclude" ? "s.humans > 0" : "s.events > s.humans";
@@ -30,7 +30,7 @@ type FoundSession = Row & Pick<StoredVisit, "actor_id" | "first_ms" | "last_ms">
 
 const actorOf = ({ actor_id }: { readonly actor_id: number }): number => actor_id;
 
-/** Counts the visits of each actor that start in the span; without filters from the sessions alone. */
+/** Counts the visits of each actor that start in the span; without filters, from the table of sessions. */
 async function visitsOf(
   source: ScanSource,
   actors: readonly number[],

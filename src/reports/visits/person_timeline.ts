@@ -24,7 +24,7 @@ import { findPerson } from "../../query/person_id.ts";
 
 const PersonEvent = z.object({
   ...EVENT_MEMBERS,
-  visit: z.string().nullable().meta({ description: "Id of its visit; null: it is of none" }),
+  visit: z.string().nullable().meta({ description: "Id of its visit; null: it has none" }),
   goals: z.array(z.string()).meta({ description: "Slugs of the goals that it reached" }),
 }).meta({ id: "PersonEvent" });
 

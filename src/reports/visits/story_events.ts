@@ -32,23 +32,23 @@ export interface StoryQuestion {
   readonly rows: number;
 }
 
-/** Reads `cursor` of a list of events that is no tail; null where it is not given. */
+/** Reads the `cursor` of a list that is not a tail; null: it is not given. */
 export function readStoryCursor(query: URLSearchParams): PageCursor | null {
   const cursor = readPageCursor(query);
   if (cursor === null || cursor.tail === null) return cursor;
   throw invalidCursor();
 }
 
-/** Returns the cursor behind an event. */
+/** Returns the cursor of the page that begins after an event. */
 export function cursorAt({ row }: StoryEvent): PageCursor {
   return { at: row.occurred_at, eventId: row.event_id, tail: null };
 }
 
-/** Returns the cursor behind an event as text. */
+/** Returns that cursor as text. */
 export const encodeStoryCursor = (event: StoryEvent): string => encodePageCursor(cursorAt(event));
 
 /** Returns the part of the span that lies after the cursor in the order of the list. */
-function spanBehind({ span, order, after }: StoryQuestion): Span {
+function spanAfterCursor({ span, order, after }: StoryQuestion): Span {
   if (after === null) return span;
   const ms = Date.parse(after.at);
   return order === "newest"
@@ -57,7 +57,7 @@ function spanBehind({ span, order, after }: StoryQuestion): Span {
 }
 
 /** Tells whether an event comes after the cursor in the order of the list. */
-function isBehind({ row }: StoryEvent, { order, after }: StoryQuestion): boolean {
+function isAfterCursor({ row }: StoryEvent, { order, after }: StoryQuestion): boolean {
   if (after === null) return true;
   const differs = row.occurred_at !== after.at;
   const isLater = differs ? row.occurred_at > after.at : row.event_id > after.eventId;
@@ -65,8 +65,8 @@ function isBehind({ row }: StoryEvent, { order, after }: StoryQuestion): boolean
 }
 
 /**
- * Lists the next events of an actor that `bots` and the filters of the scope let through, in order; one
- * more than `rows` where others follow.
+ * Lists the next events of an actor that pass `bots` and the filters of the scope, in order; one more than
+ * `rows` if others follow.
  */
 export async function storyEvents(
   source: StorySource,
@@ -74,7 +74,7 @@ export async function storyEvents(
 ): Promise<StoryEvent[]> {
   const { sql, scope, blocks } = source;
   const { actorId, ofSessions, order, after, rows } = question;
-  const span = spanBehind(question);
+  const span = spanAfterCursor(question);
   if (span.fromMs >= span.toMs) return [];
   const { selected, test } = await selectEvents(source, span);
   const sign = order === "newest" ? 1 : -1;
@@ -91,7 +91,7 @@ export async function storyEvents(
       .map((place, i) => ({ segmentId: segmentIds[from + i]!, place }));
     const found = await rowsAt(sql, scope.projectId, stored, blocks);
     return found.map((row, i): StoryEvent => ({ row, ...stored[i]! }))
-      .filter((event) => isBehind(event, question));
+      .filter((event) => isAfterCursor(event, question));
   });
 }
 

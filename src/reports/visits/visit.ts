@@ -29,7 +29,7 @@ const VisitEvent = z.object({
   }),
   secondsOnPage: z.number().nullable().meta({
     description:
-      "Of a page view: to the next one, of the last to the visit's last event; else null",
+      "Of a page view: to the next one, or, of the last one, to the visit's last event; else null",
   }),
   goals: z.array(z.string()).meta({ description: "Slugs of the goals that it reached" }),
 }).meta({ id: "VisitEvent" });
@@ -45,7 +45,7 @@ async function findVisit({ sql, scope }: Read, id: string): Promise<StoredVisit>
     ? []
     : await readVisits(sql, OF_ID, [scope.projectId, place.ms, place.entryId]);
   if (visit !== undefined) return visit;
-  throw new Problem("not_found", "There is no visit of this id.");
+  throw new Problem("not_found", "There is no visit with this id.");
 }
 
 const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);

@@ -1,6 +1,6 @@
 import { uuidOf } from "../../store/id_codec.ts";
 
-/** The position of a visit among all: when it began, then the event by which it was entered. */
+/** The position of a visit among all: sorted by its start, then by its entry event. */
 export interface VisitPlace {
   readonly ms: number;
   /** The id of the first page view; in a visit without one, of the first event. */
@@ -10,12 +10,12 @@ export interface VisitPlace {
 const TIME_BYTES = 8;
 const BYTES = TIME_BYTES + 16;
 const ID = /^[\w-]{32}$/;
-/** The largest time, before or after 1970, that a Date holds. */
+/** The largest distance from 1970 that a Date can hold. */
 const MS_MAX = 8.64e15;
 
 /**
  * Returns the id of a visit: 8 bytes of its time and the 16 of its entry's id, as text that is safe in a
- * URL. It stays the same while the first events do, also where the person becomes a user.
+ * URL. It stays the same as long as the visit's first events do, also when the person becomes a user.
  */
 export function visitId({ ms, entryId }: VisitPlace): string {
   const bytes = new Uint8Array(BYTES);
@@ -24,7 +24,7 @@ export function visitId({ ms, entryId }: VisitPlace): string {
   return bytes.toBase64({ alphabet: "base64url" });
 }
 
-/** Returns the position that an id stands for; null where it is no id of a visit. */
+/** Returns the position that an id stands for; null: it is not the id of a visit. */
 export function placeOfVisit(id: string): VisitPlace | null {
   if (!ID.test(id)) return null;
   const bytes = Uint8Array.fromBase64(id, { alphabet: "base64url" });

@@ -12,10 +12,10 @@ import { NEWEST_VISITS } from "./newest_visits_visitor.ts";
 import type { VisitPlace } from "./visit_id.ts";
 import { NEWEST_FIRST, readVisits, type StoredVisit } from "./visit_rows.ts";
 
-/** Which of the visits that the scope lets through are listed. */
+/** Which of the visits that pass the scope are listed. */
 interface VisitQuestion {
   readonly span: Span;
-  /** Only visits of this actor; null: of all actors. */
+  /** Only this actor's visits; null: all actors'. */
   readonly actorId: number | null;
   /** Visits that reached this goal; null: all. */
   readonly goal: Goal | null;
@@ -25,7 +25,7 @@ interface VisitQuestion {
 }
 
 /** Returns the SQL condition for visits after a position, in the order of the list. */
-function behind(params: SqlParams, after: VisitPlace | null): string {
+function isAfter(params: SqlParams, after: VisitPlace | null): string {
   if (after === null) return "true";
   const ms = params.ms(after.ms);
   return `s.first_ms <= ${ms} AND (s.first_ms < ${ms} OR s.entry_id < ${
@@ -34,8 +34,8 @@ function behind(params: SqlParams, after: VisitPlace | null): string {
 }
 
 /**
- * Lists visits without filters from the sessions alone, by the index on their start. It does not serve
- * `bots=only`: such visits are few among all, and are searched as under a filter.
+ * Lists visits without filters from the table of sessions, by the index on their start. Not for `bots=only`:
+ * such visits are too few among all, and are found by a scan, as with filters.
  */
 async function listStored(
   { sql, scope }: ScanSource,
@@ -45,7 +45,7 @@ async function listStored(
   const conditions = [
     `s.project_id = ${params.int(scope.projectId)}`,
     `s.first_ms >= ${params.ms(span.fromMs)} AND s.first_ms < ${params.ms(span.toMs)}`,
-    behind(params, after),
+    isAfter(params, after),
     ...scope.bots === "exclude" ? ["s.humans > 0"] : [],
     ...actorId === null ? [] : [`s.actor_id = ${params.int(actorId)}`],
   ];
@@ -88,7 +88,7 @@ async function newestIn(
   return newest.found();
 }
 
-/** Reads visits by their actors and starts; those after the position, in the order of the list. */
+/** Reads the found visits after the position, in the order of the list. */
 async function readFound(
   { sql, scope }: ScanSource,
   { ms, actors }: FoundMoments,
@@ -101,7 +101,7 @@ async function readFound(
   const chosen = `SELECT s.* FROM unnest(${lists}) AS k (actor_id, first_ms)
     JOIN sessions s ON s.project_id = ${project} AND s.actor_id = k.actor_id
       AND s.first_ms = k.first_ms
-    WHERE ${behind(params, after)}
+    WHERE ${isAfter(params, after)}
     ORDER BY s.first_ms DESC, s.entry_id DESC LIMIT ${params.int(rows)}`;
   return await readVisits(sql, chosen, params.values);
 }
@@ -120,7 +120,7 @@ async function listScanned(source: ScanSource, question: VisitQuestion): Promise
   return listed;
 }
 
-/** Lists the next visits after a position, newest first, fewer where no more follow. */
+/** Lists the next visits after a position, newest first; fewer if no more follow. */
 export async function listVisits(
   source: ScanSource,
   question: VisitQuestion,

@@ -10,7 +10,7 @@ export const VisitConversion = z.object({
   title: z.string().meta({ description: "The goal's" }),
   totalConversions: z.int(),
   value: WorthShown.meta({
-    description: "Of these conversions together; nulls where the goal has no value",
+    description: "Of these conversions together; nulls if the goal has no value",
   }),
 });
 
@@ -53,7 +53,7 @@ export const WholeVisit = VisitRow.extend({
 
 type WholeVisit = z.output<typeof WholeVisit>;
 
-/** A visit as the database knows it. */
+/** A visit as read from the database. */
 export interface StoredVisit
   extends Row, Omit<WholeVisit, "id" | "userId" | "start" | "seconds" | "conversions"> {
   readonly actor_id: number;
@@ -63,7 +63,7 @@ export interface StoredVisit
   readonly kind: "u" | "a" | "h";
 }
 
-/** The members of `StoredVisit`; sessions have the alias s. */
+/** Selects the members of `StoredVisit`; sessions have the alias s. */
 const MEMBERS = `s.actor_id, s.first_ms, s.last_ms, s.entry_id::text AS entry_id,
   i.kind::text AS kind, i.value AS actor,
   t.channel, t.source, t.medium, t.campaign, t.term, t.content, t.referrer,
@@ -80,9 +80,9 @@ const DICTIONARIES = `
 export const NEWEST_FIRST = "first_ms DESC, entry_id DESC";
 
 /**
- * Reads visits in the order of the list. The few that are wanted are chosen first, so that dictionaries
- * are joined for these alone.
- * @param chosen a subquery for rows of `sessions`
+ * Reads visits in the order of the list. The wanted ones are chosen in a subquery, so that dictionaries are
+ * joined only for these few.
+ * @param chosen a query of rows of `sessions`
  */
 export async function readVisits(
   sql: Sql,

@@ -27,17 +27,17 @@ interface VisitParameters {
   readonly actor: string | null;
   readonly goal: string | null;
   readonly after: VisitPlace | null;
-  /** The number of another read whose visits are listed; null: all visits are. */
+  /** The number of another read whose visits are listed; null: all visits. */
   readonly asked: ReturnType<typeof readNumber>;
 }
 
-/** Reads `actor`, the id of a person; null where it is not given. */
+/** Reads `actor`, the id of a person; null: it is not given. */
 function readActor(query: URLSearchParams): string | null {
   const usage = `Use an id of at most ${PERSON_ID_LENGTH_MAX} characters.`;
   return storableText(query, "actor", PERSON_ID_LENGTH_MAX, usage);
 }
 
-/** Reads `cursor`, the id of the last visit of the page before; null where it is not given. */
+/** Reads `cursor`, the id of the last visit of the page before; null: it is not given. */
 function readCursor(query: URLSearchParams): VisitPlace | null {
   const text = givenText(query, "cursor");
   if (text === null) return null;
@@ -76,7 +76,7 @@ async function answer(read: Read, { actor, goal: slug, after }: VisitParameters)
   return { query, result: await pageOf(read, listed) };
 }
 
-/** Throws `invalid_parameter` where `of` is given beside `actor` or `goal`: it names the visits alone. */
+/** Throws `invalid_parameter` if `of` is given with `actor` or `goal`: it determines the visits by itself. */
 function refuseBoth(parameters: VisitParameters): VisitParameters {
   const { asked, actor, goal } = parameters;
   if (asked === null || actor === null && goal === null) return parameters;
@@ -84,7 +84,7 @@ function refuseBoth(parameters: VisitParameters): VisitParameters {
 }
 
 const PARAMETERS = {
-  actor: "Visits of one person alone: a user id, anonymous id or visitor hash",
+  actor: "Only visits of one person: a user id, anonymous id or visitor hash",
   goal: "Slug of a saved goal: visits that reached it",
   of: OF_USAGE +
     'Journeys (scope=session) with {"way":[{"step","kind","value"}]}: a node, a link or a path; ' +
@@ -104,11 +104,11 @@ export const createVisits = (numbered: readonly NumberedRead[]): Report => ({
     "Visits one by one, newest first: who, when, from where, how long, and what they reached",
   parameters: PARAMETERS,
   semantics:
-    "Sessions that start in the range and hold a selected event (technical names, $…, apart), whole: they are as many as kpis counts under the same filters. " +
-    "start and seconds are of the first event and up to the last; pageviews and events are all of the visit, whatever the filters. Channel, source, entryPath, country, device, browser and os are those of its first page view, exitPath is that of the last one (of the first and the last event, where there is no page view). " +
+    "Sessions that start in the range and contain a selected event (without technical names, $…), whole: as many as kpis counts under the same filters. " +
+    "start is the time of the first event, seconds that from it to the last; pageviews and events are all of the visit, whatever the filters. Channel, source, entryPath, country, device, browser and os are those of its first page view, exitPath is that of the last one (of the first and the last event, where there is no page view). " +
     "actor is the person's user id, else the anonymous id, else the visitor hash. " +
     VISIT_CONVERSIONS +
-    " With `goal`, visits among whose conversions it is. With `of`, those that the number counts, and total is that number. Newest first by start, then by the id of the event that it was entered by, descending. An id stays the same as long as the visit's first events do.",
+    " With `goal`, visits that reached it. With `of`, the visits that the number counts, and total is that number. Newest first by start, then by the id of the event that it was entered by, descending. An id stays the same as long as the visit's first events do.",
   reply: VISITS_REPLY,
   ask: (query) => {
     const parameters = refuseBoth(readAll({

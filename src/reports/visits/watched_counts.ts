@@ -44,8 +44,8 @@ function figuresOf(
 }
 
 /**
- * Counts the events that pass `bots` and the filters of the scope, of a few actors in a few spans each, in
- * one scan that skips all other actors. Where filters are on sessions, spans must hold whole sessions.
+ * Counts the events of a few actors in a few spans each that pass `bots` and the filters of the scope, in one
+ * scan that skips all other actors. With filters on sessions, the spans must contain whole sessions.
  * @param ofSessions whether only events in sessions count
  */
 export async function countWatched(

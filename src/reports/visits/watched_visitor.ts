@@ -17,7 +17,7 @@ export interface Watched {
 export interface WatchedInputs {
   /** Sorted by actor, then by time; the spans of an actor do not overlap. */
   readonly watched: readonly Watched[];
-  /** Whether events of sessions alone count. */
+  /** Whether only events of sessions count. */
   readonly ofSessions: boolean;
   readonly matches: MatchPasses;
   /** By match: the property that is summed over its events; null: none. See `prepareNumbers`. */
@@ -50,8 +50,9 @@ export interface WatchedCounts {
 class WatchedVisitor implements Visitor<WatchedCounts> {
   readonly #inputs: WatchedInputs;
   readonly #tests: MatchTests;
-  /** By actor: the first and the end place of the actor's spans. Most actors have none. */
+  /** By actor: the range of its spans in `watched`. Most actors have none. */
   readonly #rangeOf = new Map<number, readonly [number, number]>();
+  /** By actor, up to the last that has spans: 1 if it has any. */
   readonly #isWatched: Uint8Array;
   readonly #counts;
   readonly #amounts = new PlaceAmounts();
