@@ -23,7 +23,7 @@ import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
 import { shownAcquisition, type ShownTally } from "./shown_acquisition.ts";
 
 const count = (description: string) => z.int().meta({ description });
-const told = (description: string) =>
+const nullableCount = (description: string) =>
   z.int().nullable().meta({
     description:
       `${description}; null: of imported days alone, which do not tell it, or too few for a share`,
@@ -34,11 +34,11 @@ export const AcquisitionRow = z.object({
     description:
       "Null where the sessions have none; $other: values of too few visitors for a share",
   }),
-  visitors: told("Distinct actors of the sessions"),
-  newVisitors: told("Those whose first event ever lies in the range"),
-  sessions: told("Sessions that start in the range"),
+  visitors: nullableCount("Distinct actors of the sessions"),
+  newVisitors: nullableCount("Those whose first event ever is in the range"),
+  sessions: nullableCount("Sessions that start in the range"),
   bounceRate: RateShown,
-  pageviews: told("Page views of the sessions"),
+  pageviews: nullableCount("Page views of the sessions"),
   conversions: count(
     "With `goal`: distinct actors who reach it in these sessions; null: too few for a share",
   ).nullable().optional(),
@@ -56,7 +56,7 @@ export const AcquisitionRow = z.object({
   }),
 }).meta({ id: "AcquisitionRow" });
 
-/** `GET /v1/acquisition`: where sessions come from, begin, and are made, and what they come to. */
+/** `GET /v1/acquisition`: where sessions come from, and what they lead to. */
 export const ACQUISITION: Report = {
   path: "/v1/acquisition",
   summary:
@@ -67,7 +67,7 @@ export const ACQUISITION: Report = {
   },
   semantics:
     "Rows are over sessions that start in the range and hold a selected event, whole, by the value of their first page view (of their first event, if they have none). " +
-    "visitors = distinct actors of the row's sessions; newVisitors = those of them whose first event ever lies in the range; pageviews are those of the sessions. " +
+    "visitors = distinct actors of the row's sessions; newVisitors = those of them whose first event ever is in the range; pageviews are those of the sessions. " +
     "bounceRate = bounces / sessions. conversions = distinct actors with an event of the goal (a bot's only where asked for) within the row's sessions; conversionRate = conversions / visitors. " +
     "goalValue = the sum of the goal's property where it is a JSON number, or its fixed amount, over all events of the goal in these sessions. " +
     "rule = the channel rule of most of the row's sessions. total is the unsplit row.",
@@ -82,7 +82,7 @@ export const ACQUISITION: Report = {
   },
 };
 
-/** The parameters of this report alone; `slug` names the goal. */
+/** The report's own parameters; `slug` names the goal. */
 export interface AcquisitionParameters {
   readonly by: AcquisitionDimension;
   readonly slug: string | null;
@@ -142,7 +142,7 @@ function hiddenWorths(
   return new Set([...hiddenPlaces(ofValues, visitorsMin)].map((i) => WHOLE + 1 + i));
 }
 
-/** A page of rows and the total, as figures: `shown` makes the reply of them. */
+/** A page of rows and the total, as figures from which `shown` makes the reply. */
 interface AcquisitionPage extends RowPage<RowFigures> {
   readonly total: RowFigures;
 }
@@ -205,7 +205,7 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
   const span = spanOf(read.range);
   const { match = null, value = null } = goal ?? {};
   const counted = await shownAcquisition(read, { scope, span, by, goal: match, value });
-  // This count leaves out visitors whose sessions all began before the range; the read's own count has them.
+  // The check of the share's read also counted visitors whose sessions all began before the range.
   if (isSmall(counted.tally.sums.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
   const withGoal = goal !== null;
   const imported = await importedAcquisition(read, by, withGoal);

@@ -20,7 +20,7 @@ export interface RowFigures {
   readonly bounceSessions: number;
   readonly pageviews: number | null;
   readonly conversions: number;
-  /** Where the goal has a value: its events, and the sum of its property over them; else 0. */
+  /** If the goal has a value: its events, and the sum of its property over them; else 0. */
   readonly totalConversions: number;
   readonly amount: number;
   /** Whether the goal's value may be shown to a share. */
@@ -58,8 +58,8 @@ interface PageRequest {
 }
 
 /**
- * Returns the values after the cursor, at most as many as the page has rows. Where several rules
- * decided on equally many sessions, the first by name is taken.
+ * Returns the values after the cursor, at most as many as the page has rows. If several rules have the most
+ * sessions of a value, the first by name is taken.
  */
 async function valuesAfter(
   sql: Sql,

@@ -111,7 +111,7 @@ export async function scanSessions(
 ): Promise<ScannedSessions> {
   const { sql } = source;
   const { scope: { projectId }, span } = question;
-  // The longest pause before the span tells which sessions began before it: these do not count.
+  // From one session gap before the span, to recognize sessions that began before it: these do not count.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(source, projectId, span.toMs),
@@ -121,7 +121,7 @@ export async function scanSessions(
   const timelines = await source.timelines(reach, onEvents(filtersOf(question).flat()), columns);
   if (property !== null) prepareNumbers(timelines, property);
   const inputs = await inputsOf(sql, question, reach, timelines.bits, prepareValues);
-  // Conversions are counted in sessions with a selected event alone.
+  // Conversions count only in sessions with a selected event.
   const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs, { asked: inputs.selected });
   return await withNewcomers(sql, timelines, { span, reach }, scan);
 }

@@ -53,7 +53,7 @@ class RuleCounts {
     for (let at = 0; at < rows.length; at += 3) this.add(rows[at]!, rows[at + 1]!, rows[at + 2]!);
   }
 
-  /** Returns the rules that have the most sessions of a place: several where they tie. */
+  /** Returns the rules that have the most sessions of a place: several if they tie. */
   prevailing(place: number): number[] {
     const entries: { readonly rule: number; readonly sessions: number }[] = [];
     for (let at = this.#firsts[place]!; at >= 0; at = this.#nexts[at]!) {
@@ -74,7 +74,7 @@ const SUMS = [
   "totalConversions",
 ] as const;
 
-/** Counts by place; `totalConversions` are the goal's events, where it has a value. */
+/** Counts by place; `totalConversions` are the goal's events, if it has a value. */
 type Sums = Readonly<Record<typeof SUMS[number], Int32Array>>;
 
 /** An `AcquisitionTally` as plain data. */
@@ -92,7 +92,7 @@ export class AcquisitionTally {
   readonly sums: Sums;
   /** Sums of the goal's property. */
   readonly amounts = new PlaceAmounts();
-  /** Channel rules, each as the id of a traffic that it decided on. The total has none. */
+  /** Channel rules, each as the id of a traffic whose channel it determined. The total has none. */
   readonly rules: RuleCounts;
 
   /**

@@ -33,7 +33,7 @@ export interface AcquisitionInputs {
   readonly ruleOf: Int32Array;
   readonly newcomers: NewcomerInputs;
   readonly span: Span;
-  /** From the longest pause of a session before the span to the end of the sessions that cross its end. */
+  /** From one session gap before the span to the end of the sessions that cross its end. */
   readonly reach: Span;
   /** The row whose sessions are listed; null: none. */
   readonly listed: ListedRow | null;
@@ -144,7 +144,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     const { actor, traffic, entryPath, exitPath } = session;
     const { conversions } = this.#tally.sums;
     const last = this.#lastConverts;
-    // Without a value an actor who has converted need not be looked at again; values add up.
+    // An actor counts once; but if conversions have a value, that of each is added.
     if (this.#worth === null && last[place] === actor) return;
     if (!this.#goalSessions!.passes(traffic, entryPath, exitPath)) return;
     const converts = this.#worth === null

@@ -4,7 +4,7 @@ import type { Read } from "../../scans/read.ts";
 import { type ImportedSpan, importedSpan, reachesOwn } from "../imported/imported_span.ts";
 import type { RowFigures } from "./acquisition_rows.ts";
 
-/** Returns the imported days of a read; no days where it asks for more than they hold. */
+/** Returns the imported days of a read; no days if it asks for what they do not have. */
 export async function importedAcquisition(
   read: Read,
   by: AcquisitionDimension,

@@ -24,7 +24,7 @@ FROM (
   GROUP BY 1, 2
 ) AS sums`;
 
-// A visitor of a value is counted on the one day of the span whose previous day with that value lies
+// A visitor of a value is counted on the one day of the span whose previous day with that value is
 // before the span. A new visitor has no previous day at all, and a first day in the span.
 const PEOPLE = `
 SELECT ${packInts(["dimension", "value_number", "visitors", "new_visitors"])}

@@ -7,7 +7,7 @@ import { readRolledAcquisition } from "./rolled_acquisition.ts";
 
 export interface ShownTally {
   readonly tally: AcquisitionTally;
-  /** The place of `$other`, which holds all values of too few visitors for a share; null: none has. */
+  /** The place of `$other`, the sum of all values with too few visitors for a share; null: there are none. */
   readonly other: number | null;
 }
 
@@ -21,8 +21,8 @@ async function tallyOf(read: Read, question: AcquisitionQuestion): Promise<Acqui
 }
 
 /**
- * Counts all values. For a share a second scan counts the values of too few visitors as one: their
- * counts do not tell how many visitors two values have in common.
+ * Counts all values. For a share a second scan counts the values of too few visitors as one, because their
+ * counts do not say how many visitors two values have in common.
  */
 export async function shownAcquisition(
   read: Read,

@@ -14,13 +14,13 @@ import { type MemoryScope, sharedColumn } from "../../timelines/shared_memory.ts
 import { listGoals } from "../saved/goal_definitions.ts";
 import { goalsOf, loadSegment } from "../saved/segment_definitions.ts";
 
-/** What `query.semantics` says of segments. */
+/** What `query.semantics` says about segments. */
 export const SEGMENT_SEMANTICS =
-  "Of a segment are the events that pass its filters too, of the actors for whom its condition holds; new and first ever keep their meaning. " +
-  "did: so many events of the actor that match, in the span (range: `from` to `to` as asked; days: local ones up to `to`), by `bots` and under no filter; not did, and atMost alone, hold without any. " +
-  "firstSeen: the actor's first event ever lies there. Another range has other actors: it is asked of each for itself.";
+  "A segment covers the events that also pass its filters, of the actors for whom its condition holds; new and first ever keep their meaning. " +
+  "did: the actor has so many matching events in the span (range: `from` to `to` as requested; days: local days up to `to`), under `bots` and no filter; not did, and atMost alone, also hold without any. " +
+  "firstSeen: the actor's first event ever is in the span. The condition is evaluated for each range separately: another range has other actors.";
 
-/** Loads the segment that a parameter names; null: it names none. Throws `invalid_parameter` where it does not exist. */
+/** Loads the segment that a parameter names; null: it names none. Throws `invalid_parameter` if it does not exist. */
 export async function namedSegment(
   sql: Sql,
   projectId: number,
@@ -33,7 +33,7 @@ export async function namedSegment(
   return segment;
 }
 
-/** Returns a lookup of the events of the goals that a segment asks for. */
+/** Returns a function that looks up the events of the goals that a segment's condition names. */
 async function matchesOfGoals(
   sql: Sql,
   projectId: number,
@@ -43,11 +43,11 @@ async function matchesOfGoals(
   const matches = new Map(goals.map((goal) => [goal.slug, goal.match]));
   return (goal) => {
     const match = matches.get(goal);
-    // The API deletes no goal that a segment asks for; one may be missing in data stored in other ways.
+    // The API does not delete a goal that a segment names, but data may be changed without it.
     if (match !== undefined) return match;
     throw new Problem(
       "conflict",
-      `The segment "${slug}" asks for the goal "${goal}", which is not there.`,
+      `The segment "${slug}" names the goal "${goal}", which does not exist.`,
     );
   };
 }
@@ -83,8 +83,8 @@ async function peopleByCondition(
 }
 
 /**
- * Returns the read narrowed to a segment: with its filters, and with timelines of its actors alone. The
- * actors are chosen, for this range, when timelines are first loaded. Segment null: the whole read.
+ * Returns the read narrowed to a segment: with its filters, and with the timelines of its actors only. The
+ * actors are chosen, for this range, when timelines are first loaded. Segment null: not narrowed.
  */
 export function ofSegment<T extends Pick<Read, "sql" | "scope">>(
   { load, memory, segments }: SegmentLoading,

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { type Rate, rate } from "./report.ts";
 
-/** Returns (current − previous) / previous; null where previous is 0 or either is missing. */
+/** Returns (current − previous) / previous; null if previous is 0 or either is missing. */
 export function changeOf(current: number | null, previous: number | null): number | null {
   return current === null || previous === null ? null : rate(current - previous, previous).value;
 }
 
-/** Returns current − previous of two rates; null where either has no value. */
+/** Returns current − previous of two rates; null if either has no value. */
 export function pointsOf(current: Rate, previous: Rate): number | null {
   return current.value === null || previous.value === null ? null : current.value - previous.value;
 }
@@ -16,6 +16,5 @@ export const ChangeShown = z.number().nullable().meta({
 });
 
 export const PointsShown = z.number().nullable().meta({
-  description:
-    "current − previous of the rate, 0.044 is +4.4 points; null where either is of nothing",
+  description: "current − previous of the rate, 0.044 is +4.4 points; null if either has no value",
 });

@@ -3,8 +3,8 @@ import type { Read } from "../../scans/read.ts";
 import { SegmentShown } from "../saved/segment_definitions.ts";
 
 /**
- * Returns the read to compare with: the same question for another range or another segment; null where
- * nothing is compared. The actors of a segment are chosen anew for another range.
+ * Returns the read to compare with: the same question for another range or another segment; null: nothing is
+ * compared. For another range, the actors of a segment are chosen anew.
  */
 export function comparedRead(read: Read): Read | null {
   const { comparison } = read;
@@ -16,10 +16,10 @@ export function comparedRead(read: Read): Read | null {
 export const COMPARED_SHOWN = {
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  segment: SegmentShown.optional().meta({ description: "Where segments are compared" }),
+  segment: SegmentShown.optional().meta({ description: "If segments are compared" }),
 };
 
-/** Returns the range that a read is compared with, and the segment where `compare` names one. */
+/** Returns the range that a read is compared with, and the segment if `compare` names one. */
 export function comparedSaid(read: Read, compared: Read) {
   const { range: { from, to }, segment } = compared;
   const named = read.comparedBy === "segment" && segment !== undefined ? { segment } : {};

@@ -1,6 +1,6 @@
 import type { CountLacked, Replica } from "./replica.ts";
 
-/** What makes the events that are stored by now countable. */
+/** The services that get stored events counted. */
 export interface Counting {
   /** Projects what is pending: all of it, or as much as `msMax` milliseconds allow. */
   readonly projection: {
@@ -14,10 +14,10 @@ export interface Counting {
 export const NOTHING_LACKED: CountLacked = () => Promise.resolve(0);
 
 /**
- * Waits at most `msMax` until what is stored by now is projected, and until the database that answers reads
- * has that.
- * @returns what counts the stored events that a snapshot of that database lacks: they are pending, and it does not
- * know of them
+ * Waits, at most `msMax`, until the events stored by now are projected, and until the database that answers
+ * reads has them.
+ * @returns a function that counts the stored events that a snapshot of that database lacks: these are pending,
+ * too
  */
 export async function countedWithin(
   { projection, replica }: Counting,

@@ -34,14 +34,14 @@ export interface OwnTerms {
   readonly property?: string | null;
 }
 
-/** Whether a field may name a person: ids do, and properties hold whatever a site puts there. */
+/** Whether a field may name a person: ids do, and properties may have any content. */
 function mayName(field: Field): boolean {
   return field === "userId" || isPersonField(field) || propertyOf(field) !== null;
 }
 
 /**
  * Refuses reads of a share that ask for what may name a person, or that narrow by anything but `filters`,
- * which `keptShare` checks. Throws `invalid_parameter`.
+ * which `withoutSmallGroups` checks. Throws `invalid_parameter`.
  */
 export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
   const { matches = [], fields = [], property = null } = terms;
@@ -55,17 +55,20 @@ export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
     throw invalidParameter("by", "A shared dashboard is not split by userId and properties.");
   }
   if (property !== null) {
-    throw invalidParameter("measure", "Of a shared dashboard use total, visitors or perVisitor.");
+    throw invalidParameter(
+      "measure",
+      "A shared dashboard takes only total, visitors and perVisitor.",
+    );
   }
   if (matches.some((match) => match !== null && match.filters.length > 0)) {
     throw invalidParameter(
       "filters",
-      "Of a shared dashboard events are named without conditions of their own: put these into `filters`.",
+      "A shared dashboard takes no conditions on single events: put these into `filters`.",
     );
   }
 }
 
-/** What visitors are counted with, under varying filters. */
+/** What it takes to count visitors, under varying filters. */
 interface Counting {
   readonly sql: Read["sql"];
   readonly scope: Scope;
@@ -98,7 +101,7 @@ async function visitorsOf(counting: Counting, range: Range, span: Span): Promise
  * filters, nor the visitors with a named event, nor the visitors that a single filter excludes, whose number
  * is the difference to a read without that filter.
  */
-async function isTellable(
+async function hasNoSmallGroup(
   counting: Counting,
   range: Range,
   share: ShareLimits,
@@ -122,26 +125,26 @@ async function isTellable(
 }
 
 /**
- * Returns the read without its comparison where that would show a group that is too small. Throws
- * `too_few_visitors` where the range itself would.
+ * Returns the read, without its comparison if that would show a group that is too small. Throws
+ * `too_few_visitors` if the range itself would.
  */
-export async function keptShare<T extends SharedRead>(
+export async function withoutSmallGroups<T extends SharedRead>(
   counting: Counting,
   shared: T,
   share: ShareLimits,
   own: readonly Filter[],
   { matches = [] }: OwnTerms,
 ): Promise<T> {
-  // No group is too small, not even none.
+  // Every group may be shown, even an empty one.
   if (share.visitorsMin === 1) return shared;
   const named = matches.flatMap((match) =>
     match === null || match.name === null ? [] : [{ name: match.name, filters: [] }]
   );
   const { range, comparison } = shared;
-  if (!await isTellable(counting, range, share, own, named)) {
+  if (!await hasNoSmallGroup(counting, range, share, own, named)) {
     throw tooFewVisitors(share.visitorsMin);
   }
   const isCompared = comparison === null ||
-    await isTellable(counting, comparison, share, own, named);
+    await hasNoSmallGroup(counting, comparison, share, own, named);
   return isCompared ? shared : { ...shared, comparison: null };
 }

@@ -36,7 +36,7 @@ LEFT JOIN projections p USING (project_id)
 LEFT JOIN earlier_projects e USING (project_id)`;
 
 const STATES = statesOf("unnest($1::text::int[])");
-/** Of a list PostgreSQL makes a plan for each read: 0.26 ms in place of 0.12. */
+/** For one project: with a list, PostgreSQL plans each read anew, which takes 0.26 ms instead of 0.12. */
 const STATE = statesOf("(VALUES ($1::int))");
 
 /**

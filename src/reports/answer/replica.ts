@@ -13,37 +13,38 @@ import { pause } from "../../pause.ts";
 /** Counts the stored events of projects that a snapshot of the replica lacks. */
 export type CountLacked = (snapshot: Sql, projectIds: readonly number[]) => Promise<number>;
 
-/** The database that answers reads, where it is a replica of the one that is written to. */
+/** The database that answers reads, if it is a replica of the one that is written to. */
 export interface Replica {
   /**
-   * Waits until the replica has what the primary has committed of the projects by now, at most `msMax`.
-   * @returns null once it has; else what counts the events that it lacks
-   * @throws DatabaseUnavailable; of the replica ReplicaUnavailable
+   * Waits, at most `msMax`, until the replica has what the primary has committed of the projects by now.
+   * @returns null: it has; else a function that counts the events that it lacks
+   * @throws DatabaseUnavailable, of the primary; ReplicaUnavailable
    */
   lagging(projectIds: readonly number[], msMax: number): Promise<CountLacked | null>;
   /**
-   * @throws ReplicaUnavailable where it does not answer, or lacks the primary's tables; ForeignReplica;
-   * DatabaseUnavailable of the primary, which is asked where the two differ
+   * Checks that it is of the primary's installation.
+   * @throws ReplicaUnavailable if it does not answer, or lacks the primary's tables; ForeignReplica;
+   * DatabaseUnavailable, of the primary, which is asked if the two differ
    */
   check(): Promise<void>;
-  /** Throws as `check`, which it leaves where the last one found nothing amiss: to be called before what it answers. */
+  /** Calls `check` unless the last one succeeded. To be called before reading from it without `lagging`. */
   assertOurs(): Promise<void>;
   /** Returns how it is now. Never throws. */
   status(): Promise<ReplicaStatus>;
 }
 
-/** Behind: it lacks what was committed a read's wait ago. Unknown: the primary is away. */
+/** Behind: it lacks committed rows even after the time that a read waits. Unknown: the primary is away. */
 export type ReplicaStatus = "follows" | "behind" | "away" | "unknown";
 
 const FOREIGN =
   "DATABASE_READ_URL names the database of another installation, not a replica of DATABASE_URL's: reads are refused";
 
-/** How long the replica is left before it is asked again. */
+/** The pause before the replica is asked again. */
 const LOOK_PAUSE_MS = 10;
 
 const WRITTEN = "SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::int8 AS position";
 
-// What does not recover, such as a logical replica or a standby that was promoted, has no such position.
+// Null for a server that is not in recovery, such as a logical replica or a promoted standby.
 const REPLAYED = `
 SELECT CASE WHEN pg_is_in_recovery() THEN (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::int8 END AS position`;
 
@@ -51,7 +52,7 @@ const LAST_ROWS = `
 SELECT coalesce((SELECT max(journal_id) FROM journal j WHERE j.project_id = k.project_id), -1) AS last
 FROM unnest($1::text::int[]) WITH ORDINALITY AS k (project_id, place) ORDER BY place`;
 
-// Rows that the replica does not have any more, the primary deleted before.
+// Rows after the replica's last one. Earlier rows that the replica lacks were deleted on the primary.
 const LACKED = `
 SELECT coalesce(sum(event_count), 0)::int8 AS events
 FROM unnest($1::text::int[], $2::text::int8[]) AS k (project_id, last)
@@ -64,7 +65,7 @@ SELECT extract(epoch FROM applied_at)::text AS at FROM schema_migrations WHERE v
 /** undefined_function, object_not_in_prerequisite_state, feature_not_supported: a server without such positions. */
 const WITHOUT_POSITIONS = new Set(["42883", "55000", "0A000"]);
 
-/** Returns a position in the write-ahead log, in bytes; null where the server has none. */
+/** Returns a position in the write-ahead log, in bytes; null: the server has none. */
 async function positionOf(sql: Sql, text: string): Promise<number | null> {
   try {
     return (await sql.query<{ position: number | null }>(text))[0]!.position;
@@ -74,13 +75,13 @@ async function positionOf(sql: Sql, text: string): Promise<number | null> {
   }
 }
 
-/** By project, the last row of its journal; -1 where there is none. */
+/** Returns, by project, the id of the last row of its journal; -1: there is none. */
 async function lastRows(sql: Sql, projectIds: readonly number[]): Promise<number[]> {
   const rows = await sql.query<{ last: number }>(LAST_ROWS, [arrayLiteral(projectIds)]);
   return rows.map(({ last }) => last);
 }
 
-/** Does what asks the replica. Throws ReplicaUnavailable. */
+/** Awaits a question to the replica. Throws ReplicaUnavailable if it fails. */
 async function ofReplica<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -104,11 +105,11 @@ interface Wanted {
 interface Progress {
   /** Null: it has none to compare. */
   readonly position: number | null;
-  /** By project, the last row of its journal, where a read that waits has no positions to compare. */
+  /** By project of waiting reads that cannot compare positions: the id of the last row of its journal. */
   readonly lastOf: ReadonlyMap<number, number>;
 }
 
-/** Asks the replica how far it is for all reads that wait, so that many ask no more often than one. */
+/** Asks the replica how far it is for all waiting reads together, so that many ask no more often than one. */
 function createWatch(replica: Sql) {
   const waiting = new Set<Wanted>();
   let looking: Promise<Progress> | null = null;
@@ -133,7 +134,7 @@ function createWatch(replica: Sql) {
     });
   }
 
-  /** Looks until `has` is true, at most up to an instant. @returns whether it is */
+  /** Looks until `has` is true or the time is over. @returns whether it is true */
   return async function until(
     wanted: Wanted,
     endsAtMs: number,
@@ -157,8 +158,8 @@ async function madeAt(sql: Sql): Promise<string | null> {
 }
 
 /**
- * Compares the replica's positions in the write-ahead log, and rows of its journal, with the primary's.
- * @param replica connections of their own: reads under way are not waited for, and what hangs is given up soon
+ * Compares the replica's position in the write-ahead log, or else the rows of its journal, with the primary's.
+ * @param replica separate connections, which do not wait for reads under way and soon give up what hangs
  */
 export function createReplica(primary: Sql, replica: Sql): Replica {
   let primaryMadeAt: string | null = null;
@@ -178,7 +179,7 @@ export function createReplica(primary: Sql, replica: Sql): Replica {
 
   async function check(): Promise<void> {
     const replicaMadeAt = await ofReplica(promptly(madeAt(replica)));
-    // Anew where it differs: a primary may have been made anew meanwhile.
+    // Read anew if it differs, as the primary may have been replaced meanwhile.
     if (replicaMadeAt !== primaryMadeAt) primaryMadeAt = await promptly(madeAt(primary));
     isOurs = replicaMadeAt === null || replicaMadeAt === primaryMadeAt;
     if (!isOurs) throw new ForeignReplica(FOREIGN);

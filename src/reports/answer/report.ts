@@ -16,11 +16,11 @@ export interface Answer {
   readonly parameterFilters?: readonly ParameterFilters[];
   /** Warnings of other kinds. */
   readonly warnings?: readonly Warning[];
-  /** The meaning of this answer, where it goes beyond the report's semantics. */
+  /** What to add to the report's semantics for this answer. */
   readonly semantics?: string;
-  /** When the range ends that the answer is compared with, where `compare` is not what says so. */
+  /** The end of the range that the answer is compared with, if `compare` does not determine it. */
   readonly comparedTo?: Date;
-  /** Members that change all the time, and are not in the ETag. */
+  /** Members that change all the time, and are left out of the ETag. */
   readonly volatile?: Readonly<Record<string, unknown>>;
 }
 
@@ -38,7 +38,7 @@ export function filtersOfMatches(
 export interface Question {
   /** Throws Problem if the parameters do not fit the shared ones, such as for too many buckets. */
   readonly refuse?: (shared: SharedRead) => void;
-  /** Returns the range to compare with; absent: the one that `compare` is in every read. */
+  /** Returns the range to compare with; absent: the one that `compare` means in every read. */
   readonly comparison?: (shared: SharedRead) => Range | null;
   readonly answer: (read: Read) => Promise<Answer>;
   /** False: the report counts no people, such as a list of saved definitions; absent: it counts people. */
@@ -59,17 +59,17 @@ export interface Report {
   readonly semantics: string;
   /** Members of the reply beside `query` and `asOf`. */
   readonly reply: Readonly<Record<string, z.ZodType>>;
-  /** True: it tells what changed, and warns where events are not counted yet. */
+  /** True: it warns if events are not counted yet, because it says what changed. */
   readonly warnsOfPending?: true;
-  /** Absent: nothing, whatever `compare` says, and a comparison is warned of. */
+  /** What it compares; absent: nothing, and a `compare` is answered with a warning. */
   readonly compares?: Exclude<Compares, "nothing">;
-  /** False where the interval `hour` is refused. */
+  /** False: the interval `hour` is refused. */
   readonly hourly?: boolean;
   /** True: it goes through the days of the range, whatever `interval` says. */
   readonly byDays?: true;
   /**
-   * Reads the report's own parameters and the named segments of its path, and looks at nothing else:
-   * this comes before any statement. Throws Problem `invalid_parameter` that names all bad ones.
+   * Reads the report's own parameters and the named segments of its path, before any statement. Throws Problem
+   * `invalid_parameter` that names all bad ones.
    */
   readonly ask: (query: URLSearchParams, params: Readonly<Record<string, string>>) => Question;
 }
@@ -83,7 +83,7 @@ export const RateShown = z.object({
 
 export type Rate = z.output<typeof RateShown>;
 
-/** Returns numerator / denominator; the value is null where the denominator is 0. */
+/** Returns numerator / denominator; the value is null if the denominator is 0. */
 export function rate(numerator: number, denominator: number): Rate {
   return { value: denominator === 0 ? null : numerator / denominator, numerator, denominator };
 }

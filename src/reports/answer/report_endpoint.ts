@@ -34,7 +34,7 @@ import {
 } from "./asked_segment.ts";
 import { countedWithin, type Counting } from "./counted.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
-import { keptShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
+import { refuseNaming, type ShareLimits, withoutSmallGroups } from "./narrowing.ts";
 import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
 
@@ -64,19 +64,19 @@ export const READ_QUERY: Readonly<Record<string, string>> = {
   timezone: "IANA time zone of the local dates and the buckets. Default: the project's",
   interval: "hour, day, week (Monday) or month. Default: day; hour for at most two days",
   compare: 'none (default), previous, year, segment:<slug>, or JSON {"from","to"}',
-  segment: "Slug of a saved segment: its people, events and sessions alone are looked at",
+  segment: "Slug of a saved segment: only its people, events and sessions are counted",
   filters: 'JSON list of {"field","op","values"}; all must hold. Default: []',
   bots: "exclude (default), include or only",
   limit: "Rows of a page, 1 to 1000. Default: 100",
   cursor: "`nextCursor` of the page before",
 };
 
-/** The host of the project's site, in lower case; null where none is set. */
+/** Returns the host of the project's site, in lower case; null: none is set. */
 export function siteHostOf({ siteUrl }: Pick<Project, "siteUrl">): string | null {
   return siteUrl === null ? null : URL.parse(siteUrl)?.hostname.toLowerCase() ?? null;
 }
 
-/** Refuses a `cursor` where the read has no pages. */
+/** Refuses a `cursor` if the read has no pages. */
 function refuseStrayCursor(query: URLSearchParams, { reply }: Report): void {
   if ("nextCursor" in reply || !query.get("cursor")) return;
   throw invalidParameter("cursor", "This read has no pages.");
@@ -205,7 +205,7 @@ interface Warned extends Answer {
   readonly comparison: Range | null;
 }
 
-/** Returns the end of the comparison, where it moves as time passes. */
+/** Returns the end of the comparison if it moves as time passes; else null. */
 function movingEnd(
   { range, comparedBy, asOfMs }: SharedRead,
   { comparison, comparedTo }: Warned,
@@ -266,7 +266,7 @@ export async function getReport(
     readTimeoutMs,
     project.projectId,
     async (sql, signal) => {
-      // One after the other, but sent at once.
+      // Sent at once, although the database runs them one after the other.
       const [, projected, segments] = await Promise.all([
         planJoins(sql, project.projectId),
         projectedState(sql, project.projectId),
@@ -277,7 +277,7 @@ export async function getReport(
         const rolled = asRolled(project, projected);
         const counting = { sql, scope, timelines, project: rolled };
         const kept = share && question.isCounted !== false
-          ? await keptShare(counting, shared, share, own, question.terms ?? {})
+          ? await withoutSmallGroups(counting, shared, share, own, question.terms ?? {})
           : shared;
         const all = {
           ...kept,

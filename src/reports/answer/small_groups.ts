@@ -21,14 +21,14 @@ export function tooFewVisitors(visitorsMin: number): Problem {
   );
 }
 
-/** Returns a count of people; null where they are too few, or none. */
+/** Returns a count of people; null: too few for a share, or unknown. */
 export function shownCount(count: number | null, visitorsMin: number): number | null {
   return isSmall(count ?? 0, visitorsMin) ? null : count;
 }
 
 /**
- * Returns the places of the groups to hide where groups add up to a shown sum: groups of too few visitors or
- * none, and the smallest of the others too if the hidden ones have too few together, because the rest of the
+ * Returns the places of the groups to hide if groups add up to a shown sum: groups of too few visitors or
+ * none, and also the smallest of the others if the hidden ones have too few together, because the rest of the
  * sum would reveal them. If all small groups are empty, no other is hidden.
  * @param visitors of each group
  */

@@ -14,7 +14,7 @@ interface SmallPaths {
 
 /**
  * Returns the paths that a share does not show one by one; null: it shows all. A second scan counts their
- * actors as of one path: their counts do not tell how many actors two paths have in common.
+ * actors as those of one path, because their counts do not say how many actors two paths have in common.
  * @param visitors by path id: distinct actors of selected events of these names
  */
 export async function smallPaths(

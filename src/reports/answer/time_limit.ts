@@ -65,7 +65,7 @@ class Deadline {
 
 const SETTINGS = [
   READ_SNAPSHOT,
-  // Compiling took longer than any read that it made faster.
+  // Compiling takes longer than it saves in any read.
   "SET LOCAL jit = off",
   "SET LOCAL work_mem = '64MB'",
   // Which plan is good depends on the parameters.
@@ -73,7 +73,7 @@ const SETTINGS = [
   ALL_ROWS_FETCHED,
 ];
 
-/** Sends settings ahead of a transaction's statements: they take no round trip. Statements fail if they do. */
+/** Sends settings ahead of a transaction's statements, without a round trip. If they fail, so do the statements. */
 function sendSettings(sql: Sql, settings: readonly string[]): void {
   sql.script(settings.join("; ")).catch(() => {});
 }
@@ -90,8 +90,8 @@ export async function atOneMoment<T>(
 }
 
 /**
- * As `atOneMoment`, in the turn of its owner.
- * @throws The reason of `gone` where that is aborted before.
+ * Like `atOneMoment`, in its owner's turn.
+ * @throws the reason of `gone` if that is aborted before
  */
 export async function atOneMomentInTurn<T>(
   reads: Database,
@@ -102,10 +102,10 @@ export async function atOneMomentInTurn<T>(
   return await turnsOf(reads).take(owner, gone, () => atOneMoment(reads, work));
 }
 
-/** A statement may run on for so long after its read has ended: telling the database anew takes a round trip. */
+/** How much longer than its read a statement may run: setting the limit anew takes a round trip. */
 const OVERTIME_MS_MAX = 100;
 
-/** Limits each statement of a snapshot, whose limit has just been set, to the read's time that is left. */
+/** Limits each statement of a snapshot, whose limit has just been set, to the read's remaining time. */
 function timed(sql: Sql, deadline: Deadline): Sql {
   let setMs = performance.now();
   const limit = async () => {
@@ -132,12 +132,12 @@ function timed(sql: Sql, deadline: Deadline): Sql {
 }
 
 /** Whether a failed read may succeed a little later, unchanged. */
-export function isPassing(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   return error instanceof ScanLost || unavailability(error) !== null;
 }
 
 /** Returns the error of a damaged segment or block as a Problem, any other error as it is. */
-export function damageTold(error: unknown): unknown {
+function damageAsProblem(error: unknown): unknown {
   const why = damageOf(error);
   if (why === null) return error;
   const detail = `${why}. ${DAMAGE_ADVICE} ` +
@@ -145,14 +145,14 @@ export function damageTold(error: unknown): unknown {
   return new Problem("damaged_events", detail, { cause: error });
 }
 
-/** Returns a read's failure as callers see it: a Problem where it is known, else the error itself. */
+/** Returns a read's failure as callers see it: a Problem if it is known, else the error itself. */
 export function readFailure(error: unknown): unknown {
   if (error instanceof ScanLost) {
     return new Problem("overloaded", "The read needed more than the server can hold. Try again.", {
       headers: { "Retry-After": String(RETRY_AFTER_S) },
     });
   }
-  return isRefused(error, CANCELLED) ? readTimeout() : damageTold(error);
+  return isRefused(error, CANCELLED) ? readTimeout() : damageAsProblem(error);
 }
 
 /**

@@ -9,7 +9,7 @@ interface View {
 const OVERVIEW: View = { id: "overview" };
 const FUNNEL_PARAMS = ["steps", "window", "order", "entry", "exclude", "by"];
 
-/** By path. A read without a row has the view named like the first part of its path. */
+/** By path. A read that is not listed has the view that is named like the first part of its path. */
 const VIEWS: Readonly<Record<string, View>> = {
   "/v1/session": OVERVIEW,
   "/v1/kpis": OVERVIEW,
@@ -48,7 +48,7 @@ function putPage(address: URLSearchParams, path: string): void {
   address.set(kind === "visits" ? "visit" : "person", decodeURIComponent(id));
 }
 
-/** Returns the local date of an instant; null where the instant or the time zone is invalid. */
+/** Returns the local date of an instant; null: the instant or the time zone is invalid. */
 function localDate(instant: unknown, timezone: unknown, shiftMs: number): string | null {
   const ms = Date.parse(String(instant)) + shiftMs;
   if (Number.isNaN(ms)) return null;
@@ -60,7 +60,7 @@ function localDate(instant: unknown, timezone: unknown, shiftMs: number): string
   }
 }
 
-/** Returns a range as local dates, both inclusive; null where it is none. */
+/** Returns a range as local dates, both inclusive; null: it is not one. */
 function datesOf({ from, to }: Json, timezone: unknown): { from: string; to: string } | null {
   const first = localDate(from, timezone, 0);
   const last = localDate(to, timezone, -1);

@@ -1,7 +1,7 @@
 import { ClientGone } from "../../http/client_gone.ts";
 import { EXPORT_RETRY_PAUSES_MS } from "../../limits.ts";
 import { pause } from "../../pause.ts";
-import { isPassing } from "../answer/time_limit.ts";
+import { isTemporary } from "../answer/time_limit.ts";
 
 /**
  * Reads from the database for an export, and repeats a read whose failure may be temporary. The reply's status
@@ -20,7 +20,7 @@ export async function readPersistently<T>(
     } catch (error) {
       if (gone.aborted) break;
       const ms = pausesMs[failures];
-      if (ms === undefined || !isPassing(error)) throw error;
+      if (ms === undefined || !isTemporary(error)) throw error;
       await pause(ms, gone);
     }
   }

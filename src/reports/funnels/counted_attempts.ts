@@ -3,14 +3,14 @@ import type { Behind } from "../behind/behind_tally.ts";
 import { GrowingList } from "../../timelines/growing_list.ts";
 import type { FoundAttempt } from "./funnel_attempts.ts";
 
-/** The bits of an outcome that hold how many steps were reached. */
+/** The bits of an outcome with the number of steps that were reached. */
 export const DEPTH = 0xf;
 /** The flag of an attempt that an excluded event ended. */
 export const DIED = 1 << 4;
-/** The flag of an attempt whose actor has an entry with a window that is not over. */
+/** The flag of an attempt whose actor has an entry whose window is not over. */
 export const LATE = 1 << 5;
 
-/** The attempts that count, in columns: as many objects would weigh ten times as much. */
+/** The attempts that count, in columns: objects would take ten times the memory. */
 export interface CountedAttempts {
   /** How many steps each attempt reached, at least one, and its flags. */
   readonly outcomes: Int32Array;
@@ -18,7 +18,7 @@ export interface CountedAttempts {
   readonly values: Int32Array;
   /** The times from step to step of all attempts, in the order of the attempts. */
   readonly stepsMs: Float64Array;
-  /** By attempt: its actor, and when it began; null: not asked for. */
+  /** By attempt: its actor, and when it began; null: not wanted. */
   readonly entries: Behind | null;
 }
 

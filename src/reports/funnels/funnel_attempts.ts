@@ -8,7 +8,7 @@ export const BETWEEN = 1 << 11;
 export interface AttemptRules extends Pick<FunnelDefinition, "order" | "entry"> {
   readonly stepCount: number;
   readonly windowMs: number;
-  /** Entries lie in `[fromMs, toMs)`. */
+  /** Entries are in `[fromMs, toMs)`. */
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -17,11 +17,11 @@ export interface AttemptRules extends Pick<FunnelDefinition, "order" | "entry"> 
 export interface FoundAttempt {
   /** How many steps it reached; 0: the actor does not enter. */
   readonly depth: number;
-  /** When each of these steps was reached, the entry first; there may be more places. */
+  /** When each of these steps was reached, the entry first; may be longer. */
   readonly ms: Float64Array;
   /** Whether an excluded event ended it while it waited for a step. */
   readonly died: boolean;
-  /** What was added with the entry. */
+  /** The value that was added with the entry. */
   readonly value: number;
 }
 
@@ -32,7 +32,7 @@ export function enteringBits(
   return order === "unordered" ? (1 << stepCount) - 1 : 1;
 }
 
-/** Returns the bits that matter to an attempt in order that has reached some steps. */
+/** Returns the bits that matter next to an ordered attempt that has reached `depth` steps. */
 export function wantedAfter(depth: number): number {
   return 1 << depth | EXCLUDED | BETWEEN;
 }
@@ -43,19 +43,19 @@ export abstract class AttemptSearch implements FoundAttempt {
   readonly ms: Float64Array;
   died = false;
   value = 0;
-  /** The actor's last entry that is tried, of whichever attempt. */
+  /** When the actor's last entry was that was tried, whether or not its attempt counts. */
   lastEntryMs = 0;
 
   constructor(protected readonly rules: AttemptRules) {
     this.ms = new Float64Array(rules.stepCount);
   }
 
-  /** Begins with the next actor. */
+  /** Prepares for the next actor. */
   clear(): void {
     this.depth = 0;
   }
 
-  /** @param mask the steps that the event is, and `EXCLUDED` or `BETWEEN` */
+  /** @param mask the bits of the steps that the event matches, and `EXCLUDED` or `BETWEEN` */
   abstract add(mask: number, ms: number, value: number): void;
 
   protected isEntry(mask: number, ms: number, entering: number): boolean {
@@ -64,8 +64,8 @@ export abstract class AttemptSearch implements FoundAttempt {
 }
 
 /**
- * Finds the attempt of the first entry, with steps in order. Events are added from the first on, until
- * it is over: mostly soon.
+ * Finds the attempt of the first entry, with steps in order. Events are added from the first on until it is
+ * over, which is usually soon.
  */
 export class FirstAttempt extends AttemptSearch {
   /** The bits of a mask that matter next: only events with one of them are added. */
@@ -81,7 +81,7 @@ export class FirstAttempt extends AttemptSearch {
     this.#entering = enteringBits(rules);
   }
 
-  /** @param stepsMax the steps after which it is over */
+  /** @param stepsMax how many steps it reaches before it is over */
   override clear(stepsMax = this.rules.stepCount): void {
     super.clear();
     this.#stepsMax = stepsMax;
@@ -117,15 +117,15 @@ export class FirstAttempt extends AttemptSearch {
 
 /**
  * Finds the deepest attempt, among equally deep ones the earliest, or with `entry=first` that of the
- * first entry. Events are added from the last to the first: what follows an entry is known by then,
- * so that each event is looked at once.
+ * first entry. Events are added from the last to the first: what follows an entry is then known, so that
+ * each event is visited once.
  */
 abstract class BestAttempt extends AttemptSearch {
   /**
-   * Keeps the attempt that begins with an entry, if it counts more than later ones.
-   * @param times when the steps after the entry are reached, whatever its window: the `count` times
-   * from `first` on
-   * @param blockMs when an excluded event comes after them; Infinity: none does
+   * Keeps the attempt that begins with an entry, if it counts rather than later ones.
+   * @param times when the steps after the entry are reached, regardless of the window: `count` times, from
+   * index `first` on
+   * @param blockMs when the excluded event after them happens; Infinity: there is none
    */
   protected enter(
     ms: number,
@@ -151,18 +151,19 @@ abstract class BestAttempt extends AttemptSearch {
 
 const NO_STEPS = new Float64Array(0);
 
-/** Steps in order. For each step it knows what an attempt that waits for it will reach from here on. */
+/** Steps in order. For each step it keeps what an attempt that waits for that step reaches from here on. */
 class InOrder extends BestAttempt {
-  /** By step, its own place among the steps first: when it and those after it are reached. */
+  /** By step: when it and the steps after it are reached. */
   readonly #reached: readonly Float64Array[];
+  /** By step: how many of these times there are. */
   readonly #counts: Int32Array;
-  /** By step: when an excluded event comes after these. */
+  /** By step: when the excluded event after them happens; Infinity: there is none. */
   readonly #blocksMs: Float64Array;
-  /** The bits that decide something for an attempt that waits. */
+  /** The bits of steps that a waiting attempt may reach, and of excluded events. */
+  readonly #deciding: number;
+  /** The same, and `BETWEEN`, which only ends a waiting attempt. */
   readonly #noticed: number;
-  /** Those of them that it reaches, or dies of; by the other it only ends. */
-  readonly #telling: number;
-  /** Whether an attempt that waits reaches nothing from here on, and does not die. */
+  /** Whether a waiting attempt reaches nothing from here on, and is not excluded. */
   #isBlank = true;
 
   constructor(rules: AttemptRules) {
@@ -174,8 +175,8 @@ class InOrder extends BestAttempt {
     );
     this.#counts = new Int32Array(stepCount + 1);
     this.#blocksMs = new Float64Array(stepCount + 1).fill(Infinity);
-    this.#telling = (1 << stepCount) - 1 & ~1 | EXCLUDED;
-    this.#noticed = this.#telling | BETWEEN;
+    this.#deciding = (1 << stepCount) - 1 & ~1 | EXCLUDED;
+    this.#noticed = this.#deciding | BETWEEN;
   }
 
   override clear(): void {
@@ -188,14 +189,14 @@ class InOrder extends BestAttempt {
       this.enter(ms, value, this.#reached[1]!, 0, this.#counts[1]!, this.#blocksMs[1]!);
     }
     if ((mask & this.#noticed) === 0) return;
-    if ((mask & this.#telling) === 0) return this.#clearSteps();
+    if ((mask & this.#deciding) === 0) return this.#clearSteps();
     const { stepCount } = this.rules;
     this.#isBlank = false;
-    // Upwards: what comes after this event is what the next step's row says before it is changed.
+    // Ascending, so that each step reads the next step's row before that row changes.
     for (let step = 1; step < stepCount; step++) this.#notice(step, mask, ms);
   }
 
-  /** Nothing is reached from here on: most events of strict order come here one after the other. */
+  /** Records that nothing is reached from here on. Strict order calls this for most events, hence `#isBlank`. */
   #clearSteps(): void {
     if (this.#isBlank) return;
     this.#isBlank = true;
@@ -203,7 +204,7 @@ class InOrder extends BestAttempt {
     this.#blocksMs.fill(Infinity);
   }
 
-  /** Puts an event before what an attempt that waits for a step reaches. */
+  /** Puts an event in front of what an attempt that waits for a step reaches. */
   #notice(step: number, mask: number, ms: number): void {
     const counts = this.#counts;
     if ((mask & EXCLUDED) !== 0) {
@@ -225,10 +226,10 @@ class InOrder extends BestAttempt {
 }
 
 /**
- * Returns the places of those masks, taken in order, that raise how many steps can have an event of
- * their own: a bipartite matching, by augmenting paths. Up to any moment as many are taken as is
- * possible at all: events that can each have a step of their own form a transversal matroid (Edmonds
- * and Fulkerson 1965), in which taking greedily is optimal.
+ * Returns the places of those masks that, taken in order, raise how many steps can have an event of
+ * their own: a bipartite matching, by augmenting paths. At every moment as many are taken as possible:
+ * the sets of events that can each have a step of their own form a transversal matroid (Edmonds and
+ * Fulkerson 1965), in which the greedy choice is optimal.
  */
 function raising(masks: readonly number[], stepCount: number): number[] {
   const owners = new Int32Array(stepCount).fill(-1);
@@ -252,14 +253,14 @@ function raising(masks: readonly number[], stepCount: number): number[] {
 }
 
 /**
- * Steps in any order. It keeps the events that raise the number of steps from here on: never more
- * than there are steps, since an event that has dropped out does not come back when earlier ones are
- * put before it.
+ * Steps in any order. It keeps the events that raise the number of steps reached from here on. These are
+ * never more than there are steps: an event that was dropped stays dropped, as it cannot raise the number
+ * again with further events in front of it.
  */
 class InAnyOrder extends BestAttempt {
   readonly #masks: number[] = [];
   readonly #times: Float64Array;
-  /** How many events were added when each of them was; the earlier an event, the more. */
+  /** How many events had been added with each of them: the earlier an event, the higher. */
   readonly #ranks: Int32Array;
   readonly #steps: number;
   #added = 0;
@@ -297,8 +298,8 @@ class InAnyOrder extends BestAttempt {
   }
 
   /**
-   * Puts an event before the others. Where it can be one step only, at most one other drops out: the
-   * one that can be only the same step.
+   * Puts an event in front of the others. If it matches a single step, at most one other is dropped: the one
+   * that matches only the same step.
    */
   #put(mask: number, ms: number): void {
     const masks = this.#masks;
@@ -329,7 +330,7 @@ class InAnyOrder extends BestAttempt {
   }
 }
 
-/** Makes the search through the events of actors backwards. */
+/** Makes the search that goes through an actor's events backwards. */
 export function bestAttempt(rules: AttemptRules): AttemptSearch {
   return rules.order === "unordered" ? new InAnyOrder(rules) : new InOrder(rules);
 }

@@ -27,7 +27,7 @@ const Exclusions = z.array(EventMatch, "Use a list of events.")
 const Window = z.string(WINDOW_USAGE).refine((text) => windowMs(text) !== null, WINDOW_USAGE)
   .meta({ description: "How long after the entry a step may happen, inclusive.", example: "7d" });
 const By = z.string().refine(isGroupingField, GROUPING_USAGE)
-  .nullable().meta({ description: "Field whose value at the entry tells groups apart." });
+  .nullable().meta({ description: "Field by whose value at the entry actors are grouped." });
 
 const MEMBERS = {
   steps: Steps,
@@ -77,11 +77,11 @@ export const FUNNEL_QUERY: Readonly<Record<string, string>> = {
   steps: 'JSON list of 1 to 10 event matches {"name","filters","label"}. Without it, the saved ' +
     "funnels are listed",
   window: "How long after its entry an actor may take: a number and s, m, h or d. Default: 7d",
-  order: "ordered (default): other events may lie between; strict: each step is the very next " +
+  order: "ordered (default): other events may come between; strict: each step is the very next " +
     "event; unordered: the steps in any order",
   entry: "any (default): the best attempt counts; first: that of the first entry in the range",
   exclude: "JSON list of event matches that must not happen in between. Default: []",
-  by: "Filter field whose value at the entry tells groups apart",
+  by: "Filter field by whose value at the entry actors are grouped",
 };
 
 /** Returns a match with its members in the order of the API. */

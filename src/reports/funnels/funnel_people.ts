@@ -37,8 +37,8 @@ function isCounted(outcome: number, number: FunnelNumber, stepCount: number): bo
 }
 
 /**
- * Returns a test of attempts: whether the value at the entry is the wanted one, or one of those that
- * `$other` sums up. Undefined: any is.
+ * Returns a test of attempts: whether the value at the entry is the wanted one, or, of `$other`, one of those
+ * that it sums up. Undefined: every value passes.
  */
 async function ofValue(
   { attempts, textsOf }: FoundAttempts,
@@ -76,7 +76,7 @@ async function find(
   definition: FunnelDefinition,
   number: FunnelNumber,
 ): Promise<Behind> {
-  const found = await findAttempts(read, definition, { tellsActors: true });
+  const found = await findAttempts(read, definition, { withEntries: true });
   const stepCount = definition.steps.length;
   const isOfValue = await ofValue(found, number.value, stepCount);
   const { outcomes, entries } = found.attempts;

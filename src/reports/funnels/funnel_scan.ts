@@ -61,13 +61,13 @@ export interface FoundAttempts {
 export async function findAttempts(
   read: Read,
   definition: FunnelDefinition,
-  { tellsActors }: Pick<FunnelInputs, "tellsActors">,
+  { withEntries }: Pick<FunnelInputs, "withEntries">,
 ): Promise<FoundAttempts> {
   const { range, asOfMs } = read;
   const { steps, exclude, order, entry, by } = definition;
-  const lastsMs = windowMs(definition.window)!;
+  const lengthMs = windowMs(definition.window)!;
   const span = spanOf(range);
-  const reach = { fromMs: span.fromMs, toMs: span.toMs + lastsMs };
+  const reach = { fromMs: span.fromMs, toMs: span.toMs + lengthMs };
   const selected = await selectTimelines(read, reach, {
     filters: [...steps, ...exclude].flatMap((match) => match.filters),
     columns: lazyColumnsOf(by),
@@ -76,17 +76,17 @@ export async function findAttempts(
   const values = await entryValueIds(read, selected, definition, span);
   const inputs: FunnelInputs = {
     ...await funnelPasses(read, selected, definition),
-    rules: { order, entry, stepCount: steps.length, windowMs: lastsMs, ...span },
+    rules: { order, entry, stepCount: steps.length, windowMs: lengthMs, ...span },
     reach,
     by: values?.from ?? null,
-    lateFromMs: asOfMs - lastsMs,
-    tellsActors,
+    lateFromMs: asOfMs - lengthMs,
+    withEntries,
   };
   const attempts = await selected.scan(FUNNEL, () => inputs, { askedEvents: inputs.scope });
   return { attempts, textsOf: values?.textsOf ?? null };
 }
 
 export async function scanFunnel(read: Read, definition: FunnelDefinition): Promise<FunnelTally> {
-  const { attempts, textsOf } = await findAttempts(read, definition, { tellsActors: false });
+  const { attempts, textsOf } = await findAttempts(read, definition, { withEntries: false });
   return await tallyAttempts(attempts, definition.steps.length, textsOf);
 }

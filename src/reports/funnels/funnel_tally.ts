@@ -48,7 +48,7 @@ class AttemptTally {
     );
   }
 
-  /** Adds an attempt whose times of later steps stand in `stepsMs` from `at` on. */
+  /** Adds an attempt whose times of later steps are in `stepsMs` from `at` on. */
   add(outcome: number, stepsMs: Float64Array, at: number): void {
     const depth = outcome & DEPTH;
     for (let i = 0; i < depth - 1; i++) this.#times[i]!.add(stepsMs[at + i]!);
@@ -124,7 +124,7 @@ function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
 
 type TextsOf = (ids: readonly number[]) => Promise<ValueTexts>;
 
-/** Returns the ids of the values that `$other` sums up; none where every group is told by itself. */
+/** Returns the ids of the values that `$other` sums up; none if every group is shown. */
 export async function idsOfOthers(
   attempts: Pick<CountedAttempts, "outcomes" | "values">,
   stepCount: number,

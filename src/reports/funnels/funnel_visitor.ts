@@ -21,7 +21,7 @@ import {
 /** A funnel with its names and filters as ids. */
 export interface FunnelInputs {
   readonly scope: EventPasses;
-  /** By name id: 1 where events of the name may come between two steps; null: all may. */
+  /** By name id: 1 if events of the name may come between two steps; null: all may. */
   readonly between: Uint8Array | null;
   /** Ids of names whose events never come between two steps; null: the order is not strict. */
   readonly passedOver: readonly number[] | null;
@@ -29,12 +29,12 @@ export interface FunnelInputs {
   readonly matches: readonly EventPasses[];
   readonly rules: AttemptRules;
   readonly reach: Span;
-  /** Where the ids of the values at entries are; null without `by`. */
+  /** The source of the ids of values at entries; null: without `by`. */
   readonly by: IdSource | null;
   /** The window of an entry after this moment is not over. */
   readonly lateFromMs: number;
-  /** Whether the actor and the entry of each attempt are returned. */
-  readonly tellsActors: boolean;
+  /** Whether the actor and the time of each attempt's entry are returned. */
+  readonly withEntries: boolean;
 }
 
 /** One bit of an event's mask, and the events that have it. */
@@ -43,16 +43,15 @@ interface MaskTest {
   readonly test: EventTest;
 }
 
-/** Makes the masks of events: which steps an event is, whether it is excluded or comes between. */
+/** Makes the masks of events: which steps an event matches, and whether it is excluded or comes between. */
 class EventMasks {
   /** By the id of a name: every bit that its events may have, and those that all of them have. */
   readonly possible: Uint16Array;
   readonly sure: Uint16Array;
-  /** Whether more than the name decides, apart from bots. */
+  /** Whether masks depend on more than the name, apart from bots. */
   readonly isNarrowed: boolean;
-  readonly #narrowed: readonly MaskTest[];
-
   readonly scope: EventTest;
+  readonly #narrowed: readonly MaskTest[];
 
   constructor(
     { between, passedOver: passed, matches, rules: { stepCount }, ...inputs }: FunnelInputs,
@@ -85,7 +84,7 @@ class EventMasks {
   }
 
   /** Returns the name bits of all names whose events may have one of these mask bits. */
-  nameBits(bits: number): number {
+  runBits(bits: number): number {
     let names = 0;
     for (let name = 0; name < this.possible.length; name++) {
       if ((this.possible[name]! & bits) !== 0) names |= nameBit(name);
@@ -104,7 +103,7 @@ class EventMasks {
   }
 }
 
-/** Follows one actor after the other, and keeps the attempt of each that counts. */
+/** Follows one actor after the other, and keeps the attempt that counts for each. */
 class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #attempts = new Attempts();
   readonly #entries: BehindTally | null;
@@ -121,9 +120,9 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #wantedNames: readonly number[];
 
   constructor(inputs: FunnelInputs, words: readonly Int32Array[]) {
-    const { rules, reach, by, lateFromMs, tellsActors } = inputs;
+    const { rules, reach, by, lateFromMs, withEntries } = inputs;
     const masks = new EventMasks(inputs, words);
-    this.#entries = tellsActors ? new BehindTally() : null;
+    this.#entries = withEntries ? new BehindTally() : null;
     this.masks = masks;
     this.rules = rules;
     this.reach = reach;
@@ -132,10 +131,10 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     this.#first = new FirstAttempt(rules);
     const isFirst = rules.entry === "first" && rules.order !== "unordered";
     this.#best = isFirst ? null : bestAttempt(rules);
-    this.bits = { names: masks.nameBits(enteringBits(rules)), paths: -1 };
+    this.bits = { names: masks.runBits(enteringBits(rules)), paths: -1 };
     this.#wantedNames = Array.from(
       { length: rules.stepCount + 1 },
-      (_, depth) => depth === 0 ? this.bits.names : masks.nameBits(wantedAfter(depth)),
+      (_, depth) => depth === 0 ? this.bits.names : masks.runBits(wantedAfter(depth)),
     );
   }
 
@@ -149,11 +148,11 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     const goesOn = this.#mayGoOn(timeline, names);
     if (this.#best !== null && (goesOn || this.#mayBeLate(timeline))) {
       this.#best.clear();
-      this.#goBack(actor, timeline, this.#best);
+      this.#searchBackwards(actor, timeline, this.#best);
       this.#take(actor, this.#best);
     } else {
       this.#first.clear(goesOn ? this.rules.stepCount : 1);
-      this.#goOn(actor, timeline);
+      this.#searchForwards(actor, timeline);
       this.#take(actor, this.#first);
     }
   }
@@ -193,18 +192,18 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   }
 
   /** Searches from the actor's first event on, until it is over. */
-  #goOn(actor: number, timeline: Timeline): void {
+  #searchForwards(actor: number, timeline: Timeline): void {
     const search = this.#first;
     const { first, end, segments, segmentOf, starts, ends, runBits } = timeline;
     for (let i = first; i < end && !search.isOver; i++) {
       const bits = runBits[i]!;
       if ((bits & this.#wantedNames[search.depth]!) === 0) continue;
       const hasBots = this.masks.scope.mayFailByBots(bits);
-      this.#goOnInRun(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
+      this.#searchRunForwards(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
     }
   }
 
-  #goOnInRun(
+  #searchRunForwards(
     actor: number,
     segment: LoadedSegment,
     start: number,
@@ -231,16 +230,23 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     }
   }
 
-  /** Searches from the actor's last event back: apart from `#goOn`, as each loop is fast for one search. */
-  #goBack(actor: number, timeline: Timeline, search: AttemptSearch): void {
+  /** Searches from the actor's last event back. A loop for both directions would be slower. */
+  #searchBackwards(actor: number, timeline: Timeline, search: AttemptSearch): void {
     const { first, end, segments, segmentOf, starts, ends, runBits } = timeline;
     for (let i = end - 1; i >= first; i--) {
       const hasBots = this.masks.scope.mayFailByBots(runBits[i]!);
-      this.#goBackInRun(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots, search);
+      this.#searchRunBackwards(
+        actor,
+        segments[segmentOf[i]!]!,
+        starts[i]!,
+        ends[i]!,
+        hasBots,
+        search,
+      );
     }
   }
 
-  #goBackInRun(
+  #searchRunBackwards(
     actor: number,
     segment: LoadedSegment,
     start: number,
@@ -267,7 +273,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     }
   }
 
-  /** Returns the mask of an event at a place, where more than its name decides. */
+  /** Returns the mask of an event if it depends on more than its name. */
   #narrowed(actor: number, segment: LoadedSegment, at: number, hasBots: boolean): number {
     const { names, paths, contexts, filterBits } = segment;
     const { possible, isNarrowed, scope } = this.masks;

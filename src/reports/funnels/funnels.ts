@@ -49,9 +49,11 @@ const FIGURES = {
   converted: z.int().nullable().meta({
     description: "Who reached the last step; null, here and below: too few for a share.",
   }),
-  excluded: z.int().nullable().meta({ description: "Whose attempt ended by an excluded event." }),
+  excluded: z.int().nullable().meta({
+    description: "Whose attempt was ended by an excluded event.",
+  }),
   open: z.int().nullable().meta({
-    description: "Neither, and the window of an attempt is not yet over.",
+    description: "Neither converted nor excluded, with a window not over yet.",
   }),
   groups: z.array(GroupShown).optional().meta({ description: "With `by`, the largest first." }),
 };
@@ -73,7 +75,7 @@ const FunnelChange = z.object({
 
 type FunnelChange = z.output<typeof FunnelChange>;
 
-/** What a funnel comes to, in replies, beside `query` and `asOf`. */
+/** The figures of a funnel in replies. */
 export const FUNNEL_REPLY = {
   ...FIGURES,
   previous: z.object({ ...COMPARED_SHOWN, ...FIGURES }).optional().meta({
@@ -87,10 +89,10 @@ type FunnelFigures = z.output<z.ZodObject<typeof FIGURES>>;
 const SEMANTICS =
   "The actors who did step 1 in [from, to) enter; each later step at its earliest event after the " +
   "step before, up to `window` after the entry, also past `to`. One event is one step. strict: the " +
-  "very next event, clicks, scrolls and technical names ($…) passed over unless a step names them. unordered: any step enters, step k is k " +
-  "different ones. entry=any: of all attempts of an actor the deepest counts, then the earliest; " +
+  "very next event, clicks, scrolls and technical names ($…) passed over unless a step names them. unordered: any step enters, step k is " +
+  "reached with k different ones. entry=any: of all attempts of an actor the deepest counts, then the earliest; " +
   "first: that of the first entry in the range. An excluded event ends an attempt that waits for a " +
-  "step, even where it is that step. open: neither converted nor excluded, a window not yet over. " +
+  "step, even if it matches that step. open: neither converted nor excluded, with a window not over yet. " +
   "change = (current - previous) / previous of counts; points = current - previous of rates.";
 
 function shownSteps(
@@ -165,7 +167,7 @@ function changesOf(current: FunnelFigures, previous: FunnelFigures): FunnelChang
   };
 }
 
-/** Returns `previous` and `change`; neither where nothing is compared, or too few entered for a share. */
+/** Returns `previous` and `change`; neither if nothing is compared, or too few entered for a share. */
 async function comparison(read: Read, definition: FunnelDefinition, current: FunnelFigures) {
   const compared = comparedRead(read);
   const previous = compared === null ? null : await figuresOf(compared, definition);
@@ -187,7 +189,7 @@ async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   };
 }
 
-/** Tells whether a share may show a funnel: not where a filter names a person. */
+/** Tells whether a share may show a funnel: not if a filter names a person. */
 function isNameless({ steps, exclude }: FunnelDefinition): boolean {
   return ![...steps, ...exclude].some(({ filters }) => filters.some(namesPerson));
 }
@@ -201,7 +203,7 @@ async function list({ sql, scope, isShared }: Read): Promise<Answer> {
 /** `GET /v1/funnels`: with `steps` the figures of that funnel, without them the saved funnels. */
 export const FUNNELS: Report = {
   path: "/v1/funnels",
-  summary: "How far actors get on a way of steps; without `steps`, the saved funnels",
+  summary: "How far actors get through a sequence of steps; without `steps`, the saved funnels",
   parameters: FUNNEL_QUERY,
   compares: "asked",
   semantics: SEMANTICS,

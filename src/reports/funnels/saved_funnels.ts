@@ -20,7 +20,7 @@ interface SavedFunnel extends FunnelDefinition {
   readonly updatedAt: Date;
 }
 
-/** Saved funnels among the definitions. */
+/** Saved funnels, as a kind of saved definitions. */
 export const FUNNEL_KIND: DefinitionKind<FunnelDefinition, SavedFunnel> = {
   table: "saved_funnels",
   one: "funnel",

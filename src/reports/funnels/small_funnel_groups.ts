@@ -1,7 +1,7 @@
 import { isSmall, OTHER } from "../answer/small_groups.ts";
 import type { FunnelGroupTally, FunnelTally, StepTally } from "./funnel_tally.ts";
 
-/** Hides the times of steps that too few people reached: they would be the time of a single person. */
+/** Hides the times of steps that too few people reached: they could be those of a single person. */
 function withoutTimes(steps: readonly StepTally[], visitorsMin: number): StepTally[] {
   return steps.map((step) =>
     isSmall(step.actors, visitorsMin) ? { ...step, medianMs: null, p90Ms: null } : step

@@ -42,7 +42,7 @@ import { type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../visitors/session_values.ts";
 
 /** The part of a read that candidates are counted from. For `people` see `Visited`. */
-export type CandidateSource = ScanSource & { readonly people?: Uint8Array | null };
+type CandidateSource = ScanSource & { readonly people?: Uint8Array | null };
 
 /** The loaded timelines, and the tests of their events and sessions. */
 export interface Visited

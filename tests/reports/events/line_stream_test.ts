@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { lineReply } from "../../../src/reports/events/line_stream.ts";
-import { damageTold } from "../../../src/reports/answer/time_limit.ts";
+import { readFailure } from "../../../src/reports/answer/time_limit.ts";
 import { EventLines } from "../../../src/event_file/event_lines.ts";
 import { SegmentUnreadable } from "../../../src/store/segment_head.ts";
 
@@ -35,7 +35,7 @@ async function received(reply: () => Promise<Response>) {
 
 Deno.test("lines: all of them, or none", async () => {
   for (const count of [0, 1, 2, 300]) {
-    const got = await received(() => lineReply(lines(count), "r", damageTold));
+    const got = await received(() => lineReply(lines(count), "r", readFailure));
     assert.deepEqual([got.text, got.isWhole], [LINE.repeat(count), true]);
   }
 });
@@ -50,7 +50,7 @@ Deno.test("lines: a reader who goes away ends them", async () => {
     }
   }
   const quiet = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
-  await using server = Deno.serve(quiet, () => lineReply(endless(), "r", damageTold));
+  await using server = Deno.serve(quiet, () => lineReply(endless(), "r", readFailure));
   const { body } = await fetch(`http://127.0.0.1:${server.addr.port}`);
   const reader = body!.getReader();
   await reader.read();
@@ -59,17 +59,18 @@ Deno.test("lines: a reader who goes away ends them", async () => {
 });
 
 Deno.test("lines: what fails before the first is thrown, so that the status tells", async () => {
-  await assert.rejects(lineReply(lines(0, new SegmentUnreadable(DAMAGE)), "r", damageTold), {
+  await assert.rejects(lineReply(lines(0, new SegmentUnreadable(DAMAGE)), "r", readFailure), {
     code: "damaged_events",
   });
-  await assert.rejects(lineReply(lines(0, new Error("other")), "r", damageTold), {
+  await assert.rejects(lineReply(lines(0, new Error("other")), "r", readFailure), {
     message: "other",
   });
 });
 
 Deno.test("lines: a damaged block is the last line, and the connection breaks off behind it", async () => {
   for (const count of [1, 300]) {
-    const failing = () => lineReply(lines(count, new SegmentUnreadable(DAMAGE)), "r-1", damageTold);
+    const failing = () =>
+      lineReply(lines(count, new SegmentUnreadable(DAMAGE)), "r-1", readFailure);
     const { text, isWhole, chunks } = await received(failing);
     assert.ok(!isWhole, "nobody takes it for whole");
     assert.ok(text.startsWith(LINE.repeat(count)));
@@ -84,7 +85,7 @@ Deno.test("lines: a damaged block is the last line, and the connection breaks of
 
 Deno.test("lines: another failure in their midst breaks the connection off", async () => {
   const { text, isWhole } = await received(() =>
-    lineReply(lines(2, new Error("x")), "r", damageTold)
+    lineReply(lines(2, new Error("x")), "r", readFailure)
   );
   assert.deepEqual([LINE.repeat(2).startsWith(text), isWhole], [true, false]);
 });

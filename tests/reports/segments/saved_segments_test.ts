@@ -253,7 +253,7 @@ Deno.test("every read: a segment of nobody has empty figures and is echoed; an u
     const none = await ask(own, { segment: "nobody" });
     assert.equal(none.status, 200, `${path} ${JSON.stringify(none.body)}`);
     assert.equal(none.body.query.segment.title, "Nobody", path);
-    assert.match(none.body.query.semantics, /Of a segment are/, path);
+    assert.match(none.body.query.semantics, /A segment covers/, path);
     assert.deepEqual(toldOf(path, none.body), toldOf(path, (await ask(empty, {})).body), path);
     const all = await ask(own, { segment: "all" });
     assert.deepEqual(toldOf(path, all.body), toldOf(path, (await ask(own, {})).body), path);
