@@ -277,14 +277,21 @@ async function answer(read: Read, parameters: InsightParameters): Promise<Answer
   const causes = await causesOf(all, findings, tested);
   const before = previousName(read.range, read.asOfMs);
   const shown = (finding: Finding, explaining: Finding | undefined) => {
-    const { kind, metric, goal, dimension, value, ...rest } = finding;
-    const { explains: _, dispersion: __, clusters: ___, excessOfDays: ____, ...figures } = rest;
+    const { kind, metric, goal, dimension, value, current, previous, change } = finding;
+    const { weekdays, contribution, score, pValue, adjustedPValue } = finding;
     return {
       kind,
       metric,
       ...goal === null ? {} : { goal: goal.slug },
       ...dimension === null ? {} : { dimension, value },
-      ...figures,
+      current,
+      previous,
+      change,
+      weekdays,
+      contribution,
+      score,
+      pValue,
+      adjustedPValue,
       text: sentenceOf(finding, before, explaining),
       drilldown: drilldownOf(read, parameters, finding),
     };

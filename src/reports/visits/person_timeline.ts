@@ -12,6 +12,7 @@ import { shownEvent } from "../shown/shown_event.ts";
 import {
   encodeStoryCursor,
   goalsOfEvents,
+  msOf,
   readStoryCursor,
   type StoryEvent,
   storyEvents,
@@ -37,7 +38,6 @@ CROSS JOIN LATERAL (
   ORDER BY first_ms DESC LIMIT 1) AS s
 WHERE s.last_ms >= k.ms`;
 
-const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);
 /** Tells whether an event belongs to a visit: technical names, and events sent as such, do not. */
 const isOfVisit = ({ row }: StoryEvent): boolean => row.in_session && !row.name.startsWith("$");
 

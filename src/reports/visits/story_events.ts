@@ -20,6 +20,8 @@ export interface StoryEvent {
   readonly place: number;
 }
 
+export const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);
+
 /** Which events of an actor are listed, and in which order. */
 export interface StoryQuestion {
   readonly actorId: number;
@@ -103,7 +105,7 @@ export async function goalsOfEvents(
   goals: readonly Goal[],
 ): Promise<string[][]> {
   if (events.length === 0 || goals.length === 0) return events.map(() => []);
-  const times = new Set(events.map(({ row }) => Date.parse(row.occurred_at)));
+  const times = new Set(events.map(msOf));
   const watched = [...times].sort((a, b) => a - b)
     .map((ms): Watched => ({ actor: actorId, fromMs: ms, toMs: ms + 1 }));
   const span = { fromMs: watched[0]!.fromMs, toMs: watched.at(-1)!.toMs };

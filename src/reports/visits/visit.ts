@@ -12,6 +12,7 @@ import {
   cursorAt,
   encodeStoryCursor,
   goalsOfEvents,
+  msOf,
   readStoryCursor,
   type StoryEvent,
   storyEvents,
@@ -48,7 +49,6 @@ async function findVisit({ sql, scope }: Read, id: string): Promise<StoredVisit>
   throw new Problem("not_found", "There is no visit with this id.");
 }
 
-const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);
 const isView = ({ row }: StoryEvent): boolean => row.name === "page_view";
 
 /** Returns when the last listed page was left: at the next page view of the visit, or at its end. */

@@ -27,7 +27,7 @@ async function pauseReplay(standby: Database): Promise<void> {
 }
 
 onPostgres(
-  "createReplica: many reads that wait ask the replica no more often than one",
+  "createReplica: many waiting reads ask the replica no more often than one",
   async ({ cluster }) => {
     const { url } = await freshDatabase(cluster, { hasSchema: true });
     const server = await startReplica(cluster);

@@ -11,7 +11,7 @@ const isTimeout = (error: unknown) =>
 /** Without the limit it would take several times as long; with it, a fraction of a second. */
 const ENDED_MS_MAX = 10_000;
 
-onBothEngines("time limit: reads of one snapshot, and no longer than they may", async (t, db) => {
+onBothEngines("time limit: reads see one snapshot, and end in time", async (t, db) => {
   const database = await db.open();
   await database.script("CREATE TABLE things (n int); INSERT INTO things VALUES (1)");
   // Both engines compute this for seconds.

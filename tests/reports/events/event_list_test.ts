@@ -88,7 +88,7 @@ onBothEngines("stored events: pages of any length are those of one list", async 
 });
 
 onBothEngines(
-  "stored events: what is not projected yet stands among the others",
+  "stored events: those that are not projected yet are listed among the others",
   async (t, db) => {
     const database = await openWithProjects(db);
     const projection = createProjection(database);
@@ -115,7 +115,7 @@ onBothEngines(
         assert.deepEqual(ids, newestFirst(rows));
       });
     }
-    await t.step("but not where filters are asked of it", async () => {
+    await t.step("but not with filters", async () => {
       const everything: Filter = { field: "name", op: "is", values: ["page_view"] };
       const ids = await allIds(sourceOf(database, [everything]), span, 7);
       assert.deepEqual(ids, newestFirst(rows.slice(0, 15)));
@@ -146,7 +146,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "stored events: of a journal full of blocks only those that may hold the page are decoded",
+  "stored events: only the journal blocks that may have events of the page are decoded",
   async (t, db) => {
     const database = await openWithProjects(db);
     const startMs = Date.parse("2026-03-01T00:00:00Z");
@@ -195,20 +195,25 @@ onBothEngines(
       await createProjection(database).catchUp(1);
       assert.deepEqual(await listed({ ms: span.toMs, id: null }, 5), [ordered.slice(0, 5), 1]);
     });
-    await t.step("as many as they may take, and then none: segments have them too", async () => {
-      const first = { ms: span.toMs, id: null };
-      const page = ordered.slice(0, 2 * perBlock);
-      const bound = { ...JOURNAL_LIST_LIMITS, blocksMax: 2, eventsMax: 2 * perBlock };
-      const enough = { ...bound, blocksMax: 3, eventsMax: 2 * perBlock + 1 };
-      // The block behind the page is fetched, and its time shows that it holds no event of the page.
-      assert.deepEqual(await listed(first, page.length, span, bound), [page, 2]);
-      const longer = ordered.slice(0, 2 * perBlock + 1);
-      assert.deepEqual(await listed(first, longer.length, span, enough), [longer, 3]);
-      for (const limits of [{ ...enough, blocksMax: 2 }, { ...enough, eventsMax: 2 * perBlock }]) {
-        assert.deepEqual(await listed(first, longer.length, span, limits), [longer, 2]);
-      }
-    });
-    await t.step("none where the journal has lost them and segments fill the page", async () => {
+    await t.step(
+      "as many blocks as the limits allow; beyond them the page comes from segments",
+      async () => {
+        const first = { ms: span.toMs, id: null };
+        const page = ordered.slice(0, 2 * perBlock);
+        const bound = { ...JOURNAL_LIST_LIMITS, blocksMax: 2, eventsMax: 2 * perBlock };
+        const enough = { ...bound, blocksMax: 3, eventsMax: 2 * perBlock + 1 };
+        // The block behind the page is fetched, and its time shows that it holds no event of the page.
+        assert.deepEqual(await listed(first, page.length, span, bound), [page, 2]);
+        const longer = ordered.slice(0, 2 * perBlock + 1);
+        assert.deepEqual(await listed(first, longer.length, span, enough), [longer, 3]);
+        for (
+          const limits of [{ ...enough, blocksMax: 2 }, { ...enough, eventsMax: 2 * perBlock }]
+        ) {
+          assert.deepEqual(await listed(first, longer.length, span, limits), [longer, 2]);
+        }
+      },
+    );
+    await t.step("none if the journal has lost them and segments fill the page", async () => {
       const later = new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS);
       assert.equal(await purgeJournal(database, later), blocks);
       const old = newRow({ occurred_at: new Date(startMs + 5).toISOString() });
@@ -244,7 +249,7 @@ onBothEngines("stored events: blocks that overlap in time make one list", async 
 });
 
 onBothEngines(
-  "stored events: what the journal has lost is listed behind what it holds",
+  "stored events: those that the journal has lost are listed after those it has",
   async (t, db) => {
     const database = await openWithProjects(db);
     const projection = createProjection(database);
@@ -272,7 +277,7 @@ onBothEngines(
         assert.deepEqual(await allIds(sourceOf(database), span, length), expected);
       });
     }
-    await t.step("and is read from segments where a projected block is damaged", async () => {
+    await t.step("and is read from segments if a projected block is damaged", async () => {
       await database.query(
         `UPDATE journal SET block = decode('00', 'hex')
         WHERE project_id = 1 AND projected_at IS NOT NULL`,

@@ -139,7 +139,7 @@ onBothEngines(
       assert.equal(windows, 10 + 1);
     });
 
-    await t.step("from an event in the midst, which is one of several of its moment", async () => {
+    await t.step("from an event in the middle, one of several of its moment", async () => {
       for (const at of [0, 453, EVENTS - 2]) {
         const { occurred_at, event_id: id } = expected[at]!;
         const place = { ms: Date.parse(occurred_at), id };
@@ -148,7 +148,7 @@ onBothEngines(
       }
     });
 
-    await t.step("what has no room is left to the next window, the newest never", async () => {
+    await t.step("what has no room is left to the next window, but never the newest", async () => {
       const cut = { ...WINDOW_SIZES, chunkRows: TIES, openRows: 20 };
       const whole = await readAll(source, EVENTS + 1, { ...cut, bytesMax: 10_000_000 });
       assert.equal(whole.windows, 1);
@@ -161,7 +161,7 @@ onBothEngines(
       assert.ok(none.handed === null && none.lineBytes! > 100);
     });
 
-    await t.step("no more lines are handed on than are asked for", async () => {
+    await t.step("no more lines are handed on than requested", async () => {
       const memory = new LineMemory({ ...small, handedBytes: 5_000 });
       for (const linesMax of [1, 7, 8, EVENTS]) {
         const window = await readWindow(source, SPAN, END, EVENTS, memory);
@@ -205,7 +205,7 @@ onBothEngines(
       await assert.rejects(readWindow(left, SPAN, END, 64, memory), { name: "AbortError" });
     });
 
-    await t.step("a segment that is gone by then", async () => {
+    await t.step("a segment that is gone meanwhile", async () => {
       const gone: WindowSource = {
         ...source,
         async atOneMoment(work) {
@@ -220,7 +220,7 @@ onBothEngines(
   },
 );
 
-Deno.test("a page in the place of a window: fewer events where their lines are long", () => {
+Deno.test("a page in place of a window: fewer events if their lines are long", () => {
   assert.equal(pageRowsOf(0), EXPORT_PAGE_ROWS);
   assert.equal(pageRowsOf(EXPORT_PAGE_BYTES_AIM / EXPORT_PAGE_ROWS), EXPORT_PAGE_ROWS);
   assert.equal(pageRowsOf(2 * EXPORT_PAGE_BYTES_AIM / EXPORT_PAGE_ROWS), EXPORT_PAGE_ROWS / 2);

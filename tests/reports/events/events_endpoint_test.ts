@@ -69,7 +69,7 @@ async function pageSizes(of: TestProject, query: Record<string, string>): Promis
   return sizes;
 }
 
-Deno.test("GET /v1/events: the last page has no next one, also where it is full", async () => {
+Deno.test("GET /v1/events: the last page has no next one, even if it is full", async () => {
   const own = await server.project();
   const at = Date.now() - 60_000;
   const events = [0, 0, 0, 5].map((ms) => newEvent({ timestamp: at + ms, path: "/a" }));
@@ -88,7 +88,7 @@ Deno.test("GET /v1/events: the last page has no next one, also where it is full"
   }
 });
 
-Deno.test("GET /v1/events: a tail goes on for 48 hours, then says so", async () => {
+Deno.test("GET /v1/events: a tail can be continued for 48 hours, then its cursor has expired", async () => {
   const at = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
   const after = (hours: number) => encodeTailCursor({ at: at(hours), snapshot: "10:10:" });
   assert.equal((await server.read(project, { after: after(47) })).status, 200);
@@ -215,7 +215,7 @@ Deno.test("GET /v1/events: no query whatsoever makes the server fail", async () 
   );
 });
 
-Deno.test("GET /v1/events: a weak ETag over the result, and 304 for who has it", async () => {
+Deno.test("GET /v1/events: a weak ETag over the result, and 304 for a client that has it", async () => {
   const own = await server.project();
   await server.post(own, [newEvent()]);
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);

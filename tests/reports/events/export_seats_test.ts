@@ -20,7 +20,7 @@ async function begun(seats: ExportSeats, projectId: number, gone = never) {
 const isRefused = (detail: RegExp) => (error: unknown) =>
   error instanceof Problem && error.code === "overloaded" && detail.test(error.message);
 
-Deno.test("exports: so many of a project, so many of all, and a seat for each that ends", async () => {
+Deno.test("exports: limited per project and in total, and each that ends frees a seat", async () => {
   const seats = new ExportSeats();
   const own = [];
   for (let i = 0; i < EXPORTS_PER_PROJECT_MAX; i++) own.push(await begun(seats, 1));
@@ -35,7 +35,7 @@ Deno.test("exports: so many of a project, so many of all, and a seat for each th
   assert.equal(seats.taken, EXPORTS_MAX);
 });
 
-Deno.test("exports: whoever goes away gives the seat back, once", async () => {
+Deno.test("exports: a reader who goes away gives the seat back, once", async () => {
   const seats = new ExportSeats();
   const gone = new AbortController();
   const exported = await begun(seats, 1, gone.signal);

@@ -58,7 +58,7 @@ Deno.test("lines: a reader who goes away ends them", async () => {
   await ended.promise;
 });
 
-Deno.test("lines: what fails before the first is thrown, so that the status tells", async () => {
+Deno.test("lines: a failure before the first is thrown, so that the reply has its status", async () => {
   await assert.rejects(lineReply(lines(0, new SegmentUnreadable(DAMAGE)), "r", readFailure), {
     code: "damaged_events",
   });
@@ -67,7 +67,7 @@ Deno.test("lines: what fails before the first is thrown, so that the status tell
   });
 });
 
-Deno.test("lines: a damaged block is the last line, and the connection breaks off behind it", async () => {
+Deno.test("lines: a damaged block is the last line, after which the connection is cut", async () => {
   for (const count of [1, 300]) {
     const failing = () =>
       lineReply(lines(count, new SegmentUnreadable(DAMAGE)), "r-1", readFailure);
@@ -83,7 +83,7 @@ Deno.test("lines: a damaged block is the last line, and the connection breaks of
   }
 });
 
-Deno.test("lines: another failure in their midst breaks the connection off", async () => {
+Deno.test("lines: another failure among them cuts the connection", async () => {
   const { text, isWhole } = await received(() =>
     lineReply(lines(2, new Error("x")), "r", readFailure)
   );

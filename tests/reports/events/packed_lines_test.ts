@@ -54,7 +54,7 @@ Deno.test("packed lines: large ones take no more memory than small ones, and the
   assert.ok(found.length >= SIZES.chunkRows, "a whole chunk at least");
 });
 
-Deno.test("packed lines: of one moment by their ids, whichever comes first; what has no room is refused", async () => {
+Deno.test("packed lines: those of one moment are sorted by id; what has no room is refused", async () => {
   const lines = async (count: number) => {
     const packed = new PackedLines(new LineMemory(SIZES), new Float64Array(count), yielding());
     let hasRoom = true;

@@ -25,7 +25,7 @@ const PASSING = [
   new ScanLost("A worker was lost twice"),
 ];
 
-Deno.test("an export reads again what may be had a little later", async () => {
+Deno.test("an export repeats a read whose failure is temporary", async () => {
   const { read, tries } = failing(...PASSING);
   assert.equal(await readPersistently(read, NOBODY_GOES, [0, 0, 0, 0]), 7);
   assert.equal(tries(), 5);
@@ -37,7 +37,7 @@ Deno.test("an export gives up once the pauses are over, with the last reason", a
   assert.equal(tries(), 3);
 });
 
-Deno.test("an export ends at once where reading again is of no use", async () => {
+Deno.test("an export ends at once if the failure is lasting", async () => {
   const failures = [
     new StatementRefused("relation does not exist", "42P01"),
     new Error("A journal block is damaged"),

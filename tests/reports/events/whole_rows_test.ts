@@ -15,7 +15,7 @@ import { countingBlocks, newestFirst, sourceOf } from "./listed_events.ts";
 const HOUR_MS = 3_600_000;
 
 onBothEngines(
-  "stored events: what a scan finds is the same from the journal and from segments",
+  "stored events: found events are the same from the journal and from segments",
   async (t, db) => {
     // Of one day, so that a list looks for them once; many of one millisecond, some of which pass a filter.
     const history = randomHistory(200).map((row, i) => {
@@ -50,18 +50,18 @@ onBothEngines(
         assert.deepEqual(await listed(filter, limits), { page: pages.get(filter), decoded: 0 });
       }
     };
-    await t.step("where more rows overlap than may be decoded or counted", async () => {
+    await t.step("if more rows overlap than may be decoded or counted", async () => {
       const all = { ...JOURNAL_LIST_LIMITS, blocksMax: rows, countedMax: rows + 1 };
       for (const filter of kinds) assert.equal((await listed(filter, all)).decoded, rows);
       await fromSegments({ ...all, blocksMax: rows - 1 });
       await fromSegments({ ...all, countedMax: rows });
       await fromSegments({ ...all, eventsMax: history.length - 1 });
     });
-    await t.step("where a block is damaged", async () => {
+    await t.step("if a block is damaged", async () => {
       await database.query("UPDATE journal SET block = decode('00', 'hex') WHERE project_id = 1");
       for (const filter of kinds) assert.deepEqual((await listed(filter)).page, pages.get(filter));
     });
-    await t.step("where the journal has lost them", async () => {
+    await t.step("if the journal has lost them", async () => {
       await purgeJournal(database, new Date(Date.now() + JOURNAL_KEPT_MS + HOUR_MS));
       await fromSegments();
     });
@@ -91,7 +91,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "stored events: where most times have events that no filter passes, the journal is left soon",
+  "stored events: if most times have other events, too, the journal is abandoned soon",
   async (_, db) => {
     const database = await openWithProjects(db);
     const atMs = Date.parse("2026-03-01T00:00:00Z");

@@ -45,7 +45,7 @@ const EVENTS = Array.from({ length: 30 }, (_, n) => n).flatMap((n) =>
   })
 );
 
-Deno.test("people of a funnel's number: those of $other are whoever has none of the told values", async () => {
+Deno.test("people of a funnel's number: those of $other have none of the listed values", async () => {
   const own = await app.project();
   assert.equal((await app.post(own, EVENTS)).status, 200);
   const groups = (await ask(own, "/v1/funnels", FUNNEL)).groups as Group[];
@@ -62,7 +62,7 @@ Deno.test("people of a funnel's number: those of $other are whoever has none of 
   assert.equal((await behind(own, { lost: 2, value })).total, entered - converted);
 });
 
-Deno.test("people of a funnel's number: $other is a value like others where every group is told", async () => {
+Deno.test("people of a funnel's number: $other is a value like others if every group is listed", async () => {
   const own = await app.project();
   const event = (anonymousId: string, plan: string) =>
     newEvent({

@@ -54,7 +54,7 @@ onBothEngines("saved funnels: kept, listed, run, replaced, deleted", async (t, d
     }[];
 
   await t.step("none at first", async () => assert.deepEqual(await list(projectId), []));
-  await t.step("a new one is 201 and told with its defaults", async () => {
+  await t.step("a new one is 201 and shown with its defaults", async () => {
     const reply = await put(database, projectId, "sign-up", SIGNUP);
     assert.equal(reply.status, 201);
     const { updatedAt, ...funnel } = await reply.json();
@@ -70,7 +70,7 @@ onBothEngines("saved funnels: kept, listed, run, replaced, deleted", async (t, d
       by: null,
     });
   });
-  await t.step("it is listed in its project alone", async () => {
+  await t.step("it is listed only in its project", async () => {
     await put(database, projectId, "a", { title: "A", steps: ["cart"], by: "country" });
     assert.deepEqual((await list(projectId)).map(({ slug }) => slug), ["a", "sign-up"]);
     assert.deepEqual(await list(2), []);
@@ -113,7 +113,7 @@ onBothEngines("saved funnels: kept, listed, run, replaced, deleted", async (t, d
       assert.equal((await remove(database, projectId, "both")).status, 204);
     },
   );
-  await t.step("what is wrong in a body is told", async () => {
+  await t.step("what is wrong in a body is named", async () => {
     const wrong = { title: " ", steps: [], window: "7w", order: "any", by: "colour", more: 1 };
     const { code, fields } = await refusal(() => put(database, projectId, "b", wrong));
     assert.equal(code, "invalid_body");
@@ -135,7 +135,7 @@ onBothEngines("saved funnels: kept, listed, run, replaced, deleted", async (t, d
     assert.equal((await put(database, projectId, "sign-up", SIGNUP)).status, 200);
     assert.equal((await put(database, 2, "one-more", SIGNUP)).status, 201);
   });
-  await t.step("a deleted one is gone, and what never was is not found", async () => {
+  await t.step("a deleted one is gone, and one that never existed is not found", async () => {
     assert.equal((await remove(database, projectId, "sign-up")).status, 204);
     const notFound = { code: "not_found", fields: [] };
     assert.deepEqual(await refusal(() => remove(database, projectId, "sign-up")), notFound);

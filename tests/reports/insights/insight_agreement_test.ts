@@ -67,7 +67,7 @@ function livened(seed: number, rows: readonly EventRow[]): EventRow[] {
   });
 }
 
-onBothEngines("insights: what is counted together is what the reference counts", async (_t, db) => {
+onBothEngines("insights: joint counts agree with the reference", async (_t, db) => {
   const store = await Store.open(db);
   for (const seed of chosenOn(store.database, [3, 4])) {
     const planted = plantedWorld(seed, someCauses(seed, 3));

@@ -49,7 +49,7 @@ Deno.test("a week: its weekdays in the four weeks before, across a clock change"
   assert.equal(told(week.segments[0]!.fromMs), "09-24T22:00");
 });
 
-Deno.test("parts of days count with the same parts", () => {
+Deno.test("parts of days are compared with the same parts of earlier days", () => {
   const instants = calendar("2026-10-20T15:00:00Z", "2026-10-22T09:00:00Z")!;
   assert.deepEqual(instants.days, [0, 1, 1, 1, 0, 0, 0]);
   assert.equal(dayOf(instants, 0), "10-13T15:00 10-13T22:00");
@@ -65,7 +65,7 @@ Deno.test("parts of days count with the same parts", () => {
   assert.equal(periodOf(today, "current"), "10-21T22:00 10-22T22:00");
 });
 
-Deno.test("parts of days are told by the clock, also where it changes", () => {
+Deno.test("parts of days begin and end at local times, also when the clock changes", () => {
   // Sunday 25 October has 25 hours, the 29th of March 23.
   const of = (from: string, to: string) => calendar(from, to, "2026-11-21T12:00:00Z")!;
   const autumn = of("2026-10-25T11:00:00Z", "2026-10-25T17:00:00Z");
@@ -85,7 +85,7 @@ Deno.test("parts of days are told by the clock, also where it changes", () => {
   assert.equal(dayOf(twice, 0), "");
 });
 
-Deno.test("the days of up to a week alone are told by themselves", () => {
+Deno.test("only the days of up to a week are listed one by one", () => {
   const week = calendar("2026-10-16", "2026-10-22", "2026-10-22T09:00:00Z")!;
   assert.deepEqual(week.rangeWeekdays, [4, 5, 6, 0, 1, 2, 3]);
   // Seven whole days, and a part of an eighth.
@@ -93,7 +93,7 @@ Deno.test("the days of up to a week alone are told by themselves", () => {
   assert.deepEqual([longer.rangeWeekdays, longer.days], [[], [1, 1, 1, 1, 1, 1, 1]]);
 });
 
-Deno.test("of more than a week, whole days alone count by their weekday", () => {
+Deno.test("in a range of more than a week, only whole days are compared by weekday", () => {
   const days = calendar("2026-10-10", "2026-10-22", "2026-10-22T09:00:00Z")!;
   // Saturday the 10th to Wednesday the 21st.
   assert.deepEqual(days.days, [2, 2, 2, 1, 1, 2, 2]);
@@ -101,7 +101,7 @@ Deno.test("of more than a week, whole days alone count by their weekday", () => 
   assert.equal(dayOf(days, 5), "10-07T22:00 10-08T22:00");
 });
 
-Deno.test("only what the project's history reaches", () => {
+Deno.test("only weeks within the project's history are compared", () => {
   const of = (firstEvent: string) => calendar("2026-10-20", "2026-10-22", undefined, firstEvent);
   // Four weeks before the 20th: the 22nd of September, local.
   assert.equal(of("2026-09-21T22:00:00Z")!.weeks, 4);
@@ -112,7 +112,7 @@ Deno.test("only what the project's history reaches", () => {
   assert.equal(calendar("2026-11-23", "2026-11-24"), null);
 });
 
-Deno.test("more than 2,000 days: a shorter range is asked for, as no interval makes them fewer", () => {
+Deno.test("more than 2,000 days are refused: a shorter range is needed", () => {
   // 2026-06-23 is day 2,000 from 2021-01-01.
   assert.equal(calendar("2021-01-01", "2026-06-23", undefined, "2000-01-01T00:00:00Z")!.weeks, 4);
   const beyond = () => calendar("2021-01-01", "2026-06-24");

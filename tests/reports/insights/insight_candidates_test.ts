@@ -135,7 +135,7 @@ async function check(
   return candidates!;
 }
 
-onBothEngines("what insights look at: key figures under a filter", async (t, db) => {
+onBothEngines("candidates of insights: key figures under a filter", async (t, db) => {
   const database = await openWithProjects(db);
   await store(database, history(7));
   await createProjection(database).catchUp(1);

@@ -91,7 +91,7 @@ function causesOf(groups: readonly Group[], named: readonly Named[]): Record<str
 
 const V = "visitors" as const;
 
-Deno.test("causes: a link from elsewhere is told by its source, whatever else it moved", () => {
+Deno.test("causes: a link from another site is named by its source, whatever else it moved", () => {
   const groups: Group[] = [
     {
       of: { source: "hn", channel: "Referral", entryPath: "/post", country: "US" },
@@ -166,7 +166,7 @@ Deno.test("causes: everything rose, and so did its parts", () => {
   );
 });
 
-Deno.test("causes: what stands out of a general rise is one of its own", () => {
+Deno.test("causes: what exceeds a general rise is a cause of its own", () => {
   const groups: Group[] = [
     { of: { source: "hn", country: "US" }, before: 0, now: 200 },
     { of: { country: "US" }, before: 500, now: 750 },
@@ -178,7 +178,7 @@ Deno.test("causes: what stands out of a general rise is one of its own", () => {
   );
 });
 
-Deno.test("causes: a total that two explain hangs below the larger", () => {
+Deno.test("causes: a total that two causes explain is evidence of the larger", () => {
   const groups: Group[] = [
     { of: { source: "news", device: "desktop" }, before: 60, now: 180 },
     { of: { source: "news", device: "mobile" }, before: 40, now: 120 },
@@ -202,7 +202,7 @@ Deno.test("causes: a total that two explain hangs below the larger", () => {
   );
 });
 
-Deno.test("causes: several sources of a channel, and then not the channel", () => {
+Deno.test("causes: several sources of a channel are causes, and the channel is not", () => {
   const groups: Group[] = [
     ...["a", "b", "c"].map((source): Group => ({
       of: { source, channel: "Referral" },
@@ -229,7 +229,7 @@ Deno.test("causes: several sources of a channel, and then not the channel", () =
   );
 });
 
-Deno.test("causes: a narrow one of many events holds its cells beside a broad one of visitors", () => {
+Deno.test("causes: a narrow one of many events owns its cells beside a broad one of visitors", () => {
   const groups: Group[] = [
     {
       of: { source: "hn", channel: "Referral", country: "US" },
@@ -251,7 +251,7 @@ Deno.test("causes: a narrow one of many events holds its cells beside a broad on
   );
 });
 
-Deno.test("causes: what fell is not of what rose", () => {
+Deno.test("causes: what fell is not evidence of what rose", () => {
   const groups: Group[] = [
     { of: { source: "news", device: "desktop" }, before: 100, now: 250 },
     { of: { source: "shop", device: "desktop" }, before: 200, now: 100 },
@@ -287,7 +287,7 @@ Deno.test("causes: more who came once move the bounce rate; a rate that moved ev
   );
 });
 
-Deno.test("causes: nothing, one alone, and more than are looked for", () => {
+Deno.test("causes: of no finding, of one, and of more than are searched", () => {
   assert.deepEqual(causesOf([], []), {});
   const groups = Array.from({ length: INSIGHT_CAUSES_MAX + 1 }, (_, i): Group => ({
     of: { source: `s${String(i).padStart(2, "0")}` },

@@ -103,7 +103,7 @@ Deno.test("findings: scores and contributions, by hand", () => {
   assert.deepEqual(country!.weekdays, { current: 392, expected: 280, change: 0.4 });
 });
 
-Deno.test("findings: the less certain one of both comparisons counts", () => {
+Deno.test("findings: the less certain of the two comparisons counts", () => {
   const pValueOf = (before: number, previous: number) => {
     const total = steps(null, { visitors: before }, { visitors: 140 });
     const candidate = { ...total, previous: { ...total.previous, visitors: previous } };

@@ -34,7 +34,7 @@ function pieceAt(path: number, context: number, place = 1): Piece {
   return piece;
 }
 
-Deno.test("insight lines: memory for the paths that are met, not for all that there ever were", async () => {
+Deno.test("insight lines: memory grows with the paths that occur, not with all paths of the project", async () => {
   const all = linesOfAll(values, ["entryPath", "device"]);
   const bytes = all.tables.reduce((sum, { linesOf }) => sum + linesOf.byteLength, 0);
   assert.ok(bytes < 100, `${bytes} bytes go to each thread`);
@@ -53,7 +53,7 @@ Deno.test("insight lines: memory for the paths that are met, not for all that th
   assert.deepEqual(told, [["entryPath", [[7, 3], [4_999_999, 3]]], ["device", [[0, 4], [1, 2]]]]);
 });
 
-Deno.test("insight lines: of chosen values each has its own, and others none", () => {
+Deno.test("insight lines: each chosen value has a line, and no other has one", () => {
   const chosen = linesOfChosen(values, [
     { dimension: "entryPath", numbers: [7, 4_999_999], values: ["/b", "/a"] },
     { dimension: "device", numbers: [1], values: ["mobile"] },

@@ -24,7 +24,7 @@ Deno.test("notes: a change begins with one on its first day or the day before, u
   assert.deepEqual(begins([5, -5]), [], "nothing in sum");
 });
 
-Deno.test("notes: of a change the latest first, at most three, and the sentence has one", () => {
+Deno.test("notes of a change: the latest first, at most three, and the sentence has one", () => {
   const notes = [-1, 0, 0, 1, 1, 6].map((day) => noteOf(day));
   const found = notesOfChange(notes, [30, 30, 30, 30, 30, 30, 30]);
   assert.deepEqual(found.map(({ day }) => day), [1, 1, 0]);

@@ -86,7 +86,7 @@ function filtersOf({ match }: CandidateQuestion, { dimension, value }: Candidate
 /** Of which dimensions a filter means the same sessions. */
 const SAME: readonly (Dimension | null)[] = [null, "channel", "source", "campaign"];
 
-onBothEngines("insights: what the key figures say under a filter", async (_t, db) => {
+onBothEngines("insights: candidates have the key figures under a filter", async (_t, db) => {
   const database = await openWithHistory(db, history);
   const timelines = timelinesOf(database);
   const inParts = timelinesOf(database, 1, 0, PART_BYTES);

@@ -76,7 +76,7 @@ Deno.test("sentences: every metric, and goals", () => {
   );
 });
 
-Deno.test("sentences: who explains a total, what is new and what is gone", () => {
+Deno.test("sentences: what explains a total, what is new and what is gone", () => {
   const news = findingOf("visitors", "source", "news", { contribution: 0.894 });
   assert.equal(
     sentenceOf(findingOf("visitors", null), "the day before", news),
@@ -116,7 +116,7 @@ Deno.test("sentences: rates rise and fall in points", () => {
   );
 });
 
-Deno.test("sentences: what people sent is short, on one line, and turns nothing round", () => {
+Deno.test("sentences: text from events is shortened, on one line, and does not reverse the direction", () => {
   const of = (length: number) => subjectOf(findingOf("visitors", "source", "x".repeat(length)));
   assert.equal(
     of(INSIGHT_SHOWN_LENGTH_MAX),

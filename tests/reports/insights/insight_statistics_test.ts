@@ -97,7 +97,7 @@ Deno.test("dispersion of shares", () => {
   assert.deepEqual(shareDispersion(certain), { factor: 1, degreesOfFreedom: 1 });
 });
 
-Deno.test("what is expected of weekdays, and how surely", () => {
+Deno.test("the expectation by weekday, and its uncertainty", () => {
   const weeks = [[10, 12, 8, 10], [20, 20, 30, 10], [7, 7, 7, 7]];
   assert.deepEqual(expectedCount(weeks, [1, 1, 0]), { value: 30, uncertainty: 0.25 });
   assert.deepEqual(expectedCount(weeks, [4, 0, 0]), { value: 40, uncertainty: 1 });

@@ -144,7 +144,7 @@ onBothEngines("insights: a planted surge", async (t, db) => {
   }
   const { findings, changes, tested, weeks, previous } = await ask(database, LAST_THREE);
   const [cause] = findings;
-  await t.step("the note that it begins with is told, and no other", () => {
+  await t.step("the note that it begins with is listed, and no other", () => {
     const text = `Noted ${LAST_THREE.from}`;
     assert.deepEqual(cause!.notes, [{ at: LAST_THREE.from, text }]);
     const said = `It begins with a note of ${LAST_THREE.from}: “${text}”.`;
@@ -192,7 +192,7 @@ onBothEngines("insights: a planted surge", async (t, db) => {
     }
   });
 
-  await t.step("the value stands above the total that it explains", () => {
+  await t.step("the value ranks above the total that it explains", () => {
     const total = all.find(({ kind, metric }) => kind === "total_change" && metric === "visitors")!;
     const email = all.find(({ metric, dimension }) =>
       metric === "visitors" && dimension === "channel"
@@ -242,7 +242,7 @@ onBothEngines("insights: a planted surge", async (t, db) => {
     }
   });
 
-  await t.step("a filter narrows everything, and stands in the drilldown", async () => {
+  await t.step("a filter narrows everything, and is in the drilldown", async () => {
     const filters = JSON.stringify([{ field: "channel", op: "is", values: ["Email"] }]);
     const narrowed = await ask(database, { ...LAST_THREE, filters, bots: "include" });
     const [top] = narrowed.findings;
@@ -279,7 +279,7 @@ onBothEngines("insights: a planted surge", async (t, db) => {
   });
 });
 
-onBothEngines("insights: values that come, and that go", async (_t, db) => {
+onBothEngines("insights: new values, and values that vanish", async (_t, db) => {
   const database = await openWithProjects(db);
   const rows = history(1, 5, 40, (day) => day >= DAYS - 3 ? 0 : 4);
   const dice = diceOf(6);

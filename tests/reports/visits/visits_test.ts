@@ -47,7 +47,7 @@ Deno.test.beforeEach(async () => {
   project = await server.project();
 });
 
-Deno.test("visit ids: what they stand for comes back, anything else is none", () => {
+Deno.test("visit ids: they are decoded to what they encode; anything else is not one", () => {
   const entryId = "0190a000-1234-7000-8000-00000000abcd";
   for (const ms of [0, START_MS, -62_135_596_800_000, 8.64e15]) {
     const id = visitId({ ms, entryId });
@@ -61,7 +61,7 @@ Deno.test("visit ids: what they stand for comes back, anything else is none", ()
   }
 });
 
-Deno.test("visits: an id that nobody has, and one that is none, are not found", async () => {
+Deno.test("visits: an unknown id and an invalid one are not found", async () => {
   for (const id of ["x", "%00", visitId({ ms: START_MS, entryId: crypto.randomUUID() })]) {
     assertProblem(await ask(`visits/${id}`), 404, "not_found");
   }
@@ -132,7 +132,7 @@ Deno.test("visits: pages of a thousand that start at the same moment miss none",
 });
 
 onBothEngines(
-  "people: ids, devices and places of one are told up to their limits",
+  "people: a person's ids, devices and places are listed up to their limits",
   async (_t, db) => {
     const database = await openWithProjects(db);
     const most = Math.max(PERSON_IDS_MAX, PERSON_DEVICES_MAX, PERSON_PLACES_MAX) + 1;
@@ -190,7 +190,7 @@ Deno.test("visits: an id of 200 characters names somebody, a longer one is refus
   assertProblem(await ask("visits", { actor: `${anonymousId}x` }), 400, "invalid_parameter");
 });
 
-Deno.test("people: a person's anonymous ids stand in one order, however they arrived", async () => {
+Deno.test("people: a person's anonymous ids have one order, however they arrived", async () => {
   const arrivals = [["phone", 2], ["laptop", 0], ["car", 1], ["tablet", 1]] as const;
   for (const [anonymousId, minute] of arrivals) {
     const timestamp = at(minute);
@@ -201,7 +201,7 @@ Deno.test("people: a person's anonymous ids stand in one order, however they arr
   assert.deepEqual(body.person.anonymousIds, ["phone", "car", "tablet", "laptop"]);
 });
 
-Deno.test("people: what a server said of them makes them people without a visit", async () => {
+Deno.test("people: events from a server make them people without a visit", async () => {
   await send([
     newEvent({
       userId: "u1",
