@@ -60,8 +60,5 @@ export async function mergedAcquisition(
   }
   const whole = await sumsOfAll(sql, projectId, span.days, by);
   const hasOwn = reachesOwn(span, read.range.to.getTime());
-  return {
-    rows: [...rows.values()],
-    total: withImported(hasOwn ? own.total : null, whole),
-  };
+  return { rows: [...rows.values()], total: withImported(hasOwn ? own.total : null, whole) };
 }

@@ -41,7 +41,7 @@ function mayName(field: Field): boolean {
 
 /**
  * Refuses reads of a share that ask for what may name a person, or that narrow by anything but `filters`,
- * which `withoutSmallGroups` checks. Throws `invalid_parameter`.
+ * which `checkedForShare` checks. Throws `invalid_parameter`.
  */
 export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
   const { matches = [], fields = [], property = null } = terms;
@@ -55,10 +55,7 @@ export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
     throw invalidParameter("by", "A shared dashboard is not split by userId and properties.");
   }
   if (property !== null) {
-    throw invalidParameter(
-      "measure",
-      "A shared dashboard takes only total, visitors and perVisitor.",
-    );
+    throw invalidParameter("measure", "A shared dashboard takes total, visitors or perVisitor.");
   }
   if (matches.some((match) => match !== null && match.filters.length > 0)) {
     throw invalidParameter(
@@ -128,7 +125,7 @@ async function hasNoSmallGroup(
  * Returns the read, without its comparison if that would show a group that is too small. Throws
  * `too_few_visitors` if the range itself would.
  */
-export async function withoutSmallGroups<T extends SharedRead>(
+export async function checkedForShare<T extends SharedRead>(
   counting: Counting,
   shared: T,
   share: ShareLimits,

@@ -34,7 +34,7 @@ import {
 } from "./asked_segment.ts";
 import { countedWithin, type Counting } from "./counted.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
-import { refuseNaming, type ShareLimits, withoutSmallGroups } from "./narrowing.ts";
+import { checkedForShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
 import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
 
@@ -256,11 +256,7 @@ export async function getReport(
   const asOfMs = now();
   const { shared, slugs, question, own } = readParameters(readRequest, report, asOfMs);
   const { project, scope, comparedBy } = shared;
-  const countLacked = await countedWithin(
-    services,
-    project.projectId,
-    PROJECTION_WAIT_MS_MAX,
-  );
+  const countLacked = await countedWithin(services, project.projectId, PROJECTION_WAIT_MS_MAX);
   const answered: Warned = await withinTime(
     reads,
     readTimeoutMs,
@@ -277,7 +273,7 @@ export async function getReport(
         const rolled = asRolled(project, projected);
         const counting = { sql, scope, timelines, project: rolled };
         const kept = share && question.isCounted !== false
-          ? await withoutSmallGroups(counting, shared, share, own, question.terms ?? {})
+          ? await checkedForShare(counting, shared, share, own, question.terms ?? {})
           : shared;
         const all = {
           ...kept,

@@ -48,14 +48,14 @@ export async function readPage(
 ): Promise<Page> {
   const { sql, scope } = source;
   // Filters see projected events only; a tail from this position shows the others later.
-  const currentPosition = async () =>
+  const positionNow = async () =>
     isNarrowed(scope)
       ? await projectedPlace(sql, scope.projectId, asOf.toISOString())
       : { at: asOf.toISOString(), snapshot: await currentSnapshot(sql) };
   if (tail === null) {
     const { span, place } = listedFrom(range!, cursor);
     // Its statements are sent before the list's. If the list fails, nothing awaits it.
-    const position = currentPosition();
+    const position = positionNow();
     position.catch(() => {});
     const listed = await listEvents(source, span, place, rows + 1);
     return { events: listed.map((row) => ({ journalId: 0, row })), position: await position };
@@ -63,7 +63,7 @@ export async function readPage(
   await refuseExpired(sql, scope.projectId, tail);
   const page = cursor?.tail ?? null;
   const position = page === null
-    ? await currentPosition()
+    ? await positionNow()
     : { at: cursor!.at, snapshot: page.snapshot };
   const selection = { after: tail, until: position.snapshot, range };
   return { events: await tailEvents(source, selection, page, rows + 1), position };

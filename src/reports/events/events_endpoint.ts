@@ -79,12 +79,7 @@ function readPlace(query: URLSearchParams, asOfMs: number) {
 }
 
 /** Reads the parameters, and reports all bad ones at once. */
-function readQuery(
-  query: URLSearchParams,
-  { timezone }: Project,
-  asOf: Date,
-  isExport: boolean,
-) {
+function readQuery(query: URLSearchParams, { timezone }: Project, asOf: Date, isExport: boolean) {
   const { place, times, ...others } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(EVENT_QUERY)),
     // `interval` and `compare` have no effect; bad values are refused as in any other report.

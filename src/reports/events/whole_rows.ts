@@ -85,10 +85,9 @@ async function journalRowsOf(
     for (const [n, place] of places.entries()) {
       const ms = moments[n]!;
       if (!numbersAt.has(ms)) continue;
-      const placed = placedAt.get(ms);
-      if (placed === undefined) placedAt.set(ms, [{ block, place }]);
-      else placed.push({ block, place });
-      if (placed?.length === numbersAt.get(ms)!.length + 1) crowded++;
+      const placed = placedAt.getOrInsertComputed(ms, () => []);
+      placed.push({ block, place });
+      if (placed.length === numbersAt.get(ms)!.length + 1) crowded++;
     }
     // If clients send whole seconds, most times also have events that were not found.
     if (2 * crowded > numbersAt.size) return rows;

@@ -148,11 +148,11 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     const goesOn = this.#mayGoOn(timeline, names);
     if (this.#best !== null && (goesOn || this.#mayBeLate(timeline))) {
       this.#best.clear();
-      this.#searchBackwards(actor, timeline, this.#best);
+      this.#searchBack(actor, timeline, this.#best);
       this.#take(actor, this.#best);
     } else {
       this.#first.clear(goesOn ? this.rules.stepCount : 1);
-      this.#searchForwards(actor, timeline);
+      this.#searchForward(actor, timeline);
       this.#take(actor, this.#first);
     }
   }
@@ -192,18 +192,18 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   }
 
   /** Searches from the actor's first event on, until it is over. */
-  #searchForwards(actor: number, timeline: Timeline): void {
+  #searchForward(actor: number, timeline: Timeline): void {
     const search = this.#first;
     const { first, end, segments, segmentOf, starts, ends, runBits } = timeline;
     for (let i = first; i < end && !search.isOver; i++) {
       const bits = runBits[i]!;
       if ((bits & this.#wantedNames[search.depth]!) === 0) continue;
       const hasBots = this.masks.scope.mayFailByBots(bits);
-      this.#searchRunForwards(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
+      this.#searchRunForward(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
     }
   }
 
-  #searchRunForwards(
+  #searchRunForward(
     actor: number,
     segment: LoadedSegment,
     start: number,
@@ -231,22 +231,15 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   }
 
   /** Searches from the actor's last event back. A loop for both directions would be slower. */
-  #searchBackwards(actor: number, timeline: Timeline, search: AttemptSearch): void {
+  #searchBack(actor: number, timeline: Timeline, search: AttemptSearch): void {
     const { first, end, segments, segmentOf, starts, ends, runBits } = timeline;
     for (let i = end - 1; i >= first; i--) {
       const hasBots = this.masks.scope.mayFailByBots(runBits[i]!);
-      this.#searchRunBackwards(
-        actor,
-        segments[segmentOf[i]!]!,
-        starts[i]!,
-        ends[i]!,
-        hasBots,
-        search,
-      );
+      this.#searchRunBack(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots, search);
     }
   }
 
-  #searchRunBackwards(
+  #searchRunBack(
     actor: number,
     segment: LoadedSegment,
     start: number,

@@ -118,11 +118,7 @@ export function segmentsAmid(
   }));
 }
 
-function segmentsOf(
-  current: Span,
-  previous: Span,
-  days: readonly Span[],
-): Segment[] {
+function segmentsOf(current: Span, previous: Span, days: readonly Span[]): Segment[] {
   const starts = [current, previous, ...days].flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
   const bounds = [...new Set(starts)].sort((a, b) => a - b);
   const holds = ({ fromMs, toMs }: Span, ms: number) => fromMs <= ms && ms < toMs;

@@ -44,11 +44,7 @@ const PATHS: Dimension = "entryPath";
 const TABLE_IDS = SESSION_IDS.filter((id) => id !== "entry_path_id");
 
 /** Makes a table for each kind of id, with the lines of all dimensions that the id determines side by side. */
-function tablesOf(
-  values: ValuesOf,
-  dimensions: readonly Dimension[],
-  lineOf: LineOf,
-): LineTable[] {
+function tablesOf(values: ValuesOf, dimensions: readonly Dimension[], lineOf: LineOf): LineTable[] {
   const tables = TABLE_IDS.flatMap((id): LineTable[] => {
     const determined = dimensions.filter((dimension) => values.get(dimension)!.of === id);
     const width = determined.length;

@@ -163,10 +163,7 @@ function ownFilters({ scope, segment }: Pick<Read, "scope" | "segment">): readon
   return scope.filters.slice(segment?.filters.length ?? 0);
 }
 
-/**
- * Measures all metrics. Goals and dimensions whose filters would make a drilldown exceed `FILTERS_MAX` are left
- * out.
- */
+/** Measures all metrics; goals and dimensions only if a drilldown with their filters is possible. */
 async function readMeasured(read: Read, calendar: Calendar): Promise<MeasuredMetrics> {
   const left = FILTERS_MAX - ownFilters(read).length;
   const dimensionsWithin = (filters: number) => filters > 0 ? DIMENSIONS : [];
@@ -256,13 +253,11 @@ function drilldownOf(
   return `${basePath}/v1/kpis?${parameters}`;
 }
 
-/** Returns a function that finds which of these findings explains most of a total's change. */
-function explainers(findings: readonly Finding[]): (total: Finding) => Finding | undefined {
-  const explaining = findings.filter(({ explains }) => explains);
-  return ({ kind, metric, goal }) =>
-    kind === "total_change"
-      ? explaining.find((finding) => finding.metric === metric && finding.goal === goal)
-      : undefined;
+/** Returns which of some findings explains most of a total's change; undefined: none, or it is not a total. */
+function explainerOf(total: Finding, findings: readonly Finding[]): Finding | undefined {
+  if (total.kind !== "total_change") return undefined;
+  const { metric, goal } = total;
+  return findings.find((one) => one.explains && one.metric === metric && one.goal === goal);
 }
 
 const NOTHING = { findings: [], changes: 0, tested: 0, weeks: 0, previous: null };
@@ -276,7 +271,7 @@ async function answer(read: Read, parameters: InsightParameters): Promise<Answer
   const { findings, tested } = findChanges(all.measured, calendar);
   const causes = await causesOf(all, findings, tested);
   const before = previousName(read.range, read.asOfMs);
-  const shown = (finding: Finding, explaining: Finding | undefined) => {
+  const shown = (finding: Finding, ofCause: readonly Finding[]) => {
     const { kind, metric, goal, dimension, value, current, previous, change } = finding;
     const { weekdays, contribution, score, pValue, adjustedPValue } = finding;
     return {
@@ -292,7 +287,7 @@ async function answer(read: Read, parameters: InsightParameters): Promise<Answer
       score,
       pValue,
       adjustedPValue,
-      text: sentenceOf(finding, before, explaining),
+      text: sentenceOf(finding, before, explainerOf(finding, ofCause)),
       drilldown: drilldownOf(read, parameters, finding),
     };
   };
@@ -300,20 +295,18 @@ async function answer(read: Read, parameters: InsightParameters): Promise<Answer
     ? []
     : await notesOfRange(read.sql, read.scope.projectId, read.range);
   const listed = causes.slice(0, read.limit).map(({ finding, evidence }) => {
-    const explainerOf = explainers([finding, ...evidence]);
-    const lead = shown(finding, explainerOf(finding));
+    const ofCause = [finding, ...evidence];
+    const lead = shown(finding, ofCause);
     const notes = notesOfChange(noted, finding.excessOfDays);
     return {
       ...lead,
       text: lead.text + notedSentence(notes),
       notes: notes.map(({ note: { at, text } }) => ({ at, text })),
-      evidence: evidence.map((one) => shown(one, explainerOf(one))),
+      evidence: evidence.map((one) => shown(one, ofCause)),
     };
   });
-  const { from, to } = calendar.previous;
+  const { previous: { from, to }, weeks } = calendar;
   const previous = { from: from.toISOString(), to: to.toISOString() };
-  const { weeks } = calendar;
-  const changes = findings.length;
-  const result = { findings: listed, changes, tested, weeks, previous };
+  const result = { findings: listed, changes: findings.length, tested, weeks, previous };
   return { query, result, comparedTo: to };
 }

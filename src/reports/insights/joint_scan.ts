@@ -78,12 +78,7 @@ export async function countTogether(
   const own = Int32Array.from({ length: count }, (_, cell) => cell);
   const table = { of: JOINT_ID, idsFrom: 0, width: 1, linesOf: own };
   const lines = { tables: [table], paths: null, count };
-  const tallies = await countLines(
-    visited,
-    placesOfBoth(visited),
-    matches.map(() => lines),
-    ids,
-  );
+  const tallies = await countLines(visited, placesOfBoth(visited), matches.map(() => lines), ids);
   const cells = [...own].filter((cell) =>
     tallies.some((tally) => {
       const { events, sessions } = tally.at(cell, NOW);

@@ -9,10 +9,7 @@ export interface NewestInputs {
   readonly test: EventPasses;
   readonly span: Span;
   readonly rows: number;
-  /**
-   * The last millisecond of the span, all of whose events are wanted beside the `rows`, because a cursor may be
-   * among them; NaN: there is no cursor.
-   */
+  /** The cursor's millisecond, the last of the span: all its events are wanted beside the `rows`; NaN: none. */
   readonly edgeMs: number;
 }
 

@@ -123,10 +123,7 @@ const cursorOf = ({ last_ms, kind, actor }: FoundPerson): string =>
 
 const instant = (ms: number | null) => ms === null ? null : new Date(ms).toISOString();
 
-/**
- * Returns a page of the list.
- * @param isCounted whether the people are those of a number, whose times are when each came to count
- */
+/** Returns a page of the list. `isCounted`: they are the people of a number, with when each came to count. */
 async function page(
   read: Read,
   listed: readonly FoundPerson[],

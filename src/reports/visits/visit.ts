@@ -102,10 +102,7 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
     secondsOnPage: onPages[i]!,
     goals: reached[i]!,
   }));
-  return {
-    query: { id },
-    result: { visit: shownWhole(visit, conversions!), events, nextCursor },
-  };
+  return { query: { id }, result: { visit: shownWhole(visit, conversions!), events, nextCursor } };
 }
 
 export const VISIT_REPLY = {

@@ -102,10 +102,7 @@ export function idOf({ first_ms, entry_id }: StoredVisit): string {
 }
 
 /** Returns a visit as lists show it. */
-export function shownVisit(
-  visit: StoredVisit,
-  conversions: readonly VisitConversion[],
-): VisitRow {
+export function shownVisit(visit: StoredVisit, conversions: readonly VisitConversion[]): VisitRow {
   const { first_ms, last_ms, kind, actor, channel, source, entryPath, exitPath } = visit;
   const { country, device, browser, os, pageviews, events } = visit;
   return {
