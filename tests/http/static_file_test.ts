@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
-import { staticFile, staticReply } from "../../src/http/static_file.ts";
+import { COPIED_BYTES_MAX, staticFile, staticReply } from "../../src/http/static_file.ts";
 
 const TEXT = "Füße ".repeat(1_000);
 const file = await staticFile(TEXT);
@@ -22,9 +22,20 @@ Deno.test("static files: a file comes whole, with its length, plain or gzipped",
   assert.equal(new TextDecoder().decode(gunzipSync(bytes)), TEXT);
 });
 
-Deno.test("static files: replies hand over the file's own bytes, not a copy each", async () => {
-  for (const [accepted, own] of [["identity", file.plain], ["gzip", file.gzipped]] as const) {
-    const { value } = await replyTo({ "Accept-Encoding": accepted }).body!.getReader().read();
-    assert(value === own, accepted);
-  }
+Deno.test("static files: replies share the bytes of a large file, and copy those of a small one", async () => {
+  const handedOver = async (bytes: number, accepted: string) => {
+    // Random letters: gzipped, it stays above half of its length.
+    const letters = crypto.getRandomValues(new Uint8Array(bytes / 2)).toHex();
+    const made = await staticFile(letters);
+    const own = accepted === "gzip" ? made.gzipped : made.plain;
+    const headers = { "Accept-Encoding": accepted };
+    const reply = staticReply(made, new Request("http://footfall.test/", { headers }), {});
+    const { value } = await reply.body!.getReader().read();
+    assert.deepEqual(value, own);
+    return value === own;
+  };
+  assert.equal(await handedOver(COPIED_BYTES_MAX, "identity"), false);
+  assert.equal(await handedOver(COPIED_BYTES_MAX + 2, "identity"), true);
+  assert.equal(await handedOver(COPIED_BYTES_MAX, "gzip"), false);
+  assert.equal(await handedOver(3 * COPIED_BYTES_MAX, "gzip"), true);
 });
