@@ -51,13 +51,17 @@ const MAKES_ROOM: readonly (readonly [Phase, number])[] = [
   ["answering", ANSWER_PROTECTED_MS],
 ];
 
+/** The phases of a request in progress; its connection is in the first of them that one of its requests is in. */
+const REQUEST_PHASES = ["answering", "streaming", "sending"] as const;
+type RequestPhase = typeof REQUEST_PHASES[number];
+
 const CLOSING_POLL_MS = 20;
 
 interface Connection {
   phase: Phase;
   sinceMs: number;
-  /** The number of requests in progress; more than one only in HTTP/2. */
-  requests: number;
+  /** How many requests in progress, of which only HTTP/2 has more than one, are in which phase. */
+  readonly requests: Record<RequestPhase, number>;
   cut(): void;
 }
 
@@ -96,7 +100,7 @@ export class Connections {
     const connection: Connection = {
       phase: "silent",
       sinceMs: performance.now(),
-      requests: 0,
+      requests: { answering: 0, streaming: 0, sending: 0 },
       cut: () => {},
     };
     const server = serve(
@@ -143,17 +147,27 @@ export class Connections {
     { completed }: Served,
     reply: Promise<Response>,
   ): Promise<Response> {
-    connection.requests++;
-    this.#enter(connection, "answering");
+    const { requests } = connection;
+    let at: RequestPhase | null = "answering";
     let next: Phase = "idle";
+    const enter = () =>
+      this.#enter(connection, REQUEST_PHASES.find((phase) => requests[phase] > 0) ?? next);
+    requests.answering++;
+    enter();
     const sent = () => {
-      if (--connection.requests === 0) this.#enter(connection, next);
+      if (at !== null) requests[at]--;
+      at = null;
+      enter();
     };
     completed.then(sent, sent);
     const response = await reply;
     if (response.headers.get("connection") === "close") next = "closing";
-    if (connection.requests === 1) {
-      this.#enter(connection, isLong(response) ? "streaming" : "sending");
+    // Null: the client did not wait for the reply.
+    if (at !== null) {
+      requests[at]--;
+      at = isLong(response) ? "streaming" : "sending";
+      requests[at]++;
+      enter();
     }
     return response;
   }

@@ -10,6 +10,7 @@ import {
   REPLY_SEND_MS_MAX,
 } from "../../src/limits.ts";
 import { pause, until, within } from "../support/server_process.ts";
+import { Http2Connection } from "../reliability/http2_connection.ts";
 import { RawConnection } from "../reliability/raw_connection.ts";
 
 const HEAD = "GET / HTTP/1.1\r\nHost: footfall.test\r\n";
@@ -148,6 +149,44 @@ listenerTest("a stream outlives every limit, a reply that nobody takes does not"
     assert(await within(SOON_MS, live.socket.read(received), "A tick") !== null);
   }
   greedy[Symbol.dispose]();
+});
+
+/**
+ * Answers `/live` with a stream, `/slow` after a while, and all others at once; their bodies are streams, as
+ * the runtime takes a text of HTTP/2 for sent before its client has taken any of it.
+ */
+async function answerHttp2({ url }: Request): Promise<Response> {
+  const { pathname } = new URL(url);
+  if (pathname === "/live") return asLong(new Response(new ReadableStream()));
+  if (pathname === "/slow") await pause(4 * SHORT_MS);
+  return new Response(ReadableStream.from([new Uint8Array(1)]));
+}
+
+listenerTest("of HTTP/2, many replies that nobody takes end as one does", async () => {
+  await using world = new World({
+    limits: { ...NEVER, sending: SHORT_MS },
+    answer: answerHttp2,
+  });
+  using waiting = new Http2Connection(world.listener.addr.port);
+  const slow = waiting.get("/slow");
+  await Promise.all([waiting.get("/"), waiting.get("/")]);
+  using untaken = new Http2Connection(world.listener.addr.port);
+  await Promise.all([untaken.get("/"), untaken.get("/"), untaken.get("/")]);
+  await within(SOON_MS, untaken.ended, "Closing");
+  // A request that is being answered has the time that it needs; then the replies beside it end too.
+  assert.equal(await slow, 200);
+  await within(SOON_MS, waiting.ended, "Closing");
+});
+
+listenerTest("of HTTP/2, a stream stays open beside requests that were answered", async () => {
+  await using world = new World({
+    limits: { ...NEVER, answering: SHORT_MS, sending: SHORT_MS },
+    answer: answerHttp2,
+  });
+  using connection = new Http2Connection(world.listener.addr.port);
+  assert.deepEqual(await Promise.all([connection.get("/live"), connection.get("/")]), [200, 200]);
+  await pause(3 * SHORT_MS);
+  assert.equal(world.listener.connections, 1);
 });
 
 listenerTest("a last reply is read by its client, and then the connection ends", async () => {
