@@ -193,7 +193,7 @@ export function checkBounds(event: Members, suspicion: Suspicion, bytesMax: numb
   }
   if (suspicion.text) {
     const place = badPlace(event, "", isUnstorable);
-    const message = "Text must not hold NUL characters or lone surrogates.";
+    const message = "Text must not contain NUL characters or lone surrogates.";
     if (place !== null) throw rejectedAt("invalid_text", message, place);
   }
   const bytes = jsonBytesAtMost(event, Infinity);

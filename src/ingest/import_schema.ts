@@ -17,13 +17,13 @@ export const ImportedLine = EventSchema.extend({
     ingestedAt: time,
   }).nullish().meta({
     description:
-      "What a server found out about it: taken as it stands. What is left out is made of " +
+      "What a server found out about it, stored unchanged. What is left out is derived from " +
       "`context.ip` and `context.userAgent`",
   }),
   clock: z.enum(["client", "corrected", "clamped", "received"]).nullish().meta({
-    description: "With it and `server`, `timestamp` is taken as it is",
+    description: "With this and `server`, `timestamp` is stored unchanged",
   }),
-  sentTimestamp: time.meta({ description: "The time that was sent, where that was another one" }),
+  sentTimestamp: time.meta({ description: "The time that the client sent, if it differs" }),
   campaign: z.object({
     source: text,
     medium: text,
@@ -32,8 +32,10 @@ export const ImportedLine = EventSchema.extend({
     content: text,
     clickId: text,
   }).nullish().meta({ description: "With `server`. What is left out is read from `url`" }),
-  inSession: z.boolean().nullish().meta({ description: "With `server`: is it of a visit" }),
+  inSession: z.boolean().nullish().meta({
+    description: "With `server`: whether the event is in a session",
+  }),
   extra: z.record(z.string(), z.unknown()).nullish().meta({
-    description: "With `server`: members of the event beside those above",
+    description: "With `server`: further members of the event",
   }),
 }).meta({ id: "ImportedEvent", description: "One line: a JSON document. Stored as a whole" });

@@ -137,7 +137,7 @@ function statedTimes(
       );
     }
     if (timestampMs > nowMs + FUTURE_TOLERATED_MS) {
-      throw new RejectedEvent("invalid_timestamp", "The time lies in the future.", "timestamp");
+      throw new RejectedEvent("invalid_timestamp", "The time is in the future.", "timestamp");
     }
     stated.clock = code;
     stated.occurred_at = isoText(timestampMs);
@@ -241,7 +241,9 @@ function readStated(
  * the user agent in its `context`. Throws RejectedEvent, and nothing else, whatever the value is.
  */
 export function readLine(value: unknown, suspicion: Suspicion, nowMs: number): ImportedEvent {
-  if (!isMembers(value)) throw new RejectedEvent("invalid_event", "A line must hold one object.");
+  if (!isMembers(value)) {
+    throw new RejectedEvent("invalid_event", "A line must be one JSON object.");
+  }
   const server = isMembers(value.server) ? value.server : earlierServer(value);
   if (server !== null) return readStated(value, server, suspicion, nowMs);
   const input = readEvent(value, suspicion);

@@ -82,7 +82,7 @@ function tokenRoutes(services: AccessServices): DocumentedRoute[] {
       doc: {
         summary: "Revoke every token issued so far, on every server within a second " +
           "(token for every project)",
-        success: shown("No earlier token holds any more", TokensRevoked),
+        success: shown("Earlier tokens are no longer valid", TokensRevoked),
         problems: [],
       },
     },

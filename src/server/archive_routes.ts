@@ -141,7 +141,11 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
         requiredQuery: ["archive", "kind"],
         body: FrameBytes,
         bodyTypes: ["application/octet-stream"],
-        success: { status: 200, description: "What came of it", schema: FrameRestored },
+        success: {
+          status: 200,
+          description: "What was stored of the frame, and what was not",
+          schema: FrameRestored,
+        },
         problems: FRAME_PROBLEMS,
       },
     },

@@ -77,7 +77,7 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
       handler: ({ params, who }) =>
         services.captureJobs.get(params.id ?? "", requirePrincipal(who)),
       doc: {
-        summary: "A job that photographs pages, as it stands",
+        summary: "The current state of a job that photographs pages",
         success: { status: 200, description: "The job", schema: CaptureJobReply },
         problems: ["not_found"],
       },

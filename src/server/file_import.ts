@@ -103,7 +103,7 @@ async function sourceFor(url: URL, file: BoundedFile): Promise<ImportSource> {
   file.assertWithin();
   throw new Problem(
     "unreadable_file",
-    "This is a file of no product that is known here: say of which it is.",
+    "The product that this file is from is not recognised: say which one it is.",
   );
 }
 

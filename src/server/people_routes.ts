@@ -105,7 +105,7 @@ function entryRoutes(services: PeopleServices): DocumentedRoute[] {
       problems: [...ENTRY_PROBLEMS, ...LINK_PROBLEMS, "not_found"],
     }),
     row(services, ["POST", "/v1/auth/invitation/look", "anyone"], postLinkLook, {
-      summary: "Whom an invitation, or a link for a new password, is for",
+      summary: "The person whom an invitation, or a link for a new password, is for",
       body: LinkLook,
       success: shown("The link, which can still be used", LinkShown),
       problems: [...LINK_PROBLEMS, "not_found"],

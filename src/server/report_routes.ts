@@ -266,7 +266,7 @@ function segmentRoutes(services: ReadRouteServices): DocumentedRoute[] {
       },
     },
     savingRoute(services, path, "PUT", putSegment, {
-      summary: "Save a segment, which holds of history too; 201 where it is new",
+      summary: "Save a segment, which applies to history too; 201 where it is new",
       body: SegmentBody,
       success: { status: 200, description: "The segment", schema: SegmentShown, also: MADE },
     }),

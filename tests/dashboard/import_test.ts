@@ -94,7 +94,7 @@ test("A file is dropped; one of no product, and one of another than was said, ar
     })()`);
   await drop("notes.txt", "hello\n");
   await press(page, "Look at notes.txt");
-  await visit.sees(page, "a file of no product that is known here");
+  await visit.sees(page, "product that this file is from is not recognised");
   await press(page, "Choose another file");
   await page.waitForSelector(".import-drop");
   const { name, bytes } = shopExport("mixpanel");
