@@ -1,14 +1,14 @@
 import { withoutWww } from "./host.ts";
 import { kindOfSource, type SourceKind } from "./source_lists.ts";
 
-/** What the first page view of a session says about where it came from. */
+/** The facts of a session's first page view from which its source is derived. */
 export interface TrafficFacts {
   readonly utmSource: string | null;
   readonly utmMedium: string | null;
   readonly utmCampaign: string | null;
   readonly utmTerm: string | null;
   readonly utmContent: string | null;
-  /** Name of the click id's parameter: one of CLICK_IDS, any other says nothing. */
+  /** Name of the click id's parameter: one of CLICK_IDS; any other is ignored. */
   readonly clickIdKind: string | null;
   /** Host of `document.referrer` in lower case, `www.` included. */
   readonly referrerHost: string | null;
@@ -16,7 +16,7 @@ export interface TrafficFacts {
   readonly host: string | null;
 }
 
-/** Where a session came from. All but `channel`, `rule` and `referrer` as the link spelt it. */
+/** Where a session came from. All but `channel`, `rule` and `referrer` are as in the link. */
 export interface Traffic {
   readonly source: string | null;
   readonly medium: string | null;
@@ -57,15 +57,15 @@ export type Channel = typeof CHANNELS[number];
 interface ClickId {
   readonly source: string;
   readonly medium: string;
-  /** Whether only an advertisement's click carries it. */
+  /** Whether only clicks on advertisements have it. */
   readonly paid: boolean;
 }
 
 const ad = (source: string, medium = "cpc"): ClickId => ({ source, medium, paid: true });
 
 /**
- * What a click id tells where the link is not tagged. `dclid` is of Google's display products
- * (Campaign Manager 360, Display & Video 360). Facebook adds `fbclid` to every outgoing link.
+ * The source and medium that a click id stands for if the link has no tags. `dclid` comes from Google's
+ * display products (Campaign Manager 360, Display & Video 360). Facebook adds `fbclid` to every outgoing link.
  */
 export const CLICK_IDS: ReadonlyMap<string, ClickId> = new Map([
   ["gclid", ad("google")],
@@ -98,7 +98,7 @@ type MediumKind =
   | "sms"
   | "push";
 
-/** Media by which GA4's default channel groups know a channel. */
+/** The media by which GA4's default channel groups recognise a channel. */
 const MEDIA: ReadonlyMap<string, MediumKind> = new Map([
   ["(none)", "none"],
   ["(not set)", "none"],
@@ -132,7 +132,7 @@ const NON_LETTERS = /[^\p{L}]+/u;
 /** A shop or an e-shop, not a workshop; GA4 matches the same with `(([^a-df-z]|^)shop|shopping)`. */
 const SHOP = /(?:^|[^a-df-z])shop|shopping/;
 
-/** What the rules look at: trimmed and in lower case. */
+/** What the rules compare; texts are trimmed and in lower case. */
 export interface Signals {
   readonly source: string | null;
   readonly sourceKind: SourceKind | null;
@@ -159,9 +159,9 @@ const rule = (channel: Channel, why: string, matches: ChannelRule["matches"]): C
 const namesShop = ({ campaign }: Signals): boolean => campaign !== null && SHOP.test(campaign);
 
 /**
- * GA4's default channel groups in their order, https://support.google.com/analytics/answer/9756891;
- * the first rule that matches counts. AI assistants stand between the paid and the organic channels.
- * Webmail is a referral to GA4, and so it is here.
+ * GA4's default channel groups in their order, https://support.google.com/analytics/answer/9756891; the first
+ * rule that matches counts. AI assistants come between the paid and the organic channels. Webmail is a
+ * referral, as in GA4.
  */
 export const CHANNEL_RULES: readonly ChannelRule[] = [
   rule(
@@ -222,26 +222,25 @@ function paidFrom(kind: SourceKind): ChannelRule["matches"] {
 }
 
 /**
- * Where a session came from, by what its first page view says. `utm_source` decides first, then a
- * click id that only an advertisement carries; a link that has `utm_medium` or `utm_campaign` alone
- * names no source, and its referrer none for it; then comes the referrer, then `fbclid`, which
- * outlives the click where people pass the address on. The page's host and `siteHost`, with and
- * without `www.`, are no referrers. `source` and `medium` keep the letters of the tags, so that
- * filters find what was sent; the rules compare without regard to case. Never throws.
+ * Returns where a session came from, by the facts of its first page view. `utm_source` decides first, then a
+ * click id that only advertisements have. A link with only `utm_medium` or `utm_campaign` has no source, not
+ * even from its referrer. Then comes the referrer, and then `fbclid`, which outlives the click when people pass
+ * the address on. The page's host and `siteHost`, with and without `www.`, are not referrers. `source` and
+ * `medium` keep the case of the tags, so that filters find what was sent; the rules ignore case. Never throws.
  */
 export function classifyTraffic(facts: TrafficFacts, siteHost: string | null): Traffic {
   const clickId = CLICK_IDS.get(facts.clickIdKind ?? "") ?? null;
   const referrer = foreignReferrer(facts, siteHost);
   const { source, medium } = originOf(facts, clickId, referrer);
-  const campaign = told(facts.utmCampaign);
+  const campaign = tagOf(facts.utmCampaign);
   const signals = signalsOf({ source, medium, campaign, clickId });
   const decided = CHANNEL_RULES.find(({ matches }) => matches(signals))!;
   return {
     source,
     medium,
     campaign,
-    term: told(facts.utmTerm),
-    content: told(facts.utmContent),
+    term: tagOf(facts.utmTerm),
+    content: tagOf(facts.utmContent),
     referrer,
     channel: decided.channel,
     rule: decided.rule,
@@ -254,8 +253,8 @@ function foreignReferrer(facts: TrafficFacts, siteHost: string | null): string |
   return own ? null : referrer;
 }
 
-/** A tag of blanks alone is none. */
-function told(tag: string | null): string | null {
+/** Returns a tag; null if it is absent or blank. */
+function tagOf(tag: string | null): string | null {
   return tag === null || tag.trim() === "" ? null : tag;
 }
 
@@ -264,13 +263,13 @@ function originOf(
   clickId: ClickId | null,
   referrer: string | null,
 ): { source: string | null; medium: string | null } {
-  const source = told(facts.utmSource);
-  const medium = told(facts.utmMedium);
+  const source = tagOf(facts.utmSource);
+  const medium = tagOf(facts.utmMedium);
   if (source !== null) {
     return { source, medium: medium ?? (clickId?.paid ? clickId.medium : null) };
   }
   if (clickId?.paid) return { source: clickId.source, medium: clickId.medium };
-  if (medium !== null || told(facts.utmCampaign) !== null) return { source: null, medium };
+  if (medium !== null || tagOf(facts.utmCampaign) !== null) return { source: null, medium };
   if (referrer !== null) return { source: referrer, medium: mediumOfReferrer(referrer) };
   return { source: clickId?.source ?? null, medium: clickId?.medium ?? null };
 }
@@ -287,7 +286,7 @@ function signalsOf(
 ): Signals {
   const lowerSource = lower(source);
   let lowerMedium = lower(medium);
-  // `utm_medium=ads` is no channel's word: the click id beside it knows more.
+  // A medium such as `ads`, which belongs to no channel, is replaced by that of the click id.
   if (clickId?.paid && lowerMedium !== null && !isPaid(lowerMedium)) {
     const kind = kindOfMedium(lowerMedium);
     if (kind === null || kind === "none") lowerMedium = clickId.medium;
@@ -306,7 +305,7 @@ function lower(text: string | null): string | null {
   return text === null ? null : text.trim().toLowerCase();
 }
 
-/** Whole words, so that `push` and `post` are not paid; `cpc_brand`, `paidsocial` and `PPC` are. */
+/** Whether a medium has a whole word for paid clicks: `cpc_brand` and `paidsocial` do, `push` and `post` do not. */
 function isPaid(medium: string): boolean {
   return medium.split(NON_LETTERS).some((word) => PAID_WORDS.has(word) || word.startsWith("paid"));
 }

@@ -1,4 +1,4 @@
-/** Fields of where a session came from, and of what it was made with, that acquisition is split by. */
+/** The dimensions of acquisition that say where a session came from; below, those of its context. */
 export const TRAFFIC_DIMENSIONS = [
   "channel",
   "source",
@@ -10,7 +10,7 @@ export const TRAFFIC_DIMENSIONS = [
 ] as const;
 export const CONTEXT_DIMENSIONS = ["country", "region", "city", "browser", "os", "device"] as const;
 
-/** What acquisition can be split by. */
+/** The dimensions of acquisition. */
 export const ACQUISITION_DIMENSIONS = [
   ...TRAFFIC_DIMENSIONS,
   "entryPath",
@@ -18,6 +18,6 @@ export const ACQUISITION_DIMENSIONS = [
 ] as const;
 export type AcquisitionDimension = typeof ACQUISITION_DIMENSIONS[number];
 
-/** The same behind the unsplit whole: the place of each is its number in `acquisition_days`. Append only. */
+/** The same after `all`, which is not split: the index of each is its number in `acquisition_days`. Append only. */
 export const ROLLED_DIMENSIONS = ["all", ...ACQUISITION_DIMENSIONS] as const;
 export const WHOLE_DIMENSION = ROLLED_DIMENSIONS.indexOf("all");

@@ -1,8 +1,8 @@
-/** No entry of the source lists has more labels. */
+/** The most labels that an entry of the source lists has. */
 const LABELS_MAX = 5;
 const COUNTRY = /^[a-z]{2}$/;
 
-/** The host in lower case without a leading `www.` and the root's dot; null if nothing is left. */
+/** Returns a host in lower case, without a leading `www.` and a final dot; null if nothing is left. */
 export function withoutWww(host: string | null): string | null {
   if (host === null) return null;
   const lower = host.trim().toLowerCase();
@@ -11,8 +11,8 @@ export function withoutWww(host: string | null): string | null {
 }
 
 /**
- * The host with `*` in place of where a site of many countries ends: `com`, a country's two letters,
- * or `co` or `com` before these (`google.co.uk` → `google.*`). Null for any other ending.
+ * Returns a host with `*` in place of an ending that differs between the countries of a site: `com`, a country's
+ * two letters, or these after `co` or `com` (`google.co.uk` → `google.*`). Null for any other ending.
  */
 export function countryNeutral(host: string): string | null {
   const top = host.lastIndexOf(".");
@@ -26,7 +26,7 @@ export function countryNeutral(host: string): string | null {
   return `${host.slice(0, shared ? second : top)}.*`;
 }
 
-/** Where the labels of the host begin, the first of them first: of the last LABELS_MAX alone. */
+/** Returns where each of the last LABELS_MAX labels of a host begins, in order. */
 export function labelStarts(host: string): number[] {
   const starts: number[] = [];
   for (let end = host.length; starts.length < LABELS_MAX && end >= 0;) {

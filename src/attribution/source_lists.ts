@@ -3,7 +3,7 @@ import names from "./data/source_names.json" with { type: "json" };
 import sites from "./data/source_sites.json" with { type: "json" };
 import { countryNeutral, labelStarts, withoutWww } from "./host.ts";
 
-/** What a source is known as. `referral` excepts a part of a listed site: it is a site like any. */
+/** The kinds of known sources. `referral` marks a part of a listed site that is not of that site's kind. */
 export const SOURCE_KINDS = [
   "search",
   "social",
@@ -19,22 +19,22 @@ const mapOf = (list: unknown): ReadonlyMap<string, SourceKind> =>
   new Map(Object.entries(list as Record<string, SourceKind>));
 
 /**
- * The lists, in lower case and without `www.`. An ending `.*` stands for `.com` and every country's
- * own (`google.*` is google.com, google.de and google.co.uk).
+ * The kinds of sources, which are in lower case and without `www.`. An ending `.*` stands for `.com` and every
+ * country's ending (`google.*` is google.com, google.de and google.co.uk).
  */
 export const SOURCE_LISTS = {
-  /** Domains with all that is below them. */
+  /** Domains with all of their subdomains. */
   sites: mapOf(sites),
-  /** Hosts of which nothing below is meant (mail.yahoo.com is no search), and Android's packages. */
+  /** Hosts without their subdomains (mail.yahoo.com is not a search engine), and packages of Android apps. */
   hosts: mapOf(hosts),
-  /** What campaign links call a source that is not a host. */
+  /** Names of sources in campaign links that are not hosts. */
   names: mapOf(names),
 } as const;
 
 /**
- * What the source is known as: a host as a referrer gives it, or a name as `utm_source` does, in
- * lower case. Null for all that no list holds. The most exact entry counts: a name or a host before
- * a site, and of nested sites the innermost.
+ * Returns the kind of a source in lower case, which is the host of a referrer or a name in `utm_source`; null: it
+ * is in no list. The most specific entry counts: a name or a host before a site, and the innermost of nested
+ * sites.
  */
 export function kindOfSource(source: string): SourceKind | null {
   const host = withoutWww(source);

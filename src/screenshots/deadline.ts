@@ -1,9 +1,9 @@
-/** Work that did not end in its time. What it was doing goes on by itself. */
+/** Work took too long. It is not stopped by this. */
 export class DeadlinePassed extends Error {
   override readonly name = "DeadlinePassed";
 }
 
-/** What `work` comes to. Throws DeadlinePassed, which names `doing`, if that takes longer than `ms`. */
+/** Returns the result of `work`. Throws DeadlinePassed, which names `doing`, if it takes longer than `ms`. */
 export async function within<T>(ms: number, work: Promise<T>, doing: string): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -17,7 +17,7 @@ export async function within<T>(ms: number, work: Promise<T>, doing: string): Pr
   }
 }
 
-/** A time by which everything must be done, and what is left of it. */
+/** The time by which several steps must be done together. */
 export class Deadline {
   readonly #endMs: number;
 
@@ -25,7 +25,7 @@ export class Deadline {
     this.#endMs = performance.now() + ms;
   }
 
-  /** What is left, at most `capMs`; 0: it has passed. */
+  /** Returns the time left, at most `capMs`; 0: the deadline has passed. */
   leftMs(capMs = Infinity): number {
     return Math.max(0, Math.min(capMs, this.#endMs - performance.now()));
   }

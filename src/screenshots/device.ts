@@ -2,18 +2,18 @@ import type { CDPSession, Page } from "puppeteer-core/lib/puppeteer/puppeteer-co
 import { CAPTURE_MARK } from "../http/capture_mark.ts";
 import type { CaptureDevice } from "./capture_status.ts";
 
-/** The window that a class of devices looks through. */
+/** The browser window of a class of devices. */
 export interface DeviceWindow {
   readonly widthPx: number;
   readonly heightPx: number;
-  /** Whether it says that it is a phone. */
+  /** Whether the browser claims to be on a phone. */
   readonly isMobile: boolean;
   readonly hasTouch: boolean;
 }
 
 /**
- * One CSS pixel is one pixel of the picture everywhere. A page's own viewport decides nothing: a phone
- * that lays a page out wider, 980 px where it has none, has its clicks among tablets', by that width.
+ * A CSS pixel is always one pixel of the picture. A page's viewport tag has no effect: if it makes a phone lay the
+ * page out wider (980 px without the tag), that phone's clicks count as those of tablets anyway, by the width.
  */
 export const DEVICE_WINDOWS: Readonly<Record<CaptureDevice, DeviceWindow>> = {
   desktop: { widthPx: 1440, heightPx: 900, isMobile: false, hasTouch: false },
@@ -21,7 +21,7 @@ export const DEVICE_WINDOWS: Readonly<Record<CaptureDevice, DeviceWindow>> = {
   mobile: { widthPx: 390, heightPx: 844, isMobile: true, hasTouch: true },
 };
 
-/** Makes the page believe in its device, and in a visitor who wants no motion and no tracking. */
+/** Emulates the device, and a visitor who wants no motion and no tracking. */
 export async function emulateDevice(
   page: Page,
   cdp: CDPSession,

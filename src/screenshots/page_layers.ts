@@ -1,14 +1,14 @@
 /// <reference lib="dom" />
 import type { PageSession } from "./page_session.ts";
 
-/** Something that lies over the page: a banner, a dialog, its backdrop, a bar that stays. */
+/** An element that covers a part of the page: a banner, a dialog, its backdrop, a sticky bar. */
 export interface PageLayer {
   readonly text: string;
-  /** Of what may be pressed in it, in order. */
+  /** The names of its buttons and links, in order. */
   readonly buttons: readonly string[];
-  /** Addresses and names of its frames, whose text is out of reach. */
+  /** The addresses and names of its frames, whose text cannot be read. */
   readonly frames: readonly string[];
-  /** The share of the window in which it lies on top. */
+  /** The share of the window that it covers. */
   readonly coveredShare: number;
 }
 
@@ -16,28 +16,28 @@ const LAYER_TEXT_LENGTH_MAX = 2_000;
 const LAYERS_MAX = 50;
 
 declare global {
-  /** Of the latest look, in the order in which they were told. */
+  /** The layers that `layersOf` returned last, in the same order. */
   var footfallLayers: { element: HTMLElement; buttons: HTMLElement[] }[] | undefined;
 }
 
-/** What lies over the page now. Throws as PageSession.run. */
+/** Returns the current layers of the page. Throws as PageSession.run. */
 export async function layersOf(session: PageSession, msMax?: number): Promise<PageLayer[]> {
   const using = [isShown, childrenOf, isShell, findLayers, coveredPoints];
   const options = msMax === undefined ? { using } : { using, msMax };
   return await session.run(readLayers, [LAYER_TEXT_LENGTH_MAX, LAYERS_MAX], options);
 }
 
-/** Presses a button of a layer of the latest look; false: it is gone. */
+/** Presses a button of a layer that `layersOf` returned last; false: it is gone. */
 export async function pressButton(session: PageSession, layer: number, button: number) {
   return await session.run(press, [layer, button]);
 }
 
-/** Takes layers of the latest look out of sight, and lets the page below be scrolled again. */
+/** Hides layers that `layersOf` returned last, and lets the page below be scrolled again. */
 export async function hideLayers(session: PageSession, layers: readonly number[]): Promise<void> {
   await session.run(hide, [[...layers]]);
 }
 
-// What follows runs in the page.
+// The functions below run in the page.
 
 function readLayers(textLengthMax: number, layersMax: number): PageLayer[] {
   const pressable = "button,a,[role=button],input[type=button],input[type=submit]";
@@ -95,7 +95,7 @@ function hide(layers: number[]): void {
   }
 }
 
-/** What people could see of an element: it has a size, and nothing makes it invisible. */
+/** Whether people can see an element: it has a size, and nothing makes it invisible. */
 export function isShown(element: Element): boolean {
   const { width, height } = element.getBoundingClientRect();
   return width > 1 && height > 1 &&
@@ -106,7 +106,7 @@ export function childrenOf(element: Element): Element[] {
   return [...(element.shadowRoot?.children ?? []), ...element.children];
 }
 
-/** A page that is one fixed frame around everything is no layer over itself. */
+/** Whether a fixed element contains the whole page, and so is not a layer over it. */
 function isShell(element: HTMLElement): boolean {
   const { width, height } = element.getBoundingClientRect();
   const isLarge = width * height >= 0.9 * innerWidth * innerHeight;
@@ -139,7 +139,7 @@ function findLayers(root: Element): HTMLElement[] {
   return found;
 }
 
-/** For each element the share of the window in which it, or what is in it, lies on top. */
+/** Returns, for each element, the share of the window in which it or its content is on top. */
 function coveredPoints(elements: readonly HTMLElement[]): number[] {
   const steps = 20;
   const layerAt = (x: number, y: number): number => {
@@ -157,7 +157,7 @@ function coveredPoints(elements: readonly HTMLElement[]): number[] {
     const at = layerAt(x, (Math.floor(i / steps) + 0.5) / steps * innerHeight);
     if (at !== -1) counts[at]!++;
   }
-  // A bar may lie between the points.
+  // A narrow bar may be between the points.
   elements.forEach((element, i) => {
     const { left, top, width, height } = element.getBoundingClientRect();
     if (counts[i] === 0 && layerAt(left + width / 2, top + height / 2) === i) counts[i] = 1;

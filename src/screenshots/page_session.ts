@@ -5,7 +5,7 @@ import type {
 } from "puppeteer-core/lib/puppeteer/puppeteer-core-browser.js";
 import { CAPTURE_CALL_MS_MAX } from "./capture_limits.ts";
 
-/** The document that a script was to run in is gone: the page went elsewhere. */
+/** The document in which a script was to run is gone: the page has navigated. */
 export class DocumentGone extends Error {
   override readonly name = "DocumentGone";
 }
@@ -15,12 +15,12 @@ export class PageBusy extends Error {
   override readonly name = "PageBusy";
 }
 
-// deno-lint-ignore no-explicit-any -- arguments travel as JSON
+// deno-lint-ignore no-explicit-any -- arguments are sent as JSON
 type PageScript = (...args: any[]) => unknown;
 
-/** What travels to the page and back as JSON. */
+/** Options for running a script in the page. */
 export interface PageRun {
-  /** Functions that the script names. */
+  /** The functions that the script calls. */
   readonly using?: readonly PageScript[];
   readonly msMax?: number;
 }
@@ -28,8 +28,8 @@ export interface PageRun {
 const WORLD = "footfall";
 
 /**
- * Scripts in a page, in a world of their own: they share the document with the page's scripts but
- * none of their objects, so that no page can change what a script here means by `querySelector`.
+ * Runs scripts in a page, in an isolated world: they share the document with the page's scripts but no objects,
+ * so that a page cannot replace functions that they use, such as `querySelector`.
  */
 export class PageSession {
   private constructor(readonly cdp: CDPSession, readonly frameId: string) {}
@@ -41,7 +41,7 @@ export class PageSession {
     return new PageSession(cdp, frameTree.frame.id);
   }
 
-  /** Frames of the page, its main frame first. */
+  /** Returns the frames of the page, its main frame first. */
   async frames(): Promise<Protocol.Page.Frame[]> {
     const { frameTree } = await this.cdp.send("Page.getFrameTree");
     const all = (tree: Protocol.Page.FrameTree): Protocol.Page.Frame[] => [
@@ -51,7 +51,7 @@ export class PageSession {
     return all(frameTree);
   }
 
-  /** The id of this program's own world in a frame. */
+  /** Returns the id of the isolated world in a frame. */
   async world(frameId = this.frameId, msMax = CAPTURE_CALL_MS_MAX): Promise<number> {
     const { executionContextId } = await this.cdp.send(
       "Page.createIsolatedWorld",
@@ -62,8 +62,8 @@ export class PageSession {
   }
 
   /**
-   * What `script`, run in the main frame, returns. It is sent as text: it may name its parameters,
-   * what stands in every page, and the functions in `using`, nothing else.
+   * Runs `script` in the main frame, and returns its result. It is sent as text, so it may only use its
+   * parameters, the globals of every page, and the functions in `using`.
    * Throws DocumentGone, PageBusy, and Error for what the script throws.
    */
   async run<Args extends unknown[], Result>(
@@ -85,7 +85,7 @@ export class PageSession {
       }
       return result.value;
     } catch (error) {
-      throw told(error);
+      throw classified(error);
     }
   }
 
@@ -94,8 +94,8 @@ export class PageSession {
   }
 }
 
-/** The protocol tells its failures by their sentences alone. */
-function told(error: unknown): unknown {
+/** Returns a failure of the protocol as an error of this file, by its message, which is all that it has. */
+function classified(error: unknown): unknown {
   const message = error instanceof Error ? error.message : String(error);
   if (/timed out/i.test(message)) return new PageBusy(message, { cause: error });
   const isGone = /context.*(?:destroyed|not found|with specified id)|navigated or closed|No frame/i;

@@ -1,4 +1,4 @@
-/** Letters that Unicode does not take apart, as they are written without their strokes. */
+/** Plain spellings of letters that Unicode does not decompose. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -11,8 +11,8 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|\p{Script=Hangul}/u;
 
 /**
- * Text by its words alone: lower case, without accents, whatever is no letter and no digit being
- * one space. `Sign-In…` and `sign in` are the same.
+ * Returns only the words of a text: in lower case, without accents, and with one space in place of everything
+ * but letters and digits. `Sign-In…` and `sign in` are the same.
  */
 export function folded(text: string): string {
   return text.toLowerCase().normalize("NFKD")
@@ -22,7 +22,7 @@ export function folded(text: string): string {
     .trim();
 }
 
-/** Phrases to look for in text of any language; `word*` stands for all words that begin so. */
+/** Phrases to search for in text of any language; `word*` stands for all words that begin with it. */
 export class PhraseSet {
   readonly #phrases: readonly string[];
 
@@ -34,14 +34,14 @@ export class PhraseSet {
     });
   }
 
-  /** Whether one of the phrases stands in the text, whole words of it. */
+  /** Whether the text contains one of the phrases as whole words. */
   isIn(text: string): boolean {
     const words = ` ${folded(text)} `;
     return this.#phrases.some((phrase) => words.includes(phrase));
   }
 }
 
-/** The parts of a path as people read them; what cannot be decoded stays as it is. */
+/** Returns the segments of a path, decoded if possible. */
 export function segmentsOf(path: string): string[] {
   return path.split(/\/|%2f/i).filter((segment) => segment !== "").map((segment) => {
     try {

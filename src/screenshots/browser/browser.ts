@@ -14,12 +14,12 @@ import { emulateDevice } from "../device.ts";
 import { BrowserEnded, BrowserMissing, RunningBrowser } from "./running_browser.ts";
 
 export interface CaptureBrowserOptions {
-  /** The browser that the operator named; null: the first in the usual places. */
+  /** The browser that the operator configured; null: the first in the usual places. */
   readonly chromePath: string | null;
-  /** Without its sandbox: only where the operator says so. */
+  /** Runs the browser without its sandbox, if the operator configured this. */
   readonly noSandbox: boolean;
   readonly isRoot: boolean;
-  /** The folder below which each browser has its own. */
+  /** The folder that contains a profile folder for each browser. */
   readonly profileRoot: string;
   readonly pagesMax?: number;
   readonly idleMs?: number;
@@ -27,19 +27,19 @@ export interface CaptureBrowserOptions {
 
 export interface PageOptions {
   readonly device: CaptureDevice;
-  /** The only way out, such as http://127.0.0.1:4711. */
+  /** The proxy for all of its requests, such as http://127.0.0.1:4711. */
   readonly proxyUrl: string;
   readonly deadlineMs: number;
-  /** Gives the page up. */
+  /** Aborts the work on the page. */
   readonly signal?: AbortSignal;
 }
 
 const ENDED = "The browser ended while the page was photographed.";
 
 /**
- * The browser of the captures: started when a page is wanted, replaced after so many pages or when
- * it has ended, closed when nothing happens. Each page has a context of its own, so that nothing of
- * one visit is left for the next.
+ * The browser of the captures: it is started when a page is needed, replaced after a number of pages or when it
+ * has ended, and closed when it is idle. Each page has its own context, so that nothing of a visit is left for
+ * the next one.
  */
 export class CaptureBrowser implements AsyncDisposable {
   readonly #options: CaptureBrowserOptions;
@@ -52,15 +52,15 @@ export class CaptureBrowser implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Process ids of the browsers that run now. */
+  /** The process ids of the running browsers. */
   get pids(): readonly number[] {
     return [...this.#all].filter(({ hasEnded }) => !hasEnded).flatMap(({ pid }) => pid ?? []);
   }
 
   /**
-   * What `work` makes of a fresh page. Whatever comes of it, the page is gone afterwards.
-   * Throws BrowserMissing; BrowserEnded where the browser ended meanwhile; DeadlinePassed; what
-   * `work` throws; the signal's reason.
+   * Returns the result of `work` on a new page, which is closed afterwards in any case.
+   * Throws BrowserMissing; BrowserEnded if the browser ended meanwhile; DeadlinePassed; what `work` throws; the
+   * signal's reason.
    */
   async page<T>(
     options: PageOptions,
@@ -113,7 +113,7 @@ export class CaptureBrowser implements AsyncDisposable {
         await within(CAPTURE_CLOSE_MS_MAX, context.close(), "closing the page");
       }
     } catch {
-      // A browser that cannot even close a page is of no more use.
+      // A browser that cannot even close a page is unusable.
       await running.kill();
     }
     running.pagesOpen--;
@@ -151,7 +151,7 @@ export class CaptureBrowser implements AsyncDisposable {
     await running.close();
   }
 
-  /** Ends the browser, if one runs; pages under way fail. A later page starts another. */
+  /** Closes the browser, if one is running; its open pages fail. A later page starts another. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     const starting = this.#current;
@@ -165,13 +165,13 @@ export class CaptureBrowser implements AsyncDisposable {
   }
 }
 
-/** Asks for nothing: a permission that the operator did not give counts as no browser. */
+/** Whether a program exists and may be run, without prompting: one without permission counts as no browser. */
 async function mayRun(path: string): Promise<boolean> {
   const may = await Deno.permissions.query({ name: "run", command: path });
   const mayStart = await Deno.permissions.query({ name: "env", variable: "NODE_V8_COVERAGE" });
   if (may.state !== "granted" || mayStart.state !== "granted") return false;
   const maySee = await Deno.permissions.query({ name: "read", path });
-  // Not allowed to look, but to run: then starting it tells.
+  // It may be run but not read: starting it shows whether it exists.
   if (maySee.state !== "granted") return true;
   return await Deno.stat(path).then(({ isFile }) => isFile, () => false);
 }
@@ -199,13 +199,13 @@ function aborted(signal: AbortSignal): Promise<never> {
 async function makeContext(running: RunningBrowser, proxyUrl: string): Promise<BrowserContext> {
   return await running.browser.createBrowserContext({
     proxyServer: proxyUrl,
-    // Chromium goes past the proxy for loopback addresses unless it is told not to.
+    // By default, Chromium bypasses the proxy for loopback addresses.
     proxyBypassList: ["<-loopback>"],
     downloadBehavior: { policy: "deny" },
   });
 }
 
-/** A blank page that shows no dialogs, opens no windows and keeps no service workers. */
+/** Opens a blank page that shows no dialogs, opens no windows and keeps no service workers. */
 async function openPage(context: BrowserContext, device: CaptureDevice): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(CAPTURE_CALL_MS_MAX);
@@ -213,8 +213,8 @@ async function openPage(context: BrowserContext, device: CaptureDevice): Promise
   page.on("popup", (popup) => popup?.close().catch(() => {}));
   const cdp = await page.createCDPSession();
   await Promise.all([
-    // No list of origins: every permission of every origin is refused. Asked of the page, since the
-    // browser itself does not always tell the connection of itself.
+    // Refuses every permission of every origin. Sent to the page's session, since the connection does not always
+    // have one to the browser itself.
     cdp.send("Browser.grantPermissions", {
       permissions: [],
       ...(context.id === undefined ? {} : { browserContextId: context.id }),

@@ -1,4 +1,4 @@
-/** What a Chromium is called on Unix, the plainest first. */
+/** Names of Chromium and its relatives on Unix, the plainest first. */
 const UNIX_NAMES = [
   "chromium",
   "chromium-browser",
@@ -47,9 +47,9 @@ function places(os: typeof Deno.build.os): readonly string[] {
 }
 
 /**
- * The program to photograph with: the one that the operator named and no other, else the first in
- * the usual places of the operating system. Null: there is none.
- * @param exists whether a file that may be run stands at a path
+ * Returns the path of the browser: only the configured one if there is one, else the first in the usual places of
+ * the operating system; null: none exists.
+ * @param exists returns whether there is a file at a path that may be run
  */
 export async function findBrowser(
   chromePath: string | null,

@@ -4,20 +4,20 @@ import { CAPTURE_PROFILE_AGE_MS_MIN } from "../capture_limits.ts";
 const PREFIX = "footfall-browser-";
 const LOCK = "owner.lock";
 
-/** The folder that one browser keeps its files in. */
+/** The folder in which a browser keeps its files. */
 export interface BrowserProfile {
   readonly folder: string;
-  /** Deletes it; what cannot be deleted now is swept by a later start. */
+  /** Deletes it; what cannot be deleted now is deleted by a later start. */
   remove(): Promise<void>;
 }
 
 /**
- * Makes a folder below `root` that this process holds by an operating system's lock: the lock ends
- * with the process, however it ends, so that others can tell what is left over.
+ * Makes a folder below `root`, with a file that this process locks. The operating system releases the lock when the
+ * process ends, however it ends, so that others can recognise abandoned folders.
  */
 export async function makeProfile(root: string): Promise<BrowserProfile> {
   await Deno.mkdir(root, { recursive: true, mode: 0o700 });
-  // The browser wants an absolute path; the root may be given relative to the working folder.
+  // The browser needs an absolute path; the root may be relative to the working folder.
   const folder = await Deno.makeTempDir({
     dir: await Deno.realPath(root),
     prefix: `${PREFIX}${Deno.pid}-`,
@@ -56,7 +56,7 @@ async function hasOwner(folder: string): Promise<boolean> {
     using lock = await Deno.open(join(folder, LOCK), { write: true });
     return !await lock.tryLock(true);
   } catch {
-    // Between its making and its lock, or robbed of it.
+    // It is not locked yet, or its lock file was deleted.
     const { birthtime, mtime } = await Deno.stat(folder).catch(() => ({
       birthtime: null,
       mtime: null,
@@ -69,7 +69,7 @@ async function hasOwner(folder: string): Promise<boolean> {
 const REMOVE_TRIES_MAX = 5;
 const REMOVE_PAUSE_MS = 50;
 
-/** A browser that was killed may still be writing for a moment. */
+/** Deletes a folder; tries again if it fails, as a killed browser may still be writing for a moment. */
 async function removeFolder(folder: string): Promise<void> {
   for (let attempt = 1; attempt <= REMOVE_TRIES_MAX; attempt++) {
     try {

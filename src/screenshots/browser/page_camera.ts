@@ -35,8 +35,8 @@ export interface PageCameraOptions {
   readonly browser?: CaptureBrowser;
 }
 
-/** Of what the browser said before it ended, the last lines. */
-const SAID_LINES = 3;
+/** How many of the browser's last lines of standard error are logged. */
+const STDERR_LINES = 3;
 const BUSY = verdict("render_failed", "The page kept the browser busy and never came to rest.");
 const NOT_OPERATORS = verdict(
   "blocked_address",
@@ -45,7 +45,7 @@ const NOT_OPERATORS = verdict(
 );
 const NO_PAGE = verdict("not_a_page", "This path leads off the site, so it is no page of it.");
 
-/** What takes pictures of pages with a browser of this machine. */
+/** Makes a camera that takes pictures of pages with a browser on this machine. */
 export function createPageCamera(
   { config, log, now, browser }: PageCameraOptions,
 ): PageCamera {
@@ -73,7 +73,7 @@ export function createPageCamera(
   };
 }
 
-/** Without the permission to ask nobody is told to be root; the browser itself refuses then. */
+/** Whether the process runs as root; false without the permission to ask, as the browser itself then refuses. */
 function isRoot(): boolean {
   const { state } = Deno.permissions.querySync({ name: "sys", kind: "uid" });
   return state === "granted" && Deno.uid() === 0;
@@ -101,7 +101,7 @@ async function attempt(
   }
 }
 
-/** The page's address; null where the path does not stay on the site. Paths are anybody's words. */
+/** Returns the page's address; null if it is not on the site, as paths come from untrusted events. */
 function pageUrl(siteUrl: string, path: string): string | null {
   const site = new URL(siteUrl);
   const url = path.startsWith("/") ? URL.parse(path, site) : null;
@@ -146,7 +146,7 @@ async function visitAndCapture(
   });
 }
 
-/** The document arrived, and then its scripts never let anybody look at it. */
+/** Whether the document arrived, but its scripts blocked the browser until the time was over. */
 function isBusy({ isTimedOut, content, httpStatus, netError }: PageFacts): boolean {
   return isTimedOut && content === null && httpStatus === 200 && netError === null;
 }
@@ -160,7 +160,7 @@ function captured({ isCut, heightPx }: Screenshot): Verdict {
   );
 }
 
-/** What the proxy did with the main document, where it did not pass it on: no answer of the site. */
+/** Returns the facts with the proxy's reason if it refused the main document, whose reply is then the proxy's. */
 function withRefusal(facts: PageFacts, log: readonly EgressEntry[]): PageFacts {
   const requested = URL.parse(facts.chain.at(-1) ?? facts.url);
   if (requested === null || !/^https?:$/.test(requested.protocol)) return facts;
@@ -181,9 +181,9 @@ function withRefusal(facts: PageFacts, log: readonly EgressEntry[]): PageFacts {
 
 function verdictOf(error: unknown, log: Log): Verdict {
   if (error instanceof BrowserMissing) {
-    const said = typeof error.cause === "string" ? error.cause : "";
-    const lines = said.trim().split("\n").slice(-SAID_LINES);
-    log.debug("no browser", { said: logReason(lines.join(" | ")) });
+    const stderr = typeof error.cause === "string" ? error.cause : "";
+    const lines = stderr.trim().split("\n").slice(-STDERR_LINES);
+    log.debug("no browser", { stderr: logReason(lines.join(" | ")) });
     return verdict("no_browser", error.message);
   }
   if (error instanceof RenderFailed) return verdict("render_failed", error.message);

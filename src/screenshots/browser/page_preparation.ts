@@ -8,15 +8,14 @@ import type { Deadline } from "../deadline.ts";
 import { childrenOf } from "../page_layers.ts";
 import type { PageSession } from "../page_session.ts";
 
-/** More than the scripts in the page need for themselves, before they are given up. */
+/** How much longer than its own limit a script in the page may take before it is given up. */
 const MARGIN_MS = 3_000;
-/** A page that is not drawn within this time after a step is scrolled on nevertheless. */
+/** Scrolling continues after this time even if the page has not been drawn. */
 const FRAME_MS_MAX = 200;
 
 /**
- * Makes a settled page ready for a picture of all of it: an inner part that scrolls is laid out
- * wholly, everything is scrolled past once so that lazy content comes, motion has ended, and what
- * stays in place while visitors scroll stands where it is at the top. Throws as PageSession.run.
+ * Prepares a settled page for a picture of all of it: expands an inner part that scrolls, scrolls through the page
+ * once so that lazy content is loaded, returns to the top and ends animations. Throws as PageSession.run.
  */
 export async function preparePage(session: PageSession, deadline: Deadline): Promise<void> {
   const run = { using: [childrenOf] };
@@ -30,12 +29,12 @@ export async function preparePage(session: PageSession, deadline: Deadline): Pro
   await session.run(holdStill, [], call(0));
 }
 
-// What follows runs in the page.
+// The functions below run in the page.
 
-/** Pictures and frames that wait to be scrolled to are asked for at once. */
+/** Loads lazy images and frames, and turns off smooth scrolling, transitions and the caret. */
 function loadEagerly(): void {
   const style = document.createElement("style");
-  // Smooth scrolling would never arrive, and a caret blinks.
+  // Smooth scrolling would still be on its way when the next step begins, and a caret blinks.
   style.textContent = "*,*::before,*::after{scroll-behavior:auto!important;" +
     "caret-color:transparent!important;transition-duration:0s!important;" +
     "transition-delay:0s!important}";
@@ -46,8 +45,8 @@ function loadEagerly(): void {
 }
 
 /**
- * Where the window does not scroll and one part of the page does, as in applications that fill the
- * window, that part and what holds it become as tall as their content.
+ * If a part of the page scrolls instead of the window, as in applications that fill the window, makes that part and
+ * its ancestors as tall as their content.
  */
 function expandScroller(heightMax: number): void {
   const root = document.documentElement;
@@ -81,21 +80,21 @@ function expandScroller(heightMax: number): void {
       set(part, { "flex-basis": "auto", "flex-shrink": "0" });
     }
   }
-  // Whatever else keeps it small yields to its own height.
+  // Its height is set if something else still keeps it small.
   if (found.getBoundingClientRect().height < heightPx - 1) {
     set(found, { "height": `${heightPx}px` });
   }
 }
 
-/** Down to the end in steps, then back to the top. */
+/** Scrolls to the end in steps, then back to the top. */
 async function scrollThrough(heightMax: number, frameMsMax: number, msMax: number): Promise<void> {
   const root = document.scrollingElement ?? document.documentElement;
   const endMs = performance.now() + msMax;
   const stepPx = Math.floor(innerHeight * 0.9);
-  // A page that grows while it is scrolled is followed for as long again, not for ever.
+  // A page that grows while it is scrolled is followed to about twice its height, not for ever.
   const bottom = () => Math.min(root.scrollHeight, heightMax, 2 * startHeightPx + 5 * innerHeight);
   const startHeightPx = root.scrollHeight;
-  // What is in sight is told to scripts after a frame was drawn: the second one comes after that.
+  // Intersection observers are called after a frame is drawn, and so before the second one.
   const drawn = () =>
     new Promise((resolve) => {
       setTimeout(resolve, frameMsMax);
@@ -110,7 +109,7 @@ async function scrollThrough(heightMax: number, frameMsMax: number, msMax: numbe
   scrollTo(0, 0);
 }
 
-/** Until every picture has come or failed, and every font. */
+/** Waits until every image and font has loaded or failed. */
 async function awaitPictures(msMax: number): Promise<void> {
   const images = [...document.querySelectorAll("img")].filter((image) => !image.complete);
   const coming = images.map((image) =>
@@ -123,7 +122,7 @@ async function awaitPictures(msMax: number): Promise<void> {
   await Promise.race([all, new Promise((resolve) => setTimeout(resolve, msMax))]);
 }
 
-/** Ends what moves; bars that stay in the window are drawn where they stand at the top of the page. */
+/** Ends animations, pauses media, and makes fixed backgrounds scroll with the page. */
 function holdStill(): void {
   scrollTo(0, 0);
   for (const animation of document.getAnimations()) {
@@ -132,7 +131,7 @@ function holdStill(): void {
       if (endTime === Infinity) animation.pause();
       else animation.finish();
     } catch {
-      // One that has nothing to end.
+      // An animation without an end.
     }
   }
   for (const video of document.querySelectorAll("video,audio")) (video as HTMLMediaElement).pause();

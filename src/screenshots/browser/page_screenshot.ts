@@ -8,27 +8,27 @@ export interface Screenshot {
   readonly widthPx: number;
   /** CSS pixels. */
   readonly heightPx: number;
-  /** The page goes on below: it is taller than a picture may be. */
+  /** Whether the page is taller than a picture may be, so that its end is missing. */
   readonly isCut: boolean;
 }
 
-/** What is to be photographed. */
+/** The page to capture. */
 export interface ScreenshotRequest {
-  /** The project's; null: none is set. */
+  /** The project's site URL; null: none is set. */
   readonly siteUrl: string | null;
-  /** Set on behalf of the whole deployment: only then may it be of the server's own network. */
+  /** Whether it was set by an operator of the whole server: only then may it be in the server's own network. */
   readonly siteUrlByOperator: boolean;
   /** Hosts of the path's own events, in lower case; empty: none is known. */
   readonly trackedHosts: readonly string[];
   readonly path: string;
   readonly device: CaptureDevice;
-  /** Paths of this server's own endpoints for events, whatever the host: a capture is no visit. */
+  /** The paths of this server's endpoints for events, which are blocked on any host: a capture is not a visit. */
   readonly ownEndpoints: readonly string[];
-  /** Gives the attempt up: it throws then, and nothing of it is kept. */
+  /** Aborts the attempt, which then throws. */
   readonly signal?: AbortSignal;
 }
 
-/** What an attempt came to, and the picture where it is `captured`. */
+/** The outcome of an attempt, and the picture if it is `captured`. */
 export interface ScreenshotResult {
   readonly verdict: Verdict;
   readonly screenshot: Screenshot | null;
@@ -36,8 +36,8 @@ export interface ScreenshotResult {
 
 /** Takes pictures of pages, one at a time or several. */
 export interface PageCamera {
-  /** Never throws for what a page does. */
+  /** Takes a picture. Throws nothing that a page causes. */
   takeScreenshot(request: ScreenshotRequest): Promise<ScreenshotResult>;
-  /** Ends the browser, if one runs; a later call of `takeScreenshot` starts another. */
+  /** Closes the browser, if one is running; a later call of `takeScreenshot` starts another. */
   close(): Promise<void>;
 }

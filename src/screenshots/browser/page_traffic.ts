@@ -9,7 +9,7 @@ import {
 } from "../capture_limits.ts";
 import type { PageSession } from "../page_session.ts";
 
-/** Requests that stay open by design, or that no visitor waits for. */
+/** Types of requests that stay open by design, or that no visitor waits for. */
 const UNAWAITED: readonly Protocol.Network.ResourceType[] = [
   "EventSource",
   "Media",
@@ -17,7 +17,7 @@ const UNAWAITED: readonly Protocol.Network.ResourceType[] = [
   "Prefetch",
   "WebSocket",
 ];
-/** Answers that leave the browser where it is. */
+/** Statuses of responses that leave the browser on its current page. */
 const EMPTY_STATUSES = [204, 205];
 const REFRESH_MARGIN_MS = 150;
 
@@ -27,14 +27,14 @@ interface MainRequest {
   isDone: boolean;
 }
 
-/** What is kept of an answer with a document. */
-interface Answer {
+/** The response that a document came with. */
+interface DocumentResponse {
   readonly httpStatus: number | null;
   readonly headers: Record<string, string>;
   readonly contentType: string | null;
 }
 
-/** What the network and the main frame do, as the browser tells it. Listens until it is stopped. */
+/** Watches the network and the main frame of a page until it is stopped. */
 export class PageTraffic {
   readonly chain: string[] = [];
   finalUrl = "about:blank";
@@ -45,22 +45,22 @@ export class PageTraffic {
   netError: string | null = null;
   isCrashed = false;
   isTooMuch = false;
-  /** Documents asked for in the main frame, redirects by the server not counted. */
+  /** How many documents were requested in the main frame, without redirects by the server. */
   navigations = 0;
-  /** Of the document that stands there. */
+  /** Whether the current document is parsed, and loaded. */
   isParsed = false;
   isLoaded = false;
   #requests = 0;
   #main: MainRequest | null = null;
   #committedId: string | null = null;
-  /** The answer that the document which stands there came with. */
-  #standing: Answer | null = null;
+  /** The response of the current document. */
+  #current: DocumentResponse | null = null;
   #rawStatus: number | null = null;
   #refreshAtMs = 0;
-  /** When a request last began or ended, and when there were last many. */
-  #movedAtMs = performance.now();
+  /** When a request last began or ended, and when many were last running. */
+  #changedAtMs = performance.now();
   #busyAtMs = performance.now();
-  readonly #underWay = new Set<string>();
+  readonly #running = new Set<string>();
   readonly #session: PageSession;
   readonly #stops: (() => void)[] = [];
 
@@ -79,31 +79,31 @@ export class PageTraffic {
     this.#stops.splice(0).forEach((stop) => stop());
   }
 
-  /** A document is on its way, or announced for soon. */
+  /** Whether a document has been requested, or announced for soon. */
   get isNavigating(): boolean {
-    const isAsked = this.#main !== null && !this.#main.isDone &&
+    const isRequested = this.#main !== null && !this.#main.isDone &&
       this.#main.id !== this.#committedId;
-    return isAsked || performance.now() < this.#refreshAtMs;
+    return isRequested || performance.now() < this.#refreshAtMs;
   }
 
-  /** Nothing is under way for a while, or only what has been for long. */
+  /** Whether no request has been running for a while, or only few for longer. */
   get isQuiet(): boolean {
     const now = performance.now();
-    return this.#underWay.size === 0
-      ? now - this.#movedAtMs >= CAPTURE_NETWORK_IDLE_MS
+    return this.#running.size === 0
+      ? now - this.#changedAtMs >= CAPTURE_NETWORK_IDLE_MS
       : now - this.#busyAtMs >= CAPTURE_NETWORK_QUIET_MS;
   }
 
-  /** Little is under way, and for long nothing of it has come: the page does without. */
+  /** Whether only few requests are running, and none of them has ended for long: the page works without them. */
   get isStalled(): boolean {
-    return this.isParsed && this.#underWay.size <= CAPTURE_NETWORK_QUIET_REQUESTS &&
-      performance.now() - this.#movedAtMs >= CAPTURE_STALLED_MS;
+    return this.isParsed && this.#running.size <= CAPTURE_NETWORK_QUIET_REQUESTS &&
+      performance.now() - this.#changedAtMs >= CAPTURE_STALLED_MS;
   }
 
-  /** To be called whenever requests begin or end. */
-  #moved(): void {
-    this.#movedAtMs = performance.now();
-    if (this.#underWay.size > CAPTURE_NETWORK_QUIET_REQUESTS) this.#busyAtMs = this.#movedAtMs;
+  /** Must be called whenever a request begins or ends. */
+  #noteChange(): void {
+    this.#changedAtMs = performance.now();
+    if (this.#running.size > CAPTURE_NETWORK_QUIET_REQUESTS) this.#busyAtMs = this.#changedAtMs;
   }
 
   #listen(): void {
@@ -116,7 +116,7 @@ export class PageTraffic {
     };
     on<Protocol.Network.RequestWillBeSentEvent>(
       "Network.requestWillBeSent",
-      (event) => this.#asked(event),
+      (event) => this.#requested(event),
     );
     on<Protocol.Network.ResponseReceivedEvent>(
       "Network.responseReceived",
@@ -145,14 +145,14 @@ export class PageTraffic {
       if (frame.id !== main) return;
       this.#committedId = frame.loaderId;
       const { httpStatus, headers, contentType } = this;
-      this.#standing = { httpStatus, headers, contentType };
+      this.#current = { httpStatus, headers, contentType };
       this.isParsed = false;
       this.isLoaded = false;
       this.#refreshAtMs = 0;
-      // Whatever the document before still waited for is given up.
-      this.#underWay.clear();
-      this.#movedAtMs = this.#busyAtMs = performance.now();
-      // The browser's own page about a failure stands at an address of its own.
+      // The requests of the previous document do not matter any more.
+      this.#running.clear();
+      this.#changedAtMs = this.#busyAtMs = performance.now();
+      // The browser's own error page has an address of its own.
       if (frame.unreachableUrl === undefined) this.#arrived(frame.url);
       else this.finalUrl = frame.unreachableUrl;
     });
@@ -173,12 +173,12 @@ export class PageTraffic {
     on("Page.domContentEventFired", () => this.isParsed = true);
     on("Page.loadEventFired", () => this.isLoaded = true);
     on<Protocol.Page.DownloadWillBeginEvent>("Page.downloadWillBegin", ({ frameId }) => {
-      if (frameId === main && this.#standing === null) this.isDownload = true;
+      if (frameId === main && this.#current === null) this.isDownload = true;
     });
     on("Inspector.targetCrashed", () => this.isCrashed = true);
   }
 
-  #asked(event: Protocol.Network.RequestWillBeSentEvent): void {
+  #requested(event: Protocol.Network.RequestWillBeSentEvent): void {
     const { requestId, loaderId, frameId, type = "Other", request, redirectResponse } = event;
     if (++this.#requests > CAPTURE_REQUESTS_MAX && !this.isTooMuch) {
       this.isTooMuch = true;
@@ -194,8 +194,8 @@ export class PageTraffic {
       this.netError = null;
       this.#enchain(request.url);
     } else if (!UNAWAITED.includes(type)) {
-      this.#underWay.add(requestId);
-      this.#moved();
+      this.#running.add(requestId);
+      this.#noteChange();
     }
   }
 
@@ -209,12 +209,12 @@ export class PageTraffic {
   }
 
   #finished(requestId: string, error: string | null): void {
-    // The moment before counts too: many may have been under way until now.
-    if (this.#underWay.has(requestId)) this.#moved();
-    this.#underWay.delete(requestId);
+    // Noted before this one is removed, as many may have been running until now.
+    if (this.#running.has(requestId)) this.#noteChange();
+    this.#running.delete(requestId);
     if (requestId !== this.#main?.id) return;
     this.#main.isDone = true;
-    // Where the browser keeps an answer to itself (401, 204), the raw one tells.
+    // The browser does not report some responses (401, 204), but does report their raw status.
     const raw = this.#rawStatus;
     if (this.httpStatus === null && raw !== null && (raw < 300 || raw >= 400)) {
       this.httpStatus = raw;
@@ -222,13 +222,13 @@ export class PageTraffic {
     const status = this.httpStatus;
     const isEmpty = status !== null && EMPTY_STATUSES.includes(status);
     const isDropped = isEmpty || error === "net::ERR_ABORTED";
-    // Who is sent a file, or nothing, goes on looking at the page that sent it.
-    if (isDropped && this.#standing !== null && requestId !== this.#committedId) {
-      Object.assign(this, this.#standing);
+    // A download or an empty response leaves the current document in place.
+    if (isDropped && this.#current !== null && requestId !== this.#committedId) {
+      Object.assign(this, this.#current);
       return;
     }
     if (error === null || isEmpty) return;
-    // An answer that the browser takes and then drops is one that it would have stored as a file.
+    // A successful response that the browser aborts is one that it would have stored as a file.
     if (error === "net::ERR_ABORTED" && status !== null && status < 300) this.isDownload = true;
     if (!this.isDownload) this.netError = error;
   }

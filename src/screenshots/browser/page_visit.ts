@@ -18,20 +18,20 @@ import { PageTraffic } from "./page_traffic.ts";
 
 export interface VisitOptions {
   readonly url: string;
-  /** Patterns of addresses that are not to be asked. */
+  /** Patterns of addresses that are blocked. */
   readonly blockedUrls: readonly string[];
   readonly deadlineMs: number;
-  /** Ends the visit: it throws then. */
+  /** Aborts the visit, which then throws. */
   readonly signal?: AbortSignal;
 }
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
 
 /**
- * Goes to a page once, waits until it has settled wherever it leads to, refuses what asks for
- * consent, and tells what happened. Never throws for what a page does; throws what the browser's
- * protocol throws when the browser is gone, and the signal's reason.
+ * Opens a page, waits until it has settled, wherever it leads to, refuses consent, and returns what happened.
+ * Throws nothing that a page causes; throws what the browser's protocol throws when the browser is gone, and the
+ * signal's reason.
  */
 export async function visitPage(page: Page, options: VisitOptions): Promise<PageFacts> {
   const session = await PageSession.open(page);
@@ -55,7 +55,7 @@ class Visit {
   readonly #deadline: Deadline;
   #netError: string | null = null;
   #isTimedOut = false;
-  /** The browser stayed where it was. */
+  /** Whether the response had no document, so that the browser stayed on its blank page. */
   #isEmpty = false;
 
   constructor(session: PageSession, traffic: PageTraffic, options: VisitOptions) {
@@ -71,10 +71,10 @@ class Visit {
     await this.#navigate();
     let content: PageContent | null = null;
     try {
-      content = this.#hasFailed ? null : await this.#look();
+      content = this.#hasFailed ? null : await this.#read();
     } catch (error) {
       const { isCrashed, navigations } = this.#traffic;
-      // Whatever fails while a page goes round and round: it is the loop that is to be told.
+      // Whatever fails during a loop of navigations, the loop is its cause.
       if (navigations > CAPTURE_NAVIGATIONS_MAX) this.#netError = "net::ERR_TOO_MANY_REDIRECTS";
       else if (error instanceof PageBusy) this.#isTimedOut = true;
       else if (!isCrashed) throw error;
@@ -100,7 +100,7 @@ class Visit {
     };
   }
 
-  /** There will be no page to look at. */
+  /** Whether there will be no document. */
   get #hasFailed(): boolean {
     const { isCrashed, isDownload, netError } = this.#traffic;
     return isCrashed || isDownload || this.#isEmpty || (this.#netError ?? netError) !== null;
@@ -115,7 +115,7 @@ class Visit {
         { timeout },
       );
       if (errorText === undefined) return;
-      // What has no content, or becomes a file, is told as a failure too.
+      // An empty response and a download are reported as failures too.
       if (this.#traffic.httpStatus === null) this.#netError = errorText;
       this.#isEmpty = true;
     } catch (error) {
@@ -125,7 +125,7 @@ class Visit {
     }
   }
 
-  async #look(): Promise<PageContent | null> {
+  async #read(): Promise<PageContent | null> {
     await this.#settle();
     if (this.#hasFailed || !this.#isDocument) return null;
     if (this.#isTimedOut) return await readContent(this.#session, "none");
@@ -133,7 +133,7 @@ class Visit {
     let consent = await this.#steadily(() => refuseConsent(this.#session, this.#deadline));
     if (consent !== "none") await this.#settle();
     if (consent !== "none" && ![place, placeOf(this.#options.url)].includes(this.#place)) {
-      // Who refuses is shown another page, or out: it is this one that is asked for.
+      // Refusing led to another page, so the requested one is opened again.
       await this.#navigate();
       await this.#settle();
       if (!this.#hasFailed) consent = await this.#steadily(() => leaveConsent(this.#session));
@@ -152,7 +152,7 @@ class Visit {
     return !isEmpty && (contentType === null || HTML.test(contentType));
   }
 
-  /** Does `work` again on the document that came instead, where the page went elsewhere meanwhile. */
+  /** Does `work`, and repeats it on the new document if the page navigates meanwhile. */
   async #steadily<T>(work: () => Promise<T>): Promise<T> {
     for (let i = 0; i < CAPTURE_NAVIGATIONS_MAX; i++) {
       try {
@@ -165,7 +165,7 @@ class Visit {
     throw new PageBusy("The page kept going elsewhere.");
   }
 
-  /** Waits until the document is loaded and quiet, and no other one is on its way. */
+  /** Waits until the document is loaded and quiet, and no other one has been requested. */
   async #settle(): Promise<void> {
     const traffic = this.#traffic;
     for (;;) {
@@ -176,7 +176,7 @@ class Visit {
           CAPTURE_LOAD_MS_MAX,
           () => (traffic.isLoaded || traffic.isStalled) && !traffic.isNavigating,
         ),
-        this.#answer(),
+        this.#assertResponsive(),
       ]);
       if (this.#hasFailed || !this.#isDocument) return;
       if (!traffic.isParsed && !traffic.isNavigating) {
@@ -189,8 +189,8 @@ class Visit {
     }
   }
 
-  /** A page whose scripts never pause lets nobody else in. Throws PageBusy. */
-  async #answer(): Promise<void> {
+  /** Throws PageBusy if the page's scripts never pause. */
+  async #assertResponsive(): Promise<void> {
     try {
       await this.#session.run(() => true, [], {
         msMax: this.#deadline.leftMs(CAPTURE_BUSY_MS_MAX),
@@ -211,7 +211,7 @@ class Visit {
     ]);
   }
 
-  /** A page that sends visitors round and round is left where it is. */
+  /** Stops a page that navigates again and again. */
   async #endLoop(): Promise<void> {
     this.#netError = "net::ERR_TOO_MANY_REDIRECTS";
     await this.#session.cdp.send("Network.setBlockedURLs", { urls: ["*"] });
@@ -223,12 +223,12 @@ class Visit {
     const isLoop = () => this.#traffic.navigations > CAPTURE_NAVIGATIONS_MAX;
     while (!check() && !this.#hasFailed && !isLoop() && performance.now() < endMs) {
       this.#options.signal?.throwIfAborted();
-      await pause(LOOK_MS);
+      await pause(POLL_MS);
     }
   }
 }
 
-/** Runs in the page: resolves when nothing has come into the document for so long, or in the end. */
+/** Runs in the page: resolves when the document has not changed for `quietMs`, or after `msMax`. */
 function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -5,8 +5,8 @@ import { CAPTURE_MESSAGE_BYTES_MAX } from "../capture_limits.ts";
 const END = 0;
 
 /**
- * The browser's protocol on two pipes: messages of JSON, each ended by a zero byte. A message that is larger than any
- * picture ends the connection, and with it the browser: a page has made it up.
+ * The browser's protocol over two pipes: JSON messages, each ended by a zero byte. A message that is larger than any
+ * picture must be a page's doing, and ends the connection, and with it the browser.
  */
 export class PipeTransport implements ConnectionTransport {
   onmessage?: (message: string) => void;
@@ -28,7 +28,7 @@ export class PipeTransport implements ConnectionTransport {
   }
 
   send(message: string): void {
-    // A browser that has ended answers nothing: whoever waits is told by `onclose`.
+    // A browser that has ended does not answer: `onclose` rejects what waits for it.
     if (!this.#isClosed) this.#out.write(`${message}\0`);
   }
 
@@ -47,18 +47,18 @@ export class PipeTransport implements ConnectionTransport {
   #take(chunk: Uint8Array): void {
     let from = 0;
     for (let end = chunk.indexOf(END); end !== -1; end = chunk.indexOf(END, from)) {
-      if (!this.#hold(chunk.subarray(from, end))) return;
+      if (!this.#add(chunk.subarray(from, end))) return;
       from = end + 1;
       const message = this.#decoder.decode(joined(this.#parts));
       this.#parts = [];
       this.#partsBytes = 0;
       this.onmessage?.(message);
     }
-    if (from < chunk.length) this.#hold(chunk.subarray(from));
+    if (from < chunk.length) this.#add(chunk.subarray(from));
   }
 
-  /** @returns whether it could be held: not where its message is too large, or the connection at its end */
-  #hold(part: Uint8Array): boolean {
+  /** Adds a part of the current message. @returns false if the message is too large, or the connection closed */
+  #add(part: Uint8Array): boolean {
     if (this.#isClosed) return false;
     this.#partsBytes += part.length;
     this.#parts.push(part);

@@ -11,21 +11,21 @@ import type { BrowserProfile } from "./browser_profile.ts";
 import { within } from "../deadline.ts";
 import { PipeTransport } from "./pipe_transport.ts";
 
-/** There is no browser to photograph with. The message is fit for people and says what to do. */
+/** There is no browser that can take captures. The message is for people and says what to do. */
 export class BrowserMissing extends Error {
   override readonly name = "BrowserMissing";
 }
 
-/** The browser ended, or does not answer. Another one may. The message is fit for people. */
+/** The browser ended, or does not answer; another one may work. The message is for people. */
 export class BrowserEnded extends Error {
   override readonly name = "BrowserEnded";
 }
 
 const STDERR_LENGTH_MAX = 8_000;
 const TEMPORARY_FOLDER_LENGTH_MAX = 60;
-/** Between the end of its pipe and that of the process. */
+/** How long the process may take to end after its pipe. */
 const EXIT_MS_MAX = 1_000;
-/** Nobody watches: what costs time or talks to its vendor is off. Downloads, updates, syncing, hints. */
+/** Features that cost time or contact the vendor (downloads, updates, syncing, hints), which nobody needs here. */
 const DISABLED_FEATURES = [
   "AcceptCHFrame",
   "AutofillServerCommunication",
@@ -37,13 +37,13 @@ const DISABLED_FEATURES = [
   "OptimizationHints",
   "Prerender2",
   "Translate",
-  // Frames of other sites in the page's own process: what is blocked for the page is for them too.
+  // Frames of other sites run in the page's own process, so that what the page is blocked from is blocked for them.
   "site-per-process",
 ];
 const ARGUMENTS = [
   "--headless=new",
   "--remote-debugging-pipe",
-  // Whatever asks for a name by itself gets none: names are the egress proxy's business.
+  // The browser itself resolves no names: the egress proxy does.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
   "--disable-quic",
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -78,12 +78,12 @@ const ARGUMENTS = [
   "--password-store=basic",
   "--use-mock-keychain",
   "--autoplay-policy=user-gesture-required",
-  // Moving pictures show their first frame: the same page gives the same image.
+  // Animated images show their first frame, so that the same page gives the same picture.
   "--blink-settings=imageAnimationPolicy=2",
   `--js-flags=--max-old-space-size=${CAPTURE_HEAP_MEBIBYTES_MAX}`,
 ];
 
-/** Nothing of the server's own environment, where its secrets stand, goes to the browser. */
+/** Returns the browser's environment, without anything of the server's, which contains its secrets. */
 function environment(folder: string): Record<string, string> {
   if (Deno.build.os === "windows") {
     const windows = "C:\\Windows";
@@ -92,7 +92,7 @@ function environment(folder: string): Record<string, string> {
   }
   return {
     HOME: folder,
-    // The browser makes a socket there, whose path must be short.
+    // The browser makes a socket in TMPDIR, whose path must be short.
     ...(folder.length <= TEMPORARY_FOLDER_LENGTH_MAX ? { TMPDIR: folder } : {}),
     XDG_CONFIG_HOME: folder,
     XDG_CACHE_HOME: folder,
@@ -104,7 +104,7 @@ function environment(folder: string): Record<string, string> {
 
 /** One browser process. */
 export class RunningBrowser {
-  /** Pages opened so far, and those under way. */
+  /** Pages opened so far, and those that are open now. */
   pages = 0;
   pagesOpen = 0;
   hasEnded = false;
@@ -117,7 +117,7 @@ export class RunningBrowser {
 
   private constructor(path: string, noSandbox: boolean, profile: BrowserProfile) {
     const args = [...ARGUMENTS, ...(noSandbox ? ["--no-sandbox"] : [])];
-    // An interrupt from the terminal is the server's to handle: the browser has a session of its own.
+    // Detached into a session of its own, so that an interrupt from the terminal reaches only the server.
     this.#child = spawn(path, [...args, `--user-data-dir=${profile.folder}`, "about:blank"], {
       stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
       env: environment(profile.folder),
@@ -134,7 +134,7 @@ export class RunningBrowser {
       this.#child.once("exit", end);
       this.#child.once("error", end);
     });
-    // A browser ends by itself with its pipe, but not while it hangs, as one may at its start.
+    // A browser usually ends with its pipe, but not if it hangs, as it may at its start.
     const endWithServer = () => this.#child.kill("SIGKILL");
     addEventListener("unload", endWithServer);
     this.ended.then(() => removeEventListener("unload", endWithServer));
@@ -142,7 +142,7 @@ export class RunningBrowser {
 
   /**
    * Starts the program at `path` with a profile, which is deleted when the browser ends.
-   * Throws BrowserMissing where it cannot run here at all, BrowserEnded where it did not answer.
+   * Throws BrowserMissing if it cannot run here at all, BrowserEnded if it did not answer.
    */
   static async launch(
     path: string,
@@ -192,7 +192,7 @@ export class RunningBrowser {
     return this.#browser!;
   }
 
-  /** Its pipe ends before its process is known to have. */
+  /** Whether it can be used; its pipe may have closed before its process ends. */
   get isAlive(): boolean {
     return !this.hasEnded && this.browser.connected;
   }
@@ -201,15 +201,15 @@ export class RunningBrowser {
     return this.#child.pid ?? null;
   }
 
-  /** Ends it, by force if it does not end by itself; its folder is deleted then. Never throws. */
+  /** Ends it, by force if necessary, and deletes its folder. Never throws. */
   async close(): Promise<void> {
-    // The process ends once it has answered, or when its pipe does.
+    // The process ends after its reply, or when its pipe closes.
     if (!this.hasEnded) this.#browser?.close().catch(() => {});
     await within(CAPTURE_CLOSE_MS_MAX, this.ended, "closing the browser").catch(() => this.kill());
     await this.#removed;
   }
 
-  /** Ends it at once, by its own process id; its other processes follow. Never throws. */
+  /** Kills its main process; its other processes then end too. Never throws. */
   async kill(): Promise<void> {
     if (!this.hasEnded) this.#child.kill("SIGKILL");
     await within(CAPTURE_CLOSE_MS_MAX, this.ended, "killing the browser").catch(() => {});

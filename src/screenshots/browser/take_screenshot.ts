@@ -12,21 +12,20 @@ import { preparePage } from "./page_preparation.ts";
 import { PageSession } from "../page_session.ts";
 import type { Screenshot } from "./page_screenshot.ts";
 
-/** There is no picture of this page. The message is fit for people. */
+/** There is no picture of this page. The message is for people. */
 export class RenderFailed extends Error {
   override readonly name = "RenderFailed";
 }
 
-/** What a JPEG of one colour weighs, and a little more: below it there may be nothing to see. */
+/** A little more than the size of a JPEG of one colour: a smaller picture may be blank. */
 const BLANK_BYTES = 3_000;
 const BLANK_BYTES_PER_PIXEL = 0.0064;
-/** Pixels unlike the others, of those looked at, that are something to see: a line of small text. */
+/** A picture with fewer pixels that differ from the first one is blank: a line of small text has more. */
 const DISTINCT_PIXELS_MIN = 60;
 
 /**
- * A picture of a settled page from top to bottom, one pixel for each CSS pixel. What is taller than
- * CAPTURE_HEIGHT_PX_MAX is cut. Throws RenderFailed where there is nothing to see, and what the
- * browser's protocol throws.
+ * Takes a picture of a settled page from top to bottom, one pixel for each CSS pixel, cut at
+ * CAPTURE_HEIGHT_PX_MAX. Throws RenderFailed if it is blank, and what the browser's protocol throws.
  */
 export async function takeScreenshot(
   page: Page,
@@ -44,7 +43,7 @@ export async function takeScreenshot(
       format: "jpeg",
       quality: CAPTURE_JPEG_QUALITY,
       captureBeyondViewport: true,
-      // A page that is read from right to left begins at its right, whatever hangs out at its left.
+      // A page that is written from right to left begins at its right edge, and may overflow at its left.
       clip: { x: cssLayoutViewport.pageX, y: 0, width: widthPx, height: heightPx, scale: 1 },
     }, { timeout: CAPTURE_SCREENSHOT_MS_MAX });
     const bytes = Uint8Array.fromBase64(data);
@@ -67,7 +66,7 @@ export async function takeScreenshot(
 }
 
 /**
- * Runs in the page: pixels that differ from the first one, in parts of the picture from top to
+ * Runs in the page: counts the pixels that differ from the first one, in some parts of the picture from top to
  * bottom.
  */
 async function countDistinct(base64: string): Promise<number> {

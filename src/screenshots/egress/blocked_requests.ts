@@ -1,6 +1,6 @@
 import { isWithin } from "../site_hosts.ts";
 
-/** What counts visitors: a photograph is none. Hosts with all their subdomains. */
+/** Hosts, with all their subdomains, that count visitors: a capture is not one. */
 export const ANALYTICS_HOSTS: readonly string[] = [
   ...["google-analytics.com", "googletagmanager.com", "analytics.google.com", "doubleclick.net"],
   ...["googlesyndication.com", "googleadservices.com", "connect.facebook.net", "hotjar.com"],
@@ -16,7 +16,7 @@ export const ANALYTICS_HOSTS: readonly string[] = [
   ...["analytics.tiktok.com", "ct.pinterest.com", "sc-static.net", "ads-twitter.com", "criteo.com"],
   ...["criteo.net", "taboola.com", "outbrain.com", "adnxs.com", "vwo.com", "hs-analytics.net"],
 ];
-/** The browser's maker, whom no page names and some of its parts ask nevertheless. */
+/** Hosts of the browser's vendor, which parts of the browser contact although no page refers to them. */
 export const VENDOR_HOSTS: readonly string[] = [
   ...["update.googleapis.com", "safebrowsing.googleapis.com", "clients2.google.com"],
   ...[
@@ -26,12 +26,12 @@ export const VENDOR_HOSTS: readonly string[] = [
   ],
   ...["content-autofill.googleapis.com", "edgedl.me.gvt1.com"],
 ];
-/** Where events of this program are sent, whatever the host and whatever stands before it. */
+/** The end of the path to which events of this product are sent, on any host. */
 const INGESTION_PATH = "/v1/events";
 
 /**
- * Patterns of addresses that the browser of a capture must not ask: its own ingestion, the server's
- * endpoints for events, and analytics, unless the site is one of theirs.
+ * Returns patterns of addresses that are blocked in the browser of a capture: ingestion of this product, the
+ * server's own endpoints for events, and analytics, unless the site is one of theirs.
  */
 export function blockedUrlPatterns(siteHost: string, ownEndpoints: readonly string[]): string[] {
   return [
@@ -45,7 +45,7 @@ export function blockedUrlPatterns(siteHost: string, ownEndpoints: readonly stri
   ];
 }
 
-/** Whether the browser of a capture has no business with a host. */
+/** Whether the browser of a capture must not connect to a host. */
 export function isBlockedHost(siteHost: string, host: string): boolean {
   return [...ANALYTICS_HOSTS, ...VENDOR_HOSTS].some((blocked) =>
     isWithin(host, blocked) && !isWithin(siteHost, blocked)

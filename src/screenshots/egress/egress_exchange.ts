@@ -11,7 +11,7 @@ import {
   parseAnswerHead,
 } from "./request_head.ts";
 
-/** Two connections that belong together. */
+/** The two connections of a request or tunnel. */
 export interface Passage {
   /** The browser. */
   readonly client: EgressSocket;
@@ -20,11 +20,11 @@ export interface Passage {
   readonly idleMsMax: number;
   /** Aborts when the proxy ends; the connections are closed then. */
   readonly signal: AbortSignal;
-  /** Told of bytes before they are passed on. Throws where they must not be. */
+  /** Called with the number of bytes before they are forwarded. Throws if they must not be. */
   readonly count: (bytes: number) => void;
 }
 
-/** Ends both connections once nothing has passed between them for `idleMsMax`. */
+/** Ends both connections once nothing has been forwarded for `idleMsMax`. */
 class IdleEnd implements Disposable {
   readonly #passage: Passage;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -56,8 +56,8 @@ function close({ client, upstream }: Passage): void {
 }
 
 /**
- * Tells the browser that its tunnel is open, and passes bytes both ways until both sides have ended,
- * one has broken, or neither has said anything for `idleMsMax`. Closes both; never rejects.
+ * Tells the browser that its tunnel is open, and forwards bytes in both directions until both sides have ended,
+ * one has failed, or both have been silent for `idleMsMax`. Closes both; never rejects.
  */
 export async function passTunnel(passage: Passage): Promise<void> {
   using idle = new IdleEnd(passage);
@@ -74,16 +74,16 @@ export async function passTunnel(passage: Passage): Promise<void> {
     await client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     await Promise.all([oneWay(client, upstream), oneWay(upstream, client)]);
   } catch {
-    // The browser has left.
+    // The browser has closed the connection.
   } finally {
     close(passage);
   }
 }
 
 /**
- * Passes one request on and its answer back; what either side says beyond them goes nowhere, so a
- * connection carries nothing that was not asked for by name. Closes both; never rejects.
- * @param unanswered called where no answer came, while the browser can still be told
+ * Forwards one request and its response. Anything else that either side sends is discarded, so that every request
+ * is checked by its host. Closes both; never rejects.
+ * @param unanswered called if there is no response, while the browser can still be sent one
  */
 export async function passRequest(
   passage: Passage,
@@ -103,11 +103,11 @@ export async function passRequest(
       await pass(upstream, client, idle.count, answer.bodyBytes ?? Infinity);
       await client.endWriting();
       upstream.close();
-      // Closed while it still sends, the browser would lose what it has not read yet.
+      // If the connection were closed while the browser is still sending, it could lose the rest of the response.
       await withinDeadline(EGRESS_LINGER_MS_MAX, passage.signal, async () => await sending);
     }
   } catch {
-    // One side has left, or no more may pass.
+    // One side has closed its connection, or the capture has reached its limit.
   } finally {
     close(passage);
     await sending;
@@ -115,7 +115,7 @@ export async function passRequest(
 }
 
 /**
- * Passes the body on, and then takes what else the browser says so that its leaving is noticed.
+ * Forwards the body, and then reads and discards what the browser sends, to notice when it closes the connection.
  * Never rejects.
  */
 async function send(passage: Passage, bytes: number, count: (bytes: number) => void) {
@@ -123,7 +123,7 @@ async function send(passage: Passage, bytes: number, count: (bytes: number) => v
   try {
     await pass(client, upstream, count, bytes);
   } catch {
-    // A server may answer, and hear no more, before it has read everything.
+    // A server may answer and stop reading before it has the whole body.
   }
   try {
     for (let chunk = await client.read(); chunk !== null; chunk = await client.read()) {
@@ -131,11 +131,11 @@ async function send(passage: Passage, bytes: number, count: (bytes: number) => v
     }
     await upstream.endWriting();
   } catch {
-    // What ends the exchange is its answer, or the silence after it.
+    // The exchange ends with its response, or by the idle limit.
   }
 }
 
-/** The answer itself, after the interim ones; null: none came. Throws when the browser has left. */
+/** Returns the final response, after forwarding interim ones; null: there is none. Throws if the browser is gone. */
 async function readAnswer(
   passage: Passage,
   method: string,
@@ -156,7 +156,7 @@ async function passOn(head: string, to: EgressSocket, count: (bytes: number) => 
   await to.write(head);
 }
 
-/** Bytes from one side to the other, up to `bytesMax` or the end. The slower side sets the pace. */
+/** Forwards bytes, up to `bytesMax` or the end, as fast as the slower side allows. */
 async function pass(
   from: EgressSocket,
   to: EgressSocket,

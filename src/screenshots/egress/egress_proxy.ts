@@ -21,21 +21,21 @@ import {
   REQUEST_HEAD_END,
 } from "./request_head.ts";
 
-/** What the operator named: the only host:port outside the public internet, and outside ports 80/443, that may be reached. */
+/** The configured site: its host and port may be outside the public Internet, and outside ports 80 and 443. */
 export interface EgressSite {
   /** As URL writes it: lower case, IPv4 in decimal, IPv6 in brackets. */
   readonly host: string;
   readonly port: number;
-  /** An address or `localhost`: what it reaches is known to whoever wrote it. */
+  /** Whether the host is an address or `localhost`: only then may it be outside the public Internet. */
   readonly isLiteral: boolean;
 }
 
-/** One connection or request that the browser asked for, and what became of it. */
+/** A connection or request that the browser asked for, and its outcome. */
 export interface EgressEntry {
-  /** As URL writes it: `new URL(…).hostname` of what was asked for. */
+  /** As URL writes it: `new URL(…).hostname` of the requested address. */
   readonly host: string;
   readonly port: number;
-  /** `too_much`: refused, or ended while it was open, because the capture had used up what it may. */
+  /** `too_much`: refused, or ended while it was open, because the capture had reached its limits. */
   readonly outcome:
     | "open"
     | "blocked_address"
@@ -44,15 +44,15 @@ export interface EgressEntry {
     | "unresolved"
     | "unreachable"
     | "too_much";
-  /** Both ways, so far. */
+  /** The bytes in both directions so far. */
   readonly bytes: number;
 }
 
 export interface EgressOptions {
   readonly site: EgressSite;
-  /** Asked of every host, without a dot at its end: browser vendors, analytics. */
+  /** Whether a host, without a final dot, is blocked: browser vendors, analytics. */
   readonly blockedHosts: (host: string) => boolean;
-  /** Default: the system's resolver, /etc/hosts included. */
+  /** Default: the system's resolver, which includes /etc/hosts. */
   readonly resolve?: (host: string) => Promise<string[]>;
   /** Connects to an address that was checked. */
   readonly dial?: (address: string, port: number, signal: AbortSignal) => Promise<Deno.TcpConn>;
@@ -68,12 +68,12 @@ export interface EgressOptions {
 type Refusal = Exclude<EgressEntry["outcome"], "open">;
 type Entry = { -readonly [Key in keyof EgressEntry]: EgressEntry[Key] };
 
-/** After a failure to accept, such as too many open files. */
+/** The pause after a failed accept, such as with too many open files. */
 const ACCEPT_PAUSE_MS = 100;
-/** Empty to look at, and yet a body: for a 403 without one Chromium shows an error page of its own. */
+/** An empty page, but not an empty body: for a 403 without a body, Chromium shows its own error page. */
 const REFUSAL_BODY = "<!doctype html>";
 
-/** The host and port of a site. Throws TypeError where it is not an address of http or https. */
+/** Returns the host and port of a site. Throws TypeError if its URL is not http or https. */
 export function egressSiteOf(siteUrl: string): EgressSite {
   const { protocol, hostname, port } = new URL(siteUrl);
   if (!/^https?:$/.test(protocol)) throw new TypeError("A site has an address of http or https");
@@ -89,9 +89,9 @@ async function dialByTcp(address: string, port: number, signal: AbortSignal) {
 }
 
 /**
- * The only way out for the browser of one capture: a forward proxy on a port of the loopback that
- * looks each host up once, checks every address, and connects to one of those. The log tells what
- * was refused; a header of an answer could be the site's own.
+ * The forward proxy, on a loopback port, that makes all connections of a capture's browser. It looks each host up
+ * once, checks every address, and connects to one of these. Its log is the only proof of a refusal, as a header of
+ * a response could be the site's own.
  */
 export class EgressProxy implements AsyncDisposable {
   readonly #options: Required<EgressOptions>;
@@ -103,7 +103,7 @@ export class EgressProxy implements AsyncDisposable {
   readonly #passages = new Map<Entry, Passage>();
   readonly #routes: EgressRoutes;
   readonly #accepting: Promise<void>;
-  #asked = 0;
+  #requests = 0;
   #bytes = 0;
   #isExhausted = false;
 
@@ -125,22 +125,22 @@ export class EgressProxy implements AsyncDisposable {
     this.#accepting = this.#accept();
   }
 
-  /** Listens. Rejects where the system has no port left. */
+  /** Starts to listen. Rejects if the system has no port left. */
   static start(options: EgressOptions): Promise<EgressProxy> {
     return new Promise((resolve) => resolve(new EgressProxy(options)));
   }
 
-  /** For the browser's `proxyServer`. */
+  /** The value of the browser's `proxyServer`. */
   get url(): string {
     return `http://127.0.0.1:${this.#listener.addr.port}`;
   }
 
-  /** What was asked for so far, in the order in which it was decided; a copy. */
+  /** Returns a copy of the entries so far, in the order in which they were decided. */
   log(): readonly EgressEntry[] {
     return this.#entries.map((entry) => ({ ...entry }));
   }
 
-  /** Ends every connection and listens no more. The log stays. */
+  /** Ends every connection and stops listening. The log stays. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#stop.signal.aborted) {
       this.#stop.abort();
@@ -154,7 +154,7 @@ export class EgressProxy implements AsyncDisposable {
   async #accept(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        // More wait in the system's queue.
+        // Further connections wait in the system's queue.
         while (this.#serving.size >= this.#options.connectionsAtOnceMax) {
           await Promise.race(this.#serving);
         }
@@ -172,14 +172,14 @@ export class EgressProxy implements AsyncDisposable {
     await withinDeadline(ACCEPT_PAUSE_MS, this.#stop.signal, forever).catch(() => {});
   }
 
-  /** Answers one request, and closes. Never rejects. */
+  /** Answers one request and closes the connection. Never rejects. */
   async #serve(connection: Deno.TcpConn): Promise<void> {
     const client = this.#watch(connection);
     try {
       const request = await this.#readRequest(client);
       if (request !== null) await this.#answer(client, request);
     } catch {
-      // The browser has left, took too long, or was cut off: nobody is there to be told.
+      // The browser has closed the connection, took too long, or was cut off, so there is nobody to reply to.
     } finally {
       this.#close(client);
     }
@@ -197,7 +197,7 @@ export class EgressProxy implements AsyncDisposable {
     socket.close();
   }
 
-  /** Null where there is none; then the browser is told, if it has said anything. Rejects when it takes too long. */
+  /** Returns null for an invalid request, after refusing it, and for none. Rejects if the request takes too long. */
   async #readRequest(client: EgressSocket): Promise<EgressRequest | null> {
     const read = () => client.readHead(REQUEST_HEAD_END, EGRESS_HEAD_BYTES_MAX);
     try {
@@ -213,10 +213,10 @@ export class EgressProxy implements AsyncDisposable {
   }
 
   async #answer(client: EgressSocket, request: EgressRequest): Promise<void> {
-    if (++this.#asked > this.#options.connectionsMax) this.#exhaust();
+    if (++this.#requests > this.#options.connectionsMax) this.#exhaust();
     const reached = this.#isExhausted ? "too_much" : await this.#reach(request);
     if (typeof reached === "string") {
-      // Whoever disposed of the proxy cut the attempt short: nothing is known of the host.
+      // The proxy was stopped during the attempt, so nothing is known about the host.
       if (this.#stop.signal.aborted) return;
       this.#note(request, reached);
       await this.#refuse(client, statusOf(reached), reached);
@@ -241,7 +241,7 @@ export class EgressProxy implements AsyncDisposable {
     }
   }
 
-  /** A connection to what was asked for, or why there is none. Never rejects. */
+  /** Connects to the requested host, or returns why not. Never rejects. */
   async #reach({ host, port }: EgressRequest): Promise<Deno.TcpConn | Refusal> {
     const { signal } = this.#stop;
     const found = await this.#routes.to(host, port, signal);
@@ -251,7 +251,7 @@ export class EgressProxy implements AsyncDisposable {
       try {
         const dialling = (signal: AbortSignal) => dial(address, port, signal);
         const connection = await withinDeadline(connectMsMax, signal, dialling, (c) => c.close());
-        // The capture may have used up its share while this was under way.
+        // The capture may have reached its limits meanwhile.
         if (!this.#isExhausted) return connection;
         connection.close();
         return "too_much";
@@ -264,20 +264,20 @@ export class EgressProxy implements AsyncDisposable {
 
   #note({ host, port }: EgressRequest, outcome: EgressEntry["outcome"]): Entry {
     const entry = { host, port, outcome, bytes: 0 };
-    // A page that goes on asking after it was told to stop fills no memory.
+    // Limited, as a page may continue to make requests after the limit.
     if (this.#entries.length < 2 * this.#options.connectionsMax) this.#entries.push(entry);
     return entry;
   }
 
-  /** Throws where that is more than the capture may have. */
+  /** Counts bytes. Throws if the capture has reached its limits. */
   #count(entry: Entry, bytes: number): void {
     entry.bytes += bytes;
     this.#bytes += bytes;
     if (this.#bytes > this.#options.bytesMax) this.#exhaust();
-    if (this.#isExhausted) throw new Error("the capture has used up what it may");
+    if (this.#isExhausted) throw new Error("the capture has reached its limits");
   }
 
-  /** Ends what is open, and refuses all that is asked for from now on. */
+  /** Ends the open connections, and refuses all further requests. */
   #exhaust(): void {
     this.#isExhausted = true;
     for (const [entry, { client, upstream }] of this.#passages) {
@@ -294,7 +294,7 @@ export class EgressProxy implements AsyncDisposable {
     await this.#refuse(client, statusOf("unreachable"), "unreachable");
   }
 
-  /** Tells the browser, and waits until it has left: what it still sends would cut the answer off. */
+  /** Refuses a request, and reads until the browser closes: closing while it still sends would cut off the reply. */
   async #refuse(client: EgressSocket, status: string, reason?: Refusal): Promise<void> {
     const head = [
       `HTTP/1.1 ${status}`,

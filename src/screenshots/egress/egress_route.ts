@@ -1,7 +1,7 @@
 import { withinDeadline } from "./egress_socket.ts";
 import { isOwnNetworkAddress, isPublicAddress } from "./ip_ranges.ts";
 
-/** Why there is no way to a host. */
+/** Why a host must not or cannot be connected to. */
 export type RouteRefusal = "blocked_host" | "blocked_address" | "blocked_port" | "unresolved";
 
 export interface RouteOptions {
@@ -13,37 +13,37 @@ export interface RouteOptions {
 
 const WEB_PORTS: ReadonlySet<number> = new Set([80, 443]);
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
-/** RFC 6761, 6.3: these names are the own machine, whatever a resolver says. */
+/** These names mean this machine, whatever a resolver says (RFC 6761, 6.3). */
 const LOOPBACK_NAME = /(?:^|\.)localhost$/;
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"];
 
-/** A host as URL writes it, without what makes a name absolute: `example.com.` is `example.com`. */
+/** Returns a host without the final dot of an absolute name: `example.com.` becomes `example.com`. */
 export function withoutDot(host: string): string {
   return host.replace(/\.$/, "");
 }
 
-/** Whether a host as URL writes it says itself what it reaches: an address, or `localhost`. */
+/** Whether a host, as URL writes it, is an address or `localhost`. */
 export function isLiteralHost(host: string): boolean {
   return addressIn(host) !== null || host === "localhost";
 }
 
-/** Whether a host as URL writes it is of the server's own machine or network. */
+/** Whether a host, as URL writes it, is of the server's own machine or network. */
 export function isOwnNetworkHost(host: string): boolean {
   const name = withoutDot(host);
   const address = addressIn(name);
   return address === null ? LOOPBACK_NAME.test(name) : isOwnNetworkAddress(address);
 }
 
-/** The address that a host as URL writes it is; null for names. */
+/** Returns the address that a host, as URL writes it, stands for; null for names. */
 function addressIn(host: string): string | null {
   if (host.startsWith("[")) return host.slice(1, -1);
   return IPV4.test(host) ? host : null;
 }
 
-/** Decides where one capture may connect to. */
+/** Decides to which addresses a capture may connect. */
 export class EgressRoutes {
   readonly #options: RouteOptions;
-  /** Of names, for the whole capture: no second look-up can tell other addresses than the first. */
+  /** The addresses by name, for the whole capture, so that a second look-up cannot return others. */
   readonly #found = new Map<string, Promise<string[]>>();
 
   constructor(options: RouteOptions) {
@@ -51,8 +51,8 @@ export class EgressRoutes {
   }
 
   /**
-   * The addresses that a host, as URL writes it, may be reached at; every one has been checked. One
-   * that must not be reached refuses the host: the others come from whoever told of it.
+   * Returns the checked addresses of a host, as URL writes it. If one of them is not allowed, the host is refused,
+   * because the others come from the same, untrusted source.
    */
   async to(host: string, port: number, signal: AbortSignal): Promise<string[] | RouteRefusal> {
     const name = withoutDot(host);
@@ -79,7 +79,7 @@ export class EgressRoutes {
     const { resolve, resolveMsMax } = this.#options;
     const finding = withinDeadline(resolveMsMax, signal, () => resolve(name));
     this.#found.set(name, finding);
-    // What failed may succeed the next time.
+    // A look-up that failed may succeed the next time.
     finding.catch(() => this.#found.delete(name));
     return finding;
   }

@@ -1,14 +1,14 @@
 import { Buffer } from "node:buffer";
 import { EGRESS_CHUNK_BYTES } from "../capture_limits.ts";
 
-/** A head that does not end within what it may weigh. */
+/** A head is longer than allowed. */
 export class HeadTooLarge extends Error {}
 
-/** One end of an exchange: a TCP connection that heads can be read from. Text is one character a byte. */
+/** A TCP connection from which heads can be read. Texts have one character per byte. */
 export class EgressSocket {
   readonly #connection: Deno.TcpConn;
   readonly #buffer = new Uint8Array(EGRESS_CHUNK_BYTES);
-  /** Read together with a head, and not yet taken. */
+  /** Bytes that were received together with a head and are not read yet. */
   #ahead: Uint8Array | null = null;
   #isClosed = false;
 
@@ -16,7 +16,7 @@ export class EgressSocket {
     this.#connection = connection;
   }
 
-  /** The next bytes, good until the next call; null at the end. Throws when the connection breaks. */
+  /** Returns the next bytes, valid until the next call; null at the end. Throws if the connection fails. */
   async read(): Promise<Uint8Array | null> {
     const ahead = this.#ahead;
     this.#ahead = null;
@@ -26,15 +26,15 @@ export class EgressSocket {
   }
 
   /**
-   * A head, up to and with the blank line that `end` finds; null if the connection ends before.
-   * Throws HeadTooLarge past `bytesMax`, and what read() throws.
+   * Reads a head, up to and including the blank line that `end` matches; null if the connection ends before.
+   * Throws HeadTooLarge beyond `bytesMax`, and what read() throws.
    */
   async readHead(end: RegExp, bytesMax: number): Promise<string | null> {
     let text = "";
     for (;;) {
       const chunk = await this.read();
       if (chunk === null) return null;
-      // What was searched before is not searched again, but for a blank line that arrived in part.
+      // Searches only what is new, and the three characters before it, where a blank line may have begun.
       const from = Math.max(0, text.length - 3);
       text += Buffer.from(chunk).toString("latin1");
       const found = end.exec(text.slice(from));
@@ -46,13 +46,13 @@ export class EgressSocket {
     }
   }
 
-  /** Resolves once the system has taken all of it. Throws when the connection breaks. */
+  /** Resolves once the system has accepted all of the data. Throws if the connection fails. */
   async write(data: Uint8Array | string): Promise<void> {
     let bytes: Uint8Array = typeof data === "string" ? Buffer.from(data, "latin1") : data;
     while (bytes.length > 0) bytes = bytes.subarray(await this.#connection.write(bytes));
   }
 
-  /** Tells the other side that nothing more comes; it may go on. */
+  /** Closes this direction; the other side may still send. */
   async endWriting(): Promise<void> {
     await this.#connection.closeWrite();
   }
@@ -65,9 +65,8 @@ export class EgressSocket {
 }
 
 /**
- * Resolves as `work` does, which is told by its signal when nobody waits any more.
- * Throws what it throws, or an error once `msMax` have passed or `signal` aborts; a value that it
- * brings after that goes to `discard`.
+ * Resolves as `work` does. Throws what it throws, or an error once `msMax` have passed or `signal` aborts: then the
+ * signal of `work` aborts too, and a value that it still returns goes to `discard`.
  */
 export async function withinDeadline<T>(
   msMax: number,

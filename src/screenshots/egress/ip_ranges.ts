@@ -1,4 +1,4 @@
-/** Which addresses the browser of a capture may be led to. */
+/** The addresses to which the browser of a capture may connect. */
 
 import {
   type Address,
@@ -11,10 +11,10 @@ import {
   ranges,
 } from "../../http/ip_address.ts";
 
-/** Neither a port, nor brackets, nor a zone. */
+/** Matches an address without port, brackets and zone. */
 const BARE_ADDRESS = /^[\da-f.:]+$/i;
 
-/** Documentation (RFC 5737, 3849, 9637): nothing answers there, so whoever names one is up to something. */
+/** Ranges for documentation (RFC 5737, 3849, 9637): nothing answers there, so a page that uses one is suspicious. */
 const DOCUMENTATION = ranges(
   "192.0.2.0/24",
   "198.51.100.0/24",
@@ -22,13 +22,13 @@ const DOCUMENTATION = ranges(
   "2001:db8::/32",
   "3fff::/20",
 );
-/** Clouds tell machines their secrets here; where the range around is denied anyway, it is not twice. */
+/** Metadata services of clouds, which give machines their secrets; only those outside of ranges denied above. */
 const METADATA = ranges("168.63.129.16", "fd00:ec2::254", "fd20:ce::254");
 const OWN_NETWORK = [...LOOPBACK_RANGES, ...PRIVATE_RANGES];
 
 /**
- * Reads an address and nothing around it. IPv4 inside IPv6 (`::ffff:1.2.3.4`) is null: no resolver
- * needs that form, and what it reaches depends on the system.
+ * Parses an address without anything around it. Returns null for IPv4 inside IPv6 (`::ffff:1.2.3.4`), which no
+ * resolver needs and whose meaning depends on the system.
  */
 function parseBare(text: string): Address | null {
   const address = BARE_ADDRESS.test(text) ? parseAddress(text) : null;
@@ -40,8 +40,8 @@ function isWithin(cidrs: readonly Cidr[], address: Address): boolean {
 }
 
 /**
- * Whether the whole Internet can reach this address, by the IANA special-purpose registries. What
- * cannot be read as one address, and every form that carries an IPv4 address in IPv6, is not.
+ * Whether an address is on the public Internet, by the IANA special-purpose registries. False for texts that are
+ * not an address, and for all forms of IPv6 that contain an IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parseBare(address);
@@ -49,7 +49,7 @@ export function isPublicAddress(address: string): boolean {
     !isWithin(DOCUMENTATION, parsed) && !isWithin(METADATA, parsed);
 }
 
-/** Whether an operator may name this address as a site of the own machine or network. */
+/** Whether an address is of the server's own machine or network, where an operator may have a site. */
 export function isOwnNetworkAddress(address: string): boolean {
   const parsed = parseBare(address);
   return parsed !== null && isWithin(OWN_NETWORK, parsed) && !isWithin(METADATA, parsed);

@@ -1,40 +1,40 @@
-/** Heads of HTTP/1.1 messages as a forward proxy takes them: read strictly, and written anew. */
+/** Heads of HTTP/1.1 messages for a forward proxy, which parses them strictly and rewrites them. */
 
-/** What a browser asks the proxy for. */
+/** A request of the browser to the proxy. */
 export interface EgressRequest {
-  /** A tunnel to host and port; otherwise one request of plain HTTP. */
+  /** True: a tunnel to host and port; false: a request of plain HTTP. */
   readonly isTunnel: boolean;
   readonly method: string;
   /** As URL writes it: lower case, IPv4 in decimal, IPv6 in brackets. */
   readonly host: string;
   readonly port: number;
-  /** For the site's server: in origin form, and asking for the end of the connection. */
+  /** The head for the site's server: in origin form, with `Connection: close`. */
   readonly head: string;
   readonly bodyBytes: number;
 }
 
-/** What a site's server says before its body. */
+/** The head of the response of a site's server. */
 export interface EgressAnswer {
-  /** 1xx: the answer itself is still to come. */
+  /** Whether the status is 1xx, so that the final response is still to come. */
   readonly isInterim: boolean;
   readonly head: string;
-  /** Null: until the end of the connection, or as the body itself says. */
+  /** Null: the body ends with the connection, or as the body itself says. */
   readonly bodyBytes: number | null;
 }
 
 interface Field {
   /** In lower case. */
   readonly name: string;
-  /** As it came. */
+  /** The line as it was sent. */
   readonly line: string;
   readonly value: string;
 }
 
-/** The head of a request ends here; that of an answer may be written by a careless server. */
+/** The end of a request's head, and of a response's, for which careless servers may write only line feeds. */
 export const REQUEST_HEAD_END = /\r\n\r\n/;
 export const ANSWER_HEAD_END = /\r?\n\r?\n/;
 
-/** The header by which the proxy says why it refused. */
+/** The header in which the proxy says why it refused a request. */
 export const REFUSAL_HEADER = "X-Footfall-Egress";
 
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]{1,40}) ([\x21-\x7e]+) HTTP\/1\.[01]$/;
@@ -45,14 +45,14 @@ const AUTHORITY = /^(?:\[[\da-f:.]+\]|[^\s/?#@\\:[\]]+)(?::\d{1,5})?$/i;
 const ENDS_WITH_PORT = /:\d{1,5}$/;
 const LENGTH = /^\d{1,15}$/;
 
-/** Of one connection only (RFC 9110, 7.6.1); and what might promise another request on it. */
+/** Fields of only one connection (RFC 9110, 7.6.1), and those that announce further requests on it. */
 const HOP_BY_HOP = new Set(["connection", "keep-alive", "te", "trailer", "upgrade"]);
 const WITHOUT_BODY = new Set([204, 304]);
 const DEFAULT_PORT = 80;
 
 /**
- * Reads the head of a request, up to and with its blank line. Null where it is anything but
- * CONNECT to `host:port`, or a request for an `http://` address whose body has a known length.
+ * Parses the head of a request, including its blank line. Returns null unless it is a CONNECT to `host:port`, or a
+ * request for an `http://` address whose body has a known length.
  */
 export function parseRequestHead(text: string): EgressRequest | null {
   const [requestLine = "", ...lines] = text.slice(0, -"\r\n\r\n".length).split("\r\n");
@@ -65,14 +65,14 @@ export function parseRequestHead(text: string): EgressRequest | null {
   }
   const [, authority = "", rest = ""] = ABSOLUTE_FORM.exec(target) ?? [];
   const place = parseAuthority(authority);
-  const bodyBytes = toldBodyBytes(fields);
+  const bodyBytes = statedBodyBytes(fields);
   if (place === null || bodyBytes === null) return null;
   const path = rest.startsWith("/") ? rest : `/${rest}`;
   const head = [
     `${method} ${path} HTTP/1.1`,
-    // Not what the request says: a server must not take it for another site's.
+    // Not the request's own `Host`, which could make the server take it for another site's.
     `Host: ${place.host}${place.port === DEFAULT_PORT ? "" : `:${place.port}`}`,
-    ...passedOn(fields, ["host", "content-length", "transfer-encoding"]),
+    ...forwarded(fields, ["host", "content-length", "transfer-encoding"]),
     ...(bodyBytes === undefined ? [] : [`Content-Length: ${bodyBytes}`]),
     "Connection: close",
   ];
@@ -80,8 +80,8 @@ export function parseRequestHead(text: string): EgressRequest | null {
 }
 
 /**
- * Reads the head of an answer to a request with this method, up to and with its blank line. Null
- * where it is none, or where the server would go on in another protocol.
+ * Parses the head of a response to a request with this method, including its blank line. Returns null if it is not
+ * valid, or if the server switches to another protocol.
  */
 export function parseAnswerHead(text: string, method: string): EgressAnswer | null {
   const [statusLine = "", ...lines] = text.trimEnd().split(/\r?\n/);
@@ -92,14 +92,14 @@ export function parseAnswerHead(text: string, method: string): EgressAnswer | nu
   const isInterim = status < 200;
   const head = [
     `HTTP/1.1 ${status} ${reason}`,
-    ...passedOn(fields, [REFUSAL_HEADER.toLowerCase()]),
+    ...forwarded(fields, [REFUSAL_HEADER.toLowerCase()]),
     ...(isInterim ? [] : ["Connection: close"]),
   ];
   const isBare = isInterim || method === "HEAD" || WITHOUT_BODY.has(status);
-  return { isInterim, head: ended(head), bodyBytes: isBare ? 0 : toldBodyBytes(fields) ?? null };
+  return { isInterim, head: ended(head), bodyBytes: isBare ? 0 : statedBodyBytes(fields) ?? null };
 }
 
-/** The fields of lines that are one; others are left out. */
+/** Returns the fields of the lines, without lines that are not a valid field. */
 function parseFields(lines: readonly string[]): Field[] {
   return lines.flatMap((line) => {
     const [, name, value = ""] = FIELD.exec(line) ?? [];
@@ -113,8 +113,8 @@ function parseAuthority(text: string): { host: string; port: number } | null {
   return { host: url.hostname, port: url.port === "" ? DEFAULT_PORT : Number(url.port) };
 }
 
-/** Undefined: they tell of none. Null: nobody could say for sure where it ends. */
-function toldBodyBytes(fields: readonly Field[]): number | undefined | null {
+/** Returns the length of the body; undefined: none is stated; null: its end would be ambiguous. */
+function statedBodyBytes(fields: readonly Field[]): number | undefined | null {
   if (fields.some(({ name }) => name === "transfer-encoding")) return null;
   const lengths = fields.filter(({ name }) => name === "content-length");
   const [only] = lengths;
@@ -123,10 +123,10 @@ function toldBodyBytes(fields: readonly Field[]): number | undefined | null {
 }
 
 /**
- * The lines of all fields but those of the connection. A field that frames the body stays, even
- * where `Connection` names it: else two readers would see its end at different places.
+ * Returns the lines of the fields to forward: all but those of the connection, and `others`. A field that frames the
+ * body stays even if `Connection` names it, since otherwise two readers would see the body end at different places.
  */
-function passedOn(fields: readonly Field[], others: readonly string[]): string[] {
+function forwarded(fields: readonly Field[], others: readonly string[]): string[] {
   const named = fields.filter(({ name }) => name === "connection")
     .flatMap(({ value }) => value.toLowerCase().split(",").map((token) => token.trim()))
     .filter((name) => name !== "content-length" && name !== "transfer-encoding");

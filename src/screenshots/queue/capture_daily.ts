@@ -14,7 +14,7 @@ import {
 
 export interface SelectionServices extends VisitReads {
   readonly sql: Sql;
-  /** Makes sessions and actors of what was stored since. */
+  /** Projects the pending events. */
   readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
   readonly now: () => number;
 }
@@ -28,7 +28,7 @@ export interface DailyServices extends SelectionServices {
   readonly log: Pick<Log, "info" | "error">;
 }
 
-/** The project's most visited pages, noted as those that the daily job takes. */
+/** Selects the project's most visited pages, and stores them as those of the daily job. */
 export async function selectPages(
   services: SelectionServices,
   projectId: number,
@@ -41,8 +41,8 @@ export async function selectPages(
 }
 
 /**
- * Queues the most visited pages of every project that has a site, once however many servers do and however
- * often. @returns whether each project is queued now
+ * Queues the most visited pages of every project that has a site, only once even if several servers do so.
+ * @returns whether every project is queued now
  */
 async function queueEveryProject(services: DailyServices, dueMs: number): Promise<boolean> {
   const { sql, newJobId, now, queued, log } = services;
@@ -64,7 +64,7 @@ async function queueEveryProject(services: DailyServices, dueMs: number): Promis
         queued();
       }
     } catch (error) {
-      // One project's fault is no reason to leave out the others.
+      // The failure of a project must not affect the others.
       isWhole = false;
       const reason = error instanceof Error ? error.message : String(error);
       log.error("captures not queued", { projectId, reason });
@@ -74,20 +74,20 @@ async function queueEveryProject(services: DailyServices, dueMs: number): Promis
 }
 
 /**
- * Queues what the schedule asks for since it was asked last; to be called every minute. What fails is tried
- * again at the next call, for as long as the schedule makes up for what is late.
+ * Returns a function, to be called every minute, that queues the captures that became due since its last call. It
+ * tries again after a failure, for as long as the schedule makes up for missed times.
  */
 export function createDaily(services: DailyServices): () => Promise<void> {
-  // A server that starts just after a time makes up for it, too: whichever did it before has noted it.
-  let askedMs = -Infinity;
+  // So a server that starts just after a scheduled time makes up for it too, unless another one has queued it.
+  let doneToMs = -Infinity;
   return async () => {
     const nowMs = services.now();
-    const dueMs = services.schedule.dueMs(askedMs, nowMs);
-    if (dueMs === null || await queueEveryProject(services, dueMs)) askedMs = nowMs;
+    const dueMs = services.schedule.dueMs(doneToMs, nowMs);
+    if (dueMs === null || await queueEveryProject(services, dueMs)) doneToMs = nowMs;
   };
 }
 
-/** Forgets jobs of long ago, and the pictures of pages that nobody attempts any more. */
+/** Deletes old jobs, and the captures of pages that are not attempted any more. */
 export async function deleteOldCaptures(
   database: Database,
   log: Pick<Log, "info">,

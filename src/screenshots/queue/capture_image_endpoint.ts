@@ -8,7 +8,7 @@ import { findImage } from "./capture_store.ts";
 const CAPTURE_ID = /^cap_[A-Za-z0-9]{20}$/;
 const ETAG_DIGITS = 32;
 
-/** The address of a picture. */
+/** Returns the address of a capture's picture. */
 export function imageUrl(basePath: string, project: Pick<Project, "id">, captureId: string) {
   return `${basePath}/v1/heatmaps/captures/${captureId}?project=${project.id}`;
 }
@@ -21,7 +21,7 @@ export function noSuchPicture(): Problem {
   return new Problem("not_found", "There is no such picture; replaced ones are forgotten.");
 }
 
-/** `GET /v1/heatmaps/captures/:id`: a picture of the project. Throws `not_found`. */
+/** `GET /v1/heatmaps/captures/:id`: the picture of a capture. Throws `not_found`. */
 export async function getCaptureImage(
   sql: Sql,
   { projectId }: Project,
@@ -37,7 +37,7 @@ export async function getCaptureImage(
     "ETag": etag,
     "Vary": "Authorization",
     "Content-Type": image.contentType,
-    // It came from elsewhere: it is a picture and nothing else, wherever it is opened.
+    // The bytes show an untrusted page, so browsers must treat them only as a picture.
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'",
   };

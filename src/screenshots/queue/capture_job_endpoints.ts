@@ -19,7 +19,7 @@ import { pagePath } from "./visited_paths.ts";
 
 export const CAPTURE_JOBS_PATH = "/v1/internal/jobs/heatmap-captures";
 
-/** What may be named is more than what is photographed by itself: whoever names it knows it. */
+/** A path in a request. More are allowed than in the daily job, since the caller knows what it does. */
 const PagePath = z.string()
   .max(LOCATION_LENGTH_MAX, `Use at most ${LOCATION_LENGTH_MAX} characters.`)
   .refine(
@@ -69,14 +69,14 @@ export interface CaptureJobServices extends SelectionServices {
   readonly newJobId: () => string;
   /** Called when something was queued. */
   readonly queued: () => void;
-  /** Aborts when the server stops: nobody waits any longer. */
+  /** Aborts when the server stops, which ends the waiting for jobs. */
   readonly stopping: AbortSignal;
 }
 
 const JOB_ID = /^job_[A-Za-z0-9]{20}$/;
 const WAIT = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i;
 
-/** Whole seconds that `Prefer: wait=N` (RFC 7240) asks for, as many as are given; null: none. */
+/** Returns the whole seconds that `Prefer: wait=N` (RFC 7240) asks for, limited; null: none. */
 function waitSeconds(headers: Headers): number | null {
   const seconds = WAIT.exec(headers.get("prefer") ?? "")?.[1];
   return seconds === undefined ? null : Math.min(Number(seconds), CAPTURE_WAIT_S_MAX);
@@ -86,7 +86,7 @@ function noSuchJob(): Problem {
   return new Problem("not_found", "There is no job with this id; old ones are forgotten.");
 }
 
-/** The jobs as operators see them. */
+/** The endpoints of jobs. */
 export class CaptureJobs {
   readonly #services: CaptureJobServices;
   #waiters = 0;
@@ -96,8 +96,8 @@ export class CaptureJobs {
   }
 
   /**
-   * `POST /v1/internal/jobs/heatmap-captures`: 202 with the queued job; 200 where `Prefer: wait=N`
-   * gives it the time to be done.
+   * `POST /v1/internal/jobs/heatmap-captures`: replies 202 with the queued job, or 200 if it is done within
+   * `Prefer: wait=N`.
    */
   async post(
     project: Project,
@@ -135,7 +135,7 @@ export class CaptureJobs {
     return job;
   }
 
-  /** The job once it is done, or as it is when the time is over, or nobody is there to hear of it. */
+  /** Returns the job once it is done, or its state when the time is over, the client is gone or the server stops. */
   async #wait(
     jobId: string,
     projects: readonly string[],

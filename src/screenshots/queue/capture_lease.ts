@@ -1,12 +1,12 @@
 import type { Sql } from "../../db/sql.ts";
 import { CAPTURE_LEASE_MS } from "../capture_limits.ts";
 
-// Of the database's clock alone: those of several servers may differ.
+// Only by the database's clock, as those of several servers may differ.
 const EXPIRY = "now() + $2::int8 * interval '1 ms'";
 
 /**
- * Takes the right to take pictures, or renews it, for a while: one server has it at a time.
- * @returns false where another server has it
+ * Takes or renews the right to take captures, which only one server has at a time, for CAPTURE_LEASE_MS.
+ * @returns false if another server has it
  */
 export async function takeLease(sql: Sql, owner: string): Promise<boolean> {
   const taken = await sql.query(
@@ -20,11 +20,11 @@ export async function takeLease(sql: Sql, owner: string): Promise<boolean> {
   return taken.length > 0;
 }
 
-/** Gives the right back, so that nobody needs to wait for its end. */
+/** Gives the right back, so that others need not wait until it expires. */
 export async function endLease(sql: Sql, owner: string): Promise<void> {
   await sql.query("DELETE FROM capture_lease WHERE owner = $1::text", [owner]);
 }
 
-/** A condition on the lease of the owner in this parameter: it holds at this moment. */
+/** Returns the condition that the owner in this parameter has the lease now. */
 export const holdsLease = (owner: string): string =>
   `EXISTS (SELECT FROM capture_lease l WHERE l.owner = ${owner} AND l.expires_at > now())`;

@@ -14,55 +14,55 @@ import { holdsLease } from "./capture_lease.ts";
 import type { CaptureDevice, CaptureStatus, Verdict } from "../capture_status.ts";
 import { pathDigest } from "./capture_store.ts";
 
-/** What is to be photographed: each page of the list in windows of each device. */
+/** A job to be queued: each of its pages is captured on each of its devices. */
 export interface NewJob {
   readonly projectId: number;
   readonly jobId: string;
-  /** In the order in which they are told. */
+  /** In the order in which the job lists them. */
   readonly paths: readonly string[];
   readonly devices: readonly CaptureDevice[];
   readonly nowMs: number;
-  /** The time of the schedule that asks for it; null: an operator does. */
+  /** The scheduled time of the daily job; null: a request asked for the job. */
   readonly dueMs: number | null;
 }
 
-/** A job as it stands. */
+/** The current state of a job. */
 export interface CaptureJob {
   readonly id: string;
   readonly status: "queued" | "running" | "done";
   readonly captures: readonly {
     readonly path: string;
     readonly device: CaptureDevice;
-    /** Of the last try since the job was queued; `pending` until there was one. */
+    /** That of the last attempt since the job was queued; `pending` before the first one. */
     readonly status: CaptureStatus;
     readonly message: string;
-    /** When a try that failed in passing is made again, ISO 8601; null: no further try is planned. */
+    /** When the next attempt after a temporary failure is made, ISO 8601; null: none is planned. */
     readonly nextAttemptAt: string | null;
   }[];
 }
 
-/** A task in the hands of whoever took it. */
+/** A task that a worker has claimed. */
 export interface Task {
   readonly projectId: number;
   readonly taskId: number;
-  /** Which taking this is: only the last one may say what came of it. */
+  /** The number of this claim: only the last one may store a result. */
   readonly claim: number;
   readonly path: string;
   readonly device: CaptureDevice;
   readonly siteUrl: string | null;
   readonly siteUrlByOperator: boolean;
-  /** Earlier tries in this job that failed in passing. */
+  /** How many earlier attempts had a temporary failure. */
   readonly failures: number;
 }
 
 const instant = (ms: number): string => new Date(ms).toISOString();
 
-/** Somebody waits for what an operator asks; the schedule's work can wait. */
-const OPERATOR_PRIORITY = 0;
+/** Requested tasks come before scheduled ones, as somebody may be waiting for them. */
+const REQUEST_PRIORITY = 0;
 const SCHEDULE_PRIORITY = 1;
 
-// What is queued already is wanted twice, and so perhaps earlier. The order keeps two jobs that are
-// queued at once from waiting for each other.
+// A task that is already queued is shared, and may move forward. The order prevents a deadlock of two jobs that
+// are queued at once.
 const QUEUE_TASKS = `
 WITH wanted AS (
   SELECT path, device, ${pathDigest("path")} AS digest, position
@@ -81,14 +81,14 @@ SELECT $1::int, $2::text, t.task_id, w.position, t.failures
 FROM wanted w JOIN tasks t ON t.path_digest = w.digest AND t.device = w.device`;
 
 /**
- * Throws `overloaded` where a project has more unfinished tasks that were asked for than it may. The schedule's do
- * not count: nobody asked for them, and they are bounded by themselves.
+ * Throws `overloaded` if a project has too many unfinished tasks of requests. Those of the schedule do not count, as
+ * they have a limit of their own.
  */
 async function assertRoom(tx: Sql, projectId: number): Promise<void> {
   const [row] = await tx.query<{ tasks: number }>(
     `SELECT count(*)::int AS tasks FROM capture_tasks
     WHERE state <> 'done' AND project_id = $1::int AND priority = $2::int`,
-    [projectId, OPERATOR_PRIORITY],
+    [projectId, REQUEST_PRIORITY],
   );
   if (row!.tasks <= CAPTURE_TASKS_MAX) return;
   throw new Problem(
@@ -99,19 +99,19 @@ async function assertRoom(tx: Sql, projectId: number): Promise<void> {
 }
 
 /**
- * Queues a job. A page that waits already, for another job, is shared with it. Throws `overloaded` where
- * somebody asks for more than may wait.
- * @returns false where another server has queued what the schedule asks for
+ * Queues a job. A page that is already queued for another job is shared with it. Throws `overloaded` for a request
+ * with which too many would be queued.
+ * @returns false if another server has already queued the daily job
  */
 export async function queueJob(sql: Sql, job: NewJob): Promise<boolean> {
   const { projectId, jobId, paths, devices, nowMs, dueMs } = job;
   const pages = [...new Set(paths)].flatMap((path) =>
     [...new Set(devices)].map((device) => ({ path, device }))
   );
-  const isAsked = dueMs === null;
+  const isRequested = dueMs === null;
   return await sql.transaction(async (tx) => {
-    // Jobs that a project's people queue at once are counted one after the other.
-    if (isAsked) await holdProject(tx, projectId);
+    // So jobs that are requested at once are counted one after the other.
+    if (isRequested) await holdProject(tx, projectId);
     const added = await tx.query(
       `INSERT INTO capture_jobs (created_at, due_at, project_id, job_id)
       VALUES ($1::text::timestamptz, $2::text::timestamptz, $3::int, $4::text)
@@ -125,9 +125,9 @@ export async function queueJob(sql: Sql, job: NewJob): Promise<boolean> {
       arrayLiteral(pages.map(({ path }) => path)),
       arrayLiteral(pages.map(({ device }) => device)),
       instant(nowMs),
-      isAsked ? OPERATOR_PRIORITY : SCHEDULE_PRIORITY,
+      isRequested ? REQUEST_PRIORITY : SCHEDULE_PRIORITY,
     ]);
-    if (isAsked) await assertRoom(tx, projectId);
+    if (isRequested) await assertRoom(tx, projectId);
     return true;
   });
 }
@@ -139,7 +139,7 @@ interface JobRow extends Record<string, unknown> {
   readonly status: CaptureStatus | null;
   readonly message: string | null;
   readonly not_before: Date;
-  /** Whether it was tried since the job was queued. */
+  /** Whether it was attempted since the job was queued. */
   readonly is_tried: boolean;
 }
 
@@ -150,19 +150,19 @@ function captureOf(row: JobRow): CaptureJob["captures"][0] {
     const nextAttemptAt = state === "done" ? null : row.not_before.toISOString();
     return { path, device, status: status!, message: message ?? "", nextAttemptAt };
   }
-  const told = state === "running"
+  const waiting = state === "running"
     ? "The picture is being taken."
     : "The picture is waiting for its turn.";
-  return { path, device, status: "pending", message: told, nextAttemptAt: null };
+  return { path, device, status: "pending", message: waiting, nextAttemptAt: null };
 }
 
-/** A job is done when each of its pages was tried once: nobody waits for the tries after that. */
+/** Returns a job's status: it is done when each page was attempted once, whether or not more attempts follow. */
 function statusOf(rows: readonly JobRow[]): CaptureJob["status"] {
   if (rows.every((row) => row.is_tried)) return "done";
   return rows.some((row) => row.is_tried || row.state === "running") ? "running" : "queued";
 }
 
-/** A job of one of these projects, named by their public ids; null: they have none of this id. */
+/** Returns a job of one of these projects, which are public ids; null: they have no job with this id. */
 export async function findJob(
   sql: Sql,
   jobId: string,
@@ -184,7 +184,7 @@ export async function findJob(
   return { id: jobId, status: statusOf(tasks), captures: tasks.map(captureOf) };
 }
 
-/** Whether there is something to do now: tasks that are due, or whose server may have ended. */
+/** Whether there are tasks that are due, or that run on a server that may have ended. */
 export async function isAnythingDue(sql: Sql, nowMs: number): Promise<boolean> {
   const due = await sql.query(
     `SELECT FROM capture_tasks
@@ -199,9 +199,8 @@ const RUNNING_OF_PROJECT = ServedProjects.underWay(
 );
 
 /**
- * Takes the task that is due and first in line: of a project of which fewer run before one of which more do, and
- * then of the one that was `served` longest ago, so that none takes all turns. Null: there is none, or the lease is
- * another's.
+ * Claims the next due task: first of the project with the fewest running tasks, then of the one that was `served`
+ * longest ago, so that no project takes all turns. Null: none is due, or another server has the lease.
  */
 export async function claimTask(
   sql: Sql,
@@ -246,12 +245,12 @@ export async function claimTask(
   };
 }
 
-const MINE = `project_id = $1::int AND task_id = $2::int8 AND claims = $3::int
+const CLAIMED = `project_id = $1::int AND task_id = $2::int8 AND claims = $3::int
   AND state = 'running'`;
 
 /**
- * Notes what a task's attempt came to: it is done, or queued again where it may go better soon.
- * @returns false where the task has been given to somebody else meanwhile: the attempt does not count
+ * Stores the outcome of an attempt: the task is done, or queued again if it may succeed soon.
+ * @returns false if another worker has claimed the task meanwhile, so that the attempt does not count
  */
 export async function endTask(
   tx: Sql,
@@ -266,7 +265,7 @@ export async function endTask(
       failures = failures + CASE WHEN $6::text IS NULL THEN 0 ELSE 1 END,
       not_before = coalesce($6::text::timestamptz, not_before),
       finished_at = CASE WHEN $6::text IS NULL THEN $7::text::timestamptz END
-    WHERE ${MINE} RETURNING task_id`,
+    WHERE ${CLAIMED} RETURNING task_id`,
     [
       ...[projectId, taskId, claim, verdict.status, verdict.message],
       ...[pauseMs === undefined ? null : instant(nowMs + pauseMs), instant(nowMs)],
@@ -275,21 +274,21 @@ export async function endTask(
   return ended.length > 0;
 }
 
-/** Puts a task back as if it had not been taken. */
+/** Puts a task back into the queue, without counting the attempt. */
 export async function giveBack(sql: Sql, { projectId, taskId, claim }: Task): Promise<void> {
   await sql.query(
-    `UPDATE capture_tasks SET state = 'queued' WHERE ${MINE}`,
+    `UPDATE capture_tasks SET state = 'queued' WHERE ${CLAIMED}`,
     [projectId, taskId, claim],
   );
 }
 
-/** A task that was given up: its server ended so often while it ran. */
+/** A task that is given up because the server ended too often while it ran. */
 export type LostTask = Pick<Task, "projectId" | "path" | "device" | "siteUrl">;
 
 /**
- * To be called by whoever has just taken the lease: tasks that run are those of a server that ended
- * meanwhile. They are queued again, but for those that this has happened to too often.
- * @returns the latter, which are done
+ * Queues running tasks again, except those that this has happened to too often. To be called right after taking the
+ * lease, when all of them are of servers that have ended.
+ * @returns the exceptions, which are done
  */
 export async function sweepTasks(tx: Sql, verdict: Verdict, nowMs: number): Promise<LostTask[]> {
   const rows = await tx.query<{
@@ -317,7 +316,7 @@ export async function sweepTasks(tx: Sql, verdict: Verdict, nowMs: number): Prom
   }));
 }
 
-/** Forgets jobs and tasks that were done long ago. */
+/** Deletes jobs and tasks that were done long ago. */
 export async function deleteOldJobs(sql: Sql, nowMs: number): Promise<void> {
   const before = instant(nowMs - CAPTURE_JOBS_KEPT_DAYS * DAY_MS);
   await sql.query(

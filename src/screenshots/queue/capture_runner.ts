@@ -29,9 +29,9 @@ export interface RunnerServices extends VisitReads {
   readonly pageCamera: PageCamera;
   readonly log: Pick<Log, "warn" | "error">;
   readonly now: () => number;
-  /** So many characters that nobody can guess. */
+  /** Returns random characters, which cannot be guessed. */
   readonly randomText: (length: number) => string;
-  /** Paths of this server's own endpoints for events. */
+  /** The paths of this server's endpoints for events. */
   readonly ownEndpoints: readonly string[];
   /** Called once per attempt. */
   readonly observe: (status: CaptureStatus) => void;
@@ -55,8 +55,8 @@ const WENT_WRONG = verdict(
 );
 
 /**
- * Works off the queue of captures. Any number of servers may have a runner: the one with the lease
- * works, the others look now and then whether it still does.
+ * Works off the queue of captures. Any number of servers may have a runner: the one with the lease works, and the
+ * others check regularly whether it still does.
  */
 export class CaptureRunner {
   readonly #services: RunnerServices;
@@ -71,15 +71,15 @@ export class CaptureRunner {
     this.#owner = services.randomText(CAPTURE_ID_LENGTH);
   }
 
-  /** Something was queued: the runner of this server need not wait for its next look. */
+  /** Ends the current pause, because something was queued. */
   wake(): void {
     this.#isWoken = this.#sleepers.size === 0;
     this.#rouse();
   }
 
   /**
-   * Works until `signal` aborts; what is under way is then put back. A failure is logged, and the
-   * next look tries again.
+   * Works until `signal` aborts, and then puts running tasks back. A failure is logged, and the next check tries
+   * again.
    * @param patienceMs how long to leave the work to others first
    * @returns when the browser is closed
    */
@@ -98,12 +98,12 @@ export class CaptureRunner {
     await pageCamera.close();
   }
 
-  /** Takes the pictures that are due now, if the lease is to be had. @returns how many attempts it made */
+  /** Takes the captures that are due now, if it gets the lease. @returns the number of attempts */
   async runDue(signal: AbortSignal): Promise<number> {
     const { sql, now } = this.#services;
     if (signal.aborted || !await isAnythingDue(sql, now())) return 0;
     if (!await takeLease(sql, this.#owner)) return 0;
-    // A renewal that fails is no fault yet; without the lease no task is to be had any more.
+    // A failed renewal is not an error yet: without the lease, no more tasks can be claimed.
     let renewed: Promise<unknown> = Promise.resolve();
     const renewing = setInterval(() => {
       renewed = renewed.then(() => takeLease(sql, this.#owner)).catch(() => {});
@@ -120,7 +120,7 @@ export class CaptureRunner {
       );
     } finally {
       clearInterval(renewing);
-      // One under way would take the lease again that has just been given back.
+      // A running renewal would take the lease again after it has been given back.
       await renewed;
       await endLease(sql, this.#owner);
     }
@@ -146,8 +146,8 @@ export class CaptureRunner {
   }
 
   /**
-   * One task after the other, until none is due and nobody else has one: who waits for the others
-   * takes what comes meanwhile. @returns how many were attempted
+   * Works on one task after the other until none is due and no other worker has one: while others work, it waits for
+   * new tasks. @returns the number of attempts
    */
   async #work(signal: AbortSignal): Promise<number> {
     const { sql, now, pollMs = CAPTURE_POLL_MS } = this.#services;
@@ -168,7 +168,7 @@ export class CaptureRunner {
     return ended;
   }
 
-  /** False where the attempt was given up: the task is back in the queue. */
+  /** Attempts a task and stores the result. @returns false if the server stops, and the task is back in the queue */
   async #end(task: Task, signal: AbortSignal): Promise<boolean> {
     const result = await this.#attempt(task, signal);
     if (result === null) await giveBack(this.#services.sql, task);
@@ -176,7 +176,7 @@ export class CaptureRunner {
     return result !== null;
   }
 
-  /** Null where the attempt was given up, because the server stops. */
+  /** Attempts a task; null: the attempt was given up because the server stops. */
   async #attempt(task: Task, signal: AbortSignal): Promise<ScreenshotResult | null> {
     const { projection, pageCamera, log, now, ownEndpoints } = this.#services;
     const { projectId, siteUrl, siteUrlByOperator, path, device } = task;
@@ -187,7 +187,7 @@ export class CaptureRunner {
       const lookUp = () => trackedHosts(this.#services, projectId, path, now());
       let hosts = await lookUp();
       if (hosts.length === 0) {
-        // The page may have been viewed first a moment ago.
+        // The first view of the page may still be pending.
         const counted = projection.catchUpWithin(projectId, PROJECTION_JOB_WAIT_MS_MAX);
         await unlessAborted(counted, givenUp);
         hosts = await lookUp();
@@ -216,7 +216,7 @@ export class CaptureRunner {
     const { sql, now, observe } = this.#services;
     const atMs = now();
     const counts = await sql.transaction(async (tx) => {
-      // Whoever was slower than its lease has lost the task to another.
+      // If this server lost its lease meanwhile, another one may have claimed the task.
       if (!await endTask(tx, task, verdict, atMs)) return false;
       const { projectId, path, device, siteUrl } = task;
       const page = { projectId, path, device, siteUrl };
@@ -258,9 +258,9 @@ export class CaptureRunner {
   }
 }
 
-/** What `work` comes to; rejects at once when `signal` aborts, whatever becomes of the work. */
+/** Returns the result of `work`; rejects as soon as `signal` aborts, without stopping the work. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // What goes on after that fails with nobody to hear it.
+  // Its failure after that is ignored.
   work.catch(() => {});
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();

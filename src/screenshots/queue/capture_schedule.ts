@@ -3,17 +3,16 @@ import { CAPTURE_LATENESS_MS_MAX } from "../capture_limits.ts";
 
 /** When the daily job runs, as epoch milliseconds. */
 export interface CaptureSchedule {
-  /** The first time after this one; null: there is none any more. */
+  /** Returns the first time after this one; null: there is none. */
   nextMs(afterMs: number): number | null;
-  /** The last time in `(afterMs, untilMs]` that is not too long ago to be made up for; null: none. */
+  /** Returns the last time in `(afterMs, untilMs]` that is recent enough to be made up for; null: none. */
   dueMs(afterMs: number, untilMs: number): number | null;
 }
 
 /**
- * The times of a cron schedule of five fields, in UTC, days of the week from 0 (Sunday) to 6 or by
- * their names. Deno.cron counts them from 1 and refuses 0, so it is asked for every minute instead,
- * and this alone decides which minutes are meant.
- * @throws Error that names the setting, where the schedule makes no sense
+ * Parses a cron schedule of five fields, in UTC, with days of the week from 0 (Sunday) to 6 or by name. Deno.cron
+ * counts them from 1 and refuses 0, so its job runs every minute and uses this to decide whether to do anything.
+ * @throws Error that names the setting if the schedule is invalid
  */
 export function createCaptureSchedule(schedule: string): CaptureSchedule {
   const cron = cronOf(schedule);
@@ -37,7 +36,7 @@ function cronOf(schedule: string): Cron {
     return new Cron(schedule, { timezone: "UTC", mode: "5-part" });
   } catch (cause) {
     throw new Error(
-      `CAPTURE_SCHEDULE: ${schedule} is no cron schedule of five fields, such as 0 3 * * *`,
+      `CAPTURE_SCHEDULE: ${schedule} is not a cron schedule of five fields, such as 0 3 * * *`,
       { cause },
     );
   }

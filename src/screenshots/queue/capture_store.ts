@@ -4,33 +4,33 @@ import { DAY_MS } from "../../limits.ts";
 import type { CaptureDevice, CaptureStatus, Verdict } from "../capture_status.ts";
 import type { Screenshot } from "../browser/page_screenshot.ts";
 
-/** What a path is looked up by, as in `terms`. `path` is a column or a cast parameter, never a value. */
+/** Returns the expression for the digest by which paths are looked up. `path` is a column or a cast parameter. */
 export const pathDigest = (path: string): string =>
   `left(encode(sha256(convert_to(${path}, 'UTF8')), 'hex'), 32)::uuid`;
 
-/** An attempt at a page in windows of one device, and what came of it. */
+/** An attempt to capture a page on a device, and its outcome. */
 export interface Attempt {
   readonly projectId: number;
   readonly path: string;
   readonly device: CaptureDevice;
-  /** The project's when the attempt was made. */
+  /** The project's site URL at the time of the attempt. */
   readonly siteUrl: string | null;
   readonly verdict: Verdict;
   /** Null unless the verdict is `captured`. */
   readonly screenshot: Screenshot | null;
   readonly atMs: number;
-  /** The id of the picture, should it be a new one. */
+  /** The id of the picture if it is new. */
   readonly newCaptureId: string;
 }
 
-/** What is known of a page's picture. */
+/** The state of the capture of a page on a device. */
 export interface CaptureState {
   readonly path: string;
   readonly device: CaptureDevice;
   readonly status: CaptureStatus;
   readonly message: string;
   readonly siteUrl: string | null;
-  /** The last good picture; null: there was none yet. */
+  /** The last picture; null: there is none yet. */
   readonly image: CaptureImageFacts | null;
 }
 
@@ -46,13 +46,13 @@ export interface CaptureImageFacts {
 export interface CaptureImage {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly contentType: string;
-  /** Of the bytes: SHA-256, in hexadecimal digits. */
+  /** The SHA-256 of the bytes, in hexadecimal digits. */
   readonly hash: string;
 }
 
 const instant = (ms: number): string => new Date(ms).toISOString();
 
-/** A page that looks as it did in one of its versions: that one is of now. */
+/** Renews the version that is identical to the new picture. */
 const SEEN_AGAIN = `
 UPDATE captures SET captured_at = $4::text::timestamptz
 WHERE project_id = $1::int AND path_digest = ${pathDigest("$2::text")} AND device = $3::text
@@ -76,7 +76,7 @@ WHERE project_id = $1::int AND path_digest = ${pathDigest("$2::text")} AND devic
     WHERE project_id = $1::int AND path_digest = ${pathDigest("$2::text")} AND device = $3::text
     ORDER BY captured_at DESC, capture_id LIMIT $4::int)`;
 
-/** Keeps the picture, unless one of the page's versions is the same. @returns the version's id */
+/** Stores the picture, unless one of the page's versions is identical. @returns the version's id */
 async function storeScreenshot(tx: Sql, attempt: Attempt, screenshot: Screenshot): Promise<string> {
   const { projectId, path, device, newCaptureId } = attempt;
   const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(screenshot.bytes));
@@ -91,7 +91,7 @@ async function storeScreenshot(tx: Sql, attempt: Attempt, screenshot: Screenshot
   return added!.capture_id;
 }
 
-/** Keeps what an attempt came to: its picture, or its status beside the last good one. */
+/** Stores the outcome of an attempt, and its picture; without one, the last picture stays. */
 export async function storeAttempt(tx: Sql, attempt: Attempt): Promise<void> {
   const { projectId, path, device, siteUrl, verdict, screenshot, atMs } = attempt;
   const captureId = screenshot === null ? null : await storeScreenshot(tx, attempt, screenshot);
@@ -130,7 +130,7 @@ function imageOf(row: StateRow): CaptureImageFacts | null {
   };
 }
 
-/** What is known of the pictures of these paths, on every device: of what was attempted. */
+/** Returns the states of the captures of these paths on all devices on which they were attempted. */
 export async function captureStates(
   sql: Sql,
   projectId: number,
@@ -156,7 +156,7 @@ export async function captureStates(
   }));
 }
 
-/** The path of the page that a picture of the project is of; null: it has none of this id. */
+/** Returns the path of the page that a picture shows; null: the project has no picture with this id. */
 export async function pageOfImage(
   sql: Sql,
   projectId: number,
@@ -170,13 +170,13 @@ export async function pageOfImage(
   return row?.path ?? null;
 }
 
-/** A picture of the project by its id; null: it has none of this id. */
+/** Returns a picture of the project by its id; null: there is none. */
 export async function findImage(
   sql: Sql,
   projectId: number,
   captureId: string,
 ): Promise<CaptureImage | null> {
-  // Base64 is read much faster than hexadecimal digits are.
+  // Base64 is decoded much faster than hexadecimal digits.
   const [row] = await sql.query<{ image: string; content_type: string; hash: string }>(
     `SELECT encode(image, 'base64') AS image, content_type, encode(content_hash, 'hex') AS hash
     FROM captures WHERE project_id = $1::int AND capture_id = $2::text`,
@@ -189,7 +189,7 @@ export async function findImage(
   };
 }
 
-/** Forgets pages that nobody has attempted for long, and their pictures. @returns how many there were */
+/** Deletes pages that have not been attempted for long, and their pictures. @returns the number of pages */
 export async function deleteStalePages(sql: Sql, nowMs: number): Promise<number> {
   return await sql.transaction(async (tx) => {
     const before = instant(nowMs - CAPTURE_PAGES_KEPT_DAYS * DAY_MS);

@@ -12,14 +12,14 @@ const JOB_ID_LENGTH = 20;
 
 export interface CapturesOptions extends VisitReads {
   readonly database: Database;
-  /** Makes sessions and actors of what was stored since. */
+  /** Projects the pending events. */
   readonly projection: { catchUpWithin(projectId: number, msMax: number): Promise<void> };
   readonly pageCamera: PageCamera;
   readonly schedule: CaptureSchedule;
   readonly basePath: string;
   readonly log: Log;
   readonly now: () => number;
-  /** So many characters that nobody can guess. */
+  /** Returns random characters, which cannot be guessed. */
   readonly randomText: (length: number) => string;
   /** Called once per attempt. */
   readonly observe: (status: CaptureStatus) => void;
@@ -27,15 +27,15 @@ export interface CapturesOptions extends VisitReads {
   readonly stopping: AbortSignal;
 }
 
-/** The captures of one server: who asks for them, and who takes them. */
+/** The captures of a server: requesting, scheduling and taking them. */
 export interface Captures {
   readonly jobs: CaptureJobs;
-  /** Queues what the schedule asks for; to be called every minute. */
+  /** Queues the captures that are due by the schedule; to be called every minute. */
   queueDaily(): Promise<void>;
-  /** Forgets what nobody looks for any more; to be called every day. */
+  /** Deletes old jobs and captures; to be called every day. */
   deleteOld(): Promise<void>;
   /**
-   * Takes pictures until the server stops, unless another server does.
+   * Takes captures until the server stops, unless another server does.
    * @param patienceMs how long to leave the work to others first
    * @returns when the browser is closed
    */
@@ -44,35 +44,15 @@ export interface Captures {
 
 /** Builds the captures of a server. Nothing runs before `run` is called. */
 export function createCaptures(options: CapturesOptions): Captures {
-  const {
-    database: sql,
-    reads,
-    replica = null,
-    segments,
-    pool,
-    projection,
-    log,
-    now,
-    randomText,
-    stopping,
-    basePath,
-  } = options;
+  const { database: sql, log, now, randomText, stopping, basePath } = options;
   const runner = new CaptureRunner({
     ...options,
     sql,
     ownEndpoints: [`${basePath}/v1/events`],
   });
   const services = {
+    ...options,
     sql,
-    reads,
-    replica,
-    segments,
-    pool,
-    projection,
-    now,
-    log,
-    stopping,
-    schedule: options.schedule,
     newJobId: () => `job_${randomText(JOB_ID_LENGTH)}`,
     queued: () => runner.wake(),
   };

@@ -10,13 +10,13 @@ import {
 import { folded, segmentsOf } from "../phrases.ts";
 import { siteOf } from "../site_hosts.ts";
 
-/** Reserved by RFC 6761, so no site has it. */
+/** An origin that no site has, as RFC 6761 reserves it. */
 const NO_SITE = "https://relative.invalid";
-/** Words of a part of a path that is named for what it does; a title of an article has more. */
+/** The most words of a segment that is named after an action; the title of an article has more. */
 const SHORT_WORDS_MAX = 4;
-/** Characters from which a part without words is a token. */
+/** The fewest characters of a segment that can be a token. */
 const TOKEN_LENGTH_MIN = 20;
-/** Changes between small letters, capitals and digits, by character: chance makes 0.4, names 0.15. */
+/** The fewest changes between small letters, capitals and digits per character: random text has 0.4, names 0.15. */
 const TOKEN_CHANGES_MIN = 0.2;
 const HEX_TOKEN = /(?<![0-9a-z])[0-9a-f]{24,}(?![0-9a-z])/i;
 const JSON_WEB_TOKEN = /(?:^|[^\w-])ey[\w-]{8,}\.[\w-]{2,}\.[\w-]*/;
@@ -26,10 +26,9 @@ const CHANGE = /[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])/g;
 const CONTROL = /[\p{Cc}\\]/u;
 
 /**
- * A path as the site's URL has it, for pages that are visited without anybody's asking; null where
- * that might do something (sign out, delete, confirm), open what is one person's (tokens, mail
- * addresses), or bring a file. Query and fragment are dropped. Too careful is right here: a page
- * that is left out can still be asked for by name.
+ * Returns a path as URLs have it, without query and fragment; null if the daily job must not visit it: a visit might
+ * do something (sign out, delete, confirm), open something private (tokens, mail addresses), or load a file. It is
+ * rather too strict, as an excluded page can still be requested by name.
  */
 export function capturablePath(path: string): string | null {
   const normal = plainPath(path);
@@ -40,9 +39,8 @@ export function capturablePath(path: string): string | null {
 }
 
 /**
- * The address of a path on the site: joined at its origin, whatever path the site URL has itself, as
- * events tell paths from the root of their host. Without query and fragment. Null where the path is
- * none or would lead to another origin.
+ * Returns the address of a path on the site, without query and fragment; null if the path is invalid or would lead
+ * to another origin. Paths of events begin at the root of their host, so the site URL's own path does not matter.
  */
 export function urlOfPath(siteUrl: string, path: string): URL | null {
   const site = siteOf(siteUrl);
@@ -52,13 +50,13 @@ export function urlOfPath(siteUrl: string, path: string): URL | null {
   return url !== null && url.origin === site.origin && url.pathname === plain ? url : null;
 }
 
-/** What URL makes of a path: dot segments resolved, percent-encoded; null if it is no path of a host. */
+/** Returns a path as URL writes it: dot segments resolved, percent-encoded; null if it is not a path of a host. */
 function plainPath(path: string): string | null {
   if (!path.isWellFormed() || CONTROL.test(path)) return null;
   const text = path.replace(/[?#].*$/s, "");
   if (!text.startsWith("/") || text.startsWith("//")) return null;
   const url = URL.parse(text, NO_SITE);
-  // Dot segments may leave two slashes, which the next reader would take for a host.
+  // Resolving dot segments may leave two slashes at the start, which the next parser would take for a host.
   return url === null || url.origin !== NO_SITE || url.pathname.startsWith("//")
     ? null
     : url.pathname;
@@ -69,16 +67,16 @@ function isFile(path: string): boolean {
   return ending !== undefined && FILE_ENDINGS.has(ending.toLowerCase());
 }
 
-/** Folded, with `deleteAccount` as two words. */
+/** Returns the folded words of a segment; `deleteAccount` is two words. */
 function wordsOf(segment: string): string {
   return folded(segment.replaceAll(/([\p{Ll}\d])(?=\p{Lu})/gu, "$1 "));
 }
 
-/** Whether a part of the path is named for something that a visit does. */
+/** Whether a segment is named after an action that a visit might do. */
 function isDeed(segments: readonly string[]): boolean {
   let isOrder = false;
   for (const segment of segments) {
-    // As written too: `logOut` is one word to some and two to others.
+    // Both ways, as the phrases have only one of `logout` and `log out` in some languages.
     for (const text of new Set([wordsOf(segment), folded(segment)])) {
       const words = text.split(" ");
       if (LEAVING_PHRASES.isIn(text)) return true;
@@ -91,7 +89,7 @@ function isDeed(segments: readonly string[]): boolean {
   return false;
 }
 
-/** Whether a part of the path lets in whoever knows it, or names a person. */
+/** Whether a segment gives access to whoever knows it, or names a person. */
 function isKey(segments: readonly string[]): boolean {
   if (segments.some((segment) => MAIL_ADDRESS.test(segment) || /;\w+=/.test(segment))) return true;
   if (segments.some(isToken)) return true;
@@ -99,7 +97,7 @@ function isKey(segments: readonly string[]): boolean {
     segments.some((segment) => KEY_PHRASES.isIn(wordsOf(segment)));
 }
 
-/** Long, and without words: hexadecimal, base64url, a JSON Web Token. UUIDs are ids of things. */
+/** Whether a segment contains long random text: hexadecimal, base64url, a JSON Web Token. UUIDs do not count. */
 function isToken(segment: string): boolean {
   const text = segment.replaceAll(UUID, "");
   if (JSON_WEB_TOKEN.test(text) || HEX_TOKEN.test(text)) return true;

@@ -1,6 +1,6 @@
 import { PhraseSet } from "../phrases.ts";
 
-/** Words after which somebody is signed out or taken off a list, wherever they stand in a path. */
+/** Words for signing out and unsubscribing, which count anywhere in a path. */
 export const LEAVING_PHRASES = new PhraseSet([
   ...["logout*", "log out", "logoff*", "log off", "signout*", "sign out", "signoff*", "sign off"],
   ...["end session", "endsession", "unsubscrib*", "un subscribe", "optout*", "opt out"],
@@ -40,8 +40,8 @@ export const LEAVING_PHRASES = new PhraseSet([
 ]);
 
 /**
- * Words of deeds, and of pages that are one person's alone. They stand in titles of articles too, so
- * they count at the start of a part of a path, or in a short one.
+ * Words for actions and for private pages. Titles of articles contain them too, so they count only at the start of a
+ * segment, or in a short one.
  */
 export const DEED_PHRASES = new PhraseSet([
   ...["delete*", "erase", "destroy", "remove", "deactivate*", "close account", "cancel"],
@@ -142,7 +142,7 @@ export const DEED_PHRASES = new PhraseSet([
   ],
 ]);
 
-/** Steps that are a deed where they follow a checkout or an order: `/checkout/complete`. */
+/** Words for orders; the words below are an action after one of these: `/checkout/complete`. */
 export const ORDER_PHRASES = new PhraseSet([
   ...["checkout", "order", "orders", "payment", "purchase", "cart", "kasse", "bestellung"],
   ...["warenkorb", "commande", "panier", "paiement", "pedido", "compra", "pago", "pagamento"],
@@ -161,7 +161,7 @@ export const COMPLETION_PHRASES = new PhraseSet([
   ...["успешно", "спасибо"],
 ]);
 
-/** Words beside which an id is a key: whoever has the address may do what it says. */
+/** Words that make an id in the same path a key, which gives access to whoever has the address. */
 export const KEY_PHRASES = new PhraseSet([
   ...["password", "access", "share", "shared", "session", "sessions", "join", "claim", "guest"],
   ...["accept", "download", "downloads", "secret", "key", "signup", "register", "login", "signin"],
@@ -171,7 +171,7 @@ export const KEY_PHRASES = new PhraseSet([
   ...["heslo", "şifre", "パスワード", "密码", "密碼", "비밀번호", "пароль", "доступ"],
 ]);
 
-/** Endings of files that browsers save, play or list instead of showing a page. */
+/** Endings of files that browsers save, play or show without a page. */
 export const FILE_ENDINGS: ReadonlySet<string> = new Set([
   ...["pdf", "ps", "eps", "doc", "docx", "docm", "dotx", "odt", "rtf", "epub"],
   ...["mobi", "xls", "xlsx", "xlsm", "ods", "csv", "tsv", "ppt", "pptx", "odp"],

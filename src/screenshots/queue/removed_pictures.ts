@@ -6,8 +6,8 @@ const STORED = `
 SELECT term FROM terms WHERE project_id = $1::int
   AND digest = ANY (ARRAY(SELECT ${pathDigest("text")} FROM unnest($2::text::text[]) AS text))`;
 
-// First the tasks: whoever photographs such a page now ends its task before it stores the picture, so that either
-// the picture is there by then, or it is not stored.
+// Tasks first: a running capture ends its task before it stores the picture, in one transaction. So either the
+// picture is there to be deleted, or the task is gone and the picture is not stored.
 const OF_PAGES = ["capture_tasks", "captures", "capture_pages"].map((table) => `
 DELETE FROM ${table} WHERE project_id = $1::int
   AND path_digest = ANY (ARRAY(SELECT ${
@@ -15,9 +15,9 @@ DELETE FROM ${table} WHERE project_id = $1::int
 } FROM unnest($2::text::text[]) AS path))`);
 
 /**
- * Deletes the pictures of pages whose path no event has any more, and their tasks. Pictures are known by a path
- * as URLs have it; an event may have another spelling of it.
- * @param texts what went with events that are erased; what is no path is passed over
+ * Deletes the captures and tasks of pages whose path no event has any more. Captures have paths as URLs write them;
+ * an event may have another spelling.
+ * @param texts texts of erased events; those that are not paths are ignored
  */
 export async function removePictures(
   tx: Sql,

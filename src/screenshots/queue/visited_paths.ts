@@ -21,23 +21,23 @@ import type { CaptureDevice } from "../capture_status.ts";
 import { pathDigest } from "./capture_store.ts";
 import { capturablePath, urlOfPath } from "./path_rules.ts";
 
-/** The pages that are photographed by themselves. */
+/** The pages of the daily job. */
 export interface Selection {
   /** Most visitors first. */
   readonly paths: readonly string[];
-  /** Others were left out. */
+  /** Whether more pages could have been selected. */
   readonly isFull: boolean;
 }
 
-/** A site like any other: whether a path stays on its site depends on the path alone. */
+/** Any site will do, since whether a path stays on its site depends only on the path. */
 const ANY_SITE = "https://site.example";
 
-/** A path as pictures are known by: as URLs have it. Null where it leads to no page of a site. */
+/** Returns a path as URLs and captures have it; null if it does not lead to a page of a site. */
 export function pagePath(path: string): string | null {
   return urlOfPath(ANY_SITE, path)?.pathname ?? null;
 }
 
-/** The texts that events may have of the path of a URL. */
+/** Returns the spellings that events may have of a URL's path. */
 export function spellings(path: string): string[] {
   try {
     return [...new Set([path, decodeURI(path)])].filter((text) => !text.includes("\0"));
@@ -46,25 +46,25 @@ export function spellings(path: string): string[] {
   }
 }
 
-/** Days back of which a page's views are looked at for hosts, until there are enough. */
+/** The days back to which a page's views are searched for hosts, one after the other until there are enough. */
 const HOST_DAYS = [1, 8, CAPTURE_DAYS];
 
-/** From so many days ago to everything that is stored: clocks may be ahead of this one. */
+/** Returns the span from that many days ago to all that can be stored, as other clocks may be ahead of this one. */
 function lately(days: number, nowMs: number): Span {
   return { fromMs: nowMs - days * DAY_MS, toMs: nowMs + FUTURE_TOLERATED_MS + 1 };
 }
 
-/** Where captures read what was visited: the database that answers reads, and what it read before. */
+/** The services for reading the visits of a project. */
 export interface VisitReads extends ScanServices {
   readonly reads: Database;
-  /** Absent or null: reads ask the database that is written to. */
+  /** Absent or null: there is no replica. */
   readonly replica?: { assertOurs(): Promise<void> } | null;
 }
 
-/** One moment of a project. */
+/** The visits of a project at one moment. */
 type Visits = Pick<Read, "sql" | "scope" | "timelines">;
 
-/** Works on one moment of a project, of which everything but what bots did is selected. */
+/** Runs `work` on the visits of a project at one moment, without those of bots. */
 async function onVisits<T>(
   { reads, replica, ...services }: VisitReads,
   projectId: number,
@@ -82,14 +82,14 @@ async function onVisits<T>(
   });
 }
 
-/** The paths with most visitors, then with most views. */
+/** Returns the ids of the paths with the most visitors, then with the most views. */
 function mostVisited({ visitors, events: views }: PathCounts, paths: number): number[] {
   const visited = [...visitors.keys()].filter((path) => path > 0 && visitors[path]! > 0);
   return visited.sort((a, b) => visitors[b]! - visitors[a]! || views[b]! - views[a]!)
     .slice(0, paths);
 }
 
-/** The project's most visited pages of late, by people who came: those that may be photographed. */
+/** Returns the recently most visited pages of the project that the daily job may capture, by visitors. */
 export async function mostVisitedPaths(
   visits: VisitReads,
   projectId: number,
@@ -127,7 +127,7 @@ JOIN contexts c ON c.project_id = $1::int AND c.context_id = viewed.context_id
 WHERE c.host IS NOT NULL
 GROUP BY c.host ORDER BY sum(viewed.views) DESC, c.host COLLATE "C" LIMIT $4::int`;
 
-/** Adds the views of a page in a span to those known, by their contexts; returns how many there are. */
+/** Adds the views of a page in a span to `known`, by context. @returns their number */
 async function addViews(
   known: Map<number, number>,
   source: Visits,
@@ -150,8 +150,8 @@ async function addViews(
 }
 
 /**
- * Hosts that the page of this path was viewed on of late, the usual one first, in lower case. Told by
- * the latest views: of a front page, which has enough of them in a day, no more is looked at.
+ * Returns the hosts on which the page was recently viewed, the most frequent first, in lower case. Only as many days
+ * are read as are needed: a front page has enough views in one.
  */
 export async function trackedHosts(
   visits: VisitReads,
@@ -180,7 +180,7 @@ export async function trackedHosts(
   return [...new Set(rows.map(({ host }) => host.toLowerCase()))];
 }
 
-/** Notes which pages the daily job takes, so that a read can tell when one is photographed next. */
+/** Stores the selection of the daily job, so that a read can say when a page is captured next. */
 export async function storeSelection(
   sql: Sql,
   projectId: number,
@@ -197,18 +197,18 @@ export async function storeSelection(
   );
 }
 
-/** What is planned for a page. */
+/** The next attempts at a page. */
 export interface Plan {
-  /** An attempt that is queued or under way, and not before when; null: none is. */
+  /** The earliest time of an attempt that is queued or running; null: there is none. */
   readonly queuedFor: Date | null;
-  /** The daily job takes it, as far as can be told. */
+  /** Whether the daily job will probably take it. */
   readonly isDaily: boolean;
 }
 
 /**
- * What is planned for the page of this path on a device. The daily job takes what it took last; and,
- * unless it had to leave some out, whatever else is visited and may be photographed by itself.
- * @param isVisited whether anybody was there
+ * Returns the next attempts at a page on a device. The daily job is expected to take the pages of its last selection
+ * and, unless that was full, every other page that is visited and that it may capture.
+ * @param isVisited whether the page has had visitors
  */
 export async function planOf(
   sql: Sql,

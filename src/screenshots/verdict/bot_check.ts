@@ -1,24 +1,24 @@
 import type { PageContent, PageFacts } from "./page_facts.ts";
 import { folded, PhraseSet } from "../phrases.ts";
 
-/** Headers that say by themselves that a check was answered instead of the page. */
+/** Headers that by themselves mean that the response is a bot check instead of the page. */
 const CHALLENGE_HEADERS: Readonly<Record<string, readonly string[]>> = {
   "cf-mitigated": ["challenge"],
   "x-amzn-waf-action": ["captcha", "challenge"],
   "x-vercel-mitigated": ["challenge", "deny"],
 };
-/** Headers that stand on every answer of a guard (DataDome, HUMAN): a refusal with one is a check. */
+/** Headers on every response behind a bot protection (DataDome, HUMAN), with which a refusal is a check. */
 const GUARD_HEADERS: readonly string[] = ["x-datadome", "x-dd-b", "x-px-block"];
 const GUARD_STATUSES: ReadonlySet<number | null> = new Set([403, 405, 429]);
 
-/** Titles of checks, each of them no title of a page. */
+/** Titles that only checks have. */
 const CHALLENGE_TITLES: ReadonlySet<string> = new Set([
-  // Cloudflare, in the languages that it speaks.
+  // Cloudflare, in its languages.
   ...["just a moment", "please wait cloudflare", "attention required cloudflare"],
   ...["attention required", "nur einen moment", "einen moment bitte", "un instant", "un momento"],
   ...["um momento", "een ogenblik geduld", "ett ogonblick", "chwileczke", "один момент"],
   ...["しばらくお待ちください", "请稍候", "請稍候", "잠시만 기다리십시오", "bir dakika lutfen"],
-  // HUMAN, Imperva, Sucuri, Vercel, AWS, DDoS-Guard, Anubis, and what others wrote themselves.
+  // HUMAN, Imperva, Sucuri, Vercel, AWS, DDoS-Guard, Anubis, and self-made checks.
   ...["access to this page has been denied", "pardon our interruption", "ddos guard"],
   ...["sucuri website firewall access denied", "vercel security checkpoint"],
   ...["human verification", "robot check", "are you a robot", "are you human", "bot verification"],
@@ -26,7 +26,7 @@ const CHALLENGE_TITLES: ReadonlySet<string> = new Set([
   ...["making sure you re not a bot", "one moment please", "captcha", "security check"],
 ].map(folded));
 
-/** Sentences of checks. */
+/** Sentences that checks contain. */
 const CHALLENGE_PHRASES = new PhraseSet([
   ...["checking your browser before accessing", "checking if the site connection is secure"],
   ...["verify you are human", "verify that you are human", "verifying you are human"],
@@ -42,23 +42,23 @@ const CHALLENGE_PHRASES = new PhraseSet([
 const AKAMAI_TITLE = /^access denied$/i;
 const AKAMAI_REFERENCE = /\breference\s*#?\s*[0-9a-f]+(?:\.[0-9a-f]+)+/i;
 /**
- * What pages carry that let visitors in: scripts that only watch, and widgets without a sight (on
- * which reCAPTCHA's frames are silent as long as nothing is to be clicked).
+ * Matches marks of checks that ordinary pages also have: scripts that only observe, and invisible widgets, such as
+ * reCAPTCHA's without a size.
  */
 const HARMLESS_MARK =
   /\/jsd\/|\.m?js(?:[?#]|$)|SWJIYLWA|\/recaptcha\/(?!.*size=(?:normal|compact))/i;
 
-/** Characters of the largest page that is a check and nothing else. */
+/** The most characters of a page that is only a check. */
 const CHALLENGE_TEXT_MAX = 1500;
-/** A page with a widget of a check and no more text than this is the check; a form has more. */
+/** The most characters of a page with a widget that is only a check; a contact form has more. */
 const WIDGET_TEXT_MAX = 250;
 const HEADINGS_READ = 3;
-/** With any other status a page beside a widget is what it says it is. */
+/** The statuses with which a page with a widget can be a check. */
 const WIDGET_STATUSES: ReadonlySet<number | null> = new Set([null, 200, 202, 403, 405, 429, 503]);
 
 /**
- * Whether a check for bots stands where the page should be. Headers decide alone; words and widgets
- * only on a page with little else, as articles quote them and contact forms carry them.
+ * Whether the response is a bot check instead of the page. Headers decide by themselves; words and widgets only on a
+ * page with little else, as articles quote these words and contact forms have such widgets.
  */
 export function isBotCheck({ headers, httpStatus, content }: PageFacts): boolean {
   for (const [name, values] of Object.entries(CHALLENGE_HEADERS)) {

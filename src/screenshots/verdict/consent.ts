@@ -7,11 +7,11 @@ import { type PageContent, WALL_SHARE_MIN } from "./page_facts.ts";
 import { hideLayers, layersOf, type PageLayer, pressButton } from "../page_layers.ts";
 import { DocumentGone, type PageSession } from "../page_session.ts";
 
-/** A banner that covers less may be taken out of sight: visitors see the page beside it. */
+/** A banner that covers less may be hidden, since visitors see the page beside it. */
 const HIDDEN_SHARE_MAX = 0.5;
 const WALL_TEXT_LENGTH_MAX = 2_000;
-const LOOK_MS = 60;
-/** Addresses, titles and ids of the frames that ask for consent. */
+const POLL_MS = 60;
+/** Matches addresses, titles and ids of frames that ask for consent. */
 const CONSENT_FRAME = /consent|cookie|gdpr|privacy-mgmt|cmp\b|sp_message|trustarc|quantcast/i;
 
 function isConsent({ text, buttons, frames }: PageLayer): boolean {
@@ -19,9 +19,8 @@ function isConsent({ text, buttons, frames }: PageLayer): boolean {
 }
 
 /**
- * Refuses consent where a page asks for it: by a button that says so, else by the rules for known
- * banners. Nothing is ever agreed to. A small banner that stays is taken out of sight; a wall stays.
- * Throws as PageSession.run.
+ * Refuses consent if a page asks for it: by a button that says so, else by the rules for known banners. It never
+ * agrees. A small banner that remains is hidden, a wall stays. Throws as PageSession.run.
  */
 export async function refuseConsent(
   session: PageSession,
@@ -34,10 +33,10 @@ export async function refuseConsent(
   try {
     const isRefused = await refuseByRules(session, rulesMsMax);
     if (isRefused && await isGone(session, deadline)) return "refused";
-    // A first button may have led to a second layer with one that refuses.
+    // The rules may have opened a second layer with a button that refuses.
     if (await refuseByButton(session, await layersOf(session), deadline)) return "refused";
   } catch (error) {
-    // Some makers load the page anew once they know.
+    // Some banners reload the page after the answer.
     if (error instanceof DocumentGone) return "refused";
     throw error;
   }
@@ -66,13 +65,13 @@ async function refuseByButton(
 async function isGone(session: PageSession, deadline: Deadline): Promise<boolean> {
   const endMs = performance.now() + deadline.leftMs(CAPTURE_CONSENT_GONE_MS_MAX);
   do {
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
     if (!(await layersOf(session)).some(isConsent)) return true;
   } while (performance.now() < endMs);
   return false;
 }
 
-/** Answers nothing: a small banner is taken out of sight, a wall stays. Throws as PageSession.run. */
+/** Hides a small banner without answering it; a wall stays. Throws as PageSession.run. */
 export async function leaveConsent(session: PageSession): Promise<"left"> {
   const layers = await layersOf(session);
   const small = layers.flatMap((layer, i) =>
@@ -82,14 +81,14 @@ export async function leaveConsent(session: PageSession): Promise<"left"> {
   return "left";
 }
 
-/** What covers most of the window, and what it says: a dialog and its backdrop are one. */
+/** Returns the layers that together cover most of the window as one wall, as a dialog and its backdrop do. */
 export function wallOf(layers: readonly PageLayer[]): PageContent["wall"] {
   const coveredShare = layers.reduce((sum, layer) => sum + layer.coveredShare, 0);
   if (coveredShare < WALL_SHARE_MIN) return null;
   const onTop = layers.filter((layer) => layer.coveredShare > 0);
   const text = onTop.map((layer) => layer.text).join(" ").slice(0, WALL_TEXT_LENGTH_MAX);
   const isAsking = onTop.some(isConsent) ||
-    // Some walls are answered by a whole sentence, or not at all.
+    // Some walls have no button, or only a whole sentence as one.
     onTop.some((layer) => layer.coveredShare >= WALL_SHARE_MIN && COOKIE_PHRASES.isIn(layer.text));
   return { text, coveredShare, isConsent: isAsking };
 }

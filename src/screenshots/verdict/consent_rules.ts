@@ -7,11 +7,11 @@ import { pause } from "../../pause.ts";
 import type { PageSession } from "../page_session.ts";
 import { folded } from "../phrases.ts";
 
-/** Known banners are looked for in this many frames, the page's own first. */
+/** The frames in which known banners are searched for, the main frame first. */
 const FRAMES_MAX = 12;
-const LOOK_MS = 40;
-const BINDING = "footfallTell";
-/** Refusing alone, nothing hidden in advance, no guesses: those are made elsewhere. */
+const POLL_MS = 40;
+const BINDING = "footfallSend";
+/** The library's settings: it only refuses, hides nothing in advance, and does not guess. */
 const CONFIG = {
   enabled: true,
   autoAction: "optOut",
@@ -29,7 +29,7 @@ const CONFIG = {
 /** States after which nothing more happens in a frame. */
 const ENDS = new Set(["nothingDetected", "optOutSucceeded", "optOutFailed", "done"]);
 
-/** What a frame tells; of many kinds, these matter. */
+/** A message of the library in a frame; other types are ignored. */
 interface FrameMessage {
   readonly type: string;
   readonly id?: string;
@@ -38,7 +38,7 @@ interface FrameMessage {
   readonly state?: { readonly lifecycle?: string };
 }
 
-/** In a frame: what presses buttons must not press one that agrees, whatever its rules say. */
+/** Runs in a frame: makes clicks by the library on buttons that agree do nothing, whatever its rules say. */
 function refuseOnly(accept: string[], refuse: string[]): void {
   const words = (text: string) =>
     ` ${
@@ -58,7 +58,7 @@ function refuseOnly(accept: string[], refuse: string[]): void {
   };
 }
 
-/** The library as one script of a frame's own world; its last statement is a list of exports. */
+/** The library as a script for the isolated world of a frame, without its last statement, a list of exports. */
 const SCRIPT = `(() => {
 ${library.replace(/export\s*\{[^}]*\};?\s*$/, "")}
 (${refuseOnly})(${JSON.stringify(ACCEPT_WORDS.map(folded))}, ${
@@ -73,8 +73,8 @@ globalThis.footfallReceive = (message) => { consent.receiveMessageCallback(messa
 })()`;
 
 /**
- * Refuses consent by the rules that are known for the banners of many makers: true where one of
- * them says that it did. Takes at most `msMax`. Throws what the browser's protocol throws.
+ * Refuses consent by the library's rules for known banners, within `msMax`. @returns whether a rule reports success.
+ * Throws what the browser's protocol throws.
  */
 export async function refuseByRules(session: PageSession, msMax: number): Promise<boolean> {
   const endMs = performance.now() + msMax;
@@ -100,7 +100,7 @@ export async function refuseByRules(session: PageSession, msMax: number): Promis
       pending.set(contextId, frame);
       await session.cdp.send("Runtime.evaluate", { expression: SCRIPT, contextId });
     }
-    while (!isRefused && pending.size > 0 && performance.now() < endMs) await pause(LOOK_MS);
+    while (!isRefused && pending.size > 0 && performance.now() < endMs) await pause(POLL_MS);
   } finally {
     session.cdp.off("Runtime.bindingCalled", receive);
   }
@@ -130,7 +130,7 @@ async function reply(
     await send({ type: "initResp", config: CONFIG, rules: { compact } });
   }
   if (message.type === "eval") {
-    // The makers' own functions stand in the page's world; those of other frames are not called.
+    // The banners' own functions are in the page's world; those of other frames are not called.
     const result = isMain
       ? await session.cdp.send("Runtime.evaluate", {
         expression: message.code ?? "false",

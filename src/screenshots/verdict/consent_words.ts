@@ -1,6 +1,6 @@
 import { PhraseSet } from "../phrases.ts";
 
-/** What layers speak of that ask for consent. */
+/** Words in layers that ask for consent. */
 export const COOKIE_PHRASES = new PhraseSet([
   ...["cookie*", "consent*", "gdpr", "dsgvo", "rgpd", "ccpa", "do not sell*", "your privacy"],
   ...["einwilligung*", "zustimmung*", "consentement*", "consentimiento*", "consenso"],
@@ -8,7 +8,7 @@ export const COOKIE_PHRASES = new PhraseSet([
   ...["informasjonskapsl*", "evast*", "souhlas*", "cerez*", "クッキー", "쿠키", "куки", "cookie를"],
 ]);
 
-/** What refuses: everything, or everything that need not be. */
+/** Words of buttons that refuse everything, or everything that is not necessary. */
 export const REFUSE_WORDS: readonly string[] = [
   ...["reject", "reject all", "refuse", "refuse all", "decline", "decline all", "deny", "deny all"],
   ...["disagree", "i disagree", "do not accept", "don't accept", "no thanks", "no, thanks"],
@@ -34,7 +34,7 @@ export const REFUSE_WORDS: readonly string[] = [
   ...["거부", "모두 거부", "отклонить", "отклонить все", "отказаться", "только необходимые"],
 ];
 
-/** What agrees, wherever it stands in a button. */
+/** Words that make a button agree, wherever they are in it. */
 export const ACCEPT_WORDS: readonly string[] = [
   ...["accept", "accept all", "accepts", "agree", "i agree", "allow", "allow all", "yes"],
   ...["got it", "ok", "okay", "understood", "i understand", "enable", "enable all", "opt in"],
@@ -65,16 +65,16 @@ const SETTINGS_PHRASES = new PhraseSet([
 ]);
 const REFUSE_PHRASES = new PhraseSet(REFUSE_WORDS);
 const ACCEPT_PHRASES = new PhraseSet(ACCEPT_WORDS);
-/** A longer text is a link's sentence, no button's. */
+/** A longer text is not a button but a sentence with a link. */
 const BUTTON_LENGTH_MAX = 60;
 
-/** Whether a button refuses, and nothing else: one that speaks of accepting is never taken for it. */
+/** Whether a button refuses; one that also mentions accepting does not count. */
 export function isRefusal(button: string): boolean {
   return button.length <= BUTTON_LENGTH_MAX && REFUSE_PHRASES.isIn(button) &&
     !ACCEPT_PHRASES.isIn(withoutRefusedAcceptance(button)) && !PRICE_PHRASES.isIn(button);
 }
 
-/** "Continue without accepting" refuses with a word of acceptance in it. */
+/** Removes acceptance that is negated, as in "Continue without accepting". */
 function withoutRefusedAcceptance(button: string): string {
   return button.replace(
     /\b(?:without|sans|senza|sin|ohne|don['’]t|do not|not?)\s+\p{L}+|nicht\s+zustimmen|同意しない/giu,
@@ -82,7 +82,7 @@ function withoutRefusedAcceptance(button: string): string {
   );
 }
 
-/** Whether a layer asks for consent: it speaks of it, and has a button that answers. */
+/** Whether a layer asks for consent: it mentions it, and has a button for an answer. */
 export function asksForConsent(text: string, buttons: readonly string[]): boolean {
   return COOKIE_PHRASES.isIn(text) && buttons.some((button) =>
     button.length <= BUTTON_LENGTH_MAX &&

@@ -13,7 +13,7 @@ const CHALLENGES = [
   ...["funcaptcha\\.com", "awswaf\\.com", "geetest\\.com", "friendlycaptcha", "anubis"],
 ].join("|");
 
-/** What stands on the page now. Throws as PageSession.run. */
+/** Reads the current content of the page. Throws as PageSession.run. */
 export async function readContent(
   session: PageSession,
   consent: PageContent["consent"],
@@ -39,7 +39,7 @@ function readDocument(
   const fields = [...document.querySelectorAll<HTMLElement>("input[type=password]")].filter(
     isShown,
   );
-  // The smallest part that holds every field with its form, or with what stands around it.
+  // The smallest element that contains every password field, and the form or surroundings of the first one.
   let part = fields[0]?.closest("form") ?? fields[0]?.parentElement?.parentElement ?? null;
   while (part !== null && !fields.every((field) => part!.contains(field))) {
     part = part.parentElement;

@@ -1,60 +1,60 @@
-/** The share of the window from which what lies over it is a wall. */
+/** Layers that cover at least this share of the window are a wall. */
 export const WALL_SHARE_MIN = 0.5;
 
-/** What stands on a page once it has settled, as a visitor without an account sees it. */
+/** The content of a settled page, as a visitor without an account sees it. */
 export interface PageContent {
   readonly title: string;
-  /** Characters of text that a visitor sees, white space folded. */
+  /** Characters of the visible text, with each run of white space as one. */
   readonly textLength: number;
-  /** The first of them, for what only words tell (soft 404, bot check, cookie wall). */
+  /** The start of that text, for verdicts that only words show (soft 404, bot check, cookie wall). */
   readonly textStart: string;
   /** The first headings, in order. */
   readonly headings: readonly string[];
   /** Visible password fields. */
   readonly passwordFields: number;
-  /** The share of the visible text outside the smallest part that holds password fields and their form: 0 a page that is a form alone. */
+  /** The share of the text outside the smallest part with the password fields; 0: the page is only their form. */
   readonly textShareBesidePasswords: number;
   /** Characters of that text. */
   readonly textLengthBesidePasswords: number;
-  /** A layer over the page that covers most of the window, and what it says; null: there is none. */
+  /** The layer that covers most of the window; null: there is none. */
   readonly wall: null | {
     readonly text: string;
     readonly coveredShare: number;
-    /** It speaks of cookies or consent. */
+    /** Whether it asks for consent. */
     readonly isConsent: boolean;
   };
-  /** A consent banner was found, and what became of it. */
+  /** What happened to a consent banner; `none`: the page has none. */
   readonly consent: "none" | "refused" | "left";
-  /** Marks of known challenge pages: frames and scripts of bot checks. */
+  /** Addresses of frames and scripts of known bot checks. */
   readonly challengeMarks: readonly string[];
-  /** Pixels of the whole document, CSS. */
+  /** The height of the whole document in CSS pixels. */
   readonly documentHeightPx: number;
 }
 
-/** All that is known of one visit, as data: what the network said, and what the page shows. */
+/** The facts of a visit: what the network answered, and what the page shows. */
 export interface PageFacts {
-  /** The address that was asked for. */
+  /** The requested address. */
   readonly url: string;
-  /** Where the browser was after settling; what scripts replaced is in it. */
+  /** The address after settling, with changes that scripts made to it. */
   readonly finalUrl: string;
-  /** Addresses of the main frame in order, redirects and script navigations alike. */
+  /** The addresses of the main frame in order, with redirects and navigations by scripts. */
   readonly chain: readonly string[];
-  /** Of the main document's last answer; null: there was none. */
+  /** The status of the main document's last response; null: there was none. */
   readonly httpStatus: number | null;
-  /** Its headers, names in lower case. */
+  /** The headers of that response, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The type of the main document as the browser took it, such as text/html. */
+  /** The main document's type as the browser sees it, such as text/html. */
   readonly contentType: string | null;
-  /** The document became a file. */
+  /** Whether the document was downloaded as a file. */
   readonly isDownload: boolean;
-  /** The browser's word for a navigation that failed, such as net::ERR_TOO_MANY_REDIRECTS. */
+  /** The browser's code for a failed navigation, such as net::ERR_TOO_MANY_REDIRECTS. */
   readonly netError: string | null;
-  /** The main document was refused by the egress proxy, for this reason. */
+  /** Why the egress proxy refused the main document; null: it did not. */
   readonly egressRefusal: null | "blocked_address" | "blocked_host" | "blocked_port" | "too_much";
-  /** The page ran past the time of a visit. */
+  /** Whether the page exceeded a time limit of the visit. */
   readonly isTimedOut: boolean;
-  /** The renderer ended. */
+  /** Whether the renderer crashed. */
   readonly isCrashed: boolean;
-  /** Null where there is no page to look at. */
+  /** Null: there is no page. */
   readonly content: PageContent | null;
 }

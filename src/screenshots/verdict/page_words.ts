@@ -1,6 +1,6 @@
 import { PhraseSet } from "../phrases.ts";
 
-/** What titles and headings of login forms say. */
+/** Phrases in titles and headings of login forms. */
 export const SIGN_IN_PHRASES = new PhraseSet([
   ...["log in", "login", "log on", "logon", "sign in", "signin", "sign on", "single sign-on"],
   ...["authentication required", "members only", "password required", "password protected"],
@@ -15,7 +15,7 @@ export const SIGN_IN_PHRASES = new PhraseSet([
   ...["ログイン", "サインイン", "登录", "登入", "登錄", "로그인", "войти", "вход", "авторизация"],
 ]);
 
-/** What titles and headings of forms say that anyone may open an account with. */
+/** Phrases in titles and headings of forms for opening an account. */
 export const SIGN_UP_PHRASES = new PhraseSet([
   ...["sign up", "signup", "register", "registration", "create account", "create an account"],
   ...["create your account", "open an account", "get started", "join", "start your free trial"],
@@ -30,7 +30,7 @@ export const SIGN_UP_PHRASES = new PhraseSet([
   ...["註冊", "회원가입", "регистрация", "зарегистрироваться", "создать аккаунт"],
 ]);
 
-/** Folded parts of a path that are a login page by themselves, file endings left out. */
+/** Folded segments of paths, without file endings, that are certainly of a login page. */
 export const SIGN_IN_SEGMENTS: ReadonlySet<string> = new Set([
   ...["login", "log in", "logon", "log on", "signin", "sign in", "sign on", "wp login"],
   ...["auth", "authenticate", "authentication", "authorize", "authorise", "sso", "sso api"],
@@ -43,7 +43,7 @@ export const SIGN_IN_SEGMENTS: ReadonlySet<string> = new Set([
   ...["登录", "登入", "登錄"],
 ]);
 
-/** Words of paths that may be a login page: what stands on the page has to say so too. */
+/** Words of paths that may be of a login page: its content must show it too. */
 export const SIGN_IN_PATH_PHRASES = new PhraseSet([
   ...["login", "log in", "logon", "log on", "signin", "sign in", "wp login", "auth", "sso"],
   ...["authenticate", "authentication", "authorize", "oauth", "oauth2", "account", "my account"],
@@ -56,7 +56,7 @@ export const SIGN_IN_PATH_PHRASES = new PhraseSet([
   ...["ログイン", "登录", "登入", "로그인", "войти", "вход", "vhod"],
 ]);
 
-/** Hosts, with all their subdomains, on which people prove who they are. */
+/** Hosts, with all their subdomains, of identity providers. */
 export const IDENTITY_HOSTS: readonly string[] = [
   ...["accounts.google.com", "login.microsoftonline.com", "login.microsoftonline.us"],
   ...["login.microsoft.com", "login.live.com", "login.windows.net", "b2clogin.com"],
@@ -68,13 +68,13 @@ export const IDENTITY_HOSTS: readonly string[] = [
   ...["fusionauth.io", "secureauth.com", "idaptive.app", "passport.yandex.ru"],
 ];
 
-/** First names of hosts that sites give to the same. */
+/** First labels of hosts on which sites have their own identity providers. */
 export const IDENTITY_LABELS: ReadonlySet<string> = new Set([
   ...["login", "logon", "signin", "sign-in", "auth", "oauth", "sso", "saml", "idp", "adfs", "cas"],
   ...["account", "accounts", "identity", "id", "passport", "konto", "keycloak"],
 ]);
 
-/** What pages say that stand for one that is not there, whatever their HTTP status. */
+/** Phrases of pages that say that a page does not exist, whatever their HTTP status. */
 export const NOT_FOUND_PHRASES = new PhraseSet([
   ...["page not found", "not found", "page cannot be found", "page can't be found"],
   ...["page could not be found", "page couldn't be found", "can't find that page"],
@@ -108,7 +108,7 @@ export const NOT_FOUND_PHRASES = new PhraseSet([
   ...["страница не существует", "такой страницы нет"],
 ]);
 
-/** What the titles of pages say that ask for consent before they show anything. */
+/** Phrases in titles of pages that ask for consent before they show anything. */
 export const CONSENT_PHRASES = new PhraseSet([
   ...["cookie consent", "consent", "cookie wall", "accept cookies", "before you continue"],
   ...["before you proceed", "cookie settings", "privacy settings", "Zustimmung", "Einwilligung"],
@@ -124,7 +124,7 @@ export const CONSENT_PHRASES = new PhraseSet([
   ...["прежде чем продолжить"],
 ]);
 
-/** Folded parts of a path to which sites send those who have not agreed yet. */
+/** Folded segments of paths to which sites redirect visitors who have not agreed yet. */
 export const CONSENT_SEGMENTS: ReadonlySet<string> = new Set([
   ...["consent", "cookie consent", "cookieconsent", "cookies consent", "cookie wall"],
   ...["cookiewall", "privacy wall", "privacywall", "privacy gate", "zustimmung", "einwilligung"],

@@ -7,17 +7,17 @@ import { segmentsOf } from "../phrases.ts";
 import { isNamedSignIn, isSentToSignIn, isSignInForm, placeSegments } from "./sign_in.ts";
 import { hostName, isSameSite, isWeb, siteOf } from "../site_hosts.ts";
 
-/** Hosts that one message names; the others are counted. */
+/** Hosts that a message names; the others are counted. */
 const HOSTS_NAMED_MAX = 3;
 /** Characters of a host in a message. */
 const HOST_LENGTH_MAX = 100;
-/** Redirects that browsers follow, by the protocol; scripts are given no more. */
+/** Redirects that browsers follow; navigations by scripts have the same limit. */
 const REDIRECTS_MAX = 20;
-/** Times at one address, others in between, that no page needs. */
+/** How often a visit may return to the same address before it counts as a loop. */
 const RETURNS_MAX = 3;
-/** Characters of a page that says only that it wants consent. */
+/** The most characters of a page that only asks for consent. */
 const CONSENT_TEXT_MAX = 1500;
-/** Characters of a page that says it is not there: menu and footer, and more where it says so twice. */
+/** The most characters of a page that says it does not exist, with menu and footer; more if title and heading say so. */
 const NOT_FOUND_TEXT_MAX = 1500;
 const NOT_FOUND_TWICE_TEXT_MAX = 3000;
 const NOT_FOUND_NUMBER = /^\s*404\s*(?:$|[^\p{L}\p{N}\s])|[-–—|:·]\s*404\s*$/u;
@@ -25,9 +25,9 @@ const HEADINGS_READ = 2;
 const HTML_TYPES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
 const MEDIA_TYPE = /^[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,60}$/;
 
-/** A visit with its addresses read. */
+/** A visit with its addresses parsed. */
 interface Visit extends PageFacts {
-  /** What was asked for. */
+  /** The requested address. */
   readonly requested: URL;
   /** Where the visit ended; null on the browser's own pages, such as those of errors: see `placeOf`. */
   readonly place: URL | null;
@@ -35,15 +35,15 @@ interface Visit extends PageFacts {
   readonly siteHost: string;
 }
 
-/** One line of the decision table: null where it has nothing to say. */
+/** A rule of the decision table; null: it does not apply. */
 interface Rule {
   readonly name: string;
   readonly judge: (visit: Visit) => Verdict | null;
 }
 
 /**
- * What can be said before a browser starts: no site URL, or one of another host than the path's
- * events came from (`www.` and ports apart). Where no host is known nothing is wrong.
+ * Returns the verdict that is known before a browser starts: there is no site URL, or its host is not one of the
+ * hosts of the path's events, apart from `www.` and ports. Null: neither, or no host is known.
  */
 export function judgeSite(siteUrl: string | null, trackedHosts: readonly string[]): Verdict | null {
   if (siteUrl === null) return SITE_URL_MISSING;
@@ -77,8 +77,8 @@ function shown(host: string): string {
 }
 
 /**
- * What keeps a visited page from being photographed; null: it is fit. The first rule that speaks
- * decides: what the network said goes before what stands on the page.
+ * Returns why a visited page must not be captured; null: it may be. The first rule that applies decides: what the
+ * network answered comes before what the page shows.
  */
 export function judgePage(facts: PageFacts, site: { readonly siteUrl: string }): Verdict | null {
   const requested = URL.parse(facts.url);
@@ -95,19 +95,19 @@ export function judgePage(facts: PageFacts, site: { readonly siteUrl: string }):
 }
 
 /**
- * Where the visit ended. Of a redirect to another host that cannot be reached it is that host: the page
- * sends visitors there, whether or not it answers.
+ * Returns where the visit ended; null: on the browser's own page. After a redirect to another host that cannot be
+ * reached it is that host, since the page sends visitors there.
  */
 function placeOf({ finalUrl, netError, chain }: PageFacts, siteHost: string): URL | null {
   const shown = URL.parse(finalUrl);
   if (shown !== null && isWeb(shown)) return shown;
   if (netError === null) return null;
-  // Behind it stands the browser's own page that says so.
+  // The browser shows its own error page then.
   const sentTo = chain.map((address) => URL.parse(address)).findLast((url) => url && isWeb(url));
   return sentTo && !isSameSite(sentTo.hostname, siteHost) ? sentTo : null;
 }
 
-/** The decision table; the first that speaks decides. */
+/** The decision table: the first rule that applies decides. */
 export const PAGE_RULES: readonly Rule[] = [
   { name: "blocked address", judge: blockedAddress },
   { name: "redirect loop", judge: redirectLoop },
@@ -151,7 +151,7 @@ function redirectLoop(visit: Visit): Verdict | null {
   const { chain, content, isTimedOut, netError } = visit;
   const isOver = content !== null && !isTimedOut;
   const addresses = chain.map((address) => address.replace(/#.*$/s, ""))
-    // Routes that a script writes anew while the page stands are no redirects.
+    // A script that sets the same route again is not a redirect.
     .filter((address, i, all) => !isOver || address !== all[i - 1]);
   const visits = new Map<string, number>();
   for (const address of addresses) visits.set(address, (visits.get(address) ?? 0) + 1);
@@ -182,7 +182,7 @@ function refusal({ httpStatus, netError }: Visit): Verdict | null {
 function offTheSite(visit: Visit): Verdict | null {
   const { requested, place } = visit;
   if (place === null || !isAway(visit)) return null;
-  // Later rules say better what these are.
+  // Later rules have better messages for these.
   if (isSentToSignIn(visit, requested, place) || isConsentPlace(place)) return null;
   return unreachable(`it redirects away from the site, to ${publicName(place)}`);
 }
@@ -191,7 +191,7 @@ function isAway({ place, siteHost }: Visit): boolean {
   return place !== null && !isSameSite(place.hostname, siteHost);
 }
 
-/** The host where it is a name; a number tells people nothing, and may be of an inner network. */
+/** Returns a host for a message if it is a name: addresses mean nothing to people, and may be of an inner network. */
 function publicName({ hostname }: URL): string {
   const isName = /[a-z]/.test(hostname.split(".").at(-1) ?? "") && !hostname.startsWith("[");
   return isName && hostname.includes(".") ? shown(hostname.replace(/\.$/, "")) : "another host";
@@ -217,12 +217,12 @@ function temporaryFailure(visit: Visit): Verdict | null {
   const { content, httpStatus, netError } = visit;
   if (httpStatus !== null && httpStatus >= 400) return failedStatus(httpStatus);
   if (visit.isCrashed || visit.egressRefusal !== null || otherKind(visit) !== null) return null;
-  // Until something comes the browser shows a blank window of its own.
+  // Before a response arrives, the browser shows its own blank page.
   const isThere = content !== null && (visit.place !== null || httpStatus !== null);
   if (netError !== null && (netError !== "net::ERR_ABORTED" || !isThere)) {
     return failedNavigation(netError);
   }
-  // Half a page is none.
+  // A page that was not loaded in time is incomplete.
   if (isThere && !visit.isTimedOut) return null;
   return transient(
     visit.isTimedOut ? "The page did not load in time." : "The site did not answer with a page.",
@@ -236,12 +236,12 @@ function failedStatus(status: number): Verdict {
   return unreachable(`it answers with HTTP ${status}`);
 }
 
-/** Failures that a second try does not mend, and what to say of them. */
+/** Failures that a second attempt does not change, with their messages. */
 const LASTING_FAILURES: readonly (readonly [prefix: string, message: string])[] = [
   ["net::ERR_CERT_", "The site's certificate is not valid, so the page was not opened."],
   ["net::ERR_SSL_", "No secure connection to the site can be made, so the page was not opened."],
 ];
-/** Where a redirect names what a browser does not open as a page. */
+/** Failures of redirects to addresses that browsers do not open as a page. */
 const ODD_SCHEMES: ReadonlySet<string> = new Set([
   "net::ERR_UNKNOWN_URL_SCHEME",
   "net::ERR_DISALLOWED_URL_SCHEME",
@@ -259,12 +259,12 @@ function failedNavigation(netError: string): Verdict {
   return transient("The site cannot be reached at the moment.");
 }
 
-/** A reply that becomes a file, whatever its type. */
+/** Whether the response is downloaded as a file, whatever its type. */
 function isFile({ isDownload, headers }: Visit): boolean {
   return isDownload || /^\s*attachment\b/i.test(headers["content-disposition"] ?? "");
 }
 
-/** A reply that keeps the browser where it was. */
+/** Whether the response leaves the browser on its current page. */
 function isEmpty({ httpStatus }: Visit): boolean {
   return httpStatus === 204 || httpStatus === 205;
 }
@@ -275,8 +275,8 @@ function notAPage(visit: Visit): Verdict | null {
 }
 
 /**
- * A redirect to a scheme that other programs open (`mailto:`, `tel:`) ends as an aborted navigation, as does
- * one of which nothing came: then the last address is the page's, or the browser's own.
+ * Whether the page redirects to a scheme that other programs open (`mailto:`, `tel:`). That ends as an aborted
+ * navigation, as does one without a response, whose last address is the page's or the browser's own.
  */
 function leadsOutOfTheWeb({ netError, chain }: Visit): boolean {
   if (netError !== "net::ERR_ABORTED") return netError !== null && ODD_SCHEMES.has(netError);
@@ -304,7 +304,7 @@ function otherKind(visit: Visit): string | null {
 }
 
 function signInForm({ requested, content }: Visit): Verdict | null {
-  // Who asks for a login page gets one, as visitors do.
+  // A login page that was requested as such is captured like others.
   if (content === null || isNamedSignIn(requested) || !isSignInForm(content)) return null;
   return unreachable("it asks visitors to sign in");
 }
@@ -324,7 +324,7 @@ function cookieWall(visit: Visit): Verdict | null {
   return isWalled || isWall ? unreachable(COOKIE_WALL) : null;
 }
 
-/** Whether an address is where sites ask for consent. */
+/** Whether an address is of a page that asks for consent. */
 function isConsentPlace(url: URL): boolean {
   return url.hostname.startsWith("consent.") ||
     placeSegments(url).some((segment) => CONSENT_SEGMENTS.has(segment));
@@ -337,13 +337,13 @@ function wordsOf({ pathname }: URL): string {
 function softNotFound({ requested, content }: Visit): Verdict | null {
   if (content === null || content.textLength > NOT_FOUND_TWICE_TEXT_MAX) return null;
   const words = wordsOf(requested);
-  // A page by that name is the site's own, or an article on the matter.
+  // The requested page may be the site's own 404 page, or an article about it.
   if (/\b404\b/.test(words) || NOT_FOUND_PHRASES.isIn(words)) return null;
-  const said = [content.title, content.headings.slice(0, HEADINGS_READ).join("\n")].filter(
+  const found = [content.title, content.headings.slice(0, HEADINGS_READ).join("\n")].filter(
     saysMissing,
   );
-  if (said.length === 0) return null;
-  if (said.length === 1 && content.textLength > NOT_FOUND_TEXT_MAX) return null;
+  if (found.length === 0) return null;
+  if (found.length === 1 && content.textLength > NOT_FOUND_TEXT_MAX) return null;
   return verdict(
     "page_not_found",
     "There is no such page: what the site shows says that it was not found.",

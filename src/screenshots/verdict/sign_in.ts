@@ -10,25 +10,25 @@ import {
 import { folded, segmentsOf } from "../phrases.ts";
 import { isSameSite, isWithin } from "../site_hosts.ts";
 
-/** Characters beside a form that leave it the page's own matter, whatever else it says. */
+/** The most characters beside a form with which the page is a login page, whatever its title says. */
 const BESIDE_FORM_TEXT_MAX = 200;
-/** The same where title or headings ask to sign in: a menu, a footer, a picture's caption. */
+/** The same if title or headings ask to sign in: a menu, a footer, a picture's caption. */
 const BESIDE_SIGN_IN_TEXT_MAX = 1500;
-/** The share of the text beside a form below which the form is the page. */
+/** A page with less than this share of its text beside the form is a login page. */
 const BESIDE_FORM_SHARE_MIN = 0.5;
-/** Characters of a page that asks for a name first and for the password later. */
+/** The most characters of a page that asks only for a name first. */
 const STEP_TEXT_MAX = 300;
 /** A page with more text and no password field is about signing in: documentation, an article. */
 const SIGN_IN_TEXT_MAX = 3000;
 const HEADINGS_READ = 3;
 const PAGE_ENDING = /\.(?:php|html?|aspx?|jsp|jsf|do|action|cfm|cgi|pl|xhtml)$/i;
 
-/** What is written in large: the title and the first headings. */
+/** Returns the title and the first headings. */
 function largeText({ title, headings }: PageContent): string {
   return [title, ...headings.slice(0, HEADINGS_READ)].join("\n");
 }
 
-/** The path's parts, and those of a route that scripts keep behind `#/` or `#!/`. */
+/** Returns the folded segments of the path, and of a route that scripts keep after `#/` or `#!/`. */
 export function placeSegments({ pathname, hash }: URL): string[] {
   const route = /^#!?(\/[^?]*)/.exec(hash)?.[1] ?? "";
   return [...segmentsOf(pathname), ...segmentsOf(route)]
@@ -39,7 +39,7 @@ function isLogin(url: URL): boolean {
   return placeSegments(url).some((segment) => SIGN_IN_SEGMENTS.has(segment));
 }
 
-/** Whether an address is a login or sign-up page by its own name: then a form is what visitors see. */
+/** Whether the address itself names a login or sign-up page, where a form is what visitors expect. */
 export function isNamedSignIn(url: URL): boolean {
   return isLogin(url) ||
     placeSegments(url).some((segment) =>
@@ -47,17 +47,16 @@ export function isNamedSignIn(url: URL): boolean {
     );
 }
 
-/** Whether a host does nothing but ask who people are. */
+/** Whether a host is of an identity provider. */
 export function isIdentityHost(host: string): boolean {
   return IDENTITY_HOSTS.some((known) => isWithin(host, known)) ||
     IDENTITY_LABELS.has(host.split(".")[0] ?? "") && host.split(".").length > 2;
 }
 
 /**
- * Whether the browser was sent from a page to a login. On its own site a name such as `/login` says
- * so, a vaguer one such as `/account` only with a form; elsewhere a known host does as well. A login
- * page that was asked for is a page like others: visitors see it, and it leads to no login. An
- * address with the word in a longer name, such as `/login-required`, may well lead to one.
+ * Whether the browser was redirected from a page to a login. A path such as `/login` is enough, a vaguer one such as
+ * `/account` counts only with a form; on another site, a known host is also enough. A login page that was requested
+ * is a page like any other. A longer name with the word, such as `/login-required`, may redirect to a login.
  */
 export function isSentToSignIn(facts: PageFacts, requested: URL, place: URL): boolean {
   const isAway = !isSameSite(requested.hostname, place.hostname);
@@ -68,12 +67,12 @@ export function isSentToSignIn(facts: PageFacts, requested: URL, place: URL): bo
     return content === null || content.passwordFields > 0 || content.textLength <= SIGN_IN_TEXT_MAX;
   }
   const isVague = (url: URL) => placeSegments(url).some((part) => SIGN_IN_PATH_PHRASES.isIn(part));
-  // A sign-up page may stand at such an address, and have a form to sign in, too.
+  // A sign-up page may have such an address, and also a form to sign in.
   if (!isAway && isNamedSignIn(requested)) return false;
   return facts.content !== null && isVague(place) && !isVague(requested) && isForm(facts.content);
 }
 
-/** Whether a form to sign in is what the page is for, or lies over all of it. */
+/** Whether the page is a login form, or is covered by one. */
 export function isSignInForm(content: PageContent): boolean {
   return isForm(content) || content.passwordFields > 0 && content.wall !== null &&
       !content.wall.isConsent && SIGN_IN_PHRASES.isIn(content.wall.text);
@@ -85,7 +84,7 @@ function isForm(content: PageContent): boolean {
     return SIGN_IN_PHRASES.isIn(content.title) && content.textLength <= STEP_TEXT_MAX &&
       content.headings.slice(0, HEADINGS_READ).some((heading) => SIGN_IN_PHRASES.isIn(heading));
   }
-  // Anyone may fill in a form that opens an account: it is a public page.
+  // A sign-up form is a public page, as anyone may fill it in.
   if (!asksToSignIn && SIGN_UP_PHRASES.isIn(largeText(content))) return false;
   const { textLengthBesidePasswords: beside, textShareBesidePasswords: share } = content;
   return beside <= BESIDE_FORM_TEXT_MAX || share < BESIDE_FORM_SHARE_MIN ||
