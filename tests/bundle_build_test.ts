@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sourcesOf } from "../src/bundle_build.ts";
 
-Deno.test("bundles: what the dashboard shares with the server is a part of what it is made of", () => {
+Deno.test("bundles: files that the dashboard shares with the server are among its sources", () => {
   const source = new URL("../src/", import.meta.url);
   const files = sourcesOf(new URL("dashboard/", source))
     .map(({ href }) => href.slice(source.href.length));

@@ -39,13 +39,13 @@ Deno.test("readConfig: nothing set is a server on its embedded database", () => 
   assert.throws(() => Object.assign(config, { port: 1 }), TypeError);
 });
 
-Deno.test("readConfig: logs are pretty on a terminal, else JSON, and as set in either place", () => {
+Deno.test("readConfig: logs are pretty on a terminal, else JSON, unless LOG_FORMAT is set", () => {
   assert.equal(readConfig({}, true).logFormat, "pretty");
   assert.equal(readConfig({}, false).logFormat, "json");
   assert.equal(readConfig({ LOG_FORMAT: "json" }, true).logFormat, "json");
 });
 
-Deno.test("readConfig: every mistake is told at once, by its variable", () => {
+Deno.test("readConfig: all mistakes are reported at once, by their variables", () => {
   assert.deepEqual(
     mistakes({
       PORT: "http",
@@ -218,7 +218,7 @@ Deno.test("readConfig: a mail server and a sender, both or neither", () => {
   assert.deepEqual(mistakes({ SMTP_URL: "mail", SMTP_FROM: "stats" }), ["SMTP_URL", "SMTP_FROM"]);
 });
 
-Deno.test("readEnvironment: it asks for what the start task permits, and for nothing else", () => {
+Deno.test("readEnvironment: it reads exactly what the start task permits", () => {
   const asked = Object.keys(readEnvironment());
   const documented: string[] = CONFIG_VARIABLES.map(({ name }) => name);
   assert.deepEqual(asked, [...documented, "NO_COLOR", "npm_lifecycle_event"]);
@@ -227,7 +227,7 @@ Deno.test("readEnvironment: it asks for what the start task permits, and for not
   }
 });
 
-Deno.test("readConfig: keys, files and addresses that cannot be used are told with the rest", () => {
+Deno.test("readConfig: unusable keys, files and addresses are reported with the other mistakes", () => {
   const wrong = {
     JWT_PUBLIC_KEY: "zz",
     GEO_DATABASE: "/nowhere/city.mmdb",

@@ -5,7 +5,7 @@ const ROUNDS = 20;
 /** One pass of the loop between pieces of work makes it more than thirty on the average. */
 const TURNS_MAX = 5;
 
-Deno.test("turnOfOthers: what arrives at a socket, or from a thread, is there after a few turns", async () => {
+Deno.test("turnOfOthers: messages of a socket or a thread are received after a few turns", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   const [near, far] = await Promise.all([Deno.connect({ port }), listener.accept()]);

@@ -20,7 +20,7 @@ function entriesOf(value: unknown): unknown {
   return { members: Object.entries(value).map(([key, member]) => [key, entriesOf(member)]) };
 }
 
-Deno.test("parseJson: a key is what it is, whatever object was read before", () => {
+Deno.test("parseJson: a key is read correctly, whatever object was read before", () => {
   for (const [before, key] of [["\\", '"'], ["\\", "\n"], ["a\\", "a\t"], ["\\u", "\u0007k"]]) {
     parseJson(JSON.stringify({ here: [], [before!]: 0 }));
     const text = JSON.stringify({ here: 1, [key!]: 2 });
@@ -28,7 +28,7 @@ Deno.test("parseJson: a key is what it is, whatever object was read before", () 
   }
 });
 
-Deno.test("parseJson: any value comes back, in its order, however its keys are spelt", () => {
+Deno.test("parseJson: any value comes back, in its order, however its keys are written", () => {
   const piece = fc.constantFrom(...'k":,{}[]5 \\\nж\u{1f600}\ud800', "__proto__", ": ", "0");
   const word = fc.array(piece, { maxLength: 3 }).map((pieces) => pieces.join(""));
   const { value } = fc.letrec((tie) => ({
@@ -49,7 +49,7 @@ Deno.test("parseJson: any value comes back, in its order, however its keys are s
   );
 });
 
-Deno.test("parseJson: of two members of one name the last holds, however they are spelt", () => {
+Deno.test("parseJson: the last of two members with one name counts, however they are written", () => {
   for (
     const text of [
       String.raw`{"a": 1, "b": 2, "\u0061": 3}`,
@@ -61,7 +61,7 @@ Deno.test("parseJson: of two members of one name the last holds, however they ar
   assert.deepEqual(parseJson(String.raw`{"\n": 1, "\u000a": 2}`), { "\n": 2 });
 });
 
-Deno.test("parseJson: what is no JSON is refused, with escaped keys too", () => {
+Deno.test("parseJson: invalid JSON is refused, also with escaped keys", () => {
   const broken = [
     "",
     "{",

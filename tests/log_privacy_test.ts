@@ -142,7 +142,7 @@ Deno.test("log: the whole API at debug level names no person, key or token", asy
   }
 });
 
-Deno.test("log: a value that PostgreSQL quotes is not passed on", () => {
+Deno.test("log: a value that PostgreSQL quotes is not logged", () => {
   const quoted = 'invalid input syntax for type uuid: "jane "the" marker"';
   assert.equal(refusal(quoted, "22P02").message, 'invalid input syntax for type uuid: "…"');
   const named = 'relation "events" does not exist';

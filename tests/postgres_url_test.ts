@@ -44,7 +44,7 @@ async function encrypt(server: ThrowawayPostgres): Promise<string> {
   return certificateFile;
 }
 
-Deno.test("postgresTarget: a password that is not percent-encoded is told, and not shown", () => {
+Deno.test("postgresTarget: a password that is not percent-encoded is reported without showing it", () => {
   for (const password of ["s3c%ret", "s3c#ret", "s3c/ret", "s3c?ret", "/s3c", "12/s3c", "#s3c"]) {
     assert.throws(() => postgresTarget(`postgres://a:${password}@x/y`), (error: Error) => {
       assert.match(

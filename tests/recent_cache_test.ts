@@ -12,7 +12,7 @@ Deno.test("RecentCache: an entry that is asked for again and again outlives a fl
   strictEqual(cache.get("other 0"), undefined);
 });
 
-Deno.test("RecentCache: agrees with a Map as long as nothing had to go, and never grows past its bound", () => {
+Deno.test("RecentCache: agrees with a Map as long as nothing was dropped, and never exceeds its limit", () => {
   const operation = fc.record({
     kind: fc.constantFrom("get", "set", "delete", "clear"),
     key: fc.integer({ min: 0, max: 12 }),
@@ -46,7 +46,7 @@ Deno.test("RecentCache: agrees with a Map as long as nothing had to go, and neve
   ));
 });
 
-Deno.test("RecentCache: null is a value, and a bound below two is refused", () => {
+Deno.test("RecentCache: null is a value, and a limit below two is refused", () => {
   const cache = new RecentCache<string, null>(2);
   cache.set("a", null);
   deepStrictEqual([cache.get("a"), cache.get("b")], [null, undefined]);

@@ -35,7 +35,7 @@ const REFUSED: readonly (readonly [z.ZodType, unknown, string])[] = [
   [z.string("Give a name."), 5, "Give a name."],
 ];
 
-Deno.test("what a schema refuses is told by what to send, unless it says so itself", () => {
+Deno.test("a schema's refusal says what to send, unless the schema has a message of its own", () => {
   for (const [schema, value, wanted] of REFUSED) {
     const { error } = schema.safeParse(value, WITH_ADVICE);
     assert.equal(error?.issues[0]?.message, wanted);
@@ -52,7 +52,7 @@ function refusal(read: typeof readEventMatch, value: unknown): string | undefine
   }
 }
 
-Deno.test("a match that is none is told by what to send", () => {
+Deno.test("the refusal of an invalid match says what to send", () => {
   assert.equal(refusal(readEventMatch, {}), "name: Give the name of an event.");
   assert.equal(refusal(readEventMatch, { name: 5 }), "name: Give the name of an event.");
   const unknown = "Remove colour: there is no such member here.";
@@ -61,7 +61,7 @@ Deno.test("a match that is none is told by what to send", () => {
   assert.equal(refusal(readMatchOrPage, { path: 5 }), "path: Use text.");
 });
 
-Deno.test("a member of an event that is of another type is told by what to send", () => {
+Deno.test("the refusal of an event's member of another type says what to send", () => {
   const eventId = crypto.randomUUID();
   for (
     const [members, field, message] of [

@@ -5,7 +5,7 @@ import { EventName, PlainText, StorableText, Title } from "../src/text_schemas.t
 const takes = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success;
 
-Deno.test("texts: what people write has no control character, in whichever block it is", () => {
+Deno.test("texts: what people write has no control character, whether C0 or C1", () => {
   for (const text of ["", "Shop", "Größe ñ 你好 👍", "a\u00a0b", "\u2028"]) {
     assert.ok(takes(PlainText, text), JSON.stringify(text));
   }
@@ -23,7 +23,7 @@ Deno.test("texts: a title is trimmed, and neither empty nor too long", () => {
   }
 });
 
-Deno.test("texts: events may have whatever PostgreSQL can hold", () => {
+Deno.test("texts: events may have whatever PostgreSQL can store", () => {
   for (const text of ["a\nb", "\u0085", "\u007f"]) {
     assert.ok(takes(StorableText, text) && takes(EventName, text), JSON.stringify(text));
   }

@@ -47,7 +47,7 @@ Deno.test("classifyTraffic: source, medium and channel of every case", async (t)
   }
 });
 
-Deno.test("classifyTraffic: the cases reach every rule, and each tells its own channel", () => {
+Deno.test("classifyTraffic: the cases reach every rule, and each gives its own channel", () => {
   const reached = new Map(CHANNEL_CASES.map(([tags, referrer]) => {
     const { rule, channel } = classifyTraffic(factsOf(tags, referrer), SITE_HOST);
     return [rule, channel];
@@ -58,7 +58,7 @@ Deno.test("classifyTraffic: the cases reach every rule, and each tells its own c
   assert.deepEqual(new Set(rules.values()), new Set(CHANNELS));
 });
 
-Deno.test("classifyTraffic: a site with letters beyond ASCII sends nobody to itself", () => {
+Deno.test("classifyTraffic: a site with letters beyond ASCII is not its own referrer", () => {
   const site = new URL("https://bücher.example/").hostname;
   for (const referrer of ["https://bücher.example/a", "https://www.BÜCHER.example/"]) {
     const facts = { ...factsOf("", hostOfAddress(referrer)), host: site };
@@ -90,7 +90,7 @@ Deno.test("classifyTraffic: the rules and tags in full", () => {
   });
 });
 
-Deno.test("classifyTraffic: own hosts are no referrers, beside a tag either", () => {
+Deno.test("classifyTraffic: own hosts are not referrers, also beside a tag", () => {
   for (const own of ["shop.example", "WWW.SHOP.EXAMPLE", "store.example", "www.store.example"]) {
     const traffic = classifyTraffic(factsOf("source=a&medium=email", own), SITE_HOST);
     assert.equal(traffic.referrer, null, own);
@@ -124,7 +124,7 @@ Deno.test("source lists: every entry lower case, listed once, of a known kind", 
   }
 });
 
-Deno.test("source lists: every entry is found as what it is, whatever it lies in", () => {
+Deno.test("source lists: every entry is found with its kind, whatever contains it", () => {
   const { sites, hosts, names } = SOURCE_LISTS;
   for (const [name, kind] of names) assert.equal(kindOfSource(name), kind, name);
   for (const [host, kind] of hosts) {
@@ -142,7 +142,7 @@ Deno.test("source lists: every entry is found as what it is, whatever it lies in
   }
 });
 
-Deno.test("source lists: hold what the web is made of", () => {
+Deno.test("source lists: contain the best known sources", () => {
   const least = { search: 40, social: 60, shopping: 20, video: 15, ai: 15 };
   const hosts = [...SOURCE_LISTS.sites, ...SOURCE_LISTS.hosts];
   for (const [kind, count] of Object.entries(least)) {

@@ -70,14 +70,14 @@ Deno.test("withBodyText: chunks are joined, characters across their borders too"
   assert.equal(await read(new Request("http://x/", { method: "POST" })), "");
 });
 
-Deno.test("withBodyText: a body that stops coming is body_timeout", async () => {
+Deno.test("withBodyText: a body that stops arriving is body_timeout", async () => {
   const resting = Promise.withResolvers<void>();
   const sent = request((send) => (send("{"), wait(600).then(() => resting.resolve())));
   await assertFails(readIn(sent, { totalMsMax: NEVER_MS }), "body_timeout");
   await resting.promise;
 });
 
-Deno.test("withBodyText: one that keeps coming slowly is body_timeout in the end", async () => {
+Deno.test("withBodyText: a body that keeps arriving slowly is body_timeout in the end", async () => {
   const startedAt = performance.now();
   let isOver = false;
   const dripping = request(async (send) => {
@@ -129,7 +129,7 @@ Deno.test("withBodyText: a broken connection is ClientGone", async () => {
   await assert.rejects(read(broken), ClientGone);
 });
 
-Deno.test("withBodyText: a budget that is used up is overloaded, and given back in every case", async () => {
+Deno.test("withBodyText: an exhausted budget is overloaded, and its bytes are returned in every case", async () => {
   const budget = new BodyBudget(1500, 3);
   const release = Promise.withResolvers<void>();
   const holding = withBodyText(
@@ -167,7 +167,7 @@ Deno.test("BodyBudget: large bodies leave a share to small ones", () => {
   assert.throws(() => budget.take(1, 1), Problem);
 });
 
-Deno.test("BodyBudget: bodies that bring their own key have a part of their own", () => {
+Deno.test("BodyBudget: bodies that contain their key have a part of their own", () => {
   const budget = new BodyBudget(2 * KEYED_BODIES_IN_FLIGHT_BYTES_MAX, 1);
   const { keyed } = budget;
   budget.take(10, 10);
@@ -183,7 +183,7 @@ Deno.test("BodyBudget: bodies that bring their own key have a part of their own"
   assert.ok(budget.keyed.closing.aborted);
 });
 
-Deno.test("BodyBudget: where unknown senders are slow, the slowest makes room for others", async () => {
+Deno.test("BodyBudget: if unknown senders are slow, the slowest makes room for others", async () => {
   const { keyed } = new BodyBudget(2 * KEYED_BODIES_IN_FLIGHT_BYTES_MAX, 1);
   const limits = { ...LIMITS, wireBytesMax: 1e7, idleMsMax: NEVER_MS, totalMsMax: NEVER_MS };
   const part = "x".repeat(SMALL_BODY_BYTES);
@@ -217,7 +217,7 @@ Deno.test("BodyBudget: nobody is given up for a large body beyond the share of l
   assert.equal(await slow, "{}");
 });
 
-Deno.test("BodyBudget: one beside another has bytes of its own, and closes with it", () => {
+Deno.test("BodyBudget: an independent budget has bytes of its own, and closes with the first", () => {
   const budget = new BodyBudget(10, 1);
   const beside = budget.beside(20);
   beside.take(20, 20);
@@ -227,7 +227,7 @@ Deno.test("BodyBudget: one beside another has bytes of its own, and closes with 
   assert.ok(beside.closing.aborted);
 });
 
-Deno.test("withBody: large bodies are inflated one at a time, and small ones beside them", async () => {
+Deno.test("withBody: large bodies are inflated one at a time, and small ones meanwhile", async () => {
   const zip = async (bytes: number) =>
     await new Response(
       new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new CompressionStream("gzip")),

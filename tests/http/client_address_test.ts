@@ -70,7 +70,7 @@ Deno.test("createClientAddress: walks X-Forwarded-For from the right past truste
   strictEqual(clientAddress(trust, "10.1.1.1", {}), "10.1.1.1");
 });
 
-Deno.test("createClientAddress: by a count, takes that many from the right", () => {
+Deno.test("createClientAddress: with a count, takes that many from the right", () => {
   const list = "1.1.1.1, 2.2.2.2, 3.3.3.3";
   strictEqual(clientAddress("1", "9.9.9.9", xff(list)), "3.3.3.3");
   strictEqual(clientAddress("2", "9.9.9.9", xff(list)), "2.2.2.2");
@@ -81,7 +81,7 @@ Deno.test("createClientAddress: by a count, takes that many from the right", () 
   strictEqual(clientAddress("2", "9.9.9.9", {}), "9.9.9.9");
 });
 
-Deno.test("createClientAddress: reads Forwarded only where X-Forwarded-For is absent", () => {
+Deno.test("createClientAddress: reads Forwarded only if X-Forwarded-For is absent", () => {
   const cases: [string, string][] = [
     ["for=203.0.113.9", "203.0.113.9"],
     ['For="[2001:db8::1]:4711";proto=https;by=10.0.0.1', "2001:db8::1"],
@@ -105,7 +105,7 @@ Deno.test("createClientAddress: reads Forwarded only where X-Forwarded-For is ab
   strictEqual(clientAddress("10.0.0.0/8", "10.1.1.1", { ...both, ...xff("") }), "10.1.1.1");
 });
 
-Deno.test("createClientAddress: looks at the last 8 KiB and 100 entries, never at half an address", () => {
+Deno.test("createClientAddress: reads the last 8 KiB and 100 entries, and never half an address", () => {
   const trusted = Array.from({ length: 99 }, () => "10.2.2.2").join(",");
   strictEqual(clientAddress("private", "10.1.1.1", xff(`203.0.113.9,${trusted}`)), "203.0.113.9");
   strictEqual(
@@ -136,7 +136,7 @@ Deno.test("parseTrustedProxies: names the entry that it cannot read", () => {
   strictEqual(typeof parseTrustedProxies(" Loopback linklocal,private\n::1 "), "object");
 });
 
-Deno.test("ipForStorage: all of an address, its network, or nothing", () => {
+Deno.test("ipForStorage: the whole address, its network, or nothing", () => {
   strictEqual(ipForStorage("8.8.8.8", "full"), "8.8.8.8");
   strictEqual(ipForStorage("::ffff:8.8.8.8", "full"), "8.8.8.8");
   strictEqual(ipForStorage("8.8.8.8", "truncated"), "8.8.8.0");
@@ -146,7 +146,7 @@ Deno.test("ipForStorage: all of an address, its network, or nothing", () => {
   strictEqual(ipForStorage("text", "full"), null);
 });
 
-Deno.test("createClientAddress: one peer after the other, each is who it is", () => {
+Deno.test("createClientAddress: different peers one after the other get their own addresses", () => {
   const trusted = parseTrustedProxies("10.0.0.1");
   if (typeof trusted === "string") throw new Error(trusted);
   const addressOf = createClientAddress(trusted);

@@ -4,7 +4,7 @@ import { CONTENT_TYPE_LENGTH_MAX } from "../../src/limits.ts";
 
 const JSON_ALONE = new Set(["application/json"]);
 
-Deno.test("content type: any parameters, and no charset but UTF-8 or ASCII", () => {
+Deno.test("content type: parameters do not matter, but the charset must be UTF-8 or ASCII", () => {
   const cases: Record<string, boolean> = {
     "application/json": true,
     " Application/JSON ": true,
@@ -32,7 +32,7 @@ Deno.test("content type: any parameters, and no charset but UTF-8 or ASCII", () 
   }
 });
 
-Deno.test("content type: a header that is too long is none", () => {
+Deno.test("content type: a header that is too long is not accepted", () => {
   const start = "application/json; profile=";
   const longest = start + "x".repeat(CONTENT_TYPE_LENGTH_MAX - start.length);
   assert.equal(isContentType(longest, JSON_ALONE), true);

@@ -61,7 +61,7 @@ Deno.test("CORS: origins that are not allowed get no Access-Control-Allow-Origin
   assert.equal(headers.get("access-control-allow-origin"), "https://a.pages.example");
 });
 
-Deno.test("CORS: every answer of a /v1 path carries the headers, whatever its status", async () => {
+Deno.test("CORS: every reply of a /v1 path has the headers, whatever its status", async () => {
   const project = await server.project();
   const large = "x".repeat(1024 * 1024 + 1);
   const headers = { Origin: "https://shop.example" };
@@ -94,7 +94,7 @@ Deno.test("CORS: every answer of a /v1 path carries the headers, whatever its st
   }
 });
 
-Deno.test("rate limit: a key past its events per second is 429 with Retry-After, another is not", async () => {
+Deno.test("rate limit: a key above its events per second is 429 with Retry-After, another is not", async () => {
   const [one, two] = [await server.project(), await server.project()];
   const four = () => Array.from({ length: 4 }, () => newEvent());
   assert.equal((await server.post(one, four())).status, 200);
@@ -109,7 +109,7 @@ Deno.test("rate limit: a key past its events per second is 429 with Retry-After,
   assert.equal((await server.post(one, [newEvent()])).status, 200);
 });
 
-Deno.test("IP_STORAGE: it holds where the project says nothing else", async () => {
+Deno.test("IP_STORAGE: it applies unless the project has a setting of its own", async () => {
   const ip = async (settings: Record<string, unknown>) => {
     const project = await server.project(settings);
     return (await server.roundTrip(project, {})).properties.server.ip;

@@ -18,7 +18,7 @@ const PROGRAM = `
   console.log(JSON.stringify(told));
 `;
 
-Deno.test("directClient: it asks the server itself, whatever proxy the environment names", async () => {
+Deno.test("directClient: it connects to the server itself, whatever proxy the environment names", async () => {
   const proxy = "http://127.0.0.1:9";
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--quiet", PROGRAM],

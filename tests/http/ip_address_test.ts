@@ -104,7 +104,7 @@ Deno.test("parseCidr: reads ranges, single addresses and IPv4 inside IPv6; refus
   }
 });
 
-Deno.test("isPublicAddress: tells the public Internet from all else", () => {
+Deno.test("isPublicAddress: tells the public Internet from everything else", () => {
   const priv = [
     ...["0.0.0.0", "10.0.0.1", "100.64.0.1", "100.127.255.255", "127.1.2.3", "169.254.169.254"],
     ...["172.16.0.1", "172.31.255.255", "192.0.0.1", "192.168.0.1", "198.19.0.1", "224.0.0.1"],

@@ -36,7 +36,7 @@ Deno.test("readJson: no body is an empty object, if the schema takes one", async
   assert.equal((await refusal(sending(null, null), Nested)).code, "invalid_body");
 });
 
-Deno.test("readJson: another type is 415, even where the body is JSON", async () => {
+Deno.test("readJson: another type is 415, even if the body is JSON", async () => {
   for (
     const type of [
       null,

@@ -9,7 +9,7 @@ function logged(format: LogFormat, level: LogLevel = "debug", colour = false) {
   return { log, lines };
 }
 
-Deno.test("log: a JSON line holds time, level, message and the facts", () => {
+Deno.test("log: a JSON line has time, level, message and the facts", () => {
   const { log, lines } = logged("json");
   log.info("stored", { events: 3, key: null, bot: false });
   assert.deepEqual(JSON.parse(lines[0] ?? ""), {
@@ -31,7 +31,7 @@ Deno.test("log: lines below the level are not written", () => {
   }
 });
 
-Deno.test("log: no fact forges a line or reaches the terminal as a control", () => {
+Deno.test("log: no fact can forge a line or send control characters to the terminal", () => {
   const hostile = "a\nINFO forged\r\x1b[2J\x07\x9b31m";
   for (const format of ["pretty", "json"] as const) {
     const { log, lines } = logged(format);
@@ -46,7 +46,7 @@ Deno.test("log: no fact forges a line or reaches the terminal as a control", () 
   assert.ok(!(lines[0] ?? "").includes("\x9b"));
 });
 
-Deno.test("log: keys, tokens and mail addresses are taken out of whatever a message brings along", () => {
+Deno.test("log: keys, tokens and mail addresses are removed from every message", () => {
   const secrets = [
     "pk_abcDEF123",
     "sk_abc-DEF_123",
@@ -64,7 +64,7 @@ Deno.test("log: keys, tokens and mail addresses are taken out of whatever a mess
   }
 });
 
-Deno.test("log: a fact of any length is cut, and none takes long", () => {
+Deno.test("log: long facts are cut, and none takes long", () => {
   const { log, lines } = logged("json");
   log.warn("long", { exact: "x".repeat(LOG_FACT_LENGTH_MAX) });
   log.warn("long", { reason: "x".repeat(LOG_FACT_LENGTH_MAX + 1) });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { headOfLong } from "../../src/http/long_reply.ts";
 
-Deno.test("long reply: the reply to a HEAD tells no length, as the GET has none", async () => {
+Deno.test("long reply: the reply to a HEAD has no length, as that to the GET has none", async () => {
   const init = { headers: { "Content-Type": "application/x-ndjson" } };
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },

@@ -21,7 +21,7 @@ function check(proxies: string, cases: readonly Case[]): void {
   }
 }
 
-Deno.test("metrics: without proxies, this machine alone, and nothing that was passed on", () => {
+Deno.test("metrics: without proxies, only direct requests of this machine may read them", () => {
   check("", [
     ["127.0.0.1", {}, true],
     ["::1", {}, true],
@@ -38,7 +38,7 @@ Deno.test("metrics: without proxies, this machine alone, and nothing that was pa
   ]);
 });
 
-Deno.test("metrics: trusted proxies themselves, and not their visitors", () => {
+Deno.test("metrics: trusted proxies may read them, but not their visitors", () => {
   check("10.0.0.0/8, loopback", [
     ["10.0.0.2", {}, true],
     ["127.0.0.1", {}, true],
@@ -63,7 +63,7 @@ Deno.test("metrics: trusted proxies themselves, and not their visitors", () => {
   ]);
 });
 
-Deno.test("metrics: the token opens them from everywhere, and no other one does", () => {
+Deno.test("metrics: the token opens them from everywhere, and no other token does", () => {
   const passedOn = { "X-Forwarded-For": VISITOR };
   check("10.0.0.0/8", [
     [VISITOR, { "Authorization": `Bearer ${TOKEN}` }, true],

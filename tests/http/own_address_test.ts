@@ -14,7 +14,7 @@ function asking(url: string, headers: Record<string, string> = {}): Request {
   return new Request(url, { headers });
 }
 
-Deno.test("own address: what was asked, in one form", () => {
+Deno.test("own address: the requested address in normal form", () => {
   const own = createOwnAddress({ publicUrl: null, basePath: "/stats", trustedProxies: NO_PROXIES });
   assert.deepEqual(own(asking("http://Example.com:80/x"), null), {
     url: "http://example.com/stats",
@@ -27,7 +27,7 @@ Deno.test("own address: what was asked, in one form", () => {
   );
 });
 
-Deno.test("own address: proxies are believed where they are trusted, and PUBLIC_URL always", () => {
+Deno.test("own address: headers of trusted proxies count, and PUBLIC_URL always does", () => {
   const headers = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "stats.example.com" };
   const request = asking("http://127.0.0.1:8000/x", headers);
   const of = (trusted: string, publicUrl: string | null = null) =>
@@ -50,7 +50,7 @@ Deno.test("own address: proxies are believed where they are trusted, and PUBLIC_
   assert.equal(of("1")(strange, "192.0.2.1").url, "http://a.example");
 });
 
-Deno.test("origin: the browser's own judgement goes first, then the page's name and port", () => {
+Deno.test("origin: Sec-Fetch-Site decides first, then the page's host and port", () => {
   const plain = { url: "http://stats.example", isHttps: false };
   const secure = { url: "https://stats.example", isHttps: true };
   const judge = (headers: Record<string, string>, own = plain, url = "http://stats.example/v1") =>

@@ -12,7 +12,7 @@ Deno.test("queryValue: the first value of that name, decoded; null: none, or an 
   }
 });
 
-Deno.test("queryValue: of a long value nothing is decoded but its beginning", () => {
+Deno.test("queryValue: only the beginning of a long value is decoded", () => {
   const value = key(`?key=${"a".repeat(1_000_000)}`) ?? "";
   assert.ok(value.length > API_KEY_LENGTH_MAX && value.length < 10_000);
 });

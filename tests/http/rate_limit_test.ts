@@ -7,7 +7,7 @@ function newLimit(unitsPerSecond: number) {
   return { clock, limit: new RateLimit(unitsPerSecond, 100, () => clock.ms) };
 }
 
-Deno.test("RateLimit: a second's worth is let in, and the next after the time it names", () => {
+Deno.test("RateLimit: a second's worth is admitted, and more after the time that it names", () => {
   const { clock, limit } = newLimit(10);
   assert.equal(limit.take("a", 10), 0);
   assert.equal(limit.take("a", 1), 1);
@@ -22,7 +22,7 @@ Deno.test("RateLimit: keys do not share a bucket", () => {
   assert.equal(limit.take("a", 1), 1);
 });
 
-Deno.test("RateLimit: a batch larger than a second's worth is let in, and its debt waited for", () => {
+Deno.test("RateLimit: a batch larger than a second's worth is admitted, and its debt makes the next one wait", () => {
   const { clock, limit } = newLimit(10);
   assert.equal(limit.take("a", 500), 0);
   const wait = limit.take("a", 1);
@@ -33,7 +33,7 @@ Deno.test("RateLimit: a batch larger than a second's worth is let in, and its de
   assert.equal(limit.take("a", 10), 0);
 });
 
-Deno.test("RateLimit: what the bucket does not hold whole is turned away, and what it holds is let in", () => {
+Deno.test("RateLimit: a request is admitted only if the bucket has all of it", () => {
   const { clock, limit } = newLimit(5);
   assert.equal(limit.take("a", 3), 0);
   assert.equal(limit.take("a", 3), 1);
@@ -51,7 +51,7 @@ Deno.test("RateLimit: a batch larger than a second's worth waits for a full buck
   assert.equal(limit.take("a", 6), 0);
 });
 
-Deno.test("RateLimit: what is turned away costs nothing", () => {
+Deno.test("RateLimit: a refused request takes nothing", () => {
   const { clock, limit } = newLimit(10);
   limit.take("a", 10);
   for (let i = 0; i < 1000; i++) limit.take("a", 10);
@@ -67,7 +67,7 @@ Deno.test("RateLimit: a clock that goes back gives nothing and takes nothing", (
   assert.equal(limit.take("a", 1), 1);
 });
 
-Deno.test("RateLimit: over any time no more than rate, burst and what a batch has beyond that pass", () => {
+Deno.test("RateLimit: over any time no more passes than rate, burst and the excess of one batch", () => {
   const step = fc.record({ waitMs: fc.nat({ max: 400 }), units: fc.integer({ min: 1, max: 30 }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {

@@ -17,7 +17,7 @@ Deno.test("requestAddress: hosts as clients send them", () => {
   assert.equal(requestAddress("/metrics", null)?.pathname, "/metrics");
 });
 
-Deno.test("requestAddress: what is no host has no address, by whatever listener it came", () => {
+Deno.test("requestAddress: an invalid host has no address, whichever listener received it", () => {
   const hosts = [
     ...["a/metrics?", "a/", "a?", "a#", "a\\b", "[", "]", "[::1", "::1", "a b", "a@b", "a:b", "ä"],
     ...["a:99999", "a:123456", "a%2fb", "a%zz", "<a>", "a\t", "a".repeat(301), "http://a", "[a]"],

@@ -53,7 +53,7 @@ Deno.test("router: an unknown path is 404 not_found, a known one with another me
   assert.equal(named.headers.get("allow"), "DELETE, OPTIONS");
 });
 
-Deno.test("router: named segments are decoded; one that cannot be is no such path", async () => {
+Deno.test("router: named segments are decoded; one that cannot be decoded is not found", async () => {
   const { send } = start([["/v1/things/:id/parts/:part", "GET", told]]);
   const { body } = await send("GET", "/v1/things/a%2Fb/parts/%C3%A4?x=1");
   assert.deepEqual(body, { id: "a/b", part: "ä" });
@@ -70,7 +70,7 @@ Deno.test("router: HEAD works wherever GET does, and only there", async () => {
   assert.equal((await send("HEAD", "/v1/write")).status, 405);
 });
 
-Deno.test("router: a sane request id is echoed, another one replaced, on every answer", async () => {
+Deno.test("router: a sane request id is echoed, another one replaced, in every reply", async () => {
   const { send } = start([["/v1/read", "GET", told]]);
   const echoed = async (path: string, id: string) =>
     (await send("GET", path, { "X-Request-Id": id })).headers.get("x-request-id");
@@ -88,7 +88,7 @@ Deno.test("router: a sane request id is echoed, another one replaced, on every a
   assert.notEqual(first, (await send("GET", "/v1/read")).headers.get("x-request-id"));
 });
 
-Deno.test("router: every problem has its status, and the headers that it brings", async () => {
+Deno.test("router: every problem is sent with its status and its headers", async () => {
   for (const code of Object.keys(PROBLEMS) as ProblemCode[]) {
     const { send } = start([["/v1/fail", "GET", () => {
       throw new Problem(code, "Do it differently.", {
@@ -104,7 +104,7 @@ Deno.test("router: every problem has its status, and the headers that it brings"
   }
 });
 
-Deno.test("router: a database that is away is 503 with Retry-After", async () => {
+Deno.test("router: an unavailable database is 503 with Retry-After", async () => {
   const { send } = start([["/v1/fail", "GET", () => {
     throw new DatabaseUnavailable("connect ECONNREFUSED 10.0.0.5:5432");
   }]]);
@@ -114,7 +114,7 @@ Deno.test("router: a database that is away is 503 with Retry-After", async () =>
   assert.ok(!JSON.stringify(reply.body).includes("10.0.0.5"));
 });
 
-Deno.test("router: a mistake of ours is 500, its cause in the log and not in the reply", async () => {
+Deno.test("router: an unexpected error is 500, with its cause in the log and not in the reply", async () => {
   for (const thrown of [new TypeError("x is not a function at /app/src/x.ts"), "SELECT secret"]) {
     const { send, lines } = start([["/v1/fail", "GET", () => Promise.reject(thrown)]]);
     const reply = await send("GET", "/v1/fail", { "X-Request-Id": "r1" });
@@ -126,7 +126,7 @@ Deno.test("router: a mistake of ours is 500, its cause in the log and not in the
   }
 });
 
-Deno.test("router: what is observed stays few: patterns, known methods", async () => {
+Deno.test("router: only patterns and known methods are observed, so that metrics stay few", async () => {
   const { send, observed } = start([["/v1/things/:id", "GET", told], ["/v1/gone", "POST", () => {
     throw new ClientGone("gone");
   }]]);
@@ -144,7 +144,7 @@ Deno.test("router: what is observed stays few: patterns, known methods", async (
   ]);
 });
 
-Deno.test("router: CORS headers stand on /v1 and the SDK, and not on the operators' pages", async () => {
+Deno.test("router: /v1 and the SDK have CORS headers, the operators' pages do not", async () => {
   const { send } = start([["/sdk.js", "GET", told], ["/metrics", "GET", told]]);
   const allowed = async (path: string) =>
     (await send("GET", path)).headers.get("access-control-allow-origin");

@@ -20,14 +20,14 @@ Deno.test("API key: none is 401 missing_api_key", async () => {
   assertProblem(empty, 401, "missing_api_key");
 });
 
-Deno.test("API key: its absence is told before the shape of the body is", async () => {
+Deno.test("API key: its absence is reported before the body is checked", async () => {
   for (const body of ["{}", "[]", "null", '{"events":5}']) {
     const reply = await server.fetch("/v1/events", { method: "POST", body });
     assertProblem(reply, 401, "missing_api_key");
   }
 });
 
-Deno.test("API key: one that never existed is 401 invalid_api_key, wherever it travels", async () => {
+Deno.test("API key: one that never existed is 401 invalid_api_key, wherever it is sent", async () => {
   for (const key of ["pk_nobody00000000000000000000000000", "sk_nobody", "x", "k".repeat(10_000)]) {
     assertProblem(await server.post(project, [newEvent()], { key }), 401, "invalid_api_key");
     const query = { key: null, query: `?key=${key}` };
@@ -37,7 +37,7 @@ Deno.test("API key: one that never existed is 401 invalid_api_key, wherever it t
   }
 });
 
-Deno.test("API key: a public key may travel in the header, the query or the body", async () => {
+Deno.test("API key: a public key may be sent in the header, the query or the body", async () => {
   const { publicKey } = project;
   const ways = [
     {},
@@ -52,7 +52,7 @@ Deno.test("API key: a public key may travel in the header, the query or the body
   }
 });
 
-Deno.test("API key: the header counts where there are several", async () => {
+Deno.test("API key: the header counts if there are several", async () => {
   const other = await server.project();
   const way = { query: "?key=pk_nobody", envelope: { apiKey: "pk_nobody" } };
   assert.equal((await server.post(other, [newEvent()], way)).status, 200);
@@ -117,7 +117,7 @@ Deno.test("API key: it does not read", async () => {
   }
 });
 
-Deno.test("API key: its project's allowedOrigins are enforced where an Origin is sent", async () => {
+Deno.test("API key: its project's allowedOrigins are enforced if an Origin is sent", async () => {
   const own = await server.project({
     allowedOrigins: ["https://shop.example", "https://*.pages.example"],
   });
@@ -151,7 +151,7 @@ Deno.test("API key: its project's allowedOrigins are enforced where an Origin is
   assert.equal((await server.stored(own)).length, 4);
 });
 
-Deno.test("API key: no log line shows one, wherever it travelled", async () => {
+Deno.test("API key: no log line shows one, wherever it was sent", async () => {
   const secrets = [project.publicKey, project.secretKey, "pk_unknown_but_private"];
   for (const key of secrets) {
     await server.post(project, [newEvent()], { key });

@@ -93,7 +93,7 @@ Deno.test("body: other content types are 415 unsupported_media_type", async () =
   }
 });
 
-Deno.test("body: what is no JSON document is invalid_json", async () => {
+Deno.test("body: anything but a JSON document is invalid_json", async () => {
   const texts = [
     "",
     " ",
@@ -118,7 +118,7 @@ Deno.test("body: JSON without an array of events is invalid_envelope", async () 
   assertProblem(await post(utf8('{"__proto__":{"events":[]}}')), 400, "invalid_envelope");
 });
 
-Deno.test("body: invalid UTF-8 is invalid_encoding, a byte order mark is passed over", async () => {
+Deno.test("body: invalid UTF-8 is invalid_encoding, a byte order mark is ignored", async () => {
   for (const bad of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2]]) {
     const bytes = new Uint8Array([...utf8('{"events":[],"a":"'), ...bad, ...utf8('"}')]);
     assertProblem(await post(bytes), 400, "invalid_encoding");
@@ -138,7 +138,7 @@ function padded(bytes: number): Bytes {
 
 const MEBIBYTE = 1024 * 1024;
 
-Deno.test("body: 1 MiB on the wire is taken, one byte more is not", async () => {
+Deno.test("body: 1 MiB on the wire is accepted, one byte more is not", async () => {
   assert.equal((await post(padded(MEBIBYTE))).status, 200);
   const over = await post(padded(MEBIBYTE + 1));
   assertProblem(over, 413, "body_too_large");
@@ -148,7 +148,7 @@ Deno.test("body: 1 MiB on the wire is taken, one byte more is not", async () => 
   assertProblem(announced, 413, "body_too_large");
 });
 
-Deno.test("body: 10 MiB inflated are taken, one byte more is not", async () => {
+Deno.test("body: 10 MiB inflated are accepted, one byte more is not", async () => {
   for (const format of ["gzip", "deflate"] as const) {
     const headers = { "Content-Encoding": format };
     const whole = await post(await compressed(padded(10 * MEBIBYTE), format), headers);
@@ -168,7 +168,7 @@ Deno.test("body: a gzip bomb stops at the limit", async () => {
   assert.equal((await post(batch())).status, 200);
 });
 
-Deno.test("body: bytes held are given back, whatever becomes of the request", async () => {
+Deno.test("body: its bytes are returned to the budget, whatever happens to the request", async () => {
   await Promise.all([
     post(batch()),
     post(utf8("{")),

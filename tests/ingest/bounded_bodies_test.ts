@@ -41,7 +41,7 @@ Deno.test("body: a key in the query is as good as one in the header, whatever th
   assert.equal((await server.postRaw(project, body, { key: null, query: flood })).status, 200);
 });
 
-Deno.test("body: the refusal of one that holds too much waits, and holds nobody else up", async () => {
+Deno.test("body: the refusal of one that contains too much is delayed, and delays nobody else", async () => {
   let isRefused = false;
   const startedAt = performance.now();
   const refused = server.postRaw(project, gzipped(manyArrays()), { headers: ZIPPED })
@@ -69,7 +69,7 @@ Deno.test("body: millions of arrays are refused before they are parsed, with a k
   }));
 });
 
-Deno.test("body: a content type of blanks is told at once", async () => {
+Deno.test("body: a blank content type is refused at once", async () => {
   const type = `text/plain${" ".repeat(100_000)}x`;
   const startedAt = performance.now();
   const reply = await server.postRaw(project, "{}", {
@@ -127,7 +127,7 @@ Deno.test("body: an event of far too many values is rejected alone", async () =>
   assert.deepEqual([body.rejected[0].index, body.rejected[0].code], [1, "event_too_large"]);
 });
 
-Deno.test("body: what is no JSON is told wherever it stands, and nothing of it is stored", async () => {
+Deno.test("body: invalid JSON is reported wherever it is, and nothing of the body is stored", async () => {
   const own = await server.project();
   const good = JSON.stringify(newEvent());
   const texts = [

@@ -23,7 +23,7 @@ async function timed(event: Json, sentAt?: unknown) {
   return { at: Date.parse(found.timestamp as string), clock: found.clock, receivedAt };
 }
 
-Deno.test("clock: without a timestamp an event happened as it was received", async () => {
+Deno.test("clock: an event without a timestamp happened when it was received", async () => {
   for (const event of [{}, { timestamp: null }]) {
     const { at, clock, receivedAt } = await timed(event);
     assert.deepEqual([at, clock], [receivedAt, "received"]);
@@ -52,7 +52,7 @@ Deno.test("clock: an unreadable timestamp is invalid_timestamp, naming the field
   );
 });
 
-Deno.test("clock: one up to five minutes off is let be", async () => {
+Deno.test("clock: one up to five minutes off is accepted", async () => {
   for (const offset of [5 * MINUTE - SLACK, -(5 * MINUTE - SLACK)]) {
     const timestamp = Date.now() + offset - HOUR;
     const sentAt = new Date(Date.now() + offset).toISOString();
@@ -84,7 +84,7 @@ Deno.test("clock: an unreadable sentAt is ignored", async () => {
   }
 });
 
-Deno.test("clock: up to 24 hours ahead is believed, more is clamped to the receive time", async () => {
+Deno.test("clock: up to 24 hours ahead is accepted, more is clamped to the receive time", async () => {
   const ahead = Date.now() + 24 * HOUR - SLACK;
   const near = await timed({ timestamp: ahead });
   assert.deepEqual([near.at, near.clock], [ahead, "client"]);

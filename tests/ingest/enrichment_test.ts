@@ -173,7 +173,7 @@ Deno.test("enrichment: a secret key without them has no address, agent and verdi
   assert.deepEqual([body.errors[0].code, body.errors[0].field], ["invalid_address", "context.ip"]);
 });
 
-Deno.test("enrichment: a public key's context.ip and userAgent are not believed", async () => {
+Deno.test("enrichment: a public key's context.ip and userAgent are ignored", async () => {
   const context = { ip: "1.1.1.1", userAgent: "curl/8.0" };
   const found = await server.roundTrip(project, { context });
   assert.equal(found.properties.server.ip, PUBLIC_PEER);
@@ -234,7 +234,7 @@ Deno.test("enrichment: any url comes back as it was sent", async () => {
   for (const url of urls) assert.equal((await server.roundTrip(project, { url })).url, url);
 });
 
-Deno.test("enrichment: of a user agent header 2,048 characters count", async () => {
+Deno.test("enrichment: only 2,048 characters of a user agent header count", async () => {
   const own = await server.project();
   const hash = async (agent: string) => {
     const headers = { "User-Agent": agent };

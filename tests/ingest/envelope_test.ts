@@ -94,7 +94,7 @@ Deno.test("envelope: read in parts, any text is what JSON.parse makes of the who
   );
 });
 
-Deno.test("envelope: the last `apiKey` of the top level counts, however it is spelt", () => {
+Deno.test("envelope: the last `apiKey` of the top level counts, however it is written", () => {
   const key = (text: string) => scanned(text, 3).scan.apiKey;
   assert.equal(key('{"apiKey":"pk_one"}'), "pk_one");
   assert.equal(
@@ -115,7 +115,7 @@ Deno.test("envelope: the last `apiKey` of the top level counts, however it is sp
   assert.equal(key(`{"apiKey":"${"k".repeat(5_000)}"}`)!.length > 200, true);
 });
 
-Deno.test("envelope: the events are found, however their name is spelt", () => {
+Deno.test("envelope: the events are found, however their name is written", () => {
   for (const name of ["events", "eve\\u006ets", "eve\\u006Ets"]) {
     const text = `{"${name}":[1,{"a":2}]}`;
     assert.deepEqual(understood(text, 7, "in parts"), expected(text), name);
@@ -125,7 +125,7 @@ Deno.test("envelope: the events are found, however their name is spelt", () => {
 const list = (count: number, item: string) => `[${Array(count).fill(item).join(",")}]`;
 const excess = (text: string) => scanned(text).scan.excess?.code ?? null;
 
-Deno.test("envelope: what a body may hold is counted, on both sides of each limit", () => {
+Deno.test("envelope: values and events are counted, on both sides of each limit", () => {
   assert.equal(excess(`{"events":${list(EVENTS_PER_REQUEST_MAX, "{}")}}`), null);
   assert.equal(excess(`{"events":${list(EVENTS_PER_REQUEST_MAX + 1, "{}")}}`), "too_many_events");
 
@@ -160,7 +160,7 @@ function lookedAt(text: string, isSenderKnown: boolean, partBytes: number): stri
   }
 }
 
-Deno.test("envelope: of a small body whose sender is known only the events are counted", () => {
+Deno.test("envelope: only the events of a small body of a known sender are counted", () => {
   const beside = `{"b":${list(ENVELOPE_VALUES_MAX, "1")},"events":[1]}`;
   const small = beside.padEnd(SMALL_BODY_BYTES);
   const events = (count: number) => `{"events":${list(count, "1")}}`;
@@ -177,7 +177,7 @@ Deno.test("envelope: of a small body whose sender is known only the events are c
   }
 });
 
-Deno.test("envelope: values and levels of each event stand with its place", () => {
+Deno.test("envelope: the place of each event has its values and levels", () => {
   const { scan } = scanned('{"events":[{}, {"a":[[1,2]],"b":3} ,5]}');
   assert.deepEqual(scan.events, [
     { start: 11, end: 13, values: 2, levels: 1 },

@@ -62,7 +62,7 @@ Deno.test("event: an id of any version and case is taken and stored in lower cas
   assert.deepEqual(new Set(found), new Set(ids.map((id) => id.toLowerCase())));
 });
 
-Deno.test("event: what is no UUID is invalid_event_id, its absence missing_event_id", async () => {
+Deno.test("event: an id that is not a UUID is invalid_event_id, its absence missing_event_id", async () => {
   const uuid = crypto.randomUUID();
   const wrong = [
     uuid.replaceAll("-", ""),
@@ -123,7 +123,7 @@ Deno.test("event: an alias obeys the rules of the name", async () => {
   }
 });
 
-Deno.test("event: ids that no address can hold are refused, others of dots are not", async () => {
+Deno.test("event: the ids `.` and `..` are refused, others of dots are not", async () => {
   for (const member of ["anonymousId", "userId"]) {
     const events = [".", "..", "...", ".a", "%2e"].map((id) => newEvent({ [member]: id }));
     const { body } = await server.post(project, events);
@@ -200,7 +200,7 @@ Deno.test("event: __proto__, constructor and prototype are members like any othe
   assert.equal(({} as Json).polluted, undefined);
 });
 
-Deno.test("event: a key is not taken for one of an event before", async () => {
+Deno.test("event: a key is not mistaken for that of an earlier event", async () => {
   for (const key of ["there\\", 'there"', "there\n", "there\t"]) {
     const own = `{"here":1,${JSON.stringify(key)}:2}`;
     const found = await roundTripText(`"properties":${own},"own":${own}`);
@@ -325,7 +325,7 @@ Deno.test("event: the context's sizes, locale and time zone come back", async ()
   }
 });
 
-Deno.test("event: a size that is none is kept in extra", async () => {
+Deno.test("event: an invalid size is kept in extra", async () => {
   const viewport = { width: "wide", height: -1 };
   const found = await server.roundTrip(project, {
     name: "page_view",

@@ -9,7 +9,7 @@ import {
 
 const ALL = { size: true, text: true };
 
-Deno.test("suspicionOf: whatever breaks a bound of size or text is suspected", () => {
+Deno.test("suspicionOf: every event that exceeds a limit of size or text is suspected", () => {
   const id = crypto.randomUUID();
   const value = fc.oneof(
     fc.string({ unit: fc.constantFrom("x", "ä", "漢", "🦆", "\\", '"', "\u0001"), maxLength: 30 })

@@ -98,7 +98,7 @@ Deno.test("POST /v1/events: concurrent posts of one id store it once, and one of
   assert.equal((await server.stored(project)).length, 21);
 });
 
-Deno.test("POST /v1/events: a bad event never spoils its batch", async () => {
+Deno.test("POST /v1/events: a bad event never affects its batch", async () => {
   const project = await server.project();
   const bad = newEvent({ name: 5 });
   const { status, body } = await server.post(project, [
@@ -146,7 +146,7 @@ Deno.test("POST /v1/events: no valid event at all is 400 invalid_events with the
   assert.equal((await server.stored(project)).length, 0);
 });
 
-Deno.test("POST /v1/events: 500 events in one request are taken, 501 are not, and none of these is stored", async () => {
+Deno.test("POST /v1/events: 500 events in one request are accepted, 501 are not, and none of these is stored", async () => {
   const project = await server.project();
   const events = Array.from({ length: 501 }, () => newEvent());
   const over = await server.post(project, events);
@@ -163,7 +163,7 @@ Deno.test("POST /v1/events: invalid events count for the limit of 500", async ()
   assert.equal(status, 413);
 });
 
-Deno.test("POST /v1/events: unknown members of the envelope are passed over", async () => {
+Deno.test("POST /v1/events: unknown members of the envelope are ignored", async () => {
   const project = await server.project();
   const { status } = await server.post(project, [newEvent()], {
     envelope: { batchId: 5, client: { version: "1" }, sentAt: { odd: true } },

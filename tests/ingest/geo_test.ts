@@ -30,7 +30,7 @@ Deno.test("openGeo: the built-in database knows countries", async () => {
   ok(geo.description.includes("DB-IP"));
 });
 
-Deno.test("openGeo: no address and no public address have no place at all", async () => {
+Deno.test("openGeo: a missing address and one that is not public have no place", async () => {
   const geo = await openGeo(null);
   const addresses = [
     "127.0.0.1",
@@ -57,7 +57,7 @@ Deno.test("openGeo: no address and no public address have no place at all", asyn
   }
 });
 
-Deno.test("openGeo: reads both shapes of city databases", async () => {
+Deno.test("openGeo: reads both formats of city databases", async () => {
   const bytes = writeMmdb({
     "203.0.113.0/24": {
       country: { iso_code: "DE" },
@@ -81,7 +81,7 @@ Deno.test("openGeo: reads both shapes of city databases", async () => {
   });
 });
 
-Deno.test("openGeo: a database of IPv4 alone knows nothing of IPv6", async () => {
+Deno.test("openGeo: a database of only IPv4 knows no place of IPv6", async () => {
   await withDatabase(writeMmdb({ "32.0.0.0/8": { country_code: "US" } }, 4), (geo) => {
     deepStrictEqual(geo.locate("32.1.2.3"), { country: "US", region: null, city: null });
     deepStrictEqual(geo.locate("2001:db8::1"), NOWHERE);

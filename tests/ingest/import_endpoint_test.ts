@@ -44,7 +44,7 @@ async function send(
 const bodyOf = (lines: readonly unknown[]) =>
   lines.map((one) => typeof one === "string" ? one : JSON.stringify(one)).join("\n");
 
-Deno.test("import: what a line says of the server is stored as it stands, and once", async () => {
+Deno.test("import: what a line states as `server` is stored unchanged, and once", async () => {
   const project = await app.project({ ipStorage: "none" });
   const sent = line({ timestamp: "2025-11-20T10:00:00.000Z", clock: "corrected" });
   const body = bodyOf([sent]);
@@ -57,7 +57,7 @@ Deno.test("import: what a line says of the server is stored as it stands, and on
   assert.deepEqual([event!.timestamp, event!.clock], [sent.timestamp, "corrected"]);
 });
 
-Deno.test("import: the same members from any other client are none of the server's", async () => {
+Deno.test("import: the same members from any other client do not count as the server's", async () => {
   const project = await app.project();
   for (const key of [project.publicKey, project.secretKey]) {
     const event = await app.roundTrip(project, { ...line(), clock: "corrected" }, { key });
@@ -67,7 +67,7 @@ Deno.test("import: the same members from any other client are none of the server
   }
 });
 
-Deno.test("import: a bad line spoils no other, and is told by its number", async () => {
+Deno.test("import: a bad line affects no other, and is rejected by its number", async () => {
   const project = await app.project();
   const big = { note: "x".repeat(IMPORT_LINE_BYTES_MAX) };
   const lines = [line(), "{", "", "  ", "[]", line({ eventId: "none" }), line(big), "5", line()];
@@ -106,7 +106,7 @@ Deno.test("import: an event as large as ingestion takes comes back from its expo
   assert.deepEqual(await app.stored(copy), [stored]);
 });
 
-Deno.test("import: bodies are bounded as every body is", async () => {
+Deno.test("import: bodies have the same limits as all bodies", async () => {
   const project = await app.project();
   const many = (count: number) => bodyOf(Array.from({ length: count }, () => "{}"));
   assert.equal(
@@ -132,7 +132,7 @@ Deno.test("import: compressed bodies, blank ones, and a byte order mark", async 
   assert.equal((await send(project, `\ufeff${JSON.stringify(line())}\r\n`)).body.accepted, 1);
 });
 
-Deno.test("import: a dry run stores nothing, and tells what is known", async () => {
+Deno.test("import: a dry run stores nothing, and says what is known", async () => {
   const project = await app.project();
   const known = line();
   await send(project, bodyOf([known]));
@@ -151,7 +151,7 @@ Deno.test("import: a dry run stores nothing, and tells what is known", async () 
   assert.equal((await app.stored(project)).length, 1);
 });
 
-Deno.test("import: for whoever administers that project, and once in the audit", async () => {
+Deno.test("import: it needs the scope `admin` of the project, and is once in the audit", async () => {
   const project = await app.project();
   const other = await app.project();
   const body = bodyOf([line()]);

@@ -52,7 +52,7 @@ function assertSame(found: EventRow, row: EventRow): void {
   assert.deepEqual(members(found), members(row));
 }
 
-Deno.test("what is shown of an event gives every column back, however odd it is", async () => {
+Deno.test("the shown form of an event restores every column, however odd", async () => {
   const filled = new Set<string>();
   const empty = newRow({ located: false });
   let seen = 0;
@@ -88,7 +88,7 @@ const ID = "01a1ff0c-e740-7995-94c8-0d06982a1515";
 const lineOf = (members: Record<string, unknown>) =>
   JSON.stringify({ eventId: ID, name: "x", ...members });
 
-Deno.test("a line tells what it tells: the rest is made of its context, or is not known", async () => {
+Deno.test("a line states some columns, and the others are derived from its context or stay unknown", async () => {
   const row = await imported(lineOf({ server: SERVER, timestamp: "2026-11-01T00:00:00Z" }));
   const { ip, located, country, region, city, browser, os, device, bot } = row;
   assert.deepEqual({ ip, located, country, region, city, browser, os, device, bot }, {
@@ -125,7 +125,7 @@ Deno.test("a line without server is an event as clients send it, whatever else i
   assert.equal((await imported(lineOf({ name: "$identify" }))).in_session, false);
 });
 
-Deno.test("an export of an earlier version is taken as it stands too", async () => {
+Deno.test("an export of an earlier version is imported unchanged too", async () => {
   const { browser, os, device, bot, ...found } = SERVER;
   const earlier = {
     ...{ timestamp: "2026-11-01T00:00:00.000Z", clock: "corrected", inSession: false },

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { cleanPath, splitUrl } from "../../src/ingest/location.ts";
 import { LOCATION_LENGTH_MAX } from "../../src/limits.ts";
 
-Deno.test("splitUrl: takes addresses apart", () => {
+Deno.test("splitUrl: splits addresses", () => {
   const cases: [string, string | null, string | null, string | null, boolean][] = [
     ["https://shop.example/a/b?x=1#top", "shop.example", "/a/b", "?x=1#top", true],
     ["https://shop.example/", "shop.example", "/", null, true],
@@ -56,7 +56,7 @@ Deno.test("splitUrl: never throws, stays bounded, and recomposes what it says it
   }));
 });
 
-Deno.test("splitUrl: a plain address is taken apart as URL does it", () => {
+Deno.test("splitUrl: a plain address is split as URL does it", () => {
   const part = fc.constantFrom(
     ...[
       "a",

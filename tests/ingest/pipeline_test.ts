@@ -26,7 +26,7 @@ function rowOf(event: Record<string, unknown>, arrival: Partial<Arrival> = {}) {
   return enricher({ ...VISITOR, ...arrival }, TOOLS).rowOf(input);
 }
 
-Deno.test("enrich: $interactive: false says that an event undoes no bounce, nothing else does", () => {
+Deno.test("enrich: only $interactive: false says that an event does not undo a bounce", () => {
   const passive = rowOf({ properties: { $interactive: false, a: 1 } });
   assert.equal(passive.interactive, false);
   assert.equal(passive.in_session, true);
@@ -37,7 +37,7 @@ Deno.test("enrich: $interactive: false says that an event undoes no bounce, noth
   assert.equal(rowOf({}).interactive, null);
 });
 
-Deno.test("enrich: $session: false, a secret key and a technical name keep an event out of sessions, nothing else does", () => {
+Deno.test("enrich: only $session: false, a secret key and a technical name keep an event out of sessions", () => {
   assert.equal(rowOf({ properties: { $session: false } }).in_session, false);
   assert.equal(rowOf({}, { fromBackend: true }).in_session, false);
   for (const $session of [true, null, 0, "false", undefined]) {
@@ -59,7 +59,7 @@ Deno.test("enrich: a click's documented properties become columns and leave the 
   assert.deepEqual([row.fixed, row.rage, row.dead, row.properties], [true, false, true, null]);
 });
 
-Deno.test("enrich: other properties are kept as they were sent, but for the server's own", () => {
+Deno.test("enrich: other properties are kept as they were sent, except `server`", () => {
   const text = '{"7":3,"b":[1],"__proto__":2,"toJSON":"x","x":0.5}';
   for (const name of ["page_view", "constructor", "__proto__"]) {
     const kept = (properties: unknown) => rowOf({ name, properties }).properties;
@@ -100,7 +100,7 @@ Deno.test("enrich: yesterday's event is hashed with yesterday's salt, an older o
   );
 });
 
-Deno.test("enrich: the address is cut only after the hash and the place saw it", () => {
+Deno.test("enrich: the address is truncated only after hash and place are computed from it", () => {
   const seen: (string | null)[] = [];
   const tools: Enrichment = {
     ...TOOLS,
@@ -134,7 +134,7 @@ Deno.test("enrich: the hashes of a request are made at once, and each row gets i
   assert.equal(enriching.complete(), null);
 });
 
-Deno.test("enrich: a hash that fails fails the request, and nothing else where nobody waits", async () => {
+Deno.test("enrich: a failed hash fails the request, and nothing else if nobody awaits it", async () => {
   const tools: Enrichment = {
     ...TOOLS,
     hasher: { hash: () => Promise.reject(new Error("no salt")) },

@@ -61,7 +61,7 @@ Deno.test("isoText: writes as toISOString does, and what is near it is read the 
   );
 });
 
-Deno.test("parseTimestamp: what is no time, or a time that does not exist, is null", () => {
+Deno.test("parseTimestamp: text that is not a time, or a time that does not exist, is null", () => {
   const unreadable: unknown[] = [
     ...["", " ", "now", "2026", "2026-11", "2026-13-01", "2026-00-10", "2026-02-30", "2025-02-29"],
     ...["1900-02-29", "2026-04-31", "2026-01-00", "2026-01-01T25:00", "2026-01-01T24:00:01Z"],
@@ -112,7 +112,7 @@ Deno.test("parseTimestamp: of any text, gives null or a time within range", () =
   }));
 });
 
-Deno.test("clockOffset: a clock five minutes off is let be, one millisecond more is corrected", () => {
+Deno.test("clockOffset: a clock five minutes off is accepted, one millisecond more is corrected", () => {
   const receivedAtMs = at("2026-11-21T12:00:00Z");
   strictEqual(clockOffset("2026-11-21T11:55:00Z", receivedAtMs), 0);
   strictEqual(clockOffset("2026-11-21T12:05:00Z", receivedAtMs), 0);
@@ -123,7 +123,7 @@ Deno.test("clockOffset: a clock five minutes off is let be, one millisecond more
   }
 });
 
-Deno.test("correctClock: says when it happened and how that is known", () => {
+Deno.test("correctClock: returns when an event happened and where that time comes from", () => {
   const receivedAtMs = at("2026-11-21T12:00:00Z");
   const cases: [number | null, number, number, string][] = [
     [null, 0, receivedAtMs, "received"],
@@ -141,7 +141,7 @@ Deno.test("correctClock: says when it happened and how that is known", () => {
   }
 });
 
-Deno.test("isoText: what was read last is written as it is, and nothing else in its place", () => {
+Deno.test("isoText: the last parsed time is written as it was read, and no other time is", () => {
   const day = at("2026-11-21T00:00:00Z");
   isoText(day);
   const ms = fc.integer({ min: day - 2, max: day + 24 * HOUR_MS + 2 });

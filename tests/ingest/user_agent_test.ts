@@ -110,7 +110,7 @@ Deno.test("createAgentReader: no user agent gives no verdict", () => {
   deepStrictEqual(read(""), none);
 });
 
-Deno.test("createAgentReader: never throws, and never answers with the client's own words", () => {
+Deno.test("createAgentReader: never throws, and never returns text of the client", () => {
   const read = createAgentReader();
   const word = fc.constantFrom(
     "Chrome/",
@@ -128,7 +128,7 @@ Deno.test("createAgentReader: never throws, and never answers with the client's 
   }));
 });
 
-Deno.test("createAgentReader: the longest hostile user agents take no time to speak of", () => {
+Deno.test("createAgentReader: the longest hostile user agents take hardly any time", () => {
   const pieces = ["a", " ", "/", "(", "1", ".", "Mozilla/5.0 (", "Version/1 ", "Chrome/1.", "a/ "];
   const hostile = [
     ...pieces,

@@ -23,7 +23,7 @@ async function gatheredOf(
 
 const quiet = (turns: number): number[] => new Array(turns).fill(0);
 
-Deno.test("whenGathered: after so many turns without another row", async () => {
+Deno.test("whenGathered: calls after GATHER_QUIET_TURNS turns without another row", async () => {
   assert.equal(await gatheredOf(quiet(GATHER_QUIET_TURNS - 1)), null);
   assert.equal(await gatheredOf(quiet(GATHER_QUIET_TURNS)), 1);
   const pauses = [...quiet(GATHER_QUIET_TURNS - 1), 5, ...quiet(GATHER_QUIET_TURNS - 1), 5];
@@ -31,13 +31,13 @@ Deno.test("whenGathered: after so many turns without another row", async () => {
   assert.equal(await gatheredOf([...pauses, ...quiet(GATHER_QUIET_TURNS), 5]), 11);
 });
 
-Deno.test("whenGathered: with so many rows", async () => {
+Deno.test("whenGathered: calls as soon as GATHER_ROWS wait", async () => {
   assert.equal(await gatheredOf([GATHER_ROWS - 2, 0]), null);
   assert.equal(await gatheredOf([GATHER_ROWS - 2, 1, 1]), GATHER_ROWS);
   assert.equal(await gatheredOf([GATHER_ROWS - 1]), GATHER_ROWS);
 });
 
-Deno.test("whenGathered: after so long, whatever goes on arriving", async () => {
+Deno.test("whenGathered: calls after GATHER_MS_MAX, even if more rows arrive", async () => {
   const endless = new Array(20).fill(1);
   const msPerTurn = GATHER_MS_MAX / 10;
   assert.equal(await gatheredOf(endless.slice(0, 10), (turns) => turns * msPerTurn), null);

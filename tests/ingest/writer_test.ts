@@ -291,7 +291,7 @@ function openSecond(database: Database, db: { open(): Promise<Database> }) {
   return database.engine === "postgres" ? db.open() : Promise.resolve(null);
 }
 
-Deno.test("Writer: what the rows are not to blame for refuses none of them", async () => {
+Deno.test("Writer: errors that rows do not cause refuse none of them", async () => {
   // It took too long, may not, knows no such column, cannot, waited for a lock, is aborted each time.
   for (const sqlState of ["57014", "42501", "42703", "0A000", "55P03", "40P01"]) {
     const refuse = () => Promise.reject(new StatementRefused("refused", sqlState));
@@ -304,7 +304,7 @@ Deno.test("Writer: what the rows are not to blame for refuses none of them", asy
   }
 });
 
-Deno.test("Writer: after a replay it looks for others for so many flushes, then no more", async () => {
+Deno.test("Writer: after a replay, FLUSHES_CHECKED flushes are checked for others", async () => {
   const ways: string[] = [];
   const replay = newRow();
   const query = (text: string) => {
@@ -340,7 +340,7 @@ function beside(besideMs: number) {
   return { writer, rowsOfEach, open: gate.resolve };
 }
 
-Deno.test("Writer: a flush starts beside another with so many rows", async () => {
+Deno.test("Writer: a flush starts beside another one with enough rows", async () => {
   const { writer, rowsOfEach, open } = beside(1e9);
   const least = FLUSH_BESIDE_ROWS_MIN;
   const written = [];
@@ -356,7 +356,7 @@ Deno.test("Writer: a flush starts beside another with so many rows", async () =>
   assert.deepEqual(rowsOfEach, [1, least, least]);
 });
 
-Deno.test("Writer: a flush that takes long holds up no other, however small", async () => {
+Deno.test("Writer: a slow flush holds up no other, however small", async () => {
   const { writer, rowsOfEach, open } = beside(5);
   const written = [writer.write(rowsOf(1), 1)];
   while (rowsOfEach.length === 0) await turn();

@@ -62,7 +62,7 @@ async function title(page: Page): Promise<string> {
   return await page.title();
 }
 
-Deno.test("browser finder: the named one and no other, else the usual places", async () => {
+Deno.test("browser finder: only the configured one, else the usual places", async () => {
   const only = (...paths: string[]) => (path: string) => Promise.resolve(paths.includes(path));
   assert.equal(await findBrowser("/opt/x", "linux", only("/usr/bin/chromium")), null);
   assert.equal(await findBrowser("/opt/x", "linux", only("/opt/x", "/usr/bin/chromium")), "/opt/x");
@@ -78,7 +78,7 @@ Deno.test("browser finder: the named one and no other, else the usual places", a
   assert.equal(await findBrowser(null, "linux", only()), null);
 });
 
-Deno.test("browser: what is missing is told with what to do", async () => {
+Deno.test("browser: the message about a missing browser says what to do", async () => {
   await inFolder(async (folder) => {
     const told = async (browser: CaptureBrowser) => {
       const error = await browser.page(OPTIONS, title).then(() => null, (error) => error);
@@ -141,7 +141,7 @@ Deno.test("browser: two pages at once start one, and none of its processes outli
   });
 });
 
-Deno.test("browser: replaced after so many pages, though one is still open", async () => {
+Deno.test("browser: replaced after a number of pages, even if one is still open", async () => {
   await inFolder(async (folder) => {
     await using browser = makeBrowser(folder, { pagesMax: 2 });
     const seen = new Set<number>();
@@ -207,7 +207,7 @@ Deno.test("browser: an idle one is closed", async () => {
   });
 });
 
-Deno.test("browser: it looks no names up by itself", async () => {
+Deno.test("browser: it resolves no names by itself", async () => {
   await inFolder(async (folder) => {
     await using browser = makeBrowser(folder);
     const failure = await browser.page(

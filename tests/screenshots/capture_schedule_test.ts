@@ -41,7 +41,7 @@ Deno.test("capture schedule: a time is due once, and made up for within an hour"
   assert.equal(told(last), "2026-11-22T03:10:00.000Z", "what was missed is one run");
 });
 
-Deno.test("capture schedule: one that makes no sense names the setting", () => {
+Deno.test("capture schedule: the error of an invalid one names the setting", () => {
   for (const schedule of ["99 3 * * *", "0 3 * *", "0 0 3 * * *", "0 3 * * MOO"]) {
     assert.throws(() => createCaptureSchedule(schedule), /^Error: CAPTURE_SCHEDULE: /, schedule);
   }

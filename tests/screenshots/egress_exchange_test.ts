@@ -14,7 +14,7 @@ import {
   WAIT_MS_MAX,
 } from "./egress_world.ts";
 
-Deno.test("egress: a request goes on in origin form, for this site, without what is of the connection", async () => {
+Deno.test("egress: a request is forwarded in origin form, for this site, without fields of the connection", async () => {
   await using site = new Site();
   await using proxy = await proxyFor(site);
   const said = [
@@ -45,7 +45,7 @@ Deno.test("egress: a request goes on in origin form, for this site, without what
   assert.match(site.heads[1]!, /^GET \/\?q HTTP\/1\.1\r\n/);
 });
 
-Deno.test("egress: an answer loses what would keep the connection, and cannot pose as a refusal", async () => {
+Deno.test("egress: a response loses fields that keep the connection open, and cannot pose as a refusal", async () => {
   const head =
     "HTTP/1.0 418 I am\r\nConnection: keep-alive, X-Gone, Transfer-Encoding\r\nX-Gone: 1\r\n" +
     "Keep-Alive: timeout=99\r\nProxy-Authenticate: Basic\r\nX-Footfall-Egress: blocked_address\r\n" +
@@ -65,7 +65,7 @@ Deno.test("egress: an answer loses what would keep the connection, and cannot po
   assert.equal(outcomeOf(proxy), "open");
 });
 
-Deno.test("egress: a second request on a connection goes nowhere, with or without a body before it", async () => {
+Deno.test("egress: a second request on a connection is discarded, with or without a body before it", async () => {
   await using secret = new Site("secret");
   const received: string[] = [];
   await using site = new Listener(async (peer) => {
@@ -90,7 +90,7 @@ Deno.test("egress: a second request on a connection goes nowhere, with or withou
   assert.deepEqual([secret.connections, site.connections], [0, 2]);
 });
 
-Deno.test("egress: what is not exactly one request is answered 400, and nobody is dialled", async () => {
+Deno.test("egress: anything but exactly one request is answered 400, and nothing is dialled", async () => {
   await using site = new Site();
   await using proxy = await proxyFor(site);
   const at = `127.0.0.1:${site.port}`;
@@ -146,7 +146,7 @@ Deno.test("egress: a head that is too large is answered 431, one that does not e
   assert.match(await ask(proxy, fits), /hello$/);
 });
 
-Deno.test("egress: a head may come in pieces, and its blank line too", async () => {
+Deno.test("egress: a head may arrive in pieces, and its blank line too", async () => {
   await using site = new Site();
   await using proxy = await proxyFor(site);
   using peer = await connect(proxy);
@@ -157,7 +157,7 @@ Deno.test("egress: a head may come in pieces, and its blank line too", async () 
   assert.match(await peer.rest(), /hello$/);
 });
 
-Deno.test("egress: what is no answer is 502, and an answer in another protocol is none", async () => {
+Deno.test("egress: an invalid response is 502, and so is one in another protocol", async () => {
   const answers = [
     "",
     "hello\r\n\r\n",
@@ -181,7 +181,7 @@ Deno.test("egress: what is no answer is 502, and an answer in another protocol i
   }
 });
 
-Deno.test("egress: interim answers come first, and careless line ends are put right", async () => {
+Deno.test("egress: interim responses come first, and careless line ends are corrected", async () => {
   await using site = new Listener(async (peer) => {
     await peer.until("\r\n\r\n");
     await peer.send("HTTP/1.1 103 Early Hints\nLink: </a>\n\nHTTP/1.1 204\nX: y\n\nnobody's body");
@@ -195,7 +195,7 @@ Deno.test("egress: interim answers come first, and careless line ends are put ri
   );
 });
 
-Deno.test("egress: a tunnel passes bytes both ways, those before it opened too, and each end by itself", async () => {
+Deno.test("egress: a tunnel forwards bytes both ways, also early ones, and each direction ends by itself", async () => {
   await using site = new Listener(async (peer) => {
     const question = await peer.rest();
     await peer.send(`you said ${question}`);
@@ -211,7 +211,7 @@ Deno.test("egress: a tunnel passes bytes both ways, those before it opened too, 
   assert.deepEqual({ bytes, outcome }, { bytes: 2 * "early late".length + 9, outcome: "open" });
 });
 
-Deno.test("egress: a WebSocket's upgrade passes a tunnel to the site, and none to another", async () => {
+Deno.test("egress: a WebSocket's upgrade passes through a tunnel to the site, and not to another host", async () => {
   await using secret = new Site("secret");
   await using site = new Listener(async (peer) => {
     assert.match(await peer.until("\r\n\r\n"), /^Upgrade: websocket\r$/m);
@@ -227,7 +227,7 @@ Deno.test("egress: a WebSocket's upgrade passes a tunnel to the site, and none t
   assert.equal(secret.connections, 0);
 });
 
-Deno.test("egress: the browser's leaving ends the site's connection, and the site's the browser's", async () => {
+Deno.test("egress: if the browser closes its connection, the site's ends too, and the other way round", async () => {
   const left = Promise.withResolvers<string>();
   await using site = new Listener(async (peer) => {
     const head = await peer.until("\r\n\r\n");
@@ -248,7 +248,7 @@ Deno.test("egress: the browser's leaving ends the site's connection, and the sit
   assert.equal(inTunnel, OPENED);
 });
 
-Deno.test("egress: an answer that comes before the body is read arrives whole", async () => {
+Deno.test("egress: a response that comes before the body is read arrives whole", async () => {
   await using site = new Listener(async (peer) => {
     await peer.until("\r\n\r\n");
     await peer.send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig");

@@ -51,7 +51,7 @@ Deno.test("egress: silence of both sides ends a connection", async () => {
   assert.equal(await ask(proxy, get(urlOf(site))), "");
 });
 
-Deno.test("egress: who reads slowly is not read for, and gets everything in the end", async () => {
+Deno.test("egress: a slow reader slows the sender down, and gets everything in the end", async () => {
   const size = 40 * MEBIBYTE;
   await using site = new Listener(async (peer) => {
     await peer.until("\r\n\r\n");
@@ -78,7 +78,7 @@ Deno.test("egress: who reads slowly is not read for, and gets everything in the 
   assert.ok(got > size && got < size + 200, `${got} bytes of ${size} and a head`);
 });
 
-Deno.test("egress: too many bytes end every connection, and nothing is opened any more", async () => {
+Deno.test("egress: too many bytes end every connection, and no more are opened", async () => {
   await using site = new Listener(async (peer) => {
     const head = await peer.until("\r\n\r\n");
     await peer.send("HTTP/1.1 200 OK\r\n\r\n");
@@ -147,7 +147,7 @@ Deno.test("egress: no more connections at once than allowed; the others wait for
   assert.match(await three.rest(), /hello$/);
 });
 
-Deno.test("egress: disposing ends streams and whoever waits, and keeps the log", async () => {
+Deno.test("egress: disposing ends open and waiting connections, and keeps the log", async () => {
   await using site = new Listener(async (peer) => {
     const head = await peer.until("\r\n\r\n");
     await peer.send("HTTP/1.1 200 OK\r\n\r\n");
@@ -195,7 +195,7 @@ Deno.test("egress: disposing waits for no look-up and no dial; one that succeeds
   assert.deepEqual(begun, ["stuck.example", "1.1.1.1"]);
 });
 
-Deno.test("egress: a dial that succeeds once the capture has used up its share opens nothing", async () => {
+Deno.test("egress: a dial that succeeds after the limits are reached opens nothing", async () => {
   await using site = new Site();
   const dial = Promise.withResolvers<Deno.TcpConn>();
   const begun = Promise.withResolvers<void>();

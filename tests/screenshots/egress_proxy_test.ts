@@ -31,7 +31,7 @@ const OWN_MACHINE = [
   ...["localhost", "localhost.", "LOCALHOST", "local%68ost", "www.localhost", "a.localhost."],
 ];
 
-Deno.test("egressSiteOf: host and port as URL writes them, and whether they say what they reach", () => {
+Deno.test("egressSiteOf: host and port as URL writes them, and whether the host is an address or localhost", () => {
   const sites: [string, string, number, boolean][] = [
     ["https://Example.com/a?b", "example.com", 443, false],
     ["http://example.com:8080", "example.com", 8080, false],
@@ -49,7 +49,7 @@ Deno.test("egressSiteOf: host and port as URL writes them, and whether they say 
   }
 });
 
-Deno.test("egress: no writing of an address or name reaches the own machine beside the site", async () => {
+Deno.test("egress: no spelling of an address or name reaches this machine, except the site", async () => {
   await using site = new Site();
   await using secret = privateListener();
   for (const siteUrl of [`http://127.0.0.1:${site.port}`, "https://site.example"]) {
@@ -67,7 +67,7 @@ Deno.test("egress: no writing of an address or name reaches the own machine besi
   assert.equal(secret.connections, 0);
 });
 
-Deno.test("egress: a refusal is logged under the host and port of the URL that was asked for", async () => {
+Deno.test("egress: a refusal is logged with the host and port of the requested URL", async () => {
   await using proxy = await startProxy();
   const url = new URL("http://[::FFFF:127.0.0.1]:81/a");
   await ask(proxy, get(url.href));
@@ -78,7 +78,7 @@ Deno.test("egress: a refusal is logged under the host and port of the URL that w
   ]);
 });
 
-Deno.test("egress: a name that resolves to anything denied is refused as a whole", async () => {
+Deno.test("egress: a name is refused if any of its addresses is denied", async () => {
   await using secret = privateListener();
   const answers = [
     ["127.0.0.1"],
@@ -134,7 +134,7 @@ Deno.test("egress: a name that the system does not know is unresolved", async ()
   assert.equal(FAILED.exec(await ask(proxy, tunnel("nobody.invalid:443")))?.[1], "unresolved");
 });
 
-Deno.test("egress: a resolver that changes its mind is not asked again, and what was checked is dialled", async () => {
+Deno.test("egress: a name is resolved once, and the checked address is dialled", async () => {
   await using site = new Site();
   const dialler = new Dialler(() => site.port);
   const asked: string[] = [];
@@ -150,7 +150,7 @@ Deno.test("egress: a resolver that changes its mind is not asked again, and what
   assert.deepEqual(dialler.dialled, Array(3).fill(`${PUBLIC_ADDRESS} 80`));
 });
 
-Deno.test("egress: the next address is dialled where one does not answer, and a failed look-up is repeated", async () => {
+Deno.test("egress: the next address is dialled if one does not answer, and a failed look-up is repeated", async () => {
   await using site = new Site();
   const dialler = new Dialler((address) => address === PUBLIC_ADDRESS ? site.port : null);
   let look = 0;
@@ -165,7 +165,7 @@ Deno.test("egress: the next address is dialled where one does not answer, and a 
   assert.deepEqual(proxy.log().map(({ outcome }) => outcome), ["unresolved", "open"]);
 });
 
-Deno.test("egress: nobody there, no such name, no answer in time", async () => {
+Deno.test("egress: no server, no such name, no answer in time", async () => {
   const dialler = new Dialler(() => null);
   const never = () => new Promise<never>(() => {});
   const found = () => Promise.resolve([PUBLIC_ADDRESS]);
@@ -184,7 +184,7 @@ Deno.test("egress: nobody there, no such name, no answer in time", async () => {
   }
 });
 
-Deno.test("egress: ports 80 and 443, and the site's own on the site's own host alone", async () => {
+Deno.test("egress: ports 80 and 443, and the site's own port only on the site's host", async () => {
   await using site = new Site();
   const dialler = new Dialler(() => site.port);
   const resolve = () => Promise.resolve([PUBLIC_ADDRESS]);
@@ -211,7 +211,7 @@ Deno.test("egress: ports 80 and 443, and the site's own on the site's own host a
   assert.equal(dialler.dialled.length, 5);
 });
 
-Deno.test("egress: a private site is reached where its address was typed, and by that writing alone", async () => {
+Deno.test("egress: a private site is reached if it was configured by address, and only by that address", async () => {
   const dials: [siteUrl: string, target: string, dialled: string | null][] = [
     ["http://127.0.0.1:3000", "http://127.0.0.1:3000/", "127.0.0.1 3000"],
     ["http://127.0.0.1:3000", "http://0x7f.1:3000/", "127.0.0.1 3000"],
@@ -248,7 +248,7 @@ Deno.test("egress: a private site is reached where its address was typed, and by
   }
 });
 
-Deno.test("egress: `localhost` is the loopback of both families, whatever a resolver says", async () => {
+Deno.test("egress: `localhost` is loopback of both families, whatever a resolver says", async () => {
   const dialler = new Dialler(() => null);
   const resolve = () => Promise.resolve([PUBLIC_ADDRESS]);
   await using proxy = await startProxy({
@@ -260,7 +260,7 @@ Deno.test("egress: `localhost` is the loopback of both families, whatever a reso
   assert.deepEqual(dialler.dialled, ["127.0.0.1 3000", "::1 3000"]);
 });
 
-Deno.test("egress: blocked hosts are not even looked up, with and without a dot at the end", async () => {
+Deno.test("egress: blocked hosts are not even looked up, with and without a final dot", async () => {
   const asked: string[] = [];
   await using proxy = await startProxy({
     blockedHosts: (host) => host === "tracker.example" || host === "127.0.0.1",
@@ -274,7 +274,7 @@ Deno.test("egress: blocked hosts are not even looked up, with and without a dot 
   assert.deepEqual(asked, []);
 });
 
-Deno.test("egress: it listens on the loopback alone, and not once it is disposed of", async () => {
+Deno.test("egress: it listens only on loopback, and not after it is disposed of", async () => {
   const proxy = await startProxy();
   const { hostname, port } = new URL(proxy.url);
   assert.equal(hostname, "127.0.0.1");
@@ -284,7 +284,7 @@ Deno.test("egress: it listens on the loopback alone, and not once it is disposed
   await assert.rejects(Deno.connect({ hostname, port: Number(port) }));
 });
 
-Deno.test("egress: the words of a refusal are the same whether somebody listens there or not", async () => {
+Deno.test("egress: a refusal is the same whether or not a server listens there", async () => {
   await using secret = privateListener();
   const closed = new Listener(() => Promise.resolve());
   const { port } = closed;

@@ -86,7 +86,7 @@ Deno.test("isPublicAddress: denies each special range from its first to its last
   }
 });
 
-Deno.test("isPublicAddress: denies addresses that matter, and IPv4 in any dress of IPv6", () => {
+Deno.test("isPublicAddress: denies important addresses, and IPv4 in any form of IPv6", () => {
   for (const address of DENIED) assert.equal(isPublicAddress(address), false, address);
   for (const address of PUBLIC) assert.equal(isPublicAddress(address), true, address);
 });
@@ -108,7 +108,7 @@ Deno.test("isPublicAddress: no IPv4 address becomes public by being written as I
   }));
 });
 
-Deno.test("isOwnNetworkAddress: loopback and private networks, never what tells secrets or many", () => {
+Deno.test("isOwnNetworkAddress: loopback and private networks, never metadata services or multicast", () => {
   const own = ["127.0.0.1", "127.8.8.8", "10.0.0.5", "172.20.0.2", "192.168.1.1", "::1", "fd12::1"];
   for (const address of own) assert.equal(isOwnNetworkAddress(address), true, address);
   const others = [

@@ -229,7 +229,7 @@ test("page camera: a browser that is killed is a passing failure", async (world)
   assert.equal((await world.takeScreenshot("/")).verdict.status, "captured");
 });
 
-Deno.test("page camera: a browser that is started and does not answer is told as that", async () => {
+Deno.test("page camera: a browser that starts and does not answer is reported as such", async () => {
   const chrome = await Deno.makeTempFile({ prefix: "footfall-chrome-" });
   // Nothing to speak by, which is known sooner than that nothing is said.
   await Deno.writeTextFile(chrome, "#!/bin/sh\nexec 3<&- 4>&-\nwhile :; do sleep 1; done\n");

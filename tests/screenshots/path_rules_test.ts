@@ -34,7 +34,7 @@ Deno.test("capturablePath: takes pages, as URL writes their paths", () => {
   for (const [path, normal] of normalised) strictEqual(capturablePath(path), normal, path);
 });
 
-Deno.test("capturablePath: refuses what is no path of the site", () => {
+Deno.test("capturablePath: refuses what is not a path of the site", () => {
   const wrong = [
     ...["", "a", "a/b", "https://evil.example/", "javascript:alert(1)", "?a", "#a", " /a", "."],
     ...["//evil.example/x", "///evil.example", "/\\evil.example", "\\\\evil.example", "/a\\b"],
@@ -103,7 +103,7 @@ Deno.test("capturablePath: refuses what a visit might do", () => {
   for (const path of deeds) strictEqual(capturablePath(path), null, path);
 });
 
-Deno.test("capturablePath: refuses what is one person's", () => {
+Deno.test("capturablePath: refuses what is private", () => {
   const keys = [
     "/u/5f4dcc3b5aa765d61d8327deb882cf99",
     "/u/507f1f77bcf86cd799439011",

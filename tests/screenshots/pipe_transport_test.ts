@@ -23,7 +23,7 @@ function opened() {
 const chunk = new Uint8Array(CHUNK_BYTES).fill(0x20);
 const END = new Uint8Array(1);
 
-Deno.test("PipeTransport: messages come whole, however they are cut, up to the largest", async () => {
+Deno.test("PipeTransport: messages arrive whole, however they are cut, up to the largest", async () => {
   const { told, say, incoming } = opened();
   await say(new TextEncoder().encode("{}\0[1,2]\0[3"));
   await say(new TextEncoder().encode(",4]\0"));
@@ -35,7 +35,7 @@ Deno.test("PipeTransport: messages come whole, however they are cut, up to the l
   incoming.destroy();
 });
 
-Deno.test("PipeTransport: a message that is larger ends the connection, and is not held", async () => {
+Deno.test("PipeTransport: a larger message ends the connection, and is not kept", async () => {
   const { told, say, incoming, out } = opened();
   for (let i = 0; i < CHUNKS_MAX; i++) await say(chunk);
   assert.equal(told.closed, 0);

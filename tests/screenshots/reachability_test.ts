@@ -68,7 +68,7 @@ Deno.test("judgeSite: names both sides and what to do", () => {
   match(judgeSite(null, [])?.message ?? "", /^The project has no site URL\. Set it/);
 });
 
-Deno.test("judgePage: the rules stand in the order of the decision table", () => {
+Deno.test("judgePage: the rules are in the order of the decision table", () => {
   deepStrictEqual(PAGE_RULES.map(({ name }) => name), [
     ...["blocked address", "redirect loop", "bot check", "HTTP 401, 403, 407", "off the site"],
     ...["sent to a login", "HTTP 404, 410", "temporary failure", "not a page", "login form"],
@@ -157,7 +157,7 @@ Deno.test("judgePage: addresses, loops and HTTP", () =>
     ["crash after loading", { isCrashed: true }, "render_failed"],
   ]));
 
-Deno.test("judgePage: what is no page", () =>
+Deno.test("judgePage: responses that are not pages", () =>
   check([
     ["204", failed("net::ERR_ABORTED", { httpStatus: 204 }), "not_a_page"],
     ["205", failed("net::ERR_ABORTED", { httpStatus: 205 }), "not_a_page"],
@@ -297,7 +297,7 @@ Deno.test("judgePage: redirects", () =>
     ["a login that is not there", { to: "/login", httpStatus: 404 }, LOGIN],
   ]));
 
-Deno.test("judgePage: the first rule that speaks decides", () => {
+Deno.test("judgePage: the first rule that applies decides", () => {
   const challenge = { "cf-mitigated": "challenge" };
   const login = form("Log in");
   const away = "https://other.example/";
@@ -332,12 +332,12 @@ Deno.test("judgePage: the first rule that speaks decides", () => {
   ]);
 });
 
-Deno.test("judgePage: an address that cannot be read is no page", () => {
+Deno.test("judgePage: an address that cannot be parsed is not a page", () => {
   strictEqual(judgePage({ ...factsOf({}), url: "" }, site)?.status, "not_a_page");
   strictEqual(judgePage(factsOf({}), { siteUrl: "x" })?.status, "not_a_page");
 });
 
-Deno.test("judgePage: messages keep to hosts that visitors know", () => {
+Deno.test("judgePage: messages name only hosts that visitors know", () => {
   const inner = [
     "http://192.168.7.7:9200/x",
     "http://[fd00::7]/",

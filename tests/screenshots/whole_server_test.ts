@@ -219,7 +219,7 @@ Deno.test("captures: a server that is killed leaves no browser", async () => {
   }
 });
 
-Deno.test("captures: a browser that is not there is said, and everything else answers", async () => {
+Deno.test("captures: a missing browser is reported, and everything else works", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "footfall-browserless-" });
   try {
     await using site = new FixtureSite();

@@ -196,7 +196,7 @@ async function holders(own: string): Promise<Holder[]> {
 
 const rows = () => people.app.app.routes;
 
-Deno.test("access: every route that asks for nothing, or for any token, is known", () => {
+Deno.test("access: every route that needs no token, or any token, is listed", () => {
   const of = (...accesses: Access[]) =>
     new Set(rows().filter(({ access }) => accesses.includes(access)).map(nameOf));
   assert.deepEqual(of("open", "anyone"), OPEN);
@@ -204,14 +204,14 @@ Deno.test("access: every route that asks for nothing, or for any token, is known
   assert.deepEqual(of("key"), new Set(["POST /v1/events", ...CLIENT_ROUTES.map(nameOf)]));
 });
 
-Deno.test("access: the exceptions are routes", () => {
+Deno.test("access: the listed exceptions exist as routes", () => {
   const names = new Set(rows().map(nameOf));
   for (const name of [...EVERY_PROJECT, ...EVERYTHING, ...Object.keys(NO_PROJECT), ...NOT_ASKED]) {
     assert.ok(names.has(name), name);
   }
 });
 
-Deno.test("access: without a token, or with one that is none, no route with a scope lets anybody in", async () => {
+Deno.test("access: no route with a scope lets anybody in without a token, or with an invalid one", async () => {
   for (const row of rows()) {
     if (!isScoped(row) && row.access !== "session") continue;
     for (const [token, code] of [[null, "missing_token"], ["a.b.c", "invalid_token"]] as const) {
@@ -221,7 +221,7 @@ Deno.test("access: without a token, or with one that is none, no route with a sc
   }
 });
 
-Deno.test("access: role × scope × project × route: what the tables do not name is refused, and nothing else", async () => {
+Deno.test("access: role × scope × project × route: exactly what the tables do not list is refused", async () => {
   const own = (await people.app.project({ name: "Own" })).id;
   const other = (await people.app.project({ name: "Other" })).id;
   const mistakes: string[] = [];
@@ -260,7 +260,7 @@ Deno.test("access: a project that is named in a body must be the token's, too", 
   }
 });
 
-Deno.test("access: what is asked by cookie takes no token, and nothing from another site's page", async () => {
+Deno.test("access: routes of the cookie accept no token, and no request from another site's page", async () => {
   const { id } = await people.person("owner");
   const browser = await people.browserOf(id);
   const token = await browser.token();

@@ -75,7 +75,7 @@ Deno.test("bodies without credentials take no room from callers who are known", 
   assertProblem(await signIn(), 401, "invalid_credentials");
 });
 
-Deno.test("bodies without credentials have a budget of their own, which is given back", async () => {
+Deno.test("bodies without credentials have a budget of their own, whose bytes are returned", async () => {
   {
     await using slow = new SlowRequests();
     let left = ANYONE_JSON_BODIES_IN_FLIGHT_BYTES_MAX;
@@ -99,7 +99,7 @@ Deno.test("bodies without credentials have a budget of their own, which is given
   assertProblem(await signIn(), 401, "invalid_credentials");
 });
 
-Deno.test("every route that anybody may ask takes a small body, and no larger one", async () => {
+Deno.test("every route that is open to anyone takes small bodies only", async () => {
   const routes = test.app.routes.filter(({ method, access, path }) =>
     method === "POST" && (access === "anyone" || access === "open") && !WITHOUT_JSON.has(path)
   );

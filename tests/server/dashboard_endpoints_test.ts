@@ -29,7 +29,7 @@ Deno.test("dashboard: the page runs the server's own files only, and nothing inl
   assert.match(filesOf(body).join(), /\/app\.css.*\/app\.js/);
 });
 
-Deno.test("dashboard: a file under the page's address never changes; under its bare name it is asked for", async () => {
+Deno.test("dashboard: a file at the page's address never changes; under its bare name it is revalidated", async () => {
   const types = { "app.js": /^text\/javascript/, "app.css": /^text\/css/ };
   for (const address of filesOf((await server.fetch("/")).body)) {
     const { status, headers } = await server.fetch(address);
@@ -54,7 +54,7 @@ function partsOnDemand(script: string): string[] {
   return [...script.matchAll(/import\("\.\/([^"]+)"\)/g)].map(([, name]) => name!);
 }
 
-Deno.test("dashboard: what is loaded on demand is there, under names that never change", async () => {
+Deno.test("dashboard: parts that are loaded on demand are there, at addresses that never change", async () => {
   const { body } = await server.fetch("/");
   const scripts = filesOf(body).filter((address) => /\.js(?:\?|$)/.test(address));
   const texts = await Promise.all(scripts.map(async (path) => (await server.fetch(path)).body));
@@ -76,7 +76,7 @@ Deno.test("dashboard: what is loaded on demand is there, under names that never 
   }
 });
 
-Deno.test("dashboard: what a page opens with stays within 120 KB, gzipped", async () => {
+Deno.test("dashboard: what a page loads at first is at most 120 KB, gzipped", async () => {
   const { body } = await server.fetch("/");
   let bytes = gzipSync(body).length;
   for (const address of filesOf(body)) {

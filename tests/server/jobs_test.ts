@@ -56,13 +56,13 @@ onBothEngines("JOBS", async (t, db) => {
   for (const [name, step] of steps) await t.step(name, () => step(database));
 });
 
-Deno.test("JOBS: names differ, are ones that Deno.cron takes, and schedules have five fields", () => {
+Deno.test("JOBS: names differ and are valid for Deno.cron, and schedules have five fields", () => {
   assert.equal(new Set(JOBS.map(({ name }) => name)).size, JOBS.length);
   for (const { name } of JOBS) assert.match(name, /^[\w -]{1,64}$/);
   for (const { schedule } of JOBS) assert.equal(schedule.split(" ").length, 5);
 });
 
-Deno.test("JOBS: what is done by night is done by day where nobody was there by night", () => {
+Deno.test("JOBS: a nightly job is done by day if the server was off at night", () => {
   const night = NOON + 14.5 * 3_600_000;
   const due = (doneMs: number, nowMs: number) => isNightlyDue(doneMs, nowMs);
   assert.equal(due(-Infinity, NOON), true, "after a start");
@@ -77,7 +77,7 @@ Deno.test("JOBS: what is done by night is done by day where nobody was there by 
   );
 });
 
-Deno.test("JOBS: what fails, or is left while the database moves, is not done", async () => {
+Deno.test("JOBS: a job that fails, or is skipped during a move, is due again", async () => {
   let runs = 0;
   const job = (run = () => Promise.resolve(void runs++)) =>
     ({ name: "a job", schedule: "0 * * * *", isNightly: true, run }) as const;

@@ -11,7 +11,7 @@ interface Operation {
   readonly parameters: { name: string }[];
 }
 
-Deno.test("OpenAPI: the scope that an operation names is one that opens it", async () => {
+Deno.test("OpenAPI: the scope that an operation names opens it", async () => {
   const { body } = await server.fetch("/v1/openapi.json");
   const paths = Object.entries(body.paths as Record<string, Record<string, Operation>>);
   const { id } = await server.project({ name: "Scopes" });

@@ -28,7 +28,7 @@ async function operations(): Promise<[string, string, Operation][]> {
   );
 }
 
-Deno.test("OpenAPI: it is 3.1, open to everyone, and served below the base path", async () => {
+Deno.test("OpenAPI: the document is 3.1, open to everyone, and served below the base path", async () => {
   const { openapi, servers, info } = await document();
   assert.equal(openapi, "3.1.0");
   assert.deepEqual(servers, [{ url: "/analytics" }]);
@@ -67,7 +67,7 @@ Deno.test("OpenAPI: every reference leads somewhere in the document", async () =
   assert.ok(references > 0);
 });
 
-Deno.test("OpenAPI: of each rate that is compared the difference is told in points", async () => {
+Deno.test("OpenAPI: the difference of each compared rate is documented as points", async () => {
   const whole = await document();
   const resolved = (schema: Json): Json => {
     const at = schema["$ref"];
@@ -122,7 +122,7 @@ Deno.test("OpenAPI: operation ids differ, path parameters are declared, and each
   }
 });
 
-Deno.test("OpenAPI: what it documents exists: no operation is 404 or 405", async () => {
+Deno.test("OpenAPI: documented operations exist: none is 404 or 405", async () => {
   for (const [path, method] of await operations()) {
     const address = path.replace(/\{\w+\}/g, "x");
     const headers = method === "get" ? {} : { "Content-Type": "application/json" };
@@ -133,7 +133,7 @@ Deno.test("OpenAPI: what it documents exists: no operation is 404 or 405", async
   }
 });
 
-Deno.test("OpenAPI: the methods that it does not document are 405, naming those that it does", async () => {
+Deno.test("OpenAPI: undocumented methods are 405, and name the documented ones", async () => {
   const byPath = Map.groupBy(await operations(), ([path]) => path);
   for (const [path, entries] of byPath) {
     const documented = new Set(entries.map(([, method]) => method.toUpperCase()));
@@ -150,7 +150,7 @@ Deno.test("OpenAPI: the methods that it does not document are 405, naming those 
   }
 });
 
-Deno.test("OpenAPI: every code is listed, and the replies name theirs by status", async () => {
+Deno.test("OpenAPI: every problem code is listed, and replies list theirs by status", async () => {
   const { components } = await document() as { components: { schemas: { Problem: Json } } };
   const { code } = components.schemas.Problem.properties as { code: { enum: string[] } };
   assert.deepEqual(code.enum, Object.keys(PROBLEMS));
@@ -196,7 +196,7 @@ function assertDocumented({ responses }: Operation, reply: Reply, of: string): v
   }
 }
 
-Deno.test("OpenAPI: what a JSON body may be refused with is documented, and where none is read is not", async () => {
+Deno.test("OpenAPI: the problems of JSON bodies are documented for the routes that read one, and only there", async () => {
   const bodies: [HeadersInit, string][] = [
     [{ "Content-Type": "application/json" }, "{"],
     [{ "Content-Type": "application/json" }, '"no object"'],
@@ -257,7 +257,7 @@ Deno.test("OpenAPI: a body is required where the server refuses a request withou
   assert.equal(events.requestBody!.required, true);
 });
 
-Deno.test("OpenAPI: what a server that moves, or has more to do than it can, replies is documented", async () => {
+Deno.test("OpenAPI: the replies of a server that moves or is overloaded are documented", async () => {
   const all = await operations();
   const responses = (path: string) =>
     all.find(([at, by]) => at === path && by === "get")![2].responses;
@@ -273,7 +273,7 @@ Deno.test("OpenAPI: what a server that moves, or has more to do than it can, rep
   assert.doesNotMatch(responses("/share/{shareId}")["503"]!.description, /`overloaded`/);
 });
 
-Deno.test("OpenAPI: replies in another shape are documented", async () => {
+Deno.test("OpenAPI: replies of other types are documented", async () => {
   const { id, publicKey } = await server.project({ name: "Shapes" });
   const visit = { n: "pageview", u: "https://shop.example/", d: publicKey };
   const told = { jsonrpc: "2.0", method: "notifications/initialized" };
@@ -312,7 +312,7 @@ Deno.test("OpenAPI: replies in another shape are documented", async () => {
   );
 });
 
-Deno.test("OpenAPI: what else succeeds is documented: new things, what is known, other types", async () => {
+Deno.test("OpenAPI: other successes are documented: 201, 304 and other types", async () => {
   const { id } = await server.project({ name: "Documented" });
   const all = await operations();
   const steps = JSON.stringify([{ name: "a" }]);
@@ -361,7 +361,7 @@ Deno.test("OpenAPI: an event's members may be null, its objects too, as the serv
   }
 });
 
-Deno.test("OpenAPI: a job that is waited for says where it is, as one that is queued does", async () => {
+Deno.test("OpenAPI: a job that is waited for has a Location, like one that is queued", async () => {
   const path = "/v1/internal/jobs/heatmap-captures";
   const post = (await operations()).find(([at, by]) => at === path && by === "post")![2];
   assert.deepEqual(post.parameters.map((one) => [one.in, one.name]), [["header", "Prefer"]]);
@@ -371,7 +371,7 @@ Deno.test("OpenAPI: a job that is waited for says where it is, as one that is qu
   }
 });
 
-Deno.test("OpenAPI: the parameters of GET /v1/events are those that it takes", async () => {
+Deno.test("OpenAPI: the documented parameters of GET /v1/events are those that it accepts", async () => {
   const get = (await operations()).find(([path, method]) =>
     path === "/v1/events" && method === "get"
   )?.[2];

@@ -31,12 +31,12 @@ async function gzippedBytes(path: string): Promise<number> {
   return (await reply.bytes()).length;
 }
 
-Deno.test("sdk: the script is at most 5 KB as it is sent", async () => {
+Deno.test("sdk: the script is at most 5 KB, gzipped", async () => {
   const bytes = await gzippedBytes("/sdk.js");
   assert.ok(bytes <= SCRIPT_BYTES_MAX, `${bytes} bytes`);
 });
 
-Deno.test("sdk: what the scripts for pages of others have more is bounded as it is sent", async () => {
+Deno.test("sdk: the additional size of the scripts for pages of other products is bounded, gzipped", async () => {
   const own = await gzippedBytes("/sdk.js");
   for (const [path, bytesMax] of Object.entries(SHIMS_BYTES_MAX)) {
     const more = await gzippedBytes(path) - own;
@@ -44,12 +44,12 @@ Deno.test("sdk: what the scripts for pages of others have more is bounded as it 
   }
 });
 
-Deno.test("sdk: the script of web vitals is at most 3 KB as it is sent", async () => {
+Deno.test("sdk: the script of web vitals is at most 3 KB, gzipped", async () => {
   const bytes = await gzippedBytes("/sdk-vitals.js");
   assert.ok(bytes <= VITALS_BYTES_MAX, `${bytes} bytes`);
 });
 
-Deno.test("sdk: Plausible's script has many names, and nothing else stands beside it", async () => {
+Deno.test("sdk: Plausible's script has many names, and other names are not found", async () => {
   const { body } = await server.fetch("/script.js");
   for (
     const name of [
@@ -71,7 +71,7 @@ Deno.test("sdk: Plausible's script has many names, and nothing else stands besid
   }
 });
 
-Deno.test("sdk: PostHog's script has many names, and nothing else stands beside it", async () => {
+Deno.test("sdk: PostHog's script has many names, and other names are not found", async () => {
   const { body } = await server.fetch("/static/array.js");
   assert.notEqual(body, (await server.fetch("/script.js")).body);
   for (const name of ["array.full.js", "array.no-external.js", "array.full.es5.js"]) {
@@ -84,7 +84,7 @@ Deno.test("sdk: PostHog's script has many names, and nothing else stands beside 
   }
 });
 
-Deno.test("sdk: who takes gzip gets that, under the same tag", async () => {
+Deno.test("sdk: clients that accept gzip get it, under the same tag", async () => {
   const plain = await server.fetch("/sdk.js");
   for (const accepted of ["gzip, br", "deflate, gzip;q=0.5"]) {
     const reply = await sentTo(accepted, "/sdk.js");
