@@ -239,7 +239,7 @@ export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGener
     for (let kind: FrameKind | null = null;;) {
       const head = await bytes.take(FRAME_HEAD_BYTES);
       if (head.length === 0 && kind === "manifest") return;
-      if (kind === "manifest") throw damaged(at, "Something stands behind its end.");
+      if (kind === "manifest") throw damaged(at, "Something follows its end.");
       if (head.length < FRAME_HEAD_BYTES) throw damaged(at + head.length, CUT_SHORT);
       const view = new DataView(head.buffer);
       const next: FrameKind | undefined = KINDS[view.getUint8(0)];
@@ -252,7 +252,7 @@ export async function* readFrames(source: AsyncIterable<Uint8Array>): AsyncGener
         throw damaged(at + FRAME_HEAD_BYTES + content.length, CUT_SHORT);
       }
       if (crc32(content, crc32(head.subarray(0, 5))) !== view.getUint32(5)) {
-        throw damaged(at, `The checksum of the ${length} bytes behind it is wrong.`);
+        throw damaged(at, `The checksum of the ${length} bytes after it is wrong.`);
       }
       if (next === "broken") throw new ArchiveRefused(jsonOf<ArchiveBroken>({ content, at }).why);
       const before = kind === null ? [begin] : [];

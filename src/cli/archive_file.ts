@@ -89,7 +89,7 @@ export async function checkArchive(call: Call, path: string): Promise<CheckedArc
   }
   if (manifest!.sha256 !== whole.digest("hex") || !sums.match(manifest!)) {
     throw new ArchiveRefused(
-      `The archive is damaged: what stands before byte ${at} is not what its manifest says.`,
+      `The archive is damaged: its content before byte ${at} is not what its manifest says.`,
     );
   }
   return { head: head!, manifest: manifest!, bytes: size ?? 0 };

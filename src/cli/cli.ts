@@ -75,7 +75,7 @@ function assertNotEmpty(
   );
   if (empty !== undefined) throw new UsageMistake(`--${empty[0]} is empty: give it a value.`);
   if (words.includes("")) {
-    throw new UsageMistake(`A word behind \`footfall ${name}\` is empty: give it a value.`);
+    throw new UsageMistake(`A word after \`footfall ${name}\` is empty: give it a value.`);
   }
 }
 

@@ -195,7 +195,7 @@ async function* wholly(
       signal.throwIfAborted();
       const written = counted(events(), "event");
       throw new ServerUnreachable(
-        `The export broke off behind ${written}: the server has ended, or its database does not ` +
+        `The export broke off after ${written}: the server has ended, or its database does not ` +
           "answer. Try again.",
         { cause },
       );

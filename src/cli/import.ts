@@ -126,12 +126,12 @@ async function sendAll(call: Call, { file, word, progress }: Running): Promise<R
 
 function reportText(report: Report, path: string): string {
   const { accepted, rejected, refusals, isDryRun, wentOnBehind } = report;
-  const behind = wentOnBehind === null ? "" : `Went on behind line ${wentOnBehind}. `;
+  const resumed = wentOnBehind === null ? "" : `Continued after line ${wentOnBehind}. `;
   const lost = counted(rejected, "line");
   const known = `${grouped(report.duplicates)} of them stored before`;
   const head = isDryRun
     ? `${counted(accepted, "event")} can be stored, ${lost} cannot. Nothing was sent.\n`
-    : `${behind}${grouped(accepted)} accepted (${known}), ${grouped(rejected)} rejected.\n`;
+    : `${resumed}${grouped(accepted)} accepted (${known}), ${grouped(rejected)} rejected.\n`;
   if (rejected === 0) return head;
   const lines = refusals.map(({ line, code, message }) =>
     `  line ${line}: ${code}: ${printable(message)}\n`
@@ -198,8 +198,8 @@ export const IMPORT_COMMAND: Command = {
     "One JSON object a line, also compressed (gzip, zstd): as `footfall export` writes it, which is\n" +
     "stored as it stands; or an event as POST /v1/events takes it, whose address and user agent are\n" +
     "taken from context.ip and context.userAgent. Importing twice stores once. One that was stopped\n" +
-    "goes on where it was: run it again. Lines that are refused stand in rejected.ndjson beside FILE,\n" +
-    "each with its number, the reason, and what it holds; those of an earlier import are kept in\n" +
+    "goes on where it was: run it again. Refused lines are written to rejected.ndjson beside FILE,\n" +
+    "each with its number, the reason, and its content; those of an earlier import are kept in\n" +
     "rejected.ndjson.1 and so on.\n" +
     "With --from, what another product stores: a dry run first, always, then the import. Each event\n" +
     "keeps its id or gets one that is made of theirs, so that a second run adds nothing.",

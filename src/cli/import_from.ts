@@ -73,7 +73,7 @@ async function withInput<T>(call: Call, work: (input: SourceInput) => Promise<T>
   }
   if (name !== "umami" || words.length > 1) {
     throw new UsageMistake(
-      "A database stands alone, and of Umami it must be: --from umami postgres://…",
+      "Only Umami's database is read, and no file beside it: --from umami postgres://…",
     );
   }
   const open = await UmamiDatabase.open(address);

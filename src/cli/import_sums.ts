@@ -114,8 +114,7 @@ async function send(
     if (!dryRun) {
       const stored = `${grouped(sent)} of ${counted(total, "sum")} of days stored`;
       print.remark(
-        `Stopped: ${stored}. Run the same command again; those that stand there already stay as ` +
-          "they are.",
+        `Stopped: ${stored}. Run the same command again; those that are stored stay as they are.`,
       );
     }
     throw error;
@@ -190,7 +189,7 @@ async function importFiles(
         grouped(imported.replaced)
       } replaced, ` +
       `${counted(imported.unchanged, "as it was", "as they were")}` +
-      `${rejectedFile === null ? "" : `; refused rows stand in ${rejectedFile}`}.\n`,
+      `${rejectedFile === null ? "" : `; refused rows are in ${rejectedFile}`}.\n`,
   );
   return refused === 0 ? 0 : 1;
 }

@@ -68,7 +68,7 @@ class Move {
     const path = `/v1/archive?${new URLSearchParams({ secrets: "1", ...query })}`;
     const reply = await this.source.fetch(path, { signal });
     if (!reply.ok) throw await refusalOf(reply);
-    yield* readFrames(untilBroken(reply.body!, signal, "What the server told"));
+    yield* readFrames(untilBroken(reply.body!, signal, "The copy"));
   }
 
   /** Copies one part of an archive. @returns its manifest */

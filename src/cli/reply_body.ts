@@ -21,7 +21,7 @@ export async function* untilBroken(
     signal.throwIfAborted();
     if (!(cause instanceof TypeError)) throw cause;
     const message =
-      `${what} broke off behind ${bytes} bytes: the server has ended, or its database ` +
+      `${what} broke off after ${bytes} bytes: the server has ended, or its database ` +
       "does not answer. Try again.";
     throw new ServerUnreachable(message, { cause });
   }

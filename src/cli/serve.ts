@@ -87,7 +87,7 @@ async function greet(
   try {
     context.terminal.out(banner);
   } catch (error) {
-    log.warn("how to go on cannot be printed; a restart that can makes a new link", {
+    log.warn("the banner cannot be printed; a restart that can print it makes a new link", {
       reason: error instanceof Error ? error.message : String(error),
     });
   }

@@ -77,7 +77,7 @@ export function sumsText(
   if (extent !== null) {
     const days = `${counted(sums.countDays(), "day")} from ${extent.first} to ${extent.last}`;
     const replacing = counted(compared.replaced, "replaces", "replace");
-    const unchanged = counted(compared.unchanged, "stands", "stand");
+    const unchanged = counted(compared.unchanged, "is", "are");
     lines.push(
       `${INDENT}${days}, taken as the project's local days\n`,
       `${INDENT}${shownText(shownDays, sums)}\n`,
@@ -87,7 +87,7 @@ export function sumsText(
   }
   if (eventDaysAlone > 0) {
     lines.push(
-      `${INDENT}${counted(eventDaysAlone, "day")} of custom events left out: no file tells their ` +
+      `${INDENT}${counted(eventDaysAlone, "day")} of custom events left out: no file has their ` +
         "page views; import totals or pages of these days along with them\n",
     );
   }

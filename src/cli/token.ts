@@ -82,9 +82,10 @@ const REVOKE_ALL_COMMAND: Command = {
   name: "token revoke-all",
   summary: "Revoke every token, session and invitation so far",
   usage: "footfall token revoke-all",
-  notes: "It holds on every server within a second. People sign in again; their passwords and\n" +
+  notes:
+    "It takes effect on every server within a second. People sign in again; their passwords and\n" +
     "passkeys, shared dashboards and API keys stay as they are. Tokens of an identity\n" +
-    "provider are told by their `iat`.",
+    "provider are judged by their `iat`.",
   wordsMax: 0,
   options: {},
   example: "footfall token revoke-all",

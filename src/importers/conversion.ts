@@ -61,7 +61,7 @@ class Recognition {
       this.#known = this.source.recognises(row.value);
       if (this.#known) return;
       const hint = row.value.result === "error" && typeof row.value.message === "string"
-        ? `It is a reply that tells an error: ${row.value.message.slice(0, 200)}`
+        ? `It is a reply with an error: ${row.value.message.slice(0, 200)}`
         : await otherSource(row.value);
       throw new FileProblem(
         row.file,

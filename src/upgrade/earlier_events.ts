@@ -168,7 +168,7 @@ export class EarlierEvents {
       } catch (error) {
         if (signal.aborted) return;
         const reason = error instanceof Error ? error.message : String(error);
-        this.#log.warn("upgrade goes on later", { reason });
+        this.#log.warn("the upgrade failed for now; it is tried again", { reason });
         await pause(UPGRADE_FAILURE_PAUSE_MS, signal);
       }
     }

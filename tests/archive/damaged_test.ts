@@ -88,7 +88,7 @@ Deno.test("restore: a file that is damaged or no archive is refused with the byt
           const parts = frames.map(({ bytes }) => bytes);
           await refuse(joined(parts.toSpliced(2, 1)), /manifest says/);
           await refuse(joined(parts.toSpliced(2, 0, parts[2]!)), /manifest says/);
-          await refuse(joined([...parts, parts[2]!]), /stands behind its end/);
+          await refuse(joined([...parts, parts[2]!]), /follows its end/);
         });
         await t.step("a length that no frame has", async () => {
           const { at } = frames[1]!;

@@ -93,8 +93,8 @@ Deno.test("footfall: an unknown option, a missing value or a surplus word is exi
     [["project", "create"], /--name/],
     [["serve", "--json"], /LOG_FORMAT/],
     // What an unset variable of a script leaves.
-    [["erase", "", "--yes"], /A word behind `.* erase` is empty/],
-    [["archive", ""], /A word behind `.* archive` is empty/],
+    [["erase", "", "--yes"], /A word after `.* erase` is empty/],
+    [["archive", ""], /A word after `.* archive` is empty/],
     [["export", "--from", ""], /--from is empty/],
     [["export", "--project="], /--project is empty/],
     [["token", "--project", "prj_a", "--project", ""], /--project is empty/],

@@ -250,7 +250,7 @@ Deno.test("import --from: wrong usage, and files that are none", async () => {
         [["--from", "nobody", "x"], /--from must be one of amplitude, /],
         [["--from", "ga4"], /Say what to import: Google Analytics 4 takes/],
         [["--from", "ga4", "-"], /name a file, not -/],
-        [["--from", "ga4", "postgres://x"], /A database stands alone, and of Umami/],
+        [["--from", "ga4", "postgres://x"], /Only Umami's database is read, and no file beside it/],
         [["--from", "mixpanel", "--time-zone", "Middle/Earth", "x"], /--time-zone must be an IANA/],
         [["--from", "mixpanel", "--time-zone", "+02:00", "x"], /--time-zone must be an IANA/],
         [["a", "b"], /Name one file/],

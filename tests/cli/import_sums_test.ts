@@ -100,7 +100,7 @@ Deno.test("import --from plausible: a dry run, the import, again, a newer export
     const replacing = await run(dataDir, [...base, path, "--yes"]);
     assert.match(
       replacing.out,
-      /0 new, 1 replaces what was imported before, 5 stand there already/,
+      /0 new, 1 replaces what was imported before, 5 are there already/,
     );
     assert.match(replacing.out, /0 sums of days added, 1 replaced, 5 as they were/);
     await Deno.writeFile(path, exportOf(11, true));
@@ -110,7 +110,7 @@ Deno.test("import --from plausible: a dry run, the import, again, a newer export
         /Plausible → prj_default/,
         /3 days from 2024-03-01 to 2024-03-03, taken as the project's local days/,
         /All of them are shown/,
-        /0 new, 1 replaces what was imported before, 5 stand there already/,
+        /0 new, 1 replaces what was imported before, 5 are there already/,
         /1 row refused/,
         /imported_sources .* by Footfall's own rules/,
         /2024-03-01 +11 +12 +30/,

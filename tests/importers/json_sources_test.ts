@@ -351,7 +351,7 @@ Deno.test("a file of another product is recognised and said", async () => {
     [POSTHOG, ga4Event(), /file of Google Analytics 4: say `--from ga4`/],
     [GA4, matomoVisit(), /file of Matomo/],
     [MATOMO, amplitudeEvent(), /file of Amplitude/],
-    [MATOMO, { result: "error", message: "no access" }, /a reply that tells an error: no access/],
+    [MATOMO, { result: "error", message: "no access" }, /a reply with an error: no access/],
     [POSTHOG, { eventId: UUIDS[0], name: "a", timestamp: "x" }, /export of Footfall: .* without/],
     [POSTHOG, { hello: 1 }, /none of PostHog's\. PostHog takes files of a batch export/],
   ];

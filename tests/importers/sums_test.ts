@@ -183,8 +183,8 @@ Deno.test("sums: files that are none, or count twice, are told in a sentence", a
       [pages("a/imported_pages.csv"), pages("b/imported_pages.csv")],
       /b\/imported_pages\.csv: 2024-03-01 stands in a\/imported_pages\.csv too/,
     ],
-    [FATHOM, [textFile("Pages.csv", "Pathname,Views\n/,1\n")], /no column tells the day/],
-    [FATHOM, [textFile("Pages.csv", "Timestamp,Pathname\n")], /no column tells page views/],
+    [FATHOM, [textFile("Pages.csv", "Pathname,Views\n/,1\n")], /no column has the day/],
+    [FATHOM, [textFile("Pages.csv", "Timestamp,Pathname\n")], /no column has page views/],
     [GOATCOUNTER_SUMS, [jsonLines("hit_stats.jsonl", [])], /lacks paths\.jsonl/],
     [
       GOATCOUNTER_SUMS,

@@ -7,7 +7,7 @@ export const AMPLITUDE: ImportSource = {
   name: "amplitude",
   title: "Amplitude",
   takes: "the zip of its Export API (gzipped JSON lines in it), or those files",
-  shape: "Amplitude's Export API (`/api/2/export`), as its manual tells it in 2026",
+  shape: "Amplitude's Export API (`/api/2/export`), as its manual describes it in 2026",
   notes: NOTES,
   rows: jsonFiles(),
   recognises: (row) => "event_type" in row && ("event_time" in row || "client_event_time" in row),

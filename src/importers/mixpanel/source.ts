@@ -8,7 +8,7 @@ export const MIXPANEL: ImportSource = {
   name: "mixpanel",
   title: "Mixpanel",
   takes: "JSON lines of its raw export, gzipped or plain",
-  shape: "Mixpanel's Raw Event Export API (`/api/2.0/export`), as its manual tells it in 2026",
+  shape: "Mixpanel's Raw Event Export API (`/api/2.0/export`), as its manual describes it in 2026",
   notes: NOTES,
   rows: jsonFiles(),
   recognises: (row) =>

@@ -140,8 +140,8 @@ async function readFile(file: PlainFile, context: SumContext): Promise<FileRead>
     throw new FileProblem(
       name,
       time === undefined
-        ? "no column tells the day: export it with a date grouping of a day or an hour."
-        : "no column tells page views: export all metrics.",
+        ? "no column has the day: export it with a date grouping of a day or an hour."
+        : "no column has page views: export all metrics.",
       1,
     );
   }

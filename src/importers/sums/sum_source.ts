@@ -77,7 +77,7 @@ export function valueOf(value: unknown): string | null {
     throw new RowMistake("too_long", `A value holds at most ${LOCATION_LENGTH_MAX} characters.`);
   }
   if (!isStorable(text)) {
-    throw new RowMistake("invalid_text", "The value holds what no text may.");
+    throw new RowMistake("invalid_text", "The value contains characters that cannot be stored.");
   }
   return text;
 }
