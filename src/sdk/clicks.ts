@@ -15,17 +15,11 @@ const enum Limit {
   COMMENT_NODE = 8,
 }
 
-/** Controls that work without a trace in the document, and links that lead away. */
-const ALIVE = ':any-link:not([href^="#"],[href^=javascript]),[contenteditable],' +
-  "input,textarea,select,option,video,audio";
-
-const EVERYTHING = { subtree: true, attributes: true, childList: true, characterData: true };
-
 /** As `Element.closest` of what was clicked, beyond shadow trees. */
 export type Closest = <E extends Element>(selector: string) => E | undefined;
 
-/** Where a click hit, as a fraction of the width and in pixels from the top. */
-function positionOf(event: MouseEvent, path: readonly Element[], documentWidth: number) {
+/** The properties of a click's event. `rage` and `dead` may still change until it is recorded. */
+function propertiesOf(event: MouseEvent, path: readonly Element[], closest: Closest) {
   let { clientX: x, clientY: y } = event;
   if (!event.detail) {
     // By keyboard: the middle of what was activated.
@@ -34,14 +28,28 @@ function positionOf(event: MouseEvent, path: readonly Element[], documentWidth: 
     y = box.y + box.height / 2;
   }
   const fixed = path.some((node) => node.localName && getComputedStyle(node).position === "fixed");
+  // If one of these hides or clips its overflow at the side, nobody can scroll there.
+  const documentWidth = [document.body, document.documentElement]
+      .some((node) => /^[ch]/.test(getComputedStyle(node).overflowX))
+    ? scroller().clientWidth
+    : scroller().scrollWidth;
   if (!fixed) {
     x += scrollX;
     y += scrollY;
   }
   return {
-    x: +Math.max(Math.min(x / documentWidth, 1), 0).toFixed(4),
-    y: Math.max(Math.round(y), 0),
+    x: +Math.max(0, Math.min(x / documentWidth, 1)).toFixed(4),
+    y: Math.max(0, Math.round(y)),
     fixed,
+    selector: selectorOf(path[0]!),
+    rage: false,
+    // Except controls that work without a trace in the document, and links that lead away.
+    dead: !closest(
+      ':any-link:not([href^="#"],[href^=javascript]),[contenteditable],' +
+        "input,textarea,select,option,video,audio",
+    ),
+    documentWidth,
+    ...layout(),
   };
 }
 
@@ -62,24 +70,15 @@ export function watchClicks(record: Record): Clicks {
   const observer = new MutationObserver(changed);
 
   function hold(event: MouseEvent, path: readonly Element[], closest: Closest) {
-    const documentWidth = scroller().scrollWidth;
-    const properties = {
-      ...positionOf(event, path, documentWidth),
-      rage: false,
-      dead: !closest(ALIVE),
-      selector: selectorOf(path[0]!),
-      documentWidth,
-      ...layout(),
-    };
     const details = currentPage();
     const click = {
       event,
-      properties,
+      properties: propertiesOf(event, path, closest),
       settle() {
         if (!held.delete(click)) return;
         if (!held.size) observer.disconnect();
-        properties.dead &&= details.url === cut(location.href);
-        record("click", properties, details);
+        click.properties.dead &&= details.url === cut(location.href);
+        record("click", click.properties, details);
       },
     };
     return click;
@@ -109,7 +108,14 @@ export function watchClicks(record: Record): Clicks {
       if (burst[Limit.RAGE_CLICKS - 1]) burst.forEach((one) => one.properties.rage = true);
       for (const root of path) {
         // The document, and each shadow tree that the click came through.
-        if (root.nodeType > Limit.COMMENT_NODE) observer.observe(root, EVERYTHING);
+        if (root.nodeType > Limit.COMMENT_NODE) {
+          observer.observe(root, {
+            subtree: true,
+            attributes: true,
+            childList: true,
+            characterData: true,
+          });
+        }
       }
     },
     settle() {

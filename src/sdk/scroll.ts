@@ -30,9 +30,13 @@ export function createScroll(record: Record): Scroll {
       if (!view) return;
       if (!isLate) look();
       const sizes = layout();
-      const depthPx = Math.round(Math.min(view.depth, sizes.documentHeight));
-      const details = { ...view.page, timestamp: Date.now() };
-      record("scroll", { depthPx, ...sizes }, details, view.id, isDraft);
+      record(
+        "scroll",
+        { depthPx: Math.round(Math.min(view.depth, sizes.documentHeight)), ...sizes },
+        { ...view.page, timestamp: Date.now() },
+        view.id,
+        isDraft,
+      );
       view = isDraft && view;
     },
   };

@@ -148,6 +148,25 @@ browserTest("click: its position in the document, also after scrolling", async (
   assert.equal(url, `${visit.world.siteUrl}/`);
 });
 
+browserTest("click: its x is a share of the width that can be scrolled to", async (visit) => {
+  const body = `<div style="position: absolute; left: 900px; width: 560px; height: 10px"></div>
+    <div style="overflow-x: hidden"><button id="go" style="margin-left: 442px; width: 100px">go</button></div>`;
+  const places = [];
+  for (const hidden of ["none", "html", "body"]) {
+    for (const how of ["hidden", "clip"]) {
+      const page = await open(visit, `<style>${hidden} { overflow-x: ${how} }</style>${body}`);
+      await click(page, "#go");
+      const [{ properties }] = await named(visit, page, "click", 1);
+      places.push([properties.documentWidth, properties.x]);
+      await page.close();
+      visit.gate.reset();
+    }
+  }
+  const whole = [1_460, 0.3425];
+  const seen = [WIDTH, 0.5];
+  assert.deepEqual(places, [whole, whole, seen, seen, seen, seen]);
+});
+
 browserTest("click: on a fixed target it is measured in the window", async (visit) => {
   const page = await open(visit);
   await page.evaluate(() => scrollTo(0, 800));
