@@ -12,15 +12,15 @@ import { openStore, type Store } from "./store.ts";
 /** Bundled as plain numbers, which is shorter. */
 const enum Limit {
   IDENTIFIER_LENGTH = 200,
-  /** A page killed without a farewell keeps its lock for about a second; others die later, for months perhaps. */
+  /** A killed page keeps its lock for about a second; other pages may die at any time later. */
   ADOPTIONS_MS = 2_000,
 }
 
-/** What script tags of other products ask for, and no page of ours. */
+/** Options that only the scripts for pages of other products use. */
 interface Options extends AnalyticsOptions {
-  /** What is told in the place of an event, as `JSON.stringify` asks: under no name, and for all in it. */
+  /** `JSON.stringify` calls it with the event, under an empty name, and with each value within it. */
   readonly told?: (name: string, value: unknown) => unknown;
-  /** Where a page that knows better has the identity and the queue kept. */
+  /** Keeps the identity and the queue. Default: one in localStorage. */
   readonly store?: Store;
 }
 
@@ -28,7 +28,7 @@ interface Client extends Analytics {
   capture(wanted: AnalyticsOptions["autocapture"]): void;
 }
 
-/** Those of this page or process, whichever copy of the SDK made them: none counts a visit twice. */
+/** Clients of this page or process, shared by all copies of the SDK, so that no visit counts twice. */
 const clients = (globalThis as { _footfall?: Map<string, Client> })._footfall ??= new Map();
 
 /** Ties the client to the page's life. Pages die without notice, so every chance is taken. */
@@ -38,7 +38,7 @@ function watchPage(
   capture: () => Capture | undefined,
   optedOut: () => unknown,
 ): void {
-  // Of several clients on a page none is the heir of a refused key, and not all come at once.
+  // Only a page's single client takes over events of a refused key, and not before others may have come.
   const adopt = (isLate?: boolean) =>
     optedOut() ? queue.clear() : queue.adopt(isLate && clients.size < 2).then(delivery.wake);
   addEventListener("pagehide", () => {
@@ -63,7 +63,7 @@ function watchPage(
 }
 
 /**
- * The document tells whether it is in a page; a server's rendering may have a stub of one.
+ * Runs in a page if there is a document that works; server-side rendering may define a stub of one.
  * @param apiKey "": the client does nothing
  * @param endpoint the whole address that events go to
  */
@@ -98,7 +98,7 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
         properties,
         context: { ...page?.context, ...details?.context },
       }, options.told)
-        // No database can hold NUL and lone halves of characters, which JSON writes as escapes.
+        // Databases cannot store NUL or lone surrogates, which JSON writes as escapes.
         .replace(/(\\\\)|\\u(?:0000|d[89a-f]..)/g, "$1");
       if (isDraft) return queue.draft(id, json);
       log(json);
@@ -118,9 +118,9 @@ function createClient(apiKey: string, endpoint: string, options: Options): Clien
     identify(userId) {
       log("identify", userId);
       attempt(() => {
-        // An object, such as all that a page knows of a user, would make one person of everybody.
+        // As text every object is the same, which would merge all users into one person.
         const id = typeof userId === "object" ? "" : `${userId ?? ""}`;
-        // A server's client speaks for many: who each event is about goes with the event.
+        // On a server one client serves many users: each event names its own.
         const isUsable = id && id !== "." && id !== ".." && id.length <= Limit.IDENTIFIER_LENGTH;
         if (isUsable && inPage) identity.identify(id);
       });
@@ -144,7 +144,7 @@ export function createAnalytics(options: Options): Analytics {
     const apiKey = options.apiKey!.trim();
     const endpoint = options.endpoint!.trim();
     if (apiKey && endpoint) {
-      // As the browser resolves it, so that each way to write it is the same.
+      // Resolved, so that all spellings of an address share a client.
       const to = new Request(endpoint.replace(/\/*$/, "/v1/events")).url;
       const name = `${apiKey} ${to}`;
       const client = clients.get(name) ?? createClient(apiKey, to, options);
@@ -153,7 +153,7 @@ export function createAnalytics(options: Options): Analytics {
       return client;
     }
   } catch {
-    // Without a key or an endpoint, whatever else stands there, or with one that is no address.
+    // The key or the endpoint is missing or not a text, or the endpoint is not an address.
   }
   return createClient("", "", Object(options));
 }

@@ -16,13 +16,13 @@ export interface Capture {
   begin(isWithin?: boolean, isCounted?: boolean): void;
   /**
    * The page view ends.
-   * @param isDraft perhaps: the page went out of sight
-   * @param isLate the window may show the next page by now
+   * @param isDraft it may go on: the page was hidden
+   * @param isLate the window may already show the next page
    */
   end(isDraft?: boolean, isLate?: boolean): void;
 }
 
-/** Never reads text or values: positions, selectors and addresses alone. */
+/** Starts autocapture. It reads positions, selectors and addresses, never text or values. */
 export function startCapture(parts: Autocapture, record: Record): Capture {
   const scroll = parts.scroll !== false && createScroll(record);
   const clicks = parts.clicks !== false && watchClicks(record);
@@ -33,19 +33,19 @@ export function startCapture(parts: Autocapture, record: Record): Capture {
         path.find((node): node is E => node.matches?.(selector));
       // Only people click; the right button neither opens a link nor presses anything.
       if (!event.isTrusted || event.button > 1) return;
-      // Pages ask not to be watched, and passwords are nobody's business.
+      // The page asks for it, or what is clicked is a password.
       if (closest("[data-footfall-ignore],input[type=password]")) return;
       if (clicks && !event.button) clicks.clicked(event, path, closest);
       if (parts.links !== false) recordLink(record, closest(":any-link"));
     } catch {
-      // The page's own click goes on, also in a form with a field named `matches`.
+      // The page's own handlers still run. A form with a field named `matches` comes here, for one.
     }
   }
   for (const type of ["click", "auxclick"] as const) addEventListener(type, clicked, true);
 
   const capture: Capture = {
     begin(isWithin, isCounted) {
-      // Where the page counts its views itself, its depth begins with the first of these.
+      // If the page counts its views itself, scroll depth begins with the first of these.
       if (!isCounted) {
         if (parts.pageViews === false) return;
         record("page_view");

@@ -10,7 +10,7 @@ export interface Claims {
   /** Takes a queue that is new, or whose page is gone; falsy while another page holds it. */
   claim(queue: string): unknown;
   has(queue: string): unknown;
-  /** Gives everything back, as the page goes. */
+  /** Gives all of them back, as the page is left. */
   release(): void;
 }
 
@@ -35,14 +35,14 @@ function lockClaims(locks: LockManager): Claims {
 
 /**
  * Without Web Locks (pages served by plain HTTP): a renewed lease in storage says that a page lives.
- * Where nobody else sees the storage, there is nobody to tell.
+ * Without shared storage there is no need to renew it.
  */
 function leaseClaims(store: Store): Claims {
   const leases = new Map<string, number>();
   const nameOf = (queue: string) => `lease|${queue}`;
   // A page that slept past its own lease has lost it, whoever took it.
   const holds = (queue: string) => leases.get(queue)! > Date.now();
-  // One far ahead is of before the clock was set back.
+  // A lease far ahead was written before the clock was set back.
   const isFree = (name: string) =>
     !(Math.abs(+store.get(name)! - Date.now() - LEASE_MS) < LEASE_MS);
 

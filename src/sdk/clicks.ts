@@ -15,7 +15,7 @@ const enum Limit {
   COMMENT_NODE = 8,
 }
 
-/** As `Element.closest` of what was clicked, beyond shadow trees. */
+/** `Element.closest` of what was clicked, across shadow trees. */
 export type Closest = <E extends Element>(selector: string) => E | undefined;
 
 /** The properties of a click's event. `rage` and `dead` may still change until it is recorded. */
@@ -56,14 +56,14 @@ function propertiesOf(event: MouseEvent, path: readonly Element[], closest: Clos
 export interface Clicks {
   /** @param path from what was hit to the window, through shadow trees */
   clicked(event: MouseEvent, path: readonly Element[], closest: Closest): void;
-  /** Records what is still held: the page goes. */
+  /** Records the clicks still held, as the page is left. */
   settle(): void;
 }
 
 /** Holds each click until it is known whether anything came of it, then records it. */
 export function watchClicks(record: Record): Clicks {
   const held = new Set<ReturnType<typeof hold>>();
-  /** The control that the last click, on its label, clicks next. */
+  /** The control of the label that was clicked last: the browser clicks it next. */
   let labelled: Element | null | undefined | false;
 
   const changed = () => held.forEach((click) => click.properties.dead = false);

@@ -3,21 +3,21 @@ import { createAnalytics } from "./analytics.ts";
 import type { Analytics } from "./sdk.d.ts";
 import { installShims } from "./shims.ts";
 
-/**
- * The script tag of Umami's and Plausible's pages: the SDK, with their functions beside it.
- * `data-website-id` or `data-api-key` is a key, and so is `pa-…` in the name of the file; `data-domain` is
- * a key, or the host of a project's site, several with commas between them.
- */
 /** What Plausible's snippet leaves at `window`, with the options that `init` was given. */
 interface PlausibleStub {
   readonly o?: { readonly autoCapturePageviews?: boolean };
 }
 
+/**
+ * The script tag of Umami's and Plausible's pages: the SDK, with their functions beside it.
+ * `data-website-id` or `data-api-key` is a key, and so is `pa-…` in the name of the file; `data-domain` is
+ * a key, or the host of a project's site, several with commas between them.
+ */
 const tag = document.currentScript as HTMLScriptElement | null;
 const source = tag?.src ?? "";
 const data = tag?.dataset ?? {};
 
-/** Whether the visitor or the page has said that nothing shall be sent from here. */
+/** Whether the visitor or the page asks for no recording here. */
 function isSilent(): boolean {
   const { domains, doNotTrack } = data;
   if (domains && !domains.split(/\s*,\s*/).includes(location.hostname)) return true;
@@ -36,7 +36,7 @@ function keys(): string[] {
   return key ? [key] : domain!.trim().split(/\s*,\s*/).map((name) => `site:${name}`);
 }
 
-/** What is told of an event: as the tag would have it, and of what is in it the same. */
+/** Returns an event as the tag's attributes ask for it, and values within an event unchanged. */
 // deno-lint-ignore no-explicit-any -- an event of ours, or something in it
 function told(name: string, event: any): unknown {
   if (!name && event?.url) {

@@ -12,7 +12,7 @@ const enum Limit {
   PAUSE_MS_MAX = 100_000_000,
 }
 
-/** When what the queue holds is sent. */
+/** Decides when queued events are sent. */
 export interface Delivery {
   /** After events were added or failed: sends them at once if they are enough, else sets the timer. */
   wake(): void;
@@ -24,7 +24,7 @@ export interface Delivery {
   retry(): void;
 }
 
-/** Node.js listens to nothing. */
+/** Node.js has no global `addEventListener`. */
 type Listener = { addEventListener?: Window["addEventListener"] };
 
 /** Seconds or a date (RFC 9110, 10.2.3). */
@@ -43,13 +43,13 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
   let backoffMs = 0;
   let isForbidden = false;
 
-  // The page's own policy, which stays as it is until the page is loaded anew.
+  // The page's Content-Security-Policy, which lasts until the page is reloaded.
   (globalThis as Listener).addEventListener?.("securitypolicyviolation", (event) => {
     isForbidden ||= event.disposition === "enforce" && event.blockedURI === endpoint;
   });
 
-  // What is left of a `Retry-After`, whichever page of the origin was told. 401 and 403 are for
-  // good: this key is never tried again at this endpoint.
+  // The rest of a `Retry-After` that any page of the origin received. 401 and 403 are final: this key
+  // is never tried again at this endpoint.
   const pauseMs = () => {
     const leftMs = +store.get(`pause|${apiKey}`)! - Date.now();
     const isOver = isForbidden || store.get(`stop|${apiKey}`) === endpoint;
@@ -60,7 +60,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
     // Tries again later: after the time that the server asks for, else after a growing, random one.
     const ceilingMs = Math.min(Limit.BACKOFF_MS_MIN * 2 ** failures++, Limit.BACKOFF_MS_MAX);
     backoffMs = ceilingMs * (0.5 + Math.random() / 2);
-    // The timer was set before it, for less patience.
+    // The timer was set earlier, for a shorter wait.
     stopTimer();
     if (retryAfter) store.set(`pause|${apiKey}`, Date.now() + lastsMs(retryAfter));
   });
@@ -77,7 +77,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
 
   function flush() {
     stopTimer();
-    // It was waited for. Timers come early, by what is left of a millisecond, amid a pause too.
+    // It is over. Timers may fire within the last millisecond of a pause: `wake` then waits for the rest.
     backoffMs = 0;
     isFlushing = true;
     return flushes = flushes.then(async () => {
@@ -95,7 +95,7 @@ export function openDelivery(queue: Queue, store: Store, to: Destination): Deliv
     flush,
     leave() {
       if (pauseMs()) return;
-      // The timer may have been set by a failure, for more patience than is needed now.
+      // A failure may have set the timer, for a longer wait than is needed now.
       for (let sent; (sent = send(true, true));) sent.then(stopTimer).then(wake);
     },
     retry() {

@@ -5,7 +5,7 @@ import type { Store } from "./store.ts";
 export interface Identity {
   /** The members of an event that say who did it. */
   get(): { anonymousId: string; userId: string | null };
-  /** An event's text as it is sent: by then tabs that opened at once see each other's ids, and one stands. */
+  /** An event's text as it is sent, with the id that won if tabs drew several at the same time. */
   settled(text: string): string;
   identify(userId: string): void;
   reset(): void;
@@ -16,7 +16,7 @@ export interface Identity {
 
 /** The id of this page's first event: other tabs may have drawn theirs at the same time. */
 let first: string | undefined;
-/** The one that stands of these, as this page first sends: a later one is of somebody else. */
+/** The one of these that won, read when this page first sends; a later one is somebody else's. */
 let standing: string | undefined;
 
 export function openIdentity(store: Store): Identity {
@@ -32,7 +32,7 @@ export function openIdentity(store: Store): Identity {
       first ??= anonymousId;
       return { anonymousId, userId: store.get("userId") };
     },
-    // Who is known is never given another id: `null` alone begins with an n.
+    // Only events without a user id change: no other value than `null` begins with an n.
     settled: (text) =>
       text.split(`"${first}","userId":n`)
         .join(`${JSON.stringify(standing ??= store.get("anonymousId") ?? first)},"userId":n`),
@@ -46,7 +46,7 @@ export function openIdentity(store: Store): Identity {
     optOut() {
       reset();
       store.set("optOut", 1);
-      // It stays after `optIn`, and is never the same: what a tab holds from before it is not sent.
+      // Unique, and kept after `optIn`: no tab sends events from before it.
       store.set("era", Math.random());
     },
     optIn: () => store.delete("optOut"),

@@ -7,7 +7,7 @@ const FILE = /\.(pdf|zip|t?gz|rar|7z|dmg|exe|msi|pkg|(doc|xls|ppt)x?|csv|txt|epu
 /** `outbound_link` and `file_download`, with the address but neither its query nor its fragment. */
 export function recordLink(record: Record, link?: HTMLAnchorElement | SVGAElement): void {
   if (!link) return;
-  // Within a drawing it is as the page wrote it, and lies deeper.
+  // In SVG `href` is an object, which has the address as the page wrote it.
   const { href, origin, pathname, host } = new URL(
     (link as SVGAElement).href.baseVal ?? link.href,
     link.baseURI,

@@ -4,15 +4,15 @@ import type { EventDetails } from "./sdk.d.ts";
 const LOCATION_LENGTH_MAX = 2048;
 
 /**
- * An address or a title, no longer than the server takes. A form or an image of the name `title`
- * or `referrer` hides what the document says; it has no `slice`.
+ * An address or a title, cut to the length that the server takes. A form or an image named `title` or
+ * `referrer` shadows the document's property; it has no `slice`.
  */
 export const cut = (text: string) => text.slice?.(0, LOCATION_LENGTH_MAX);
 
 /** After a history navigation: the address before it. */
 let previousUrl: string | undefined;
 
-/** What every event of a page says of it, at this moment: some are recorded later. */
+/** The members that each event of a page has, as of now: some events are recorded later. */
 export function currentPage(): EventDetails & { readonly context: Record<string, unknown> } {
   return {
     url: cut(location.href),
@@ -27,7 +27,7 @@ export function currentPage(): EventDetails & { readonly context: Record<string,
   };
 }
 
-/** A prerendered page is a guess of the browser: it is viewed when it is shown, which comes once. */
+/** Calls `work` at once, or when a prerendered page is shown, which happens at most once. */
 export function whenShown(work: () => void): void {
   // A form of that name would count as true.
   if ((document as { prerendering?: boolean }).prerendering === true) {
@@ -35,7 +35,7 @@ export function whenShown(work: () => void): void {
   } else work();
 }
 
-/** What scrolls: none is said to in quirks mode where the body scrolls by itself, or cannot. */
+/** The element that scrolls. In quirks mode the browser names none if the body has its own `overflow`. */
 export const scroller = () => document.scrollingElement ?? document.documentElement;
 
 /** The window and the whole document, in CSS pixels. */
@@ -48,8 +48,8 @@ export function layout() {
 }
 
 /**
- * Calls `changed` after each navigation within the document. Pages see no error of it.
- * `isBack`: by back or forward, as which browsers may have scrolled already.
+ * Calls `changed` after each navigation within the document; its errors never reach the page.
+ * `isBack`: by back or forward, where the browser may have scrolled already.
  */
 export function watchHistory(changed: (isBack: boolean) => void): void {
   let url = location.href;
@@ -75,7 +75,7 @@ export function watchHistory(changed: (isBack: boolean) => void): void {
     };
   }
   addEventListener("popstate", () => look("traverse"));
-  // Routers of the Navigation API call none of these. Whichever tells of a change first, it counts once.
+  // Routers that use the Navigation API call none of these. A change counts once, whatever reports it.
   globalThis.navigation?.addEventListener(
     "currententrychange",
     (event) => look(event.navigationType!),

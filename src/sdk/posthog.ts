@@ -5,11 +5,11 @@ import { whenShown } from "./page.ts";
 import type { Analytics } from "./sdk.d.ts";
 import { openStore, type Store } from "./store.ts";
 
-/** What pages give PostHog's functions, and what its snippet and its own program leave behind. */
+/** What pages pass to PostHog's functions, and what its snippet and its own script leave behind. */
 // deno-lint-ignore no-explicit-any -- pages give what they like
 type Given = any;
 
-/** PostHog's names of events that have another one here. */
+/** PostHog's names of events that have another name here. */
 const NAMES: Given = {
   __proto__: null,
   $pageview: "page_view",
@@ -24,16 +24,16 @@ const enum Known {
   COUNTS_HISTORY = "2025-05-24",
 }
 
-/** A text that PostHog's own program kept; none where the browser refuses it too. */
+/** A text that PostHog's own script stored; undefined: the browser refuses. */
 function readText(name: string): string | null | undefined {
   try {
     return localStorage.getItem(name);
   } catch {
-    // It cannot be known.
+    // Nothing can be read.
   }
 }
 
-/** The object that a text holds; none: an empty one. */
+/** The object in a JSON text; an empty one if there is none. */
 function parsed(text: Given): Given {
   try {
     return Object(JSON.parse(text));
@@ -42,10 +42,10 @@ function parsed(text: Given): Given {
   }
 }
 
-/** From now on PostHog's own program has nothing more to say: whom one forgets stays forgotten. */
+/** Ends the takeover of ids from PostHog's own script: a visitor who was reset stays reset. */
 const closeRecognition = (store: Store) => store.set("posthog", "1");
 
-/** Who the visitor was to PostHog's own program, or is by what the page says, he is here. */
+/** Takes over the visitor's ids from the page's `bootstrap`, or else from PostHog's own script. */
 function recognize(store: Store, key: string, bootstrap: Given): void {
   // A store that ends with the page could not tell the next one that this was read.
   const isOpen = store.shared && !store.get("posthog");
@@ -72,7 +72,7 @@ function openRegister(store: Store) {
   };
 }
 
-/** Whether the visitor may be recorded, as the page and PostHog's own program were told. */
+/** Whether the visitor may be recorded, by the page's settings and the choice stored as by PostHog. */
 function openConsent(key: string, config: Given) {
   const name = `__ph_opt_in_out_${key}`;
   let choice = readText(name);
@@ -86,13 +86,13 @@ function openConsent(key: string, config: Given) {
       try {
         localStorage.setItem(name, chosen);
       } catch {
-        // It holds for this page.
+        // The choice lasts as long as this page.
       }
     },
   };
 }
 
-/** What is sent of an event: with what was registered, as the page's `before_send` would have it. */
+/** Makes the function that adds registered properties to events, and applies the page's `before_send`. */
 function tellerOf(config: Given, registered: () => Given) {
   return (name: string, event: Given): unknown => {
     if (name || !event?.eventId) return event;
@@ -100,7 +100,7 @@ function tellerOf(config: Given, registered: () => Given) {
     const own = { ...registered(), ...event.properties };
     let sent: Given = {
       uuid: event.eventId,
-      // By this name a page's `before_send` knows a page view.
+      // The name that a page's `before_send` expects.
       event: isView ? "$pageview" : event.name,
       properties: {
         title: event.title,
@@ -110,11 +110,11 @@ function tellerOf(config: Given, registered: () => Given) {
       },
     };
     for (const look of [config.before_send ?? []].flat()) sent &&= look(sent);
-    // With nothing in its place an event is not recorded.
+    // `before_send` cancelled the event.
     if (!sent) return;
     let { $current_url: url, $referrer: referrer, title, ...properties } = sent.properties;
     if (!isView && own.title) {
-      // It is a property like others, and what the page is called was not shown.
+      // The event's own property, not the page's title.
       properties.title = title;
       title = undefined;
     }
@@ -136,9 +136,9 @@ type Register = ReturnType<typeof openRegister>;
 type Consent = ReturnType<typeof openConsent>;
 
 /**
- * Events, and who they are of.
- * @param client the one of now, which a choice of the visitor changes
- * @param who nobody, who gets no id, while nothing may be recorded
+ * The functions that record events and identify the visitor.
+ * @param client the present one: the visitor's consent changes it
+ * @param who the visitor's ids; none while nothing may be recorded
  */
 function recording(client: Client, register: Register, who: () => Given, forget: () => void) {
   function capture(name: string, given?: Given, options?: Given) {
@@ -173,7 +173,7 @@ function recording(client: Client, register: Register, who: () => Given, forget:
   };
 }
 
-/** What goes with each event, and whether there are any. */
+/** The functions for registered properties and for the visitor's consent. */
 function settings(client: Client, register: Register, consent: Consent, optIn: () => void) {
   const add = (properties: Given) => register.add(properties);
   return {
@@ -189,12 +189,12 @@ function settings(client: Client, register: Register, consent: Consent, optIn: (
     opt_in_capturing: optIn,
     has_opted_out_capturing: consent.isOut,
     has_opted_in_capturing: consent.isIn,
-    // There are no flags, and pages wait to be told so.
+    // There are no flags; pages wait for this call.
     onFeatureFlags: (called: Given) => called([], {}),
   };
 }
 
-/** Makes `target` what PostHog's program makes of a project's key and a page's settings. */
+/** Gives `target` the functions that PostHog's script would, for a project's key and a page's settings. */
 function start(target: Given, key: string, config: Given, server?: string): void {
   const store = openStore(config.persistence !== "memory" && !config.disable_persistence);
   const register = openRegister(store);
@@ -215,13 +215,13 @@ function start(target: Given, key: string, config: Given, server?: string): void
     });
   let client = clientFor();
   let isViewed = false;
-  /** The first page view of the page, however often its visitor agrees. */
+  /** Records the page's first view, once, however often the visitor agrees. */
   function view() {
     if (isViewed || isOut()) return;
     isViewed = true;
     client.page();
   }
-  /** Comes after what the page asked for while this was loaded: that holds for the first page view. */
+  /** Called after the page's waiting calls have run: these also apply to the first page view. */
   function capture() {
     const [parts, first] = wantedOf(config);
     client = clientFor(parts);
@@ -234,7 +234,7 @@ function start(target: Given, key: string, config: Given, server?: string): void
   }
   function optIn() {
     consent.choose("1");
-    // Who was not to be recorded any more was forgotten.
+    // Opting out forgot the visitor's ids, which must not be taken over again.
     if (identity.optedOut()) closeRecognition(store);
     identity.optIn();
     begin();
@@ -249,7 +249,7 @@ function start(target: Given, key: string, config: Given, server?: string): void
   const people: Given = { set, set_once: (once: Given) => set(undefined, once) };
   const waiting: Given[] = target.splice(0);
   const ofPeople: Given[] = target.people ?? [];
-  // What else the snippet knows of does nothing.
+  // The snippet's other functions do nothing.
   for (const name in target) {
     if (typeof target[name] === "function" && name !== "init") target[name] = () => {};
   }
@@ -267,13 +267,13 @@ function start(target: Given, key: string, config: Given, server?: string): void
 }
 
 /**
- * Makes what PostHog's snippet left at `window.posthog` work, for each project that the page named, and
- * runs what waits there.
+ * Makes the stub that PostHog's snippet left at `window.posthog` work, for each project of the page, and
+ * runs the calls that wait in it.
  * @param server where the script came from
  */
 export function installPosthog(stub: Given, server?: string): void {
   if (stub.__loaded) return;
-  // Before the SDK looks: what is not to be seen by PostHog is not seen by us.
+  // Before the SDK's listener: it ignores what PostHog would ignore.
   for (const type of ["click", "auxclick"]) {
     addEventListener(type, ({ target }: Given) => {
       target.closest?.(".ph-no-capture")?.setAttribute("data-footfall-ignore", "");

@@ -11,11 +11,11 @@ const enum Limit {
 /** A queued event, as it will be sent. */
 export interface Entry {
   readonly text: string;
-  /** The queue that it stands in, where others see it. */
+  /** The queue it is in, in the shared store; falsy: only this page sees it. */
   readonly queue: string | false | undefined;
   /** Its name in the store. */
   readonly name: string;
-  /** The last opt-out before it: none is known once a page has cleared its storage. */
+  /** Identifies the last opt-out before it; null: none is known, as after a page cleared its storage. */
   readonly era: string | null;
   busy?: boolean;
 }
@@ -26,34 +26,34 @@ const parse = (name: string) => /^event\|(.*)\|(.+)\|/.exec(name);
 /**
  * Events waiting to be sent. Each page has a queue of its own in the shared store, one text per
  * event, so that pages never write the same text; a queue whose page is gone is taken over whole.
- * What a page holds it keeps in memory too, so a page that clears its storage loses nothing.
+ * A page also keeps its events in memory, so that clearing its storage loses none.
  */
 export interface Queue {
   add(id: string, text: string): void;
   /**
-   * Stores an event for the case that this page dies; `add` with the same id replaces it.
+   * Stores an event in case this page dies; `add` with the same id replaces it.
    * @returns whether others see it
    */
   draft(id: string, text: string): boolean | undefined;
-  /** How many events are not on their way. */
+  /** How many events are not being sent yet. */
   size(): number;
   /**
-   * Takes the oldest waiting events and marks them as on their way.
+   * Takes the oldest waiting events and marks them as being sent.
    * @param bytesMax of the batch in UTF-8; a larger event comes alone
    */
   take(eventsMax: number, bytesMax: number): Entry[];
-  /** These were sent, or can never be. */
+  /** Removes events that were sent, or never can be. */
   delete(entries: readonly Entry[]): void;
   /** Forgets every event, those of other pages too. */
   clear(): void;
   /**
-   * Takes over what pages left behind that are gone.
-   * @param isHeir of keys that were refused, too
+   * Takes over the queues of pages that are gone.
+   * @param isHeir also those of keys that were refused
    */
   adopt(isHeir?: boolean): Promise<void>;
-  /** The page goes, perhaps into the back/forward cache: its queue is free for others. */
+  /** Frees the queue for others: the page is left, perhaps for the back/forward cache. */
   release(): void;
-  /** The page is back. Others may have sent its events meanwhile. */
+  /** Claims the queue again: the page is back. Others may have sent its events meanwhile. */
   resume(): void;
 }
 
@@ -75,7 +75,7 @@ export function openQueue(store: Store, apiKey: string): Queue {
   let length = 0;
 
   const nameOf = (id: string) => `event|${apiKey}|${own}|${id}`;
-  /** Nobody else sees what is in none, or knows the own queue before its claim was granted. */
+  /** Whether this page may send the queue's events; its own even before the claim is granted. */
   const holds = (queue: Entry["queue"]) => !queue || queue === own || claims.has(queue);
   const draft = (id: string, text: string) => store.set(nameOf(id), text);
   function drop(entry: Entry) {
@@ -86,7 +86,7 @@ export function openQueue(store: Store, apiKey: string): Queue {
     drop(entry);
   }
 
-  /** What is not on its way. What is of before an opt-out, or was taken over meanwhile, is dropped. */
+  /** Events not being sent. Drops those from before an opt-out, and those that others took over. */
   function waiting(): Entry[] {
     const era = store.get("era");
     const idle = [...entries.values()].filter((entry) => !entry.busy);
@@ -124,7 +124,7 @@ export function openQueue(store: Store, apiKey: string): Queue {
       for (const name of store.keys()) {
         const [, , queue] = parse(name) ?? [];
         const text = left.has(queue!) && store.get(name);
-        // What is here already is on its way, since before the page rested.
+        // One that is here already has been under way since before the page was cached.
         if (text && !entries.has(name)) hold(name, text, queue);
       }
     },

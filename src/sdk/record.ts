@@ -2,7 +2,7 @@ import type { EventDetails, Properties } from "./sdk.d.ts";
 
 /**
  * Queues an event of the page.
- * @param isDraft kept for the case that the page dies before it records the event of this id
+ * @param isDraft only stored, in case the page dies before it records the event with this id
  */
 export type Record = (
   name: string,

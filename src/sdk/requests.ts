@@ -6,7 +6,7 @@ import type { Store } from "./store.ts";
 const BATCH_EVENTS_MAX = 100;
 /** Browsers refuse `keepalive` requests past 64 KiB, all of a page that are under way together. */
 const KEEPALIVE_BYTES_MAX = 60_000;
-/** What a request's body holds beside its events, at most. */
+/** The most bytes of a request's body besides its events. */
 const ENVELOPE_BYTES = 300;
 
 /** Where events go, and how. */
@@ -28,7 +28,7 @@ export type Send = (
   isLeaving?: boolean,
 ) => Promise<number | undefined> | undefined;
 
-/** Makes batches, and knows what an answer means for them. */
+/** Sends batches, and handles the answers. */
 export function openSend(
   queue: Queue,
   store: Store,
@@ -42,7 +42,7 @@ export function openSend(
 
   function settle(batch: Entry[], { status, headers }: Response, text: string) {
     log(status, text);
-    // Of how many events it tells: those that it took, and each refused one by its index.
+    // How many events the reply accounts for: the accepted ones, and each refused one by its index.
     const told = (status === 200 && JSON.parse(text).accepted) +
       text.split('"index":').length - 1;
     if (status === 401 || status === 403) return void store.set(`stop|${apiKey}`, endpoint);
@@ -51,18 +51,18 @@ export function openSend(
       return failed(headers.get("Retry-After"));
     }
     if (batch[1] && told !== batch.length) {
-      // It is too large, or something in it is no event's JSON: others write to the store, too.
+      // The batch is too large, or has a text that is not JSON: others can write to the store, too.
       batchEventsMax = batch.length >> 1;
       return 0;
     }
     batchEventsMax = Math.min(batchEventsMax * 2, BATCH_EVENTS_MAX);
-    // All of it was stored, or is never worth another try.
+    // Each event was stored, or refused for good.
     succeeded();
     queue.delete(batch);
     return batch.length;
   }
 
-  /** A preflight may not outlive the page, so as it is left goes a request without it. */
+  /** While the page is left, requests avoid the preflight, which may not outlive the page. */
   async function post(batch: Entry[], outlives: boolean, isLeaving?: boolean) {
     const body = `${
       JSON.stringify({ sentAt: Date.now(), apiKey: isLeaving && apiKey }).slice(0, -1)
@@ -83,7 +83,7 @@ export function openSend(
       return settle(batch, response, await response.text());
     } catch (error) {
       log(error);
-      // Also where it failed at once, others come first: nobody takes the same batch again and again.
+      // Also after an immediate failure the batch stays busy for now: `leave` would take it again at once.
       await failed();
     } finally {
       keepaliveBytes -= bytes;

@@ -5,11 +5,11 @@ import { currentPage, layout } from "./page.ts";
 import type { EventDetails } from "./sdk.d.ts";
 
 export interface Scroll {
-  /** `isWithin`: by navigation within the document, which shows the last page until it is drawn anew. */
+  /** `isWithin`: by navigation within the document; until redrawn, the window shows the previous page. */
   begin(isWithin?: boolean): void;
   /**
-   * @param isDraft the page is out of sight: phones end hidden pages without a word
-   * @param isLate the window may show the next page by now
+   * @param isDraft the view may go on: the page is hidden, and phones kill hidden pages without notice
+   * @param isLate the window may already show the next page
    */
   end(isDraft?: boolean, isLate?: boolean): void;
 }

@@ -7,7 +7,7 @@ import type { Analytics, Properties } from "./sdk.d.ts";
 type Given = any;
 type Send = (name: string, properties?: Properties, page?: Given) => void;
 
-/** The address of what a page calls a page: a path, or a whole address. */
+/** The whole address of a page that is given as a path or an address. */
 const addressOf = (url: string) => Object.assign(document.createElement("a"), { href: url }).href;
 
 /** Records with all clients: `pageview` and no name at all are page views. Pages never see an error. */
@@ -32,7 +32,7 @@ function umamiOf(clients: readonly Analytics[], send: Send) {
         : typeof what === "string"
         ? { name: what, data }
         : what ?? {};
-      // What gives nothing back wants nothing to be sent.
+      // A function that returns nothing cancels the event.
       if (payload) send(payload.name, payload.data, payload);
     },
     // deno-lint-ignore require-await -- pages wait for it
@@ -44,7 +44,7 @@ function umamiOf(clients: readonly Analytics[], send: Send) {
   };
 }
 
-/** `window.plausible`: what its queue holds is sent now. */
+/** `window.plausible`. Sends what waits in its queue. */
 function plausibleOf(send: Send, queue?: Iterable<Given>) {
   const plausible = (name: string, options?: Given) => {
     const { props, revenue, interactive, u, url, callback } = options ?? {};
@@ -54,10 +54,10 @@ function plausibleOf(send: Send, queue?: Iterable<Given>) {
       ...interactive === false && { $interactive: false },
     };
     send(name, properties, (u || url) && { url: u || url });
-    // It is stored, and outlives the page.
+    // The event is queued, and outlives the page.
     if (callback) setTimeout(callback, 0, { status: 202 });
   };
-  // Pages call it in any case; its options were read before.
+  // Pages always call it; its options have been read already.
   plausible.init = () => {};
   for (const call of queue ?? []) plausible(...call as [string]);
   return plausible;
@@ -65,7 +65,7 @@ function plausibleOf(send: Send, queue?: Iterable<Given>) {
 
 const TAGGED = "[data-umami-event],[class*=plausible-event-name]";
 
-/** Clicks on elements, and forms being sent, that say in attributes or class names what they are. */
+/** Records clicks and submitted forms whose attributes or class names name an event. */
 function watchTagged(send: Send): void {
   const happened = ({ type, target, button }: Given) => {
     const element: Element | null = target.closest?.(TAGGED);
@@ -87,7 +87,7 @@ function watchTagged(send: Send): void {
   for (const type of ["click", "auxclick", "submit"]) addEventListener(type, happened, true);
 }
 
-/** Leaves `umami` and `plausible` at `window`, as pages of these know them. */
+/** Defines `window.umami` and `window.plausible`, as pages of these products call them. */
 export function installShims(clients: readonly Analytics[]): void {
   const page = window as Given;
   const send = senderOf(clients);

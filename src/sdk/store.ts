@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 
-/** All that the SDK keeps in a browser stands below this prefix of localStorage. */
+/** The prefix of all names that the SDK uses in localStorage. */
 const PREFIX = "footfall|";
 
 /** Texts by name: in localStorage, or in memory where the browser refuses that or is full. */
@@ -8,14 +8,14 @@ export interface Store {
   /** Whether other pages of the origin, later ones too, see the same texts. */
   readonly shared: unknown;
   get(name: string): string | null;
-  /** Others see it, or nothing. @returns whether they see it */
+  /** Other pages see this value, or none. @returns whether they see it */
   set(name: string, value: unknown): boolean | undefined;
   delete(name: string): void;
   /** The shared texts. */
   keys(): string[];
 }
 
-/** @param inPage servers have no visitor whose storage it could be */
+/** @param inPage falsy on a server: everything stays in memory */
 export function openStore(inPage: unknown): Store {
   const memory = new Map<string, string>();
   /** Browsers refuse storage, or run out of it, also while a page is open; the page never sees that. */
@@ -23,7 +23,7 @@ export function openStore(inPage: unknown): Store {
     try {
       return work(inPage ? localStorage : undefined!);
     } catch {
-      // Memory it is.
+      // It stays in memory.
     }
   };
   return {
@@ -34,7 +34,7 @@ export function openStore(inPage: unknown): Store {
       return attempt((storage) => {
         storage[PREFIX + name] = value;
         return memory.delete(name);
-        // What stood there before goes: the next page would take it for the latest.
+        // Else the previous value goes: the next page would take it for the latest.
       }) || attempt((storage) => void delete storage[PREFIX + name]);
     },
     delete(name) {
@@ -42,7 +42,7 @@ export function openStore(inPage: unknown): Store {
       attempt((storage) => delete storage[PREFIX + name]);
     },
     keys: () =>
-      // Of other names this makes nonsense, which names nothing.
+      // Names of others become nonsense here, which matches nothing.
       (attempt(Object.keys) ?? []).map((name) => name.slice(PREFIX.length)),
   };
 }
