@@ -46,7 +46,7 @@ const COMMAND = [
 /** Folders whose tests wait for browsers, processes or clocks for much of their time. */
 const WAITING: readonly string[] = [
   ...["tests/archive/", "tests/cli/", "tests/clients/", "tests/dashboard/", "tests/reliability/"],
-  ...["tests/screenshots/", "tests/sdk/", "tests/told/", "tests/upgrade/"],
+  ...["tests/screenshots/", "tests/sdk/", "tests/notifications/", "tests/upgrade/"],
 ];
 
 /** Files of a folder that one entry runs, but for the longest. */
@@ -85,7 +85,7 @@ const LONGEST: readonly string[] = [
   "reads/moved",
   "dashboard/overview",
   "dashboard/journeys",
-  "told/real_server",
+  "notifications/real_server",
   "timelines/scan_parts",
   "archive/damaged_blocks",
   "reports/insights/insight_agreement",

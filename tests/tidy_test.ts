@@ -55,20 +55,20 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   assistants: "http json_text number_words problem query reports",
   notes: "audit auth db http limits problem query text_schemas",
   shares: "audit auth db http limits problem query recent_cache seats text_schemas",
-  told: "audit auth db http limits mail number_words problem project_values query reports " +
-    "screenshots text_schemas",
+  notifications: "audit auth db http limits mail number_words problem project_values query " +
+    "reports screenshots text_schemas",
   demo: "limits",
   event_file: "json_text",
   importers: "attribution event_file event_id imported json_text limits number_words query " +
     "recent_cache text_schemas",
   dashboard:
     "audit auth event_file importers notes number_words query reports screenshots shares " +
-    "told",
+    "notifications",
   sdk: "",
   bundle_build: "db",
   server: "archive assistants audit auth clients config db http imported importers ingest limits " +
-    "mail notes number_words problem project_values projection query recent_cache reports " +
-    "scans screenshots shares start_mistake timelines told upgrade",
+    "mail notes notifications number_words problem project_values projection query " +
+    "recent_cache reports scans screenshots shares start_mistake timelines upgrade",
   cli: "archive auth config config_variables db demo event_file http imported importers ingest " +
     "json_text limits number_words pause postgres_url problem project_values query reports " +
     "server start_mistake store typed_command",
@@ -85,11 +85,11 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
     "auth",
     "importers",
     "notes",
+    "notifications",
     "query",
     "reports",
     "screenshots",
     "shares",
-    "told",
   ],
 };
 

@@ -37,7 +37,7 @@ import { createAccess, createPeerOf } from "./access_services.ts";
 import type { DocumentedRoute } from "./documented_route.ts";
 import { InFlight } from "./in_flight.ts";
 import { scheduleJobs } from "./jobs.ts";
-import { SHUTDOWN_TOLD_MS_MAX } from "../told/told_limits.ts";
+import { SHUTDOWN_NOTIFICATIONS_MS_MAX } from "../notifications/notification_limits.ts";
 import { CAPTURE_PATIENCE_MS } from "../screenshots/capture_limits.ts";
 import {
   BODIES_IN_FLIGHT_BYTES_MAX,
@@ -55,8 +55,8 @@ import { LiveFeed } from "../reports/live/live_feed.ts";
 import { getReport } from "../reports/answer/report_endpoint.ts";
 import { createScanPool } from "./scan_workers.ts";
 import { createRoutes, type Services } from "./routes.ts";
-import { createNotifications } from "../told/told.ts";
-import { createToldReads } from "./told_reads.ts";
+import { createNotifications } from "../notifications/notifications.ts";
+import { createNotificationReads } from "./notification_reads.ts";
 import { EarlierEvents } from "../upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../upgrade/earlier_people.ts";
 import { createProjectionThread, type ProjectionThread } from "../projection/projection_thread.ts";
@@ -79,7 +79,7 @@ export interface App {
   /** Makes a set-up link. @returns the text after `#setup=`; null if there is an owner already */
   makeSetUpLink(): Promise<string | null>;
   /** Sends the digests and alerts that are due; a job does this every minute. */
-  tellDue(): Promise<void>;
+  runDue(): Promise<void>;
   /** Starts the recurring jobs, which run until `stop`. */
   startJobs(): void;
   /**
@@ -224,9 +224,9 @@ async function createServices(
 }
 
 /** Makes the service that sends digests and alerts. */
-function toldOf(services: Made, stopping: AbortSignal) {
+function notificationsOf(services: Made, stopping: AbortSignal) {
   const { config: { publicUrl, readTimeoutMs }, database: sql, move } = services;
-  const reads = createToldReads({ ...services, readTimeoutMs }, stopping);
+  const reads = createNotificationReads({ ...services, readTimeoutMs }, stopping);
   const maySend = () => move?.storesNothing !== true;
   return createNotifications({ ...services, sql, reads, publicUrl, randomText, maySend }, stopping);
 }
@@ -287,7 +287,7 @@ export async function createApp(
   const jobs = new AbortController();
   const made = await createServices(config, log, state, controlToken, substitutes);
   const { services, captures } = withCaptures(
-    { ...made, notifications: toldOf(made, jobs.signal) },
+    { ...made, notifications: notificationsOf(made, jobs.signal) },
     createCaptureSchedule(config.captureSchedule),
     substitutes.pageCamera,
     jobs.signal,
@@ -313,7 +313,7 @@ export async function createApp(
     },
     signsIn: services.tokens.canIssue,
     makeSetUpLink: () => makeSetUpLink(services),
-    tellDue: () => services.notifications.runDue(),
+    runDue: () => services.notifications.runDue(),
     startJobs() {
       if (services.move?.status === "moved") return;
       services.move?.onMoved(() => jobs.abort());
@@ -338,7 +338,7 @@ export async function createApp(
       // Events that an unfinished transaction does not commit are projected after the next start.
       await Promise.race([projecting, pause(SHUTDOWN_PROJECTION_MS_MAX)]);
       await projection.close();
-      await Promise.race([services.notifications.idle(), pause(SHUTDOWN_TOLD_MS_MAX)]);
+      await Promise.race([services.notifications.idle(), pause(SHUTDOWN_NOTIFICATIONS_MS_MAX)]);
       await Promise.race([capturing, pause(SHUTDOWN_CAPTURES_MS_MAX)]);
       services.pool.close();
       for (const each of new Set([reads, replicaChecks, database])) await each?.close();

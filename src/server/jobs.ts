@@ -12,8 +12,8 @@ import { DAY_MS } from "../limits.ts";
 import { purgeJournal } from "../ingest/retention.ts";
 import type { Salts } from "../ingest/salts.ts";
 import { deleteExpiredEvents } from "../projection/retention.ts";
-import type { Notifications } from "../told/told.ts";
-import { LOOKS_RUN_EVERY_MS } from "../told/told_limits.ts";
+import type { Notifications } from "../notifications/notifications.ts";
+import { CHECKS_RUN_EVERY_MS } from "../notifications/notification_limits.ts";
 import { eraseExpiredEarlier } from "../upgrade/earlier_retention.ts";
 
 export interface JobServices {
@@ -105,7 +105,7 @@ export const JOBS: readonly Job[] = [
     name: "tell what is due",
     schedule: "* * * * *",
     async run(services) {
-      const minute = () => Math.floor(services.now() / LOOKS_RUN_EVERY_MS);
+      const minute = () => Math.floor(services.now() / CHECKS_RUN_EVERY_MS);
       let begun: number;
       // If a slow receiver makes a run last into the next minute, Deno.cron skips the run that is due then. So it is
       // made up for at once, because alerts are checked every minute.

@@ -58,8 +58,8 @@ import { signInRoutes, type SignInServices } from "./sign_in_routes.ts";
 import { createPlausibleScript, createPosthogScript, createSdkFile } from "./sdk_endpoints.ts";
 import type { LiveShares } from "../shares/live_shares.ts";
 import { shareRoutes } from "./share_routes.ts";
-import type { Notifications } from "../told/told.ts";
-import { toldRoutes } from "./told_routes.ts";
+import type { Notifications } from "../notifications/notifications.ts";
+import { notificationRoutes } from "./notification_routes.ts";
 import type { Projection } from "../projection/projection.ts";
 import type { Replica } from "../reports/answer/replica.ts";
 
@@ -359,7 +359,7 @@ export function createRoutes(services: Services): DocumentedRoute[] {
     ...noteRoutes({ ...services, sql: services.database }),
     ...peopleRoutes({ ...services, sql: services.database }),
     ...signInRoutes({ ...services, sql: services.database }),
-    ...toldRoutes({
+    ...notificationRoutes({
       ...services,
       sql: services.database,
       hasMail: services.mail !== null,

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { provisionDefaultProject } from "../../src/auth/default_project.ts";
 import { patchProject, requireProject } from "../../src/auth/projects.ts";
 import type { Database } from "../../src/db/sql.ts";
-import { DigestBody } from "../../src/told/digest_definition.ts";
-import { nextSlot } from "../../src/told/slots.ts";
-import { DIGESTS, saveTold } from "../../src/told/told_store.ts";
+import { DigestBody } from "../../src/notifications/digest_definition.ts";
+import { nextSlot } from "../../src/notifications/slots.ts";
+import { DIGESTS, saveNotification } from "../../src/notifications/notification_store.ts";
 import { TestApp } from "../support/app.ts";
 import { onBothEngines, onPostgres } from "../support/databases.ts";
 import { until } from "../support/server_process.ts";
@@ -22,7 +22,7 @@ async function store(sql: Database, slug: string, at: string, due: string): Prom
   const definition = DigestBody.parse({ title: slug, every: "daily", at });
   const place = { projectId, slug, isNewOnly: true, address: "http://localhost" };
   const saving = { ...place, definition, dueMs: () => Date.parse(due), nowMs: Date.now() };
-  await sql.transaction((tx) => saveTold(tx, DIGESTS, saving));
+  await sql.transaction((tx) => saveNotification(tx, DIGESTS, saving));
 }
 
 /** When the project's digest is due, by the clock of a zone. */
@@ -94,7 +94,7 @@ onPostgres(
       let changing: Promise<unknown> | null = null;
       await sql.query("DELETE FROM digests");
       await sql.transaction(async (tx) => {
-        await saveTold(tx, DIGESTS, { ...place, definition, dueMs, nowMs: Date.now() });
+        await saveNotification(tx, DIGESTS, { ...place, definition, dueMs, nowMs: Date.now() });
         changing = app.admin("PATCH", `/v1/projects/${id}`, { timezone });
         await somebodyWaits();
       });
@@ -102,7 +102,7 @@ onPostgres(
       assert.equal(await nextAt(app, id, timezone), "08:15", "saved, and not yet committed");
 
       await sql.query("UPDATE digests SET due_at = '2020-01-01'");
-      await amidChange("Pacific/Auckland", () => app.app.tellDue());
+      await amidChange("Pacific/Auckland", () => app.app.runDue());
       assert.equal(
         await nextAt(app, id, "Pacific/Auckland"),
         "08:15",

@@ -10,7 +10,7 @@ import {
 import type { Goal } from "../../src/dashboard/views/goals_reading.ts";
 import { freeSlugOf, slugFault, slugOf } from "../../src/dashboard/views/goals_slug.ts";
 import type { Json } from "../support/app.ts";
-import { NOON_ZONE } from "../told/noon_zone.ts";
+import { NOON_ZONE } from "../notifications/noon_zone.ts";
 import { fill, pressByKey } from "./acts.ts";
 import { dashboardWorld, DEMO, EMPTY, GOAL, type Visit } from "./page.ts";
 

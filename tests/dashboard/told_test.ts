@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import type { Json } from "../support/app.ts";
 import { startMailServer } from "../mail/mail_server.ts";
-import { parsedMail } from "../told/parsed_mail.ts";
-import { startReceiver } from "../told/receiver.ts";
+import { parsedMail } from "../notifications/parsed_mail.ts";
+import { startReceiver } from "../notifications/receiver.ts";
 import { fill, press } from "./acts.ts";
 import { assertAccessible, assertFits, SIZES } from "./axe.ts";
 import { dashboardWorld, DEMO, EMPTY, OWNER, type Visit } from "./page.ts";
@@ -12,7 +12,7 @@ import {
   type AlertForm,
   NEW_ALERT,
 } from "../../src/dashboard/views/settings_alert_form.ts";
-import { AlertBody } from "../../src/told/alert_definition.ts";
+import { AlertBody } from "../../src/notifications/alert_definition.ts";
 
 const mailServer = await startMailServer();
 const receiver = startReceiver();

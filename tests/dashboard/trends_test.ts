@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
 import { newEvent } from "../support/app.ts";
-import { NOON_ZONE } from "../told/noon_zone.ts";
+import { NOON_ZONE } from "../notifications/noon_zone.ts";
 import { dashboardWorld, EMPTY, type Visit } from "./page.ts";
 
 const test = dashboardWorld();

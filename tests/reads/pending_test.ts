@@ -8,7 +8,7 @@ import { snapshotBefore } from "../../src/reports/events/projected_place.ts";
 import { createInsights } from "../../src/reports/insights/insights.ts";
 import { KPIS } from "../../src/reports/kpis/kpis.ts";
 import { getReport } from "../../src/reports/answer/report_endpoint.ts";
-import { createToldReads } from "../../src/server/told_reads.ts";
+import { createNotificationReads } from "../../src/server/notification_reads.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import type { Json } from "../support/app.ts";
 import { onBothEngines } from "../support/databases.ts";
@@ -152,7 +152,7 @@ onBothEngines(
     const exported = getEvents(context, { ...exchange, peer: null, who: null });
     await assert.rejects(exported, ReplicaUnavailable);
 
-    const told = createToldReads(services, new AbortController().signal);
+    const told = createNotificationReads(services, new AbortController().signal);
     const span = { fromMs: 0, toMs: Date.parse(NOW), timezone: "UTC" };
     assert.equal(await told.isBehind(PROJECT_ONE, span), true);
     assert.equal((await told.read(PROJECT_ONE, "kpis", {})).pending, 3);

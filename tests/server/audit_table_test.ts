@@ -244,7 +244,7 @@ const RECORDED: Readonly<Record<string, readonly Case[]>> = {
 
 /** Routes whose entries need more than a request, and the test that sees them. */
 const SEEN_ELSEWHERE: Readonly<Record<string, readonly [AuditAction, string]>> = {
-  "POST /v1/unsubscribe": ["told.unsubscribe", "tests/told/digests_test.ts"],
+  "POST /v1/unsubscribe": ["told.unsubscribe", "tests/notifications/digests_test.ts"],
   "POST /v1/auth/passkeys": ["passkey.add", "tests/auth/passkeys/passkeys_test.ts"],
   "GET /v1/auth/oidc/callback": ["person.join", "tests/dashboard/oidc_test.ts"],
   "POST /v1/projects/:id/import": ["events.import", "tests/ingest/import_endpoint_test.ts"],

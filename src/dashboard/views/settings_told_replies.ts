@@ -1,9 +1,9 @@
 import type { output } from "zod";
-import type { AlertShown } from "../../told/alert_definition.ts";
-import type { QuestionSchema } from "../../told/alert_question.ts";
-import type { DeliveryShown } from "../../told/deliveries.ts";
-import type { DigestShown } from "../../told/digest_definition.ts";
-import type { WebhookSaved } from "../../told/webhook_definition.ts";
+import type { AlertShown } from "../../notifications/alert_definition.ts";
+import type { QuestionSchema } from "../../notifications/alert_question.ts";
+import type { DeliveryShown } from "../../notifications/deliveries.ts";
+import type { DigestShown } from "../../notifications/digest_definition.ts";
+import type { WebhookSaved } from "../../notifications/webhook_definition.ts";
 import { filterText } from "../filter_fields.ts";
 import { money, percent } from "../number_format.ts";
 import { type VitalName, vitalText } from "./vitals_words.ts";

@@ -1,0 +1,379 @@
+/** Digests, alerts and webhooks in their tables. */
+
+import { holdProject } from "../db/held_project.ts";
+import type { Sql } from "../db/sql.ts";
+import { Problem } from "../problem.ts";
+import { invalidParameter } from "../query/parameters.ts";
+import { makeRoom, type SavedKind } from "../reports/saved/saved_room.ts";
+import type { AlertDefinition } from "./alert_definition.ts";
+import type { DigestDefinition } from "./digest_definition.ts";
+import { isSlug, SLUG_USAGE } from "../query/slugs.ts";
+import { ALERTS_MAX, CHECK_CLAIM_MS, DIGESTS_MAX, WEBHOOKS_MAX } from "./notification_limits.ts";
+import type { WebhookDefinition } from "./webhook_definition.ts";
+
+/** A kind of definition. */
+export interface NotificationKind extends SavedKind {
+  readonly table: "digests" | "alerts" | "webhooks";
+}
+
+export const DIGESTS: NotificationKind = {
+  table: "digests",
+  one: "digest",
+  many: "digests",
+  countMax: DIGESTS_MAX,
+};
+export const ALERTS: NotificationKind = {
+  table: "alerts",
+  one: "alert",
+  many: "alerts",
+  countMax: ALERTS_MAX,
+};
+export const WEBHOOKS: NotificationKind = {
+  table: "webhooks",
+  one: "webhook",
+  many: "webhooks",
+  countMax: WEBHOOKS_MAX,
+};
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** The slug that a path names. Throws `invalid_parameter`. */
+export function slugOf(params: Readonly<Record<string, string>>): string {
+  const slug = params["slug"] ?? "";
+  if (isSlug(slug)) return slug;
+  throw invalidParameter("slug", SLUG_USAGE);
+}
+
+export function noneOf({ one }: NotificationKind): Problem {
+  return new Problem("not_found", `There is no ${one} of this name.`);
+}
+
+/** A digest or an alert to be saved. */
+export interface Saving {
+  readonly projectId: number;
+  readonly slug: string;
+  /** Whether it must not replace an existing one. */
+  readonly isNewOnly: boolean;
+  readonly definition: DigestDefinition | AlertDefinition;
+  /** The server's URL in the request that saves it. */
+  readonly address: string;
+  /** Returns when it is due, by the time zone of its project. */
+  readonly dueMs: (timezone: string) => number;
+  readonly nowMs: number;
+}
+
+/** When a replaced digest is due: at once if it was due, or had failed; else by its new definition. */
+const STAYS_DUE = `CASE WHEN stored.problem IS NOT NULL OR stored.due_at <= $7::text::timestamptz
+  THEN $7::text::timestamptz ELSE excluded.due_at END`;
+
+/** Stores or replaces a digest or an alert, in the caller's transaction. A replaced alert's state is reset. */
+export async function saveNotification(
+  tx: Sql,
+  kind: NotificationKind,
+  { definition: { title, ...definition }, address, dueMs, nowMs, ...place }: Saving,
+): Promise<{ isNew: boolean }> {
+  const timezone = await holdProject(tx, place.projectId);
+  const isNew = await makeRoom(tx, kind, place);
+  const due = iso(dueMs(timezone));
+  const isAlert = kind.table === "alerts";
+  const anew = isAlert ? ", firing_since = NULL, told = '{}'" : "";
+  await tx.query(
+    `INSERT INTO ${kind.table} AS stored (project_id, slug, title, definition, address, due_at)
+    VALUES ($1::int, $2::text, $3::text, $4::text::jsonb, $5::text, $6::text::timestamptz)
+    ON CONFLICT (project_id, slug) DO UPDATE SET title = excluded.title,
+      definition = excluded.definition, address = excluded.address,
+      due_at = ${
+      isAlert ? "excluded.due_at" : STAYS_DUE
+    }, claimed_until = NULL, problem = NULL, updated_at = now()${anew}`,
+    [
+      ...[place.projectId, place.slug, title, JSON.stringify(definition), address, due],
+      ...isAlert ? [] : [iso(nowMs)],
+    ],
+  );
+  return { isNew };
+}
+
+/** Deletes a definition, in the caller's transaction. Throws `not_found`. */
+export async function deleteNotification(
+  tx: Sql,
+  kind: NotificationKind,
+  projectId: number,
+  slug: string,
+): Promise<{ title: string }> {
+  const [row] = isSlug(slug)
+    ? await tx.query<{ title: string }>(
+      `DELETE FROM ${kind.table} WHERE project_id = $1::int AND slug = $2::text RETURNING title`,
+      [projectId, slug],
+    )
+    : [];
+  if (row === undefined) throw noneOf(kind);
+  return row;
+}
+
+interface NotificationRow extends Record<string, unknown> {
+  project_id: number;
+  slug: string;
+  title: string;
+  definition: Record<string, unknown>;
+  address: string;
+  due_at: Date;
+  problem: string | null;
+  firing_since: Date | null;
+  told: string[];
+}
+
+/** A stored digest or alert. */
+export interface StoredNotification<D> {
+  readonly projectId: number;
+  readonly slug: string;
+  readonly definition: D;
+  readonly address: string;
+  readonly dueMs: number;
+  readonly problem: string | null;
+  /** Alerts only: since when the condition holds; null: it does not. */
+  readonly firingSinceMs: number | null;
+  /** Alerts only: the keys of the occurrences that messages have reported. */
+  readonly told: readonly string[];
+}
+
+export type StoredDigest = StoredNotification<DigestDefinition>;
+export type StoredAlert = StoredNotification<AlertDefinition>;
+
+function storedOf<D>(row: NotificationRow): StoredNotification<D> {
+  return {
+    projectId: row.project_id,
+    slug: row.slug,
+    definition: { title: row.title, ...row.definition } as unknown as D,
+    address: row.address,
+    dueMs: row.due_at.getTime(),
+    problem: row.problem,
+    firingSinceMs: row.firing_since?.getTime() ?? null,
+    told: row.told ?? [],
+  };
+}
+
+/** A project's digests or alerts, by slug. */
+export async function listNotifications<D>(
+  sql: Sql,
+  kind: NotificationKind,
+  projectId: number,
+): Promise<StoredNotification<D>[]> {
+  const rows = await sql.query<NotificationRow>(
+    `SELECT * FROM ${kind.table} WHERE project_id = $1::int ORDER BY slug COLLATE "C"`,
+    [projectId],
+  );
+  return rows.map((row) => storedOf<D>(row));
+}
+
+/** Throws `not_found`. */
+export async function requireNotification<D>(
+  sql: Sql,
+  kind: NotificationKind,
+  projectId: number,
+  slug: string,
+): Promise<StoredNotification<D>> {
+  const [row] = await sql.query<NotificationRow>(
+    `SELECT * FROM ${kind.table} WHERE project_id = $1::int AND slug = $2::text`,
+    [projectId, slug],
+  );
+  if (row === undefined) throw noneOf(kind);
+  return storedOf<D>(row);
+}
+
+/**
+ * Claims the one that has been due for longest, so that no other server takes it within CHECK_CLAIM_MS. Null: none
+ * is due.
+ */
+export async function claimNotification<D>(
+  sql: Sql,
+  kind: NotificationKind,
+  nowMs: number,
+): Promise<StoredNotification<D> | null> {
+  const [row] = await sql.query<NotificationRow>(
+    `UPDATE ${kind.table} t SET claimed_until = now() + $2::int8 * interval '1 ms'
+    FROM (
+      SELECT project_id, slug FROM ${kind.table}
+      WHERE due_at <= $1::text::timestamptz AND (claimed_until IS NULL OR claimed_until <= now())
+      ORDER BY due_at, project_id, slug LIMIT 1 FOR UPDATE SKIP LOCKED) due
+    WHERE t.project_id = due.project_id AND t.slug = due.slug RETURNING t.*`,
+    [iso(nowMs), CHECK_CLAIM_MS],
+  );
+  return row === undefined ? null : storedOf<D>(row);
+}
+
+/** The result of a check, and when the next one is due. */
+interface CheckNoted {
+  readonly nextMs: number;
+  readonly problem: string | null;
+  /** Alerts only. */
+  readonly firingSinceMs?: number | null;
+  readonly told?: string;
+}
+
+/**
+ * Stores the result of a check, in the caller's transaction. Returns false, and stores nothing, if the definition
+ * was changed, deleted or checked by another server meanwhile.
+ */
+export async function noteCheck(
+  tx: Sql,
+  kind: NotificationKind,
+  { projectId, slug, dueMs }: StoredNotification<unknown>,
+  { nextMs, problem, firingSinceMs = null, told = "{}" }: CheckNoted,
+): Promise<boolean> {
+  const firing = kind.table === "alerts"
+    ? ", firing_since = $6::text::timestamptz, told = $7::text::text[]"
+    : "";
+  const rows = await tx.query(
+    `UPDATE ${kind.table} SET due_at = $4::text::timestamptz, problem = $5::text,
+      claimed_until = NULL${firing}
+    WHERE project_id = $1::int AND slug = $2::text
+      AND date_trunc('milliseconds', due_at) = $3::text::timestamptz
+    RETURNING slug`,
+    [
+      projectId,
+      slug,
+      iso(dueMs),
+      iso(nextMs),
+      problem,
+      ...firing === "" ? [] : [firingSinceMs === null ? null : iso(firingSinceMs), told],
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Gives up a claim without a result, as when the server stops. */
+export async function releaseNotification(
+  sql: Sql,
+  kind: NotificationKind,
+  { projectId, slug }: StoredNotification<unknown>,
+): Promise<void> {
+  await sql.query(
+    `UPDATE ${kind.table} SET claimed_until = NULL WHERE project_id = $1::int AND slug = $2::text`,
+    [projectId, slug],
+  );
+}
+
+/** Whether any digest, alert or message is due. */
+export async function isAnythingDue(sql: Sql, nowMs: number): Promise<boolean> {
+  const [row] = await sql.query<{ due: boolean }>(
+    `SELECT EXISTS (SELECT FROM digests WHERE due_at <= $1::text::timestamptz)
+      OR EXISTS (SELECT FROM alerts WHERE due_at <= $1::text::timestamptz)
+      OR EXISTS (SELECT FROM deliveries WHERE due_at <= $1::text::timestamptz) AS due`,
+    [iso(nowMs)],
+  );
+  return row!.due;
+}
+
+/** Removes an address from a digest or an alert, in the caller's transaction. Returns whether it was there. */
+export async function removeReceiver(
+  tx: Sql,
+  kind: NotificationKind,
+  { projectId, slug, email }: {
+    readonly projectId: number;
+    readonly slug: string;
+    readonly email: string;
+  },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE ${kind.table} SET definition = jsonb_set(definition, '{to}', (definition->'to') - $3::text)
+    WHERE project_id = $1::int AND slug = $2::text AND definition->'to' ? $3::text RETURNING slug`,
+    [projectId, slug, email],
+  );
+  return rows.length > 0;
+}
+
+/** A stored webhook. */
+export interface StoredWebhook {
+  readonly slug: string;
+  readonly definition: WebhookDefinition;
+  /** Whether an operator of the whole deployment set it: its URL may then be of the server's own network. */
+  readonly byOperator: boolean;
+  readonly secret: string;
+}
+
+interface WebhookRow extends Record<string, unknown> {
+  slug: string;
+  title: string;
+  definition: Omit<WebhookDefinition, "title">;
+  by_operator: boolean;
+  secret: string;
+}
+
+const WEBHOOK = `SELECT slug, title, definition, by_operator, secret FROM webhooks
+WHERE project_id = $1::int`;
+
+function webhookOf({ slug, title, definition, by_operator, secret }: WebhookRow): StoredWebhook {
+  const { url, format } = definition;
+  return { slug, definition: { title, url, format }, byOperator: by_operator, secret };
+}
+
+export async function listWebhooks(sql: Sql, projectId: number): Promise<StoredWebhook[]> {
+  const rows = await sql.query<WebhookRow>(`${WEBHOOK} ORDER BY slug COLLATE "C"`, [projectId]);
+  return rows.map(webhookOf);
+}
+
+/** Null: the project has none of this name. */
+export async function findWebhook(
+  sql: Sql,
+  projectId: number,
+  slug: string,
+): Promise<StoredWebhook | null> {
+  const [row] = await sql.query<WebhookRow>(`${WEBHOOK} AND slug = $2::text`, [projectId, slug]);
+  return row === undefined ? null : webhookOf(row);
+}
+
+/** Stores a webhook, or replaces it and keeps its secret, in the caller's transaction. */
+export async function saveWebhook(
+  tx: Sql,
+  { projectId, isNewOnly }: { readonly projectId: number; readonly isNewOnly: boolean },
+  { slug, definition: { title, ...definition }, byOperator, secret }: StoredWebhook,
+): Promise<{ isNew: boolean }> {
+  await holdProject(tx, projectId);
+  const isNew = await makeRoom(tx, WEBHOOKS, { projectId, slug, isNewOnly });
+  await tx.query(
+    `INSERT INTO webhooks (project_id, slug, title, definition, by_operator, secret)
+    VALUES ($1::int, $2::text, $3::text, $4::text::jsonb, $5::boolean, $6::text)
+    ON CONFLICT (project_id, slug) DO UPDATE SET title = excluded.title,
+      definition = excluded.definition, by_operator = excluded.by_operator, updated_at = now()`,
+    [projectId, slug, title, JSON.stringify(definition), byOperator, secret],
+  );
+  return { isNew };
+}
+
+/** Returns the titles of the digests and alerts that go to a webhook. */
+export async function usersOfWebhook(
+  sql: Sql,
+  projectId: number,
+  slug: string,
+): Promise<string[]> {
+  const rows = await sql.query<{ title: string }>(
+    `SELECT title FROM digests WHERE project_id = $1::int AND definition->'webhooks' ? $2::text
+    UNION ALL
+    SELECT title FROM alerts WHERE project_id = $1::int AND definition->'webhooks' ? $2::text`,
+    [projectId, slug],
+  );
+  return rows.map(({ title }) => title);
+}
+
+interface WebhookDigest extends Record<string, unknown> {
+  slug: string;
+  title: string;
+  /** Public ids of its projects. */
+  projects: string[];
+}
+
+/** Returns the digests that go to a webhook. Only they may have other projects than the webhook's own. */
+export async function digestsOfWebhook(
+  sql: Sql,
+  projectId: number,
+  slug: string,
+): Promise<WebhookDigest[]> {
+  return await sql.query<WebhookDigest>(
+    `SELECT slug, title, CASE WHEN definition->'projects' = '[]'
+      THEN jsonb_build_array((SELECT public_id FROM projects WHERE project_id = $1::int))
+      ELSE definition->'projects' END AS projects
+    FROM digests WHERE project_id = $1::int AND definition->'webhooks' ? $2::text
+    ORDER BY slug COLLATE "C"`,
+    [projectId, slug],
+  );
+}
