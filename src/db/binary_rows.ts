@@ -1,15 +1,15 @@
 import { Buffer } from "node:buffer";
 
 /**
- * Rows in PostgreSQL's binary format. The drivers ask for text, in which bytes take twice their size or
- * are encoded and decoded as base64: 45 MB take 0.38 s of processor time like that, and 0.15 s in binary.
- * What a binary cursor returns to the simple protocol is binary without being asked for.
+ * Rows in PostgreSQL's binary format. The drivers request text, in which bytes take twice their size or are encoded
+ * and decoded as base64: 45 MB take 0.38 s of processor time that way, and 0.15 s in binary. The rows of a binary
+ * cursor are binary also in the simple protocol, which cannot request a format.
  */
 export type BinaryRow = readonly Uint8Array[];
 
 /**
- * The planner takes it that only a tenth of a cursor's rows are fetched. Statements of which that could change
- * the plan say otherwise in their transaction: poolers refuse a session's setting that they do not know.
+ * The planner assumes that only a tenth of a cursor's rows are fetched. Statements whose plan that could change set
+ * this in their transaction, since poolers refuse settings of a session that they do not know.
  */
 export const ALL_ROWS_FETCHED = "SET LOCAL cursor_tuple_fraction = 1";
 
@@ -18,10 +18,10 @@ export function declareRows(text: string): string {
   return `DECLARE binary_rows NO SCROLL BINARY CURSOR FOR ${text}`;
 }
 
-/** What `declareRows` opened is fetched and closed. To be sent by the simple protocol. */
+/** Fetches all rows of the cursor that `declareRows` opens, and closes it. Send it by the simple protocol. */
 export const FETCH_ROWS = "FETCH ALL FROM binary_rows; CLOSE binary_rows";
 
-/** The types of messages of PostgreSQL's protocol: see "Message Formats" in its manual. */
+/** Types of messages of PostgreSQL's protocol: see "Message Formats" in its manual. */
 const ERROR_RESPONSE = "E".charCodeAt(0);
 const DATA_ROW = "D".charCodeAt(0);
 const TYPE_BYTES = 1;
@@ -36,8 +36,8 @@ export function simpleQuery(text: string): Uint8Array {
   return Buffer.concat([head, body]);
 }
 
-/** What PostgreSQL says where it refuses a statement. */
-export class ErrorResponse extends Error {
+/** PostgreSQL's refusal of a statement. */
+class ErrorResponse extends Error {
   override readonly name = "ErrorResponse";
   constructor(message: string, readonly code: string) {
     super(message);

@@ -12,13 +12,13 @@ export async function within<T>(ms: number, work: Promise<T>, late: Error): Prom
   }
 }
 
-/** Waits for what a database answers at once; throws DatabaseUnavailable where it does not in time. */
+/** Waits for an answer that a database gives at once; throws DatabaseUnavailable if it comes too late. */
 export async function promptly<T>(asked: Promise<T>): Promise<T> {
   const late = new DatabaseUnavailable(`No answer within ${DATABASE_PING_MS_MAX} ms`);
   return await within(DATABASE_PING_MS_MAX, asked, late);
 }
 
-/** Resolves when the database answers; throws DatabaseUnavailable where it does not in time. */
+/** Resolves when the database answers; throws DatabaseUnavailable if it does not in time. */
 export async function ping(sql: Sql): Promise<void> {
   await promptly(sql.query("SELECT 1"));
 }

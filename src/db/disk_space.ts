@@ -8,7 +8,7 @@ import {
   DISK_SPACE_AGAIN_BYTES,
 } from "../limits.ts";
 
-/** `full`: nothing is written any more, so that the rest of the space suffices to go on reading. */
+/** `full`: nothing is written any more, so that enough space is left for reads. */
 export const DISK_STATUSES = ["ok", "low", "full"] as const;
 export type DiskStatus = typeof DISK_STATUSES[number];
 
@@ -32,7 +32,7 @@ export function diskMessage({ status }: DiskReading): string {
   return DISK_MESSAGES[status];
 }
 
-/** Returns the status for a number of free bytes. A disk that was full must get a little more than it lacked. */
+/** Returns the status for a number of free bytes. A full disk must get a little more than it lacks, so as not to flap. */
 export function diskStatus(freeBytes: number, totalBytes: number, before: DiskStatus): DiskStatus {
   const fullBelow = DISK_FULL_BYTES + (before === "full" ? DISK_SPACE_AGAIN_BYTES : 0);
   if (freeBytes < fullBelow) return "full";
@@ -40,7 +40,7 @@ export function diskStatus(freeBytes: number, totalBytes: number, before: DiskSt
   return freeBytes < Math.max(share, DISK_LOW_BYTES_MIN) ? "low" : "ok";
 }
 
-/** Watches the space on a folder's disk: it looks twice a second. */
+/** Watches the space on a folder's disk, which it reads twice a second. */
 export class DiskSpace {
   #reading = UNKNOWN;
   #listeners: ((reading: DiskReading) => void)[] = [];

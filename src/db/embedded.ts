@@ -40,16 +40,15 @@ export interface EmbeddedOptions {
 }
 
 /**
- * Opens the embedded PostgreSQL in `<dataDir>/database`, made on first use, in a thread of its own. When a
- * statement or transaction resolves, it is on the disk. There is one session: statements and transactions
- * take turns in the order of their calls. One that has not begun after `turnMsMax` is refused with
- * DatabaseUnavailable.
+ * Opens the embedded PostgreSQL in `<dataDir>/database`, made on first use, in its own thread. When a statement or
+ * transaction resolves, it is on the disk. There is one session: statements and transactions take turns in the
+ * order of their calls. One that has not begun after `turnMsMax` is refused with DatabaseUnavailable.
  *
  * An engine that fails, or that does not end a statement in time, is abandoned, and a new one starts on the
- * folder: the turn under way fails with DatabaseUnavailable, waiting turns go on.
+ * folder: the current turn fails with DatabaseUnavailable, waiting turns continue.
  *
- * While the disk is full, the session is read-only: writes fail with DiskFull, reads go on. Checkpoints,
- * for which PGlite has no process of its own, bound the size of the log.
+ * While the disk is full, the session is read-only: writes fail with DiskFull, reads work. Checkpoints, for which
+ * PGlite has no process, bound the size of the log.
  *
  * @throws FolderInUse if another process (or another open database of this one) has the folder;
  * FolderUnusable if it cannot be written; DatabaseUnavailable if the engine cannot start on it.
@@ -199,40 +198,41 @@ class SingleSessionDatabase implements EmbeddedDatabase {
     return Promise.race([mine, late]);
   }
 
-  /** Runs a turn; on a full disk, a failure that follows from the read-only session becomes DiskFull. */
+  /** Runs a turn. */
   async #run<T>(run: (thread: EngineThread) => Promise<T>): Promise<T> {
     try {
       return await run(this.thread);
     } catch (error) {
       if (error instanceof DiskFull) await this.disk.look();
-      throw this.#meant(error);
+      throw this.#asDiskFull(error);
     }
   }
 
-  #meant(error: unknown): unknown {
+  /** Returns DiskFull for a failure while the session is read-only, which only a full disk makes it. */
+  #asDiskFull(error: unknown): unknown {
     return this.#isReadOnly && error instanceof DatabaseUnavailable && !(error instanceof DiskFull)
       ? new DiskFull("The disk of the embedded database is full", { cause: error })
       : error;
   }
 
   /**
-   * The session of a transaction. Its work sees DiskFull as well: a thread that was lent the transaction
-   * is told of the statement's failure, and not of the turn's.
+   * Returns the session of a transaction. Its statements fail with DiskFull, too: a thread that borrows the
+   * transaction sees the failure of the statement, not that of the turn.
    */
   #session(thread: EngineThread): Session {
-    const meant = (error: unknown) => {
-      throw this.#meant(error);
+    const rethrow = (error: unknown) => {
+      throw this.#asDiskFull(error);
     };
     return {
-      query: (text, params) => thread.query<never>(text, params).catch(meant),
-      binary: (text, params) => thread.binary(text, params).catch(meant),
-      script: (text) => thread.script(text).catch(meant),
+      query: (text, params) => thread.query<never>(text, params).catch(rethrow),
+      binary: (text, params) => thread.binary(text, params).catch(rethrow),
+      script: (text) => thread.script(text).catch(rethrow),
     };
   }
 
   /**
-   * Makes sure that the engine can be used, and is read-only exactly while the disk is full. A full disk is
-   * looked at anew for every turn: who freed some space is not refused by what was there before.
+   * Makes sure that the engine is usable, and read-only exactly while the disk is full. A full disk is read again for
+   * every turn, so that freed space takes effect at once.
    */
   async #prepare(): Promise<void> {
     if (this.disk.reading.status === "full") await this.disk.look();

@@ -16,7 +16,7 @@ const LOG_FILES_OF_A_PART = 2 ** 8;
 type Operation = (...args: unknown[]) => unknown;
 type Operations = Record<string, Operation>;
 
-/** The engine's file system: the entries and open files that it knows of. */
+/** The engine's file system, with its entries and open files. */
 interface FileSystem {
   readonly ErrnoError: new (errno: number) => Error;
   lookupNode(parent: unknown, name: unknown): unknown;
@@ -34,13 +34,13 @@ interface EngineModule {
 }
 
 /**
- * The file system through which the engine sees its folder. It adds memory that other threads can reach, the
- * fsync that PGlite lacks, and a fence: once that is closed, this engine can change nothing in the folder.
- * A busy thread cannot be ended from outside, and a second engine beside it would ruin the folder.
+ * The file system through which the engine sees its folder. It adds memory that other threads can access, the fsync
+ * that PGlite lacks, and a fence: once that is closed, this engine cannot change the folder any more. A busy thread
+ * cannot be stopped from outside, and a second engine at the same time would ruin the folder.
  */
 export class EngineFolder extends NodeFS {
   fsyncCount = 0;
-  /** Why the engine cannot be relied on any more: it has ended, or a sync failed, which may have lost writes. */
+  /** Why the engine must not be used any more: it has ended, or a sync failed, which may have lost writes. */
   failure: string | null = null;
   /** Whether the disk has ever been too full for a write. */
   wasFull = false;
@@ -74,7 +74,7 @@ export class EngineFolder extends NodeFS {
       initialized?.();
       this.#noticeEnd(module);
     };
-    leaveNothingOfFailures(module);
+    cleanUpAfterFailures(module);
     const write = NODEFS.stream_ops.write!;
     NODEFS.stream_ops.write = (...args) => {
       const written = write(...args);
@@ -100,8 +100,8 @@ export class EngineFolder extends NodeFS {
   }
 
   /**
-   * PGlite calls an engine that has ended (PANIC, FATAL) again and again, for ever. So the first thing that
-   * it does after a failure, `stackRestore`, is made to throw, which ends the loop.
+   * PGlite calls an engine that has ended (PANIC, FATAL) again and again, for ever. This makes its first call after a
+   * failure, `stackRestore`, throw, which ends the loop.
    */
   #noticeEnd(module: EngineModule): void {
     const run = module._PostgresMainLoopOnce;
@@ -153,11 +153,11 @@ export class EngineFolder extends NodeFS {
 }
 
 /**
- * Makes failures of the operating system leave nothing behind. Where a file cannot be made, as descriptors have run
- * out, the file system would go on knowing of it, and refuse to make it ever after: it exists (EEXIST) and cannot be
- * found (ENOENT). Where one cannot be opened, it would keep the number that it had taken, of which it has 4,096.
+ * Makes the file system clean up after failures of the operating system. If a file cannot be made, because there are
+ * no descriptors left, its entry would remain, and the file could never be made: it exists (EEXIST), but is not found
+ * (ENOENT). If one cannot be opened, its number, one of 4,096, would stay taken.
  */
-function leaveNothingOfFailures({ NODEFS: { node_ops, stream_ops }, FS }: EngineModule): void {
+function cleanUpAfterFailures({ NODEFS: { node_ops, stream_ops }, FS }: EngineModule): void {
   const make = node_ops.mknod!;
   node_ops.mknod = (parent, name, ...rest) => {
     try {
@@ -182,7 +182,7 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Files that are synced at once: one write of the file system's journal serves all that wait for it. */
+/** Files that are synced at once, since one write of the file system's journal serves all that wait for it. */
 const SYNCS_AT_ONCE = 32;
 
 /** Syncs a folder and everything in it to the disk. */
@@ -195,7 +195,7 @@ export async function syncTree(folder: string): Promise<void> {
   await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, syncNext));
 }
 
-/** Syncs the folder around `path`, which holds its entry, to the disk. */
+/** Syncs the folder that contains `path`, and so its entry, to the disk. */
 export async function syncEntry(path: string): Promise<void> {
   await syncPath(dirname(path));
 }

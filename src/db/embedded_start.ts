@@ -20,10 +20,10 @@ const MEMORY_IMPORT = new TextEncoder().encode("\x03env\x06memory\x02\x01");
 const FLAGS_OF_SHARED_MEMORY = 3;
 
 /**
- * Opens the cluster's folder. A missing cluster is made, from the template or by PGlite, in a folder beside
- * it, since its files are written without a sync: an interrupted first start leaves no half-made database.
- * @returns null where PGlite has made it: that takes 500 MB of memory, which the thread keeps as long as it
- * lives, so another thread must start the engine
+ * Opens the cluster's folder. A missing cluster is made, from the template or by PGlite, in another folder, since its
+ * files are written without a sync: an interrupted first start leaves no half-made database.
+ * @returns null: PGlite has made it, which takes 500 MB of memory that the thread never frees, so another thread must
+ * start the engine
  */
 export async function openFolder(
   folder: string,
@@ -69,8 +69,8 @@ function keepByteOrderMarks(): void {
 }
 
 /**
- * Starts PGlite (PostgreSQL as WebAssembly) on `folder`: durable, in memory that other threads can reach.
- * The thread has to be the engine's own.
+ * Starts PGlite (PostgreSQL as WebAssembly) on `folder`, with durable writes, in memory that other threads can
+ * access. It must be the only engine of its thread.
  */
 export async function startEngine(
   folder: EngineFolder,
@@ -100,8 +100,8 @@ export async function startEngine(
 }
 
 /**
- * Compiles the engine's module as `startEngine` needs it. A process compiles equal modules once as long as
- * one of them is kept, so keeping this one saves every later engine the work.
+ * Compiles the engine's module for `startEngine`. A process compiles equal modules only once while one of them is
+ * kept, so keeping this one saves every later engine the work.
  */
 export function compileEngine(): WebAssembly.Module {
   const wasm = withSharedMemory(postgresWasm);

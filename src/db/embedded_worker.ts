@@ -84,7 +84,7 @@ self.onmessage = (event: MessageEvent<WorkerRequest>) => {
   });
 };
 
-/** Returns the memory that rows lie in, which is handed over instead of copied. */
+/** Returns the buffers of the rows, which are transferred instead of copied. */
 function buffersOf(rows: readonly BinaryRow[]): ArrayBuffer[] {
   return [...new Set(rows.flatMap((row) => row.map(({ buffer }) => buffer as ArrayBuffer)))];
 }

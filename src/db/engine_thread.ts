@@ -14,15 +14,15 @@ interface Waiting {
   readonly answer: PromiseWithResolvers<readonly unknown[]>;
 }
 
-/** How often the cancel flags are set again: set between two messages of a statement, they have no effect. */
-const TELL_AGAIN_MS = 20;
+/** How often the cancel flags are set again, since between two messages of a statement they have no effect. */
+const CANCEL_AGAIN_MS = 20;
 /** Statements that end a transaction are never cancelled: the session could stay in the transaction. */
 const ENDS_TRANSACTION = /^(COMMIT|ROLLBACK)/;
 
-const CANCELLED: ReadonlySet<Question["kind"]> = new Set(["query", "binary", "script"]);
+const CANCELLABLE: ReadonlySet<Question["kind"]> = new Set(["query", "binary", "script"]);
 
 /**
- * One engine in a thread of its own, which answers one question at a time. A statement past the session's
+ * One engine in its own thread, which answers one question at a time. A statement past the session's
  * `statement_timeout` is cancelled by setting the flags that PostgreSQL's signal handlers would set; it ends
  * within milliseconds (57014). If it does not, the engine is abandoned. Once the engine is lost, every
  * question fails.
@@ -58,8 +58,8 @@ export class EngineThread implements Session {
   }
 
   /**
-   * Starts the engine on a folder. Where there is no cluster, one is made from the template.
-   * @returns false where one was made without a template: another thread must open it
+   * Starts the engine on a folder. A missing cluster is made, from the template if there is one.
+   * @returns false: it was made without a template, and another thread must open it
    */
   async open(
     folder: string,
@@ -106,12 +106,12 @@ export class EngineThread implements Session {
   /** Cancels the statement that runs now, if any. Repeated calls change nothing. */
   cancel(): void {
     const question = this.#current?.question;
-    if (question === undefined || !CANCELLED.has(question.kind)) return;
+    if (question === undefined || !CANCELLABLE.has(question.kind)) return;
     if (question.kind === "query" && ENDS_TRANSACTION.test(question.text)) return;
     this.#clearTimers();
     const late = () => this.end("a statement could not be stopped");
     this.#timers = [
-      setInterval(() => this.#cancelFlags?.(), TELL_AGAIN_MS),
+      setInterval(() => this.#cancelFlags?.(), CANCEL_AGAIN_MS),
       setTimeout(late, DATABASE_STATEMENT_MARGIN_MS),
     ];
     this.#cancelFlags?.();
@@ -130,7 +130,7 @@ export class EngineThread implements Session {
     this.#waiting = [];
   }
 
-  /** Resolves once an ended engine can change nothing in its folder any more, even if its thread still runs. */
+  /** Resolves once an ended engine cannot change its folder any more, even if its thread still runs. */
   async left(): Promise<void> {
     const until = performance.now() + DATABASE_FENCE_MS_MAX;
     while (Atomics.load(this.#fence, FENCE_INSIDE) > 0) {
@@ -158,7 +158,7 @@ export class EngineThread implements Session {
     if ("rows" in reply) current.answer.resolve(reply.rows);
     else if (reply.sqlState !== null) current.answer.reject(refusal(reply.failure, reply.sqlState));
     else {
-      // The engine around PostgreSQL failed: nothing that it says from now on can be relied on.
+      // The engine around PostgreSQL failed: none of its answers can be trusted from now on.
       this.end(reply.failure, reply.diskIsFull);
       return;
     }

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 
-/** Thrown where another process has the data folder. The message is written for the operator. */
+/** Another process has the data folder. The message is for the operator. */
 export class FolderInUse extends Error {
   override readonly name = "FolderInUse";
 }
 
-/** Thrown where the data folder cannot be made or written. The message is written for the operator. */
+/** The data folder cannot be made or written. The message is for the operator. */
 export class FolderUnusable extends Error {
   override readonly name = "FolderUnusable";
 }
@@ -15,9 +15,9 @@ export interface FolderLock {
 }
 
 /**
- * Takes the data folder for this process alone, by the operating system's lock on `footfall.lock`, which
- * ends with the process, however that ends. The file stays; the process id in it is for people. It never
- * waits, so that a start's engine is under way before the thread is taken by loading the program.
+ * Takes the data folder for this process only, with the operating system's lock on `footfall.lock`, which ends with
+ * the process in any case. The file stays; the process id in it is for people. It does not wait, so that a starting
+ * engine is under way before the thread is busy with loading the program.
  *
  * @throws FolderInUse if another holder has it; FolderUnusable.
  */
@@ -44,7 +44,7 @@ export function lockFolder(folder: string): FolderLock {
   };
 }
 
-/** Returns what the lock's file says of who has it; empty if that cannot be read. */
+/** Returns the process id in the lock's file; empty: it cannot be read. */
 function holderOf(path: string): string {
   try {
     return Deno.readTextFileSync(path).trim();

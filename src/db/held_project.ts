@@ -1,8 +1,9 @@
 import type { Sql } from "./sql.ts";
 
 /**
- * Has the writers of one project take turns until the transaction ends; events are stored meanwhile.
- * @returns its time zone, which stays until then
+ * Locks a project against other changes of its settings and definitions until the transaction ends; events are
+ * stored meanwhile.
+ * @returns its time zone, which cannot change until then
  */
 export async function holdProject(tx: Sql, projectId: number): Promise<string> {
   const [row] = await tx.query<{ timezone: string }>(

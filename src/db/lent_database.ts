@@ -10,16 +10,16 @@ import {
 /** The scope of questions to the database itself, outside of any transaction. */
 export const NO_TRANSACTION = 0;
 
-/** What a borrower asks. `scope` is the number that `begin` of its transaction was answered with. */
+/** A borrower's question. `scope` is the number of its transaction, the answer to `begin`. */
 export type LoanRequest = { readonly id: number; readonly scope: number } & LoanQuestion;
 
 export type LoanQuestion =
   | { readonly kind: "query" | "binary"; readonly text: string; readonly params: readonly Param[] }
   | { readonly kind: "script"; readonly text: string }
   | { readonly kind: "ping" }
-  /** Answered once nobody else uses the database, or after `msMax`. */
+  /** Answered once the database is idle, or after `msMax`. */
   | { readonly kind: "rest"; readonly msMax: number }
-  /** A transaction, or a savepoint inside of one; answered with its number. */
+  /** Begins a transaction, or a savepoint in one; answered with its number. */
   | { readonly kind: "begin" }
   | { readonly kind: "end"; readonly commits: boolean }
   /** Cancels the statement that runs; not answered. */
@@ -34,13 +34,13 @@ export type LoanReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: LoanFailure };
 
-/** Thrown to roll back a transaction that its borrower undoes. */
+/** Thrown to roll back a transaction, as its borrower asked. */
 class Undone extends Error {}
 
 /** A transaction of a borrower. */
 interface LentScope {
   readonly sql: Sql;
-  /** Commits it or undoes it; `id` is the question to answer then (null: nobody waits any more). */
+  /** Commits or rolls back; `id` is the question to answer then (null: nobody waits any more). */
   readonly end: (commits: boolean, id: number | null) => void;
   readonly cancel: () => void;
   /** Resolves once it has ended. */
@@ -65,9 +65,9 @@ export function errorOf(failure: LoanFailure): Error {
 }
 
 /**
- * Lends a database to another thread, which has the other end of the port (`borrowDatabase`), until it is
- * closed. This thread runs the statements, so nested transactions and cancellation work as they do here.
- * The two messages of a statement take 30 µs.
+ * Lends a database to another thread, which has the other end of the port (`borrowDatabase`), until it is closed.
+ * This thread runs the statements, so nested transactions and cancellation work as for its own. The two messages of
+ * a statement take 30 µs.
  */
 export class LentDatabase {
   readonly #database: Database;
@@ -82,7 +82,7 @@ export class LentDatabase {
     port.onmessage = (event: MessageEvent<LoanRequest>) => void this.#answer(event.data);
   }
 
-  /** Ends the loan when the borrower is gone. Resolves once its open transactions are rolled back. */
+  /** Ends the loan. Resolves once the borrower's open transactions are rolled back. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#port.close();
@@ -119,7 +119,7 @@ export class LentDatabase {
     if (request.kind === "query") return sql.query(request.text, request.params);
     if (request.kind === "binary") return sql.binary(request.text, request.params);
     if (request.kind === "script") return sql.script(request.text);
-    throw new Error(`Nothing that is asked of a database: ${request.kind}`);
+    throw new Error(`Unknown request to a lent database: ${request.kind}`);
   }
 
   #sqlOf(scope: number): Sql {
@@ -129,7 +129,7 @@ export class LentDatabase {
     return lent.sql;
   }
 
-  /** Runs a transaction whose work is to wait until its borrower ends it. */
+  /** Runs a transaction whose work waits until the borrower ends it. */
   #begin(parent: number, id: number): void {
     const scope = ++this.#lastScope;
     const cancelling = new AbortController();

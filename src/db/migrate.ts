@@ -9,12 +9,12 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** Thrown where a newer program has migrated the database further. */
+/** A newer program has migrated the database further. */
 export class SchemaTooNew extends Error {
   override readonly name = "SchemaTooNew";
 }
 
-/** Thrown where this program cannot use the database as it is. The message says why. */
+/** This program cannot use the database. The message says why. */
 export class SchemaMismatch extends Error {
   override readonly name = "SchemaMismatch";
 }
@@ -27,7 +27,7 @@ interface Applied extends Record<string, unknown> {
 
 /** PostgreSQL 15: `server_version_num` is the major version times 10,000. */
 const SERVER_VERSION_MIN = 150_000;
-/** Any constant will do, as long as every program that migrates uses the same. */
+/** An arbitrary constant, the same in every program that migrates. */
 const MIGRATION_LOCK = 4_607_182_418;
 
 /**
@@ -55,7 +55,7 @@ export async function migrate(
   }
 }
 
-/** Applies the first migration that is missing, under a lock that lasts as long as the transaction. */
+/** Applies the first missing migration, under a lock until the transaction ends. */
 async function applyNext(sql: Sql, known: readonly Migration[]): Promise<string | null> {
   // Rebuilding a large table, or waiting for another program that does so, may take long.
   await sql.script(
@@ -132,7 +132,7 @@ async function assertEncoding(sql: Sql): Promise<void> {
   }
 }
 
-/** Returns the digest by which a changed migration is recognised. */
+/** Returns the hash by which a changed migration is recognized. */
 export function checksum(migration: Migration): string {
   // A checkout with Windows line ends has the same migration.
   return createHash("sha256").update(migration.sql.replaceAll("\r\n", "\n")).digest("hex");

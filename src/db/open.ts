@@ -12,9 +12,7 @@ import { MIGRATIONS } from "./migrations.ts";
 import type { ConnectionOptions } from "./postgres_connection.ts";
 import type { Database } from "./sql.ts";
 
-type SettingsTold = Pick<ConnectionOptions, "onSettingsRefused">;
-
-export interface DatabaseOptions extends SettingsTold {
+interface DatabaseOptions extends Pick<ConnectionOptions, "onSettingsRefused"> {
   /** A PostgreSQL URL, or null for the embedded engine in `dataDir`. */
   readonly databaseUrl: string | null;
   readonly dataDir: string;
@@ -22,13 +20,12 @@ export interface DatabaseOptions extends SettingsTold {
   readonly connectionsMax: number;
 }
 
-/** Where it is told what an operator has to know of a database. */
-export interface DatabaseLog {
+/** The part of the log for what an operator must know of a database. */
+interface DatabaseLog {
   warn(message: string, facts: { readonly reason: string }): void;
 }
 
-/** The configuration of databases. */
-export interface DatabaseConfig {
+interface DatabaseConfig {
   readonly databaseUrl: string | null;
   readonly databaseReadUrl: string | null;
   readonly dataDir: string;
@@ -52,15 +49,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return openPostgres(databaseUrl, { ...others, applicationName: "footfall" });
 }
 
-/** Logs the first time that settings are refused: each connection asks for the same. */
-function toldOnce(log: DatabaseLog): SettingsTold {
-  let isTold = false;
-  const onSettingsRefused = (reason: string) => {
-    if (isTold) return;
-    isTold = true;
+/** Returns a function that logs the first refusal of settings; every connection gets the same one. */
+function logOnce(log: DatabaseLog): (reason: string) => void {
+  let isLogged = false;
+  return (reason) => {
+    if (isLogged) return;
+    isLogged = true;
     log.warn("the database refuses settings, so that those of its role hold", { reason });
   };
-  return { onSettingsRefused };
 }
 
 /** Opens the database that everything is written to. Throws as `openDatabase` does. */
@@ -73,7 +69,7 @@ export function openWriteDatabase(
     dataDir,
     connectionsMax: WRITE_CONNECTIONS_MAX,
     statementTimeoutMs: FLUSH_MS_MAX,
-    ...toldOnce(log),
+    onSettingsRefused: logOnce(log),
   });
 }
 
@@ -89,14 +85,14 @@ export async function openReadDatabase(
     dataDir,
     statementTimeoutMs: readTimeoutMs,
     connectionsMax: READ_CONNECTIONS_MAX,
-    // Of the database that is written to, that is told already.
-    ...(databaseReadUrl === null ? {} : toldOnce(log)),
+    // Of the database for writes, the refusal is logged already.
+    ...(databaseReadUrl === null ? {} : { onSettingsRefused: logOnce(log) }),
   });
 }
 
 /**
- * Opens the replica once more, to be asked how far it is: in the connections of reads, which may all be busy for
- * long, that would be waited for. Null: none is configured.
+ * Opens the replica once more, to check how far it is: the connections for reads may all be busy for long. Null: none
+ * is configured.
  */
 export async function openReplicaChecks(
   { databaseReadUrl, dataDir }: DatabaseConfig,

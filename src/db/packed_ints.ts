@@ -1,6 +1,6 @@
 /**
- * Returns an SQL aggregate that packs these 32-bit integers of all rows into one text, row after row.
- * Reading them as rows would take many times as long.
+ * Returns an SQL aggregate that packs 32-bit integer columns of all rows into one text, row by row. Reading them as
+ * rows would take many times as long.
  */
 export function packInts(columns: readonly string[]): string {
   return `encode(string_agg(${
@@ -8,7 +8,7 @@ export function packInts(columns: readonly string[]): string {
   }, ''::bytea), 'base64')`;
 }
 
-/** Returns the numbers that `packInts` packed; null, from no rows, gives none. */
+/** Returns the numbers that `packInts` packed; null, the aggregate of no rows, is unpacked as none. */
 export function unpackInts(text: string | null): Int32Array {
   const { buffer, byteLength } = Uint8Array.fromBase64(text ?? "");
   const view = new DataView(buffer);

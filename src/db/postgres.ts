@@ -11,9 +11,9 @@ export interface PostgresOptions extends ConnectionOptions {
 }
 
 /**
- * Opens a PostgreSQL server behind a pool of at most `connectionsMax` connections. The first statement
- * connects, so opening cannot fail. While the server is away, each call fails within 3 s (at once if the
- * port is closed); the next call after its return succeeds.
+ * Opens a PostgreSQL server with a pool of at most `connectionsMax` connections. The first statement connects, so
+ * opening cannot fail. While the server is away, each call fails within 3 s (at once if the port is closed); the
+ * next call after its return succeeds.
  *
  * @param url `postgres://user:password@host:port/database`, with libpq's `sslmode`, `sslrootcert` and
  * several hosts; `?prepare=false` for transaction poolers.
@@ -131,12 +131,12 @@ class PostgresDatabase implements Database {
     if (!this.#all.delete(connection)) return;
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
-    // The others are most likely as dead, and each would let its next caller wait as long.
+    // The other idle ones are most likely dead, too, and their next callers would wait as long.
     if (connection.fellSilent) { for (const other of this.#idle.splice(0)) this.#retire(other); }
     if (this.#closing) {
       if (this.#all.size === 0) this.#emptied.resolve();
     } else if (!connection.usable && !connection.everReady) {
-      // The server lets nobody in: all waiters learn it now, not after one connection attempt each.
+      // The server accepts no connection: all waiters fail now, not after one attempt each.
       this.#refuseWaiting(new DatabaseUnavailable("The database cannot be reached"));
     } else this.#waiting.shift()?.resolve(this.#open());
   }

@@ -17,11 +17,11 @@ import {
 export interface ConnectionOptions {
   readonly statementTimeoutMs: number;
   readonly applicationName: string;
-  /** Told why a server, or a pooler before it, has refused `ROLE_SETTINGS`. */
+  /** Called with the reason if the server, or a pooler in front of it, refuses `ROLE_SETTINGS`. */
   readonly onSettingsRefused?: (reason: string) => void;
 }
 
-/** What the driver passes to a socket factory: the addresses of the URL, already split. */
+/** The addresses of the URL, which the driver passes to a socket factory. */
 interface Addresses {
   readonly host: readonly string[];
   readonly port: readonly number[];
@@ -48,10 +48,9 @@ const DRIVER_TYPES = Object.fromEntries(
 /**
  * One physical connection, never reopened.
  *
- * The driver would reconnect under the same handle: the rest of a transaction that lost its connection would
- * run outside of any transaction, on a connection that another caller may use. So any failure of the
- * connection ends it for good: all outstanding statements, and all later ones, fail at once with
- * `DatabaseUnavailable`.
+ * The driver would reconnect with the same handle: the rest of a transaction that lost its connection would run
+ * outside of any transaction, on a connection that another caller may use. So any failure ends the connection for
+ * good: all outstanding and later statements fail at once with `DatabaseUnavailable`.
  */
 export class PostgresConnection implements Session {
   readonly openedAtMs = performance.now();
@@ -98,7 +97,7 @@ export class PostgresConnection implements Session {
       DATABASE_CONNECT_MS_MAX,
     );
     this.script(ROLE_SETTINGS).catch((error: Error) => {
-      // Where the connection fails, the statement behind it tells why.
+      // If the connection fails, the next statement reports why.
       if (this.usable) options.onSettingsRefused?.(error.message);
     });
   }
@@ -112,12 +111,12 @@ export class PostgresConnection implements Session {
     return this.#ready;
   }
 
-  /** Whether it was lost as nothing answered: what lies between drops packets, or the server hangs. */
+  /** Whether it was lost because nothing answered: the network drops packets, or the server hangs. */
   get fellSilent(): boolean {
     return this.#isSilent;
   }
 
-  /** Whether to replace the connection: each distinct text keeps a plan in the server's memory as long as it lives. */
+  /** Whether to replace the connection: while it lives, the server keeps a plan of each distinct statement in memory. */
   get worn(): boolean {
     return this.#texts.size > PREPARED_STATEMENTS_PER_CONNECTION_MAX;
   }
@@ -127,7 +126,7 @@ export class PostgresConnection implements Session {
     const values = textParams(params);
     return this.#run(
       async () => {
-        const statement = unnamed(this.#driver.unsafe<R[]>(text, values, PREPARED));
+        const statement = withoutOrigin(this.#driver.unsafe<R[]>(text, values, PREPARED));
         this.#statement = statement as SentStatement;
         return (await statement).slice() as R[];
       },
@@ -142,26 +141,26 @@ export class PostgresConnection implements Session {
     const fetched = this.#run(
       async () => {
         // The driver makes a list of results only where several have rows.
-        const rows = await unnamed(this.#driver.unsafe(FETCH_ROWS).raw());
+        const rows = await withoutOrigin(this.#driver.unsafe(FETCH_ROWS).raw());
         return Array.from(rows as unknown as BinaryRow[], (row) => row.map(plainBytes));
       },
       this.#statementMs,
     );
-    // It fails where the first does, whose reason is the one to tell.
+    // If the first statement fails, this one does, too: the first one's error is thrown below.
     fetched.catch(() => {});
     await declared;
     return await fetched;
   }
 
-  /** Runs without a deadline, as a migration may take long; settings are answered at once, or never. */
+  /** Runs without a deadline, since a migration may take long; only settings, which take no time, have one. */
   script(text: string): Promise<void> {
     const msMax = SETS.test(text) ? this.#statementMs : null;
-    return this.#run(async () => void await unnamed(this.#driver.unsafe(text)), msMax);
+    return this.#run(async () => void await withoutOrigin(this.#driver.unsafe(text)), msMax);
   }
 
   /**
-   * Asks the server to end the statement that runs, if any: it fails with 57014. Resolves once the server has taken
-   * the request, which changes nothing afterwards, or cannot be asked.
+   * Asks the server to cancel the running statement, if any, which then fails with 57014. Resolves once the server has
+   * received the request, which has no effect on later statements, or cannot be reached.
    */
   async cancel(): Promise<void> {
     const key = this.#statement?.state ?? null;
@@ -189,7 +188,7 @@ export class PostgresConnection implements Session {
     this.onLost();
   }
 
-  /** Closes the connection in order. To be called when no statement is outstanding. */
+  /** Closes the connection in an orderly way. Call it when no statement is outstanding. */
   async close(): Promise<void> {
     if (this.#lost !== null) return;
     this.#lost = new DatabaseUnavailable("The connection has been closed");
@@ -203,7 +202,7 @@ export class PostgresConnection implements Session {
     clearTimeout(this.#opening);
   }
 
-  /** @param isFinal whether the connection cannot be used again where the statement is refused */
+  /** @param isFinal whether the connection cannot be used again if the statement is refused */
   #run<T>(statement: () => Promise<T>, msMax: number | null, isFinal = false): Promise<T> {
     if (this.#lost !== null) return Promise.reject(this.#lost);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -215,7 +214,7 @@ export class PostgresConnection implements Session {
     this.#rejectOutstanding.add(reject);
     statement().then(resolve, (error) => {
       const failure = this.#failure(error);
-      if (failure instanceof DatabaseUnavailable && !isOfRights(error)) this.lose(failure);
+      if (failure instanceof DatabaseUnavailable && !isMissingRight(error)) this.lose(failure);
       reject(failure);
       if (isFinal) this.lose("a transaction could not be begun or ended");
     });
@@ -239,7 +238,7 @@ export class PostgresConnection implements Session {
     return new DatabaseUnavailable(`The database is not available: ${error.message}`);
   }
 
-  /** Tries each address once, and then gives up; the driver alone would try for ever. */
+  /** Tries each address once, then gives up; the driver itself would try for ever. */
   async #openSocket(addresses: Addresses, ipv6?: string): Promise<Socket> {
     for (;;) {
       const attempt = this.#attempts++;
@@ -262,25 +261,25 @@ export class PostgresConnection implements Session {
       this.#address = address;
       socket.setNoDelay(true);
       socket.setKeepAlive(true, DATABASE_KEEP_ALIVE_S * 1000);
-      // The driver takes the name that the certificate must be for from `host`; of an address, TLS takes it from
-      // `_host`, and would look for `localhost`.
+      // The certificate must be for the name in `host`, which the driver reads; for an IP address, TLS reads `_host`,
+      // and would otherwise expect `localhost`.
       return Object.assign(socket, { host, port, _host: host });
     }
   }
 }
 
 /**
- * Statements that leave a session within an unknown transaction where they are refused: a COMMIT that is
- * cancelled (57014) leaves a failed one, which refuses all that follows.
+ * Statements whose refusal leaves the session in an unknown transaction: a COMMIT that is cancelled (57014) leaves a
+ * failed one, which refuses every further statement.
  */
 const BOUNDS_TRANSACTION = /^(BEGIN|COMMIT|ROLLBACK)/;
 const SETS = /^SET /;
 
 /**
- * Whether the role lacks a right to something: that of the next connection would lack it, too. What is read-only may
- * be so as the server is another one by now.
+ * Whether the role lacks a right, in which case a new connection would not help. It may help if the server is
+ * read-only: another server may have become the primary.
  */
-function isOfRights(error: unknown): boolean {
+function isMissingRight(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === NO_RIGHT;
 }
 
@@ -290,10 +289,10 @@ const PREPARED = { prepare: true, simple: false } as postgres.UnsafeQueryOptions
 const NO_ORIGIN = { value: "" };
 
 /**
- * Removes a statement's origin. To find it, the driver would make an error with its call stack of each
- * statement (1 % of the server's time under full load), or keep one of each failed statement for ever.
+ * Removes a statement's origin. To find it, the driver would create an error with a call stack for each statement
+ * (1 % of the server's time under full load), and keep those of failed statements for ever.
  */
-function unnamed<Statement extends PromiseLike<unknown>>(statement: Statement): Statement {
+function withoutOrigin<Statement extends PromiseLike<unknown>>(statement: Statement): Statement {
   return Object.defineProperty(statement, "origin", NO_ORIGIN);
 }
 

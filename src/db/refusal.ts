@@ -1,9 +1,9 @@
 import { DatabaseRefuses, DatabaseUnavailable, DiskFull, StatementRefused } from "./sql.ts";
 
 /**
- * Classes and codes of errors of the server, not of the statement: connection (08),
- * login (28, 3D000), a transaction ended for idling (25P03), resources (53), operator intervention (57P),
- * system (58), configuration file (F0), internal (XX).
+ * Classes and codes of errors that are the server's, not the statement's: connection (08), login (28, 3D000), a
+ * transaction ended for idling (25P03), resources (53), operator intervention (57P), system (58), configuration file
+ * (F0), internal (XX).
  */
 const NOT_THE_STATEMENT = /^(08|28|53|57P|58|F0|XX|25P03|3D000)/;
 
@@ -11,7 +11,7 @@ const NOT_THE_STATEMENT = /^(08|28|53|57P|58|F0|XX|25P03|3D000)/;
 export const READ_ONLY = "25006";
 export const NO_RIGHT = "42501";
 
-/** What the server's operator has to do about a refusal that no statement is to blame for. */
+/** What the operator has to do about a refusal that is not the statement's fault. */
 const REMEDIES: Readonly<Record<string, string>> = {
   [READ_ONLY]:
     "it is a standby, or default_transaction_read_only is on; DATABASE_URL has to name one " +
@@ -21,7 +21,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "they are there",
 };
 
-/** Data exceptions: only their messages quote the value, which may be personal data. */
+/** Data exceptions: their messages quote the value, which may be personal data. */
 const ABOUT_A_VALUE = /^22/;
 /** disk_full. */
 const DISK_FULL = "53100";
@@ -44,7 +44,7 @@ export function refusal(
     );
 }
 
-/** A row of the same key is there already. */
+/** A row with the same key exists already. */
 export const UNIQUE_VIOLATION = "23505";
 
 /** Whether PostgreSQL refused a statement with this code. */
@@ -53,14 +53,14 @@ export function isRefused(error: unknown, sqlState: string): boolean {
 }
 
 /**
- * Codes of what the same statements may succeed with a little later: serialization failures, among them a
- * replica's recovery that conflicts with a reader, deadlocks, locks that are not free, cancelled statements.
+ * Codes of failures after which the same statements may succeed a little later: serialization failures, such as a
+ * replica's recovery that conflicts with a read, deadlocks, locks that are not free, cancelled statements.
  */
-const IN_PASSING = new Set(["40001", "40P01", "55P03", "57014"]);
+const TRANSIENT = new Set(["40001", "40P01", "55P03", "57014"]);
 
-/** Returns the error as DatabaseUnavailable where asking again later may help; else null. */
+/** Returns the error as DatabaseUnavailable if a later retry may succeed; else null. */
 export function unavailability(error: unknown): DatabaseUnavailable | null {
   if (error instanceof DatabaseUnavailable) return error;
-  if (!(error instanceof StatementRefused && IN_PASSING.has(error.sqlState))) return null;
+  if (!(error instanceof StatementRefused && TRANSIENT.has(error.sqlState))) return null;
   return new DatabaseUnavailable(`${error.message} (${error.sqlState})`, { cause: error });
 }

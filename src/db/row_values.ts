@@ -111,9 +111,9 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What else a role's own settings would change: null in array parameters, backslashes in our statements, and whether a
- * transaction sees what others have committed meanwhile. Said by a statement, since poolers refuse a connection that
- * begins with settings that they do not know.
+ * Overrides other settings that a role may have: for null in array parameters, backslashes in our statements, and
+ * whether a transaction sees what others have committed meanwhile. It is a statement, since poolers refuse connections
+ * with startup settings that they do not know.
  */
 export const ROLE_SETTINGS = "SET array_nulls = on; SET standard_conforming_strings = on;" +
   "SET default_transaction_isolation = 'read committed'";

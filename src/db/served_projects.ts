@@ -4,8 +4,8 @@ import { arrayLiteral } from "./sql.ts";
 const PROJECTS_MAX = 1_000;
 
 /**
- * Which projects were served last, by this process: of several that wait, the one that was served longest ago has
- * its turn, however many others have work.
+ * The projects that this process has served last. Of several that wait, the one that was served longest ago is next,
+ * however much work others have.
  */
 export class ServedProjects {
   readonly #ids = new Set<number>();
@@ -16,12 +16,12 @@ export class ServedProjects {
     if (this.#ids.size > PROJECTS_MAX) this.#ids.delete(this.#ids.values().next().value!);
   }
 
-  /** What to order by: how many of the projects that a query returns are the row's `project_id`. */
+  /** Returns an expression to order by: how many rows of a query of project ids have the row's `project_id`. */
   static underWay(query: string): string {
     return `cardinality(array_positions(ARRAY(${query}), project_id))`;
   }
 
-  /** What to order by: `project_id` by its turn. `param`: the parameter that is `literal`, such as `$1`. */
+  /** Returns an expression to order by: the turn of `project_id`. `param`: the parameter for `literal`, such as `$1`. */
   static turn(param: string): string {
     return `coalesce(array_position(${param}::text::int[], project_id), 0)`;
   }

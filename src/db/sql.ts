@@ -2,10 +2,9 @@ import type { BinaryRow } from "./binary_rows.ts";
 import type { DiskSpace } from "./disk_space.ts";
 
 /**
- * The one interface to the database, for both engines, which speak PostgreSQL. To make them agree to the
- * letter, parameters are strings, numbers, booleans and null only, each cast in the SQL: JSON as
- * `$1::text::jsonb`, arrays as `$1::text::uuid[]` built with `arrayLiteral`, times as ISO text with
- * `$1::timestamptz`.
+ * The interface to the database, the same for both engines, which speak PostgreSQL. So that they agree exactly,
+ * parameters are only strings, numbers, booleans and null, each cast in the SQL: JSON as `$1::text::jsonb`, arrays as
+ * `$1::text::uuid[]` built with `arrayLiteral`, times as ISO text with `$1::timestamptz`.
  *
  * Rows hold `int2/int4/int8/float` as number, `numeric` as number, `timestamptz` as
  * `Date`, `date` as `YYYY-MM-DD`, `json/jsonb` parsed, `bytea` as Uint8Array, `uuid/inet/text` as
@@ -14,15 +13,15 @@ import type { DiskSpace } from "./disk_space.ts";
 export type Param = string | number | boolean | null;
 export type Row = Record<string, unknown>;
 
-/** The first statement of a transaction whose statements all see the same moment, and write nothing. */
+/** The first statement of a read-only transaction whose statements all see the same moment. */
 export const READ_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
 export interface Sql {
   /** Runs one statement and returns its rows. Throws `DatabaseUnavailable` or `StatementRefused`. */
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<R[]>;
   /**
-   * As `query`, for a SELECT whose values are not null, which are returned in PostgreSQL's binary format: `bytea`
-   * as it is, `int8` as `numberOf` reads it.
+   * As `query`, for a SELECT without null values, which are returned in PostgreSQL's binary format: `bytea` as it is,
+   * `int8` for `numberOf`.
    */
   binary(text: string, params?: readonly Param[]): Promise<BinaryRow[]>;
   /** Runs several statements, without parameters or rows (migrations). */
@@ -33,12 +32,12 @@ export interface Sql {
 
 export interface Database extends Sql {
   readonly engine: "postgres" | "embedded";
-  /** As `Sql.transaction`. Aborting `signal` cancels the statement that runs (57014). */
+  /** As `Sql.transaction`. Aborting `signal` cancels the running statement (57014). */
   transaction<T>(work: (sql: Sql) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Resolves when the database answers; throws `DatabaseUnavailable` when it does not within 2 s. */
   ping(): Promise<void>;
   close(): Promise<void>;
-  /** Where the engine has one session for all: resolves once nobody else uses it, or after `msMax`. */
+  /** If the engine has a single session: resolves once it is idle, or after `msMax`. */
   rest?(msMax: number): Promise<void>;
   /** The disk that it writes to, if that is this machine's. */
   readonly disk?: DiskSpace;
@@ -47,7 +46,7 @@ export interface Database extends Sql {
 /** The database cannot be reached, is stopping, or did not answer in time; the statement may be correct. */
 export class DatabaseUnavailable extends Error {
   override readonly name: string = "DatabaseUnavailable";
-  /** What whoever asked is told; the message is for the log. */
+  /** The detail of the reply; the message is for the log. */
   readonly detail: string = "The database does not answer. Try again shortly.";
 }
 
@@ -59,7 +58,7 @@ export class DiskFull extends DatabaseUnavailable {
     "Send the request again later.";
 }
 
-/** The database answers, and refuses what the server has to do: it is read-only, or the role lacks a right. */
+/** The database answers, but refuses what the server has to do: it is read-only, or the role lacks a right. */
 export class DatabaseRefuses extends DatabaseUnavailable {
   override readonly name = "DatabaseRefuses";
   override readonly detail =
@@ -67,14 +66,14 @@ export class DatabaseRefuses extends DatabaseUnavailable {
     "server has to see to it. Try again later.";
 }
 
-/** A replica that answers reads is away, behind or none. */
+/** The replica for reads is away, behind, or not a replica. */
 export class ReplicaUnavailable extends DatabaseUnavailable {
   override readonly name: string = "ReplicaUnavailable";
   override readonly detail: string =
     "The replica that answers reads is away, or behind; events are taken in. Try again shortly.";
 }
 
-/** What is to answer reads holds the events of another installation. */
+/** The database for reads has the events of another installation. */
 export class ForeignReplica extends ReplicaUnavailable {
   override readonly name = "ForeignReplica";
   override readonly detail =

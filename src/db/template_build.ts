@@ -3,7 +3,7 @@ import { packCluster } from "./cluster_template.ts";
 import { openEmbedded } from "./embedded.ts";
 import { migrate, type Migration } from "./migrate.ts";
 
-/** The databases that CREATE DATABASE copies. It is never used here, and they are two thirds of the files. */
+/** The databases that CREATE DATABASE copies, which is never used. They are two thirds of the files. */
 const UNUSED = ["template0", "template1"];
 
 /** Builds the template of a cluster with these migrations. */

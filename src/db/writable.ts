@@ -3,8 +3,8 @@ import { NO_RIGHT, READ_ONLY, refusal } from "./refusal.ts";
 import type { Database, Row } from "./sql.ts";
 
 /**
- * What storing and counting events, and removing them, has to do with its tables. One that is not there yet is no
- * hindrance where a migration may make it.
+ * The rights that storing, counting and removing events needs. A missing table is no obstacle if a migration may make
+ * it.
  */
 export const NEEDED_RIGHTS: Readonly<Record<string, string>> = {
   projects: "SELECT",
@@ -32,31 +32,32 @@ const RIGHTS = Object.entries(NEEDED_RIGHTS).flatMap(([table, rights]) =>
   rights.split(" ").map((right) => `('${table}', '${right}')`)
 );
 
-const HINDRANCE = `
+const OBSTACLE = `
 SELECT CASE
   WHEN current_setting('transaction_read_only')::bool THEN '${READ_ONLY}'
   WHEN lacking IS NOT NULL OR
     to_regclass('schema_migrations') IS NULL AND NOT has_schema_privilege(current_schema(), 'CREATE')
-  THEN '${NO_RIGHT}' END AS hindrance, lacking
+  THEN '${NO_RIGHT}' END AS obstacle, lacking
 FROM (SELECT (
   SELECT "right" || ' on ' || name FROM (VALUES ${RIGHTS.join(", ")}) AS needed (name, "right")
   WHERE NOT has_table_privilege(to_regclass(name), "right") LIMIT 1) AS lacking) AS found`;
 
-interface Hindrance extends Row {
-  readonly hindrance: string | null;
+interface Obstacle extends Row {
+  /** The code of the refusal to expect; null: there is none. */
+  readonly obstacle: string | null;
   readonly lacking: string | null;
 }
 
 /**
- * Resolves when the database answers and takes writes.
- * @throws DatabaseUnavailable where it does not answer in time; DatabaseRefuses, which says what to do
+ * Resolves when the database answers and accepts writes.
+ * @throws DatabaseUnavailable if it does not answer in time; DatabaseRefuses, which says what to do
  */
 export async function assertWritable(database: Database): Promise<void> {
-  // The embedded engine is read-only while the disk is full, which is told as that.
+  // The embedded engine is read-only only while the disk is full, which is reported elsewhere.
   if (database.engine === "embedded") return await database.ping();
-  const [row] = await promptly(database.query<Hindrance>(HINDRANCE));
-  const { hindrance, lacking } = row!;
-  if (hindrance === null) return;
-  const without = lacking === null || hindrance !== NO_RIGHT ? "" : ` without ${lacking}`;
-  throw refusal(`events cannot be stored, counted and removed${without}`, hindrance);
+  const [row] = await promptly(database.query<Obstacle>(OBSTACLE));
+  const { obstacle, lacking } = row!;
+  if (obstacle === null) return;
+  const without = lacking === null || obstacle !== NO_RIGHT ? "" : ` without ${lacking}`;
+  throw refusal(`events cannot be stored, counted and removed${without}`, obstacle);
 }

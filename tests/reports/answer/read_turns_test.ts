@@ -4,7 +4,7 @@ import { ReadTurns } from "../../../src/reports/answer/read_turns.ts";
 const NEVER = new AbortController().signal;
 
 /** Reads whose owners and order of beginning are told, and which end when they are told to. */
-class NotificationReads {
+class ToldReads {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
   readonly turns: ReadTurns;
@@ -34,7 +34,7 @@ async function settled(): Promise<void> {
 }
 
 Deno.test("read turns: where one runs at once, whoever asks for much waits for themselves", async () => {
-  const reads = new NotificationReads(1);
+  const reads = new ToldReads(1);
   const all = ["a1", "a2", "a3", "b1", "b2", "c1"].map((name) => reads.ask(name));
   await settled();
   for (const [at, name] of ["a1", "b1", "c1", "a2", "b2", "a3"].entries()) {
@@ -46,7 +46,7 @@ Deno.test("read turns: where one runs at once, whoever asks for much waits for t
 });
 
 Deno.test("read turns: one place is left for others, and who has the fewest under way comes next", async () => {
-  const reads = new NotificationReads(4);
+  const reads = new ToldReads(4);
   const ofOne = ["a1", "a2", "a3", "a4", "a5"].map((name) => reads.ask(name));
   await settled();
   assert.deepEqual(reads.begun, ["a1", "a2", "a3"]);
@@ -62,7 +62,7 @@ Deno.test("read turns: one place is left for others, and who has the fewest unde
 });
 
 Deno.test("read turns: who is gone before their turn leaves the others' as they were", async () => {
-  const reads = new NotificationReads(1);
+  const reads = new ToldReads(1);
   const gone = new AbortController();
   const [first, left] = [reads.ask("a1"), reads.ask("a2", gone.signal)];
   const others = ["b1", "a3"].map((name) => reads.ask(name));
@@ -82,7 +82,7 @@ Deno.test("read turns: a read that fails gives its place on", async () => {
 });
 
 Deno.test("read turns: whoever asks again and again does not keep the others waiting", async () => {
-  const reads = new NotificationReads(1);
+  const reads = new ToldReads(1);
   const all = ["a1", "a2", "a3"].map((name) => reads.ask(name));
   // Two others, each of whom asks for the next read once the last one has ended.
   all.push(reads.ask("b1"), reads.ask("c1"));
