@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { arrayLiteral, type Sql } from "../db/sql.ts";
 import { AUDIT_REPEAT_MS, AUDIT_SUBJECT_LENGTH_MAX } from "../limits.ts";
 
-/** Everything that is recorded. A name, once used, keeps its meaning: rows have it. */
+/** Everything that is recorded. A name keeps its meaning for ever, since stored entries have it. */
 export const AUDIT_ACTIONS = [
   "owner.create",
   "person.invite",
@@ -47,7 +47,6 @@ export const AUDIT_ACTIONS = [
   "archive.restore",
 ] as const;
 
-/** The name of something that is recorded. */
 export type AuditAction = typeof AUDIT_ACTIONS[number];
 
 /** One thing that somebody did. */
@@ -55,9 +54,9 @@ export interface AuditEntry {
   /** A person's e-mail, or the subject of a token. */
   readonly who: string;
   readonly what: AuditAction;
-  /** To what it was done, in words that people read; never a secret, never who a visitor is. */
+  /** What it was done to, in words for people; never a secret, never a visitor's identity. */
   readonly subject: string;
-  /** The number of the project that it concerns; absent or null: the whole deployment. */
+  /** The project that it concerns; absent or null: the whole deployment. */
   readonly projectId?: number | null;
   /** The client's address; null: a shell on the server's own machine, or the server itself. */
   readonly from: string | null;
@@ -65,16 +64,13 @@ export interface AuditEntry {
 
 const VISITOR_MARK_LENGTH = 16;
 
-/** What PostgreSQL can store and a line can show, cut to its bound. */
+/** Returns text that PostgreSQL can store, on one line, cut to its limit. */
 function line(text: string): string {
   const plain = text.toWellFormed().replace(/\p{Cc}+/gu, " ");
   return plain.slice(0, AUDIT_SUBJECT_LENGTH_MAX).toWellFormed();
 }
 
-/**
- * Records what somebody did. `sql` is the transaction of what it tells of, so that neither stands
- * without the other. Throws `DatabaseUnavailable`.
- */
+/** Records what somebody did, in the same transaction. Throws `DatabaseUnavailable`. */
 export async function recordAudit(sql: Sql, entry: AuditEntry): Promise<void> {
   await sql.query(
     `INSERT INTO audit (who, what, subject, project_id, from_address)
@@ -83,7 +79,7 @@ export async function recordAudit(sql: Sql, entry: AuditEntry): Promise<void> {
   );
 }
 
-/** What somebody did lately: how often, as far as that was looked for, and seconds since the first time. */
+/** How often somebody did something lately, up to a maximum, and the seconds since the first time. */
 interface RecentActions {
   readonly count: number;
   readonly firstAgoS: number;
@@ -115,8 +111,8 @@ export async function recentActions(
 }
 
 /**
- * As `recordAudit`, unless the same stands there already of within AUDIT_REPEAT_MS: one export is
- * often many requests.
+ * As `recordAudit`, unless the same entry was recorded within AUDIT_REPEAT_MS: one export often consists of many
+ * requests.
  */
 export async function recordAuditOnce(sql: Sql, entry: AuditEntry): Promise<void> {
   const { what, projectId = null, from } = entry;
@@ -131,8 +127,8 @@ export async function recordAuditOnce(sql: Sql, entry: AuditEntry): Promise<void
 }
 
 /**
- * A visitor as the audit names them: a mark that says nothing of who it is, and that the same id
- * gives again, so that a known id can be looked for. `project` is the public id.
+ * Returns a visitor's name in the audit: a hash, which does not tell who it is, but by which the entries of a known
+ * id can be found. `project` is the public id.
  */
 export function visitorMark(project: string, id: string): string {
   const digest = createHash("sha256").update(`${project}\0${id}`).digest("hex");

@@ -4,8 +4,8 @@ import { pageRows, readAll, refuseUnknown } from "../query/parameters.ts";
 import { encodeRowCursor, readRowCursor } from "../query/row_cursor.ts";
 import type { AuditAction } from "./audit.ts";
 
-/** An entry as it is shown. */
-export interface ShownEntry {
+/** An entry as replies show it. */
+interface ShownEntry {
   readonly at: string;
   readonly who: string;
   readonly what: AuditAction;
@@ -15,10 +15,10 @@ export interface ShownEntry {
   readonly from: string | null;
 }
 
-/** Which page is wanted. */
-export interface AuditPage {
+/** A requested page. */
+interface AuditPage {
   readonly rows: number;
-  /** The last entry of the page before; null: the newest page. */
+  /** The last entry of the previous page; null: the newest page. */
   readonly after: number | null;
 }
 
@@ -28,7 +28,7 @@ export const AUDIT_QUERY: Readonly<Record<string, string>> = {
   cursor: "`nextCursor` of the page before",
 };
 
-/** Throws `invalid_parameter`, every bad one told at once. */
+/** Throws `invalid_parameter` with every invalid one at once. */
 export function readAuditPage(query: URLSearchParams): AuditPage {
   const { rows, cursor } = readAll({
     unknown: () => refuseUnknown(query, Object.keys(AUDIT_QUERY)),
@@ -49,8 +49,8 @@ interface EntryRow extends Record<string, unknown> {
 }
 
 /**
- * A page of the audit, newest first. Who is not for every project sees what concerns their own: what
- * concerns the whole deployment is left out.
+ * Returns a page of the audit, newest first. With access to some projects only, entries of others and of the whole
+ * deployment are left out.
  */
 export async function listAudit(
   sql: Sql,

@@ -3,8 +3,8 @@ import type { Log } from "../http/log.ts";
 import { type AuditEntry, recordAuditOnce } from "./audit.ts";
 
 /**
- * Records what writes nothing itself, such as an export, before it is answered. Where the database
- * takes no entry, as on a full disk, data can still be saved from it: then the log tells that it happened.
+ * Records a request that stores nothing itself, such as an export, before its reply. If the database cannot store
+ * the entry, as on a full disk, data can still be exported: then only the log says that it happened.
  */
 export async function recordAnyway(
   { sql, log }: { readonly sql: Sql; readonly log: Pick<Log, "warn"> },

@@ -1,19 +1,19 @@
 import type { MailMessage } from "./mail.ts";
 
-/** A link that works once, for somebody who is to get it by mail. */
-export interface LinkForMail {
+/** A link that works once, to be mailed to its person. */
+interface LinkForMail {
   readonly kind: "invitation" | "reset";
   readonly to: string;
-  /** What the person is called. */
+  /** The person's name. */
   readonly name: string;
   readonly url: string;
   /** ISO 8601 in UTC. */
   readonly expiresAt: string;
-  /** Who makes the link, as the audit names them. */
+  /** The name, in the audit, of who made the link. */
   readonly by: string;
 }
 
-/** The words of a mail that brings a link. */
+/** Writes the mail with a link. */
 export function linkMail({ kind, to, name, url, expiresAt, by }: LinkForMail): MailMessage {
   const host = URL.parse(url)?.host ?? url;
   const until = `${expiresAt.slice(0, 16).replace("T", " ")} UTC`;

@@ -5,46 +5,46 @@ import type { Log } from "../http/log.ts";
 import { MAIL_MS_MAX } from "./mail_limits.ts";
 import { domainOf, type MailSettings, type SmtpServer } from "./smtp_settings.ts";
 
-/** A picture within a message. */
+/** A picture in a message. */
 export interface MailAttachment {
-  /** By which the message's HTML names it. */
+  /** The content id by which the message's HTML refers to it. */
   readonly cid: string;
   readonly filename: string;
   readonly contentType: string;
   readonly content: Uint8Array;
 }
 
-/** One message, as plain text, and as HTML beside it where that is given. */
+/** A message as plain text, and also as HTML if that is given. */
 export interface MailMessage {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
   readonly attachments?: readonly MailAttachment[];
-  /** What its Message-ID is made of, so that one that comes twice can be told; absent: any. */
+  /** Makes the Message-ID, so that a repeated message can be recognized; absent: a random one. */
   readonly id?: string;
   /** The `id` of an earlier message, below which mail programs show this one; absent: none. */
   readonly inReplyTo?: string;
-  /** What a mail program asks where its reader wants no more of these (RFC 8058); absent: nothing. */
+  /** The one-click unsubscribe link (RFC 8058); absent: none. */
   readonly unsubscribeUrl?: string;
 }
 
-/** What became of a message: null where the mail server took it, else why not, in a sentence. */
-export type MailProblem = string | null;
-
 export interface Mail {
-  /** Hands a message to the mail server. Never throws: what it is about is stored already. */
-  send(message: MailMessage): Promise<MailProblem>;
+  /**
+   * Hands a message to the mail server. Never throws.
+   * @returns null: the server accepted it; else a sentence that says why not
+   */
+  send(message: MailMessage): Promise<string | null>;
 }
 
-/** What the library says of a failure. */
+/** The library's description of a failure. */
 interface Failure {
   readonly code?: string;
   readonly responseCode?: number;
   readonly message?: string;
 }
 
-/** Whether TLS came to nothing: none was offered, or by a certificate that nobody vouches for. */
+/** Whether TLS failed: the server offers none, or its certificate is not trusted. */
 function isUnencrypted({ code, message = "" }: Failure): boolean {
   return code === "ETLS" || code === "ESOCKET" && /certificate|TLS|SSL/i.test(message);
 }
@@ -71,7 +71,7 @@ function sentence(failure: Failure, { host, port }: SmtpServer): string {
   }
 }
 
-/** What a message has beside its text. */
+/** Returns what a message has besides its text. */
 function richParts({ html, attachments = [], id, inReplyTo }: MailMessage, from: string) {
   const earlier = `<${inReplyTo}@${domainOf(from)}>`;
   return {
@@ -97,8 +97,8 @@ function headersOf({ unsubscribeUrl }: MailMessage): Record<string, string> {
 }
 
 /**
- * Mail by SMTP. The library is loaded with the first message. The name of the mail server is looked
- * up as the system does it, so that names of one's own network are known.
+ * Sends mail by SMTP. The library is loaded with the first message. The mail server's name is looked up by the
+ * operating system, so that names of the own network are found.
  */
 export function createMail(
   { server, from }: MailSettings,
@@ -115,23 +115,23 @@ export function createMail(
       requireTLS: server.mustEncrypt,
       tls: {
         ...(isIP(server.host) === 0 ? { servername: server.host } : {}),
-        // Where mail may go without encryption, one that nobody vouches for is no worse.
+        // If mail may be sent unencrypted, an untrusted certificate is no worse.
         rejectUnauthorized: server.isTls || server.mustEncrypt,
       },
       ...(server.user === null ? {} : { auth: { user: server.user, pass: server.password ?? "" } }),
-      // What the mail server is greeted with; without it the machine's own name is asked for.
+      // The name in the greeting; by default the library would look up the machine's own.
       name: domainOf(from),
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
       socketTimeout: timeoutMs,
-      // Texts are ours, and nothing is to be read from files or addresses.
+      // No content is ever read from files or URLs.
       disableFileAccess: true,
       disableUrlAccess: true,
     });
     try {
       await transport.sendMail({
         from,
-        // As an object, so that no address is read as several.
+        // As an object, so that it is not parsed as a list of addresses.
         to: { name: "", address: message.to },
         subject: message.subject,
         text: message.text,

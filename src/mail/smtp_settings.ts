@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** Where mail is handed in, and from whom it is. */
+/** The mail server, and the sender. */
 export interface MailSettings {
   readonly server: SmtpServer;
   /** `Footfall <stats@example.com>` or the address alone. */
@@ -10,9 +10,9 @@ export interface MailSettings {
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte; else by STARTTLS, where the server offers it. */
+  /** Whether TLS begins with the first byte; else by STARTTLS, if the server offers it. */
   readonly isTls: boolean;
-  /** Nothing is sent where the server offers no TLS: a password, or mail to another machine's. */
+  /** Whether nothing is sent, neither a password nor mail, if the server offers no TLS. */
   readonly mustEncrypt: boolean;
   readonly user: string | null;
   readonly password: string | null;
@@ -35,7 +35,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Throws an Error whose message says what SMTP_URL must be, and shows nothing of it. */
+/** Parses SMTP_URL. Throws an Error whose message says what it must be, without its value. */
 export function smtpServer(value: string): SmtpServer {
   const url = URL.parse(value);
   const port = PORT_OF[url?.protocol ?? ""];
@@ -61,7 +61,7 @@ export function smtpServer(value: string): SmtpServer {
   };
 }
 
-/** Throws an Error whose message says what SMTP_FROM must be. */
+/** Checks SMTP_FROM. Throws an Error whose message says what it must be. */
 export function mailSender(value: string): string {
   const address = NAMED.exec(value)?.[2] ?? value;
   if (!ADDRESS.test(address)) {
@@ -70,7 +70,7 @@ export function mailSender(value: string): string {
   return value;
 }
 
-/** The domain of a sender, by which the mail server is greeted. */
+/** Returns the domain of a sender. */
 export function domainOf(from: string): string {
   return from.slice(from.lastIndexOf("@") + 1).replace(/>\s*$/, "");
 }

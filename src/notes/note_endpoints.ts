@@ -38,11 +38,11 @@ export const NOTES_QUERY: Readonly<Record<string, string>> = {
   ...WITHOUT_EFFECT,
 };
 
-/** Says in the reply what the list holds. */
+/** The meaning of the list, for its replies. */
 export const NOTES_SEMANTICS =
   "The project's notes in the order of their times, a day before the instants in it; with `from` or `to` those of a day or an instant in the range. Nothing is counted, so no event is pending.";
 
-/** `GET /v1/notes`: those of the range where one is named. Throws `invalid_parameter`. */
+/** `GET /v1/notes`: the notes in the range; all without one. Throws `invalid_parameter`. */
 export async function getNotes(
   { sql, now }: Pick<NoteServices, "sql" | "now">,
   exchange: ApiExchange,
@@ -52,21 +52,21 @@ export async function getNotes(
   const asOf = new Date(now());
   const { range, resolved } = readOfList(query, NOTES_QUERY, project, asOf.getTime());
   const isNamed = namesBound(query);
-  const told = { ...resolved, ...isNamed ? {} : { from: null, to: null } };
+  const shown = { ...resolved, ...isNamed ? {} : { from: null, to: null } };
   const notes = await listNotes(sql, project.projectId, isNamed ? range : null);
-  return readReply(request, { asOf, pending: 0 }, { ...told, semantics: NOTES_SEMANTICS }, {
+  return readReply(request, { asOf, pending: 0 }, { ...shown, semantics: NOTES_SEMANTICS }, {
     notes,
   });
 }
 
-/** Whose note it is to be, of which project, and as whom the audit records it. */
+/** Who writes a note, in which project, and the writer in the audit. */
 interface Writing {
   readonly project: Project;
   readonly author: NoteAuthor;
   readonly audited: { readonly who: string; readonly from: string | null };
 }
 
-/** By the secret key that the request brings: a public one stands in every page's source. */
+/** Finds who writes by the request's API key; public keys are refused, since every visitor can read them. */
 async function writingByKey(
   { sql, keys, clientAddress }: NoteServices,
   { request, url, peer }: ApiExchange,
@@ -121,7 +121,7 @@ export async function postNote(services: NoteServices, exchange: ApiExchange): P
   return json(note, 201);
 }
 
-/** `PATCH /v1/notes/:id`: the note as it is then. */
+/** `PATCH /v1/notes/:id`: the changed note. */
 export async function patchNote(services: NoteServices, exchange: ApiExchange): Promise<Response> {
   const { project: { projectId }, author, audited } = await writingOf(services, exchange);
   const patch = await readJson(exchange.request, NoteChange);

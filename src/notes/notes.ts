@@ -12,12 +12,12 @@ import { NOTE_TEXT_LENGTH_MAX, NOTES_MAX, NOTES_PER_KEY_AND_HOUR_MAX } from "./n
 const ID = /^note_[A-Za-z0-9_-]{1,60}$/;
 const HOUR_S = 3600;
 
-/** When a note is of: a local day, or an instant. */
+/** The time of a note: a local day, or an instant. */
 type NoteTime =
   | { readonly day: number; readonly atMs: null }
   | { readonly day: null; readonly atMs: number };
 
-/** Reads a bound of ranges as the time of a note; null where the text is none. */
+/** Parses the time of a note, which has the forms of a range's bound; null: the text has none. */
 function readTime(text: string): NoteTime | null {
   const at = boundOf(text);
   if (at === null) return null;
@@ -53,8 +53,8 @@ export const NoteShown = z.object({
 }).meta({ id: "Note" });
 
 export type Note = z.output<typeof NoteShown>;
-export type NewNote = z.output<typeof NoteCreation>;
-export type NotePatch = z.output<typeof NoteChange>;
+type NewNote = z.output<typeof NoteCreation>;
+type NotePatch = z.output<typeof NoteChange>;
 
 interface NoteRow extends Row {
   readonly note_id: string;
@@ -72,8 +72,8 @@ function noteOf({ note_id, day, at_ms, text, written_by }: NoteRow): Note {
 }
 
 /**
- * The notes of a project, in the order of their times, a day before the instants in it; of a range those
- * of a day or an instant in it, days by its time zone. Null: all.
+ * Returns a project's notes, ordered by time, a day before the instants in it.
+ * @param range only the notes on days, by its time zone, and instants in it; null: all
  */
 export async function listNotes(
   sql: Sql,
@@ -101,7 +101,7 @@ function noSuchNote(): Problem {
 }
 
 /** Throws `not_found`. */
-export async function requireNote(sql: Sql, projectId: number, id: string): Promise<Note> {
+async function requireNote(sql: Sql, projectId: number, id: string): Promise<Note> {
   const [row] = ID.test(id)
     ? await sql.query<NoteRow>(
       `SELECT ${COLUMNS} FROM notes WHERE project_id = $1::int AND note_id = $2::text`,
@@ -112,13 +112,13 @@ export async function requireNote(sql: Sql, projectId: number, id: string): Prom
   return noteOf(row);
 }
 
-/** Who writes a note: in words, and the id of the API key that it comes by, if it does. */
+/** Who writes a note: their name, and the id of their API key, if they use one. */
 export interface NoteAuthor {
   readonly by: string;
   readonly keyId: string | null;
 }
 
-/** Throws `conflict` where the project has too many notes. */
+/** Throws `conflict` if the project has too many notes. */
 async function assertRoom(tx: Sql, projectId: number): Promise<void> {
   await holdProject(tx, projectId);
   const [known] = await tx.query<{ notes: number }>(
@@ -135,10 +135,7 @@ async function assertRoom(tx: Sql, projectId: number): Promise<void> {
 
 const WRITES = ["note.create", "note.change", "note.delete"] as const;
 
-/**
- * Throws `rate_limited` where an API key has written, changed and deleted too many of a project's notes lately,
- * by what the audit has of it.
- */
+/** Throws `rate_limited` if, by the audit, an API key has changed a project's notes too often lately. */
 export async function assertKeyMayWrite(
   tx: Sql,
   projectId: number,
@@ -175,7 +172,7 @@ export async function createNote(
   return noteOf(row!);
 }
 
-/** Changes the named members and leaves the others. Throws `not_found`. */
+/** Changes the members that the patch names. Throws `not_found`. */
 export async function changeNote(
   tx: Sql,
   projectId: number,
@@ -204,7 +201,7 @@ export async function changeNote(
   return noteOf(row);
 }
 
-/** Deletes a note, and returns what it was. Throws `not_found`. */
+/** Deletes a note. Returns it as it was. Throws `not_found`. */
 export async function deleteNote(tx: Sql, projectId: number, id: string): Promise<Note> {
   const note = await requireNote(tx, projectId, id);
   await tx.query("DELETE FROM notes WHERE project_id = $1::int AND note_id = $2::text", [

@@ -1,19 +1,19 @@
 import { CachedRows } from "../auth/cached_rows.ts";
 import type { Sql } from "../db/sql.ts";
 import { SHARE_CACHED_MS_MAX, SHARE_FRESH_MS, SHARES_CACHED_MAX } from "./share_limits.ts";
-import { findShares, isOver, isShareId, type Share } from "./shares.ts";
+import { findShares, hasExpired, isShareId, type Share } from "./shares.ts";
 
 export interface LiveShares {
   /**
-   * The share as of at most SHARE_CACHED_MS_MAX ago; null: there is none, or it has expired. Throws
+   * Returns the share as of at most SHARE_CACHED_MS_MAX ago; null: there is none, or it has expired. Throws
    * `DatabaseUnavailable`.
    */
   find(id: string): Promise<Share | null>;
-  /** Drops all that is remembered, so that a change made here holds at once here. */
+  /** Empties the cache, so that a change made by this server takes effect here at once. */
   invalidate(): void;
 }
 
-/** The shares that are looked at, as the table has them: a change holds everywhere within a second. */
+/** Reads the shares in use from their table: a change takes effect on every server within a second. */
 export function createLiveShares(sql: Sql, now: () => number): LiveShares {
   const rows = new CachedRows<Share>({
     find: async (ids) => new Map((await findShares(sql, ids)).map((share) => [share.id, share])),
@@ -25,7 +25,7 @@ export function createLiveShares(sql: Sql, now: () => number): LiveShares {
   return {
     async find(id) {
       const share = isShareId(id) ? await rows.get(id) : null;
-      return share === null || isOver(share, now()) ? null : share;
+      return share === null || hasExpired(share, now()) ? null : share;
     },
     invalidate: () => rows.invalidate(),
   };

@@ -10,7 +10,7 @@ import type { OwnAddress } from "../http/own_address.ts";
 import { json } from "../http/reply.ts";
 import type { LiveShares } from "./live_shares.ts";
 import { hashingFor } from "./share_hashes.ts";
-import { assertShares } from "./share_entry.ts";
+import { assertCanShare } from "./share_entry.ts";
 import {
   changeShare,
   createShare,
@@ -31,7 +31,7 @@ export interface ShareServices extends AuditServices {
   readonly ownAddress: (request: Request, peer: string | null) => OwnAddress;
 }
 
-/** What a change of the password is kept as; undefined: it stays. */
+/** Returns the hash of a new password; undefined: the password stays. */
 async function hashOf(
   projectId: number,
   password: string | null | undefined,
@@ -55,7 +55,7 @@ export async function getShares(services: ShareServices, exchange: ApiExchange):
 /** `POST /v1/projects/:id/shares`: 201 with the share and its link. Throws `conflict`. */
 export async function postShare(services: ShareServices, exchange: ApiExchange): Promise<Response> {
   const { sql, now, tokens } = services;
-  assertShares(tokens);
+  assertCanShare(tokens);
   const { projectId } = await projectOfPath(sql, exchange);
   const wanted = await readJson(exchange.request, ShareCreation);
   const hash = await hashOf(projectId, wanted.password) ?? null;
@@ -68,7 +68,7 @@ export async function postShare(services: ShareServices, exchange: ApiExchange):
   return json(shownBy(services, exchange, share), 201);
 }
 
-/** `PATCH /v1/projects/:id/shares/:shareId`: the share as it is then. */
+/** `PATCH /v1/projects/:id/shares/:shareId`: the changed share. */
 export async function patchShare(
   services: ShareServices,
   exchange: ApiExchange,
@@ -88,7 +88,7 @@ export async function patchShare(
   return json(shownBy(services, exchange, share));
 }
 
-/** `DELETE /v1/projects/:id/shares/:shareId`: 204; it shows nothing from now on. */
+/** `DELETE /v1/projects/:id/shares/:shareId`: 204; within a second no server shows it. */
 export async function deleteShare(
   services: ShareServices,
   exchange: ApiExchange,

@@ -45,8 +45,11 @@ export const ShareEntered = z.object({
 
 export type ShareEntered = z.output<typeof ShareEntered>;
 
-/** Throws `password_required`, `invalid_password` (401), `too_many_attempts` (429), `overloaded`. */
-async function assertOpened(
+/**
+ * Checks the password of a share, if it has one. Throws `password_required`, `invalid_password` (401),
+ * `too_many_attempts` (429), `overloaded`.
+ */
+async function assertPassword(
   { sql, clientAddress, now }: ShareEntryServices,
   { request, peer }: Pick<Exchange<unknown>, "request" | "peer">,
   { id, projectId, passwordHash }: Share,
@@ -70,8 +73,8 @@ async function assertOpened(
   });
 }
 
-/** Shares are read by tokens of our own. Throws `conflict` where an identity provider issues all of them. */
-export function assertShares({ canIssue }: Pick<Tokens, "canIssue">): void {
+/** Throws `conflict` if an identity provider issues the tokens: shares are read with tokens of our own. */
+export function assertCanShare({ canIssue }: Pick<Tokens, "canIssue">): void {
   if (canIssue) return;
   throw new Problem(
     "conflict",
@@ -81,22 +84,22 @@ export function assertShares({ canIssue }: Pick<Tokens, "canIssue">): void {
 }
 
 /**
- * `POST /v1/shares/:shareId/token`: what the page of a share reads by, and what it shows. Whoever has
- * the link, and the password where there is one, may ask. Throws `not_found` for a share that has
- * ended as for one that never was, `conflict` where nothing is shared.
+ * `POST /v1/shares/:shareId/token`: a token for the page of a share, and what the page shows, for anybody with the
+ * link and, if there is one, the password. Throws `not_found`, also for a share that has ended, and as
+ * `assertCanShare` and `assertPassword` do.
  */
 export async function postShareToken(
   services: ShareEntryServices,
   { request, peer, params }: Pick<Exchange<unknown>, "request" | "peer" | "params">,
 ): Promise<Response> {
   const { sql, tokens, shares } = services;
-  assertShares(tokens);
+  assertCanShare(tokens);
   const { password } = await readJsonOfAnyone(request, ShareEntry);
   const share = await shares.find(params.shareId ?? "");
   if (share === null) {
     throw new Problem("not_found", "There is no such shared dashboard, or it has ended.");
   }
-  await assertOpened(services, { request, peer }, share, password);
+  await assertPassword(services, { request, peer }, share, password);
   const { id, epoch, title, views, filters, minimumVisitors, expiresAtMs } = share;
   const token = await tokens.issue({
     subject: `share ${title}`,

@@ -5,10 +5,7 @@ import { SHARE_HASHES_PER_PROJECT_MAX } from "./share_limits.ts";
 
 const hashing = new Seats<number>();
 
-/**
- * Does work that hashes a password of a project's share. Throws `overloaded` where too much of that
- * project's is under way.
- */
+/** Runs work that hashes a password of a project's share. Throws `overloaded` if too much of it is under way. */
 export async function hashingFor<T>(projectId: number, work: () => Promise<T>): Promise<T> {
   if (hashing.of(projectId) >= SHARE_HASHES_PER_PROJECT_MAX) {
     throw new Problem("overloaded", "Too many passwords are being checked. Try again shortly.", {

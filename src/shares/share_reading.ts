@@ -10,9 +10,10 @@ import { SHARE_READS } from "./share_views.ts";
 import type { Share } from "./shares.ts";
 
 /**
- * The share by whose token a read is asked; null: by somebody's own. `path`: that of the route. Throws
- * `invalid_token` where the share has ended, `expired_token` where its password has changed,
- * `insufficient_scope` where it does not show what is asked, and what looking it up throws.
+ * Returns the share of a read's token; null: it is not a share's token. Throws `invalid_token` if the share has
+ * ended, `expired_token` if its password has changed, `insufficient_scope` if it does not show what is asked,
+ * `DatabaseUnavailable`.
+ * @param path the route's
  */
 export async function shareOfRead(
   shares: Pick<LiveShares, "find">,

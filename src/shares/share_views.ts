@@ -1,4 +1,4 @@
-/** What a share may show: the dashboard's views that name nobody. */
+/** What a share may show: the dashboard's views that identify no visitor. */
 export const SHARE_VIEWS = [
   "overview",
   "trends",
@@ -9,7 +9,7 @@ export const SHARE_VIEWS = [
 ] as const;
 export type ShareView = typeof SHARE_VIEWS[number];
 
-/** The one table of what may be read by a share's token, and for which views. All else is refused. */
+/** The reads that a share's token may use, and for which views. All others are refused. */
 export const SHARE_READS: Readonly<Record<string, readonly ShareView[]>> = {
   "/v1/kpis": ["overview", "trends"],
   "/v1/acquisition": ["overview", "goals"],

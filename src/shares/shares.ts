@@ -40,7 +40,7 @@ const expiresAt = InstantOrNull.meta({
 });
 const embedOrigins = z.array(
   z.string().transform((text) => normalOrigin(text) ?? text)
-    // What URLs allow in a host, such as `;`, could say more in the page's policy than an origin.
+    // URLs allow characters in a host, such as `;`, that could add directives to the page's policy.
     .refine(
       (text) => originPatternMistake(text) === null,
       "Give an origin such as https://example.com or https://*.example.com, without a path.",
@@ -84,7 +84,7 @@ export const ShareChange = z.strictObject({
   minimumVisitors,
 }).partial().meta({ id: "ShareChange" });
 
-/** A share as those see it who make it. */
+/** A share as replies show it to people who may change it. */
 export const ShareShown = z.object({
   id: z.string().meta({ description: "Who knows it can open the share.", example: "shr_…" }),
   url: z.url().meta({ description: "The page." }),
@@ -137,7 +137,7 @@ interface ShareRow extends Record<string, unknown> {
 const SELECT = `SELECT s.*, p.public_id FROM shares s JOIN projects p USING (project_id)`;
 const SHARE_ID = /^shr_[A-Za-z0-9]{32}$/;
 
-/** Whether the text could be a share's id: what is none need not be looked up. */
+/** Whether the text has the form of a share's id; other text need not be looked up. */
 export function isShareId(text: string): boolean {
   return SHARE_ID.test(text);
 }
@@ -159,12 +159,11 @@ function shareOf(row: ShareRow): Share {
   };
 }
 
-/** Whether a share shows anything. */
-export function isOver({ expiresAtMs }: Share, nowMs: number): boolean {
+export function hasExpired({ expiresAtMs }: Share, nowMs: number): boolean {
   return expiresAtMs !== null && nowMs >= expiresAtMs;
 }
 
-/** A share as replies show it. `ownUrl`: where people find the server. */
+/** Returns a share as replies show it. `ownUrl`: the server's URL. */
 export function shownShare(
   share: Share,
   ownUrl: string,
@@ -182,11 +181,11 @@ export function shownShare(
     embedOrigins: [...embedOrigins],
     minimumVisitors,
     createdAt: new Date(share.createdAtMs).toISOString(),
-    status: isOver(share, nowMs) ? "expired" : "active",
+    status: hasExpired(share, nowMs) ? "expired" : "active",
   };
 }
 
-/** The shares with these ids that there are. */
+/** Finds the shares with these ids. */
 export async function findShares(sql: Sql, ids: readonly string[]): Promise<Share[]> {
   const rows = await sql.query<ShareRow>(
     `${SELECT} WHERE s.share_id = ANY($1::text::text[])`,
@@ -204,10 +203,10 @@ export async function listShares(sql: Sql, projectId: number): Promise<Share[]> 
   return rows.map(shareOf);
 }
 
-export type NewShare = z.output<typeof ShareCreation>;
-export type SharePatch = z.output<typeof ShareChange>;
+type NewShare = z.output<typeof ShareCreation>;
+type SharePatch = z.output<typeof ShareChange>;
 
-/** What the columns hold of a change; `passwordHash` absent: the password stays. */
+/** Returns the columns that a change sets. `passwordHash` undefined: the password stays. */
 function columnsOf(
   patch: SharePatch,
   passwordHash: string | null | undefined,
@@ -225,7 +224,7 @@ function columnsOf(
   return all.flatMap(([column, type, value]) => value === undefined ? [] : [[column, type, value]]);
 }
 
-/** Makes a share, inside a transaction. Throws `conflict` where it would be one too many. */
+/** Makes a share, in the caller's transaction. Throws `conflict` if the project has too many. */
 export async function createShare(
   sql: Sql,
   projectId: number,
@@ -270,8 +269,9 @@ export async function requireShare(sql: Sql, projectId: number, id: string): Pro
 }
 
 /**
- * Changes the named members. `passwordHash`: what is kept of a new password, null of none; absent: it
- * stays. A new password ends what was read by the one before. Throws `not_found`.
+ * Changes the members that the patch names. A change of the password ends the tokens made before. Throws
+ * `not_found`.
+ * @param passwordHash of the new password; null: none; undefined: the password stays
  */
 export async function changeShare(
   sql: Sql,
@@ -291,7 +291,7 @@ export async function changeShare(
   return await requireShare(sql, projectId, id);
 }
 
-/** Ends a share for good. Throws `not_found`. */
+/** Deletes a share. Throws `not_found`. */
 export async function revokeShare(
   sql: Sql,
   { id, projectId }: Pick<Share, "id" | "projectId">,
