@@ -76,7 +76,7 @@ export function packCluster(folder: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.concat([sha256(packed), packed]));
 }
 
-/** Reads and decompresses a template; null where there is none that can be read. */
+/** Reads and decompresses a template; null: there is none, or it cannot be read. */
 function readTemplate(path: string): Uint8Array | null {
   try {
     const bytes = readFileSync(path);
@@ -89,8 +89,8 @@ function readTemplate(path: string): Uint8Array | null {
 }
 
 /**
- * Writes the cluster of the template at `path` into `folder`, without a sync. @returns false where there
- * is no template, or none that can be read
+ * Writes the cluster of the template at `path` into `folder`, without a sync.
+ * @returns false: there is no template, or it cannot be read
  */
 export function unpackCluster(path: string, folder: string): boolean {
   const all = readTemplate(path);

@@ -17,7 +17,7 @@ interface Entry {
   readonly from: string | null;
 }
 
-onBothEngines("audit: projects and keys, by whom and from where, newest first", async (_, db) => {
+onBothEngines("audit: projects and keys, with who and from where, newest first", async (_, db) => {
   const server = authServer(await openMigrated(db));
   const ann = await server.grant({ ...EVERYTHING, subject: "ann" });
   await server.call("POST", "/v1/projects", ann, { id: "prj_shop", name: "Shop" });
@@ -53,7 +53,7 @@ onBothEngines("audit: projects and keys, by whom and from where, newest first", 
 });
 
 onBothEngines(
-  "audit: tokens that are issued and revoked; who looks like a person",
+  "audit: tokens issued and revoked; subjects that look like a person",
   async (_, db) => {
     const server = authServer(await openMigrated(db));
     const ann = await server.grant({ ...EVERYTHING, subject: "ann@example.com" });
@@ -79,7 +79,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "audit: paged without a gap while others come in; bad pages are told",
+  "audit: paged without a gap while entries come in; bad pages refused",
   async (_, db) => {
     const sql = await openMigrated(db);
     const server = authServer(sql);
@@ -105,7 +105,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("audit: for the scope people alone, and of one's own projects", async (_, db) => {
+onBothEngines("audit: only with the scope people, of the token's projects", async (_, db) => {
   const sql = await openMigrated(db);
   const server = authServer(sql);
   const admin = await server.grant();
@@ -125,7 +125,7 @@ onBothEngines("audit: for the scope people alone, and of one's own projects", as
   assert.deepEqual(await subjectsFor([]), []);
 });
 
-onBothEngines("audit: an entry that cannot be written undoes what it tells of", async (_, db) => {
+onBothEngines("audit: an entry that cannot be stored undoes its change", async (_, db) => {
   const sql = await openMigrated(db);
   const server = authServer(sql);
   const admin = await server.grant();
@@ -145,7 +145,7 @@ onBothEngines("audit: an entry that cannot be written undoes what it tells of", 
   assert.equal((await server.call("GET", "/v1/projects", admin)).body.projects.length, 1);
 });
 
-onBothEngines("audit: kept 400 days, and not a day longer", async (_, db) => {
+onBothEngines("audit: kept 400 days", async (_, db) => {
   const sql = await openMigrated(db);
   const nowMs = Date.UTC(2028, 1, 29, 2, 35);
   const edgeMs = nowMs - AUDIT_KEPT_DAYS * DAY_MS;
@@ -161,7 +161,7 @@ onBothEngines("audit: kept 400 days, and not a day longer", async (_, db) => {
   assert.equal(left?.rows, 2);
 });
 
-onBothEngines("audit: one export is one entry, however many requests it takes", async (_, db) => {
+onBothEngines("audit: an export of many requests is one entry", async (_, db) => {
   const sql = await openMigrated(db);
   const entry = { who: "ann", subject: "Shop", projectId: 1, from: null };
   const rows = async () =>
@@ -179,7 +179,7 @@ onBothEngines("audit: one export is one entry, however many requests it takes", 
   assert.equal(await rows(), 5, "an hour later it is another one");
 });
 
-Deno.test("audit: what leaves the server and what is erased, never whose it was", async () => {
+Deno.test("audit: exports and erasures, without the person's identity", async () => {
   const world = await new TestApp({}).start();
   try {
     const project = await world.project({ name: "Shop" });

@@ -4,7 +4,7 @@ import { AUDIT_SUBJECT_LENGTH_MAX } from "../../src/limits.ts";
 import { openMigrated } from "../auth/auth_server.ts";
 import { onBothEngines } from "../support/databases.ts";
 
-onBothEngines("audit: an entry stands with what it tells of, or not at all", async (_, db) => {
+onBothEngines("audit: an entry is stored with its change, or not at all", async (_, db) => {
   const sql = await openMigrated(db);
   const entry = { who: "ann@example.com", what: "key.create", subject: "a key", from: "8.8.8.8" };
   await assert.rejects(
@@ -23,7 +23,7 @@ onBothEngines("audit: an entry stands with what it tells of, or not at all", asy
   }]);
 });
 
-onBothEngines("audit: what cannot be stored or shown is cut, never refused", async (_, db) => {
+onBothEngines("audit: text that cannot be stored or shown is cut", async (_, db) => {
   const sql = await openMigrated(db);
   const kept = "x".repeat(AUDIT_SUBJECT_LENGTH_MAX);
   for (const subject of [kept, `${kept}y`, "a\u0000b\nc", "lone \ud800"]) {

@@ -31,13 +31,13 @@ function refused(code: string, header: RegExp | null = null) {
 
 const NEVER = () => Promise.reject(new Error("The token must not be looked at"));
 
-Deno.test("createAuthorize: open and key routes look at no token", async () => {
+Deno.test("createAuthorize: open and key routes ignore tokens", async () => {
   const authorize = createAuthorize(NEVER);
   assert.equal(await authorize("open", asking("Bearer x"), null), null);
   assert.equal(await authorize("key", asking("Bearer x"), null), null);
 });
 
-Deno.test("createAuthorize: no bearer token is missing_token, challenged without an error", async () => {
+Deno.test("createAuthorize: without a token it is missing_token, with a challenge without an error", async () => {
   const authorize = createAuthorize(NEVER);
   for (const header of [undefined, "", "Basic dXNlcjpwYXNz", "Bearerx", "token abc"]) {
     await assert.rejects(
@@ -68,7 +68,7 @@ Deno.test("createAuthorize: the scheme is case-insensitive and the token arrives
   }
 });
 
-Deno.test("createAuthorize: a scope opens its own routes and no other", async () => {
+Deno.test("createAuthorize: a scope allows only its own routes", async () => {
   for (const scope of SCOPES) {
     const authorize = createAuthorize(() => Promise.resolve(principal([scope], "*")));
     for (const access of SCOPES satisfies readonly Access[]) {
@@ -108,6 +108,6 @@ Deno.test("requireEveryProject: only a token for all projects passes", () => {
   );
 });
 
-Deno.test("requirePrincipal: fails closed where a route asked for no token", () => {
+Deno.test("requirePrincipal: throws if the route requires no token", () => {
   assert.throws(() => requirePrincipal(null));
 });

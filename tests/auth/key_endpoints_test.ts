@@ -10,7 +10,7 @@ function refused(code: string) {
   return (error: unknown) => error instanceof Problem && error.code === code;
 }
 
-onBothEngines("keys: created, listed without itself, rotated, revoked", async (_, db) => {
+onBothEngines("keys: created, listed without the secret, rotated, revoked", async (_, db) => {
   const server = authServer(await openMigrated(db));
   const admin = await server.grant();
   await server.call("POST", "/v1/projects", admin, { id: "prj_shop", name: "Shop" });
@@ -61,7 +61,7 @@ onBothEngines("keys: created, listed without itself, rotated, revoked", async (_
   assert.equal((await server.call("DELETE", `${KEYS}/key_%00`, admin)).status, 404);
 });
 
-onBothEngines("keys: mistakes are told by name and make nothing", async (_, db) => {
+onBothEngines("keys: invalid bodies are refused by member, and make nothing", async (_, db) => {
   const server = authServer(await openMigrated(db));
   const admin = await server.grant();
   await server.call("POST", "/v1/projects", admin, { id: "prj_shop", name: "Shop" });

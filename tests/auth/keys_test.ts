@@ -260,7 +260,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "authenticate: a public key of before they were kept is whole once it is used",
+  "authenticate: a public key stored as a hash only is completed when it is used",
   async (_, db) => {
     const sql = await openMigrated(db);
     const shop = await project(sql, "prj_shop");

@@ -17,7 +17,7 @@ function endless() {
   return { reply: new Response(body, { headers: { "X-Kept": "1" } }), left: left.promise };
 }
 
-Deno.test("long replies: one breaks off once its token holds no more, and only then", async () => {
+Deno.test("long replies: one breaks off when its token is revoked, and only then", async () => {
   let failure: unknown = null;
   const replies = new LongReplies(() =>
     failure === null ? Promise.resolve() : Promise.reject(failure)
@@ -42,7 +42,7 @@ Deno.test("long replies: one breaks off once its token holds no more, and only t
   assert.equal(replies.listeners, 0);
 });
 
-Deno.test("long replies: who leaves, and a reply to HEAD, is watched no longer", async () => {
+Deno.test("long replies: ends to watch when the client disconnects, and for HEAD", async () => {
   const replies = new LongReplies(() => Promise.resolve());
   const gone = endless();
   const watched = replies.watched({ who: ADA, request: new Request(BASE) }, gone.reply);

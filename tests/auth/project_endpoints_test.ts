@@ -49,7 +49,7 @@ onBothEngines("postProject: 201 with the project, which can then be read", async
   assert.deepEqual([again.status, again.body.code], [409, "conflict"]);
 });
 
-onBothEngines("postProject: every mistake is told at once, by name", async (_, db) => {
+onBothEngines("postProject: reports every invalid member at once", async (_, db) => {
   const server = authServer(await openMigrated(db));
   const admin = await server.grant();
   const wrong = await server.call("POST", "/v1/projects", admin, {
@@ -105,7 +105,7 @@ onBothEngines("postProject: every mistake is told at once, by name", async (_, d
 });
 
 onBothEngines(
-  "patchProjectById: what is named changes, null clears, the rest stays",
+  "patchProjectById: changes named members, null clears, the others stay",
   async (_, db) => {
     const server = authServer(await openMigrated(db));
     const admin = await server.grant();
@@ -129,7 +129,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("projects: a token reaches its own and no other", async (_, db) => {
+onBothEngines("projects: a token has access only to its own", async (_, db) => {
   const server = authServer(await openMigrated(db));
   const admin = await server.grant();
   for (const id of ["prj_a", "prj_b", "prj_c"]) {

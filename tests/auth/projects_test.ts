@@ -28,7 +28,7 @@ onBothEngines("provisionDefaultProject: made once, with one first key", async (_
   });
 });
 
-onBothEngines("provisionDefaultProject: where all is there, nothing is written", async (_, db) => {
+onBothEngines("provisionDefaultProject: writes nothing if everything exists", async (_, db) => {
   const sql = await openMigrated(db);
   const transaction = () => Promise.reject(new Error("a start began a transaction"));
   for (const apiKey of ["pk_of_the_operator", null]) {
@@ -43,7 +43,7 @@ onBothEngines("provisionDefaultProject: where all is there, nothing is written",
   assert.equal((await listKeys(sql, projectId, NOW_MS))[0]?.key, "pk_of_the_operator");
 });
 
-onBothEngines("provisionForCommand: made where there is none, without a key", async (_, db) => {
+onBothEngines("provisionForCommand: makes a missing project, without a key", async (_, db) => {
   const sql = await openMigrated(db);
   await provisionForCommand(sql, { ...UNSET, id: "prj_mine", apiKey: "pk_of_the_operator" });
   await provisionForCommand(sql, UNSET);
@@ -54,7 +54,7 @@ onBothEngines("provisionForCommand: made where there is none, without a key", as
   assert.deepEqual(await listKeys(sql, project!.projectId, NOW_MS), []);
 });
 
-onBothEngines("provisionDefaultProject: given values win, the others stay", async (_, db) => {
+onBothEngines("provisionDefaultProject: sets given values, keeps the others", async (_, db) => {
   const sql = await openMigrated(db);
   await provisionDefaultProject(sql, { ...UNSET, name: "Shop", timezone: "Asia/Tokyo" }, NOW_MS);
   await provisionDefaultProject(sql, { ...UNSET, siteUrl: "https://shop.example" }, NOW_MS);
@@ -72,7 +72,7 @@ onBothEngines("provisionDefaultProject: given values win, the others stay", asyn
 });
 
 onBothEngines(
-  "provisionDefaultProject: a given key that is a secret one is told",
+  "provisionDefaultProject: warns of a given key that is a secret one",
   async (_, db) => {
     const sql = await openMigrated(db);
     await provisionDefaultProject(sql, UNSET, NOW_MS);
@@ -97,7 +97,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "provisionDefaultProject: the given key is ensured, never brought back",
+  "provisionDefaultProject: makes the given key, and never restores a revoked one",
   async (_, db) => {
     const sql = await openMigrated(db);
     const given = { ...UNSET, apiKey: "pk_of_the_operator" };

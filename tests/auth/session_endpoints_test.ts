@@ -7,7 +7,7 @@ const NOW_MS = Date.UTC(2026, 10, 21, 4);
 const TOKENS = "/v1/internal/tokens";
 
 onBothEngines(
-  "getSession: who the token is, and those of its projects that exist",
+  "getSession: the token's subject, and those of its projects that exist",
   async (_, db) => {
     const server = authServer(await openMigrated(db), { now: () => NOW_MS });
     const admin = await server.grant();
@@ -46,7 +46,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "postToken: hands out what was asked for, and no more than one has",
+  "postToken: grants what is asked for, and no more than the caller has",
   async (_, db) => {
     const server = authServer(await openMigrated(db), { now: () => NOW_MS });
     const admin = await server.grant({ scopes: ["read", "write", "jobs", "admin"] });

@@ -40,12 +40,12 @@ const PUBLIC = [
   "https://internal.example.com",
 ];
 
-Deno.test("isPublicSite: addresses and names of the own network, however they are written", () => {
+Deno.test("isPublicSite: addresses and names of the own network, in any notation", () => {
   for (const url of OWN_NETWORK) assert.equal(isPublicSite(url), false, url);
   for (const url of PUBLIC) assert.equal(isPublicSite(url), true, url);
 });
 
-onBothEngines("site URLs: the own network is for tokens of every project", async (_, db) => {
+onBothEngines("site URLs: only operators may set one of the own network", async (_, db) => {
   const sql = await openMigrated(db);
   const server = authServer(sql);
   const operator = await server.grant();

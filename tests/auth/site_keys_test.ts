@@ -41,7 +41,7 @@ function directory(sql: Sql, now: () => number) {
   return withSiteKeys(createKeyDirectory(sql, { now, log: SILENT }), sql, { now, log: SILENT });
 }
 
-onBothEngines("site key: the host of a project's site, www and apex alike", async (_, db) => {
+onBothEngines("site key: the host of a project's site, with or without www", async (_, db) => {
   const sql = counted(await openMigrated(db));
   const keys = directory(sql, () => NOW_MS);
   const shop = await project(sql, "prj_shop", "https://www.Shop.example:8443/de/");
@@ -73,7 +73,7 @@ onBothEngines("site key: the host of a project's site, www and apex alike", asyn
   await assert.rejects(keys.authenticate("shop.example"), refused("invalid_api_key"), "no prefix");
 });
 
-onBothEngines("site key: a public key comes first, a secret one is none here", async (_, db) => {
+onBothEngines("site key: a public key takes precedence, a secret one is refused", async (_, db) => {
   const sql = await openMigrated(db);
   let nowMs = NOW_MS;
   const keys = directory(sql, () => nowMs);
@@ -95,7 +95,7 @@ onBothEngines("site key: a public key comes first, a secret one is none here", a
 });
 
 onBothEngines(
-  "site key: a change of the site holds within a second, a shared one is nobody's",
+  "site key: a change takes effect within a second, and a shared site is refused",
   async (_, db) => {
     const sql = await openMigrated(db);
     let nowMs = NOW_MS;
@@ -141,7 +141,7 @@ onBothEngines("site key: only the operator gives two projects one site", async (
 });
 
 onBothEngines(
-  "site key: a host with letters beyond ASCII, however it is written",
+  "site key: a host with letters beyond ASCII, in any notation",
   async (_, db) => {
     const sql = await openMigrated(db);
     const server = authServer(sql);
@@ -215,7 +215,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "site key: of projects that are given one site at once, one gets it",
+  "site key: of two projects given the same site at once, one gets it",
   async (_, db) => {
     const sql = await openMigrated(db);
     const server = authServer(sql);
@@ -234,7 +234,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "site key: one in use is refreshed in the background, and a failure is none of its own",
+  "site key: one in use is refreshed in the background, and stays valid if that fails",
   async (_, db) => {
     const sql = await openMigrated(db);
     let nowMs = NOW_MS;

@@ -25,7 +25,7 @@ function foreign(claims: Record<string, unknown>): Promise<string> {
     .sign(new TextEncoder().encode(SECRET));
 }
 
-onBothEngines("revoked tokens: every one so far, here and on other servers", async (_, db) => {
+onBothEngines("revoked tokens: all existing ones, on every server", async (_, db) => {
   const sql = await openMigrated(db);
   let nowMs = Date.now();
   const now = () => nowMs;
@@ -56,7 +56,7 @@ onBothEngines("revoked tokens: every one so far, here and on other servers", asy
   assert.deepEqual([await session(one, fresh), await session(other, fresh)], [200, 200]);
 });
 
-onBothEngines("revoked tokens: those of others by `iat`, and without one", async (_, db) => {
+onBothEngines("revoked tokens: a provider's, by `iat`, and without one", async (_, db) => {
   const sql = await openMigrated(db);
   const server = authServer(sql);
   const at = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
@@ -95,7 +95,7 @@ onBothEngines("token epochs: an outage revokes nothing and confirms nothing", as
   assert.equal((await tokens.verify(token)).subject, "ada");
 });
 
-onBothEngines("token epochs: two queries a second, however many ask", async (_, db) => {
+onBothEngines("token epochs: two queries a second, for any number of requests", async (_, db) => {
   const sql = counted(await openMigrated(db));
   let nowMs = Date.now();
   const epochs = createTokenEpochs(sql, () => nowMs);
@@ -111,7 +111,7 @@ onBothEngines("token epochs: two queries a second, however many ask", async (_, 
   await epochs.latest();
 });
 
-onBothEngines("a clock turned back by an hour: our own tokens hold, others wait", async (_, db) => {
+onBothEngines("a clock set back by an hour: our tokens stay valid, others wait", async (_, db) => {
   const sql = await openMigrated(db);
   let nowMs = Date.now();
   const server = authServer(sql, { now: () => nowMs });

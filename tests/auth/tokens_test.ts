@@ -41,7 +41,7 @@ function refused(code: string) {
   };
 }
 
-Deno.test("createTokens: what is issued is what is verified", async () => {
+Deno.test("createTokens: issued tokens are verified with the same claims", async () => {
   const tokens = tokensOf({ secret: SECRET, issuer: "footfall", audience: "dashboards" });
   assert.equal(tokens.canIssue, true);
   const token = await tokens.issue({
@@ -72,7 +72,7 @@ Deno.test("verify: absent claims mean nothing is allowed, never everything", asy
   assert.deepEqual({ subject, scopes, projects }, { subject: "", scopes: new Set(), projects: [] });
 });
 
-Deno.test("verify: exp is exact, nbf and iat forgive 30 seconds", async () => {
+Deno.test("verify: exp is exact, nbf and iat have a leeway of 30 seconds", async () => {
   const { verify } = tokensOf({ secret: SECRET });
   await verify(await signed({ exp: NOW_S + 1 }));
   for (const exp of [NOW_S, NOW_S - 1, NOW_S - 3600, -1]) {
@@ -109,7 +109,7 @@ Deno.test("verify: malformed claims are invalid_token", async () => {
   }
 });
 
-Deno.test("verify: iss and aud count where they are configured, and only there", async () => {
+Deno.test("verify: iss and aud are checked only if they are configured", async () => {
   const strict = tokensOf({ secret: SECRET, issuer: "https://id.test", audience: "footfall" });
   const right = { iss: "https://id.test", aud: ["other", "footfall"] };
   await strict.verify(await signed(right));
@@ -158,7 +158,7 @@ Deno.test("verify: any change to a token makes it invalid", async () => {
   );
 });
 
-Deno.test("verify: any text that is no token is invalid_token, nothing else", async () => {
+Deno.test("verify: any text that is not a token is invalid_token", async () => {
   const { verify } = tokensOf({ secret: SECRET });
   const segment = fc.oneof(
     fc.string(),
@@ -313,7 +313,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "verify: without the database a token is not judged, and later it is",
+  "verify: without the database a token is neither accepted nor refused",
   async (_, db) => {
     const sql = await openMigrated(db);
     let down = true;

@@ -40,7 +40,7 @@ const PROGRAM = `
   Deno.exit();
 `;
 
-Deno.test("openEmbedded: descriptors that ran out leave nothing behind", async () => {
+Deno.test("openEmbedded: works again after it ran out of descriptors", async () => {
   const dataDir = await makeDataDir("footfall-data-");
   try {
     const path = `${dataDir}/exhaust.js`;

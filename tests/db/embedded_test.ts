@@ -112,7 +112,7 @@ Deno.test("openEmbedded: a killed process loses no acknowledged row, and its loc
     }
   }));
 
-Deno.test("openEmbedded: a second process is refused, and told by whom", () =>
+Deno.test("openEmbedded: a second process is refused, with the id of the first", () =>
   inFolder(async (dataDir) => {
     const lock = lockFolder(dataDir);
     try {
@@ -126,7 +126,7 @@ Deno.test("openEmbedded: a second process is refused, and told by whom", () =>
     }
   }));
 
-Deno.test("openEmbedded: the engine is under way when the call returns, whatever the caller does next", () =>
+Deno.test("openEmbedded: the engine is starting when the call returns", () =>
   inFolder(async (dataDir) => {
     const threads: unknown[] = [];
     const { Worker } = globalThis;
@@ -161,7 +161,7 @@ Deno.test("openEmbedded: a first start that was interrupted is made anew", () =>
     }
   }));
 
-Deno.test("openEmbedded: a folder that is no database is unavailable, and unlocked again", () =>
+Deno.test("openEmbedded: a folder that is not a database is unavailable, and unlocked again", () =>
   inFolder(async (dataDir) => {
     await Deno.mkdir(`${dataDir}/database`);
     await Deno.writeTextFile(`${dataDir}/database/PG_VERSION`, "9\n");
@@ -169,7 +169,7 @@ Deno.test("openEmbedded: a folder that is no database is unavailable, and unlock
     lockFolder(dataDir).release();
   }));
 
-Deno.test("openEmbedded: what waits too long for its turn is refused, and never begun", () =>
+Deno.test("openEmbedded: a statement that waits too long for its turn is refused, and never run", () =>
   inFolder(async (dataDir) => {
     const sql = await openEmbedded(dataDir, { turnMsMax: 300 });
     try {
@@ -200,7 +200,7 @@ Deno.test("openEmbedded: what waits too long for its turn is refused, and never 
 const ENDLESS =
   "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
 
-Deno.test("openEmbedded: a statement past its limit is cancelled, and the session goes on", () =>
+Deno.test("openEmbedded: a statement past its limit is cancelled, and the session stays usable", () =>
   inMadeFolder(async (dataDir) => {
     const sql = await openEmbedded(dataDir, { statementTimeoutMs: 400 });
     try {
@@ -236,7 +236,7 @@ Deno.test("openEmbedded: a statement past its limit is cancelled, and the sessio
     }
   }));
 
-Deno.test("openEmbedded: a caller that goes away ends its statement, and only that one", () =>
+Deno.test("openEmbedded: an aborted caller's statement is cancelled, and only that one", () =>
   inMadeFolder(async (dataDir) => {
     const sql = await openEmbedded(dataDir);
     try {
@@ -257,7 +257,7 @@ Deno.test("openEmbedded: a caller that goes away ends its statement, and only th
     }
   }));
 
-Deno.test("openEmbedded: an engine that does not hear is left, and a new one goes on with what it had", () =>
+Deno.test("openEmbedded: an engine that cannot be cancelled is replaced, without loss", () =>
   inMadeFolder(async (dataDir) => {
     const sql = await openEmbedded(dataDir, { statementTimeoutMs: 500 });
     try {

@@ -307,7 +307,7 @@ onEveryWay("transaction: many at once stay apart", async (_t, db) => {
   assert.ok(kept.every((name) => Number.parseInt(String(name)) % 2 === 0));
 });
 
-onBothEngines("close: what comes after is refused", async (_t, db) => {
+onBothEngines("close: later calls are refused", async (_t, db) => {
   const sql = await db.open();
   await sql.ping();
   const running = sql.query("SELECT 1 AS a");

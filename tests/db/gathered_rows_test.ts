@@ -5,7 +5,7 @@ import { onBothEngines } from "../support/databases.ts";
 const NAMES = ["number", "ms", "text", "id", "list"] as const;
 
 onBothEngines(
-  "gathered rows: what the statement's rows hold, in its order",
+  "gathered rows: the statement's rows, in its order",
   async (t, db) => {
     const database = await db.open();
     const id = "0190a1b2-0000-7000-8000-00000000000a";

@@ -264,7 +264,7 @@ Deno.test("openPostgres: an IPv6 address is connected to, at the port of the URL
   }
 });
 
-Deno.test("openPostgres: a port that is none ends the connection, and says so", async () => {
+Deno.test("openPostgres: an invalid port is refused, and reported", async () => {
   Deno.env.set("PGPORT", "none");
   try {
     const sql = openPostgres("postgres://u@localhost/d", OPTIONS);

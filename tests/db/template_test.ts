@@ -51,7 +51,7 @@ async function catalogOf(database: EmbeddedDatabase) {
   return answers;
 }
 
-Deno.test("template: a new database made of it is the one that the migrations make", async () => {
+Deno.test("template: a database made from it equals one made by the migrations", async () => {
   assert.ok(existsSync(TEMPLATE), "`deno task bundles` makes it");
   const dataDir = await Deno.makeTempDir({ prefix: "footfall-template-" });
   const migratedDir = await makeBareDataDir("footfall-migrated-");

@@ -28,7 +28,7 @@ function rightsOf(file: string): string[] {
   });
 }
 
-Deno.test("assertWritable: the rights that it looks at are those of the statements", () => {
+Deno.test("assertWritable: the checked rights are those that the statements need", () => {
   const files = ["ingest", "projection", "store"].flatMap((folder) =>
     [...Deno.readDirSync(new URL(folder, SOURCE))].map(({ name }) => `${folder}/${name}`)
   );

@@ -30,7 +30,7 @@ async function withServer(
   }
 }
 
-Deno.test("mail: a message arrives whole, from whom and to whom it is", () =>
+Deno.test("mail: a message arrives complete, with its sender and receiver", () =>
   withServer({}, async (server) => {
     const { problem, logged } = await sent(settings(server.port));
     assert.deepEqual([problem, logged], [null, []]);
@@ -56,12 +56,12 @@ Deno.test("mail: with a user and a password, and refused with wrong ones", () =>
     assert.equal(server.received.length, 1);
   }));
 
-Deno.test("mail: by name, as the system knows it", () =>
+Deno.test("mail: a server's name is looked up by the system", () =>
   withServer({}, async (server) => {
     assert.equal((await sent(settings(server.port, { host: "localhost" }))).problem, null);
   }));
 
-Deno.test("mail: nothing is sent without encryption, or to who cannot show who it is", async () => {
+Deno.test("mail: nothing is sent without encryption, or to an untrusted certificate", async () => {
   await withServer({}, async (server) => {
     const { problem } = await sent(settings(server.port, { mustEncrypt: true }));
     assert.match(problem!, /offers no encryption that this server accepts.*requireTLS=false\.$/);
@@ -77,7 +77,7 @@ Deno.test("mail: nothing is sent without encryption, or to who cannot show who i
   });
 });
 
-Deno.test("mail: a refused address or message is told", async () => {
+Deno.test("mail: a refused address or message is reported", async () => {
   const refusing = Object.assign(new Error("No such mailbox"), { responseCode: 550 });
   await withServer({ onRcptTo: (_to, _session, done) => done(refusing) }, async (server) => {
     const { problem, logged } = await sent(settings(server.port));
@@ -97,7 +97,7 @@ Deno.test("mail: a refused address or message is told", async () => {
   });
 });
 
-Deno.test("mail: a server that is down, silent or no mail server is told, and ends", async () => {
+Deno.test("mail: a server that is down, silent or not a mail server is reported in time", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   const open: Deno.Conn[] = [];
@@ -115,7 +115,7 @@ Deno.test("mail: a server that is down, silent or no mail server is told, and en
   assert.equal(nameless.problem, "The mail server at nobody.invalid:25 does not answer.");
 });
 
-Deno.test("mail: what people are called and where they are cannot write heads or name others", () =>
+Deno.test("mail: names and addresses cannot add headers or receivers", () =>
   withServer({}, async (server) => {
     const link = linkMail({
       kind: "invitation",
@@ -136,7 +136,7 @@ Deno.test("mail: what people are called and where they are cannot write heads or
     assert.ok(!reached.includes("eve@example.com"), reached.join(" "));
   }));
 
-Deno.test("linkMail: says who, where, until when, and the link once", () => {
+Deno.test("linkMail: has the maker, the host, the expiry, and the link once", () => {
   const of = {
     to: "ada@example.com",
     name: "Ada",
@@ -153,7 +153,7 @@ Deno.test("linkMail: says who, where, until when, and the link once", () => {
   assert.match(invitation.text, /ann@example\.com invites you to Footfall at stats\.example\.com/);
 });
 
-Deno.test("SMTP_URL and SMTP_FROM: what they may be, and what is told of the rest", () => {
+Deno.test("SMTP_URL and SMTP_FROM: valid values, and the messages for others", () => {
   const server = smtpServer("smtp://st%40ts:p%3Ass@mail.example.com");
   assert.deepEqual(server, {
     ...{ host: "mail.example.com", port: 587, isTls: false, mustEncrypt: true },

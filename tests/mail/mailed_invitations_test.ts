@@ -33,7 +33,7 @@ async function join(app: TestApp, url: string, password: string): Promise<number
   return status;
 }
 
-Deno.test("invitations and new passwords are mailed, with the link that is shown", async () => {
+Deno.test("invitations and password links are mailed, with the link in the reply", async () => {
   const server = await startMailServer();
   try {
     await withApp(mailTo(server.port), async (app) => {
@@ -66,7 +66,7 @@ Deno.test("invitations and new passwords are mailed, with the link that is shown
   }
 });
 
-Deno.test("a mail server that is down is told, and nothing is lost by it", async () => {
+Deno.test("a mail server that is down is reported, and nothing is undone", async () => {
   const closed = await startMailServer();
   await closed.close();
   await withApp(mailTo(closed.port), async (app) => {
@@ -84,7 +84,7 @@ Deno.test("a mail server that is down is told, and nothing is lost by it", async
   });
 });
 
-Deno.test("without a mail server links are shown to be handed over", () =>
+Deno.test("without a mail server links are only in the reply", () =>
   withApp({}, async (app) => {
     const { mailed, mailProblem } = (await app.admin("POST", "/v1/people", ADA)).body.invitation;
     assert.deepEqual([mailed, mailProblem], [false, null]);

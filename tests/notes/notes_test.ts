@@ -44,7 +44,7 @@ async function numberOf({ id }: TestProject): Promise<number> {
   return row!.project_id;
 }
 
-Deno.test("notes: of a day, of an instant and of now, in the order of their times", async () => {
+Deno.test("notes: on a day, at an instant and now, in the order of their times", async () => {
   const project = await people.app.project({ timezone: "Europe/Berlin" });
   const before = Date.now();
   const now = await note(project, { text: "  Just now " });
@@ -59,7 +59,7 @@ Deno.test("notes: of a day, of an instant and of now, in the order of their time
   assert.deepEqual(textsOf(await listed(project)), ["Day", "Instant", "Just now"]);
 });
 
-Deno.test("notes: those of a range, by its own days", async () => {
+Deno.test("notes: those in a range, by the days of its zone", async () => {
   const project = await people.app.project({ timezone: "Europe/Berlin" });
   // The second is of 1 February in Berlin, of 31 January in UTC.
   await note(project, { at: "2026-01-31", text: "Day" });
@@ -85,7 +85,7 @@ Deno.test("notes: those of a range, by its own days", async () => {
   assert.deepEqual(await listed(other), []);
 });
 
-Deno.test("notes: changed and deleted, by who may write", async () => {
+Deno.test("notes: changed and deleted with the scope write", async () => {
   const project = await people.app.project();
   const other = await people.app.project();
   const made = await note(project, { at: "2026-01-31", text: "First" });
@@ -117,7 +117,7 @@ Deno.test("notes: changed and deleted, by who may write", async () => {
   );
 });
 
-Deno.test("notes: a person's carries their name", async () => {
+Deno.test("notes: a person's has their name", async () => {
   const project = await people.app.project();
   const editor = await people.person("editor", [project.id]);
   const browser = await people.browserOf(editor.id);
@@ -180,7 +180,7 @@ Deno.test("notes: a secret key changes and deletes those of its project, and no 
   assert.deepEqual(await listed(project), []);
 });
 
-Deno.test("notes: what is wrong is named", async () => {
+Deno.test("notes: invalid members are refused by name", async () => {
   const project = await people.app.project();
   const longest = "é".repeat(NOTE_TEXT_LENGTH_MAX);
   assert.equal((await note(project, { text: longest })).text, longest);
@@ -202,7 +202,7 @@ Deno.test("notes: what is wrong is named", async () => {
   assert.deepEqual(bad.body.errors.map(({ field }: Json) => field).toSorted(), ["from", "lmit"]);
 });
 
-Deno.test("notes: a project has so many, and no more", async () => {
+Deno.test("notes: the limit per project is exact", async () => {
   const project = await people.app.project();
   await people.sql.query(
     `INSERT INTO notes (project_id, note_id, day, text, written_by)
@@ -217,7 +217,7 @@ Deno.test("notes: a project has so many, and no more", async () => {
   assert.equal((await listed(project)).length, NOTES_MAX);
 });
 
-Deno.test("notes: a key writes, changes and deletes so many an hour, and no more", async () => {
+Deno.test("notes: the limit per key and hour is exact", async () => {
   const project = await people.app.project();
   const projectId = await numberOf(project);
   const { secretKey } = project;

@@ -13,7 +13,7 @@ import { openMigrated } from "../auth/auth_server.ts";
 import { onBothEngines } from "../support/databases.ts";
 
 onBothEngines(
-  "shares: what one server changes holds on another within a second",
+  "shares: a change takes effect on other servers within a second",
   async (_t, db) => {
     assert.ok(SHARE_CACHED_MS_MAX < 1_000);
     const sql = await openMigrated(db);

@@ -2,7 +2,7 @@ import { exportSPKI, generateKeyPair } from "jose";
 import { assertProblem, TestApp } from "../support/app.ts";
 import { enter } from "./shared_shop.ts";
 
-Deno.test("share: where an identity provider issues the tokens nothing is shared, and that is said", async () => {
+Deno.test("share: refused if an identity provider issues the tokens", async () => {
   const { publicKey } = await generateKeyPair("ES256", { extractable: true });
   const env = { JWT_SECRET: "", JWT_PUBLIC_KEY: await exportSPKI(publicKey) };
   const app = await new TestApp(env).start();

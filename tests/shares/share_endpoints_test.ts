@@ -16,7 +16,7 @@ const ELSEWHERE = "9.9.9.9";
 
 const sharesOf = (project: string) => `/v1/projects/${project}/shares`;
 
-Deno.test("share: made, listed, changed and revoked, with its link and never its password", async () => {
+Deno.test("share: made, listed, changed and revoked, with its link, without its password", async () => {
   const project = await app.project();
   const path = sharesOf(project.id);
   const made = await app.admin("POST", path, {
@@ -52,7 +52,7 @@ Deno.test("share: made, listed, changed and revoked, with its link and never its
   assertProblem(await app.admin("PATCH", `${path}/${id}`, {}), 404, "not_found");
 });
 
-Deno.test("share: what nothing is said of is the overview, without a password, for groups of three", async () => {
+Deno.test("share: by default the overview, without a password, for groups of three", async () => {
   const { id } = await app.project();
   const { body } = await app.admin("POST", sharesOf(id), { title: "Shop" });
   const { views, filters, expiresAt, hasPassword, embedOrigins, minimumVisitors } = body;
@@ -104,7 +104,7 @@ for (const [field, body] of BAD) {
   });
 }
 
-Deno.test("share: just within each bound it is taken", async () => {
+Deno.test("share: values just within each bound are accepted", async () => {
   const { id } = await app.project();
   const { status } = await app.admin("POST", sharesOf(id), {
     title: "x",
@@ -138,7 +138,7 @@ Deno.test("share: only its own project's admins see and change it", async () => 
   await tokenOf(app, id);
 });
 
-Deno.test("share: the audit has who made, changed and revoked it, and neither its link nor its password", async () => {
+Deno.test("share: the audit has its making, change and revocation, without its link and password", async () => {
   const project = await app.project();
   const { id } = await share(app, project, { title: "Board", password: "open sesame" });
   await app.admin("PATCH", `${sharesOf(project.id)}/${id}`, { title: "The board" });
@@ -154,7 +154,7 @@ Deno.test("share: the audit has who made, changed and revoked it, and neither it
   assert.doesNotMatch(JSON.stringify(body), new RegExp(`${id}|sesame`));
 });
 
-Deno.test("share: its token is for 15 minutes, says what it shows, and dies with it", async () => {
+Deno.test("share: its token lasts 15 minutes, and ends with the share", async () => {
   const project = await app.project({ name: "Shop", timezone: "Europe/Berlin" });
   const filters = [{ field: "path", op: "starts_with", values: ["/"] }];
   await post(app, project, people(4).map((who) => ({ who })));
@@ -179,7 +179,7 @@ Deno.test("share: its token is for 15 minutes, says what it shows, and dies with
   assertProblem(await enter(app, id), 404, "not_found");
 });
 
-Deno.test("share: one that has expired is as one that never was, and is still listed", async () => {
+Deno.test("share: an expired one is not found, but still listed", async () => {
   const project = await app.project();
   const { id } = await share(app, project);
   const token = await tokenOf(app, id);
@@ -203,7 +203,7 @@ Deno.test("share: its token does not outlive it", async () => {
   assert.ok(Date.parse(body.expiresAt) <= Date.now() + 120_000);
 });
 
-Deno.test("share: a change of the password ends what was read by the one before", async () => {
+Deno.test("share: a change of the password ends earlier tokens", async () => {
   const project = await app.project();
   await post(app, project, people(3).map((who) => ({ who })));
   const { id } = await share(app, project, { password: "open sesame" });
@@ -232,7 +232,7 @@ Deno.test(`share: from one network ${SHARE_ATTEMPTS_MAX} passwords may fail, and
   assert.equal((await enter(app, id, "open sesame", ELSEWHERE)).status, 200);
 });
 
-Deno.test("share: a password that there was no room to check is no failed one", async () => {
+Deno.test("share: a password that could not be checked does not count as failed", async () => {
   const { id } = await share(app, await app.project(), { password: "open sesame" });
   const room = Promise.withResolvers<void>();
   // Whatever number the project has.
@@ -248,7 +248,7 @@ Deno.test("share: a password that there was no room to check is no failed one", 
   assert.equal((await enter(app, id, "open sesame", PUBLIC_PEER)).status, 200);
 });
 
-Deno.test("share: its page may stand in frames of its origins alone, and no other page in any", async () => {
+Deno.test("share: only its page may be framed, and only by its origins", async () => {
   const project = await app.project();
   const page = async (path: string) => {
     const { status, headers } = await app.fetch(path);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { hashingFor } from "../../src/shares/share_hashes.ts";
 import { SHARE_HASHES_PER_PROJECT_MAX } from "../../src/shares/share_limits.ts";
 
-Deno.test("shares: one project's passwords take a part of the places, and give them back", async () => {
+Deno.test("shares: one project's passwords use only a part of the places for hashing", async () => {
   const gate = Promise.withResolvers<void>();
   const under = Array.from(
     { length: SHARE_HASHES_PER_PROJECT_MAX },

@@ -9,7 +9,7 @@ import { onBothEngines } from "../../support/databases.ts";
 import { type AuthServer, authServer, openMigrated } from "../auth_server.ts";
 import { iso, listed, made, NOW_MS, OWNER, signedIn, WANTED, world } from "./token_world.ts";
 
-onBothEngines("API tokens: made, used, listed without themselves, revoked", async (_, db) => {
+onBothEngines("API tokens: made, used, listed without the token itself, revoked", async (_, db) => {
   const { clock, one, owner } = await world(await openMigrated(db));
   const expiresAt = iso(NOW_MS + 3_600_500);
   const answer = await one.call("POST", "/v1/tokens", owner, { ...WANTED, expiresAt });
@@ -69,7 +69,7 @@ onBothEngines("API tokens: made, used, listed without themselves, revoked", asyn
   assert.equal((await listed(one, owner))[0]?.status, "expired");
 });
 
-onBothEngines("API tokens: a revocation holds on every server within a second", async (_, db) => {
+onBothEngines("API tokens: a revocation reaches every server within a second", async (_, db) => {
   const { clock, one, two, owner } = await world(await openMigrated(db));
   const { id, token } = await made(one, owner);
   const status = async (server: AuthServer) =>
@@ -84,7 +84,7 @@ onBothEngines("API tokens: a revocation holds on every server within a second", 
   assert.ok(API_TOKEN_CACHED_MS_MAX < 1_000);
 });
 
-onBothEngines("API tokens: never beyond the caller's scope, projects and end", async (_, db) => {
+onBothEngines("API tokens: never exceed their maker's rights and expiry", async (_, db) => {
   const { one, owner } = await world(await openMigrated(db));
   const caller = await one.grant({
     scopes: ["read", "write"],
@@ -119,7 +119,7 @@ onBothEngines("API tokens: never beyond the caller's scope, projects and end", a
   assert.equal((await listed(one, owner)).length, 3);
 });
 
-onBothEngines("API tokens: mistakes are told by name and make nothing", async (_, db) => {
+onBothEngines("API tokens: invalid bodies are refused, and make nothing", async (_, db) => {
   const { one, owner } = await world(await openMigrated(db));
   const wrong: [Record<string, unknown>, string][] = [
     [{ name: " " }, "name"],
@@ -145,7 +145,7 @@ onBothEngines("API tokens: mistakes are told by name and make nothing", async (_
 });
 
 onBothEngines(
-  "API tokens: who is signed in makes lasting ones; they end with their rights",
+  "API tokens: a signed-in person makes lasting ones, which end with the person's rights",
   async (_, db) => {
     const sql = await openMigrated(db);
     const { clock, one, two, owner } = await world(sql);
@@ -202,7 +202,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("API tokens: what one makes ends with it, listed or not", async (_, db) => {
+onBothEngines("API tokens: tokens made with one end with it", async (_, db) => {
   const sql = await openMigrated(db);
   const { one, owner } = await world(sql);
   const parent = await made(one, owner, { scope: "read admin", projects: ["*"] });
@@ -230,7 +230,7 @@ onBothEngines("API tokens: what one makes ends with it, listed or not", async (_
 });
 
 onBothEngines(
-  "API tokens: revoking all tokens revokes them too, and the list says so",
+  "API tokens: a revocation of all tokens includes them, and the list shows it",
   async (_, db) => {
     const { one, owner } = await world(await openMigrated(db));
     const { token } = await made(one, owner);
@@ -258,7 +258,7 @@ onBothEngines(
 );
 
 onBothEngines(
-  "API tokens: where an identity provider issues tokens, there are none",
+  "API tokens: none are made if an identity provider issues the tokens",
   async (_, db) => {
     const sql = await openMigrated(db);
     const { privateKey, publicKey } = await generateKeyPair("EdDSA", { extractable: true });

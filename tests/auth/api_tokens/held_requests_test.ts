@@ -19,7 +19,7 @@ function heldBody(body: unknown, until: Promise<unknown>): ReadableStream<Uint8A
   });
 }
 
-onBothEngines("held requests: who is kept out meanwhile does nothing with them", async (_, db) => {
+onBothEngines("held requests: a caller locked out meanwhile has no effect", async (_, db) => {
   const sql = await openMigrated(db);
   const { clock, one, owner } = await world(sql);
   const ann = await signedIn(sql, one, "ann", "admin", "{*}");
@@ -46,14 +46,14 @@ onBothEngines("held requests: who is kept out meanwhile does nothing with them",
   assert.deepEqual(await sql.query("SELECT FROM api_tokens"), []);
 });
 
-onBothEngines("held requests: whoever may still ask is answered, however late", async (_, db) => {
+onBothEngines("held requests: a caller still allowed is answered, however late", async (_, db) => {
   const { one, owner } = await world(await openMigrated(db));
   const body = heldBody(WANTED, later(10 * ALLOWED_BODY_MS_MAX));
   const answer = await one.call("POST", "/v1/tokens", owner, body);
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
 });
 
-onBothEngines("API tokens: a session that has ended makes none of nobody's", async (_, db) => {
+onBothEngines("API tokens: an ended session makes none", async (_, db) => {
   const sql = await openMigrated(db);
   const { clock, one } = await world(sql);
   const token = await (await signedIn(sql, one, "ann", "admin", "{*}"))(["read"]);
@@ -66,7 +66,7 @@ onBothEngines("API tokens: a session that has ended makes none of nobody's", asy
   assert.deepEqual([answer.status, answer.body.code], [401, "invalid_token"]);
 });
 
-onBothEngines("API tokens: a name alone shows and revokes nobody's", async (_, db) => {
+onBothEngines("API tokens: a name alone neither shows nor revokes one", async (_, db) => {
   const { one } = await world(await openMigrated(db));
   const operator = await one.grant({ scopes: ["read", "write", "admin"] });
   const wide = await made(one, operator, { scope: "read write", projects: ["prj_a", "prj_b"] });
@@ -85,7 +85,7 @@ onBothEngines("API tokens: a name alone shows and revokes nobody's", async (_, d
 });
 
 onBothEngines(
-  "keys: the site of another project is none's key but by who may reach both",
+  "keys: only a token for every project may adopt another project's site",
   async (_, db) => {
     const { one, owner } = await world(await openMigrated(db));
     const site = { siteUrl: "https://www.shop.example/de" };

@@ -50,7 +50,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("API tokens: a lost database refuses none, and lets none in", async (_, db) => {
+onBothEngines("API tokens: without a database none is refused or accepted", async (_, db) => {
   const sql = await openMigrated(db);
   const { one, owner } = await world(sql);
   const principal = await one.tokens.verify((await made(one, owner)).token);
@@ -76,7 +76,7 @@ onBothEngines("API tokens: a lost database refuses none, and lets none in", asyn
   );
 });
 
-onBothEngines("API tokens: as many as the limits allow, and not one more", async (_, db) => {
+onBothEngines("API tokens: the limits are exact", async (_, db) => {
   const sql = await openMigrated(db);
   const { one, owner } = await world(sql);
   const fill = (by: string, count: number) =>

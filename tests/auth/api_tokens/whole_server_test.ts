@@ -14,7 +14,7 @@ async function refused(app: TestApp, token: string): Promise<void> {
   assert.fail("the token is still taken");
 }
 
-Deno.test("API tokens: made by who is signed in, seen by the owner, ended with the stream that they opened", async () => {
+Deno.test("API tokens: made by a signed-in person, seen by the owner, and revoked together with their stream", async () => {
   const app = await new TestApp({}).start();
   try {
     app.app.startJobs();

@@ -66,7 +66,7 @@ async function withProvider(
 }
 
 Deno.test({
-  name: "oidc: who may come in comes in, where they wanted to go; others are told why not",
+  name: "oidc: who may sign in arrives at the page they wanted; others are told why not",
   fn: () =>
     withProvider({ OIDC_ALLOWED_DOMAINS: "shop.example" }, async (app) => {
       const ada = new Browser(app);
@@ -117,7 +117,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "oidc: the invitation of whoever comes in by their address is over",
+  name: "oidc: a sign-in by the e-mail address ends the person's invitation",
   fn: () =>
     withProvider({}, async (app) => {
       const invited = { email: "ada@shop.example", role: "viewer", projects: ["*"] };
@@ -192,7 +192,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "oidc: a provider that is down is told in the dashboard, and in the log",
+  name: "oidc: an unavailable provider is reported in the dashboard and in the log",
   async fn() {
     const app = await new TestApp({
       OIDC_ISSUER: "http://127.0.0.1:1",
@@ -209,7 +209,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "oidc: of two tabs that sign in, the answer to the earlier one leaves the later one's",
+  name: "oidc: of sign-ins in two tabs, the earlier one's answer keeps the later one's cookie",
   fn: () =>
     withProvider({ OIDC_ALLOWED_DOMAINS: "shop.example" }, async (app) => {
       const browser = new Browser(app);

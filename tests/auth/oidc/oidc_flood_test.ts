@@ -44,7 +44,7 @@ async function madeUp(app: TestApp, peer = PUBLIC_PEER): Promise<string> {
   return await comesBack(app, cookie, `code=x&state=${state}`, peer);
 }
 
-Deno.test("oidc: the provider is asked once for a sign-in, and only of an answer to it", async () => {
+Deno.test("oidc: the provider is asked once per sign-in, and only about an answer to it", async () => {
   await using provider = new CountingProvider();
   await withApp(provider.issuer, async (app) => {
     const { cookie, state } = await begun(app);
@@ -69,7 +69,7 @@ Deno.test("oidc: the provider is asked once for a sign-in, and only of an answer
   });
 });
 
-Deno.test("oidc: so many answers may be refused for one network, then the provider is not asked", async () => {
+Deno.test("oidc: after too many refused answers from a network, the provider is not asked", async () => {
   await using provider = new CountingProvider();
   await withApp(provider.issuer, async (app) => {
     for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) assert.equal(await madeUp(app), "refused");
@@ -90,7 +90,7 @@ Deno.test("oidc: answers do not count while the provider is out of order", async
   });
 });
 
-Deno.test("oidc: a network whose people all come in has no bound, and each answer counts once", async () => {
+Deno.test("oidc: successful sign-ins are not limited, and each answer counts once", async () => {
   const provider = await startProvider({ port: 0, redirectUri: REDIRECT, keyId: "first" });
   try {
     await withApp(provider.issuer, async (app) => {
@@ -108,7 +108,7 @@ Deno.test("oidc: a network whose people all come in has no bound, and each answe
   }
 });
 
-Deno.test("oidc: who asks while the provider is being asked of itself waits for that answer", async () => {
+Deno.test("oidc: concurrent sign-ins share one request for the provider's metadata", async () => {
   await using counting = new CountingProvider();
   counting.slowMs = 100;
   const provider = createOidcProvider({

@@ -26,7 +26,7 @@ function settingsOf(issuer: string, more: Partial<OidcSettings> = {}): OidcSetti
 }
 
 Deno.test({
-  name: "oidc: the provider's word of who signed in is taken once, and only as it was asked for",
+  name: "oidc: the provider's answer is accepted once, and only with the values of its sign-in",
   async fn(t) {
     let running = await startProvider(ORDER);
     try {
@@ -128,7 +128,7 @@ for (
 }
 
 Deno.test({
-  name: "oidc: a provider that answers nonsense is unavailable",
+  name: "oidc: a provider with a malformed answer is unavailable",
   async fn() {
     for (const nonsense of ["hello", "{}", "[]", '{"issuer":"https://elsewhere.example"}']) {
       const server = Deno.serve(

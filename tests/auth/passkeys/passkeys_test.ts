@@ -65,7 +65,7 @@ async function join(app: TestApp, page: Page, email: string): Promise<void> {
 }
 
 Deno.test({
-  name: "passkeys: one is made, opens the account alone, once an answer, and is removed",
+  name: "passkeys: one is made, signs in without a password, once per answer, and is removed",
   async fn(t) {
     const app = await new TestApp({}).start();
     const http = Deno.serve(

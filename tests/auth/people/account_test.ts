@@ -23,7 +23,7 @@ async function holds(token: string): Promise<boolean> {
   return (await people.app.fetch("/v1/session", { headers })).status === 200;
 }
 
-Deno.test("account: who is signed in, and one's own name", async () => {
+Deno.test("account: shows who is signed in, and changes their name", async () => {
   const { id } = await people.person("viewer");
   const browser = await people.browserOf(id);
   const { body } = await browser.ask("GET", "/v1/auth/account");
@@ -85,7 +85,7 @@ Deno.test("sessions: listed with device and place, ended one by one, and nobody 
   assertProblem(await here.ask("POST", "/v1/auth/token"), 401, "no_session");
 });
 
-Deno.test("sessions: signing out ends this one, with its tokens and what they made, and it alone", async () => {
+Deno.test("sessions: signing out ends only this one, with its tokens and those made with them", async () => {
   const { id } = await people.person("owner");
   const [here, there] = [await people.browserOf(id), await people.browserOf(id)];
   const [token, kept] = [await here.token(), await there.token()];
@@ -109,7 +109,7 @@ Deno.test("sessions: signing out ends this one, with its tokens and what they ma
   assert.equal((await here.ask("POST", "/v1/auth/sign-out")).status, 204);
 });
 
-Deno.test("sessions: one ends by itself 30 days after its last use, and no sooner", async () => {
+Deno.test("sessions: one expires 30 days after its last use", async () => {
   const { id } = await people.person("viewer");
   const browser = await people.browserOf(id);
   const rewind = (time: string) =>
@@ -127,7 +127,7 @@ Deno.test("sessions: one ends by itself 30 days after its last use, and no soone
   assertProblem(await browser.ask("POST", "/v1/auth/token"), 401, "no_session");
 });
 
-Deno.test("password: changed with the one until now; the other sessions end, this one stays", async () => {
+Deno.test("password: a change needs the current one, and ends the other sessions", async () => {
   const { id, email } = await withPassword();
   const [here, there] = [await people.browserOf(id), await people.browserOf(id)];
   const [mine, other] = [await here.token(), await there.token()];
@@ -163,7 +163,7 @@ Deno.test("password: changed with the one until now; the other sessions end, thi
   assert.equal((await browser.signIn(email, NEXT)).status, 200);
 });
 
-Deno.test("password: changing it ends the link for a new one that was made before", async () => {
+Deno.test("password: a change ends an earlier link for a new one", async () => {
   const { id } = await withPassword();
   const owner = await people.browserOf((await people.person("owner")).id);
   const made = await owner.as(await owner.token(), "POST", `/v1/people/${id}/invitation`);
@@ -181,7 +181,7 @@ Deno.test("password: changing it ends the link for a new one that was made befor
   assert.equal((await here.ask("GET", "/v1/auth/account")).status, 200);
 });
 
-Deno.test("password: who has none sets one; guesses at the one until now are bounded", async () => {
+Deno.test("password: somebody without one sets one; guesses at the current one are bounded", async () => {
   const { id, email } = await people.person("viewer");
   const browser = await people.browserOf(id);
   assert.equal((await browser.ask("POST", "/v1/auth/password", { next: NEXT })).status, 204);

@@ -42,7 +42,7 @@ const fails = (sql: Sql, one: Attempt) => tried(sql, "invalid_credentials", one)
 const succeeds = (sql: Sql, one: Attempt) => judgeAttempt(sql, one, () => Promise.resolve());
 
 onBothEngines(
-  "attempts: the bound holds for many at once, and its window moves on",
+  "attempts: the bound is exact for many at once, and its window moves",
   async (_, db) => {
     const sql = await openMigrated(db);
     /** How many of these are taken. */
@@ -77,7 +77,7 @@ onBothEngines(
   },
 );
 
-onBothEngines("attempts: what could not be judged has not failed", async (_, db) => {
+onBothEngines("attempts: one that could not be judged does not count as failed", async (_, db) => {
   const sql = await openMigrated(db);
   for (const code of ["overloaded", "invalid_credentials"] as const) {
     for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) {
@@ -88,7 +88,7 @@ onBothEngines("attempts: what could not be judged has not failed", async (_, db)
   await assert.rejects(judged, { code: "too_many_attempts" });
 });
 
-onBothEngines("attempts: of those of one millisecond one is taken back", async (_, db) => {
+onBothEngines("attempts: of some in one millisecond, a success removes one", async (_, db) => {
   const sql = await openMigrated(db);
   const count = async () =>
     (await sql.query<{ n: number }>(
@@ -106,7 +106,7 @@ onBothEngines("attempts: of those of one millisecond one is taken back", async (
 });
 
 onBothEngines(
-  "attempts: where the database goes away, what failed first is told",
+  "attempts: if the database goes away, the first error is reported",
   async (_, db) => {
     const sql = await openMigrated(db);
     const first = new Error("what failed first");
@@ -118,7 +118,7 @@ onBothEngines(
   },
 );
 
-onPostgres("attempts: one that is taken back waits holding nothing", async (_, db) => {
+onPostgres("attempts: one that is removed holds no lock while it waits", async (_, db) => {
   const sql = await openMigrated(db);
   const lock = (sql: Sql, order: "ASC" | "DESC") =>
     sql.query(
@@ -150,7 +150,7 @@ onPostgres("attempts: one that is taken back waits holding nothing", async (_, d
 });
 
 onBothEngines(
-  "attempts: who gets in has failed no more; their address has as often as before",
+  "attempts: a success clears the account's failures, but not the address's",
   async (_, db) => {
     const sql = await openMigrated(db);
     const times = SIGN_IN_ATTEMPTS_MAX - 1;

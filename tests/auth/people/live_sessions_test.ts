@@ -12,7 +12,7 @@ import { counted, openMigrated } from "../auth_server.ts";
 const START_MS = Date.UTC(2026, 10, 23, 12);
 
 onBothEngines(
-  "live sessions: one that ends elsewhere has ended here within a second",
+  "live sessions: an end on another server takes effect here within a second",
   async (_, db) => {
     const sql = counted(await openMigrated(db));
     let nowMs = START_MS;
@@ -70,7 +70,7 @@ onBothEngines(
   },
 );
 
-Deno.test("live sessions: while the database is away nobody is judged", async () => {
+Deno.test("live sessions: while the database is away none is accepted or refused", async () => {
   const away = fakeSql({ query: () => Promise.reject(new DatabaseUnavailable("away")) });
   const here = createLiveSessions(away, () => START_MS);
   const principal: Principal = {

@@ -21,7 +21,7 @@ const owner = (setupToken: string, email = "Ada@Example.com") => ({
   password: PASSWORD,
 });
 
-Deno.test("owner: the set-up link makes the owner once, signed in, and everything goes on from there", async () => {
+Deno.test("owner: the set-up link makes the owner once, and signs them in", async () => {
   await withApp({}, async (app) => {
     const anyone = new PersonBrowser(app);
     const before = await anyone.ask("GET", "/v1/auth");
@@ -93,7 +93,7 @@ Deno.test("owner: two links used at once make one owner", async () => {
   });
 });
 
-Deno.test("owner: where an identity provider issues the tokens, nobody signs in here", async () => {
+Deno.test("owner: nobody signs in here if an identity provider issues the tokens", async () => {
   const env = { JWT_SECRET: "", JWT_JWKS_URL: "http://127.0.0.1:9/keys" };
   await withApp(env, async (app) => {
     assert.equal(app.app.signsIn, false);
@@ -106,7 +106,7 @@ Deno.test("owner: where an identity provider issues the tokens, nobody signs in 
   });
 });
 
-Deno.test("owner: before the database is ready nobody gets in, and the reply says to come again", async () => {
+Deno.test("owner: before the database is ready the reply is 503 with Retry-After", async () => {
   const app = new TestApp({});
   await app.start({ prepare: false });
   try {

@@ -16,7 +16,7 @@ import { Problem } from "../../../src/problem.ts";
 
 const CHEAP = { N: 2 ** 8, r: 8, p: 1 };
 
-Deno.test("password: its hash holds the parameters, differs each time, and knows it again", async () => {
+Deno.test("password: its hash has the parameters, differs each time, and matches", async () => {
   const password = "sieben grüne Boote";
   const [one, other] = [await hashPassword(password, CHEAP), await hashPassword(password, CHEAP)];
   assert.notEqual(one, other);
@@ -31,7 +31,7 @@ Deno.test("password: its hash holds the parameters, differs each time, and knows
   await assert.rejects(isPassword(password, "md5$123", null), /unknown form/);
 });
 
-Deno.test("password: hashes that cost less than new ones are weak", () => {
+Deno.test("password: hashes cheaper than new ones are weak", () => {
   const hash = ({ N, r, p } = SCRYPT_COST) =>
     `scrypt$N=${N},r=${r},p=${p}$${"a".repeat(22)}$${"a".repeat(43)}`;
   const { N, r, p } = SCRYPT_COST;
@@ -41,7 +41,7 @@ Deno.test("password: hashes that cost less than new ones are weak", () => {
   assert.equal(isWeakHash(hash({ N, r, p: p - 1 })), true, "less work");
 });
 
-Deno.test("password: long enough, not too long, and not what many people have", async () => {
+Deno.test("password: long enough, not too long, and not common", async () => {
   const about = { field: "password", own: ["ada.lovelace@example.com", "Ada Lovelace"] };
   const good = (password: string) => assertGoodPassword(password, about);
   const unusual = (length: number) => "kq7 ".repeat(length).slice(0, length);
@@ -73,7 +73,7 @@ Deno.test("password: long enough, not too long, and not what many people have", 
   }
 });
 
-Deno.test("password: so many hashes at once, so many that wait, and the next is told to come again", async () => {
+Deno.test("password: hashes at once and waiting are bounded, and the next request gets 503", async () => {
   const room = PASSWORD_HASHES_AT_ONCE + PASSWORD_HASHES_WAITING_MAX;
   const work = Array.from({ length: room }, () => hashPassword("three small boats", CHEAP));
   await assert.rejects(hashPassword("three small boats", CHEAP), { code: "overloaded" });

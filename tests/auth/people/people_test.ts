@@ -20,7 +20,7 @@ function secretOf(url: string, kind: string): string {
   return secret;
 }
 
-Deno.test("people: invited, looked at, accepted once; then they see what they may, and no more", async () => {
+Deno.test("people: an invitation is shown, accepted once, and gives the person's rights only", async () => {
   const { browser: owner, token } = await ownerToken();
   const own = (await people.app.project({ name: "Own" })).id;
   const other = (await people.app.project({ name: "Other" })).id;
@@ -75,7 +75,7 @@ Deno.test("people: invited, looked at, accepted once; then they see what they ma
   }
 });
 
-Deno.test("people: a change of role or projects ends the tokens made before; the next says what is", async () => {
+Deno.test("people: a change of role or projects ends earlier tokens; the next has the new rights", async () => {
   const { browser: owner, token } = await ownerToken();
   const project = (await people.app.project()).id;
   const { id } = await people.person("editor", [project]);
@@ -96,7 +96,7 @@ Deno.test("people: a change of role or projects ends the tokens made before; the
   assert.deepEqual(raised.body.person.projects, ["*"]);
 });
 
-Deno.test("people: who is removed is out at once, and their invitation too", async () => {
+Deno.test("people: a removal ends the person's sessions and invitation at once", async () => {
   const { browser: owner, token } = await ownerToken();
   const email = newEmail();
   const { body } = await owner.as(token, "POST", "/v1/people", { email, role: "owner" });
@@ -120,7 +120,7 @@ Deno.test("people: who is removed is out at once, and their invitation too", asy
   assertProblem(late, 403, "invalid_link");
 });
 
-Deno.test("people: a newer link takes an older one's place, and either ends after 7 days", async () => {
+Deno.test("people: a newer link replaces an older one, and each expires after 7 days", async () => {
   const { browser: owner, token } = await ownerToken();
   const { body } = await owner.as(token, "POST", "/v1/people", {
     email: newEmail(),
@@ -142,7 +142,7 @@ Deno.test("people: a newer link takes an older one's place, and either ends afte
   assertProblem(await look(fresh!.slice(2)), 403, "invalid_link");
 });
 
-Deno.test("people: a reset works once, ends every session, and the new password is the one", async () => {
+Deno.test("people: a reset works once, ends every session, and sets the new password", async () => {
   const { browser: owner, token } = await ownerToken();
   const { id, email } = await people.person("viewer");
   const browser = await people.browserOf(id);
@@ -160,7 +160,7 @@ Deno.test("people: a reset works once, ends every session, and the new password 
   assertProblem(again, 403, "used_link");
 });
 
-Deno.test("people: bodies that cannot be are told by their members", async () => {
+Deno.test("people: invalid bodies are refused by member", async () => {
   const { browser: owner, token } = await ownerToken();
   const cases: [Record<string, unknown>, string][] = [
     [{ email: "ada", role: "viewer", projects: ["*"] }, "email"],
@@ -179,7 +179,7 @@ Deno.test("people: bodies that cannot be are told by their members", async () =>
   }
 });
 
-Deno.test("people: nobody makes or changes somebody who may do more than they may", async () => {
+Deno.test("people: nobody makes or changes somebody with more rights than their own", async () => {
   const { id } = await people.person("owner");
   const only = await people.app.token(["*"], "people read");
   const some = await people.app.token(["prj_default"], "people read write jobs admin");

@@ -31,7 +31,7 @@ async function storedHash(id: string): Promise<string> {
   return row!.password;
 }
 
-Deno.test("sign-in: the cookie, what it gives, and that nothing else does", async () => {
+Deno.test("sign-in: only the cookie gives tokens", async () => {
   const { email, id } = await withPassword();
   const browser = new PersonBrowser(people.app);
   const before = await browser.ask("POST", "/v1/auth/token");
@@ -72,7 +72,7 @@ Deno.test("sign-in: the cookie, what it gives, and that nothing else does", asyn
   assert.equal((await new PersonBrowser(people.app).signIn(email)).status, 200);
 });
 
-Deno.test("sign-in: a wrong password, an unknown address and no address get one answer", async () => {
+Deno.test("sign-in: a wrong password, an unknown address and no address get the same reply", async () => {
   const { email } = await withPassword();
   const without = await people.person("viewer");
   const told = [];
@@ -94,7 +94,7 @@ Deno.test("sign-in: a wrong password, an unknown address and no address get one 
   for (const one of told) assert.deepEqual(one, told[0]);
 });
 
-Deno.test("sign-in: ten may fail in 15 minutes for one account, from wherever they come", async () => {
+Deno.test("sign-in: ten may fail in 15 minutes for one account, from any address", async () => {
   const { email, id } = await withPassword();
   const fail = (i: number) =>
     new PersonBrowser(people.app).signIn(email, "not the password", { peer: `198.51.100.${i}` });
@@ -122,7 +122,7 @@ Deno.test("sign-in: ten may fail in 15 minutes for one account, from wherever th
   assert.equal((await fail(1)).status, 401);
 });
 
-Deno.test("sign-in: whoever was told that there is no room can still sign in", async () => {
+Deno.test("sign-in: a 503 does not count as a failure", async () => {
   const { email } = await withPassword();
   const crowded = () => Promise.reject(new Problem("overloaded", "Try again."));
   for (let i = 0; i < SIGN_IN_ATTEMPTS_MAX; i++) {
@@ -136,7 +136,7 @@ Deno.test("sign-in: whoever was told that there is no room can still sign in", a
   assert.equal((await new PersonBrowser(people.app).signIn(email)).status, 200);
 });
 
-Deno.test("sign-in: ten may fail for one address, whoever is tried; others sign in", async () => {
+Deno.test("sign-in: ten may fail for one address, with any account; other addresses sign in", async () => {
   const { email } = await withPassword();
   const from = (peer: string, address = `${crypto.randomUUID()}@example.com`) =>
     new PersonBrowser(people.app).signIn(address, "not the password", { peer });
@@ -151,7 +151,7 @@ Deno.test("sign-in: ten may fail for one address, whoever is tried; others sign 
   assert.equal((await new PersonBrowser(people.app).signIn(email)).status, 200);
 });
 
-Deno.test("sign-in: the names of the cookie by https, below a path, and behind a proxy", async () => {
+Deno.test("sign-in: the names of the cookie over https, below a path, and behind a proxy", async () => {
   const person = await withPassword();
   const cases: [Record<string, string>, RegExp][] = [
     // A page by https, though no proxy is trusted to say so: its Origin does.
@@ -180,7 +180,7 @@ Deno.test("sign-in: the names of the cookie by https, below a path, and behind a
   assertProblem(await browser.ask("GET", "/v1/auth/account"), 401, "no_session");
 });
 
-Deno.test("sign-in: a session is good while its use cannot be written down", async () => {
+Deno.test("sign-in: a session is valid while its use cannot be stored", async () => {
   const { id } = await people.person("viewer");
   const browser = await people.browserOf(id);
   await people.sql.script(`
