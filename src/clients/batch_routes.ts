@@ -11,8 +11,8 @@ function isUpload(value: unknown): boolean {
 }
 
 /**
- * `/batch` is PostHog's and Amplitude's: the body tells whose. What is refused before it is read has
- * Amplitude's shape, since PostHog's clients look at the status alone.
+ * `/batch` is a path of PostHog and of Amplitude: the body says which. Refusals before it is read have
+ * Amplitude's shape, as PostHog's clients look only at the status.
  */
 export const BATCH_ROUTES: readonly ClientRoute[] = ["/batch", "/batch/"].map((
   path,

@@ -26,7 +26,7 @@ const KNOWN_SHAPE: BodyShape = {
   eventsMax: LISTED_EVENTS_MAX,
   valuesMax: BODY_VALUES_MAX,
   containersMax: BODY_CONTAINERS_MAX,
-  // An event that stands alone is all that there is beside the list.
+  // Besides the list, there is at most one event that is alone.
   valuesBesideMax: EVENT_VALUES_MAX,
 };
 const UNKNOWN_SHAPE: BodyShape = {
@@ -38,11 +38,11 @@ const UNKNOWN_SHAPE: BodyShape = {
 /** A body as JSON. */
 export interface ReadBody {
   readonly value: unknown;
-  /** Whether an escape in it could be a NUL or half of a surrogate pair. */
+  /** Whether an escape in it may be a NUL or a lone surrogate. */
   readonly isSuspect: boolean;
 }
 
-/** A form begins with a name and an equals sign; no JSON does. */
+/** A form body begins with a name and an equals sign, unlike JSON. */
 const FORM = /^[A-Za-z_$][\w$.[\]-]*=/;
 const DATA = /(?:^|&)data=([^&]*)/;
 const JSON_START = /^\s*[[{]/;
@@ -64,7 +64,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** What `data=` holds: JSON, or base64 of JSON, of which either alphabet is read. */
+/** Decodes the value of `data=`: JSON, or base64 of JSON in either alphabet. */
 function decodeData(written: string): Uint8Array<ArrayBuffer> {
   const json = percentDecoded(written.replaceAll("+", " "));
   if (JSON_START.test(json)) return new TextEncoder().encode(json);
@@ -90,26 +90,26 @@ export class ClientBody {
     this.#inspection = new BodyInspection(isSenderKnown, this.#shape);
   }
 
-  /** Whether the body was refused for what it holds. */
+  /** Whether the body was refused for its content. */
   get isRefused(): boolean {
     return this.#inspection.isRefused || (this.#inspectionWithin?.isRefused ?? false);
   }
 
-  /** The sender is known by now: the ordinary limits hold for what the body holds. */
+  /** Applies the ordinary limits to the content, as the sender is known by now. */
   trust(): void {
     this.#shape = KNOWN_SHAPE;
     this.#inspection.widen(KNOWN_SHAPE);
   }
 
-  /** Looks at the next part of the body. Throws what it holds too much of (413). */
+  /** Counts the next part of the body. Throws a Problem (413) if it has too much of something. */
   push(part: Uint8Array): void {
     this.#inspection.push(part);
   }
 
   /**
-   * The body that was looked at; where there is none, what the query says as `data`. Events past
-   * EVENTS_PER_REQUEST_MAX are left unread in a body that is not small, and stand there as 0. Throws
-   * `invalid_json`, `invalid_encoding` (400).
+   * Reads the body, or if there is none, the query's `data`. In a body that is not small, events past
+   * EVENTS_PER_REQUEST_MAX are not parsed, and are 0 in the list. Throws `invalid_json`,
+   * `invalid_encoding` (400).
    */
   async read(bytes: Uint8Array<ArrayBuffer>, query: string, turns: Turns): Promise<ReadBody> {
     if (bytes.length === 0) return this.#readForm(query.slice(1));
@@ -137,7 +137,7 @@ function readWhole(bytes: Uint8Array): ReadBody {
   return { value: parsePart(text), isSuspect: suspicionOf(text).text };
 }
 
-/** Event by event, and between two of them others have their turn. */
+/** Parses event by event, and yields to other work between them. */
 async function readInTurns(
   bytes: Uint8Array<ArrayBuffer>,
   places: readonly EventPlace[],
@@ -147,7 +147,7 @@ async function readInTurns(
   const text = textWithout(bytes, places);
   const value = parsePart(text);
   const list = listName === null ? value : (value as Record<string, unknown> | null)?.[listName];
-  // What is found of a text that is no JSON says nothing.
+  // Positions in a text that is not JSON mean nothing.
   if (!Array.isArray(list)) return readWhole(bytes);
   let isSuspect = suspicionOf(text).text;
   let sliceStartedAt = performance.now();
@@ -162,7 +162,7 @@ async function readInTurns(
       isSuspect ||= suspicion.text;
     } catch (error) {
       if (!(error instanceof RejectedEvent)) throw error;
-      // It stays 0, which is no event either.
+      // It stays 0, which is refused as well.
     }
   }
   return { value, isSuspect };

@@ -30,7 +30,7 @@ import { UNKNOWN_BODY_BYTES_MAX } from "./client_limits.ts";
 import { present } from "./fields.ts";
 import { visitorAgent } from "./sender_agent.ts";
 
-/** Whether one of these is a key that may send. Throws where that cannot be known (503). */
+/** Whether one of these keys may send. Throws if that cannot be known (503). */
 async function isAnyGood(keys: KeyDirectory, tried: readonly ClientKey[]): Promise<boolean> {
   for (const key of tried) {
     try {
@@ -43,7 +43,7 @@ async function isAnyGood(keys: KeyDirectory, tried: readonly ClientKey[]): Promi
   return false;
 }
 
-/** Of a body whose key is not known before it is read. */
+/** The limits of a body whose key is not known before it is read. */
 function unknownLimits(
   { keys, budget }: IngestServices,
   body: ClientBody,
@@ -66,7 +66,7 @@ function requestOf({ request, url, params }: ApiExchange, receivedAtMs: number):
   return { headers: request.headers, url, params, receivedAtMs };
 }
 
-/** What has no value is absent, in the event and one level below. */
+/** The event without members that have no value, also one level below. */
 function presentEvent(event: Members): Members {
   const said = present(event);
   for (const name of ["properties", "context"]) {
@@ -75,7 +75,7 @@ function presentEvent(event: Members): Members {
   return said;
 }
 
-/** A batch as the pipeline reads it, event by event. */
+/** A batch for the pipeline, event by event. */
 function envelopeOf(
   { items, sentAt }: ClientBatch,
   { protocol, projectPublicId, isSuspect }: {
@@ -99,15 +99,15 @@ function envelopeOf(
       const eventId = id === null
         ? crypto.randomUUID()
         : foreignEventId(protocol, projectPublicId, id);
-      // How large an event has become is known when it is measured.
+      // Its size has changed, and is measured later.
       const suspicion = { size: true, text: isSuspect || isDecoded };
       return { event: { ...presentEvent(event), eventId }, suspicion };
     },
   };
 }
 
-/** Does some work, whose refusals are told as problem+json where `isPlain`. */
-async function told<T>(isPlain: boolean, work: () => Promise<T>): Promise<T> {
+/** Does some work. If `isPlain`, its refusals become problem+json. */
+async function withPlainRefusals<T>(isPlain: boolean, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -116,8 +116,8 @@ async function told<T>(isPlain: boolean, work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * A request of a foreign client on its way through the pipeline of `POST /v1/events`: it is answered
- * after the transaction that holds its events has committed.
+ * Passes a request of another product's client through the pipeline of `POST /v1/events`: it is answered
+ * after the transaction with its events has committed.
  */
 export async function takeClientEvents(
   services: IngestServices,
@@ -138,10 +138,10 @@ export async function takeClientEvents(
   const look = (part: Uint8Array) => body.push(part);
   const reply = withUnlabelledBody(exchange.request, limits, budget, look, async (bytes) => {
     const { value, isSuspect } = await body.read(bytes, clientRequest.url.search, budget.turns);
-    return await told(route.isPlain?.(value) ?? false, async () => {
+    return await withPlainRefusals(route.isPlain?.(value) ?? false, async () => {
       const batch = route.read(value, clientRequest);
       const keys = early === null ? await authenticateAll(services.keys, batch) : [early];
-      // Of several sites all get it or none: what was stored of some would be stored again.
+      // All of several sites store it, or none: a retry would store it twice in some.
       for (const key of keys) assertMaySend(services, exchange, key, batch.items.length);
       const protocol = batch.protocol ?? route.protocol;
       const userAgent = visitorAgent(clientRequest.headers);
@@ -160,7 +160,7 @@ export async function takeClientEvents(
   return await afterPause(reply, body, services.budget.closing);
 }
 
-/** The key; as a Problem, that no project has it. Throws as `authenticateClient` does for any other. */
+/** The key, or the Problem that no project has it. Throws other problems as `authenticateClient` does. */
 async function keyOrUnknown(keys: KeyDirectory, key: ClientKey | null): Promise<ApiKey | Problem> {
   try {
     return await authenticateClient(keys, key);
@@ -171,8 +171,8 @@ async function keyOrUnknown(keys: KeyDirectory, key: ClientKey | null): Promise<
 }
 
 /**
- * One key of each project. Keys that no project has are passed over while another is known; all others
- * must be good before anything is stored.
+ * One key of each project. Unknown keys are ignored if another is known; all others must be valid before
+ * anything is stored.
  */
 async function authenticateAll(
   keys: KeyDirectory,
@@ -185,11 +185,11 @@ async function authenticateAll(
 }
 
 export interface ReplyServices extends Pick<IngestServices, "keys" | "now"> {
-  /** Where clients reach this server, as a request tells. */
+  /** The address by which clients reach this server, from a request. */
   readonly ownAddress: (request: Request, peer: string | null) => { readonly url: string };
 }
 
-/** A request of a foreign client that nothing is stored of. */
+/** Answers a request of another product's client that stores nothing. */
 export async function replyToClient(
   services: ReplyServices,
   route: ClientReply,

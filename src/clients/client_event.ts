@@ -1,12 +1,12 @@
 import type { Rejection } from "../ingest/event_schema.ts";
 import type { Problem } from "../problem.ts";
 
-/** A protocol's name as it goes into hashed ids. */
+/** A protocol's name, which is hashed into event ids. */
 export type ProtocolName = "segment" | "rudder" | "posthog" | "umami" | "plausible" | "amplitude";
 
-/** One event of a foreign client, in the shape of `POST /v1/events` but for its id. */
+/** One event of another product's client, in the shape of `POST /v1/events` except its id. */
 export interface ClientEvent {
-  /** The client's id as it was sent; null: it made none, and each request is a new event. */
+  /** The client's id as sent; null: there is none, and each request is a new event. */
   readonly id: string | null;
   /**
    * `name`, `timestamp`, `anonymousId`, `userId`, `sessionId`, `url`, `path`, `referrer`, `title`,
@@ -14,40 +14,40 @@ export interface ClientEvent {
    */
   readonly event: Record<string, unknown>;
   /**
-   * Whether texts of it were decoded once more: what the body was looked through for may stand in them alone.
+   * Whether texts in it were decoded once more, so that checks of the body's text missed what they contain.
    * Absent: no.
    */
   readonly isDecoded?: boolean;
 }
 
-/** What stands in the place of an event and is none: told in `rejected`, while the others are stored. */
+/** An entry that is not an event: listed in `rejected`, while the others are stored. */
 export interface ClientRefusal {
   /** A sentence that says what to do. */
   readonly refused: string;
 }
 
-/** A key, and where it stood: a secret one is taken from Basic credentials only. */
+/** A key and its source: a secret key is accepted only from Basic credentials. */
 export interface ClientKey {
   readonly value: string;
   readonly from: "basic" | "body" | "path" | "query" | "header";
 }
 
-/** What a request holds. */
+/** The content of a request. */
 export interface ClientBatch {
   /**
-   * What the body brings; null: nothing. It counts where `keyOf` found none before the body was read,
-   * and Basic credentials bring none.
+   * The key in the body; null: none. Used if neither `keyOf` nor Basic credentials had one before the body
+   * was read.
    */
   readonly key: ClientKey | null;
   /**
-   * What else the body brings: the events are of these projects too, each with an id of its own there.
-   * Of `key` and these, those that no project has are passed over while one is known.
+   * Further keys in the body: the events also go to these projects, each with its own id there. Of `key` and
+   * these, unknown ones are ignored if one is known.
    */
   readonly moreKeys?: readonly ClientKey[];
   readonly sentAt: unknown;
   /** In the order of the request. */
   readonly items: readonly (ClientEvent | ClientRefusal)[];
-  /** Where only the body tells one protocol from another of the same path; absent: the route's. */
+  /** The protocol, if protocols share the path and the body tells them apart; absent: the route's. */
   readonly protocol?: ProtocolName;
 }
 
@@ -57,31 +57,31 @@ export interface ClientOutcome {
   readonly duplicates: number;
   readonly rejected: readonly Rejection[];
   readonly protocol: ProtocolName;
-  /** Bytes of the body, not compressed any more. */
+  /** Bytes of the decompressed body. */
   readonly bytes: number;
   /** When the request was received, in epoch milliseconds. */
   readonly receivedAtMs: number;
-  /** Who sent it, as far as replies need it: the public id of the first project. */
+  /** The public id of the first project, for replies. */
   readonly projectPublicId: string;
 }
 
-/** What decoders may look at besides the body. */
+/** A request as decoders see it, besides the body. */
 export interface ClientRequest {
   readonly headers: Headers;
   readonly url: URL;
-  /** The named segments of the route's path, percent-decoded. */
+  /** The named parts of the route's path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** When it came in, in epoch milliseconds. */
+  /** When it was received, in epoch milliseconds. */
   readonly receivedAtMs: number;
 }
 
 interface ClientRow {
   readonly method: "POST" | "GET";
-  /** As in the route table: segments that start with a colon are named. */
+  /** As in the route table: parts that start with a colon are named. */
   readonly path: string;
-  /** A Problem in the client's shape, where the client reads it; absent: problem+json. */
+  /** Makes the client's own shape of a refusal, if it reads one; absent: problem+json. */
   readonly refuse?: (problem: Problem) => Response;
-  /** For the OpenAPI document; status and type of a success, where these are not 200 and JSON. */
+  /** For the OpenAPI document, as are the status and type of a success other than 200 and JSON. */
   readonly summary: string;
   readonly status?: number;
   readonly contentType?: string;
@@ -92,26 +92,26 @@ export interface ClientRoute extends ClientRow {
   readonly kind: "events";
   readonly protocol: ProtocolName;
   /**
-   * The key, where it stands outside the body and outside Basic credentials (which are always looked
-   * at): the body is then read under the ordinary limits.
+   * Returns the key, if it is neither in the body nor in Basic credentials (which are always checked): the
+   * body is then read under the ordinary limits.
    */
   readonly keyOf?: (request: ClientRequest) => ClientKey | null;
-  /** Whether the body is of a client that reads problem+json, where others of the path read `refuse`. */
+  /** Whether the body's client reads problem+json, unlike others of the path, which read `refuse`. */
   readonly isPlain?: (value: unknown) => boolean;
-  /** The request's JSON as a batch. Throws Problem for what is no batch. */
+  /** Reads the request's JSON as a batch. Throws Problem if it is not one. */
   readonly read: (value: unknown, request: ClientRequest) => ClientBatch;
   readonly answer: (outcome: ClientOutcome, request: ClientRequest) => Response;
 }
 
-/** What a route that stores nothing may ask for. */
+/** Services for routes that store nothing. */
 export interface ClientReplyTools {
-  /** Throws as ingestion does where the key is certainly bad (401, 403), or cannot be known (503). */
+  /** Throws as ingestion does if the key is invalid (401, 403), or cannot be checked (503). */
   readonly authenticate: (key: ClientKey | null) => Promise<{ readonly projectPublicId: string }>;
-  /** Where clients reach this server: `https://stats.example.com/analytics`, no slash at the end. */
+  /** This server's address for clients, without a final slash: `https://stats.example.com/analytics`. */
   readonly ownUrl: string;
 }
 
-/** A route that only answers: what a client asks for as it starts, or would send and is dropped. */
+/** A route that stores nothing: settings that a client asks for as it starts, or data that is dropped. */
 export interface ClientReply extends ClientRow {
   readonly kind: "reply";
   readonly reply: (request: ClientRequest, tools: ClientReplyTools) => Response | Promise<Response>;

@@ -6,12 +6,11 @@ import { KEYS_TRIED_MAX } from "./client_limits.ts";
 
 const LATIN1 = new TextDecoder("latin1");
 const BASIC = /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i;
-/** A longer one holds no key: base64 writes four characters for three, and a colon and a password may follow. */
+/** Longer ones hold no key: base64 writes four characters for three, and a colon and a password may follow. */
 const BASIC_LENGTH_MAX = 4 * API_KEY_LENGTH_MAX;
 
 /**
- * The key in Basic credentials; null: none. It is all before the last colon where no password stands behind
- * that, else all before the first.
+ * The key in Basic credentials; null: none. It is the text before a final colon, else before the first colon.
  */
 export function basicKey(headers: Headers): ClientKey | null {
   const header = headers.get("authorization");
@@ -24,21 +23,21 @@ export function basicKey(headers: Headers): ClientKey | null {
   } catch {
     return null;
   }
-  // These clients send no password, and a key of another system may hold a colon.
+  // These clients send no password, and keys of other systems may have a colon.
   const [user = ""] = credentials.endsWith(":")
     ? [credentials.slice(0, -1)]
     : credentials.split(":", 1);
   return user === "" ? null : { value: user, from: "basic" };
 }
 
-/** A member that may be a key, as these clients write it. Escapes in a key are none of theirs. */
+/** A member that may be a key, as these clients write it. They do not escape characters of keys. */
 const KEY_MEMBER = /"(?:writeKey|api_key|\$?token)"\s*:\s*"([^"\\]+)"/g;
-/** Umami's: the word may stand for anything in events of the others. */
+/** Umami's member: in events of other products, `website` may be anything. */
 const WEBSITE_MEMBER = /"website"\s*:\s*"([^"\\]+)"/g;
 
 /**
- * What may be a key in the beginning of a body that is not read to its end: the first few of these members,
- * at any depth, since nothing is parsed yet.
+ * Possible keys in the beginning of a body that is not read to its end: the first few such members, at any
+ * depth, as nothing is parsed yet.
  */
 export function keysWithin(begin: Uint8Array, protocol: ProtocolName): ClientKey[] {
   const member = protocol === "umami" ? WEBSITE_MEMBER : KEY_MEMBER;
@@ -51,8 +50,8 @@ export function keysWithin(begin: Uint8Array, protocol: ProtocolName): ClientKey
 }
 
 /**
- * Whose key it is. Throws as `KeyDirectory.authenticate` does, `missing_api_key` (401) for none, and
- * `key_not_allowed_here` (403) for a secret one that came as anything but a Basic user.
+ * Authenticates a key. Throws as `KeyDirectory.authenticate` does, `missing_api_key` (401) without one, and
+ * `key_not_allowed_here` (403) for a secret key that is not from Basic credentials.
  */
 export async function authenticateClient(
   keys: KeyDirectory,

@@ -6,7 +6,7 @@ import { POSTHOG_ROUTES } from "./posthog/routes.ts";
 import { SEGMENT_ROUTES } from "./segment/routes.ts";
 import { UMAMI_ROUTES } from "./umami/routes.ts";
 
-/** Every path of other people's clients, protocol by protocol. */
+/** All routes of other products' clients, by protocol. */
 export const CLIENT_ROUTES: readonly (ClientRoute | ClientReply)[] = [
   ...SEGMENT_ROUTES,
   ...UMAMI_ROUTES,

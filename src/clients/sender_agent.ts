@@ -1,5 +1,5 @@
 /**
- * Every browser's user agent begins so, and those of most bots. What begins otherwise is a library:
+ * The start of every browser's user agent, and of most bots'. Others are libraries:
  * `analytics-node/2.1`, `axios/1.7`, `node`, `python-requests/2.32`, `okhttp/4.12`.
  */
 const BROWSER = /^(?:Mozilla|Opera)\//;
@@ -7,8 +7,8 @@ const BROWSER = /^(?:Mozilla|Opera)\//;
 const LIBRARY = /^Mozilla\/5\.0 Umami\//;
 
 /**
- * The visitor's user agent, as far as the header tells it: on paths of other people's clients a
- * library that sends events from a server or an app is not what anybody browses with, and no bot.
+ * The visitor's user agent, from the header. On paths of other products' clients, that of a library which
+ * sends from a server or an app is neither a browser nor a bot, and is ignored.
  */
 export function visitorAgent(headers: Headers): string | null {
   const sent = headers.get("user-agent");

@@ -45,13 +45,13 @@ function screenOf(value: unknown): Members | undefined {
   return width === undefined ? undefined : sizeOf(Number(width), Number(height));
 }
 
-/** The event's own data, with its tag beside; data that is no object stands as `data`. */
+/** The event's own data, with its tag beside; data that is not an object is a property `data`. */
 function propertiesOf({ data, tag }: Members): Members {
   return { tag: textOf(tag), ...(isMembers(data) ? data : { data }) };
 }
 
-/** What an item of this type is called, and what it carries; null: Umami has no such type. */
-function told(type: unknown, payload: Members): Members | null {
+/** The name and properties of an item of this type; null: Umami has no such type. */
+function nameAndProperties(type: unknown, payload: Members): Members | null {
   switch (type ?? "event") {
     case "event":
       return { name: payload.name || "page_view", properties: propertiesOf(payload) };
@@ -74,7 +74,7 @@ export function mapItem(item: unknown): ClientEvent | ClientRefusal {
     return { refused: "Send { type, payload }, both of them as Umami's tracker does." };
   }
   const payload = membersOf(item.payload);
-  const what = told(item.type, payload);
+  const what = nameAndProperties(item.type, payload);
   if (what === null) return { refused: "The type must be event, identify or performance." };
   const { hostname, title, id, vid, language, screen, ip, userAgent, timestamp } = payload;
   const decodedTitle = titleOf(title);
