@@ -5,7 +5,7 @@ import { type Params, project } from "./location_state.ts";
 import { anotherToken, assertSameStay, bearerToken, stayNumber } from "./session.ts";
 
 const URL_LENGTH_MAX = 16_000;
-/** These are asked of the whole deployment, or name their project in the path. */
+/** Paths of the whole deployment, or with the project in the path. */
 const WITHOUT_PROJECT = /^\/v1\/(?:projects|people|tokens|audit|auth|overview)(?:\/|\?|$)/;
 
 /** A path of the API with its parameters; the current project is added unless one is named. */
@@ -28,9 +28,9 @@ function ask(url: string, call: Call, bearer: string): Promise<Response> {
 }
 
 /**
- * One request with the token. One that is refused is renewed, and the request sent once more; where
- * there is no other, the person is signed out. It is never sent as somebody who came meanwhile.
- * @throws ApiProblem of a reply that is not ok, and where no reply comes; DOMException `AbortError`.
+ * Sends a request with the token. If the token is refused, it is renewed and the request sent once more;
+ * without another token the person is signed out. Never sent as somebody who signed in meanwhile.
+ * @throws ApiProblem if the reply is not ok or none comes; DOMException `AbortError`.
  */
 export async function request(url: string, call: Call = {}): Promise<Response> {
   if (url.length > URL_LENGTH_MAX) {
@@ -54,7 +54,7 @@ export async function request(url: string, call: Call = {}): Promise<Response> {
   }
 }
 
-/** What a reply's body is read into. Throws as `request` does: it may break off. */
+/** Awaits a reply's body. Throws as `request` does if it breaks off. */
 export async function wholeBody<T>(body: Promise<T>): Promise<T> {
   try {
     return await body;
@@ -63,13 +63,13 @@ export async function wholeBody<T>(body: Promise<T>): Promise<T> {
   }
 }
 
-/** `GET` of one read as JSON. Throws ApiProblem, and AbortError where `signal` aborts. */
+/** `GET` of one read as JSON. Throws ApiProblem, and AbortError if `signal` aborts. */
 export async function read<T>(path: string, params?: Params, signal?: AbortSignal): Promise<T> {
   const response = await request(apiUrl(path, params), signal === undefined ? {} : { signal });
   return await wholeBody(response.json());
 }
 
-/** A change: `PUT`, `POST`, `PATCH` or `DELETE`; null where the reply is empty. Throws ApiProblem. */
+/** A change: `PUT`, `POST`, `PATCH` or `DELETE`; null: the reply is empty. Throws ApiProblem. */
 export async function send<T>(
   method: "PUT" | "POST" | "PATCH" | "DELETE",
   path: string,
@@ -87,7 +87,7 @@ export async function send<T>(
   return await wholeBody(response.text().then((text) => text === "" ? null : JSON.parse(text)));
 }
 
-/** `DELETE` of what is listed: what somebody else has deleted meanwhile is deleted. Throws ApiProblem. */
+/** Deletes a listed object; succeeds if somebody else has deleted it already. Throws ApiProblem. */
 export async function deleteAt(path: string): Promise<void> {
   try {
     await send("DELETE", path);
@@ -96,7 +96,7 @@ export async function deleteAt(path: string): Promise<void> {
   }
 }
 
-/** `GET` of bytes, such as an image. Throws ApiProblem, and AbortError where `signal` aborts. */
+/** `GET` of bytes, such as an image. Throws ApiProblem, and AbortError if `signal` aborts. */
 export async function fetchBlob(
   path: string,
   params?: Params,

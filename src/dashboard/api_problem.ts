@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 
-/** One part of what was wrong with a request. */
+/** One error of a request. */
 export interface ProblemPart {
   readonly field?: string;
   readonly code: string;
@@ -16,19 +16,19 @@ interface ProblemBody {
   readonly errors?: readonly ProblemPart[];
 }
 
-/** A server that cannot be reached, one that is about to stop, and one without its database. */
+/** The codes for a server that cannot be reached, is about to stop, or has lost its database. */
 const OUTAGES: readonly string[] = ["unreachable", "shutting_down", "database_unavailable"];
 
 /** A refusal of the API, or a request that never got an answer (`status` 0, code `unreachable`). */
 export class ApiProblem extends Error {
   override readonly name = "ApiProblem";
-  /** What a field was given to show. */
+  /** The errors that fields show. */
   readonly #shown = new Set<ProblemPart>();
 
   constructor(
     readonly status: number,
     readonly code: string,
-    /** A sentence fit to be shown to a person. */
+    /** A sentence for people. */
     readonly detail: string,
     readonly errors: readonly ProblemPart[] = [],
     readonly requestId: string | null = null,
@@ -36,12 +36,12 @@ export class ApiProblem extends Error {
     super(detail);
   }
 
-  /** True where nothing is wrong with what was asked: the server is away, and will be back. */
+  /** Whether the server is unavailable for now, and nothing is wrong with the request. */
   get isOutage(): boolean {
     return OUTAGES.includes(this.code);
   }
 
-  /** What is wrong with one member of a body, and with entries of its list; null: nothing. Its field shows it. */
+  /** The errors of one member of a body and of its list's entries, for its field to show; null: none. */
   messageFor(member: string): string | null {
     const messages = new Set<string>();
     for (const part of this.errors) {
@@ -54,7 +54,7 @@ export class ApiProblem extends Error {
     return [...messages].join(" ") || null;
   }
 
-  /** What no field shows, for people; null: the fields show all. */
+  /** The errors that no field shows, in words; null: fields show all. */
   get rest(): string | null {
     if (this.errors.length === 0) return this.detail;
     const rest = this.errors.filter((part) => !this.#shown.has(part))
@@ -64,8 +64,8 @@ export class ApiProblem extends Error {
 }
 
 /**
- * Reads what a reply that is not ok says. The server tells each of its errors in words: without them it is a
- * proxy that answers, to say that it cannot reach the server, or what is wrong with the request by the status.
+ * Reads the problem of a reply that is not ok. The server describes each problem in words; a reply without
+ * them is a proxy's: from 500 on it cannot reach the server, else the status says what is wrong.
  */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const body: ProblemBody = await response.json().catch(() => ({}));
@@ -73,8 +73,8 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   const detail = body.detail ?? body.title;
   if (detail === undefined && status > 499) return outOfReach();
   const { code = "unknown", errors = [], requestId = null } = body;
-  const told = detail ?? `The server answered with status ${status}.`;
-  return new ApiProblem(status, code, told, errors, requestId);
+  const text = detail ?? `The server answered with status ${status}.`;
+  return new ApiProblem(status, code, text, errors, requestId);
 }
 
 function outOfReach(): ApiProblem {
@@ -82,7 +82,7 @@ function outOfReach(): ApiProblem {
   return new ApiProblem(0, "unreachable", detail);
 }
 
-/** What `fetch` throws, or the reading of a body, as a problem; an abort stays what it is. */
+/** Turns an error of `fetch` or of reading a body into a problem; returns an abort as it is. */
 export function unreachable(error: unknown): unknown {
   if (error instanceof DOMException && error.name === "AbortError") return error;
   if (error instanceof ApiProblem) return error;

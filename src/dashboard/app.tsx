@@ -5,16 +5,16 @@ import { LinkPage } from "./link_page.tsx";
 import { followHistory } from "./location_state.ts";
 import { followLinks, openedLink } from "./opened_link.ts";
 import { takeProviderOutcome } from "./provider_outcome.ts";
-import { followReturns } from "./resource.ts";
+import { reloadOnReturn } from "./resource.ts";
 import {
-  hearTab,
+  announcePerson,
+  followOtherTab,
   isAwaited,
   outage,
   resumeSession,
   session,
   signedOutMessage,
   stayNumber,
-  tellPerson,
 } from "./session.ts";
 import { followTabs } from "./session_tabs.ts";
 import { Shell } from "./shell.tsx";
@@ -24,8 +24,8 @@ import { Outage, SignIn, SignInAbove } from "./sign_in.tsx";
 import { followTheme } from "./theme.ts";
 
 signedOutMessage.value = takeProviderOutcome();
-// Who comes back from the identity provider has begun a session that no tab knows of.
-const resuming = resumeSession().then(tellPerson);
+// A return from the identity provider began a session that no other tab knows of.
+const resuming = resumeSession().then(announcePerson);
 
 function App() {
   const [isReady, setReady] = useState(false);
@@ -49,11 +49,11 @@ function App() {
 
 followTheme();
 followHistory();
-followReturns();
+reloadOnReturn();
 followLinks();
-// Who signs in or out elsewhere has no part in what is shared.
-if (SHARE_ID === null) followTabs(hearTab);
-// A link opened in this very tab changes nothing but the fragment.
+// Signing in or out in other tabs does not concern a share.
+if (SHARE_ID === null) followTabs(followOtherTab);
+// A link opened in this tab changes only the fragment, and does not load the page.
 addEventListener("hashchange", () => {
   if (location.hash.startsWith("#token=")) void resumeSession();
 });

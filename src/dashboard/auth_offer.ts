@@ -6,7 +6,7 @@ import type { ApiProblem } from "./api_problem.ts";
 import { BASE_PATH } from "./base_path.ts";
 import { callByCookie } from "./cookie_call.ts";
 
-/** How one may sign in here: the reply of `GET /v1/auth`. */
+/** The ways to sign in here: the reply of `GET /v1/auth`. */
 export type AuthOffer = output<typeof SignInOffer>;
 
 interface OfferState {
@@ -15,7 +15,7 @@ interface OfferState {
   readonly retry: () => void;
 }
 
-/** Asks the server how one may sign in. */
+/** Asks the server for the ways to sign in. */
 export function useOffer(): OfferState {
   const [state, setState] = useState<Omit<OfferState, "retry">>({ offer: null, problem: null });
   const [turn, setTurn] = useState(0);
@@ -30,7 +30,7 @@ export function useOffer(): OfferState {
   return { ...state, retry: () => setTurn(turn + 1) };
 }
 
-/** Where the identity provider is asked, and from where it comes back to this very address. */
+/** The address that leads to the identity provider, and back to the present address. */
 export function providerUrl(extra: Readonly<Record<string, string>> = {}): string {
   const returnTo = location.pathname.slice(BASE_PATH.length) + location.search;
   return `${BASE_PATH}/v1/auth/oidc/start?${new URLSearchParams({ returnTo, ...extra })}`;

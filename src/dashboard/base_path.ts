@@ -5,5 +5,5 @@ function readBasePath(): string {
   return meta?.content.replace(/\/+$/, "") ?? "";
 }
 
-/** Where the deployment lives under its host, such as `/analytics`; empty at the root. */
+/** The path of the deployment on its host, such as `/analytics`; empty at the root. */
 export const BASE_PATH = readBasePath();

@@ -7,61 +7,63 @@ import { SHARE_ID } from "./share.ts";
 import { ViewLink } from "./view_link.tsx";
 
 interface BehindProps {
-  /** Where those are listed who make up the number. */
+  /** The view that lists those whom the number counts. */
   readonly view: "visits" | "people";
-  /** What tells them from others, beside the bar's filters. */
+  /** What selects them, besides the bar's filters. */
   readonly filters?: readonly Filter[];
-  /** Where it is not the bar's. */
+  /** Their range; default: the bar's. */
   readonly range?: RangeChoice;
   readonly params?: Readonly<Record<string, string | null>>;
-  /** The number as the API names it, where filters cannot tell whom it counts. */
+  /** The number as the API's `of` describes it, if filters cannot select those whom it counts. */
   readonly number?: NumberOf;
   /** What the number counts, in words: "visits from Email". */
   readonly of: string;
   /** The number as it is shown. */
   readonly children: ComponentChildren;
-  /** The children are a drawing, which has no name of its own. */
+  /** The children are a drawing, which has no accessible name of its own. */
   readonly isDrawing?: boolean;
-  /** False: the number tells of nobody, or of more than is stored. */
-  readonly isTold?: boolean;
-  /** False: it counts what those did, and not how many they are. */
+  /** False: no link, as the number counts nobody, or events that are not stored. */
+  readonly isLinked?: boolean;
+  /** False: it counts what they did, so that their list has another length. */
   readonly isTheirs?: boolean;
-  /** Reached by another way than the tabulator. */
-  readonly isAside?: boolean;
+  /** Reached by other keys than Tab. */
+  readonly isOutsideTabOrder?: boolean;
 }
 
-/** A condition for what has this value; null: for what has none. */
+/** A filter for one value of a field; null: for no value. */
 export function hasValue(field: string, value: string | null): Filter {
   return value === null
     ? { field, op: "not_exists", values: [] }
     : { field, op: "is", values: [value] };
 }
 
-/** Longer addresses are no links: they would be refused. */
+/** Servers may refuse longer addresses: such numbers are not links. */
 const HREF_LENGTH_MAX = 8_000;
 
-/** A number that leads to whoever it counts: as many as are listed there, unless `isTheirs` is false. */
+/** A number that links to the list of those whom it counts. */
 export function Behind(props: BehindProps) {
   const { view, filters = [], range, number, of, children } = props;
-  const { isTold = true, isDrawing = false, isTheirs = true, isAside = false } = props;
+  const { isLinked = true, isDrawing = false, isTheirs = true, isOutsideTabOrder = false } = props;
   const to = {
     view,
     filters: [...chosenFilters.value, ...filters],
     ...range === undefined ? {} : { range },
     ...props.params === undefined ? {} : { params: props.params },
-    // What was counted in a range stays that of its days, whatever today is.
+    // The dates of the count, as a preset such as today would move.
     ...number === undefined
       ? {}
       : { range: currentDates(), params: { of: JSON.stringify(number) } },
   };
-  if (SHARE_ID !== null || !isTold || hrefFor(to).length > HREF_LENGTH_MAX) return <>{children}</>;
+  if (SHARE_ID !== null || !isLinked || hrefFor(to).length > HREF_LENGTH_MAX) {
+    return <>{children}</>;
+  }
   return (
     <ViewLink
       class={isTheirs && !isDrawing ? "behind behind-count" : "behind"}
       to={to}
       title={`Who are these? ${of}`}
       label={isDrawing ? `Who are these? ${of}` : undefined}
-      isAside={isAside}
+      isOutsideTabOrder={isOutsideTabOrder}
     >
       {children}
     </ViewLink>

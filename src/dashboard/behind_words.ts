@@ -3,7 +3,7 @@ import { dateIn, type Interval } from "./location_query.ts";
 import type { EventMatch } from "./match_editor.tsx";
 import { bucketLabel, integer, percent } from "./number_format.ts";
 
-/** Where a number stands that the lists of visits and people can be asked about, as `of` has it. */
+/** A number of a report for which the API lists visits or people: the parameter `of`. */
 export type NumberOf =
   | FunnelNumber
   | RetentionNumber
@@ -38,7 +38,7 @@ interface RetentionNumber {
   readonly place: { readonly cohort: string; readonly period?: number };
 }
 
-/** A step of a way that is told by itself, as others, or as its end. */
+/** A step of a journey: a page or an event, all others, or the end. */
 export interface WayPlace {
   readonly step: number;
   readonly kind: "path" | "name" | "other" | "end";
@@ -145,7 +145,7 @@ function liveText({ place: { minutes, path } }: LiveNumber): string {
   return `There in the last ${minutes} minutes${path === undefined ? "" : `, on ${path}`}`;
 }
 
-/** Whom a number counts, in words; of what is no such number, that it is one. */
+/** Whom a number counts, in words; a general phrase if the text is not such a number. */
 export function numberText(text: string, timezone: string | null): string {
   try {
     const number: NumberOf = JSON.parse(text);
@@ -165,6 +165,6 @@ export function numberText(text: string, timezone: string | null): string {
       case "live":
         return liveText(number);
     }
-  } catch { /* told below */ }
+  } catch { /* not JSON of a number */ }
   return "Whom a number counts";
 }

@@ -6,7 +6,7 @@ import { Dialog } from "./dialog.tsx";
 import { Icon } from "./icons.tsx";
 import { go } from "./location_state.ts";
 
-/** Rows that stand in the panel itself. */
+/** How many rows the panel itself shows. */
 export const BREAKDOWN_ROWS = 8;
 
 export interface Tab {
@@ -22,7 +22,7 @@ interface TabsProps {
   readonly chosen: string;
 }
 
-/** More tabs than these are in a list behind the last one. */
+/** Further tabs are in a list after the last one. */
 const TABS_SHOWN_MAX = 5;
 
 function MoreTabs({ tabs, chosen, onChoose }: Pick<TabsProps, "tabs" | "chosen"> & {
@@ -65,13 +65,13 @@ export function Tabs({ label, param, tabs, chosen }: TabsProps) {
 }
 
 interface BreakdownProps<Row> extends DataTableProps<Row> {
-  /** The columns within the panel; those of `columns` are in the details. */
+  /** The columns of the panel; the details have those of `columns`. */
   readonly brief: readonly Column<Row>[];
-  /** Told above the whole table. */
+  /** Shown above the table in the details. */
   readonly note?: ComponentChildren;
 }
 
-/** The first rows, and on demand all of them with all columns. */
+/** A table of the first rows, with a button that opens all of them with all columns. */
 export function Breakdown<Row>({ brief, note, ...table }: BreakdownProps<Row>) {
   const [isOpen, setOpen] = useState(false);
   const { rows, columns, csvName, onMore, isLoadingMore, moreProblem, allRows, onRow, ...face } =

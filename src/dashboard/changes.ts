@@ -1,6 +1,6 @@
 /**
- * What of a form is sent where it changes something that is stored: the members of `wanted` that are not as
- * `before`. What nobody touched here stays as somebody else has made it meanwhile.
+ * The members of `wanted` that differ from `before`. A form sends only these, so that it does not undo what
+ * others have changed meanwhile.
  */
 export function changesOf<Wanted extends object>(wanted: Wanted, before: object): Partial<Wanted> {
   const was = before as Readonly<Record<string, unknown>>;

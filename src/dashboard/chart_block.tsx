@@ -44,7 +44,7 @@ interface TableSwitchProps {
   readonly onSwitch: (isTable: boolean) => void;
 }
 
-/** Changes a chart into its table, and back. */
+/** Switches between a chart and its table. */
 export function TableSwitch({ isTable, onSwitch }: TableSwitchProps) {
   return (
     <button
@@ -73,7 +73,7 @@ export function ChartBlock({ csvName, ...chart }: ChartBlockProps) {
           </div>
         )
         : <SeriesChart {...chart} />}
-      {/* Without a key it would be made anew in another's place, and the switch in it lose the focus. */}
+      {/* Without a key it would be rendered anew, and the switch in it would lose the focus. */}
       <div key="foot" class="chart-foot">
         <Legend {...chart} />
         <div class="chart-buttons">

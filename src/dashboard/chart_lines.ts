@@ -7,7 +7,7 @@ export interface ChartPoint {
   readonly label: string;
   readonly complete: boolean;
   readonly value: number | null;
-  /** Daily sums of another product are in it. */
+  /** It includes daily sums imported from another product. */
   readonly isImported?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface ChartLine {
   readonly isComparison?: boolean;
 }
 
-/** A reply's buckets as points. What has not begun at `asOf` has no value: it is no zero either. */
+/** A reply's buckets as points. Buckets that begin after `asOf` have no value, rather than 0. */
 export function pointsOf<T extends Bucket & { readonly imported?: true | undefined }>(
   buckets: readonly T[],
   value: (bucket: T) => number | null,
@@ -33,19 +33,19 @@ export function pointsOf<T extends Bucket & { readonly imported?: true | undefin
   }));
 }
 
-/** Fractions are told as percentages. */
+/** Fractions are shown as percentages. */
 export type ChartUnit = "count" | "fraction" | "seconds";
 
 export interface SeriesChartProps {
-  /** What the chart shows, read out. */
+  /** What the chart shows, for screen readers. */
   readonly title: string;
   readonly lines: readonly ChartLine[];
   readonly interval: Interval;
-  /** How a value is told; the axis uses it too. */
+  /** Formats a value; also used by the axis unless `unit` is given. */
   readonly format: (value: number | null) => string;
-  /** What the values are, for an axis of round steps; without it the axis tells values by `format`. */
+  /** What the values are, so that the axis has round steps. */
   readonly unit?: ChartUnit;
   readonly heightPx?: number;
-  /** Its buckets are no times, as those of retention are: nothing was noted of them. */
+  /** Its buckets are not times, as in retention: it has no notes. */
   readonly isTimeless?: true;
 }

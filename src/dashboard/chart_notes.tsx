@@ -7,12 +7,12 @@ import { SHARE_ID } from "./share.ts";
 const Marks = lazyPart(async () => (await import("./note_marks.tsx")).NoteMarks);
 const Button = lazyPart(async () => (await import("./note_marks.tsx")).NoteButton);
 
-/** What was noted of the time that a chart shows. A share shows figures, and nothing else. */
+/** The notes in the time that a chart shows; a share shows none. */
 export function ChartNotes(props: ChartNotesProps) {
   return SHARE_ID === null ? <Marks {...props} /> : null;
 }
 
-/** The way to a new note, for whoever may write. */
+/** The button for a new note, for people who may write. */
 export function AddNote() {
   return SHARE_ID === null && hasScope("write") ? <Button /> : null;
 }

@@ -9,11 +9,11 @@ const Y_LABEL_PX = 44;
 /** Room for half of the last label. */
 const RIGHT_PX = 22;
 const LINE_PX = 2;
-/** Fewer points than these are marked, so that one alone can be seen. */
+/** Up to this many points are marked, so that a single one can be seen. */
 const MARKED_POINTS_MAX = 1;
 
 const DECADES = Array.from({ length: 13 }, (_, i) => 10 ** i);
-/** Steps of any numbers: what is told to two significant digits tells each. */
+/** Steps for any numbers: two significant digits suffice to tell them apart. */
 const NUMBER_STEPS = Array.from({ length: 64 }, (_, i) => i - 32)
   .flatMap((exponent) => [1, 2, 5].map((digit) => Number(`${digit}e${exponent}`)));
 const HOUR_S = 3600;
@@ -33,14 +33,14 @@ const AXIS_TEXT: Readonly<Record<ChartUnit, (value: number) => string>> = {
   seconds: (value) => value === 0 ? "0" : duration(value).replace(/ 0+[smh]$/, ""),
 };
 
-/** What the style sheet calls it, as the canvas needs it. */
+/** The colour that a variable of the style sheet has, which a canvas cannot refer to. */
 function colourOf(element: Element, name: string): string {
   return getComputedStyle(element).getPropertyValue(name).trim();
 }
 
 type Values = (number | null)[];
 
-/** Solid between complete buckets, dashed to and from unfinished ones. */
+/** Splits a line: solid between complete buckets, dashed to and from unfinished ones. */
 function splitLine(points: readonly ChartPoint[]): { solid: Values; dashed: Values } {
   const isOpen = (i: number) => points[i]?.complete === false;
   return {
@@ -55,7 +55,7 @@ function padded(values: Values, length: number): Values {
   return Array.from({ length }, (_, i) => values[i] ?? null);
 }
 
-/** Two columns for each line, solid and dashed; a comparison has a dashed one alone. */
+/** Two columns for each line, solid and dashed; a comparison has only a dashed one. */
 export function chartData(lines: readonly ChartLine[]): uPlot.AlignedData {
   const length = Math.max(0, ...lines.map(({ points }) => points.length));
   const columns = lines.flatMap(({ points, isComparison }) => {
@@ -102,7 +102,7 @@ function axesOf(
       size: 28,
       grid: { show: false },
       ticks: { show: false },
-      // Of the new size: what is drawn on has still the old one.
+      // By the new size: the canvas still has the old one.
       splits: (plot) => labelledBuckets(points.length, plot.width - Y_LABEL_PX - RIGHT_PX),
       values: (_, splits) =>
         splits.map((i) => points[i] ? bucketLabel(points[i].label, interval, "axis") : ""),
@@ -130,7 +130,7 @@ function valueRange(_: uPlot, min: number | null, max: number | null): [number, 
 
 const HATCH_PX = 7;
 
-/** Where imported buckets follow each other: first and last of each run. */
+/** The runs of adjacent imported buckets: the first and the last index of each. */
 export function importedRuns(
   points: readonly ChartPoint[],
 ): readonly (readonly [number, number])[] {
@@ -170,7 +170,7 @@ function hatch(plot: uPlot, points: readonly ChartPoint[], colour: string): void
   ctx.restore();
 }
 
-/** How uPlot draws the lines within `element`; `onIndex` hears which bucket the mouse is over. */
+/** uPlot's options for the lines within `element`; `onIndex` is called with the bucket under the mouse. */
 export function chartOptions(
   props: SeriesChartProps,
   element: HTMLElement,
@@ -186,7 +186,7 @@ export function chartOptions(
     legend: { show: false },
     cursor: {
       y: false,
-      // On the point that the tooltip tells of, not between two.
+      // On the point that the tooltip describes, not between two.
       move: (plot, left, top) =>
         left < 0 ? [left, top] : [plot.valToPos(plot.posToIdx(left), "x"), top],
       drag: { x: false, y: false },
@@ -194,7 +194,7 @@ export function chartOptions(
       bind: { dblclick: () => null },
     },
     scales: {
-      // By position, not by time: an hour that comes twice has two places.
+      // By position, not by time: the hour that a clock change repeats has two places.
       x: { time: false, range: [count === 1 ? -1 : 0, Math.max(1, count - 1)] },
       y: { range: valueRange },
     },

@@ -2,7 +2,7 @@
 import { TextField } from "./field.tsx";
 import { useTypedText } from "./typed_text.ts";
 
-interface LeftFieldProps {
+interface CommitFieldProps {
   readonly label: string;
   readonly value: string;
   readonly placeholder: string;
@@ -12,8 +12,8 @@ interface LeftFieldProps {
   readonly onChange: (text: string) => void;
 }
 
-/** One line of text that takes effect by itself, but not at every letter: once it is left or picked. */
-export function LeftField({ value, onChange, ...field }: LeftFieldProps) {
+/** One line of text whose change takes effect once the field is left, or a suggestion is picked. */
+export function CommitField({ value, onChange, ...field }: CommitFieldProps) {
   const [draft, setDraft] = useTypedText(value);
   return (
     <div onChange={() => draft.trim() !== value && onChange(draft.trim())}>

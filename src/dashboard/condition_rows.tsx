@@ -13,7 +13,7 @@ import {
   type When,
 } from "./segment_form.ts";
 
-/** The kinds of rows, with "not" before them where it is one. */
+/** The kinds of rows, each also negated by "not". */
 const KINDS: readonly Choice[] = [
   { value: "did", label: "Did" },
   { value: "not did", label: "Did not do" },
@@ -98,7 +98,7 @@ interface GoalsReply {
 }
 
 function GoalChoice({ row: { goal }, onChange }: RowProps) {
-  // Of a day: what came of the goals is not asked here.
+  // The shortest range: only the goals' names are needed, not their figures.
   const today = new Date().toISOString().slice(0, 10);
   const { data } = useRead<GoalsReply>("/v1/goals", { from: today, to: today });
   const known = data?.goals ?? [];
@@ -166,7 +166,7 @@ interface ConditionRowsProps {
   readonly onChange: (changes: Partial<SegmentForm>) => void;
 }
 
-/** The conditions on people, one below the other. */
+/** The conditions on people, as a list of rows. */
 export function ConditionRows(
   { form: { rows, together, kept }, faults, onChange }: ConditionRowsProps,
 ) {

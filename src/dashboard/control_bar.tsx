@@ -45,7 +45,7 @@ const PRESET_LABELS: Readonly<Record<RangePreset, string>> = {
 };
 
 interface DatesProps {
-  /** Of the range. They change with the day, and a control without them is not rendered for that. */
+  /** The range's dates. A preset's change with the day, and so does what is rendered. */
   readonly dates: Dates;
 }
 
@@ -54,7 +54,7 @@ function RangeControl({ dates }: DatesProps) {
   const choice = range.value;
   const span = dateSpan(dates.from, dates.to);
   const custom = { value: CUSTOM, label: "preset" in choice ? "Custom…" : span };
-  // The chosen entry alone would not open the dialog again.
+  // Choosing the chosen entry again would not open the dialog.
   const again = "preset" in choice ? [] : [{ value: "again", label: "Change dates…" }];
   const presets = RANGE_PRESETS.map((value) => ({ value, label: PRESET_LABELS[value] }));
   return (
@@ -162,7 +162,7 @@ function OptionsControl({ hasBots }: { hasBots: boolean }) {
   );
 }
 
-/** Segments to compare with: where one that was deleted is chosen, it is told too. */
+/** The segments to compare with, and the chosen one even if it was deleted. */
 function comparedChoices(segments: readonly Segment[]): readonly Choice[] {
   const chosen = comparedSegment(compare.value);
   const isGone = chosen !== null && !segments.some(({ slug }) => slug === chosen);
@@ -174,7 +174,7 @@ function comparedChoices(segments: readonly Segment[]): readonly Choice[] {
     }));
 }
 
-/** What is looked at: range, comparison, interval, time zone and filters, as far as the view has use for them. */
+/** Range, comparison, interval, time zone and filters, as far as the view uses them. */
 export function ControlBar({ controls }: { controls: readonly Control[] }) {
   return controls.length === 0 ? null : <Bar controls={controls} />;
 }

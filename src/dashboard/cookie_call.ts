@@ -3,9 +3,9 @@ import { problemOf, unreachable } from "./api_problem.ts";
 import { BASE_PATH } from "./base_path.ts";
 
 /**
- * A request that goes by the session of this browser, not by a token: signing in and out, and what
- * a session alone may do. Null where the reply is empty.
- * @throws ApiProblem of a reply that is not ok, and where no reply comes.
+ * A request authenticated by this browser's session cookie, not by a token: signing in and out, and what
+ * only a session may do. Null: the reply is empty.
+ * @throws ApiProblem if the reply is not ok, or none comes.
  */
 export async function callByCookie<T>(
   method: "GET" | "POST" | "PATCH" | "DELETE",

@@ -4,7 +4,7 @@ import { Icon } from "./icons.tsx";
 
 const SHOWN_MS = 2_000;
 
-/** Pages that came over plain HTTP have no clipboard of their own: there the older way is taken. */
+/** Copies a text. Pages over plain HTTP have no clipboard API, and select a field instead. */
 async function copy(text: string, beside: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -21,7 +21,7 @@ async function copy(text: string, beside: HTMLElement): Promise<boolean> {
   return isDone;
 }
 
-/** Copies a text, and says that it did. */
+/** A button that copies a text, and says so. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [note, setNote] = useState<string | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

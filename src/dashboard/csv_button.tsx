@@ -5,7 +5,7 @@ import { downloadCsv } from "./download.ts";
 import { Icon } from "./icons.tsx";
 import { counted } from "./number_format.ts";
 
-/** What goes into the file: the header, and a record for each row. */
+/** The content of the file: its header, and a record for each row. */
 export interface CsvContent {
   readonly header: readonly string[];
   readonly rows: readonly (readonly CsvCell[])[];
@@ -14,15 +14,15 @@ export interface CsvContent {
 interface CsvButtonProps {
   /** The file's name without its ending. */
   readonly name: string;
-  /** What the table is called; of several buttons each says whose it is. */
+  /** The table's name, which tells several buttons apart. */
   readonly table: string;
-  /** Shown too, where another button stands beside it. */
+  /** Whether the table's name is visible too, as beside another such button. */
   readonly isTableShown?: boolean;
-  /** Makes the content; `progress` may be told how many rows are there. */
+  /** Makes the content; may call `progress` with the rows so far. */
   readonly content: (progress: (rows: number) => void) => CsvContent | Promise<CsvContent>;
 }
 
-/** Downloads a table as CSV; one that takes long tells its progress. */
+/** A button that downloads a table as CSV, and shows the progress if that takes long. */
 export function CsvButton({ name, table, isTableShown = false, content }: CsvButtonProps) {
   const [note, setNote] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);

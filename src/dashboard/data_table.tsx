@@ -12,14 +12,14 @@ export interface Column<Row> {
   readonly title: string;
   /** The plain value, as it is exported; for numbers unrounded. */
   readonly value: (row: Row) => CsvCell;
-  /** How it is shown, where that is not the plain value. */
+  /** How it is shown; default: the plain value. */
   readonly show?: (row: Row) => ComponentChildren;
   readonly definition?: string;
-  /** Stands at the right and sorts as a number. */
+  /** A column of numbers, which are aligned at the right. */
   readonly isNumber?: boolean;
   /** Left out where the screen is narrow. */
   readonly isMinor?: boolean;
-  /** In the CSV alone: the table says it in another column. */
+  /** Only in the CSV: another column of the table shows it. */
   readonly isExportOnly?: boolean;
 }
 
@@ -27,23 +27,23 @@ export interface DataTableProps<Row> {
   /** What the table lists; read out, and shown only with `isCaptionShown`. */
   readonly caption: string;
   readonly isCaptionShown?: boolean;
-  /** The first one heads each row. */
+  /** The first one is the row's header. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey?: (row: Row, index: number) => string;
   /** The file's name; without it there is no CSV button. */
   readonly csvName?: string | undefined;
-  /** Whose CSV it is can be seen, where a page has several. */
+  /** The CSV button shows the table's name, as on pages with several. */
   readonly isCsvNamed?: boolean;
-  /** Every row for the export, where more than `rows` are to be had. */
+  /** Loads every row for the export, if there are more than `rows`. */
   readonly allRows?: ((progress: (rows: number) => void) => Promise<readonly Row[]>) | undefined;
   /** What a click on a row does, such as to filter by it. */
   readonly onRow?: ((row: Row) => void) | undefined;
   /** What such a click does, in words: "Show only Germany". */
   readonly rowAction?: ((row: Row) => string) | undefined;
   /**
-   * Rows have bars behind them: of the column that they are sorted by, else of the one of this title, or of
-   * the first column of numbers that every screen shows; as long as the number is beside the largest.
+   * Draws a bar behind each row, as long as its number relative to the largest: of the column that rows are
+   * sorted by, else of the one with this title, or (true) of the first column of numbers that is not minor.
    */
   readonly bars?: true | string;
   readonly onMore?: (() => void) | undefined;
@@ -51,29 +51,29 @@ export interface DataTableProps<Row> {
   /** Why further rows did not come. */
   readonly moreProblem?: ApiProblem | null;
   readonly isSortable?: boolean;
-  /** Shown in the place of the rows, where there are none. */
+  /** Shown instead of the rows if there are none. */
   readonly empty?: ComponentChildren;
 }
 
 export interface Sorting {
-  /** The column's title: which columns there are changes, as when nothing is compared any more. */
+  /** The column's title, as columns come and go, such as those of a comparison. */
   readonly column: string;
   readonly isDown: boolean;
 }
 
-/** Numbers by size, all else by the alphabet; what is missing comes last either way. */
+/** Compares numbers by size, all else as text. */
 function compared(a: CsvCell, b: CsvCell): number {
   return typeof a === "number" && typeof b === "number"
     ? a - b
     : String(a).localeCompare(String(b));
 }
 
-/** The column that rows are sorted by; undefined: none, or one that has gone. */
+/** The column that rows are sorted by; undefined: none, or it is gone. */
 function sortedBy<Row>(columns: readonly Column<Row>[], sorting: Sorting | null) {
   return columns.find(({ title }) => title === sorting?.column);
 }
 
-/** The rows in the order of a column; as they came where there is none of its title. */
+/** The rows sorted by a column, missing values last; unchanged if that column is gone. */
 export function sorted<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -188,7 +188,7 @@ function BodyRow<Row>({ row, columns, onRow, rowAction, bar }: RowProps<Row>) {
   );
 }
 
-/** How long the bar of each row is: its number beside the largest one. What is not above 0 has none. */
+/** Returns the length of each row's bar: its number relative to the largest. Numbers up to 0 have none. */
 export function barOf<Row>(
   bars: true | string,
   columns: readonly Column<Row>[],
@@ -206,7 +206,7 @@ export function barOf<Row>(
   return (row) => most === 0 ? 0 : numberOf(row) / most;
 }
 
-/** What has to be scrolled sideways can be focused, and so scrolled by keyboard. */
+/** Makes a table that is wider than its place focusable, and so scrollable by keyboard. */
 function useScrollFocus() {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -217,7 +217,7 @@ function useScrollFocus() {
       else block.removeAttribute("tabindex");
     };
     mark();
-    // A phone that is turned has another width, and nothing is rendered anew for that.
+    // Turning a phone changes the width without a new rendering.
     const resized = new ResizeObserver(mark);
     resized.observe(block);
     return () => resized.disconnect();
@@ -225,9 +225,9 @@ function useScrollFocus() {
   return element;
 }
 
-/** What Tab comes to is read whole: half beyond the edge of a narrow table is in sight for browsers. */
+/** Scrolls what Tab reached into full view: browsers are content if half of it is visible. */
 function showWhole(focused: Element): void {
-  // What is pressed by a pointer stays below it.
+  // What a pointer presses must stay below it.
   if (!focused.matches(":focus-visible")) return;
   focused.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
@@ -235,13 +235,13 @@ function showWhole(focused: Element): void {
 interface MoreButtonProps {
   readonly isBusy: boolean;
   readonly onMore: () => void;
-  /** Where the focus goes on when the button goes with it. */
+  /** Takes the focus if the button disappears while it has it. */
   readonly place: RefObject<HTMLElement | null>;
 }
 
 function MoreButton({ isBusy, onMore, place }: MoreButtonProps) {
   const button = useRef<HTMLButtonElement>(null);
-  // Rows that are here already take it away at once, without having been busy.
+  // If the rows are here already, it disappears at once, without having been busy.
   useLayoutEffect(() => () => {
     if (document.activeElement === button.current) place.current?.focus();
   }, []);

@@ -3,10 +3,10 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 const GAP_PX = 8;
 const MARGIN_PX = 12;
-/** The pointer may cross the gap to the text without losing it. */
+/** Time for the pointer to cross the gap to the text before it is hidden. */
 const LEAVE_MS = 150;
 
-/** Above the button, or under it where there is no room; never past the window's edge. */
+/** Places the text above the button, or below it for lack of room, within the window. */
 function place(bubble: HTMLElement, button: HTMLElement): void {
   const at = button.getBoundingClientRect();
   const { offsetWidth, offsetHeight } = bubble;
@@ -21,11 +21,11 @@ interface DefinitionProps {
   /** What is defined, as in "Bounce rate". */
   readonly of: string;
   readonly text: string;
-  /** The word itself is the button, as in the head of a narrow column; else there is an "i". */
+  /** The word itself is the button, as in the head of a narrow column; else an "i" is. */
   readonly isWord?: boolean;
 }
 
-/** A small "i", or the word itself, whose text is shown on hover, on focus and on a tap, until Escape or leaving. */
+/** A button whose definition is shown on hover, on focus and on a tap, until Escape or leaving. */
 export function Definition({ of, text, isWord = false }: DefinitionProps) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
@@ -45,7 +45,7 @@ export function Definition({ of, text, isWord = false }: DefinitionProps) {
     const close = () => setOpen(false);
     const closeByKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
-      // Escape closes the text alone, not the dialog that it stands in.
+      // Escape closes only the text, not a dialog around it.
       event.preventDefault();
       event.stopPropagation();
       close();

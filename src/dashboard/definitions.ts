@@ -1,4 +1,4 @@
-/** What each figure means, in a sentence or two: the same that the API's `semantics` say at length. */
+/** What each figure means, in a sentence or two; the API's `semantics` say the same at length. */
 export const DEFINITIONS = {
   visitors:
     "Different people with at least one event in the range. Someone who signs in on two devices is one person.",

@@ -11,29 +11,29 @@ interface DialogProps {
   /** Buttons at the end, the main one last. */
   readonly footer?: ComponentChildren;
   readonly isWide?: boolean;
-  /** What it shows is seen this once: its buttons alone close it. */
+  /** Only its buttons close it, as what it shows is shown only once. */
   readonly isFirm?: boolean;
-  /** Whether what it was opened from is about to go, as the row of what was deleted. */
+  /** Whether the control that opened it is about to disappear, as with the row of what was deleted. */
   readonly isLeaving?: (() => boolean) | undefined;
   readonly children: ComponentChildren;
 }
 
 /**
- * A modal dialog, open as long as it is rendered: focus stays within, and returns to where it was.
- * Escape and a click beside it close it, until something is typed: that is not lost by a slip.
+ * A modal dialog, open as long as it is rendered. Focus stays within, and then returns to where it was.
+ * Escape and a click outside close it, unless something was typed, which a slip must not lose.
  */
 export function Dialog({ title, onClose, footer, isWide = false, ...rest }: DialogProps) {
   const [isTyped, setTyped] = useState(false);
   const isFirm = rest.isFirm || isTyped;
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  // Not after the page is drawn: what is typed until then would go elsewhere.
+  // Before the page is painted: what is typed until then would go elsewhere.
   useLayoutEffect(() => {
     const before = document.activeElement;
     const part = partOf(before);
     const shown = dialog.current!;
     if (!shown.open) shown.showModal();
-    // The first field is what the person came for, not the cross.
+    // On the first field, not on the button that closes it.
     shown.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea)")?.focus();
     return () => {
       shown.close();
@@ -48,7 +48,7 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
       ref={dialog}
       class={isWide ? "dialog dialog-wide" : "dialog"}
       aria-labelledby={id}
-      // Otherwise Chromium closes it at the second Escape, whatever is done about the event.
+      // Else Chromium closes it at the second Escape, even if the event is prevented.
       closedby={isFirm ? "none" : undefined}
       onInput={() => setTyped(true)}
       onCancel={(event) => {
@@ -73,16 +73,16 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
 
 interface DialogButtonsProps {
   readonly onCancel: () => void;
-  /** The form that the second button submits; without one it calls `onDo`. */
+  /** The id of the form that the second button submits; absent: it calls `onDo`. */
   readonly form?: string;
   readonly onDo?: () => void;
   readonly isDisabled?: boolean;
   readonly isDanger?: boolean;
-  /** What it does. */
+  /** The text of the second button. */
   readonly children: ComponentChildren;
 }
 
-/** How a dialog ends: without doing anything, or with what its title says. */
+/** The buttons of a dialog: cancel, or do what its title says. */
 export function DialogButtons(props: DialogButtonsProps) {
   const { onCancel, form, onDo, isDisabled = false, isDanger = false, children } = props;
   return (
@@ -103,12 +103,12 @@ export function DialogButtons(props: DialogButtonsProps) {
 
 interface ConfirmProps {
   readonly title: string;
-  /** The word on the button that does it. */
+  /** The text of the button that confirms. */
   readonly action: string;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
   readonly isBusy?: boolean;
-  /** As of a dialog. */
+  /** See `Dialog`. */
   readonly isLeaving?: (() => boolean) | undefined;
   readonly children: ComponentChildren;
 }

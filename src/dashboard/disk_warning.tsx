@@ -12,7 +12,7 @@ interface DiskCheck {
   readonly freeBytes: number;
 }
 
-/** What `/readyz` says of the disk; null where it says nothing. */
+/** What `/readyz` reports of the disk; null: nothing. */
 async function readDisk(signal: AbortSignal): Promise<DiskCheck | null> {
   try {
     const response = await fetch(`${BASE_PATH}/readyz`, { signal });
@@ -22,7 +22,7 @@ async function readDisk(signal: AbortSignal): Promise<DiskCheck | null> {
   }
 }
 
-/** Tells that the server's disk is full, or nearly so. */
+/** Warns that the server's disk is full, or nearly so. */
 export function DiskWarning() {
   const [disk, setDisk] = useState<DiskCheck | null>(null);
   useEffect(() => {

@@ -1,13 +1,13 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** The width that an element has within its padding. */
+/** The width of an element's content box. */
 function innerWidthOf(element: HTMLElement): number {
   const { paddingLeft, paddingRight } = getComputedStyle(element);
   return element.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
 }
 
-/** The width that an element has for what stands in it, as it changes. */
+/** The width of an element's content box, updated as it changes. */
 export function useWidth<E extends HTMLElement>() {
   const element = useRef<E>(null);
   const [widthPx, setWidth] = useState(0);

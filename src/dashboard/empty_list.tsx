@@ -6,17 +6,17 @@ import { EmptyNote } from "./panel.tsx";
 
 interface EmptyListProps {
   readonly icon: IconName;
-  /** Such as "No visits": in this range. */
+  /** The start of "No visits in this range". */
   readonly none: string;
-  /** Such as "No visit fits": these filters. */
+  /** The start of "No visit fits these filters". */
   readonly noneFits: string;
-  /** What of the address narrows the list, too, and is to be taken out. */
+  /** Further parameters of the address that narrow the list, with null: they are removed too. */
   readonly narrowing?: Readonly<Record<string, string | null>>;
-  /** What to do where the range alone is the reason. */
+  /** What to do if only the range is the reason. */
   readonly children: ComponentChildren;
 }
 
-/** That a list is empty, and the way out: without what narrows it, or with another range. */
+/** Says that a list is empty, and offers to remove what narrows it. */
 export function EmptyList({ icon, none, noneFits, narrowing = {}, children }: EmptyListProps) {
   const names = Object.keys(narrowing).filter((name) => narrowing[name] !== null);
   const isOfSegment = segment.value !== null;

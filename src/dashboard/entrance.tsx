@@ -5,12 +5,12 @@ import { Mark } from "./icons.tsx";
 
 interface EntranceProps {
   readonly title: string;
-  /** What happened, where the person did not ask for it. */
+  /** What happened, if the person did not ask for it. */
   readonly message?: string | null;
   readonly children: ComponentChildren;
 }
 
-/** The frame of the pages in front of the dashboard. */
+/** The frame of the pages before the dashboard: signing in, links, outages. */
 export function Entrance({ title, message = null, children }: EntranceProps) {
   useEffect(() => {
     const before = document.title;
@@ -33,7 +33,7 @@ export function Entrance({ title, message = null, children }: EntranceProps) {
   );
 }
 
-/** Between two ways to the same end. */
+/** The "or" between two ways to sign in. */
 export function Or() {
   return (
     <p class="or">

@@ -5,7 +5,7 @@ import { typedPassword } from "./passkey_hint.tsx";
 import { Refused, useRequest } from "./request_state.tsx";
 import { takeUpSession } from "./session.ts";
 
-/** What ties a field to what is typed into it. */
+/** The props that connect a field with the form's state. */
 interface TypedField {
   readonly value: string;
   readonly error: string | null | undefined;
@@ -14,19 +14,19 @@ interface TypedField {
 
 interface EntranceFormProps<Typed> {
   readonly start: Typed;
-  /** What is missing, told before the server is asked; empty: nothing. */
+  /** A message for each field that is missing, shown before the server is asked. */
   readonly missingOf: (typed: Typed) => Partial<Typed>;
-  /** Asks the server, which opens a session. Throws ApiProblem, which is told in the form. */
+  /** Asks the server, which begins a session. Throws ApiProblem, which the form shows. */
   readonly ask: (typed: Typed) => Promise<void>;
   /** Once the session is taken up. */
   readonly onDone?: () => void;
-  /** The words on the button, and while the server is asked. */
+  /** The button's text, and its text while the server is asked. */
   readonly action: string;
   readonly busy: string;
   readonly children: (field: (name: keyof Typed & string) => TypedField) => ComponentChildren;
 }
 
-/** A form by which somebody gets in with a password. */
+/** A form that begins a session with a password. */
 export function EntranceForm<Typed extends { readonly [Name in keyof Typed]: string }>(
   { start, missingOf, ask, onDone, action, busy, children }: EntranceFormProps<Typed>,
 ) {

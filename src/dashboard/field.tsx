@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 
-/** What ties a control to its label, hint and error. */
+/** The attributes that connect a control with its label, hint and error. */
 export interface ControlProps {
   readonly id: string;
   readonly "aria-describedby": string | undefined;
@@ -15,7 +15,7 @@ interface FieldProps {
   readonly hint?: string | undefined;
   /** What is wrong with the value; null: nothing. */
   readonly error?: string | null | undefined;
-  /** The label is read out but not shown, as in rows of like controls. */
+  /** The label is only for screen readers, as in rows of similar controls. */
   readonly isLabelHidden?: boolean | undefined;
   readonly children: (control: ControlProps) => ComponentChildren;
 }
@@ -45,9 +45,9 @@ interface ValueField<T> extends Omit<FieldProps, "children"> {
 
 interface TextFieldProps extends ValueField<string> {
   readonly type?: "text" | "number" | "url" | "date" | "email" | "password";
-  /** What browsers and password managers may fill in, such as `username`; else they leave it alone. */
+  /** What browsers and password managers may fill in, such as `username`; default: nothing. */
   readonly autocomplete?: string;
-  /** Typing begins here. */
+  /** It has the focus first. */
   readonly isFirst?: boolean;
   readonly isReadOnly?: boolean;
   readonly placeholder?: string;
@@ -60,7 +60,7 @@ interface TextFieldProps extends ValueField<string> {
   readonly onFocus?: () => void;
 }
 
-/** Puts the focus into a control as it appears. */
+/** Focuses a control when it appears. */
 function useFirst(isFirst = false) {
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
@@ -69,7 +69,7 @@ function useFirst(isFirst = false) {
   return input;
 }
 
-/** One line of text, a number or a date, with suggestions where there are any. */
+/** One line of text, a number or a date, optionally with suggestions. */
 export function TextField(props: TextFieldProps) {
   const { type = "text", value, onChange, suggestions, isRequired, ...rest } = props;
   const { placeholder, maxLength, min, max, onFocus, isReadOnly, ...others } = rest;
@@ -111,7 +111,7 @@ export function TextField(props: TextFieldProps) {
 }
 
 interface LinesFieldProps extends ValueField<string> {
-  /** How many lines are seen. */
+  /** How many lines are visible. */
   readonly rows?: number;
 }
 
@@ -177,7 +177,7 @@ export function PasswordField(props: PasswordFieldProps) {
 export interface Choice {
   readonly value: string;
   readonly label: string;
-  /** The heading that it stands under; choices of one group follow each other. */
+  /** The heading of its group; choices of a group are adjacent. */
   readonly group?: string;
 }
 
@@ -246,7 +246,7 @@ interface SegmentsProps {
   readonly onChange: (value: string) => void;
 }
 
-/** A few choices side by side, one of which holds. */
+/** A few choices side by side, one of which is selected. */
 export function Segments({ label, value, choices, onChange }: SegmentsProps) {
   return (
     <div class="segments" role="group" aria-label={label}>

@@ -59,7 +59,7 @@ export function AddFilter() {
   );
 }
 
-/** Says which of the filters' values never were; nothing where there are no filters. */
+/** Says which of the filters' values never occurred. */
 export function FilterHints() {
   const all = filters.value;
   return (
@@ -70,7 +70,7 @@ export function FilterHints() {
   );
 }
 
-/** The filters that hold: a click edits one, its cross takes it away. */
+/** The active filters: a click edits one, its cross removes it. */
 export function FilterChips() {
   const [edited, setEdited] = useState<number | null>(null);
   const all = filters.value;

@@ -22,7 +22,7 @@ const FIELD_CHOICES: readonly Choice[] = [
   ...SHARE_ID === null ? [{ value: PROPERTY, label: "Property…", group: "Event" }] : [],
 ].toSorted((a, b) => Number(a.group !== "Event") - Number(b.group !== "Event"));
 
-/** True where the filter says all that the API needs. */
+/** Whether the filter is complete for the API. */
 export function isWhole({ field, op, values }: Filter): boolean {
   return field !== PROPERTY && (isValueless(op) || values.length > 0);
 }
@@ -36,7 +36,7 @@ interface ValuesProps {
   readonly isLive: boolean;
 }
 
-/** What stands in the field for one more value: the text, and the value that it means. */
+/** The text in the field for one more value, and the value that it means. */
 interface Typed {
   readonly text: string;
   /** Null: none, or one that is chosen already. */
@@ -67,8 +67,8 @@ function Chosen({ filter, values, onChange }: Pick<ValuesProps, "filter" | "onCh
 }
 
 /**
- * A field for one more value, which Enter or leaving it makes one of the chosen ones; these are chips.
- * Where the editor is live, the filter has the value while it is typed, and leaving it changes nothing.
+ * A field for one more value. Enter, or leaving the field, turns it into a chip.
+ * If the editor is live, the filter has the value while it is typed, and leaving changes nothing.
  */
 function Values({ filter, event, onChange, isLabelHidden, isLive }: ValuesProps) {
   const { field, op, values } = filter;
@@ -100,7 +100,7 @@ function Values({ filter, event, onChange, isLabelHidden, isLive }: ValuesProps)
         pressed.preventDefault();
         choose(typed.text);
       }}
-      // A new chip would move the button that is being pressed away from under the pointer.
+      // A new chip would move the button that is being pressed from under the pointer.
       onFocusOut={() => isLive || choose(typed.text)}
     >
       <TextField
@@ -109,7 +109,7 @@ function Values({ filter, event, onChange, isLabelHidden, isLive }: ValuesProps)
         value={typed.text}
         placeholder={chosen.length === 0 ? "Value" : "or…"}
         suggestions={names}
-        // A suggestion that was picked is whole: the browser tells it as one input, not letter by letter.
+        // A picked suggestion is complete: the browser reports one input, not one for each letter.
         onChange={(text) =>
           names.includes(text) && text.length > typed.text.length + 1 ? choose(text) : type(text)}
       />
@@ -128,12 +128,12 @@ function Values({ filter, event, onChange, isLabelHidden, isLive }: ValuesProps)
 interface FilterEditorProps {
   readonly filter: Filter;
   readonly onChange: (filter: Filter) => void;
-  /** Takes the whole filter away. */
+  /** Removes the whole filter. */
   readonly onRemove?: () => void;
   /** Whose properties and values are suggested; null: any event's. */
   readonly event?: string | null;
   readonly isLabelHidden?: boolean;
-  /** The filter changes with each letter of a value, not only once it is left. */
+  /** The filter changes with each letter of a value, not only when the field is left. */
   readonly isLive?: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Filter } from "./location_query.ts";
 import { countryName } from "./number_format.ts";
 import { SHARE_ID } from "./share.ts";
 
-/** The fields that filters and breakdowns take, as people call them. */
+/** The fields of filters and breakdowns, with their labels. */
 export const FIELDS: readonly { readonly field: string; readonly label: string; group: string }[] =
   [
     { field: "name", label: "Event", group: "Event" },
@@ -30,10 +30,10 @@ export const FIELDS: readonly { readonly field: string; readonly label: string; 
 
 const PROPERTY = "properties.";
 
-/** Fields that name people. */
+/** Fields that identify people. */
 const NAMING = ["userId", "anonymousId"];
 
-/** The fields that may be asked for: in a share none that names people. */
+/** The fields on offer: in a share, none that identifies people. */
 export function offeredFields(): typeof FIELDS {
   return SHARE_ID === null ? FIELDS : FIELDS.filter(({ field }) => !NAMING.includes(field));
 }
@@ -43,11 +43,11 @@ export function splits(field: string): boolean {
   return field !== "anonymousId";
 }
 
-/** What stands for all values that have no row of their own. */
+/** The value of the row that sums all values without a row of their own. */
 export const OTHER = "$other";
 export const OTHER_TEXT = "Values of too few visitors to be shown one by one";
 
-/** The operators, as they read between a field and its values. */
+/** The operators, with the words between a field and its values. */
 export const OPS: readonly { readonly op: string; readonly label: string }[] = [
   { op: "is", label: "is" },
   { op: "is_not", label: "is not" },
@@ -58,7 +58,7 @@ export const OPS: readonly { readonly op: string; readonly label: string }[] = [
   { op: "exists", label: "is set" },
   { op: "not_exists", label: "is not set" },
 ];
-/** Those that compare a property's numbers. */
+/** The operators that compare a property's numbers. */
 export const COMPARING_OPS: readonly { readonly op: string; readonly label: string }[] = [
   { op: "gt", label: "is more than" },
   { op: "gte", label: "is at least" },
@@ -71,7 +71,7 @@ export function isProperty(field: string): boolean {
   return field.startsWith(PROPERTY);
 }
 
-/** True where the operator takes no values. */
+/** Whether the operator takes no values. */
 export function isValueless(op: string): boolean {
   return op === "exists" || op === "not_exists";
 }
@@ -81,7 +81,7 @@ export function opsOf(field: string): readonly { readonly op: string; readonly l
   return isProperty(field) ? [...OPS, ...COMPARING_OPS] : OPS;
 }
 
-/** A field as people call it; a property by its key. */
+/** A field's label; for a property, its key. */
 export function fieldLabel(field: string): string {
   if (isProperty(field)) return field.slice(PROPERTY.length);
   return FIELDS.find((each) => each.field === field)?.label ?? field;
@@ -93,7 +93,7 @@ const DEVICES: Readonly<Record<string, string>> = {
   mobile: "Mobile",
   other: "Other",
 };
-/** What null is called, by field. */
+/** The label of null, by field. */
 const MISSING: Readonly<Record<string, string>> = {
   source: "Direct",
   referrer: "Direct",
@@ -105,7 +105,7 @@ const MISSING: Readonly<Record<string, string>> = {
   device: "Unknown",
 };
 
-/** A value of a field as people call it: countries by name, nothing by a word. */
+/** The label of a field's value: countries by name, null by a word. */
 export function valueLabel(field: string, value: string | number | boolean | null): string {
   if (value === null) return MISSING[field] ?? "(none)";
   if (value === OTHER) return "All others";

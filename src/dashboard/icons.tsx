@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Own drawings on a grid of 20, in the colour of the text; they say nothing that words do not. */
+/** Icons on a grid of 20, in the colour of the text; decorative, always beside words. */
 
 const SHAPES = {
   overview: "M3 17V9h3.5v8zM8.25 17V3h3.5v14zM13.5 17v-6H17v6z",
@@ -54,7 +54,7 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-/** A small drawing beside words. `size` in pixels. */
+/** A decorative icon. `size` in pixels. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg
@@ -75,7 +75,7 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   );
 }
 
-/** The product's mark: a step that leaves two prints. */
+/** The product's logo: a step that leaves two prints. */
 export function Mark({ size = 24 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 24 24" aria-hidden="true" focusable="false">

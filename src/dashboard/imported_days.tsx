@@ -6,7 +6,7 @@ import { counted, dateSpan } from "./number_format.ts";
 
 type Told = output<typeof ImportedShown>;
 
-/** A reply that may hold imported days, or leave them out. */
+/** A reply that may include imported days, or leave them out. */
 export interface MayBeImported {
   readonly query: {
     readonly imported?: Told;
@@ -25,7 +25,7 @@ function sourcesText({ sources }: Pick<Told, "sources">): string {
   return new Intl.ListFormat("en").format(sources.map((source) => NAMES[source] ?? source));
 }
 
-/** Stands beside what holds imported sums. */
+/** Marks a figure that includes imported sums. */
 export function ImportedMark() {
   return (
     <span class="imported-mark" title="Daily sums that were imported from another product">
@@ -34,7 +34,7 @@ export function ImportedMark() {
   );
 }
 
-/** In a panel: that imported days do not tell what it is split by, where others of the page do show them. */
+/** Says in a panel that it lacks imported days, which do not have the field that it is split by. */
 export function UntoldNote({ query: { warnings = [] } }: MayBeImported) {
   const untold = warnings.find(({ code, parameter }) =>
     code === "imported_left_out" && parameter === "by"
@@ -42,7 +42,7 @@ export function UntoldNote({ query: { warnings = [] } }: MayBeImported) {
   return untold === undefined ? null : <p class="imported-untold">{untold.message}</p>;
 }
 
-/** Which days are imported, and what their visitors are; or why there are none. */
+/** Says which days are imported and how their visitors count, or why none are shown. */
 export function ImportedNote({ query }: MayBeImported) {
   const { imported, warnings = [] } = query;
   const leftOut = warnings.filter(({ code }) => code === "imported_left_out");

@@ -5,17 +5,17 @@ import { Icon } from "./icons.tsx";
 import { change as changeText, NOTHING, points } from "./number_format.ts";
 
 interface ChangeProps {
-  /** A fraction of what it was, or of a rate the difference; null: there is nothing to compare with. */
+  /** The change as a fraction, or as a difference for a rate; null: there is nothing to compare with. */
   readonly value: number | null;
-  /** Rates change in points, all else in percent. */
+  /** Shown in percentage points, not in percent. */
   readonly isRate?: boolean;
-  /** A rise is bad news, as of the bounce rate. */
+  /** A rise is bad, as for the bounce rate. */
   readonly isDownGood?: boolean;
-  /** What it was before, and when, for who hovers. */
+  /** The earlier value and its dates, shown on hover. */
   readonly title?: string;
 }
 
-/** A change as arrow, sign and colour. */
+/** A change with an arrow, a sign and a colour. */
 export function Change({ value, isRate = false, isDownGood = false, title }: ChangeProps) {
   if (value === null) return <span class="change change-none" title={title}>–</span>;
   const tone = value === 0 ? "none" : (value > 0) !== isDownGood ? "good" : "bad";
@@ -34,19 +34,19 @@ interface KpiTileProps {
   readonly value: ComponentChildren;
   /** Undefined: nothing is compared; null: there was nothing before, or 0. */
   readonly change?: number | null | undefined;
-  /** What it was before, as it is shown. */
+  /** The earlier value, as it is shown. */
   readonly previous?: string | undefined;
-  /** The figure is a rate: its change is a difference, told in points. */
+  /** The figure is a rate: its change is a difference, in percentage points. */
   readonly isRate?: boolean;
   readonly isDownGood?: boolean;
   readonly isSelected?: boolean;
   readonly onSelect?: (() => void) | undefined;
-  /** The way to those whom it counts. */
+  /** The link to those whom it counts. */
   readonly who?: ComponentChildren;
 }
 
-/** Tells the style sheet how many characters a figure has: it is as large as they have room for. */
-function tellLength(figure: HTMLElement | null): void {
+/** Sets a figure's length in characters for the style sheet, which picks the largest size that fits. */
+function setLength(figure: HTMLElement | null): void {
   figure?.style.setProperty("--length", String(figure.textContent.length));
 }
 
@@ -58,8 +58,8 @@ function Figures(props: KpiTileProps) {
       <span class="tile-value">
         {value == null
           ? <span class="skeleton-row tile-skeleton" aria-hidden="true" />
-          // Another function each time, so that each new value is measured.
-          : <span class="tile-figure" ref={(figure) => tellLength(figure)}>{value}</span>}
+          // A new function each time, so that each value is measured.
+          : <span class="tile-figure" ref={(figure) => setLength(figure)}>{value}</span>}
       </span>
       <span class="tile-change">
         {change !== undefined && change !== null && (
@@ -75,7 +75,7 @@ function Figures(props: KpiTileProps) {
   );
 }
 
-/** One figure, loud, with its change and its definition; a click may choose it for the chart. */
+/** A key figure with its change and its definition; a click may choose it for the chart. */
 export function KpiTile(props: KpiTileProps) {
   const { label, definition, isSelected = false, onSelect, who } = props;
   return (

@@ -13,11 +13,27 @@ const WAITING = (
   </div>
 );
 
+/** Makes a hook that loads a component, once for all that render it; null: not loaded yet. */
+function loadedOnce<Props extends object>(load: () => Promise<ComponentType<Props>>) {
+  let loaded: ComponentType<Props> | null = null;
+  return function useComponent(onFail: () => void): ComponentType<Props> | null {
+    const [, setIsLoaded] = useState(loaded !== null);
+    useEffect(() => {
+      if (loaded !== null) return;
+      load().then((component) => {
+        loaded = component;
+        setIsLoaded(true);
+      }, onFail);
+    }, []);
+    return loaded;
+  };
+}
+
 /**
- * Browsers keep in mind which program they did not get, and ask for it no more: the page begins anew, where
- * it was, as soon as there is a server to get it from. @returns whether it does
+ * Reloads the page if the server can be reached: browsers remember a module that failed to load, and do not
+ * ask for it again. @returns whether it reloads
  */
-async function beginsAnew(): Promise<boolean> {
+async function reloadIfReachable(): Promise<boolean> {
   const { href } = location;
   const response = await fetch(href, { method: "HEAD", cache: "no-store" }).catch(() => null);
   if (!response?.ok) return false;
@@ -26,29 +42,21 @@ async function beginsAnew(): Promise<boolean> {
 }
 
 /**
- * A view, or another part of the page, whose program is loaded when it is opened for the first time.
- * @param waiting stands in its place until then
+ * A view, or another part of the page, whose code is loaded when it is first opened.
+ * @param waiting shown until then
  */
 export function lazyView<Props extends object = Record<never, never>>(
   load: () => Promise<ComponentType<Props>>,
   waiting: ComponentChildren = WAITING,
 ): ComponentType<Props> {
-  let loaded: ComponentType<Props> | null = null;
+  const useComponent = loadedOnce(load);
   return function LazyView(props: Props & Attributes) {
     const [hasFailed, setHasFailed] = useState(false);
-    const [, setIsLoaded] = useState(loaded !== null);
-    useEffect(() => {
-      if (loaded !== null) return;
-      load().then((component) => {
-        loaded = component;
-        setIsLoaded(true);
-      }, () => setHasFailed(true));
-    }, []);
+    const View = useComponent(() => setHasFailed(true));
     const retry = async () => {
       setHasFailed(false);
-      setHasFailed(!await beginsAnew());
+      setHasFailed(!await reloadIfReachable());
     };
-    const View = loaded;
     if (View !== null) return <View {...props} />;
     return hasFailed
       ? (
@@ -61,21 +69,13 @@ export function lazyView<Props extends object = Record<never, never>>(
   };
 }
 
-/** A part of a view whose program is loaded once it is shown: until then, and without it, there is nothing. */
+/** A part of a view whose code is loaded when it is first shown; nothing until then, or if that fails. */
 export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
-  let loaded: ComponentType<Props> | null = null;
+  const useComponent = loadedOnce(load);
   return function LazyPart(props: Props) {
-    const [, setIsLoaded] = useState(loaded !== null);
-    useEffect(() => {
-      if (loaded !== null) return;
-      load().then((component) => {
-        loaded = component;
-        setIsLoaded(true);
-      }, () => {});
-    }, []);
-    const Part = loaded;
+    const Part = useComponent(() => {});
     return Part === null ? null : <Part {...props} />;
   };
 }

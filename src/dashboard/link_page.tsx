@@ -14,7 +14,7 @@ import { ErrorNote, Skeleton } from "./panel.tsx";
 import { account, isSignedIn } from "./session.ts";
 import { ProviderButton } from "./sign_in.tsx";
 
-/** Whom a link is for: the reply of `POST /v1/auth/invitation/look`. */
+/** The person whom a link is for: the reply of `POST /v1/auth/invitation/look`. */
 type LinkLook = output<typeof LinkShown>;
 
 const WITH_ARTICLE: Readonly<Record<Role, string>> = {
@@ -34,7 +34,7 @@ interface Words {
   readonly action: string;
   readonly busy: string;
   readonly path: string;
-  /** What the link's secret is called in the body. */
+  /** The name of the link's secret in the body. */
   readonly secretName: string;
 }
 
@@ -140,7 +140,7 @@ function LinkForm({ link, whose }: { link: OpenedLink; whose: LinkLook | null })
   );
 }
 
-/** The link opens nothing any more: why, and where to go instead. */
+/** Says why the link is no longer valid, and leads on. */
 function Over({ why }: { why: string }) {
   return (
     <>
@@ -178,7 +178,7 @@ function LinkWays({ link, offer, whose }: {
   );
 }
 
-/** Whom a link is for; of the first owner's nobody knows. */
+/** Looks up whom a link is for; unknown for the first owner's. */
 function useLook({ kind, secret }: OpenedLink) {
   const [whose, setWhose] = useState<LinkLook | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
@@ -207,7 +207,7 @@ interface LinkContentProps {
   readonly asked: ReturnType<typeof useOffer>;
 }
 
-/** Why a link opens nothing any more; null: it does, as far as is known. */
+/** Why a link is no longer valid; null: it may be. */
 function overText({ link, look, asked }: LinkContentProps): string | null {
   if (look.problem?.status === 403) return look.problem.detail;
   return link.kind === "setup" && asked.offer?.ownerExists ? OWNER_EXISTS : null;
@@ -220,7 +220,7 @@ function LinkContent({ link, look, asked }: LinkContentProps) {
   return <LinkWays link={link} offer={asked.offer} whose={look.whose} />;
 }
 
-/** The page of a link that lets somebody in: the owner, who was invited, or who forgot a password. */
+/** The page of a link for the first owner, an invited person, or a forgotten password. */
 export function LinkPage({ link }: { link: OpenedLink }) {
   const before = isSignedIn.value ? account.value : null;
   const content = { link, look: useLook(link), asked: useOffer() };

@@ -11,11 +11,11 @@ const PATH = "/v1/live";
 const PAUSE_MS = 2_000;
 const PAUSE_MS_MAX = 30_000;
 const POLL_MS = 10_000;
-/** After so many streams without a word, something between here and the server holds them back. */
+/** After this many streams without an event, a proxy is taken to hold them back. */
 const SILENT_STREAMS_MAX = 2;
-/** The server says the first word at once. */
+/** The server sends the first event at once. */
 const FIRST_WORD_MS = 8_000;
-/** Two of the comments that say the connection stands, every 15 seconds, and what they take. */
+/** Two keep-alive comments, which come every 15 seconds, and their latency. */
 const SILENCE_MS_MAX = 35_000;
 
 export interface Live {
@@ -25,8 +25,9 @@ export interface Live {
 }
 
 /**
- * Follows one stream to its end, or until nothing comes: a network that is gone ends none. True where it
- * said anything. Throws ApiProblem, AbortError.
+ * Follows one stream until it ends or falls silent: a lost network does not end it.
+ * @returns whether an event came
+ * @throws ApiProblem, AbortError
  */
 async function follow(
   params: Params,
@@ -59,7 +60,7 @@ async function follow(
   return hasSpoken;
 }
 
-/** Streams; pauses between attempts; asks now and then where no stream comes through. */
+/** Streams, with pauses between attempts; polls if no stream comes through. */
 async function run(
   params: Params,
   signal: AbortSignal,
@@ -87,10 +88,10 @@ async function run(
   }
 }
 
-/** Who is there now, kept up to date while the page is in sight. */
+/** The visitors of this moment, kept up to date while the page is visible. */
 export function useLive(): Live {
   const [live, setLive] = useState<Live>({ data: null, problem: null });
-  // Whoever is there now is there whatever the range.
+  // The range does not matter: it is about now.
   const params = { ...sharedParams(), from: null, to: null, project: project.value };
   useEffect(() => {
     let abort = new AbortController();

@@ -1,4 +1,4 @@
-/** The bar's choices as the page's address tells them, and what they ask of the API. */
+/** The bar's choices: how the page's address holds them, and what they ask of the API. */
 
 export type FilterValue = string | number | boolean;
 
@@ -21,7 +21,7 @@ export const RANGE_PRESETS = [
 ] as const;
 
 export type RangePreset = typeof RANGE_PRESETS[number];
-/** A preset that moves with the day, or local dates, both inclusive. */
+/** A preset that moves with the day, or fixed local dates, both inclusive. */
 export type RangeChoice =
   | { readonly preset: RangePreset }
   | { readonly from: string; readonly to: string };
@@ -38,7 +38,7 @@ export const INTERVALS: readonly Interval[] = ["hour", "day", "week", "month"];
 const BOTS: readonly string[] = ["exclude", "include", "only"];
 const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
-/** A series has 2,000 buckets at most: the most days that are drawn by the hour, and by the day. */
+/** The most days that are drawn by hour and by day: a series has at most 2,000 buckets. */
 const DAYS_BY: Readonly<Partial<Record<Interval, number>>> = { hour: 80, day: 1_990 };
 /** More days than these are drawn by week, or by month. */
 const DAYS_BY_DAY_MAX = 92;
@@ -47,7 +47,7 @@ const DAYS_BY_WEEK_MAX = 330;
 export const RANGE_DEFAULT: RangeChoice = { preset: "30d" };
 export const COMPARE_DEFAULT = "previous";
 
-/** What a view compares with unless something is chosen: the overview with the time before, others with nothing. */
+/** A view's default comparison: the overview compares with the period before, others with nothing. */
 export function compareDefault(view: string | null): string {
   return (view ?? "overview") === "overview" ? COMPARE_DEFAULT : "none";
 }
@@ -62,7 +62,7 @@ function firstOfMonth(date: string, months: number): string {
   return new Date(Date.UTC(year, month - 1 + months, 1)).toISOString().slice(0, 10);
 }
 
-/** Today's date in a time zone; the browser's own zone where it does not know that one. */
+/** The date of an instant in a time zone; in the browser's own if it does not know that zone. */
 export function dateIn(timezone: string | null, nowMs: number): string {
   const parts = (zone: string | undefined) =>
     new Intl.DateTimeFormat("en-CA", {
@@ -107,7 +107,7 @@ export function daysOf({ from, to }: Dates): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
 }
 
-/** A chosen interval; null where none is chosen, and where it would draw too many buckets of the range. */
+/** The chosen interval; null: none is chosen, or the range would have too many buckets of it. */
 export function intervalIn(dates: Dates, chosen: Interval | null): Interval | null {
   return chosen === null || daysOf(dates) > (DAYS_BY[chosen] ?? Infinity) ? null : chosen;
 }
@@ -136,13 +136,13 @@ export function readRange(query: URLSearchParams): RangeChoice {
   return from === null || to === null || from > to ? RANGE_DEFAULT : { from, to };
 }
 
-/** Whether it is a condition as addresses write them. */
+/** Whether it is a filter as addresses hold them. */
 export function isFilter(value: unknown): value is Filter {
   const { field, op, values } = (value ?? {}) as Partial<Filter>;
   return typeof field === "string" && typeof op === "string" && Array.isArray(values);
 }
 
-/** `filters` as JSON; what is no list of filters is none. */
+/** `filters`, from JSON; empty if it is not a list of filters. */
 export function readFilters(text: string | null): readonly Filter[] {
   try {
     const parsed: unknown = JSON.parse(text ?? "[]");
@@ -160,7 +160,7 @@ export function readSegment(text: string | null): string | null {
   return text !== null && SEGMENT.test(text) ? text : null;
 }
 
-/** The slug of the segment that `compare` names; null: it names none. */
+/** The slug in `compare`; null: it does not name a segment. */
 export function comparedSegment(compare: string): string | null {
   return compare.startsWith(COMPARED_SEGMENT)
     ? readSegment(compare.slice(COMPARED_SEGMENT.length))
@@ -189,7 +189,7 @@ export function readBots(text: string | null): Bots {
   return text !== null && BOTS.includes(text) ? text as Bots : "exclude";
 }
 
-/** The choices that every view shares. All other parameters belong to one view. */
+/** The parameters that all views share. All others belong to one view. */
 export const SHARED_NAMES: readonly string[] = [
   "view",
   "project",
@@ -204,7 +204,7 @@ export const SHARED_NAMES: readonly string[] = [
   "bots",
 ];
 
-/** What a click changes; a member that is left out stays as it is. */
+/** Changes to the address; absent members stay as they are. */
 export interface Changes {
   /** Another view drops the parameters of the one before. */
   readonly view?: string;
@@ -219,7 +219,7 @@ export interface Changes {
   readonly segment?: string | null;
   readonly filters?: readonly Filter[];
   readonly bots?: Bots;
-  /** Parameters of the view; null takes one out. */
+  /** Parameters of the view; null removes one. */
   readonly params?: Readonly<Record<string, string | null>>;
 }
 
@@ -238,7 +238,7 @@ function putRange(query: URLSearchParams, range: RangeChoice): void {
   }
 }
 
-/** The query after the changes. Defaults are left out, so that an address says only what was chosen. */
+/** The query after the changes. Defaults are omitted, so that an address holds only choices. */
 export function changed(before: URLSearchParams, changes: Changes): URLSearchParams {
   const query = new URLSearchParams(before);
   const { view, range, filters, params = {} } = changes;
@@ -262,7 +262,7 @@ export function changed(before: URLSearchParams, changes: Changes): URLSearchPar
   return query;
 }
 
-/** The filters with one value more: of the same field and `is` it joins what is there. */
+/** The filters with one more value, which joins an `is` filter of the same field. */
 export function withFilter(
   filters: readonly Filter[],
   field: string,

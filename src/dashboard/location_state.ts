@@ -32,7 +32,7 @@ export type Params = Readonly<Record<string, string | number | null | undefined>
 const search = signal(globalThis.location?.search ?? "");
 const query = computed(() => new URLSearchParams(search.value));
 const text = (name: string) => computed(() => query.value.get(name));
-// By their text, so that a change of one choice leaves the others the very same values.
+// Compared as text, so that a change of one choice leaves the others identical objects.
 const rangeText = computed(() => JSON.stringify(readRange(query.value)));
 const filtersText = text("filters");
 const projectText = text("project");
@@ -41,7 +41,7 @@ const projectText = text("project");
 export const hasSeveral = computed(() =>
   SHARE_ID === null && (session.value?.projects.length ?? 0) > 1
 );
-/** Without a view and a project, who sees several projects sees all of them first. */
+/** The view's id. Default: all projects if the person sees several and the address names none. */
 export const view = computed<string>(() =>
   query.value.get("view") ??
     (hasSeveral.value && projectText.value === null ? "sites" : "overview")
@@ -50,7 +50,7 @@ export const range = computed<RangeChoice>(() => JSON.parse(rangeText.value));
 export const compare = computed<string>(() =>
   readCompare(query.value.get("compare"), compareDefault(view.value))
 );
-/** The slug of the segment that is looked at; null: everybody. */
+/** The slug of the chosen segment; null: everybody. */
 export const segment = computed<string | null>(() => readSegment(query.value.get("segment")));
 /** Null: the project's own. */
 export const timezone = computed<string | null>(() => query.value.get("timezone"));
@@ -60,8 +60,8 @@ export const filters = computed<readonly Filter[]>(() => readFilters(filtersText
 export const bots = computed<Bots>(() => readBots(query.value.get("bots")));
 
 /**
- * The project that the address names, where it names none the first that may be seen. Null where that
- * is none: another one would stand under its question, with numbers that look like its own.
+ * The project that the address names, or the first visible one if it names none. Null: the named one is not
+ * visible; another project's numbers would look like its own.
  */
 export const currentProject = computed<SessionProject | null>(() => {
   const named = SHARE_ID === null ? projectText.value : null;
@@ -74,12 +74,12 @@ export const effectiveTimezone = computed<string | null>(() =>
   timezone.value ?? currentProject.value?.timezone ?? null
 );
 
-/** A parameter of the current view; null where the address has none. */
+/** A parameter of the current view; null: the address does not have it. */
 export function viewParam(name: string): string | null {
   return query.value.get(name);
 }
 
-/** An address of a view says of which project it is, where there are several. */
+/** Adds the project to an address of a view, if there are several. */
 function whole(changes: Changes): Changes {
   const { view, project: named } = changes;
   if (view === undefined || view === "sites" || named !== undefined) return changes;
@@ -88,10 +88,10 @@ function whole(changes: Changes): Changes {
     : changes;
 }
 
-/** What views name that one project alone has. */
+/** Parameters of views that name something in one project. */
 const OF_PROJECT = ["goal", "funnel", "path", "visit", "person", "actor", "of"];
 
-/** What changes with the project: whatever was chosen of the one before is none of the other's. */
+/** The changes that lead to another project, without choices that name something in the present one. */
 export function inProject(id: string, changes: Changes = {}): Changes {
   const isOfSegment = comparedSegment(compare.value) !== null;
   return {
@@ -114,7 +114,7 @@ export function hrefFor(changes: Changes): string {
   return address(changed(query.value, whole(changes)));
 }
 
-/** Whether the address was come back to: the browser scrolls to where it was left. */
+/** Whether back or forward led to the address: the browser then restores its scroll position. */
 export let isReturned = false;
 
 /** Changes the address, and with it what is shown. Without `replace`, "back" undoes it. */
@@ -129,7 +129,7 @@ export function go(changes: Changes, { replace = false } = {}): void {
   search.value = location.search;
 }
 
-/** Follows the back and forward buttons, but from what is kept behind the sign-in page. Called once. */
+/** Follows the back and forward buttons, except while the page waits behind the sign-in page. Called once. */
 export function followHistory(): void {
   addEventListener("popstate", () => {
     if (isAwaited.peek()) {
@@ -143,22 +143,22 @@ export function followHistory(): void {
   });
 }
 
-/** Shows only what has this value; null: what has none. */
+/** Adds a filter for one value of a field; null: for no value. */
 export function addFilter(field: string, value: FilterValue | null): void {
   go({ filters: withFilter(filters.peek(), field, value) });
 }
 
-/** Takes the filter at an index away. */
+/** Removes the filter at an index. */
 export function removeFilter(index: number): void {
   go({ filters: filters.peek().filter((_, i) => i !== index) });
 }
 
-/** The chosen range as local dates of today, both inclusive. */
+/** The chosen range as of today: local dates, both inclusive. */
 export function currentDates(): Dates {
   return datesOf(range.value, dateIn(effectiveTimezone.value, Date.now()));
 }
 
-/** The interval that is drawn: the chosen one where the range is not too long for it, else what suits that. */
+/** The chosen interval, or an automatic one if none is chosen or the range is too long for it. */
 export function effectiveInterval(): Interval {
   return intervalIn(currentDates(), interval.value) ?? automaticInterval(currentDates());
 }
@@ -184,7 +184,7 @@ export function comparedParams(): Params {
   return { ...seriesParams(), ...comparison() };
 }
 
-/** The comparison that is chosen, if any: for reads without a series. */
+/** The chosen comparison as parameters: for reads without a series. */
 export function comparison(): Params {
   return { compare: compare.value === "none" ? null : compare.value };
 }

@@ -7,7 +7,7 @@ import type { Filter } from "./location_query.ts";
 import { SHARE_ID } from "./share.ts";
 import { useEventNames } from "./suggestions.ts";
 
-/** Which events are meant, as funnels and goals take it. */
+/** Selects events, for funnels and goals. */
 export interface EventMatch {
   /** Null: events of any name. */
   readonly name: string | null;
@@ -24,7 +24,7 @@ export function matchText({ name, filters, label }: EventMatch): string {
   return `${name ?? "Any event"}${conditions === "" ? "" : ` where ${conditions}`}`;
 }
 
-/** The match as the API takes it: unfinished conditions and an empty label left out. */
+/** The match for the API, without incomplete filters and an empty label. */
 export function matchBody({ name, filters, label }: EventMatch): EventMatch {
   return { name, filters: filters.filter(isWhole), ...(label ? { label } : {}) };
 }
@@ -32,12 +32,12 @@ export function matchBody({ name, filters, label }: EventMatch): EventMatch {
 interface MatchEditorProps {
   readonly value: EventMatch;
   readonly onChange: (match: EventMatch) => void;
-  /** What the name field is called. */
+  /** The label of the name field. */
   readonly label?: string;
   readonly error?: string | null | undefined;
 }
 
-/** An event's name, and conditions on it. An empty name is any event. */
+/** Edits an event's name and filters. An empty name is any event. */
 export function MatchEditor({ value, onChange, label = "Event", error }: MatchEditorProps) {
   const { name, filters } = value;
   const names = useEventNames();

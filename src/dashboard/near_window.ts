@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** True from the moment on in which the element comes near the window. */
+/** Whether the element has come near the window yet. */
 export function useNear<T extends Element>() {
   const element = useRef<T>(null);
   const [isNear, setNear] = useState(false);

@@ -18,16 +18,16 @@ interface NeverSeenValue {
   readonly suggestions: readonly string[];
 }
 
-/** Whole values are compared; of parts and patterns nobody says that they never were. */
+/** Whether the filter's values can be checked: whole ones, not parts or patterns. */
 function isCompared({ field, op, values }: Filter): boolean {
   return (op === "is" || op === "is_not") && values.length > 0 && field !== "properties.";
 }
 
-/** What the API warns of: asked with the smallest read there is, of one day. */
+/** The API's warnings about filters, from the smallest read there is, of one day. */
 function useWarnings(filters: readonly Filter[]): readonly NeverSeenValue[] {
   const compared = filters.filter(isCompared);
   const day = dateIn(effectiveTimezone.value, Date.now());
-  // A share tells nobody which values there are.
+  // A share does not reveal which values there are.
   const path = compared.length === 0 || SHARE_ID !== null ? null : "/v1/trends";
   const { data } = useRead<Warned>(path, {
     filters: JSON.stringify(compared),
@@ -47,13 +47,13 @@ function useWarnings(filters: readonly Filter[]): readonly NeverSeenValue[] {
 
 interface NeverSeenProps {
   readonly filters: readonly Filter[];
-  /** Puts one value in the place of another, in every filter on the field. */
+  /** Replaces a value in every filter on the field. */
   readonly onReplace: (field: string, value: string, by: string) => void;
 }
 
 const nameOf = (field: string) => field === "name" ? "event" : fieldLabel(field).toLowerCase();
 
-/** Says which values of filters the project has never had, with what may have been meant. */
+/** Says which values of filters never occurred in the project, and suggests others. */
 export function NeverSeen({ filters, onReplace }: NeverSeenProps) {
   const warnings = useWarnings(filters);
   return (
@@ -83,7 +83,7 @@ export function NeverSeen({ filters, onReplace }: NeverSeenProps) {
   );
 }
 
-/** The filters with one value of a field in the place of another, each once. */
+/** The filters with one value of a field replaced by another, without duplicates. */
 export function withValueReplaced(
   filters: readonly Filter[],
   field: string,

@@ -15,7 +15,7 @@ import { hasScope } from "./session.ts";
 
 const TEXT_LENGTH_MAX = 500;
 
-/** When a note is of, in words. */
+/** A note's time, in words. */
 export function whenText({ at }: Pick<Note, "at">): string {
   return isDay(at) ? dateText(at) : dateTime(at, effectiveTimezone.value);
 }
@@ -23,13 +23,13 @@ export function whenText({ at }: Pick<Note, "at">): string {
 interface FormProps {
   /** Null: a new one. */
   readonly note: Note | null;
-  /** The day of a new one, unless another is chosen. */
+  /** The initial day of a new one. */
   readonly date: string;
   readonly onSaved: () => void;
   readonly onClose: () => void;
 }
 
-/** Asks when something happened, and what. */
+/** The form for when something happened, and what. */
 function NoteForm({ note, date: day, onSaved, onClose }: FormProps) {
   const before = note === null
     ? { date: day, time: "" }
@@ -118,7 +118,7 @@ function Entry({ note, onEdit, onDelete }: EntryProps) {
 
 interface DeletionProps {
   readonly note: Note;
-  /** Whether its mark has others. */
+  /** Whether its mark has other notes. */
   readonly isOneOfMany: boolean;
   readonly onDeleted: () => void;
   readonly onClose: () => void;
@@ -143,14 +143,14 @@ function Deletion({ note, isOneOfMany, onDeleted, onClose }: DeletionProps) {
 }
 
 interface NoteDialogProps {
-  /** The notes of one mark; none: a new one is to be written. */
+  /** The notes of one mark; empty: a new one is written. */
   readonly notes: readonly Note[];
   readonly date: string;
   readonly onChanged: () => void;
   readonly onClose: () => void;
 }
 
-/** The notes of one place on a chart, to be read, changed and deleted; or a new one. */
+/** Shows the notes of one mark, to be changed or deleted; or the form for a new one. */
 export function NoteDialog({ notes, date, onChanged, onClose }: NoteDialogProps) {
   const [editing, setEditing] = useState<Note | null>(null);
   const [deleting, setDeleting] = useState<Note | null>(null);

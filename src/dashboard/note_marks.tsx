@@ -9,7 +9,7 @@ import { NoteDialog, whenText } from "./note_dialog.tsx";
 import { bucketOfNote } from "./note_times.ts";
 import { useRead } from "./resource.ts";
 
-/** Where buckets stand: the first one, and how far from each other. */
+/** The position of the buckets: of the first one, and their distance. */
 export interface ChartPlace {
   readonly leftPx: number;
   readonly stepPx: number;
@@ -17,21 +17,21 @@ export interface ChartPlace {
 
 export interface ChartNotesProps {
   readonly title: string;
-  /** Of the buckets. */
+  /** The buckets' labels. */
   readonly labels: readonly string[];
   readonly interval: Interval;
-  /** Null: nothing is drawn yet. */
+  /** Null: the chart is not drawn yet. */
   readonly place: ChartPlace | null;
   readonly heightPx: number;
 }
 
-/** Marks that are nearer to each other become one. */
+/** Marks that are nearer to each other are merged. */
 const APART_PX = 20;
 /** The axis of the time below the lines, and the air above them. */
 const BELOW_PX = 28;
 const ABOVE_PX = 12;
 
-/** Counts changes that were made here, so that every chart reads its notes anew. */
+/** Incremented with each change of notes, so that every chart reads them again. */
 const changes = signal(0);
 
 function useNotes(): readonly Note[] {
@@ -51,7 +51,7 @@ interface Mark {
   readonly notes: readonly Note[];
 }
 
-/** Where the notes stand, from left to right; those that would overlap share a mark. */
+/** The marks of notes, from left to right; notes that would overlap share one. */
 function marksOf(
   notes: readonly Note[],
   { labels, interval, place }: ChartNotesProps,
@@ -75,7 +75,7 @@ const spoken = (notes: readonly Note[]) =>
 
 interface MarkButtonProps {
   readonly mark: Mark;
-  /** On the right half of the chart the text is on the left of its mark. */
+  /** On the right half of the chart, where the text is left of its mark. */
   readonly isRight: boolean;
   readonly linePx: number;
   readonly onOpen: () => void;
@@ -107,7 +107,7 @@ function MarkButton({ mark: { leftPx, notes }, isRight, linePx, onOpen }: MarkBu
   );
 }
 
-/** The notes of a chart below it: each a mark with its text, which opens by a click. */
+/** The marks of a chart's notes below it, each with its text; a click opens them. */
 export function NoteMarks(props: ChartNotesProps) {
   const notes = useNotes();
   const [opened, setOpened] = useState<readonly Note[] | null>(null);
@@ -140,7 +140,7 @@ export function NoteMarks(props: ChartNotesProps) {
   );
 }
 
-/** Writes a note: of today, where that is shown, else of the last day of the range. */
+/** The button for a new note: of today if the range has it, else of the range's last day. */
 export function NoteButton() {
   const [isOpen, setOpen] = useState(false);
   const { from, to } = currentDates();

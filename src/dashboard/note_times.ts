@@ -1,10 +1,10 @@
-/** Where notes stand among the buckets of a chart: by local times, as the buckets are named. */
+/** Assigns notes to the buckets of a chart, by local times, as buckets are named. */
 import type { Interval } from "./location_query.ts";
 
 const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
 
-/** Whether a note is of a whole day. */
+/** Whether a note is about a whole day. */
 export function isDay(at: string): boolean {
   return at.length === 10;
 }
@@ -23,7 +23,7 @@ function localMinute(ms: number, timezone: string | null): string {
   return `${of("year")}-${of("month")}-${of("day")} ${of("hour")}:${of("minute")}`;
 }
 
-/** A note's local date, and its time unless it is of the whole day. */
+/** A note's local date, and its time unless it is about the whole day. */
 export function localTime(
   at: string,
   timezone: string | null,
@@ -33,7 +33,7 @@ export function localTime(
   return { date, time };
 }
 
-/** The instant of a local date and time; what a clock change skips is as much later. */
+/** The instant of a local date and time; a time that a clock change skips is shifted past it. */
 export function instantOf(date: string, time: string, timezone: string | null): string {
   const wantedMs = Date.parse(`${date}T${time}:00Z`);
   const offsetMs = (ms: number) =>
@@ -45,12 +45,12 @@ export function instantOf(date: string, time: string, timezone: string | null): 
   return new Date(isSkipped ? Math.max(guessMs, foundMs) : foundMs).toISOString();
 }
 
-/** The last label up to a text; -1: none. */
+/** The index of the last label up to a text; -1: none. */
 function lastUpTo(labels: readonly string[], text: string): number {
   return labels.findLastIndex((label) => label <= text);
 }
 
-/** The bucket that a note belongs to, by the buckets' labels; null: none of them. */
+/** The index of a note's bucket, by the buckets' labels; null: none. */
 export function bucketOfNote(
   labels: readonly string[],
   interval: Interval,

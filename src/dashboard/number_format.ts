@@ -1,22 +1,22 @@
-/** Figures as the person reads them: by the browser's language, nothing as a dash. */
+/** Formats figures in the browser's language; a missing one is a dash. */
 
 import { nounOf } from "../number_words.ts";
 import type { Interval } from "./location_query.ts";
 
-/** What stands where there is no number. */
+/** Shown if there is no number. */
 export const NOTHING = "–";
 
 let locale = globalThis.navigator?.language || "en";
-/** Each is made once: making one takes far longer than formatting by it. */
+/** Formats, each made once: that takes far longer than formatting. */
 let formats = new Map<string, unknown>();
 
-/** Another language than the browser's, for tests. */
+/** Sets another language than the browser's, for tests. */
 export function setLocale(wanted: string): void {
   locale = wanted;
   formats = new Map();
 }
 
-/** The language in which numbers and dates are told. */
+/** The language of numbers and dates. */
 export function currentLocale(): string {
   return locale;
 }
@@ -32,7 +32,7 @@ function made<Options, Format>(
 }
 
 const numbers = (options: Intl.NumberFormatOptions) => made(Intl.NumberFormat, options);
-/** How instants are told. */
+/** A format of instants. */
 export const dates = (options: Intl.DateTimeFormatOptions) => made(Intl.DateTimeFormat, options);
 const REGIONS: Intl.DisplayNamesOptions = { type: "region" };
 
@@ -41,7 +41,7 @@ export function integer(value: number | null | undefined): string {
   return value == null ? NOTHING : numbers({ maximumFractionDigits: 0 }).format(value);
 }
 
-/** A number with at most `digits` decimals; more where these are not two significant digits. */
+/** A number with at most `digits` decimals, or as many as two significant digits take. */
 export function decimal(value: number | null | undefined, digits = 1): string {
   if (value == null) return NOTHING;
   return numbers({
@@ -93,7 +93,7 @@ export function points(difference: number | null | undefined): string {
   return `${told} pts`;
 }
 
-/** A count with its noun: 1 page view, 2 page views. `many` where it is not `one` with an s. */
+/** A count with its noun: 1 page view, 2 page views. `many`: the plural, unless it is `one` with an s. */
 export function counted(count: number, one: string, many?: string): string {
   return `${integer(count)} ${nounOf(count, one, many)}`;
 }
@@ -136,7 +136,7 @@ export function dateTime(instant: string | number, timezone: string | null = nul
     .format(new Date(instant));
 }
 
-/** A local date such as 2026-01-31, as people write it. */
+/** A local date such as 2026-01-31, in words. */
 export function date(localDate: string): string {
   return dates({ dateStyle: "medium", timeZone: "UTC" }).format(new Date(`${localDate}T00:00Z`));
 }
@@ -173,7 +173,7 @@ export function bucketLabel(label: string, interval: Interval, style: "axis" | "
   return interval === "week" && style === "full" ? `Week of ${text}` : text;
 }
 
-/** A country's name by its two letters; the letters where nobody knows it. */
+/** A country's name by its two letters; the letters if it is unknown. */
 export function countryName(code: string): string {
   try {
     return made(Intl.DisplayNames, REGIONS).of(code) ?? code;

@@ -20,12 +20,12 @@ function isTimezone(name: string): boolean {
 }
 
 interface OptionsProps {
-  /** Sums of all projects leave bots out, whatever is chosen. */
+  /** Whether bots can be included: sums of all projects always exclude them. */
   readonly hasBots: boolean;
   readonly onClose: () => void;
 }
 
-/** The time zone of dates and buckets, and what is done about bots. */
+/** The choice of the time zone, and of whether bots count. */
 export function OptionsDialog({ hasBots, onClose }: OptionsProps) {
   const form = useId();
   const own = currentProject.value?.timezone ?? "UTC";

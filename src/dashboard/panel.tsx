@@ -6,7 +6,7 @@ import { Definition } from "./definition.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import type { Resource } from "./resource.ts";
 
-/** What went wrong, in the place of what is missing, and the way to try it again. */
+/** Says what went wrong, in place of what is missing, with a button to try again. */
 export function ErrorNote(
   { problem, onRetry }: { problem: ApiProblem | null; onRetry?: () => void },
 ) {
@@ -23,7 +23,7 @@ export function ErrorNote(
   );
 }
 
-/** Why what is shown below is of before; nothing where it is not. */
+/** Says why what is below is not up to date; nothing if it is. */
 export function OldNote({ problem }: { problem: ApiProblem | null | undefined }) {
   return problem && <p class="banner" role="status">{problem.detail}</p>;
 }
@@ -34,7 +34,7 @@ interface EmptyNoteProps {
   readonly children?: ComponentChildren;
 }
 
-/** That there is nothing, why, and perhaps what to do about it. */
+/** Says that there is nothing, why, and perhaps what to do about it. */
 export function EmptyNote({ title, icon, children }: EmptyNoteProps) {
   return (
     <div class="note">
@@ -45,7 +45,7 @@ export function EmptyNote({ title, icon, children }: EmptyNoteProps) {
   );
 }
 
-/** Grey lines in the place of what is coming. */
+/** Grey lines in place of what is loading. */
 export function Skeleton({ rows = 6 }: { rows?: number }) {
   return (
     <div class="skeleton" aria-hidden="true">
@@ -59,13 +59,13 @@ interface PanelProps {
   readonly definition?: string | undefined;
   /** Buttons at the right of the title. */
   readonly actions?: ComponentChildren;
-  /** The read that the panel shows: its loading and error are told in the panel's place. */
+  /** The read that the panel shows, whose loading and error states it shows too. */
   readonly state?: Resource<unknown> | undefined;
-  /** Told in the place of the children, where there is nothing to show; null: there is. */
+  /** Shown instead of the children if there is nothing to show; null: there is. */
   readonly empty?: ComponentChildren | null;
   readonly skeletonRows?: number;
   readonly class?: string;
-  /** Rendered while loading too: show what there is of the data. */
+  /** Rendered while loading too, with the data so far. */
   readonly children?: ComponentChildren;
 }
 

@@ -3,17 +3,17 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiProblem } from "./api_problem.ts";
 import { callByCookie } from "./cookie_call.ts";
 
-/** What a device is asked for, as the server says it. */
+/** The options for the device, from the server. */
 type Options = { readonly [name: string]: unknown };
 
-/** True where this browser can make and use passkeys: over https, or on the machine itself. */
+/** Whether this browser can make and use passkeys here: over HTTPS, or on localhost. */
 export function canUsePasskeys(): boolean {
   return typeof globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON === "function";
 }
 
 /**
- * Says that nobody waits for the device any longer, once what asked for it is gone from the page. Browsers
- * that go on waiting refuse the next question to a device.
+ * A signal that aborts once the component is gone. A browser that still waits for a device refuses the next
+ * request for one.
  */
 export function useDeviceSignal(): AbortSignal {
   const [wait] = useState(() => new AbortController());
@@ -21,8 +21,8 @@ export function useDeviceSignal(): AbortSignal {
   return wait.signal;
 }
 
-/** What the device refused, in words that say what to do. */
-function told(error: unknown, isNew: boolean): ApiProblem {
+/** Describes what the device refused, and what to do. */
+function deviceProblem(error: unknown, isNew: boolean): ApiProblem {
   if (error instanceof ApiProblem) return error;
   const name = error instanceof DOMException ? error.name : "";
   const detail = name === "InvalidStateError"
@@ -48,7 +48,7 @@ export async function addPasskey(name: string, signal: AbortSignal): Promise<voi
     if (made === null) throw new DOMException("", "NotAllowedError");
     await callByCookie("POST", "/v1/auth/passkeys", { name, response: made.toJSON() });
   } catch (error) {
-    throw told(error, true);
+    throw deviceProblem(error, true);
   }
 }
 
@@ -63,6 +63,6 @@ export async function signInByPasskey(signal: AbortSignal): Promise<void> {
     if (used === null) throw new DOMException("", "NotAllowedError");
     await callByCookie("POST", "/v1/auth/passkeys/sign-in", { response: used.toJSON() });
   } catch (error) {
-    throw told(error, false);
+    throw deviceProblem(error, false);
   }
 }

@@ -8,7 +8,7 @@ import { ViewLink } from "./view_link.tsx";
 
 const STORAGE_KEY = "footfall.passkey-hint";
 
-/** True after a password was typed into this page: then a passkey is worth a word. */
+/** True after a password was typed into this page: then a passkey is suggested. */
 export const typedPassword = signal(false);
 
 function isDeclined(): boolean {
@@ -44,7 +44,7 @@ function Hint() {
   );
 }
 
-/** Offers a passkey to whoever has just typed a password and has none. */
+/** Suggests a passkey to a person who has just typed a password and has no passkey. */
 export function PasskeyHint() {
   return typedPassword.value ? <Hint /> : null;
 }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { ViewLink } from "./view_link.tsx";
 
-/** Longer ids are told by their two ends. */
+/** Longer ids are shown by their two ends. */
 const WHOLE_MAX = 9;
 const BEGIN = 2;
 /**
@@ -10,14 +10,14 @@ const BEGIN = 2;
  */
 const END = 6;
 
-/** A person as lists name one: a user whole, others by what their id begins and ends with. */
+/** A person's name in lists: a user id whole, other ids by their two ends. */
 export function personName(actor: string, userId: string | null): string {
   const characters = [...actor];
   if (userId !== null || characters.length <= WHOLE_MAX) return userId ?? actor;
   return `${characters.slice(0, BEGIN).join("")}…${characters.slice(-END).join("")}`;
 }
 
-/** The way to the page of a person. */
+/** A link to a person's page. */
 export function PersonLink({ actor, userId }: { actor: string; userId: string | null }) {
   return (
     <ViewLink

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 
 const AGAIN = "Try again, or sign in otherwise.";
-/** What the server says of a visit to the identity provider that let nobody in. */
+/** Messages for the outcomes of a sign-in by the identity provider that failed. */
 const SENTENCES: Readonly<Record<string, string>> = {
   unavailable:
     "Your identity provider cannot be reached, or answers nonsense. Try again in a while, or sign in otherwise.",
@@ -21,7 +21,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
     "Your identity provider knows you, but nobody has invited you here. Ask an owner of this server.",
 };
 
-/** What became of a visit to the provider, which leaves the address at once; null: there was none. */
+/** The message about a failed sign-in by the provider, removed from the address at once; null: none. */
 export function takeProviderOutcome(): string | null {
   const reason = /^#provider=(\w+)$/.exec(location.hash)?.[1];
   if (reason === undefined) return null;

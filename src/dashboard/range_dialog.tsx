@@ -11,7 +11,7 @@ interface RangeDialogProps {
   readonly onClose: () => void;
 }
 
-/** Two local dates, both inclusive. */
+/** Asks for two local dates, both inclusive. */
 export function RangeDialog({ title, dates, onSave, onClose }: RangeDialogProps) {
   const form = useId();
   const [from, setFrom] = useState(dates.from);

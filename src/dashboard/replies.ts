@@ -1,4 +1,4 @@
-/** What the reads of several views reply, beside `query` and `asOf`. */
+/** Replies of the reads that several views share. */
 
 import type { output, ZodObject, ZodRawShape } from "zod";
 import type { BUCKET_SHOWN } from "../query/buckets.ts";
@@ -10,7 +10,7 @@ import type { LIVE_REPLY } from "../reports/live/live.ts";
 import type { MayBeImported } from "./imported_days.tsx";
 import type { Interval } from "./location_query.ts";
 
-/** What a reply has beside `query` and `asOf`, of the members that the server tells of. */
+/** The members of a reply besides `query` and `asOf`, from the server's schema. */
 export type ReplyOf<Members extends ZodRawShape> = output<ZodObject<Members>>;
 
 /** What figures are compared with. */
@@ -23,7 +23,7 @@ export interface KpisReply extends ReplyOf<typeof KPIS_REPLY>, MayBeImported {
   readonly asOf: string;
 }
 
-/** Counts are null where imported days alone stand, which do not tell them, and of too few for a share. */
+/** A count is null if only imported days, which lack it, are in the range, or if it is too small for a share. */
 export type Kpis = KpisReply["totals"];
 
 export type AcquisitionRow = output<typeof acquisition.AcquisitionRow>;

@@ -6,21 +6,21 @@ import { Refused, type RequestState, useRequest } from "./request_state.tsx";
 
 interface FormDialogProps {
   readonly title: string;
-  /** Of the form, in the page. */
+  /** The form's id in the page. */
   readonly id: string;
-  /** What the form sends. */
+  /** The form's request. */
   readonly request: RequestState;
-  /** The word on the button that sends it. */
+  /** The text of the button that sends it. */
   readonly action: string;
   readonly isWide?: boolean;
-  /** Whether it can be sent as it is; what is missing is told from then on. */
+  /** Whether the form can be sent; the first call also begins to show what is missing. */
   readonly check?: () => boolean;
   readonly onClose: () => void;
   /** The fields. */
   readonly children: ComponentChildren;
 }
 
-/** A dialog whose form is one request: what is refused is told below the fields. */
+/** A dialog whose form is one request; shows below the fields why it was refused. */
 export function FormDialog(props: FormDialogProps) {
   const { title, id, request, action, isWide = false, check, onClose, children } = props;
   return (
@@ -52,18 +52,18 @@ export function FormDialog(props: FormDialogProps) {
 
 interface ConfirmedRequestProps {
   readonly title: string;
-  /** The word on the button that does it. */
+  /** The text of the button that confirms. */
   readonly action: string;
-  /** Does it. Throws ApiProblem, which is told in the dialog. */
+  /** Sends the request. Throws ApiProblem, which the dialog shows. */
   readonly ask: () => Promise<void>;
   readonly onClose: () => void;
-  /** Whether what it was opened from stays all the same. */
+  /** Whether the control that opened it stays. */
   readonly isKept?: boolean;
-  /** What follows from it. */
+  /** What the request leads to. */
   readonly children: ComponentChildren;
 }
 
-/** Asks before a request that takes away, for good, what it was opened from. */
+/** Asks before a request that deletes what it was opened from, for good. */
 export function ConfirmedRequest(props: ConfirmedRequestProps) {
   const { title, action, ask, children } = props;
   const { isBusy, problem, run } = useRequest(ask);

@@ -5,21 +5,21 @@ import { ApiProblem } from "./api_problem.ts";
 
 export interface RequestState {
   readonly isBusy: boolean;
-  /** Why the last one failed; null: it did not, or is under way. */
+  /** Why the last request failed; null: it did not, or is under way. */
   readonly problem: ApiProblem | null;
   /** Sends it, unless it is under way. */
   readonly run: () => Promise<void>;
-  /** What was refused is being changed. */
+  /** Forgets the problem, as what was refused is being changed. */
   readonly clearProblem: () => void;
 }
 
 /**
- * A button that is off while its request runs loses the focus: it has it again, to be pressed once more. Where it
- * has gone by then, `place` has it, the block that it stood in.
+ * Gives the focus back to a button that lost it by being disabled during its request. If the button is gone by
+ * then, the block around it, `place`, gets it.
  */
 export function useKeptFocus(isBusy: boolean, place?: RefObject<HTMLElement | null>): void {
   const before = useRef<Element | null>(null);
-  // While this is rendered, the button is still on.
+  // During this rendering, the button is still enabled.
   if (isBusy) before.current ??= document.activeElement;
   useLayoutEffect(() => {
     if (isBusy) return;
@@ -28,14 +28,14 @@ export function useKeptFocus(isBusy: boolean, place?: RefObject<HTMLElement | nu
     const isLost = () => document.activeElement === document.body;
     if (!(pressed instanceof HTMLElement) || pressed === document.body || !isLost()) return;
     pressed.focus({ preventScroll: true });
-    // It has gone, or there is nothing left to press it for.
+    // The button is gone, or disabled for good.
     if (isLost()) place?.current?.focus();
   }, [isBusy]);
 }
 
 /**
- * One request of a form or a dialog: while it runs, and why it failed. `isOver`: after it went well
- * nothing is left to do, and the button stays off.
+ * The state of one request of a form or a dialog. `isOver`: after it succeeds, nothing is left to do, and the
+ * button stays disabled.
  */
 export function useRequest(ask: () => Promise<void>, { isOver = true } = {}): RequestState {
   const [isBusy, setBusy] = useState(false);
@@ -57,7 +57,7 @@ export function useRequest(ask: () => Promise<void>, { isOver = true } = {}): Re
   return { isBusy, problem, run, clearProblem: () => setProblem(null) };
 }
 
-/** Why a request was refused, in the server's words, but for what the fields above it show. */
+/** Why a request was refused, in the server's words, except what fields show. */
 export function Refused({ problem }: { problem: ApiProblem | null }) {
   const rest = problem?.rest ?? null;
   return rest === null ? null : <p role="alert" class="field-error">{rest}</p>;

@@ -11,11 +11,11 @@ import { assertSameStay, identity, stayNumber } from "./session.ts";
 /** How often the wait doubles between two reads while the server is away: from 3 to 48 seconds. */
 const OUTAGE_DOUBLINGS_MAX = 4;
 
-/** A read and how far it is. While it is read anew, `data` is what was there before. */
+/** A read and its state. While it is repeated, `data` is the previous reply. */
 export interface Resource<T> {
   readonly state: "loading" | "ready" | "error";
   readonly data: T | null;
-  /** Why nothing came; where `state` is `ready`, `data` is of before. After an outage it is read again. */
+  /** Why the read failed; if `state` is `ready`, `data` is an earlier reply. After an outage it is repeated. */
   readonly problem: ApiProblem | null;
   readonly reload: () => void;
 }
@@ -26,10 +26,10 @@ export interface PagedResource<Row> extends Resource<PageReply<Row>> {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
-  /** Why the page after these did not come; null: it was not asked for, or it came. */
+  /** Why the next page failed to load; null: it did not. */
   readonly moreProblem: ApiProblem | null;
   readonly more: () => void;
-  /** Reads every page, for an export; `progress` hears how many rows there are. Throws ApiProblem. */
+  /** Reads all pages for an export; `progress` is called with the rows so far. Throws ApiProblem. */
   readonly all: (progress: (rows: number) => void) => Promise<readonly Row[]>;
 }
 
@@ -45,7 +45,7 @@ interface Held<T> {
   readonly problem: ApiProblem | null;
 }
 
-/** Replies that are shown at once when a view comes back, and read anew behind that. */
+/** How many replies are kept, to be shown at once when a view returns, while the read is repeated. */
 const REPLIES_HELD_MAX = 60;
 const replies = new Map<string, unknown>();
 let heldFor: string | null = null;
@@ -56,25 +56,25 @@ function hold(key: string, reply: unknown): void {
   if (replies.size > REPLIES_HELD_MAX) replies.delete(replies.keys().next().value!);
 }
 
-/** Counts how often what is shown was found to be old, as when a person returns after a while. */
+/** Incremented when all that is shown is to be read again, as when a person returns after a while. */
 const returns = signal(0);
 const STALE_MS = 5 * 60_000;
 let leftAtMs = Infinity;
 
-/** Reads anew what is shown when the person comes back after a while. Called once. */
-export function followReturns(): void {
+/** Repeats all reads when the person returns after a while. Called once. */
+export function reloadOnReturn(): void {
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") leftAtMs = Date.now();
     else if (Date.now() - leftAtMs > STALE_MS) returns.value++;
   });
 }
 
-/** Reads everything anew that is shown. */
-export function readAnew(): void {
+/** Repeats all reads of what is shown. */
+export function reloadAll(): void {
   returns.value++;
 }
 
-/** Nothing that one person or token has read is shown to another. */
+/** A kept reply; never one that another person or token has read. */
 function held<T>(key: string): T | null {
   if (heldFor !== identity.peek()) replies.clear();
   heldFor = identity.peek();
@@ -86,7 +86,7 @@ function problemFrom(error: unknown): ApiProblem {
   return new ApiProblem(0, "page_error", "The page made a mistake. Reload it, then try again.");
 }
 
-/** What is asked, apart from the bar's choices: rows by country never stand in for rows by browser. */
+/** The parameters that are not the bar's. While a read loads, only a reply with the same ones is shown. */
 function withoutBar(params: Params): Params {
   return Object.fromEntries(
     Object.entries(params).filter(([name]) => !SHARED_NAMES.includes(name)),
@@ -96,10 +96,10 @@ function withoutBar(params: Params): Params {
 const NOTHING = { state: "loading", data: null, problem: null } as const;
 
 /**
- * Reads `path` (null: nothing yet) whenever it, its parameters or the project change; the read that
- * was under way is aborted. Data stays while the bar's choices alone change.
- * `isFirst` asks before everything else that is rendered at the same time; it must not change.
- * `isFollowed`: what is not counted yet comes by itself, and is not waited for here.
+ * Reads `path` (null: nothing yet) whenever it, its parameters or the project change, and aborts the read
+ * before. Data stays while only the bar's choices change.
+ * `isFirst`: sent before all other reads of the same rendering; it must not change.
+ * `isFollowed`: the caller follows pending events itself, so the read is not repeated for them.
  */
 export function useRead<T>(
   path: string | null,
@@ -116,18 +116,18 @@ export function useRead<T>(
   const [turn, setTurn] = useState(0);
   const outages = useRef(0);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
-  // Of plain effects the innermost run first, and what the whole view waits for would be asked last.
+  // Effects of inner components run first, so what the whole view waits for would be sent last.
   const useTimely = isFirst ? useLayoutEffect : useEffect;
   useTimely(() => {
     if (path === null) return;
     const abort = new AbortController();
     let again: ReturnType<typeof setInterval> | undefined;
-    // Nobody waits for what a hidden tab shows.
+    // A hidden tab reads nothing.
     const readSoon = (waitMs: number) => {
       again = setInterval(() => document.hidden || reload(), waitMs);
     };
     setState((before) => {
-      // That the server is away is told until it is back, not anew each time.
+      // An outage stays on screen until the server is back, and does not flicker at each try.
       if (before.key === key && before.problem?.isOutage) return before;
       const data = held<T>(key) ?? (before.place === place ? before.data : null);
       return { ...NOTHING, key, place, data };
@@ -141,7 +141,7 @@ export function useRead<T>(
     }, (error) => {
       if (abort.signal.aborted) return;
       const problem = problemFrom(error);
-      // What was read before stays, and with it what is typed there, until the server is back.
+      // During an outage the previous reply stays, and with it what is typed there.
       const data = problem.isOutage ? held<T>(key) : null;
       if (problem.isOutage) {
         readSoon(PENDING_RELOAD_MS * 2 ** Math.min(outages.current++, OUTAGE_DOUBLINGS_MAX));
@@ -155,15 +155,15 @@ export function useRead<T>(
   }, [key, turn, returns.value]);
   useEffect(() => () => clearPending(key), [key]);
   if (path === null) return { ...NOTHING, reload };
-  // In the moment before the effect runs, the state is still that of the read before.
+  // Before the effect runs, the state is still that of the previous read.
   const { data } = state;
   if (state.key === key) return { state: state.state, data, problem: state.problem, reload };
   return { ...NOTHING, data: held<T>(key) ?? (state.place === place ? data : null), reload };
 }
 
 /**
- * A read that lists rows, with the pages after the first on demand. A change of the path, the
- * parameters or the project starts over.
+ * A read that lists rows, whose further pages load on demand. A change of the path, the parameters or the
+ * project starts over.
  */
 export function usePages<Row, Reply extends PageReply<Row> = PageReply<Row>>(
   path: string | null,

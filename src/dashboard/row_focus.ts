@@ -4,17 +4,17 @@ const controlsOf = (row: Element): HTMLElement[] => [
   ...row.querySelectorAll<HTMLElement>("button, a[href]"),
 ];
 
-/** The titled part of the page that a control stands in. */
+/** The titled part of the page around a control. */
 export const partOf = (control: Element | null): Element | null =>
   control?.closest("section, main") ?? null;
 
 /**
- * Puts the focus beside a control that has gone or is about to, as the row of what was deleted: on the next row's,
- * else on that of the row before, else on the title of its part. It would fall to the beginning of the page.
+ * Moves the focus from a control that disappears, as with the row of what was deleted, to the same one of the
+ * next or else the previous row, else to the title of its part. Else it would go to the start of the page.
  */
 export function focusBeside(control: HTMLElement, part: Element | null): void {
   const row = control.closest("tr, li");
-  // Of a table that has gone the rows still stand beside each other.
+  // The rows of a table that is gone are still siblings, but cannot have the focus.
   const rows = row?.parentElement?.isConnected ? [...row.parentElement.children] : [];
   const at = rows.indexOf(row!);
   const others = [...rows.slice(at + 1), ...rows.slice(0, Math.max(0, at)).reverse()];

@@ -5,14 +5,14 @@ import { type Choice, SelectField } from "./field.tsx";
 import { lazyView } from "./lazy_view.tsx";
 import type { Filter } from "./location_query.ts";
 import { filters, go, segment } from "./location_state.ts";
-import { readAnew, useRead } from "./resource.ts";
+import { reloadAll, useRead } from "./resource.ts";
 import type { SegmentDialogProps } from "./segment_dialog.tsx";
 import { hasScope } from "./session.ts";
 import { SHARE_ID } from "./share.ts";
 
 export type Segment = Pick<SavedSegment, "slug" | "title">;
 
-// Whoever reads figures seldom opens it.
+// Loaded on demand: it is seldom opened.
 const SegmentDialog = lazyView<SegmentDialogProps>(
   async () => (await import("./segment_dialog.tsx")).SegmentDialog,
   null,
@@ -29,18 +29,18 @@ const NEW = "+new";
 const SAVE = "+save";
 const EDIT = "+edit";
 
-/** What the dialog begins with. */
+/** The initial state of the dialog. */
 interface Editing {
   readonly saved: SavedSegment | null;
   readonly filters: readonly Filter[];
 }
 
-/** Who is looked at: everybody, or a saved segment; and the way to more of them. */
+/** Chooses everybody or a saved segment, and opens the dialog that makes or changes one. */
 export function SegmentControl({ segments }: { segments: readonly SavedSegment[] }) {
   const [editing, setEditing] = useState<Editing | null>(null);
   const slug = segment.value;
   const chosen = segments.find((each) => each.slug === slug) ?? null;
-  // One that is not there any more is told all the same: its reads say why.
+  // A deleted segment stays in the list while chosen: the reads say what is wrong.
   const gone = slug !== null && chosen === null ? [{ value: slug, label: slug }] : [];
   const ways: readonly Choice[] = !hasScope("write") ? [] : [
     { value: NEW, label: "New segment…" },
@@ -54,12 +54,12 @@ export function SegmentControl({ segments }: { segments: readonly SavedSegment[]
     else go({ segment: value === "" ? null : value });
   };
   const saved = (of: string | null) => {
-    // What is in the segment need not hold a second time.
+    // Filters that the new segment has are no longer needed in the bar.
     const isSaved = editing !== null && editing.filters.length > 0 && of !== null;
     go({ segment: of, ...isSaved && { filters: [] } });
     setEditing(null);
-    // The same segment may mean somebody else now.
-    readAnew();
+    // The segment may select other people now.
+    reloadAll();
   };
   return (
     <>

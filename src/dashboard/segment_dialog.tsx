@@ -18,11 +18,11 @@ const FIRST: Filter = { field: "country", op: "is", values: [] };
 export interface SegmentDialogProps {
   /** The segment that is changed; null: a new one. */
   readonly saved: SavedSegment | null;
-  /** What a new one begins with. */
+  /** The initial filters of a new one. */
   readonly filters: readonly Filter[];
   /** The slugs of all segments. */
   readonly taken: readonly string[];
-  /** Hears which segment was saved; null: it was deleted. */
+  /** Called with the saved segment's slug; null: it was deleted. */
   readonly onSaved: (slug: string | null) => void;
   readonly onClose: () => void;
 }
@@ -33,7 +33,7 @@ interface PartProps {
   readonly onChange: (changes: Partial<SegmentForm>) => void;
 }
 
-/** Conditions on events and visits: those of the bar. */
+/** The filters on events and visits, as in the bar. */
 function Filters({ form: { filters }, fault, onChange }: PartProps) {
   const change = (at: number, filter: Filter) =>
     onChange({ filters: filters.map((each, i) => i === at ? filter : each) });
@@ -82,7 +82,7 @@ function DeleteButton({ slug, onDeleted }: { slug: string; onDeleted: () => void
   );
 }
 
-/** Makes a segment, or changes one. */
+/** The dialog that makes or changes a segment. */
 export function SegmentDialog({ saved, filters, taken, onSaved, onClose }: SegmentDialogProps) {
   const [form, setForm] = useState(() => formOf(saved, filters));
   const [isTried, setTried] = useState(false);

@@ -8,7 +8,7 @@ export type RowKind = "did" | "goal" | "firstSeen";
 export type Often = "atLeast" | "atMost" | "exactly";
 export type When = "range" | "days" | "span";
 
-/** A condition on people as it is typed: what does not go with its kind is kept, and left out. */
+/** A condition on people as typed. Members of other kinds are kept for a change of kind, but not sent. */
 export interface ConditionRow {
   readonly kind: RowKind;
   readonly isNot: boolean;
@@ -23,14 +23,14 @@ export interface ConditionRow {
   readonly to: string;
 }
 
-/** A segment as it is typed. */
+/** A segment as typed. */
 export interface SegmentForm {
   readonly title: string;
   readonly filters: readonly Filter[];
-  /** How the rows go together. */
+  /** Whether all rows must hold, or any. */
   readonly together: "all" | "any";
   readonly rows: readonly ConditionRow[];
-  /** Combinations that rows cannot show: they stay as they are. Null: there are none. */
+  /** A condition that rows cannot show, and which stays as it is; null: there is none. */
   readonly kept: ActorCondition | null;
 }
 
@@ -54,7 +54,7 @@ const DAYS = /^([1-9]\d{0,3})d$/;
 
 type Within = Extract<ActorCondition, { readonly goal: string }>["within"];
 
-/** When something was done, as a row tells it; null: a row cannot, as of instants. */
+/** A row's members for when something was done; null: a row cannot show it, as with instants. */
 function whenOf(within: Within): Pick<ConditionRow, "when" | "days" | "from" | "to"> | null {
   const { days, from, to } = NEW_ROW;
   if (within === undefined || within === "range") return { when: "range", days, from, to };
@@ -71,7 +71,7 @@ function oftenOf(
   return atLeast === atMost ? { often: "exactly", times: String(atMost) } : null;
 }
 
-/** A condition as a row; null: it is a combination of others. */
+/** A condition as a row; null: a row cannot show it, such as a combination of others. */
 function rowOf(condition: ActorCondition, isNot = false): ConditionRow | null {
   if ("not" in condition) return isNot ? null : rowOf(condition.not, true);
   if ("firstSeen" in condition) {
@@ -167,7 +167,7 @@ function leafOf(row: ConditionRow): ActorCondition {
   };
 }
 
-/** What the API takes of a form without faults. */
+/** The body for the API, of a form without faults. */
 export function bodyOf({ title, filters, together, rows, kept }: SegmentForm) {
   const parts = rows.map((row): ActorCondition => {
     const leaf = leafOf(row);
@@ -178,7 +178,7 @@ export function bodyOf({ title, filters, together, rows, kept }: SegmentForm) {
   return { title: title.trim(), filters, actors };
 }
 
-/** The new segment's name in addresses. */
+/** The new segment's slug. */
 export function slugOfForm({ title }: SegmentForm, taken: readonly string[]): string {
   return freeSlugOf(title, "segment", taken);
 }

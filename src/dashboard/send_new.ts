@@ -2,10 +2,10 @@ import { apiUrl, deleteAt, read, send } from "./api.ts";
 import { ApiProblem } from "./api_problem.ts";
 import { assertSameStay, stayNumber } from "./session.ts";
 
-/** What was sent to be stored last, and where, without an answer: it may be there. */
+/** The last `PUT` that got no answer, so that it may have been stored. */
 let unanswered: { readonly url: string; readonly body: unknown } | null = null;
 
-/** Whether everything of `sent` is in `stored`, which may hold more. */
+/** Whether `stored` has everything of `sent`; it may have more. */
 function holds(stored: unknown, sent: unknown): boolean {
   if (typeof sent !== "object" || sent === null) return (stored ?? null) === (sent ?? null);
   if (typeof stored !== "object" || stored === null) return false;
@@ -15,21 +15,21 @@ function holds(stored: unknown, sent: unknown): boolean {
   );
 }
 
-/** Whether what stands under the name is what got no answer, and nobody else's. */
+/** Whether what is stored under the slug is the unanswered body, not another person's. */
 async function isUnanswered(path: string, slug: string): Promise<boolean> {
   if (unanswered?.url !== apiUrl(`${path}/${slug}`)) return false;
   const reply = await read<Record<string, readonly Record<string, unknown>[]>>(path);
   const stored = reply[path.slice("/v1/".length)]!.find((each) => each["slug"] === slug);
-  // The list of goals has what they came to as `value`.
+  // In the list of goals `value` is their total; the definition's is `valueDefinition`.
   const value = stored?.["valueDefinition"];
   return stored !== undefined && holds({ ...stored, value }, unanswered.body);
 }
 
 /**
- * Stores something new. `slugOf` names it, other than what is taken: where somebody else took the name
- * since the list was read, it is asked for another, so that nothing is replaced unseen. What was stored
- * by an attempt whose answer was lost is deleted and stored anew, as its secret is in that answer alone.
- * @throws ApiProblem `already_exists` too, where it keeps to a name that is taken
+ * Stores something new. `slugOf` returns a slug that is not taken. If somebody else has taken it since the
+ * list was read, it is called again, so that nothing is replaced. What an attempt stored whose answer was
+ * lost is deleted and stored again, as only the answer has its secret.
+ * @throws ApiProblem, also `already_exists` if `slugOf` returns a taken slug
  */
 export async function sendNew<T extends { readonly slug: string }>(
   path: string,
@@ -46,7 +46,7 @@ export async function sendNew<T extends { readonly slug: string }>(
     return stored;
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
-    // The server may have failed after it was stored.
+    // It may have been stored all the same.
     if (error.status === 0 || error.status > 499) unanswered = { url: apiUrl(at), body };
     if (error.code !== "already_exists" || taken.includes(slug)) throw error;
     assertSameStay(stay);

@@ -14,7 +14,7 @@ interface TooltipProps extends SeriesChartProps {
   readonly index: number;
 }
 
-/** The bucket's name: of the first line that is no comparison. */
+/** The bucket's name, from the first line that is not a comparison. */
 function nameOf({ lines, interval }: SeriesChartProps, index: number): string {
   const own = lines.find(({ isComparison }) => !isComparison);
   const point = own?.points[index];
@@ -47,7 +47,7 @@ function Tooltip(props: TooltipProps) {
   );
 }
 
-/** The same in words, for the slider that the chart is to who does not see it. */
+/** The same in words, for screen readers, to which the chart is a slider. */
 function spoken(props: SeriesChartProps, index: number): string {
   const values = props.lines.flatMap((line) => {
     const point = line.points[index];
@@ -95,7 +95,7 @@ export function chartCsv(props: SeriesChartProps) {
   return csvOf(chartColumns(props), chartRows(props));
 }
 
-/** Beside the point, on the side where there is more room. */
+/** Places the tooltip beside the point, on the side with more room. */
 function placeTooltip(tooltip: HTMLElement, plot: uPlot, index: number): void {
   const left = plot.valToPos(index, "x") + plot.over.offsetLeft;
   const { width } = plot.root.getBoundingClientRect();
@@ -116,7 +116,7 @@ const KEYS: Readonly<Record<string, (index: number, last: number) => number>> = 
   End: (_, last) => last,
 };
 
-/** Where the buckets stand in what is drawn. */
+/** The position of the buckets in the drawn chart. */
 function placeOf(plot: uPlot): ChartPlace {
   const first = plot.valToPos(0, "x");
   return {
@@ -125,7 +125,7 @@ function placeOf(plot: uPlot): ChartPlace {
   };
 }
 
-/** Draws anew whenever the content, the scheme or the width changes. */
+/** Draws the chart, again whenever the content, the scheme or the width changes. */
 function usePlot(props: SeriesChartProps, onIndex: (index: number | null) => void) {
   const [place, setPlace] = useState<ChartPlace | null>(null);
   const frame = useRef<HTMLDivElement>(null);
@@ -166,8 +166,8 @@ function usePlot(props: SeriesChartProps, onIndex: (index: number | null) => voi
 }
 
 /**
- * Lines over time. Unfinished buckets are dashed, comparisons grey. The point under the mouse, or
- * chosen with the arrow keys, is told in a tooltip and read out.
+ * Lines over time. Unfinished buckets are dashed, comparisons grey. The point under the mouse, or chosen with
+ * the arrow keys, is described in a tooltip and to screen readers.
  */
 export function SeriesChart(props: SeriesChartProps) {
   const { title, heightPx = 260 } = props;

@@ -5,7 +5,7 @@ import { BASE_PATH } from "./base_path.ts";
 import { commandText } from "./command.ts";
 import { callByCookie } from "./cookie_call.ts";
 import type { Session, SessionProject } from "./session_reply.ts";
-import { tellTabs } from "./session_tabs.ts";
+import { announceToTabs } from "./session_tabs.ts";
 import { SHARE_ID } from "./share.ts";
 import { claimsOf, type TokenClaims } from "./token_claims.ts";
 import { type Account, fetchToken, type IssuedToken, keepLinkToken } from "./token_source.ts";
@@ -15,7 +15,7 @@ export type { Session, SessionProject };
 
 interface Held extends IssuedToken {
   readonly claims: TokenClaims;
-  /** By this page's clock; a clock that is set while the page is open is what a 401 is for. */
+  /** By this page's clock. If that is set while the page is open, a 401 leads to a renewal. */
   readonly renewAtMs: number;
 }
 
@@ -30,29 +30,29 @@ const ENDED_MESSAGE =
   "Your session has ended. Sign in again to go on here. If you cannot, ask an owner whether you still have an account.";
 const ELSEWHERE_MESSAGE = "You signed out in another tab.";
 
-/** Null while signed out, and until the token has been looked at. */
+/** Null while signed out, and until the token has been checked. */
 export const session = signal<Session | null>(null);
-/** Why the sign-in page is shown; null: no reason to tell. */
+/** Why the sign-in page is shown; null: there is no reason to show. */
 export const signedOutMessage = signal<string | null>(null);
-/** Why it is not known whether somebody is signed in; null: it is. */
+/** Why it is unknown whether somebody is signed in; null: it is known. */
 export const outage = signal<ApiProblem | null>(null);
-/** True while nobody is signed in, and what somebody was typing waits for them behind the sign-in page. */
+/** True while the sign-in page is above a form that somebody was filling in when their session ended. */
 export const isAwaited = signal(false);
 export const isSignedIn = computed(() => session.value !== null && !isAwaited.value);
-/** Counts the stays of people: what one has typed, asked or read is none of whoever comes next. */
+/** Changes when another person signs in, who must not get what the one before typed, asked or read. */
 export const stayNumber = signal(0);
-/** Whose session it is; null: it is a link's. */
+/** The account of the session; null: the token is a link's. */
 export const account = signal<Account | null>(null);
 export const hasAccount = computed(() => account.value !== null);
-/** Whom the sign-in page expects: whoever did not want to leave. */
+/** The e-mail address that the sign-in page fills in: of the session that ended by itself. */
 export const lastEmail = signal("");
-/** Changes with who is signed in and with what they may do, not with each renewal. */
+/** Changes with the person and their permissions, not with each renewal. */
 export const identity = signal("");
 
 let held: Held | null = null;
 let renewing: Promise<string | null> | null = null;
 let expiry: ReturnType<typeof setTimeout> | undefined;
-/** What the requests of whoever is awaited wait for: a token of theirs; null: they do not come back. */
+/** Requests of a person who is awaited wait for their next token; null: they do not come back. */
 let awaitedToken = Promise.withResolvers<string | null>();
 
 function messageOf({ code, detail }: ApiProblem): string {
@@ -69,7 +69,7 @@ function isRefusal(error: unknown): error is ApiProblem {
   return error instanceof ApiProblem && (error.status === 401 || error.status === 403);
 }
 
-/** Forgets the token. `message` says why, where the person did not ask for it. */
+/** Forgets the token. `message` says why; null: the person asked for it. */
 function dropToken(message: string | null): void {
   clearTimeout(expiry);
   const before = account.peek();
@@ -80,7 +80,7 @@ function dropToken(message: string | null): void {
   outage.value = null;
 }
 
-/** Nobody is awaited any more. `token`: of whoever was, for their requests; null: they are given up. */
+/** Ends the wait for a person. `token`: theirs, for the requests that wait; null: these fail. */
 function endWait(token: string | null): void {
   isAwaited.value = false;
   awaitedToken.resolve(token);
@@ -96,14 +96,14 @@ function forgetPerson(message: string | null): void {
   endWait(null);
 }
 
-/** After a session that ended by itself: what is being typed is kept until its person is back. */
+/** After a session ended by itself: keeps what is being typed until its person is back. */
 function awaitPerson(message: string | null): void {
   if (!isTyping()) return forgetPerson(message);
   dropToken(message);
   isAwaited.value = true;
 }
 
-/** Who is signed in, or awaited; empty: nobody. Whoever looks at a share is the same one, whatever it is called. */
+/** Identifies who is signed in or awaited; empty: nobody. A share's viewers are one person. */
 function currentPerson(): string {
   return SHARE_ID ?? account.peek()?.id ?? identity.peek();
 }
@@ -112,12 +112,12 @@ function signedOut(): ApiProblem {
   return new ApiProblem(401, "signed_out", "You are signed out. Sign in again.");
 }
 
-/** Throws ApiProblem where the stay of that number is over: what it began is not done as somebody else. */
+/** Throws ApiProblem if another person has signed in since: nothing is continued in their name. */
 export function assertSameStay(stay: number): void {
   if (stay !== stayNumber.peek()) throw signedOut();
 }
 
-/** The session of a token. Throws ApiProblem where it is refused or the server is out of reach. */
+/** Fetches the session of a token. Throws ApiProblem if it is refused or the server is unreachable. */
 async function fetchSession(bearer: string): Promise<Session> {
   try {
     const response = await fetch(`${BASE_PATH}/v1/session`, {
@@ -130,12 +130,12 @@ async function fetchSession(bearer: string): Promise<Session> {
   }
 }
 
-/** Whose a token is. Throws ApiProblem. */
+/** The session of a token, fetched unless it came with it. Throws ApiProblem. */
 async function sessionOf({ text, session: known }: IssuedToken): Promise<Session> {
   return known ?? await fetchSession(text);
 }
 
-/** A link's token cannot be renewed: the page ends with it, at once. */
+/** Ends the page's session when a link's token expires: it cannot be renewed. */
 function awaitExpiry({ expiresAt }: Session, { isRenewable }: IssuedToken): void {
   clearTimeout(expiry);
   const leftMs = Date.parse(expiresAt) - Date.now();
@@ -145,7 +145,7 @@ function awaitExpiry({ expiresAt }: Session, { isRenewable }: IssuedToken): void
   }, leftMs);
 }
 
-/** Takes up a token that the server has vouched for. */
+/** Begins to use a token that the server has accepted. */
 function take(issued: IssuedToken, found: Session): void {
   const claims = claimsOf(issued.text);
   const lifetimeMs = claims.lifetimeMs ?? Date.parse(found.expiresAt) - Date.now();
@@ -163,14 +163,14 @@ function take(issued: IssuedToken, found: Session): void {
   awaitExpiry(found, issued);
 }
 
-/** A new token of the same powers needs no second look at who it is. */
+/** Begins to use a renewed token; fetches its session only if its permissions changed. */
 async function takeNext(issued: IssuedToken): Promise<void> {
   const isSame = claimsOf(issued.text).powers === held?.claims.powers && session.value !== null;
   take(issued, isSame ? session.value! : await sessionOf(issued));
 }
 
 async function renew(refused: Held, why: ApiProblem | null): Promise<string | null> {
-  // The token of a link is behind the person now; their session may still be there.
+  // A link's token has ended; the browser may still have a session.
   if (!refused.isRenewable) keepLinkToken(null);
   const issued = await fetchToken();
   if (held !== refused) return held?.text ?? null;
@@ -184,9 +184,9 @@ async function renew(refused: Held, why: ApiProblem | null): Promise<string | nu
 }
 
 /**
- * The token after one that has ended or was refused; null where nobody is signed in any more. Those
- * who ask at the same time share one renewal.
- * @throws ApiProblem where the server cannot say.
+ * The token after one that has ended or was refused; null: nobody is signed in any more. Concurrent calls
+ * share one renewal.
+ * @throws ApiProblem if the server does not answer.
  */
 export async function anotherToken(
   refused: string,
@@ -199,7 +199,7 @@ export async function anotherToken(
   return held?.text ?? (isAwaited.peek() ? await awaitedToken.promise : null);
 }
 
-/** The token for the next request, renewed where it is about to end. Throws ApiProblem. */
+/** The token for the next request, renewed if it is about to end. Throws ApiProblem. */
 export async function bearerToken(): Promise<string> {
   const before = held;
   const text = before !== null && Date.now() < before.renewAtMs
@@ -209,12 +209,12 @@ export async function bearerToken(): Promise<string> {
   throw signedOut();
 }
 
-/** True for a token that is good for every project, those of the future included. */
+/** Whether the token is valid for every project, including future ones. */
 export function isForEveryProject(): boolean {
   return held?.claims.isForEveryProject ?? false;
 }
 
-/** Looks at who is signed in anew, as after a project or a person was renamed. Throws ApiProblem. */
+/** Fetches the session again, as after a project or a person was renamed. Throws ApiProblem. */
 export async function refreshSession(): Promise<void> {
   const before = held;
   if (before === null) return;
@@ -224,7 +224,7 @@ export async function refreshSession(): Promise<void> {
   else take(issued, await fetchSession(issued.text));
 }
 
-/** Finds out who is signed in: by the link that was opened, by this tab, or by this browser. */
+/** Finds out who is signed in: by an opened link, by this tab's token, or by the browser's session. */
 export async function resumeSession(): Promise<void> {
   let isLink = false;
   try {
@@ -233,7 +233,7 @@ export async function resumeSession(): Promise<void> {
     isLink = !issued.isRenewable;
     take(issued, await sessionOf(issued));
   } catch (error) {
-    // An outage is no reason to throw a token away: the next try takes it up again.
+    // During an outage the token is kept for the next try.
     if (!isRefusal(error)) outage.value = unreachable(error) as ApiProblem;
     else {
       awaitPerson(messageOf(error));
@@ -242,13 +242,13 @@ export async function resumeSession(): Promise<void> {
   }
 }
 
-/** Tells the other tabs who is signed in here: they share the session of this browser. */
-export function tellPerson(): void {
+/** Announces to the other tabs who is signed in: they share the browser's session. */
+export function announcePerson(): void {
   const id = account.peek()?.id;
-  if (id !== undefined) tellTabs(id);
+  if (id !== undefined) announceToTabs(id);
 }
 
-/** After a session was begun: takes it up here and in the other tabs. Throws ApiProblem. */
+/** Begins to use a new session, here and in the other tabs. Throws ApiProblem. */
 export async function takeUpSession(): Promise<void> {
   keepLinkToken(null);
   const issued = await fetchToken();
@@ -260,12 +260,12 @@ export async function takeUpSession(): Promise<void> {
     );
   }
   take(issued, await sessionOf(issued));
-  tellPerson();
+  announcePerson();
 }
 
 /**
- * Signs in with a token, also with a whole link that ends in `#token=…`.
- * @throws ApiProblem where the server refuses it or cannot be reached.
+ * Signs in with a token, or with a whole link that ends in `#token=…`.
+ * @throws ApiProblem if the server refuses it or cannot be reached.
  */
 export async function signInByToken(tokenOrLink: string): Promise<void> {
   const text = tokenOrLink.trim();
@@ -275,37 +275,37 @@ export async function signInByToken(tokenOrLink: string): Promise<void> {
   take({ text: bearer, isRenewable: false, account: null }, found);
 }
 
-/** Ends the session of this browser, and forgets the token. Throws ApiProblem: nothing has ended. */
+/** Ends the session of this browser, and forgets the token. If it throws ApiProblem, nothing has ended. */
 export async function signOut(): Promise<void> {
   try {
     await callByCookie("POST", "/v1/auth/sign-out");
   } catch (error) {
-    // Who came by a link has no session to end.
+    // With a link's token there is no session to end.
     if (!isRefusal(error) && hasAccount.peek()) throw error;
   }
   forgetPerson(null);
-  tellTabs(null);
+  announceToTabs(null);
 }
 
-/** Ends every session of the account, this one too. Throws ApiProblem: nothing has ended. */
+/** Ends all sessions of the account, this one too. If it throws ApiProblem, nothing has ended. */
 export async function leaveEverywhere(): Promise<void> {
   await callByCookie("DELETE", "/v1/auth/sessions");
   forgetPerson("You are signed out everywhere.");
-  tellTabs(null);
+  announceToTabs(null);
 }
 
 /**
- * What happens in another tab happens here, but to a tab that was opened by a token. `personId`: who is
- * signed in now; null: somebody signed out, and leaves nothing in any tab.
+ * Follows a sign-in or sign-out of another tab, unless this tab was opened by a token.
+ * @param personId who is signed in now; null: nobody, and what they saw leaves this tab too
  */
-export function hearTab(personId: string | null): void {
+export function followOtherTab(personId: string | null): void {
   if (held !== null && !held.isRenewable) return;
   if (personId === null) {
     if (session.peek() !== null) forgetPerson(ELSEWHERE_MESSAGE);
   } else if (held === null || account.peek()?.id !== personId) void resumeSession();
 }
 
-/** True where the token may do this: `read`, `write`, `jobs`, `admin` or `people`. */
+/** Whether the token has a scope: `read`, `write`, `jobs`, `admin` or `people`. */
 export function hasScope(scope: string): boolean {
   return session.value?.scopes.includes(scope) ?? false;
 }

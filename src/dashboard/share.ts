@@ -7,12 +7,11 @@ import type { ShareEntered } from "../shares/share_entry.ts";
 
 type Entered = ShareEntered;
 
-/** What a share shows, and of what. */
+/** What a share shows, and of which project. */
 export type SharedDashboard = Entered["share"];
 
 /**
- * Why nothing is shown: the page asks for a password, there is nothing to be seen any more, or the
- * server shares nothing.
+ * Why nothing is shown: the page asks for a password, the share is over, or the server does not allow shares.
  */
 export type ShareGate = "password" | "over" | "closed";
 
@@ -22,28 +21,28 @@ function readShareId(): string | null {
   return decodeURIComponent(path.slice(`${BASE_PATH}/share/`.length));
 }
 
-/** The share that this page shows; null: it is the dashboard of people who sign in. */
+/** The share that this page shows; null: the page is the dashboard behind a sign-in. */
 export const SHARE_ID = readShareId();
-/** Whether the page stands in another page's frame. */
+/** Whether the page is in a frame of another page. */
 export const isFramed = globalThis.top !== globalThis.self;
 
 /** Null until the share is open. */
 export const shared = signal<SharedDashboard | null>(null);
 export const shareGate = signal<ShareGate | null>(null);
-/** Why the password that was typed does not open it. */
+/** Why the typed password was refused; null: it was not. */
 export const passwordFault = signal<string | null>(null);
-/** What is always looked at: none of it can be taken off. */
+/** The share's own filters, which cannot be removed. */
 export const forcedFilters = computed<readonly Filter[]>(() => shared.value?.filters ?? []);
 
-/** Kept in memory alone, to come by the next token. */
+/** Kept only in memory, for the next token. */
 let password: string | undefined;
 
-/** Takes the password that the next attempt to open the share sends. */
+/** Sets the password that the next attempt to open the share sends. */
 export function usePassword(typed: string): void {
   password = typed;
 }
 
-/** Whether a view may be shown: in a share those that it names. */
+/** Whether a view may be shown: in a share, only those that it names. */
 export function showsView(id: string): boolean {
   return SHARE_ID === null || (shared.value?.views.some((each) => each === id) ?? false);
 }
@@ -63,7 +62,7 @@ async function enter(): Promise<Entered> {
   }
 }
 
-/** A token of the share; null: it asks for a password, or there is none. Throws ApiProblem. */
+/** Fetches a token of the share; null: see `shareGate`. Throws ApiProblem. */
 export async function enterShare(): Promise<Entered | null> {
   passwordFault.value = null;
   try {

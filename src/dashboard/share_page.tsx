@@ -7,7 +7,7 @@ import { isSignedIn, outage, resumeSession } from "./session.ts";
 import { passwordFault, shared, shareGate, usePassword } from "./share.ts";
 import { SharedShell } from "./shared_shell.tsx";
 
-/** Asks for the password that whoever shared the dashboard has told. */
+/** Asks for the share's password. */
 function PasswordGate() {
   const [text, setText] = useState("");
   const [error, setError] = useState<string | null>(null);
@@ -41,7 +41,7 @@ function PasswordGate() {
   );
 }
 
-/** A dashboard that is shown to whoever has its link, or what keeps it from being shown. */
+/** The page of a share, or why it cannot be shown. */
 export function SharePage() {
   if (isSignedIn.value && shared.value !== null) return <SharedShell share={shared.value} />;
   if (shareGate.value === "password") return <PasswordGate />;

@@ -48,7 +48,7 @@ function Head({ share, views, current }: {
   );
 }
 
-/** The frame of a dashboard that is shown to whoever has its link. */
+/** The frame of a shared dashboard. */
 export function SharedShell({ share }: { share: SharedDashboard }) {
   const views = viewsOf(share);
   const current = views.find(({ id }) => id === view.value) ?? views[0]!;

@@ -21,7 +21,7 @@ function shownViews(): readonly View[] {
   );
 }
 
-/** The view that the address names, else the first of a project. */
+/** The view that the address names; default: a project's first one. */
 function currentView(): View {
   return shownViews().find(({ id }) => id === view.value) ??
     VIEWS.find(({ id }) => id === FIRST_VIEW)!;
@@ -64,7 +64,7 @@ function ProjectSwitcher({ shown }: { shown: View }) {
   );
 }
 
-/** Who is signed in, and the way to what they may change of that. */
+/** Who is signed in, as a link to their account's settings. */
 function WhoLink() {
   const who = account.value;
   if (who === null) return null;
@@ -89,7 +89,7 @@ function SideBar({ current }: { current: View }) {
         toggle.current?.focus();
         setOpen(false);
       }}
-      // On a phone it would cover what has the focus then.
+      // On a phone it would cover what gets the focus.
       onFocusOut={({ currentTarget, relatedTarget }) => {
         if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) setOpen(false);
       }}
@@ -128,7 +128,7 @@ function SideBar({ current }: { current: View }) {
   );
 }
 
-/** There is none that the person may see, or the address names another. */
+/** Says that there is no project that the person may see, or not the one that the address names. */
 function NoProject() {
   const first = session.value?.projects[0];
   return (
@@ -152,7 +152,7 @@ function NoProject() {
   );
 }
 
-/** The frame of every view: navigation, the bar, and the view itself. */
+/** The frame of every view: navigation, control bar, and the view itself. */
 export function Shell() {
   const current = currentView();
   const heading = useViewFocus(current, current.isOfAll ? undefined : currentProject.value?.name);

@@ -86,11 +86,11 @@ function PasskeyButton() {
 interface ProviderProps {
   readonly name: string;
   readonly href: string;
-  /** In a tab of its own: this page stays. */
+  /** Opens a new tab, so that this page stays. */
   readonly isApart?: boolean;
 }
 
-/** Where the identity provider's own page takes over. */
+/** The link to the identity provider's sign-in page. */
 export function ProviderButton({ name, href, isApart = false }: ProviderProps) {
   return (
     <a class="button" href={href} target={isApart ? "_blank" : undefined}>
@@ -153,7 +153,7 @@ function Offered({ problem, retry, offer }: {
   return offer === null ? <Skeleton rows={4} /> : <Ways offer={offer} />;
 }
 
-/** Where whoever is not signed in ends up: what happened, and how to get in. */
+/** The sign-in page: what happened, and the ways to sign in. */
 export function SignIn() {
   const asked = useOffer();
   const note = isAwaited.value && isTyping() ? " What you were typing is kept until then." : "";
@@ -172,7 +172,7 @@ export function SignIn() {
   );
 }
 
-/** Whether somebody is signed in is not known. */
+/** The page while it is unknown whether somebody is signed in. */
 export function Outage() {
   return (
     <Entrance title="One moment, please">
@@ -181,12 +181,12 @@ export function Outage() {
   );
 }
 
-/** Either above what somebody was typing, which is there again as soon as they are. */
+/** Either page as a dialog above a form that somebody was filling in, until they are signed in again. */
 export function SignInAbove() {
   const above = useRef<HTMLDialogElement>(null);
-  // What is typed into has the focus until the dialog is shown, which is after the first rendering.
+  // The field has the focus until the dialog is shown, which is after the first rendering.
   const typed = useRef(document.activeElement);
-  // A dialog that is open below would keep the focus, hidden as it is.
+  // An open dialog below would keep the focus although it is hidden.
   useLayoutEffect(() => {
     const shown = above.current!;
     shown.showModal();

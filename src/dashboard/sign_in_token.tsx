@@ -12,7 +12,7 @@ function messageOf({ code, detail }: ApiProblem): string {
   return "This token is not valid here. Copy it whole.";
 }
 
-/** The way in for whoever has a token and no account. */
+/** The form for signing in with a token, without an account. */
 export function SignInByToken() {
   const [text, setText] = useState("");
   const [isEmpty, setEmpty] = useState(false);

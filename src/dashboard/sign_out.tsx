@@ -3,7 +3,7 @@ import { Icon } from "./icons.tsx";
 import { useRequest } from "./request_state.tsx";
 import { signOut } from "./session.ts";
 
-/** Ends the session of this browser; where that fails, it says that nobody was signed out. */
+/** A button that ends the session of this browser, or says that this failed. */
 export function SignOutButton(props: { class: string }) {
   const { isBusy, problem, run } = useRequest(signOut);
   return (

@@ -4,16 +4,16 @@ import type { ChartPoint } from "./chart_lines.ts";
 const EDGE_PX = 2;
 
 export interface SparklineProps {
-  /** What has not begun has no value. */
+  /** Buckets that have not begun have no value. */
   readonly points: readonly Pick<ChartPoint, "value" | "complete">[];
   readonly widthPx: number;
   readonly heightPx: number;
 }
 
-/** The course of some counts, without numbers: those stand beside it. */
+/** A small chart of counts without numbers, which are beside it. */
 export function Sparkline({ points, widthPx, heightPx }: SparklineProps) {
   const counts = points.flatMap(({ value }) => value === null ? [] : [value]);
-  // A period that is not over would look like a fall: it is dashed.
+  // An unfinished bucket would look like a fall, so it is dashed.
   const isOpen = points[counts.length - 1]?.complete === false;
   const most = Math.max(1, ...counts);
   const step = (widthPx - 2 * EDGE_PX) / Math.max(1, points.length - 1);

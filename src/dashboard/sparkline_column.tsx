@@ -2,8 +2,8 @@
 import type { Column } from "./data_table.tsx";
 import { Sparkline, type SparklineProps } from "./sparkline.tsx";
 
-/** Makes a column that draws the course of each row's counts; as a text it is the counts. */
-export function courseColumn<Row>(
+/** Makes a column that draws each row's counts over time; its plain value lists the counts. */
+export function sparklineColumn<Row>(
   title: string,
   pointsOfRow: (row: Row) => SparklineProps["points"],
   size: Omit<SparklineProps, "points">,

@@ -1,4 +1,4 @@
-/** Server-sent events out of a stream's text: what is whole so far, and the rest. */
+/** Parses server-sent events from a stream's text. */
 
 export interface ServerEvent {
   readonly event: string;
@@ -16,7 +16,7 @@ function eventOf(block: string): ServerEvent | null {
   return data.length === 0 ? null : { event, data: data.join("\n") };
 }
 
-/** The events of `text` that have ended, and what has not; comments are passed over. */
+/** The complete events of `text`, without comments, and the incomplete rest. */
 export function takeEvents(text: string): { events: ServerEvent[]; rest: string } {
   const blocks = text.replaceAll("\r\n", "\n").split("\n\n");
   const rest = blocks.pop()!;
@@ -24,8 +24,8 @@ export function takeEvents(text: string): { events: ServerEvent[]; rest: string 
 }
 
 /**
- * The events of a body, as they come. Throws what reading the body throws.
- * @param heard called whenever anything comes, be it a comment
+ * The events of a body as they arrive. Throws what reading the body throws.
+ * @param heard called whenever anything arrives, also a comment
  */
 export async function* eventsOf(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,

@@ -17,7 +17,7 @@ interface EventsReply {
   readonly events: readonly { readonly properties: Readonly<Record<string, unknown>> }[];
 }
 
-/** Events looked at for the keys of their properties. */
+/** How many recent events the keys of properties are taken from. */
 const EVENTS_SAMPLED = 200;
 
 function rangeParams(): Params {
@@ -25,8 +25,8 @@ function rangeParams(): Params {
 }
 
 /**
- * The most frequent values of a filter field in the chosen range, most frequent first; of one
- * event's, if `event` is given. Empty while they load, where there are none, and for null.
+ * The values of a filter field in the chosen range, most frequent first; those of one event if `event` is
+ * given. Empty while they load, and for a null field.
  */
 export function useFieldValues(field: string | null, event?: string | null): readonly string[] {
   const isAskable = field !== null && field !== "" && field !== "properties." &&

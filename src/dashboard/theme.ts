@@ -20,14 +20,13 @@ const isSystemDark = signal(dark?.matches ?? false);
 
 /** The person's choice, kept in this browser. */
 export const theme = signal<Theme>("system");
-/** What is shown by that choice. */
+/** The scheme that the choice leads to. */
 export const shownScheme = computed<"light" | "dark">(() =>
   theme.value !== "system" ? theme.value : isSystemDark.value ? "dark" : "light"
 );
 
 /**
- * Brings back the choice and keeps the page to it. In a frame it is as the page around it is. Called
- * once.
+ * Restores the choice and applies it to the page. In a frame, the surrounding page decides. Called once.
  */
 export function followTheme(): void {
   if (!isFramed) theme.value = stored();
@@ -41,7 +40,7 @@ export function followTheme(): void {
   });
   addEventListener("afterprint", () => dataset.theme = shownScheme.peek());
   effect(() => {
-    // The style knows no media query: what is shown is decided here alone.
+    // The style sheet has no media query for the scheme: only this attribute decides.
     document.documentElement.dataset.theme = shownScheme.value;
     if (isFramed) return;
     try {

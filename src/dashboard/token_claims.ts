@@ -1,16 +1,16 @@
-/** What the page reads of a token without asking the server; what it cannot read is left to that. */
+/** The claims that the page reads from a token by itself; the server checks it. */
 export interface TokenClaims {
-  /** How long the token holds, by the clock of the server that made it; null: not readable. */
+  /** The token's lifetime, by the clock of the server that issued it; null: not readable. */
   readonly lifetimeMs: number | null;
-  /** True for a token that is good for every project, those of the future included. */
+  /** Whether it is valid for every project, including future ones. */
   readonly isForEveryProject: boolean;
-  /** What it is good for: another text means other scopes or projects. */
+  /** Identifies its permissions: another text means other scopes or projects. */
   readonly powers: string;
 }
 
 const UNREADABLE: TokenClaims = { lifetimeMs: null, isForEveryProject: true, powers: "" };
 
-/** The claims of a JSON Web Token, which are not verified here. */
+/** The claims of a JSON Web Token, unverified. */
 export function claimsOf(token: string): TokenClaims {
   try {
     const middle = token.split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/");

@@ -6,24 +6,24 @@ import { enterShare, SHARE_ID } from "./share.ts";
 import type { PersonShown } from "../auth/people/people.ts";
 import type { output } from "zod";
 
-/** A person who has an account here. */
+/** A person's account. */
 export type Account = output<typeof PersonShown>;
 
-/** A token, and whether there may be another one when it ends. */
+/** A token, and whether it can be renewed. */
 export interface IssuedToken {
   readonly text: string;
-  /** False for the token of a link: when it ends, whoever came by it is signed out. */
+  /** False for the token of a link, whose end signs out. */
   readonly isRenewable: boolean;
-  /** Whose session gave it; null: nobody's. */
+  /** The account whose session it comes from; null: it does not come from one. */
   readonly account: Account | null;
-  /** Whose it is, where that came with it. */
+  /** The session, if the server sent it along. */
   readonly session?: Session;
 }
 
 const STORAGE_KEY = "footfall.token";
 let inMemory: string | null = null;
 
-/** Storage is refused in some private windows; the token then lives as long as the page. */
+/** The tab's stored token. Some private windows refuse storage: then it lasts as long as the page. */
 function stored(): string | null {
   try {
     return sessionStorage.getItem(STORAGE_KEY);
@@ -34,7 +34,7 @@ function stored(): string | null {
 
 /** Keeps the token of a link for this tab; null forgets it. */
 export function keepLinkToken(token: string | null): void {
-  // The page of a share knows nothing of who else uses this tab.
+  // A share must not change who is signed in in this tab.
   if (SHARE_ID !== null) return;
   inMemory = token;
   try {
@@ -43,7 +43,7 @@ export function keepLinkToken(token: string | null): void {
   } catch { /* memory has it */ }
 }
 
-/** The token of a link's fragment, which leaves the address bar and the history at once. */
+/** Takes the token of a link's fragment, and removes it from the address bar and the history. */
 function takeFragment(): string | null {
   const match = /^#token=(.+)$/.exec(location.hash);
   if (match === null) return null;
@@ -66,9 +66,9 @@ async function fetchShareToken(): Promise<IssuedToken | null> {
 }
 
 /**
- * Where this page's tokens come from: the link that it was opened by, else the session of this
- * browser, which gives a short-lived one as often as it is asked. Null: nobody is signed in.
- * @throws ApiProblem where the server cannot say.
+ * Fetches a token for this page: that of the link that opened it, else a short-lived one from the browser's
+ * session. Null: nobody is signed in.
+ * @throws ApiProblem if the server does not answer.
  */
 export async function fetchToken(): Promise<IssuedToken | null> {
   if (SHARE_ID !== null) return await fetchShareToken();

@@ -2,9 +2,8 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 
 /**
- * The text of a field under the person's hands. It becomes `value` where that changes, or what else
- * `follows` names, before anything more can be typed: an effect after the paint would undo a letter
- * that came first.
+ * The text of a field that is being edited. It becomes `value` when that, or what `follows` names, changes,
+ * before anything more can be typed: an effect after the paint could undo a letter typed before it.
  */
 export function useTypedText(
   value: string,

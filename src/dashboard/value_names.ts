@@ -1,4 +1,4 @@
-/** Values of fields that people know by another name than the API: countries and devices. */
+/** Values of fields that people know by other names than the API's: countries and devices. */
 import { valueLabel } from "./filter_fields.ts";
 import { countryName } from "./number_format.ts";
 
@@ -9,7 +9,7 @@ const DEVICES: readonly string[] = ["desktop", "tablet", "mobile", "other"];
 
 let codes: readonly string[] | null = null;
 
-/** Every code that is a country's, and no older one of the same country. */
+/** All codes of countries, without outdated ones. */
 function countryCodes(): readonly string[] {
   codes ??= LETTERS.flatMap((first) => LETTERS.map((second) => first + second))
     .filter((code) => countryName(code) !== code && new Intl.Locale(`und-${code}`).region === code);
@@ -18,12 +18,12 @@ function countryCodes(): readonly string[] {
 
 const english = new Intl.DisplayNames(["en"], { type: "region" });
 
-/** Without marks and case. */
+/** A text without accents and case. */
 function plain(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
 }
 
-/** True where values are shown by a name that is not what the API takes. */
+/** Whether a field's values are shown by names that the API does not take. */
 export function isNamed(field: string): boolean {
   return field === "country" || field === "device";
 }
@@ -33,7 +33,7 @@ function namesOf(field: string, value: string): string[] {
   return [value, valueLabel(field, value), ...names].map(plain);
 }
 
-/** The one value whose names pass; null where none or several do. */
+/** The one value with a name that passes; null: none or several have. */
 function only(
   field: string,
   values: readonly string[],
@@ -44,8 +44,8 @@ function only(
 }
 
 /**
- * The value that a typed text means: by its whole name, then by a beginning or a part that no other
- * value of the project has, then by one that no other country has. Any other text means itself.
+ * The value that a typed text means: one with this name, else the only value of the project whose name begins
+ * with it or contains it, else the only country whose name begins with it. Other texts mean themselves.
  */
 export function meantValue(field: string, text: string, known: readonly string[]): string {
   const wanted = plain(text);

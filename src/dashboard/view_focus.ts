@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { isReturned, viewParam } from "./location_state.ts";
 
-/** What leads from one visit, person or goal to the whole view. */
+/** Parameters that lead from one visit, person or goal back to the whole view. */
 export const UNOPENED = { visit: null, person: null, goal: null };
 
 interface Titled {
@@ -11,8 +11,9 @@ interface Titled {
 }
 
 /**
- * A new view, or one of what it lists, is announced, and reading goes on at its title. `of`: what it is a view of.
- * @returns the heading's place
+ * Announces a new view, or an opened item of it, by moving the focus to its title.
+ * @param of what the view is about
+ * @returns the heading's ref
  */
 export function useViewFocus(current: Titled, of: string | undefined) {
   const heading = useRef<HTMLHeadingElement>(null);

@@ -4,22 +4,23 @@ import type { Changes } from "./location_query.ts";
 import { go, hrefFor } from "./location_state.ts";
 
 interface ViewLinkProps {
-  /** What of the address changes. */
+  /** The changes to the address. */
   readonly to: Changes;
   readonly class?: string;
   readonly isCurrent?: boolean;
-  /** What it leads to, for who hovers. */
+  /** What it leads to, shown on hover. */
   readonly title?: string;
-  /** Its name, where what is shown has none. */
+  /** Its accessible name, if its content has none. */
   readonly label?: string | undefined;
-  /** Reached by another way than the tabulator. */
-  readonly isAside?: boolean;
+  /** Reached by other keys than Tab. */
+  readonly isOutsideTabOrder?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A link to another view, or to another part of one. */
 export function ViewLink(
-  { to, isCurrent = false, isAside = false, title, label, children, ...rest }: ViewLinkProps,
+  { to, isCurrent = false, isOutsideTabOrder = false, title, label, children, ...rest }:
+    ViewLinkProps,
 ) {
   return (
     <a
@@ -27,10 +28,10 @@ export function ViewLink(
       href={hrefFor(to)}
       title={title}
       aria-label={label}
-      tabIndex={isAside ? -1 : undefined}
+      tabIndex={isOutsideTabOrder ? -1 : undefined}
       aria-current={isCurrent ? "page" : undefined}
       onClick={(event) => {
-        // Another tab is the browser's business.
+        // The browser opens another tab or window.
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
         event.preventDefault();
         go(to);

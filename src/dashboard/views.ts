@@ -8,7 +8,7 @@ import { InsightsView } from "./views/insights.tsx";
 import { OverviewView } from "./views/overview.tsx";
 import { TrendsView } from "./views/trends.tsx";
 
-/** Which of the bar's choices have an effect on a view. */
+/** The bar's controls, of which a view uses some. */
 export type Control = "range" | "compare" | "interval" | "filters";
 
 /** The view of all projects. */
@@ -20,13 +20,13 @@ export interface View {
   readonly icon: IconName;
   readonly component: ComponentType;
   readonly controls: readonly Control[];
-  /** Not shown to a token without it. */
+  /** The scope that a token needs to see it. */
   readonly scope?: string;
-  /** Of all projects: not shown to whoever sees one alone. */
+  /** It is about all projects: hidden from people who see only one. */
   readonly isOfAll?: true;
 }
 
-/** The view of one project that is shown unless another is asked for. */
+/** The default view of a project. */
 export const FIRST_VIEW = "overview";
 
 /** Every view, in the order of the navigation. */
@@ -127,7 +127,7 @@ export const VIEWS: readonly View[] = [
     id: "settings",
     title: "Settings",
     icon: "settings",
-    // Whoever reads figures never opens it: 20 KB, gzipped.
+    // Loaded on demand, as few people open it: 20 KB, gzipped.
     component: lazyView(async () => (await import("./views/settings.tsx")).SettingsView),
     controls: [],
   },

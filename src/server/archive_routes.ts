@@ -76,6 +76,8 @@ export function moveRoutes(services: MoveServices): DocumentedRoute[] {
   ];
 }
 
+const FOR_ALL = "(token with every scope, for every project)";
+
 /**
  * Returns the routes that export and restore everything, for callers who may make owners and reach every
  * project.
@@ -88,8 +90,8 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
       access: "people",
       handler: (exchange) => getArchive(services, exchange),
       doc: {
-        summary: "An archive of a project or of the whole server, for `footfall archive` " +
-          "(token with every scope, for every project)",
+        summary:
+          `An archive of a project or of the whole server, for \`footfall archive\` ${FOR_ALL}`,
         query: ARCHIVE_QUERY,
         success: {
           status: 200,
@@ -105,8 +107,7 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
       access: "people",
       handler: (exchange) => getFigures(services, exchange),
       doc: {
-        summary:
-          "Count and digest of every stored event, by project (token with every scope, for every project)",
+        summary: `Count and digest of every stored event, by project ${FOR_ALL}`,
         query: FIGURES_QUERY,
         success: {
           status: 200,
@@ -122,8 +123,7 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
       access: "people",
       handler: (exchange) => postRestoration(services, exchange),
       doc: {
-        summary: "Begin to restore an archive, or say what that would do " +
-          "(token with every scope, for every project)",
+        summary: `Begin to restore an archive, or say what that would do ${FOR_ALL}`,
         body: RestorationWanted,
         success: { status: 200, description: "What becomes what", schema: RestorationPlanned },
         problems: ["conflict"],
@@ -135,8 +135,8 @@ export function archiveRoutes(services: ArchiveServices): DocumentedRoute[] {
       access: "people",
       handler: (exchange) => postFrame(services, exchange),
       doc: {
-        summary: "Store one frame of an archive that is being restored; again, it changes " +
-          "nothing (token with every scope, for every project)",
+        summary:
+          `Store one frame of an archive that is being restored; again, it changes nothing ${FOR_ALL}`,
         query: FRAME_QUERY,
         requiredQuery: ["archive", "kind"],
         body: FrameBytes,

@@ -40,7 +40,7 @@ export function FunnelCount({ data: { query }, place, count, of }: FunnelCountPr
     place,
   };
   return (
-    <Behind view="people" number={number} of={of} isTold={(count ?? 0) > 0}>
+    <Behind view="people" number={number} of={of} isLinked={(count ?? 0) > 0}>
       {integer(count)}
     </Behind>
   );

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { pointsOf } from "../chart_lines.ts";
-import { courseColumn } from "../course_column.tsx";
+import { sparklineColumn } from "../sparkline_column.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { currentDates } from "../location_state.ts";
@@ -28,7 +28,7 @@ const NAME: Column<Goal> = {
 
 /** Of so few that a share tells of none there is nothing to draw but the ground. */
 const course = (asOf: string): Column<Goal> =>
-  courseColumn(
+  sparklineColumn(
     "Over time",
     ({ series }) => pointsOf(series, ({ uniqueConversions }) => uniqueConversions ?? 0, asOf),
     { widthPx: 120, heightPx: 28 },

@@ -33,7 +33,7 @@ export function MapCount({ map, place, of, count, isTheirs = true, children }: M
       view="people"
       number={{ read: "heatmaps", [isPattern ? "pattern" : "path"]: page, device, kind, place }}
       of={of}
-      isTold={count > 0}
+      isLinked={count > 0}
       isTheirs={isTheirs}
     >
       {children}

@@ -64,7 +64,7 @@ function PathCount({ row: { path, clicks, visitors }, isClicks }: {
       view="people"
       filters={[{ field: "name", op: "is", values: names }, hasValue("path", path)]}
       of={isClicks ? `People who clicked on ${path}` : `Visitors of ${path}`}
-      isTold={path !== OTHER && (isClicks ? clicks : visitors) > 0}
+      isLinked={path !== OTHER && (isClicks ? clicks : visitors) > 0}
       isTheirs={!isClicks}
     >
       {integer(isClicks ? clicks : visitors)}

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SelectField } from "../field.tsx";
-import { LeftField } from "../left_field.tsx";
+import { CommitField } from "../commit_field.tsx";
 import { go } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
 import { useFieldValues } from "../suggestions.ts";
@@ -48,7 +48,7 @@ interface PathFieldProps {
 function PathField({ path, ...field }: PathFieldProps) {
   const suggestions = useFieldValues("path", "page_view");
   return (
-    <LeftField
+    <CommitField
       {...field}
       {...{ value: path, suggestions }}
       placeholder="/pricing"

@@ -52,7 +52,7 @@ export function RowCount({ by, row, of, goal }: RowCountProps) {
       view={of === "sessions" ? "visits" : "people"}
       {...which}
       of={`${COUNTED[of]} with ${fieldLabel(by).toLowerCase()} ${valueLabel(by, value)}`}
-      isTold={value !== OTHER && !imported && (count ?? 0) > 0}
+      isLinked={value !== OTHER && !imported && (count ?? 0) > 0}
     >
       {integer(count)}
     </Behind>

@@ -49,7 +49,7 @@ export function Reached({ goal, isTheirs = true, isDrawing = false, children }: 
       view="people"
       filters={[...match.name === null ? [] : [hasValue("name", match.name)], ...match.filters]}
       of={`People who reached ${title}`}
-      isTold={(uniqueConversions ?? 0) > 0}
+      isLinked={(uniqueConversions ?? 0) > 0}
       isTheirs={isTheirs}
       isDrawing={isDrawing}
     >

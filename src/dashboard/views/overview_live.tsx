@@ -26,7 +26,7 @@ function Present({ minutes, path, visitors, children }: PresentProps) {
       view="people"
       number={{ read: "live", place }}
       of={`Visitors of the last ${minutes} minutes${path === undefined ? "" : ` on ${path}`}`}
-      isTold={visitors > 0}
+      isLinked={visitors > 0}
     >
       {children}
     </Behind>

@@ -40,7 +40,7 @@ function PageCount({ row: { path, imported, ...counts }, of }: { row: PageRow; o
       view={isOfVisits ? "visits" : "people"}
       filters={filters}
       of={`${ON_PAGE[of]} ${path}`}
-      isTold={path !== OTHER && !imported && (counts[of] ?? 0) > 0}
+      isLinked={path !== OTHER && !imported && (counts[of] ?? 0) > 0}
       isTheirs={of !== "pageviews"}
     >
       {integer(counts[of])}
@@ -88,7 +88,7 @@ const COLUMNS: readonly Column<PageRow>[] = [
         filters={[hasValue("entryPath", path)]}
         number={{ read: "kpis", place: { count: "bounces" } }}
         of={`Visits that began on ${path} and bounced`}
-        isTold={path !== OTHER && !imported && bounceRate.numerator > 0}
+        isLinked={path !== OTHER && !imported && bounceRate.numerator > 0}
         isTheirs={false}
       >
         {percent(bounceRate.value)}

@@ -17,7 +17,7 @@ import {
 import { counted, dateTime } from "../number_format.ts";
 import { EmptyNote } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
-import { readAnew, type Resource, useRead } from "../resource.ts";
+import { reloadAll, type Resource, useRead } from "../resource.ts";
 import { refreshSession, session } from "../session.ts";
 import { ViewLink } from "../view_link.tsx";
 
@@ -128,7 +128,7 @@ function BotsAlone({ events }: { events: number }) {
 function useFirstEvent(isEmpty: boolean): void {
   const wasEmpty = useRef(isEmpty);
   useEffect(() => {
-    if (wasEmpty.current && !isEmpty) readAnew();
+    if (wasEmpty.current && !isEmpty) reloadAll();
     wasEmpty.current = isEmpty;
   }, [isEmpty]);
 }

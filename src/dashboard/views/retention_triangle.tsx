@@ -60,9 +60,9 @@ function CellView({ cell, number, isReachable, place, onShow }: CellProps) {
           view="people"
           number={number}
           of={words}
-          isTold={cell.rate.numerator > 0}
+          isLinked={cell.rate.numerator > 0}
           isTheirs={false}
-          isAside
+          isOutsideTabOrder
         >
           {text}
         </Behind>
@@ -204,7 +204,7 @@ export function Triangle({ rows, every, question }: TriangleProps) {
                       view="people"
                       {...start === null ? {} : { number: numberOfCell(question, start) }}
                       of={`People who began: ${name}`}
-                      isTold={start !== null && size > 0}
+                      isLinked={start !== null && size > 0}
                     >
                       {integer(size)}
                     </Behind>

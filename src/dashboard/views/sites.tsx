@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useEffect } from "preact/hooks";
 import { pointsOf } from "../chart_lines.ts";
-import { courseColumn } from "../course_column.tsx";
+import { sparklineColumn } from "../sparkline_column.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { SelectField, TextField } from "../field.tsx";
@@ -111,7 +111,7 @@ const COLUMNS: readonly Column<Site>[] = [
 ];
 
 const course = (asOf: string): Column<Site> =>
-  courseColumn(
+  sparklineColumn(
     "Course",
     ({ series }) => pointsOf(series, ({ visitors }) => visitors ?? 0, asOf),
     { widthPx: 140, heightPx: 30 },

@@ -38,7 +38,7 @@ export function PointCount({ reply: { query }, line, point, children }: PointCou
   const match = event[line.event]!;
   const value = by === null ? null : (JSON.parse(line.key) as [number, string | null])[1];
   const range = point === undefined ? null : datesOfBucket(point.label, interval, currentDates());
-  const isTold = range !== null && (point?.value ?? 0) > 0 && COUNTS.includes(measure) &&
+  const isLinked = range !== null && (point?.value ?? 0) > 0 && COUNTS.includes(measure) &&
     value !== OTHER;
   return (
     <Behind
@@ -50,7 +50,7 @@ export function PointCount({ reply: { query }, line, point, children }: PointCou
       ]}
       {...range === null ? {} : { range }}
       of={`People who did it: ${line.name}`}
-      isTold={isTold}
+      isLinked={isLinked}
       isTheirs={measure === "visitors"}
     >
       {children}

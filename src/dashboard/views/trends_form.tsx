@@ -2,7 +2,7 @@
 import { type Choice, SelectField } from "../field.tsx";
 import { fieldLabel, isProperty, offeredFields, splits } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
-import { LeftField } from "../left_field.tsx";
+import { CommitField } from "../commit_field.tsx";
 import { go } from "../location_state.ts";
 import type { EventMatch } from "../match_editor.tsx";
 import { Panel } from "../panel.tsx";
@@ -51,7 +51,7 @@ interface PropertyFieldProps {
 /** A property's key. */
 function PropertyField({ event, ...field }: PropertyFieldProps) {
   const suggestions = usePropertyKeys(event);
-  return <LeftField {...field} placeholder="value" maxLength={200} suggestions={suggestions} />;
+  return <CommitField {...field} placeholder="value" maxLength={200} suggestions={suggestions} />;
 }
 
 function Events({ events }: Pick<Question, "events">) {

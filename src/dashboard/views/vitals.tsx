@@ -115,7 +115,7 @@ function Poor({ words: { name, short }, reply, poor, where, of = "", children }:
       view="people"
       filters={[...havePoor(name, reply), ...where === undefined ? [] : [where]]}
       of={`People with a poor ${short}${of}`}
-      isTold={poor > 0}
+      isLinked={poor > 0}
       isTheirs={false}
       isDrawing={where === undefined}
     >
@@ -142,7 +142,7 @@ function columnsOf(reply: VitalsReply, by: string): readonly Column<VitalsRow>[]
           view="people"
           filters={[...MEASURED, hasValue(by, value)]}
           of={`People whose page views were measured${whose(value)}`}
-          isTold={value !== OTHER && pageViews > 0}
+          isLinked={value !== OTHER && pageViews > 0}
           isTheirs={false}
         >
           {integer(pageViews)}
