@@ -48,7 +48,7 @@ async function assertRefused(
 
 const joined = (parts: readonly Uint8Array[]) => new Uint8Array(parts.flatMap((part) => [...part]));
 
-Deno.test("restore: a file that is not there, and a folder, are told in a sentence", async () => {
+Deno.test("restore: the error for a missing file, or a folder, is a sentence", async () => {
   await withFile((file) =>
     withEmbedded(async (env) => {
       const folder = file.replace(/\/[^/]*$/, "");

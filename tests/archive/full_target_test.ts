@@ -67,7 +67,7 @@ async function makeLogFiles(url: string): Promise<void> {
 
 Deno.test({
   name:
-    "restore: PostgreSQL whose disk fills is told; with room again the same command completes it",
+    "restore: a full disk of PostgreSQL is reported; with room again the same command completes it",
   ignore,
   fn: () =>
     withFile((file) =>
@@ -108,7 +108,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "move: PostgreSQL whose disk fills is told, the server goes on, and the next run completes it",
+    "move: a full disk of PostgreSQL is reported, the server continues, and the next run completes it",
   ignore,
   fn: () =>
     onSmallDisk(async (disk, cluster) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { MoveState } from "../../src/archive/move_state.ts";
 
-Deno.test("move: a pause that fails is none, and the next one begins anew", async () => {
+Deno.test("move: a pause that fails is undone, and the next one begins anew", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "footfall-move-" });
   const said: string[] = [];
   const move = await MoveState.open(dataDir, {

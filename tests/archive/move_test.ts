@@ -233,7 +233,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "move: a target that goes away or has no room is told, and the next run completes it",
+  name: "move: a target that goes away or has no room is reported, and the next run completes it",
   ignore,
   fn: () =>
     between(async (place) => {
@@ -321,7 +321,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "move: a target whose schema was only half made is gone on with",
+  name: "move: a target whose schema was only half made is used",
   ignore,
   fn: () =>
     between(async ({ target }) => {
@@ -352,7 +352,7 @@ Deno.test({
     }),
 });
 
-Deno.test("move: a database that does not answer is told by the option that names it", async () => {
+Deno.test("move: the error for a database that does not answer names the option", async () => {
   const dataDir = await makeDataDir("footfall-move-");
   try {
     const to = "postgres://nobody:a-password@127.0.0.1:1/footfall";

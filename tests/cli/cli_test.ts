@@ -126,7 +126,7 @@ Deno.test("footfall project: the commands of the group", async () => {
   assert.match(out, /project list .*\n.*project create .*\n.*project set/);
 });
 
-Deno.test("footfall: every mistake of the environment stands on its line, and is exit 1", async () => {
+Deno.test("footfall: every mistake of the environment is printed on its own line, with exit code 1", async () => {
   const { code, out, errors } = await run(["token"], { PORT: "x", LOG_LEVEL: "loud" });
   assert.equal(code, 1);
   assert.equal(out, "");
@@ -146,7 +146,7 @@ Deno.test("footfall --json: a failure is one JSON document too", async () => {
   assert.deepEqual(JSON.parse(absent.out).error.code, "unreadable_file");
 });
 
-Deno.test("footfall: a database that does not answer is told with what to do", async () => {
+Deno.test("footfall: the error for a database that does not answer says what to do", async () => {
   const { code, errors } = await run(["migrate"], {
     DATABASE_URL: "postgres://127.0.0.1:1/none",
     LOG_LEVEL: "error",
@@ -156,7 +156,7 @@ Deno.test("footfall: a database that does not answer is told with what to do", a
   assert.equal(errors.trimEnd().split("\n").length, 1);
 });
 
-Deno.test("parseCall: repeated options gather, flags and words are told apart", async () => {
+Deno.test("parseCall: repeated options are gathered, flags and words are distinguished", async () => {
   const found = await findCommand(["token", "--project", "a", "--link", "--project=b"]);
   assert.ok(found.kind === "command");
   const { options } = parseCall(found.command, found.rest);

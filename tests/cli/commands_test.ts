@@ -240,7 +240,7 @@ Deno.test("import: many lines have their digits grouped", () =>
     assert.equal(await imported(), "1,200 accepted (1,200 of them stored before), 0 rejected.\n");
   }));
 
-Deno.test("import: bad lines are told by number, and do not spoil the good ones", () =>
+Deno.test("import: refused lines are listed by number, and valid ones are stored", () =>
   inFolder(async (dataDir) => {
     const good = (n: number) =>
       JSON.stringify({ eventId: `00000000-0000-4000-8000-00000000000${n}`, name: "x" });

@@ -19,7 +19,7 @@ async function exportedIds(dataDir: string): Promise<string[]> {
   return out.trimEnd().split("\n").map((line) => JSON.parse(line).anonymousId).sort();
 }
 
-Deno.test("erase: needs --yes, tells what it erased, and leaves the others", async () => {
+Deno.test("erase: needs --yes, reports what it erased, and leaves other people", async () => {
   const dataDir = await makeDataDir("footfall-erase-");
   try {
     const imported = await run(dataDir, ["import", "-"], HISTORY);

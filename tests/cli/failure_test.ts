@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { failureOf } from "../../src/cli/failure.ts";
 import { refusal } from "../../src/db/refusal.ts";
 
-Deno.test("failureOf: a database that answers is not told as one that does not", () => {
+Deno.test("failureOf: a database that refuses is not reported as one that does not answer", () => {
   const password = failureOf(refusal(`password authentication failed for user "a"`, "28P01"));
   assert.equal(password.code, "database_unavailable");
   assert.match(password.detail, /^The database cannot serve now: password authentication failed/);

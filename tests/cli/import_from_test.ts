@@ -133,7 +133,7 @@ Deno.test({
     }),
 });
 
-Deno.test("import --from posthog: what is refused stands in a file; other products' files are recognised", () =>
+Deno.test("import --from posthog: refused rows are written to a file; other products' files are recognised", () =>
   besideServer(async ({ dataDir, result, reads }) => {
     await result("project", "create", "--name", "Shop", "--id", "prj_posthog");
     const { bytes } = shopExport("posthog");
@@ -242,7 +242,7 @@ Deno.test("import --from: a file without any row says what is taken", async () =
   }
 });
 
-Deno.test("import --from: wrong usage, and files that are none", async () => {
+Deno.test("import --from: wrong usage, and words that are not files", async () => {
   const dataDir = await makeDataDir("footfall-import-usage-");
   try {
     for (

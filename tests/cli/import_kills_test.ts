@@ -73,7 +73,7 @@ async function inFolder(work: (dataDir: string, file: string) => Promise<void>):
   }
 }
 
-Deno.test("import: killed and run again, it goes on where it was, and stores each event once", () =>
+Deno.test("import: killed and run again, it resumes, and stores each event once", () =>
   inFolder(async (dataDir, file) => {
     const killed = footfall(dataDir, ["import", file]);
     const end = ended(killed);
@@ -94,7 +94,7 @@ Deno.test("import: killed and run again, it goes on where it was, and stores eac
     ]);
   }));
 
-Deno.test("import: its server is killed: it says up to where all is stored, and goes on later", () =>
+Deno.test("import: when its server is killed, it says up to which line all is stored, and can be resumed", () =>
   inFolder(async (dataDir, file) => {
     const server = footfall(dataDir, ["serve"]);
     const gone = ended(server);

@@ -79,7 +79,7 @@ Deno.test("importLines: all lines once, and what became of them in their order",
   assert.ok(most.atOnce > 1 && most.atOnce <= 8, `${most.atOnce} at once`);
 });
 
-Deno.test("importLines: refused lines are told by their own, whoever refuses them", async () => {
+Deno.test("importLines: refused lines are reported, whether the reader or the server refuses them", async () => {
   const { connection, sent } = scripted((ids) => {
     const rejected = ids.flatMap((id, index) =>
       id === "{" ? [{ index, code: "invalid_json", message: "No." }] : []
@@ -109,7 +109,7 @@ Deno.test("importLines: refused lines are told by their own, whoever refuses the
   });
 });
 
-Deno.test("importLines: a failure ends it; what came before it is told, what came after is not", async () => {
+Deno.test("importLines: a failure ends it; outcomes before it are reported, those after it are not", async () => {
   const { connection, sent } = scripted((ids, request) =>
     request === 3
       ? Response.json({ code: "not_found", detail: "There is no project." }, { status: 404 })
@@ -122,7 +122,7 @@ Deno.test("importLines: a failure ends it; what came before it is told, what cam
   assert.ok(sent.length < 20, "it stopped soon");
 });
 
-Deno.test("importLines: it goes on from what was before, and stops when asked", async () => {
+Deno.test("importLines: it continues an earlier run, and stops when asked", async () => {
   const stop = new AbortController();
   const { connection, sent } = scripted((ids, request) => {
     if (request === 2) stop.abort();
@@ -143,7 +143,7 @@ Deno.test("importLines: it goes on from what was before, and stops when asked", 
   assert.equal(sum.accepted, 8 + sent.flat().length);
 });
 
-Deno.test("importLines: what cannot be told is not told to be stored", async () => {
+Deno.test("importLines: if reporting an outcome fails, no later one is reported", async () => {
   const { connection } = scripted(stored);
   const sums: number[] = [];
   const settled = (sum: ImportSum) => {

@@ -45,7 +45,7 @@ Deno.test("an import shows nothing where scripts read, and no time of a stream",
   assert.match(terminal.errors, /Importing {2}4,500 events, 1,000\/s$/);
 });
 
-Deno.test("times are told in two units at most", () => {
+Deno.test("times are shown in two units at most", () => {
   assert.deepEqual([0, 0.4, 59.6, 61, 3_599, 3_600, 90_061].map(timeText), [
     ...["1 s", "1 s", "1 min 0 s", "1 min 1 s", "59 min 59 s", "1 h 0 min", "25 h 1 min"],
   ]);

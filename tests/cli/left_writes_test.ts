@@ -27,7 +27,7 @@ Deno.test("writeLeft: nothing is written once the server stops", async () => {
   assert.deepEqual(errors, []);
 });
 
-Deno.test("writeLeft: a mistake is told as one, and ends it", async () => {
+Deno.test("writeLeft: a mistake is logged as one, and ends it", async () => {
   const { errors, log } = heardLog();
   const { signal } = new AbortController();
   const left = leftOf(() => Promise.reject(new Problem("conflict", "It is there.")));

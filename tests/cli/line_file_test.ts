@@ -113,7 +113,7 @@ Deno.test("lines of a file: what cannot be read is said in a sentence", () =>
     await assert.rejects(openFile(join(folder, "none")), /There is no file .*none\./);
   }));
 
-Deno.test("lines of a file: a line without an end takes no memory, and is told", () =>
+Deno.test("lines of a file: a line that does not end takes no memory, and is refused", () =>
   inFolder(async (folder) => {
     const path = join(folder, "endless");
     const good = '{"a":1}\n';

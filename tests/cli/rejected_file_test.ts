@@ -59,7 +59,7 @@ Deno.test("import: a file is not written over with its own refused lines, whatev
     assert.deepEqual(kept, [LINES, earlier]);
   }));
 
-Deno.test("import: standard input is a file, too, that is not written over", async () => {
+Deno.test("import: refused lines do not overwrite the file that is standard input", async () => {
   // What the tests themselves read from.
   await assert.rejects(assertNoInput("/dev/stdin", ["-"]), { name: "UsageMistake" });
   await assertNoInput(Deno.execPath(), ["-"]);

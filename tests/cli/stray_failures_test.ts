@@ -37,7 +37,7 @@ const PROGRAM = `
   console.log("goes on");
 `;
 
-Deno.test("stray failures: each is one line of the log, and the process goes on", async () => {
+Deno.test("stray failures: each is one line of the log, and the process keeps running", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--quiet", PROGRAM],
     env: { NO_COLOR: "1" },

@@ -58,7 +58,7 @@ Deno.test("a whole file is written by one command at a time", () =>
     assert.deepEqual([await Deno.readTextFile(path), names(folder)], ["second", ["all.archive"]]);
   }));
 
-Deno.test("a file that cannot be written is told in a sentence", () =>
+Deno.test("the error for a file that cannot be written is a sentence", () =>
   inFolder(async (folder) => {
     const nowhere = join(folder, "none", "events.ndjson");
     await assert.rejects(WholeFile.open(nowhere), {
@@ -85,7 +85,7 @@ const refusal = (number: number) => ({
   ...{ code: "invalid_json", message: "No." },
 });
 
-Deno.test("refused lines go on behind what is kept of their file", () =>
+Deno.test("refused lines are appended to what is kept of their file", () =>
   inFolder(async (folder) => {
     const path = join(folder, "rejected.ndjson");
     let kept: WrittenRefusals | undefined;
@@ -112,7 +112,7 @@ Deno.test("refused lines go on behind what is kept of their file", () =>
     assert.equal(JSON.parse(await Deno.readTextFile(path)).line, 4);
   }));
 
-Deno.test("an import that goes on leaves the refused lines of another one alone", () =>
+Deno.test("a resumed import keeps the refused lines of another one", () =>
   inFolder(async (folder) => {
     const path = join(folder, "rejected.ndjson");
     const refuse = async (number: number, kept?: WrittenRefusals) => {

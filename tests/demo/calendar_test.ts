@@ -4,7 +4,7 @@ import { Random } from "../../src/demo/visitors/random.ts";
 
 const BERLIN = "Europe/Berlin";
 
-Deno.test("shopDays: the last day is the local one that holds the instant", () => {
+Deno.test("shopDays: the last day is the local one that contains the instant", () => {
   const days = shopDays(Date.UTC(2026, 10, 20, 23, 30), 2, BERLIN);
   assert.deepEqual(days.map(({ date }) => date), ["2026-11-20", "2026-11-21"]);
   assert.equal(days[1]?.startMs, Date.UTC(2026, 10, 20, 23));

@@ -57,7 +57,7 @@ Deno.test("demoEvents: a later end adds events and changes none, the surge apart
   for (const event of EVENTS) assert.equal(later.get(event.eventId), JSON.stringify(event));
 });
 
-Deno.test("demoEvents: ids are unique, and nothing lies at or after the end", () => {
+Deno.test("demoEvents: ids are unique, and all events are before the end", () => {
   assert.equal(new Set(EVENTS.map(({ eventId }) => eventId)).size, EVENTS.length);
   const first = Math.min(...EVENTS.map(({ timestamp }) => Date.parse(timestamp)));
   const last = Math.max(...EVENTS.map(({ timestamp }) => Date.parse(timestamp)));
@@ -196,7 +196,7 @@ Deno.test("demoEvents: crawlers, phones, tablets and computers come, and are see
   assert.ok(bots.every((batch) => batch.events.every(({ name }) => name === "page_view")));
 });
 
-Deno.test("addressIn: every address lies in its country", async () => {
+Deno.test("addressIn: every address is in its country", async () => {
   const geo = await openGeo(null);
   for (const place of PLACES) {
     const random = new Random(place.country);

@@ -10,7 +10,7 @@ import { csvFile } from "./rows.ts";
 const daysOf = (days: readonly ImportedDay[], wanted: string) =>
   days.filter(({ dimension }) => dimension === wanted).map(({ day }) => day);
 
-Deno.test("sums of Plausible: days between two exports, which neither holds, are not told", async () => {
+Deno.test("sums of Plausible: days between two exports, which neither covers, are left out", async () => {
   const visitors = (span: string, day: string) =>
     csvFile(`imported_visitors_${span}.csv`, [
       ["date", "visitors", "pageviews", "bounces", "visits", "visit_duration"],
@@ -57,7 +57,7 @@ Deno.test("sums of Fathom: each dimension is of the days of its own files", asyn
   assert.deepEqual(whole("2025-12-03"), { pageviews: 7, events: 7 });
 });
 
-Deno.test("sums of Fathom: of days with events alone nothing is told, and how many these are", async () => {
+Deno.test("sums of Fathom: days with events alone are left out, and counted", async () => {
   const events = csvFile("events.csv", [
     ["Timestamp", "Event Name", "Completions"],
     ["2025-12-01 00:00:00", "Signup", 2],

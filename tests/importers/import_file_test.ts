@@ -144,7 +144,7 @@ Deno.test("Parquet is left to the command line, whichever product is named", asy
   assert.deepEqual(await app.stored(project), []);
 });
 
-Deno.test("what the server would refuse is told with its file and line", async () => {
+Deno.test("what the server would refuse is reported with its file and line", async () => {
   const project = await app.project();
   const row = (uuid: string, more: Json = {}) =>
     JSON.stringify({

@@ -47,7 +47,7 @@ function toldOf(notes: readonly MappingNote[]): string[] {
   return [taken.join("<br>"), left.join("<br>")];
 }
 
-Deno.test("the README tells of each product what it takes, what becomes of what, and what is left", async () => {
+Deno.test("the README says of each product what is taken, how it is imported, and what is not", async () => {
   const rows = rowsOf("README.md").map((row) => row.join(" | "));
   const products = [
     ...await Promise.all(SOURCE_NAMES.map(loadSource)),

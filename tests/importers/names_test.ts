@@ -80,7 +80,7 @@ Deno.test("browsers and systems lose their versions, and what nobody knows stays
   assert.equal(deviceOfSystem("Haiku", null), null);
 });
 
-Deno.test("times of exports: without a zone they are UTC, and what is none stays to be refused", () => {
+Deno.test("times of exports: without a zone they are UTC, and other text stays, to be refused", () => {
   const cases: [unknown, string | null][] = [
     ["2026-05-01 10:00:00", "2026-05-01T10:00:00Z"],
     ["2026-05-01T10:00:00.5", "2026-05-01T10:00:00.5Z"],

@@ -59,7 +59,7 @@ Deno.test("PostHog: a Parquet file gives the same events as JSON lines", async (
   }
 });
 
-Deno.test("PostHog: a Parquet file that is cut off is told in a sentence", async () => {
+Deno.test("PostHog: the error for a Parquet file that is cut off is a sentence", async () => {
   const whole = parquet("SNAPPY");
   await assert.rejects(
     convertedFiles(POSTHOG, [memoryFile("e.parquet", whole.subarray(0, whole.length - 100))]),

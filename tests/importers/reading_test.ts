@@ -127,7 +127,7 @@ Deno.test("rows that are not UTF-8 are refused, files of UTF-16 or of no text at
   }
 });
 
-Deno.test("CSV: a quote that never ends is told with the line on which it begins", async () => {
+Deno.test("CSV: the error for a quote that never ends names the line on which it begins", async () => {
   const table = await readCsv("f.csv", chunks(encode('a,b\n1,2\n3,"4\n5,6\n'), 4), 100);
   await assert.rejects(flat(table.rows), /f\.csv, line 3: the quoted cell does not end/);
 });
@@ -178,7 +178,7 @@ Deno.test("packed files are read by their first bytes, in zips too", async () =>
   ]);
 });
 
-Deno.test("damaged archives are told in a sentence", async () => {
+Deno.test("the error for a damaged archive is a sentence", async () => {
   const text = encode("hello ".repeat(10_000));
   const gzip = new Uint8Array(gzipSync(text));
   const zip = zipOf([{ name: "a.json", bytes: text }]);

@@ -171,7 +171,7 @@ Deno.test("sums of Plausible: rows that hold none are refused with their line, t
   assert.deepEqual(valuesOf(days, "all", "2024-03-01"), { null: { pageviews: 1, events: 1 } });
 });
 
-Deno.test("sums: files that are none, or count twice, are told in a sentence", async () => {
+Deno.test("sums: the error for a file that is not one, or would count twice, is a sentence", async () => {
   const pages = (name: string) =>
     csvFile(name, [["date", "page", "visitors", "pageviews"], ["2024-03-01", "/", 1, 1]]);
   const cases: readonly [SumSource, readonly InputFile[], RegExp][] = [
