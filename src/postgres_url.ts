@@ -17,8 +17,9 @@ function parsedUrl(url: string): URL {
   try {
     const parsed = new URL(url);
     for (const each of [parsed.username, parsed.password]) decodeURIComponent(each);
-    // An unencoded # in the password starts the hash, and a / the path, which then contains the @.
-    if (parsed.hash === "" && !parsed.pathname.includes("@")) return parsed;
+    // An unencoded # in the password starts the hash, a / the path, and a ? the query, which then contain the @.
+    const isInQuery = parsed.username === "" && /:\d*\?.*@/s.test(url);
+    if (parsed.hash === "" && !parsed.pathname.includes("@") && !isInQuery) return parsed;
   } catch {
     // This error is not passed on: it quotes the URL, and so the password.
   }

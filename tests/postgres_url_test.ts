@@ -45,7 +45,8 @@ async function encrypt(server: ThrowawayPostgres): Promise<string> {
 }
 
 Deno.test("postgresTarget: a password that is not percent-encoded is reported without showing it", () => {
-  for (const password of ["s3c%ret", "s3c#ret", "s3c/ret", "s3c?ret", "/s3c", "12/s3c", "#s3c"]) {
+  const starts = ["/s3c", "12/s3c", "#s3c", "?s3c", "12?s3c"];
+  for (const password of ["s3c%ret", "s3c#ret", "s3c/ret", "s3c?ret", ...starts]) {
     assert.throws(() => postgresTarget(`postgres://a:${password}@x/y`), (error: Error) => {
       assert.match(
         error.message,
