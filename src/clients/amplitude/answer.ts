@@ -3,7 +3,7 @@ import type { Problem } from "../../problem.ts";
 import { assertAnyStored } from "../any_stored.ts";
 import type { ClientOutcome } from "../client_event.ts";
 
-/** Which member of an Amplitude event became the member of ours that was refused. */
+/** Amplitude's member for each of our event's members that may be refused. */
 const THEIR_FIELDS: Readonly<Record<string, string>> = {
   name: "event_type",
   timestamp: "time",
@@ -22,7 +22,7 @@ function theirField(field: string): string {
   return THEIR_FIELDS[field] ?? THEIR_FIELDS[field.split(".")[0]!] ?? field;
 }
 
-/** Which field of which events was refused: `{ "time": [0, 3] }`. */
+/** The refused fields, with the indices of their events: `{ "time": [0, 3] }`. */
 function invalidFields(
   rejected: readonly { readonly field?: string; readonly index?: number }[],
 ): Record<string, number[]> {
@@ -35,8 +35,8 @@ function invalidFields(
 }
 
 /**
- * 200 for what was stored; what was refused of the batch is told beside it in Amplitude's words. Its
- * own answer, 400 for the whole, would have the others sent once more.
+ * 200 for what was stored, with the refused events listed in Amplitude's shape. Amplitude's own answer, 400
+ * for the whole batch, would make its clients send the others again.
  */
 export function uploaded(outcome: ClientOutcome): Response {
   assertAnyStored(outcome);
@@ -71,7 +71,7 @@ export function refused({ code, status, detail, options }: Problem): Response {
   );
 }
 
-/** What the browser's client asks for as it starts: nothing of its settings is overruled. */
+/** The settings that the browser's client asks for as it starts: none are overridden. */
 export function remoteConfig(): Response {
   return json({ configs: {} });
 }

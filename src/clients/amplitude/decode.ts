@@ -3,7 +3,7 @@ import type { ClientBatch, ClientRequest } from "../client_event.ts";
 import { isMembers } from "../../json_text.ts";
 import { mapEvent } from "./map.ts";
 
-/** Throws `invalid_envelope` for what is no object with `events`. */
+/** Reads an upload. Throws `invalid_envelope` if it is not an object with `events`. */
 export function readUpload(value: unknown, _request?: ClientRequest): ClientBatch {
   if (!isMembers(value) || !Array.isArray(value.events)) {
     throw new Problem("invalid_envelope", "Send an object with `api_key` and a list of `events`.");

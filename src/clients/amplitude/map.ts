@@ -7,7 +7,7 @@ const PAGE_VIEWED = "[Amplitude] Page Viewed";
 const PAGE_LOCATION = "[Amplitude] Page Location";
 const PAGE_PATH = "[Amplitude] Page Path";
 const PAGE_TITLE = "[Amplitude] Page Title";
-/** What the client's own plugins report begins so. */
+/** The prefix of names that the client's own plugins report. */
 const OWN_PREFIX = "[Amplitude] ";
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -19,9 +19,8 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Members beside `event_properties` that are kept in `properties` under their own names: traits,
- * revenue, and what no user agent tells of an app. The others are dropped: `docs/clients.md` has the
- * list.
+ * Members besides `event_properties` that are kept in `properties` under their own names: traits, revenue,
+ * and what an app's user agent lacks. Others are dropped: see the list in `docs/clients.md`.
  */
 const KEPT = [
   "user_properties",
@@ -43,7 +42,7 @@ const KEPT = [
   "carrier",
 ] as const;
 
-/** The session of events that belong to none. */
+/** The session id of events without a session. */
 const NO_SESSION = -1;
 
 function nameOf(type: string): string {
@@ -51,7 +50,7 @@ function nameOf(type: string): string {
   return type.startsWith(OWN_PREFIX) ? `$${type}` : type;
 }
 
-/** The event's properties, less what became members of it, and what is kept from beside them. */
+/** The event's properties without those that became members, and with the members that are kept. */
 function propertiesOf(event: Members, given: Members, moved: ReadonlySet<string>): Members {
   const properties: Members = Object.create(null);
   for (const name of KEPT) {

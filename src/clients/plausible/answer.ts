@@ -2,7 +2,7 @@ import { json } from "../../http/reply.ts";
 import type { Problem } from "../../problem.ts";
 import type { ClientOutcome } from "../client_event.ts";
 
-/** What its tracker takes for success. */
+/** The status that Plausible's tracker takes for success. */
 export const ACCEPTED = 202;
 const BAD_REQUEST = 400;
 
@@ -12,12 +12,12 @@ interface Part {
   readonly message: string;
 }
 
-/** What is wrong, by the member that it is wrong with. */
+/** The errors by member. */
 function errorsOf(parts: readonly Part[]): Record<string, string[]> {
   return Object.fromEntries(parts.map(({ field, code, message }) => [field || code, [message]]));
 }
 
-/** Plausible's reply: its tracker looks at the status alone. One event is stored, or it is refused. */
+/** Plausible's reply, of which its tracker reads only the status: the one event is stored, or refused. */
 export function taken({ rejected }: ClientOutcome): Response {
   if (rejected.length > 0) return json({ errors: errorsOf(rejected) }, BAD_REQUEST);
   return new Response("ok", {

@@ -7,7 +7,7 @@ import { mapEvent, memberOf } from "./map.ts";
 /** Before it stands what names a site: a public key, or the host of a project's `siteUrl`. */
 const SITE = "site:";
 
-/** What the event is of; without a domain, the host of its page, as Plausible has it. */
+/** The event's domains; default, as in Plausible: the host of its page. */
 function domainsOf(body: Members): string[] {
   const named = memberOf(body, "d", "domain");
   if (named !== undefined && typeof named !== "string") {

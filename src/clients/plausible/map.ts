@@ -5,18 +5,18 @@ import type { ClientEvent } from "../client_event.ts";
 /** Technical events of Plausible's tracker, by its own names. */
 const TECHNICAL = new Set(["engagement"]);
 
-/** The first of these members that says something. */
+/** The value of the first of these members that has one. */
 export function memberOf(body: Members, ...names: readonly string[]): unknown {
   return names.map((name) => body[name]).find((value) => value !== undefined && value !== null);
 }
 
-/** JSON spells a character with six at most: longer texts hold more than can be kept. */
+/** JSON takes at most six characters for one: longer texts exceed what can be stored. */
 const PROPS_TEXT_LENGTH_MAX = 6 * PROPERTIES_BYTES_MAX;
 const REVENUE_TEXT_LENGTH_MAX = 1_024;
 
 /**
- * An object, which older trackers send as JSON in a text; null: it is none. A longer text is not parsed, whose
- * values nobody has counted.
+ * An object, which older trackers send as JSON in a text; null: it is not one. A longer text is not parsed, as
+ * its values were not counted.
  */
 function membersOf(value: unknown, lengthMax: number): Members | null {
   if (typeof value !== "string") return isMembers(value) ? value : null;

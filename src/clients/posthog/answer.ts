@@ -2,7 +2,7 @@ import { json } from "../../http/reply.ts";
 import { assertAnyStored } from "../any_stored.ts";
 import type { ClientOutcome } from "../client_event.ts";
 
-/** What PostHog's clients read: `status`. What was not stored is told beside it. */
+/** The `status` that PostHog's clients read, with the events that were not stored. */
 export function captured(outcome: ClientOutcome): Response {
   assertAnyStored(outcome);
   const { rejected } = outcome;
@@ -37,7 +37,7 @@ const REMOTE_CONFIG = {
   config: { enable_collect_everything: true },
 };
 
-/** A recording is not looked at. */
+/** The reply to recordings, which are dropped unread. */
 export function dropped(): Response {
   return json({ status: 1 });
 }
@@ -47,7 +47,7 @@ export function remoteConfig(): Response {
   return json(REMOTE_CONFIG);
 }
 
-/** A value as JavaScript that may stand in a page too. */
+/** A value as JavaScript that is safe inside a page's script too. */
 const literal = (value: unknown) => JSON.stringify(value).replaceAll("<", "\\u003c");
 
 /** `GET /array/{key}/config.js`: the same for posthog-js that was loaded by its snippet. */
@@ -66,7 +66,7 @@ export function remoteConfigScript(key: string): Response {
   });
 }
 
-/** `/flags/` and `/decide/`: no flag is there, and none could not be computed. */
+/** `/flags/` and `/decide/`: there are no flags, and none failed to be computed. */
 export function noFlags(): Response {
   return json({
     ...REMOTE_CONFIG,

@@ -4,12 +4,12 @@ import { addressOf, atMost, membersOf, sizeOf, textOf } from "../fields.ts";
 import { isMembers, type Members } from "../../json_text.ts";
 import { keptProperties } from "./properties.ts";
 
-/** What holds for all events of a request. */
+/** The members that all events of a request share. */
 export interface CaptureRequest {
-  /** When it was sent, by the client's clock; null: it did not tell. */
+  /** When it was sent, by the client's clock; null: unknown. */
   readonly sentAtMs: number | null;
   readonly receivedAtMs: number;
-  /** The project's key; null: it stands outside the body. */
+  /** The project's key; null: it is outside the body. */
   readonly key: string | null;
 }
 
@@ -58,7 +58,7 @@ function identityOf(event: Members, properties: Members): Identity {
       return isAnonymous && alias !== undefined ? linked(alias, distinct) : linked(distinct, alias);
     }
     case "$groupidentify":
-      // A server that names a group names nobody: the client makes an id up.
+      // A server's group event is about nobody: the client makes an id up.
       if (distinct === `$${properties.$group_type}_${properties.$group_key}`) return NOBODY;
   }
   return isAnonymous ? { anonymousId: distinct } : linked(distinct, device);
@@ -94,7 +94,7 @@ function contextOf(properties: Members): Members {
   };
 }
 
-/** Traits stand beside the event or among its properties; those beside it hold. */
+/** Traits are members of the event or of its properties; those of the event take precedence. */
 function traitsOf(event: Members, properties: Members): Members {
   const traits: Members = {};
   for (const name of ["$set", "$set_once"] as const) {

@@ -4,8 +4,8 @@ import { assertAnyStored } from "../any_stored.ts";
 import type { ClientOutcome, ClientReplyTools, ClientRequest } from "../client_event.ts";
 
 /**
- * `{ "success": true }`, as both protocols' libraries expect it. What was not stored is told beside it;
- * where nothing can be it is 400 `invalid_events`: the libraries report that, and do not send it again.
+ * `{ "success": true }`, as both protocols' libraries expect, with the events that were not stored. If none
+ * were, 400 `invalid_events`: the libraries report that, and do not send the batch again.
  */
 export function answer(outcome: ClientOutcome): Response {
   assertAnyStored(outcome);

@@ -4,7 +4,7 @@ import { membersOf, textOf } from "../fields.ts";
 import { isMembers, type Members } from "../../json_text.ts";
 import { eventOf, type MessageType } from "./map.ts";
 
-/** What is said once for all messages of a batch. */
+/** Adds to a message the context that its batch gives for all messages. */
 function withDefaults(message: unknown, { context }: Members): unknown {
   if (!isMembers(message) || !isMembers(context)) return message;
   return { ...message, context: { ...context, ...membersOf(message.context) } };

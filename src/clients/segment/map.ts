@@ -5,14 +5,14 @@ import { isMembers, type Members } from "../../json_text.ts";
 export const MESSAGE_TYPES = ["track", "page", "screen", "identify", "group", "alias"] as const;
 export type MessageType = typeof MESSAGE_TYPES[number];
 
-/** Members of a message that are mapped, or of which nothing is kept. */
+/** Members of a message that are mapped or dropped. */
 const HANDLED: ReadonlySet<string> = new Set([
   ...["type", "event", "name", "category", "messageId", "anonymousId", "userId", "sessionId"],
   ...["timestamp", "originalTimestamp", "sentAt", "receivedAt", "properties", "traits", "context"],
   ...["previousId", "groupId", "writeKey", "integrations", "channel", "version", "_metadata"],
 ]);
 
-/** The same of its context. */
+/** Members of its context that are mapped or dropped. */
 const HANDLED_CONTEXT: ReadonlySet<string> = new Set([
   ...["page", "locale", "timezone", "screen", "ip", "userAgent", "userAgentData"],
   ...["traits", "sessionId", "sessionStart"],
@@ -22,10 +22,10 @@ const HANDLED_CONTEXT: ReadonlySet<string> = new Set([
 const LOCATION_NAMES = ["url", "path", "referrer", "title"] as const;
 const LOCATION: ReadonlySet<string> = new Set(LOCATION_NAMES);
 
-/** Libraries fill what nobody knows with these. */
+/** What libraries write for an unknown referrer. */
 const NO_REFERRER: ReadonlySet<unknown> = new Set(["$direct", ""]);
 
-/** Where it happened: the page's own properties come first, then what the library saw around it. */
+/** Where it happened: from the page's own properties, else from the context. */
 function locationOf(own: Members, around: Members): Members {
   const found: Members = {};
   for (const name of LOCATION_NAMES) {

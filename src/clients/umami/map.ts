@@ -28,7 +28,7 @@ function titleOf(value: unknown): unknown {
   }
 }
 
-/** A path becomes an address by the page's host, where that is told. */
+/** The whole address of a path, if the page's host is given. */
 function urlOf(said: unknown, hostname: unknown): unknown {
   const host = textOf(hostname);
   // The same trackers percent-encode what the browser has encoded already.

@@ -104,10 +104,10 @@ function SavedList({ source: { funnels, saved, fresh }, isEdited, run }: SavedLi
 
 /** What of the address says no more than the saved funnel is taken out of it. */
 function useShortAddress({ list, saved }: FunnelSource, shown: FunnelDefinition): void {
-  const isTold = saved !== null && viewParam("steps") !== null && isSame(shown, saved);
+  const isSaved = saved !== null && viewParam("steps") !== null && isSame(shown, saved);
   useEffect(() => {
-    if (isTold && list.state === "ready") showFunnel(null, saved, { replace: true });
-  }, [isTold, list.state]);
+    if (isSaved && list.state === "ready") showFunnel(null, saved, { replace: true });
+  }, [isSaved, list.state]);
 }
 
 /** The form and the result of one funnel. */

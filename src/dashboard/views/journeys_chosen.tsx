@@ -10,7 +10,7 @@ import { isBackward, type Question, textOfPlace } from "./journeys_question.ts";
 import {
   endsOf,
   funnelSteps,
-  isTold,
+  isSingleValue,
   type JourneysReply,
   numberOfWay,
   placeOf,
@@ -106,7 +106,7 @@ export function ChosenWay({ reply, question, way, link }: ChosenProps) {
             <Icon name="events" /> {behind}
           </ViewLink>
         )}
-        {isTold(node) && <OtherWays node={node} />}
+        {isSingleValue(node) && <OtherWays node={node} />}
         <button
           type="button"
           class="button button-quiet"

@@ -9,7 +9,7 @@ import {
   type PlacedNode,
   type Sankey,
 } from "./journeys_layout.ts";
-import { isTold, type JourneysReply, valueText } from "./journeys_ways.ts";
+import { isSingleValue, type JourneysReply, valueText } from "./journeys_ways.ts";
 
 interface SankeyProps {
   readonly reply: JourneysReply;
@@ -118,7 +118,7 @@ function Label(props: LabelProps) {
   return (
     <button
       type="button"
-      class={`sankey-label${isTold(node) ? "" : " sankey-label-minor"}${
+      class={`sankey-label${isSingleValue(node) ? "" : " sankey-label-minor"}${
         props.isOn ? " sankey-label-on" : ""
       }`}
       style={{

@@ -1,4 +1,4 @@
-/** What a reply of journeys says, and what can be made of it: ways, funnels, filters. */
+/** Replies of journeys, and the ways, funnels and filters derived from them. */
 import type { output, ZodObject } from "zod";
 import type { JOURNEY_REPLY } from "../../reports/journeys/journeys.ts";
 import type { NumberOf, WayPlace } from "../behind_words.ts";
@@ -12,7 +12,7 @@ export type WayNode = JourneysReply["nodes"][number];
 export type WayLink = JourneysReply["links"][number];
 export type NodeKind = WayNode["kind"];
 
-/** What stands for a node among those of all steps. */
+/** Identifies a node among those of all steps. */
 export function nodeKey(step: number, kind: NodeKind, value: string | null): string {
   return JSON.stringify([step, kind, value]);
 }
@@ -21,12 +21,12 @@ export const keyOf = ({ step, kind, value }: WayNode): string => nodeKey(step, k
 export const fromKey = ({ step, fromKind, from }: WayLink): string => nodeKey(step, fromKind, from);
 export const toKey = ({ step, toKind, to }: WayLink): string => nodeKey(step + 1, toKind, to);
 
-/** Whether the node stands for one value, and not for others or an end. */
-export function isTold({ kind }: Pick<WayNode, "kind">): boolean {
+/** Whether the node is one page or event, not others or an end. */
+export function isSingleValue({ kind }: Pick<WayNode, "kind">): boolean {
   return kind === "path" || kind === "name";
 }
 
-/** A node's value as people read it. */
+/** A node's label. */
 export function valueText(kind: NodeKind, value: string | null, isBackward = false): string {
   if (kind === "other") return "Others";
   if (kind === "end") return isBackward ? "Begins here" : "Ends here";
@@ -42,7 +42,7 @@ export function wayTo(reply: Pick<JourneysReply, "nodes" | "links">, node: WayNo
   const way = [node];
   for (let at = node; at.step > 1;) {
     const largest = reply.links
-      .filter((link) => toKey(link) === keyOf(at) && isTold({ kind: link.fromKind }))
+      .filter((link) => toKey(link) === keyOf(at) && isSingleValue({ kind: link.fromKind }))
       .reduce<WayLink | null>((most, link) => link.count > (most?.count ?? 0) ? link : most, null);
     const before = largest === null ? undefined : nodes.get(fromKey(largest));
     if (before === undefined) break;
@@ -61,16 +61,16 @@ function matchOf({ kind, value }: WayNode): EventMatch {
   return { name: "page_view", filters: [filter] };
 }
 
-/** The steps of a funnel along a way, in the order in which things happen; none of fewer than two. */
+/** The steps of a funnel along a way, in chronological order; empty if there are fewer than two. */
 export function funnelSteps(way: readonly WayNode[], isBackward: boolean): readonly EventMatch[] {
-  const told = way.filter(isTold);
-  if (told.length < 2) return [];
-  return (isBackward ? told.toReversed() : told).map(matchOf);
+  const steps = way.filter(isSingleValue);
+  if (steps.length < 2) return [];
+  return (isBackward ? steps.toReversed() : steps).map(matchOf);
 }
 
-/** A node as the start or the end of other ways; null: it is no single value. */
+/** A node as the start or the end of other ways; null: it is not a single value. */
 export function placeOf(node: WayNode): JourneyPlace | null {
-  if (!isTold(node) || node.value === null) return null;
+  if (!isSingleValue(node) || node.value === null) return null;
   return node.kind === "path"
     ? { kind: "page", path: node.value }
     : { kind: "event", match: { name: node.value, filters: [] } };
