@@ -84,7 +84,7 @@ class EventMasks {
   }
 
   /** Returns the name bits of all names whose events may have one of these mask bits. */
-  runBits(bits: number): number {
+  nameBits(bits: number): number {
     let names = 0;
     for (let name = 0; name < this.possible.length; name++) {
       if ((this.possible[name]! & bits) !== 0) names |= nameBit(name);
@@ -131,10 +131,10 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     this.#first = new FirstAttempt(rules);
     const isFirst = rules.entry === "first" && rules.order !== "unordered";
     this.#best = isFirst ? null : bestAttempt(rules);
-    this.bits = { names: masks.runBits(enteringBits(rules)), paths: -1 };
+    this.bits = { names: masks.nameBits(enteringBits(rules)), paths: -1 };
     this.#wantedNames = Array.from(
       { length: rules.stepCount + 1 },
-      (_, depth) => depth === 0 ? this.bits.names : masks.runBits(wantedAfter(depth)),
+      (_, depth) => depth === 0 ? this.bits.names : masks.nameBits(wantedAfter(depth)),
     );
   }
 
