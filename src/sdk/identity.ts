@@ -16,7 +16,7 @@ export interface Identity {
 
 /** The id of this page's first event: other tabs may have drawn theirs at the same time. */
 let first: string | undefined;
-/** The one of these that won, read when this page first sends; a later one is somebody else's. */
+/** The one of these that won, read when this page first sends an event of its own; a later one is somebody else's. */
 let standing: string | undefined;
 
 export function openIdentity(store: Store): Identity {
@@ -34,8 +34,10 @@ export function openIdentity(store: Store): Identity {
     },
     // Only events without a user id change: no other value than `null` begins with an n.
     settled: (text) =>
-      text.split(`"${first}","userId":n`)
-        .join(`${JSON.stringify(standing ??= store.get("anonymousId") ?? first)},"userId":n`),
+      text.replaceAll(
+        `"${first}","userId":n`,
+        () => `"${standing ??= store.get("anonymousId") ?? first}","userId":n`,
+      ),
     identify: (userId) => store.set("userId", userId),
     reset,
     optedOut: () =>

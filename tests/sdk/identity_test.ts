@@ -1,5 +1,7 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { openIdentity } from "../../src/sdk/identity.ts";
+import { openStore } from "../../src/sdk/store.ts";
 import { refusal } from "./gate.ts";
 import { sharedWorld } from "./world.ts";
 
@@ -119,4 +121,17 @@ browserTest("identify() passes over what the server refuses as an id", async (vi
   const events = await visit.arrived("seven", "dots");
   assert.deepEqual(events.map(({ userId }) => userId), ["user-7", "..."]);
   assert.equal((await visit.stored()).length, 2);
+});
+
+Deno.test("identity: a page that first sends what others left behind takes no part in who that was", () => {
+  const store = openStore(false);
+  const identity = openIdentity(store);
+  store.set("anonymousId", "earlier");
+  const leftBehind = '{"anonymousId":"earlier","userId":null}';
+  assert.equal(identity.settled(leftBehind), leftBehind);
+  // As reset() in another tab does.
+  store.set("anonymousId", "later");
+  const own = JSON.stringify(identity.get());
+  assert.equal(identity.settled(own), own);
+  identity.reset();
 });
