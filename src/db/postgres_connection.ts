@@ -258,7 +258,8 @@ export class PostgresConnection implements Session {
         this.lose(error instanceof Error ? error.message : String(error));
         throw error;
       }
-      this.#address = address;
+      // By its address: of a name with several, another server could be asked to cancel.
+      this.#address = "path" in address ? address : { host: socket.remoteAddress ?? host, port };
       socket.setNoDelay(true);
       socket.setKeepAlive(true, DATABASE_KEEP_ALIVE_S * 1000);
       // The certificate must be for the name in `host`, which the driver reads; for an IP address, TLS reads `_host`,

@@ -65,6 +65,12 @@ interface Connection {
   cut(): void;
 }
 
+/** A reply that its client has not taken wholly. */
+interface SentReply {
+  readonly connection: Connection;
+  readonly sinceMs: number;
+}
+
 export interface ConnectionsOptions {
   readonly serve: ServeConnection;
   readonly answer: Answer;
@@ -84,6 +90,8 @@ export class Connections {
     streaming: new Set(),
     closing: new Set(),
   };
+  /** The replies that are being sent, the oldest first: other requests of a connection do not prolong their time. */
+  readonly #replies = new Set<SentReply>();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -145,7 +153,7 @@ export class Connections {
   async #answer(
     connection: Connection,
     { completed }: Served,
-    reply: Promise<Response>,
+    answer: Promise<Response>,
   ): Promise<Response> {
     const { requests } = connection;
     let at: RequestPhase | null = "answering";
@@ -154,13 +162,15 @@ export class Connections {
       this.#enter(connection, REQUEST_PHASES.find((phase) => requests[phase] > 0) ?? next);
     requests.answering++;
     enter();
+    let reply: SentReply | null = null;
     const sent = () => {
+      if (reply !== null) this.#replies.delete(reply);
       if (at !== null) requests[at]--;
       at = null;
       enter();
     };
     completed.then(sent, sent);
-    const response = await reply;
+    const response = await answer;
     if (response.headers.get("connection") === "close") next = "closing";
     // Null: the client did not wait for the reply.
     if (at !== null) {
@@ -168,6 +178,8 @@ export class Connections {
       at = isLong(response) ? "streaming" : "sending";
       requests[at]++;
       enter();
+      reply = { connection, sinceMs: performance.now() };
+      if (at === "sending") this.#replies.add(reply);
     }
     return response;
   }
@@ -180,9 +192,19 @@ export class Connections {
   }
 
   #cutOldest(phase: Phase, msMin: number): boolean {
+    if (phase === "sending") return this.#cutUntaken(msMin);
     const [oldest] = this.#phases[phase];
     if (oldest === undefined || performance.now() - oldest.sinceMs < msMin) return false;
     this.#cut(oldest);
+    return true;
+  }
+
+  /** Closes the connection of the reply that has been sent for longest. */
+  #cutUntaken(msMin: number): boolean {
+    const [oldest] = this.#replies;
+    if (oldest === undefined || performance.now() - oldest.sinceMs < msMin) return false;
+    this.#replies.delete(oldest);
+    this.#cut(oldest.connection);
     return true;
   }
 

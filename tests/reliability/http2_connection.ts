@@ -16,11 +16,12 @@ export class Http2Connection implements Disposable {
     this.ended = new Promise((resolve) => this.#session.once("close", resolve));
   }
 
-  /** Sends a GET. @returns the status, as soon as the head of the reply is there */
+  /** Sends a GET. @returns the status, as soon as the head of the reply is there; rejects if none comes */
   async get(path: string): Promise<number> {
     const stream = this.#session.request({ ":path": path });
-    const { promise, resolve } = Promise.withResolvers<number>();
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
     stream.on("error", () => {});
+    stream.once("close", () => reject(new Error(`${path} was closed`)));
     stream.once("response", ({ ":status": status }) => resolve(Number(status)));
     return await within(HEAD_MS_MAX, promise, `The head of ${path}`);
   }

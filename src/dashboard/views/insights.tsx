@@ -10,7 +10,7 @@ import { FindingView } from "./insights_finding.tsx";
 import type { Finding, InsightsReply } from "./insights_words.ts";
 
 const METHOD =
-  "Visitors, visits, page views, events, bounce rate and the conversions of goals are compared in total and for each channel, source, campaign, entry page, country, device and browser: with the period before, and with the mean of the same weekdays in up to four weeks before. Told is what moved the same way in both by a fifth and by ten at least, and what chance would hardly bring: of all that is told, at most one in twenty is expected to be chance after all. Changes that the same visits explain are one finding, told by the narrowest value that explains most of it; the others hang below it.";
+  "Visitors, visits, page views, events, bounce rate and the conversions of goals are compared in total and for each channel, source, campaign, entry page, country, device and browser: with the period before, and with the mean of the same weekdays in up to four weeks before. A change is shown if it goes the same way in both, is at least a fifth and at least ten, and chance would hardly bring it: of all findings, at most one in twenty is expected to be chance after all. Changes that the same visits explain are one finding, named by the narrowest value that explains most of it; the others stand below it.";
 /** Findings that are shown at first; the most telling come first. */
 const SHOWN_FIRST = 10;
 /** More than there ever are. */

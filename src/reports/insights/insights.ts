@@ -45,9 +45,11 @@ const CHANGE_SHOWN = {
   previous: metricFigure("In the previous period"),
   change: z.number().nullable().meta({ description: "(current − previous) / previous" }),
   weekdays: z.object({
-    current: metricFigure("Sum over the range's days, each counted separately"),
+    current: metricFigure(
+      "Sum over the range's days, each counted separately; for bounceRate, the rate of these days together",
+    ),
     expected: metricFigure(
-      "Sum, over these days, of the means of their weekdays in the weeks before",
+      "Sum, over these days, of the means of their weekdays in the weeks before; for bounceRate, the expected rate",
     ),
     change: z.number().nullable(),
   }),
@@ -119,7 +121,7 @@ const INSIGHTS: Omit<Report, "ask"> = {
     "Changes with one cause are one finding, named by the narrowest value that explains most of it. Causes are found one by one: the next is the value that moved most against everything outside the causes so far (if none did, the total). " +
     "A change is evidence of the cause that explains most of it if two thirds or more of its excess (range less previous period) are in causes; in a broader cause only what moved in proportion with it counts. False discoveries are held at 5 % over causes, too. " +
     "notes: those of the range's days and of the day before, if two thirds or more of the days' excess over their weekdays is on the note's day and later, and that day or the next has at least half of the mean excess of these days; none in a range of more than a week. " +
-    `Only the ${INSIGHT_GROUPED_MAX} changes with the highest scores are grouped, into at most ${INSIGHT_CAUSES_MAX} causes.`,
+    `Only the ${INSIGHT_GROUPED_MAX} changes with the highest scores are grouped, into at most ${INSIGHT_CAUSES_MAX} causes. Weaker ones are not reported.`,
   reply: INSIGHTS_REPLY,
 };
 
