@@ -36,21 +36,21 @@ export function openIdentity(store: Store): Identity {
     settled: (text) =>
       text.replaceAll(
         `"${first}","userId":n`,
-        () => `"${standing ??= store.get("anonymousId") ?? first}","userId":n`,
+        () => `${JSON.stringify(standing ??= store.get("anonymousId") ?? first)},"userId":n`,
       ),
-    identify: (userId) => store.set("userId", userId),
-    reset,
     optedOut: () =>
       // Node.js before 21 has no navigator.
       store.get("optOut") ??
         (globalThis.navigator as { globalPrivacyControl?: boolean } | undefined)
           ?.globalPrivacyControl,
+    identify: (userId) => store.set("userId", userId),
+    reset,
+    optIn: () => store.delete("optOut"),
     optOut() {
       reset();
       store.set("optOut", 1);
       // Unique, and kept after `optIn`: no tab sends events from before it.
       store.set("era", Math.random());
     },
-    optIn: () => store.delete("optOut"),
   };
 }
