@@ -33,6 +33,7 @@ import {
   slugOf,
   type StoredAlert,
   type StoredDigest,
+  type StoredNotification,
 } from "./notification_store.ts";
 
 export interface NotificationServices extends AuditServices {
@@ -92,18 +93,19 @@ export async function getAlerts(
   return json({ alerts: alerts.map(shownAlert) });
 }
 
-/** Stores a definition, and its audit entry. */
-async function save(
+/** Stores a definition, and its audit entry. @returns the reply, which shows it as it is stored */
+async function save<Definition extends DigestDefinition | AlertDefinition>(
   services: NotificationServices,
   exchange: ApiExchange,
   kind: NotificationKind,
-  { project, definition, dueMs, what }: {
+  { project, definition, dueMs, what, shown }: {
     readonly project: Project;
-    readonly definition: DigestDefinition | AlertDefinition;
+    readonly definition: Definition;
     readonly dueMs: (timezone: string) => number;
     readonly what: AuditAction;
+    readonly shown: (stored: StoredNotification<Definition>) => unknown;
   },
-): Promise<{ isNew: boolean; slug: string }> {
+): Promise<Response> {
   const { sql, ownAddress, now } = services;
   const slug = slugOf(exchange.params);
   const { projectId } = project;
@@ -115,7 +117,8 @@ async function save(
     await recordChange(tx, services, exchange, what, definition.title, project);
     return saved;
   });
-  return { isNew, slug };
+  const stored = await requireNotification<Definition>(sql, kind, projectId, slug);
+  return json(shown(stored), isNew ? 201 : 200);
 }
 
 /**
@@ -138,10 +141,8 @@ export async function putDigest(
   await assertNamed(sql, namedByDigest(definition), projects);
   const dueMs = (timezone: string) =>
     nextSlot(definition, definition.timezone ?? timezone, now()).atMs;
-  const saving = { project, definition, dueMs, what: "digest.save" } as const;
-  const { isNew, slug } = await save(services, exchange, DIGESTS, saving);
-  const stored = await requireNotification<DigestDefinition>(sql, DIGESTS, projectId, slug);
-  return json(shownDigest(stored), isNew ? 201 : 200);
+  const saving = { project, definition, dueMs, what: "digest.save", shown: shownDigest } as const;
+  return await save<DigestDefinition>(services, exchange, DIGESTS, saving);
 }
 
 /** `PUT /v1/alerts/:slug`: 201 if it is new; it is first checked within a minute. Throws as `putDigest` does. */
@@ -157,10 +158,8 @@ export async function putAlert(
   await assertReceivers(sql, definition, { projectId, projects: [project.id], hasMail });
   await assertNamed(sql, namedByAlert(definition), [project.id]);
   const dueMs = () => nextCheckMs(now(), CHECKS_RUN_EVERY_MS);
-  const saving = { project, definition, dueMs, what: "alert.save" } as const;
-  const { isNew, slug } = await save(services, exchange, ALERTS, saving);
-  const stored = await requireNotification<AlertDefinition>(sql, ALERTS, projectId, slug);
-  return json(shownAlert(stored), isNew ? 201 : 200);
+  const saving = { project, definition, dueMs, what: "alert.save", shown: shownAlert } as const;
+  return await save<AlertDefinition>(services, exchange, ALERTS, saving);
 }
 
 async function remove(
