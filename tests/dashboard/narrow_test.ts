@@ -103,9 +103,9 @@ test("narrow: nor any part of a dialog", async (visit) => {
   const goal = await visit.open("view=goals&goal=long", SIZE);
   await press(goal, "Delete");
   await assertNarrow(visit, goal, "the deletion of a goal");
-  const told = await visit.open("view=settings&section=told", SIZE);
-  await press(told, "New digest");
-  await assertNarrow(visit, told, "a new digest");
+  const notifications = await visit.open("view=settings&section=notifications", SIZE);
+  await press(notifications, "New digest");
+  await assertNarrow(visit, notifications, "a new digest");
 });
 
 test("narrow: what stands below a name of the settings is read whole", async (visit) => {

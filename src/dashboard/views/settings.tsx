@@ -17,11 +17,11 @@ interface Section {
   readonly id: string;
   readonly title: string;
   readonly component: ComponentType;
-  /** Whether whoever is signed in has any use of it. */
+  /** Whether it is offered to whoever is signed in. */
   readonly isOffered: () => boolean;
 }
 
-/** The parts of the settings, in their order; the first one is the start. */
+/** The parts of the settings, in their order; the first one is shown by default. */
 const SECTIONS: readonly Section[] = [
   { id: "project", title: "Project", component: ProjectSection, isOffered: () => true },
   {
@@ -43,9 +43,11 @@ const SECTIONS: readonly Section[] = [
     isOffered: () => hasScope("admin"),
   },
   {
-    id: "told",
+    id: "notifications",
     title: "Reports & alerts",
-    component: lazyView(async () => (await import("./settings_told.tsx")).ToldSection),
+    component: lazyView(async () =>
+      (await import("./settings_notifications.tsx")).NotificationsSection
+    ),
     isOffered: () => hasScope("write"),
   },
   { id: "tokens", title: "API tokens", component: TokensSection, isOffered: () => true },
@@ -64,7 +66,7 @@ const SECTIONS: readonly Section[] = [
   },
 ];
 
-/** The settings: of the project, of the people, and of whoever looks. */
+/** The settings: of the project, of the people, and of whoever is signed in. */
 export function SettingsView() {
   const sections = SECTIONS.filter(({ isOffered }) => isOffered());
   const current = sections.find(({ id }) => id === viewParam("section")) ?? sections[0]!;

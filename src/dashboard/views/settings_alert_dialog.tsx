@@ -5,9 +5,13 @@ import { MatchEditor } from "../match_editor.tsx";
 import { alertBody, type AlertForm, alertForm, NEW_ALERT } from "./settings_alert_form.ts";
 import { FilterList } from "./settings_filter_list.tsx";
 import { QuestionFields, SegmentField } from "./settings_question_fields.tsx";
-import { type FormPart, ToldDialog, type ToldDialogOf } from "./settings_told_dialog.tsx";
-import { ReceiverFields } from "./settings_told_fields.tsx";
-import type { Alert, Cause, Webhook } from "./settings_told_replies.ts";
+import {
+  type FormPart,
+  NotificationDialog,
+  type NotificationDialogOf,
+} from "./settings_notification_dialog.tsx";
+import { ReceiverFields } from "./settings_notification_fields.tsx";
+import type { Alert, Cause, Webhook } from "./settings_notification_replies.ts";
 
 type PartProps = FormPart<AlertForm>;
 
@@ -125,14 +129,14 @@ const CAUSES: Readonly<Record<Cause["kind"], FunctionComponent<PartProps>>> = {
   finding: FindingFields,
 };
 
-interface AlertDialogProps extends ToldDialogOf<Alert> {
+interface AlertDialogProps extends NotificationDialogOf<Alert> {
   readonly webhooks: readonly Webhook[];
 }
 
 /** The form of an alert. */
 export function AlertDialog({ webhooks, ...dialog }: AlertDialogProps) {
   return (
-    <ToldDialog
+    <NotificationDialog
       {...dialog}
       one="alert"
       start={dialog.of === null ? NEW_ALERT : alertForm(dialog.of)}
@@ -163,6 +167,6 @@ export function AlertDialog({ webhooks, ...dialog }: AlertDialogProps) {
           </>
         );
       }}
-    </ToldDialog>
+    </NotificationDialog>
   );
 }

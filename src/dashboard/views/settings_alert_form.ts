@@ -6,8 +6,8 @@ import {
   questionOf,
   typedMatch,
 } from "./settings_question_form.ts";
-import { addressesOf, type ReceiverForm } from "./settings_told_fields.tsx";
-import type { Alert, Cause } from "./settings_told_replies.ts";
+import { addressesOf, type ReceiverForm } from "./settings_notification_fields.tsx";
+import type { Alert, Cause } from "./settings_notification_replies.ts";
 
 /** An alert as it is typed: a finding has the question's conditions, silence its events. */
 export interface AlertForm extends ReceiverForm, QuestionForm {
@@ -61,11 +61,11 @@ function formOfCause(on: Cause): Partial<AlertForm> {
 /** A stored alert as the form has it. */
 export function alertForm({ title, on, recovery, to, webhooks }: Alert): AlertForm {
   const { kind } = on;
-  const told = { recovery, to: to.join("\n"), webhooks };
-  return { ...NEW_ALERT, title, kind, ...formOfCause(on), ...told };
+  const common = { recovery, to: to.join("\n"), webhooks };
+  return { ...NEW_ALERT, title, kind, ...formOfCause(on), ...common };
 }
 
-/** What is typed for a number; text that is none is refused as such. */
+/** A typed number; other text is sent as it is, to be refused. */
 const numberOf = (text: string): number | string => typedNumber(text) ?? text;
 
 function causeOf(form: AlertForm): unknown {
@@ -82,7 +82,7 @@ function causeOf(form: AlertForm): unknown {
       return { kind, question: questionOf(form), direction: form.direction };
     case "silence": {
       const { name, filters } = form.match;
-      // Conditions are on events of a name: without one they are refused, not left out.
+      // Conditions take a name: without one they are sent to be refused, not left out.
       const isAny = name === null && filters.length === 0;
       const match = isAny ? null : typedMatch(form.match);
       return { kind, minutes: numberOf(form.minutes), match };

@@ -11,9 +11,13 @@ import {
   questionForm,
   questionOf,
 } from "./settings_question_form.ts";
-import { type FormPart, ToldDialog, type ToldDialogOf } from "./settings_told_dialog.tsx";
-import { addressesOf, ReceiverFields, type ReceiverForm } from "./settings_told_fields.tsx";
-import type { Digest, Webhook } from "./settings_told_replies.ts";
+import {
+  type FormPart,
+  NotificationDialog,
+  type NotificationDialogOf,
+} from "./settings_notification_dialog.tsx";
+import { addressesOf, ReceiverFields, type ReceiverForm } from "./settings_notification_fields.tsx";
+import type { Digest, Webhook } from "./settings_notification_replies.ts";
 
 interface DigestForm extends ReceiverForm {
   readonly title: string;
@@ -77,11 +81,11 @@ interface ProjectsFieldProps {
   readonly onChange: (projects: readonly string[]) => void;
 }
 
-/** Which projects it tells of, where there are several. */
+/** The projects that it covers, if there are several. */
 function ProjectsField({ chosen, onChange }: ProjectsFieldProps) {
   const known = session.value?.projects ?? [];
   const others = chosen.filter((id) => !known.some((each) => each.id === id));
-  // One that the person may not see leaves by a click on its own box alone.
+  // One that the person may not see is removed only by its own box.
   const projects = [
     ...known,
     ...others.map((id) => ({ id, name: `${id}, which you may not see` })),
@@ -89,7 +93,7 @@ function ProjectsField({ chosen, onChange }: ProjectsFieldProps) {
   if (projects.length < 2) return null;
   return (
     <fieldset class="choice-list">
-      <legend class="field-label">It tells of</legend>
+      <legend class="field-label">It covers</legend>
       <div class="choice-boxes">
         {projects.map(({ id, name }) => (
           <CheckField
@@ -138,7 +142,7 @@ function TimeFields({ form, problem, put }: PartProps) {
   );
 }
 
-/** What it tells beside the key figures: goals, funnels, events, vitals. */
+/** What it reports beside the key figures: goals, funnels, events, vitals. */
 function QuestionsField({ form: { questions }, problem, put }: PartProps) {
   const change = (index: number, changes: Partial<QuestionForm>) =>
     put({ questions: questions.map((each, i) => i === index ? { ...each, ...changes } : each) });
@@ -173,14 +177,14 @@ function QuestionsField({ form: { questions }, problem, put }: PartProps) {
   );
 }
 
-interface DigestDialogProps extends ToldDialogOf<Digest> {
+interface DigestDialogProps extends NotificationDialogOf<Digest> {
   readonly webhooks: readonly Webhook[];
 }
 
 /** The form of a digest. */
 export function DigestDialog({ webhooks, ...dialog }: DigestDialogProps) {
   return (
-    <ToldDialog
+    <NotificationDialog
       {...dialog}
       one="digest"
       start={dialog.of === null ? NEW : formOf(dialog.of)}
@@ -209,6 +213,6 @@ export function DigestDialog({ webhooks, ...dialog }: DigestDialogProps) {
           </>
         );
       }}
-    </ToldDialog>
+    </NotificationDialog>
   );
 }

@@ -7,8 +7,8 @@ import { useSegments } from "../segment_control.tsx";
 import { usePropertyKeys } from "../suggestions.ts";
 import { FilterList } from "./settings_filter_list.tsx";
 import type { Counting, QuestionForm } from "./settings_question_form.ts";
-import type { FormPart } from "./settings_told_dialog.tsx";
-import { METRIC_CHOICES } from "./settings_told_replies.ts";
+import type { FormPart } from "./settings_notification_dialog.tsx";
+import { METRIC_CHOICES } from "./settings_notification_replies.ts";
 import { measureOf, MEASURES } from "./trends_question.ts";
 import { VITALS } from "./vitals_words.ts";
 
@@ -70,7 +70,7 @@ interface SavedFieldProps {
   readonly onChange: (slug: string) => void;
 }
 
-/** One of what is saved. */
+/** A choice among what is saved. */
 function SavedField({ label, none, saved, value, onChange }: SavedFieldProps) {
   const choices = [
     { value: "", label: none },
@@ -182,7 +182,7 @@ const SOURCES: Readonly<Record<Counting, FunctionComponent<PartProps>>> = {
   vital: VitalFields,
 };
 
-/** What is counted, of whom. `member`: where it stands in what is sent. */
+/** What is counted, of whom. `member`: its place in the request. */
 export function QuestionFields({ member, ...part }: PartProps & { readonly member: string }) {
   const { form, problem, put } = part;
   const fault = problem?.messageFor(member);
@@ -196,7 +196,7 @@ export function QuestionFields({ member, ...part }: PartProps & { readonly membe
         onChange={(counting) => put({ counting: counting as Counting })}
       />
       <Source {...part} />
-      {/* Events have conditions of their own; those that were given before are seen as long as they hold. */}
+      {/* Events have conditions of their own; others that were given before stay visible while they apply. */}
       {(form.counting !== "match" || form.filters.length > 0) && (
         <FilterList
           filters={form.filters}

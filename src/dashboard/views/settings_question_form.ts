@@ -1,6 +1,6 @@
 import type { Filter } from "../location_query.ts";
 import type { EventMatch } from "../match_editor.tsx";
-import type { Question } from "./settings_told_replies.ts";
+import type { Question } from "./settings_notification_replies.ts";
 import { measureOf, textOfMeasure } from "./trends_question.ts";
 
 /** What is counted: a figure, a goal, events, a funnel, or a web vital. */
@@ -14,7 +14,7 @@ export interface QuestionForm {
   readonly goalMeasure: string;
   readonly match: EventMatch;
   readonly matchMeasure: string;
-  /** The property that is computed of, where the measure asks for one. */
+  /** The property to compute from, if the measure takes one. */
   readonly property: string;
   readonly funnel: string;
   readonly funnelMeasure: string;
@@ -62,7 +62,7 @@ export function questionForm(question: Question): QuestionForm {
   return { ...NEW_QUESTION, ...sourceForm(question), filters, segment: segment ?? "" };
 }
 
-/** Events as they are typed: what is unfinished is refused, not left out. */
+/** A match as it is typed: what is unfinished is sent to be refused, not left out. */
 export function typedMatch({ name, filters }: EventMatch) {
   return { name: name ?? "", filters };
 }

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 import { SelectField, TextField } from "../field.tsx";
 import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
-import { ToldDialog, type ToldDialogOf } from "./settings_told_dialog.tsx";
-import { FORMATS, type Webhook } from "./settings_told_replies.ts";
+import { NotificationDialog, type NotificationDialogOf } from "./settings_notification_dialog.tsx";
+import { FORMATS, type Webhook } from "./settings_notification_replies.ts";
 
 type WebhookForm = Pick<Webhook, "title" | "url" | "format">;
 
@@ -10,9 +10,9 @@ const NEW: WebhookForm = { title: "", url: "", format: "standard" };
 const formOf = ({ title, url, format }: Webhook): WebhookForm => ({ title, url, format });
 
 /** The form of a webhook. */
-export function WebhookDialog(dialog: ToldDialogOf<Webhook>) {
+export function WebhookDialog(dialog: NotificationDialogOf<Webhook>) {
   return (
-    <ToldDialog
+    <NotificationDialog
       {...dialog}
       one="webhook"
       start={dialog.of === null ? NEW : formOf(dialog.of)}
@@ -38,11 +38,11 @@ export function WebhookDialog(dialog: ToldDialogOf<Webhook>) {
           />
         </>
       )}
-    </ToldDialog>
+    </NotificationDialog>
   );
 }
 
-/** The secret of a new webhook, this once. */
+/** The secret of a new webhook, shown this once. */
 export function WebhookSecret({ of, onClose }: { of: Webhook; onClose: () => void }) {
   return (
     <ShownOnce title={`The secret of ${of.title}`} onClose={onClose}>

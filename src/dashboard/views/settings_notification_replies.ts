@@ -13,7 +13,7 @@ export type Alert = output<typeof AlertShown>;
 export type Delivery = output<typeof DeliveryShown>;
 /** What an alert waits for. */
 export type Cause = Alert["on"];
-/** What an alert counts, or a digest tells beside its own. */
+/** What an alert counts, or a digest reports beside its key figures. */
 export type Question = output<typeof QuestionSchema>;
 /** A webhook; `secret` only in the reply to a new one. */
 export type Webhook = output<typeof WebhookSaved>;
@@ -84,10 +84,10 @@ export function valuedGoal(on: Cause): string | null {
   return measure === "amount" ? goal : null;
 }
 
-/** Behind the point of a bound: what is told has as many. */
+/** Decimal places of a bound, as in messages. */
 const BOUND_DIGITS = 4;
 
-/** A bound as it is told of the figure: 0.4 of a rate is 40 %. */
+/** A bound in the unit of its figure: 0.4 of a rate is 40 %. */
 function boundWords(
   { metric, goal, funnel, vital, measure }: Question,
   bound: number,
@@ -121,7 +121,7 @@ export function causeWords(on: Cause, currencies: Currencies): string {
   }
 }
 
-/** To whom something goes, in words. */
+/** The receivers in words. */
 export function receiverWords(
   { to, webhooks }: { readonly to: readonly string[]; readonly webhooks: readonly string[] },
 ): string {

@@ -7,7 +7,13 @@ import { ConfirmedRequest } from "../request_dialogs.tsx";
 import { AlertDialog } from "./settings_alert_dialog.tsx";
 import { DigestDialog } from "./settings_digest_dialog.tsx";
 import { Refused } from "../request_state.tsx";
-import type { Alert, Delivery, Digest, SentReply, Webhook } from "./settings_told_replies.ts";
+import type {
+  Alert,
+  Delivery,
+  Digest,
+  SentReply,
+  Webhook,
+} from "./settings_notification_replies.ts";
 import { WebhookDialog, WebhookSecret } from "./settings_webhook_dialog.tsx";
 
 /** The lists of the section by what their rows are. */
@@ -20,7 +26,7 @@ export interface NotificationLists {
 type Named = { readonly slug: string; readonly title: string };
 
 /** What a dialog is open for. */
-export type ToldTask =
+export type NotificationTask =
   | { readonly task: "digest"; readonly of: Digest | null }
   | { readonly task: "alert"; readonly of: Alert | null }
   | { readonly task: "webhook"; readonly of: Webhook | null }
@@ -55,7 +61,7 @@ interface TestProps {
   readonly onDone: () => void;
 }
 
-/** Sends one now, and tells what became of it. */
+/** Sends one now, and shows what became of it. */
 function Test({ kind, of, onClose, onDone }: TestProps) {
   const [deliveries, setDeliveries] = useState<readonly Delivery[] | null>(null);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
@@ -85,16 +91,16 @@ function Test({ kind, of, onClose, onDone }: TestProps) {
   );
 }
 
-interface ToldDialogsProps extends NotificationLists {
-  readonly task: ToldTask | null;
-  readonly onTask: (task: ToldTask | null) => void;
+interface NotificationDialogsProps extends NotificationLists {
+  readonly task: NotificationTask | null;
+  readonly onTask: (task: NotificationTask | null) => void;
   readonly onChanged: () => void;
 }
 
 const slugs = (all: readonly Named[]) => all.map(({ slug }) => slug);
 
-/** The dialogs in which digests, alerts and webhooks are made, changed, tried and deleted. */
-export function ToldDialogs(props: ToldDialogsProps) {
+/** The dialogs in which digests, alerts and webhooks are made, changed, tested and deleted. */
+export function NotificationDialogs(props: NotificationDialogsProps) {
   const { task, onTask, onChanged, digests, alerts, webhooks } = props;
   const onClose = () => onTask(null);
   const onDone = () => {

@@ -19,21 +19,21 @@ import {
   receiverWords,
   valuedGoal,
   type Webhook,
-} from "./settings_told_replies.ts";
+} from "./settings_notification_replies.ts";
 import {
   deliveryWords,
+  NotificationDialogs,
   type NotificationLists,
+  type NotificationTask,
   receiverOf,
-  ToldDialogs,
-  type ToldTask,
-} from "./settings_told_task.tsx";
+} from "./settings_notification_task.tsx";
 
 const when = (at: string) => dateTime(at, effectiveTimezone.value);
 
 function actions<T extends { readonly slug: string; readonly title: string }>(
   kind: keyof NotificationLists,
-  onTask: (task: ToldTask) => void,
-  change: (of: T) => ToldTask,
+  onTask: (task: NotificationTask) => void,
+  change: (of: T) => NotificationTask,
 ): Column<T> {
   return rowActions(({ title }) => title, [
     { icon: "play", text: "Test", onClick: (of) => onTask({ task: "test", kind, of }) },
@@ -42,30 +42,30 @@ function actions<T extends { readonly slug: string; readonly title: string }>(
   ]);
 }
 
-interface ToldWords<T> {
+interface ListWords<T> {
   readonly title: string;
   readonly definition: string;
   /** What one of them is called. */
   readonly one: string;
   readonly kind: keyof NotificationLists;
   readonly columns: readonly Column<T>[];
-  readonly taskOf: (of: T | null) => ToldTask;
+  readonly taskOf: (of: T | null) => NotificationTask;
   readonly empty: ComponentChild;
 }
 
-interface ListProps<T> extends ToldWords<T> {
+interface ListProps<T> extends ListWords<T> {
   readonly rows: readonly T[] | undefined;
   readonly state: Resource<unknown>;
-  readonly onTask: (task: ToldTask) => void;
+  readonly onTask: (task: NotificationTask) => void;
 }
 
-/** A list of what is told, or where to: each of them is tested, changed and deleted, and more are made. */
-function ToldList<T extends { readonly slug: string; readonly title: string }>(
+/** A list of digests, alerts or webhooks: each can be tested, changed and deleted, and new ones made. */
+function NotificationList<T extends { readonly slug: string; readonly title: string }>(
   { title, definition, one, kind, columns, rows, state, taskOf, onTask, empty }: ListProps<T>,
 ) {
   return (
     <Panel
-      class="settings-wrapped settings-told"
+      class="settings-wrapped settings-notifications"
       title={title}
       definition={definition}
       state={state}
@@ -179,7 +179,7 @@ const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
 function Deliveries({ state }: { state: PagedResource<Delivery> }) {
   return (
     <Panel
-      class="settings-wrapped settings-told"
+      class="settings-wrapped settings-notifications"
       title="Messages"
       definition="What became of each message of the last 30 days, newest first. One that fails is tried again for almost a day."
       state={state}
@@ -199,7 +199,7 @@ function Deliveries({ state }: { state: PagedResource<Delivery> }) {
   );
 }
 
-const DIGESTS: ToldWords<Digest> = {
+const DIGESTS: ListWords<Digest> = {
   title: "Digests",
   definition:
     "What happened in a day, a week or a month, with the period before: sent by mail or to webhooks without being asked.",
@@ -214,20 +214,22 @@ const DIGESTS: ToldWords<Digest> = {
   ),
 };
 
-const ALERTS: Omit<ToldWords<Alert>, "columns"> = {
+const ALERTS: Omit<ListWords<Alert>, "columns"> = {
   title: "Alerts",
-  definition: "What is told once as it begins, once as it is over, and again only after that.",
+  definition:
+    "Messages that are sent once as something begins, once as it is over, and again only after that.",
   one: "alert",
   kind: "alerts",
   taskOf: (of) => ({ task: "alert", of }),
   empty: (
     <EmptyNote title="Nothing is watched" icon="insights">
-      Be told when a figure leaves its bounds, when something is unusual, or when no events come.
+      Get a message when a figure leaves its bounds, when something is unusual, or when no events
+      come.
     </EmptyNote>
   ),
 };
 
-const WEBHOOKS: ToldWords<Webhook> = {
+const WEBHOOKS: ListWords<Webhook> = {
   title: "Webhooks",
   definition:
     "Addresses that messages are posted to: of a program of yours, or of a channel in Slack, Discord or Teams.",
@@ -245,15 +247,15 @@ const WEBHOOKS: ToldWords<Webhook> = {
 /** Currencies of the goals whose value an alert watches. */
 function useCurrencies(alerts: readonly Alert[]): Currencies {
   const isAsked = alerts.some(({ on }) => valuedGoal(on) !== null);
-  // Of a day: what came of the goals is not asked here.
+  // Of one day: the goals' figures are not needed here.
   const today = new Date().toISOString().slice(0, 10);
   const path = isAsked ? "/v1/goals" : null;
   const { data } = useRead<GoalsReply>(path, { from: today, to: today });
   return new Map(data?.goals.map(({ slug, value }) => [slug, value.currency]));
 }
 
-function ToldOfProject() {
-  const [task, setTask] = useState<ToldTask | null>(null);
+function ProjectNotifications() {
+  const [task, setTask] = useState<NotificationTask | null>(null);
   const digests = useRead<{ digests: Digest[] }>("/v1/digests");
   const alerts = useRead<{ alerts: Alert[] }>("/v1/alerts");
   const webhooks = useRead<{ webhooks: Webhook[] }>("/v1/webhooks");
@@ -264,16 +266,26 @@ function ToldOfProject() {
   };
   return (
     <>
-      <ToldList {...DIGESTS} rows={digests.data?.digests} state={digests} onTask={setTask} />
-      <ToldList
+      <NotificationList
+        {...DIGESTS}
+        rows={digests.data?.digests}
+        state={digests}
+        onTask={setTask}
+      />
+      <NotificationList
         {...{ ...ALERTS, columns }}
         rows={alerts.data?.alerts}
         state={alerts}
         onTask={setTask}
       />
-      <ToldList {...WEBHOOKS} rows={webhooks.data?.webhooks} state={webhooks} onTask={setTask} />
+      <NotificationList
+        {...WEBHOOKS}
+        rows={webhooks.data?.webhooks}
+        state={webhooks}
+        onTask={setTask}
+      />
       <Deliveries state={deliveries} />
-      <ToldDialogs
+      <NotificationDialogs
         digests={digests.data?.digests ?? []}
         alerts={alerts.data?.alerts ?? []}
         webhooks={webhooks.data?.webhooks ?? []}
@@ -285,10 +297,10 @@ function ToldOfProject() {
   );
 }
 
-/** What is told without being asked: digests, alerts, where they go, and what became of them. */
-export function ToldSection() {
+/** Digests, alerts and webhooks of the project, and what became of each message. */
+export function NotificationsSection() {
   const current = currentProject.value;
   return current === null
-    ? <EmptyNote title="There is no project to tell of" />
-    : <ToldOfProject key={current.id} />;
+    ? <EmptyNote title="There is no project to report on" />
+    : <ProjectNotifications key={current.id} />;
 }

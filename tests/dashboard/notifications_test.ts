@@ -65,7 +65,7 @@ async function looked(visit: Visit, page: Page, name: string): Promise<void> {
 
 test("A webhook whose first answer was lost is saved once, and its secret is shown", async (visit) => {
   visit.expectedFaults.push("412");
-  const page = await visit.open("view=settings&section=told", { project: EMPTY });
+  const page = await visit.open("view=settings&section=notifications", { project: EMPTY });
   await visit.sees(page, "No digest is sent");
   await press(page, "New webhook");
   await fill(page, "Title", "Hooks");
@@ -88,9 +88,9 @@ test("A webhook whose first answer was lost is saved once, and its secret is sho
 
 test("A webhook, an alert and a digest are made, tried, changed and deleted", async (visit) => {
   visit.expectedFaults.push("400", "409");
-  const page = await visit.open("view=settings&section=told");
+  const page = await visit.open("view=settings&section=notifications");
   await visit.sees(page, "No digest is sent");
-  await looked(visit, page, "told-empty-light");
+  await looked(visit, page, "notifications-empty-light");
 
   await press(page, "New webhook");
   await fill(page, "Title", "Team chat");
@@ -113,7 +113,7 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await fill(page, "Value", "1,000,000");
   await page.locator(".check ::-p-text(Team chat)").click();
   await assertAccessible(page, "the form of an alert");
-  await visit.picture(page, "told-alert-form-light-1440");
+  await visit.picture(page, "notifications-alert-form-light-1440");
   await press(page, "Save");
   await visit.sees(page, "Visitors below 1,000,000 in 24h");
   await press(page, "Change Few visitors");
@@ -132,7 +132,7 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await fill(page, "Value", "2500");
   await press(page, "Above");
   await page.locator(".check ::-p-text(Tell, too, when it is over)").click();
-  await looked(visit, page, "told-alert-vital-light");
+  await looked(visit, page, "notifications-alert-vital-light");
   await press(page, "Save");
   await visit.sees(page, "LCP (p75) above 2.5 s in 24h");
   const saved = await visit.server.admin("GET", `/v1/alerts?project=${DEMO}`);
@@ -149,17 +149,17 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await visit.sees(page, "This is nobody who may see the project");
   await fill(page, "By mail to", OWNER.email);
   await press(page, "Every day");
-  await visit.picture(page, "told-digest-form-light-1440");
+  await visit.picture(page, "notifications-digest-form-light-1440");
   await press(page, "Save");
   await visit.sees(page, "Every day at 08:00");
   await press(page, "Test The shop");
   await visit.sees(page, `${OWNER.email}: sent: The mail server took it.`);
   await press(page, "Done");
   await visit.sees(page, "Test: ", "table[aria-label='Messages'], table");
-  await looked(visit, page, "told-light");
-  const dark = await visit.open("view=settings&section=told", { scheme: "dark" });
+  await looked(visit, page, "notifications-light");
+  const dark = await visit.open("view=settings&section=notifications", { scheme: "dark" });
   await visit.sees(dark, "The shop");
-  await looked(visit, dark, "told-dark");
+  await looked(visit, dark, "notifications-dark");
 
   await press(page, "Delete Team chat");
   await press(page, "Delete it");
@@ -170,7 +170,7 @@ test("A webhook, an alert and a digest are made, tried, changed and deleted", as
   await visit.sees(page, "Nothing is watched");
 });
 
-test("The bound of an alert is in the list as it is told: in the goal's currency, with its digits", async (visit) => {
+test("The bound of an alert is in the list as in messages: in the goal's currency, with its digits", async (visit) => {
   const put = async (path: string, body: unknown) => {
     const saved = await visit.server.admin("PUT", `/v1/${path}?project=${EMPTY}`, body);
     assert.equal(saved.status, 201, JSON.stringify(saved.body));
@@ -185,7 +185,7 @@ test("The bound of an alert is in the list as it is told: in the goal's currency
   await alert("worth", { goal: "bound", measure: "amount" }, 1200.5);
   await alert("reached", { goal: "bound", measure: "conversions" }, 1200);
   await alert("bounced", { metric: "bounceRate" }, 0.4125);
-  const page = await visit.open("view=settings&section=told", { project: EMPTY });
+  const page = await visit.open("view=settings&section=notifications", { project: EMPTY });
   await visit.sees(page, "Value of the goal bound above ¥1,200.5 in 24h");
   await visit.sees(page, "Conversions of the goal bound above 1,200 in 24h");
   await visit.sees(page, "Bounce rate (0 to 1) above 41.25% in 24h");
@@ -193,7 +193,7 @@ test("The bound of an alert is in the list as it is told: in the goal's currency
 
 test("Who may not write has no such part", async (visit) => {
   const token = await visit.token("read");
-  const page = await visit.open("view=settings&section=told", { token });
+  const page = await visit.open("view=settings&section=notifications", { token });
   await visit.settled(page);
   assert.doesNotMatch(await visit.text(page, ".settings-nav"), /Reports & alerts/);
 });

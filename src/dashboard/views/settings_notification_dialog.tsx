@@ -9,15 +9,15 @@ import { useRequest } from "../request_state.tsx";
 import { sendNew } from "../send_new.ts";
 import { freeSlugOf } from "./goals_slug.ts";
 
-/** What the fields of a form are given. */
+/** What a form hands to its fields. */
 export interface FormPart<Form> {
   readonly form: Form;
   readonly problem: ApiProblem | null;
   readonly put: (change: Partial<Form>) => void;
 }
 
-/** Of a dialog in which something that is told, or where to, is made or changed. */
-export interface ToldDialogOf<Stored> {
+/** What a dialog needs in which a digest, an alert or a webhook is made or changed. */
+export interface NotificationDialogOf<Stored> {
   /** Null: a new one. */
   readonly of: Stored | null;
   readonly taken: readonly string[];
@@ -25,23 +25,23 @@ export interface ToldDialogOf<Stored> {
   readonly onDone: (saved: Stored) => void;
 }
 
-interface ToldDialogProps<Form, Stored> extends ToldDialogOf<Stored> {
+interface NotificationDialogProps<Form, Stored> extends NotificationDialogOf<Stored> {
   readonly one: "alert" | "digest" | "webhook";
   readonly start: Form;
   /** The form as the API takes it. */
   readonly bodyOf: (form: Form) => unknown;
-  /** Such as it might be called. */
+  /** An example of a title. */
   readonly example: string;
   readonly isWide?: boolean;
   /** The fields below the title. */
   readonly children: (part: FormPart<Form>) => ComponentChildren;
 }
 
-/** The form of a digest, an alert or a webhook: its title, what it has of its own, and one request. */
-export function ToldDialog<
+/** The form of a digest, an alert or a webhook: its title, its own fields, and one request. */
+export function NotificationDialog<
   Form extends { readonly title: string },
   Stored extends { readonly slug: string; readonly title: string },
->(props: ToldDialogProps<Form, Stored>) {
+>(props: NotificationDialogProps<Form, Stored>) {
   const { one, of, taken, start, bodyOf, example, isWide = false, children } = props;
   const [form, setForm] = useState(start);
   const put = (change: Partial<Form>) => setForm((before) => ({ ...before, ...change }));

@@ -1,16 +1,16 @@
 /// <reference lib="dom" />
 import type { ApiProblem } from "../api_problem.ts";
 import { CheckField, LinesField } from "../field.tsx";
-import type { Webhook } from "./settings_told_replies.ts";
+import type { Webhook } from "./settings_notification_replies.ts";
 
-/** To whom something goes, as it is typed. */
+/** The receivers as they are typed. */
 export interface ReceiverForm {
   /** One a line. */
   readonly to: string;
   readonly webhooks: readonly string[];
 }
 
-/** The addresses of a text, in whatever way they are parted. */
+/** The addresses of a text, separated by whitespace, commas or semicolons. */
 export function addressesOf(text: string): string[] {
   return text.split(/[\s,;]+/).filter((address) => address !== "");
 }
@@ -32,7 +32,7 @@ export function ReceiverFields({ form, webhooks, problem, put }: ReceiverFieldsP
     <>
       <LinesField
         label="By mail to"
-        hint="E-mail addresses of people who may see the project, one a line. Nobody at all: it stands in the list of messages alone."
+        hint="E-mail addresses of people who may see the project, one a line. Without any receiver, only the list of messages shows it."
         error={problem?.messageFor("to")}
         value={form.to}
         onChange={(to) => put({ to })}
