@@ -94,11 +94,11 @@ export function captureRoutes(services: CaptureRouteServices): DocumentedRoute[]
         return await getCaptureImage(services.reads, project, exchange);
       },
       doc: {
-        summary: "The picture of a page, as JPEG or WebP; it never changes",
+        summary: "The capture of a page, as JPEG or WebP; it never changes",
         query: { project: "Project id. Default: the token's only project" },
         success: {
           status: 200,
-          description: "The picture",
+          description: "The capture",
           contentType: "image/jpeg",
           otherTypes: ["image/webp"],
           also: KNOWN,

@@ -46,7 +46,7 @@ function greyPng(widthPx: number, heightPx: number): Uint8Array {
 
 const TAKEN = {
   status: "captured",
-  message: "The picture is up to date.",
+  message: "The capture is up to date.",
   capturedAt: "2026-11-18T03:00:00.000Z",
   nextAttemptAt: "2026-11-22T03:00:00.000Z",
   imageUrl: "/v1/heatmaps/captures/cap_0123456789abcdefghij?project=prj_demo",
@@ -172,7 +172,7 @@ test("Pages, clicks and elements are the API's numbers", async (visit) => {
   assert.match(named, /^clicked elements click desktop 2\S+ to 2\S+ \//);
 });
 
-test("Without a picture: dots on a dark page, and why there is none", async (visit) => {
+test("Without a capture: dots on a dark page, and why there is none", async (visit) => {
   const page = await opened(visit, "&path=/");
   const { capture, points } = await visit.read("heatmaps", { path: "/" });
   await visit.sees(page, capture.message, ".heatmaps-message");
@@ -187,7 +187,7 @@ test("Without a picture: dots on a dark page, and why there is none", async (vis
   assert.ok(Math.abs(shown * 1440 - (deepest + 60)) < 3, `${shown * 1440} for ${deepest}`);
 });
 
-test("A picture 30,000 px tall, with clicks down to its end", async (visit) => {
+test("A capture 30,000 px tall, with clicks down to its end", async (visit) => {
   const deep = { x: 0.25, y: 29_805, fixed: false, count: 40, visitors: 12 };
   await withPicture(visit, { height: 30_000 }, { points: [deep] });
   const page = await opened(visit, "&path=/");
@@ -204,7 +204,7 @@ test("A picture 30,000 px tall, with clicks down to its end", async (visit) => {
   assert.ok(await opacityAt(page, 360, 29_805, 1440) > 200);
   assert.equal(await opacityAt(page, 1080, 29_805, 1440), 0);
   assert.equal(await opacityAt(page, 360, 15_000, 1440), 0);
-  await visit.sees(page, "Picture taken Nov 18, 2026", ".heatmaps-facts");
+  await visit.sees(page, "Captured Nov 18, 2026", ".heatmaps-facts");
   assert.equal(await page.$(".heatmaps-message"), null);
   const before = await page.$eval(".heatmaps-layer", (layer) => layer.getAttribute("style"));
   await page.focus(".heatmaps-slider input");
@@ -216,7 +216,7 @@ test("A picture 30,000 px tall, with clicks down to its end", async (visit) => {
   );
 });
 
-test("A failed attempt beside the last good picture says both", async (visit) => {
+test("A failed attempt beside the last good capture says both", async (visit) => {
   await withPicture(visit, { status: "not_publicly_reachable", message: NOTICE });
   const page = await opened(visit, "&path=/");
   await page.waitForSelector(".heatmaps-picture");
@@ -226,7 +226,7 @@ test("A failed attempt beside the last good picture says both", async (visit) =>
   assert.ok(told.includes("The next attempt is planned for Nov 22, 2026"), told);
 });
 
-test("A picture that does not load leaves the dots, and says so", async (visit) => {
+test("A capture that does not load leaves the dots, and says so", async (visit) => {
   await withPicture(visit);
   const answer = visit.intercept;
   visit.expectedFaults.push("500");
@@ -239,7 +239,7 @@ test("A picture that does not load leaves the dots, and says so", async (visit) 
   assert.equal(await page.$(".heatmaps-picture"), null);
 });
 
-test("A new picture is taken on request, with its progress and its result", async (visit) => {
+test("A new capture is taken on request, with its progress and its result", async (visit) => {
   const asked: Json[] = [];
   let polls = 0;
   let reads = 0;
@@ -285,7 +285,7 @@ test("A new picture is taken on request, with its progress and its result", asyn
   );
 });
 
-test("Who may not have pictures taken sees no button for it", async (visit) => {
+test("Who may not have captures taken sees no button for it", async (visit) => {
   const page = await visit.open("view=heatmaps&path=/", { token: await visit.token("read") });
   await page.waitForSelector(".heatmaps-scroller");
   assert.equal(await page.$(".heatmaps-recapture"), null);

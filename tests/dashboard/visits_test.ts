@@ -51,7 +51,7 @@ test("Who is behind a number: from a tile to people, to one of them, to a visit 
   await click(page, '[aria-label="Who are these? Visitors"]');
   await title(visit, page, "People");
   const { rows: people } = await visit.read("actors", { limit: "50" });
-  const listed = await heads(page, "People, who was here last first");
+  const listed = await heads(page, "People, last seen first");
   assert.deepEqual(listed, people.map(nameOf));
 
   // Somebody with a sale: there is a goal to be seen.
@@ -117,7 +117,7 @@ test("Visits: those behind a channel's number, and one person's by the list of e
   const of = new URL(page.url()).searchParams.get("of")!;
   const { rows: listed } = await visit.read("actors", { of, limit: "50" });
   assert.deepEqual(
-    await heads(page, "People, who was here last first"),
+    await heads(page, "People, last seen first"),
     listed.map(nameOf),
   );
   await press(page, `Remove: ${people}: Visitors with channel`);
@@ -325,7 +325,7 @@ test("Who are these? of tiles that no filter tells, of vitals, heat maps, sites 
     await follow(visit, page, "minutes on /now"),
     /1 person: There in the last 5 minutes, on \/now/,
   );
-  assert.deepEqual(await heads(page, "People, who was here last first"), [who]);
+  assert.deepEqual(await heads(page, "People, last seen first"), [who]);
 });
 
 for (const scheme of ["light", "dark"] as const) {

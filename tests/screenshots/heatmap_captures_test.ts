@@ -98,7 +98,7 @@ steps.set("without a site URL there is none, and none is planned", async (world)
 
 steps.set("before the first attempt it is pending, and the daily job will come", async (world) => {
   await setSite(world, SITE);
-  const pending = { status: "pending", message: "No picture of this page has been taken yet." };
+  const pending = { status: "pending", message: "No capture of this page has been taken yet." };
   const next = nextThree();
   assert.deepEqual(await captureOf(world, "/"), { ...pending, nextAttemptAt: next, ...NO_IMAGE });
   const unseen = await captureOf(world, "/unseen");
@@ -270,7 +270,7 @@ steps.set("after the site URL has changed, what was found is of another site", a
   const without = await captureOf(world, "/");
   assert.deepEqual([without.status, without.nextAttemptAt], ["site_url_missing", null]);
   assert.equal(without.captureId, good.captureId);
-  assert.doesNotMatch(without.message, /no picture/, "there is one beside it");
+  assert.doesNotMatch(without.message, /no capture/, "there is one beside it");
   await setSite(world, SITE);
   assert.deepEqual(await captureOf(world, "/"), good);
 });

@@ -127,7 +127,7 @@ steps.set("a job is each page on each device, in the order asked for", async (da
   );
   assert.deepEqual([running?.status, running?.message], [
     "pending",
-    "The picture is being taken.",
+    "The capture is being taken.",
   ]);
   assert.ok(await endTask(database, taken, CAPTURED, NOON));
   assert.equal((await workOff(database)).length, 3);

@@ -261,7 +261,7 @@ steps.set(
     assert.deepEqual(await world.job(id), {
       status: "queued",
       captures: waiting,
-      messages: waiting.map(() => "The picture is waiting for its turn."),
+      messages: waiting.map(() => "The capture is waiting for its turn."),
     });
     const next = new World(database);
     assert.equal(await next.runner.runDue(NEVER), 3, "the next server need not wait for the lease");

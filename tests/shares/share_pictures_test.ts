@@ -72,7 +72,7 @@ Deno.test("share pictures: of pages that enough visitors viewed or clicked, and 
 Deno.test("share pictures: of pages outside its filters, or of too few visitors, there is none", async () => {
   const { project, token } = await photographed();
   const none = {
-    ...{ status: "pending", message: "No picture of this page has been taken yet." },
+    ...{ status: "pending", message: "No capture of this page has been taken yet." },
     ...{ capturedAt: null, nextAttemptAt: null, imageUrl: null, width: null, height: null },
     captureId: null,
   };

@@ -15,7 +15,7 @@ import { type Tail, useTail } from "./events_tail.ts";
 const DEFINITION =
   "Everything that was recorded in the range, one line for each event, newest first. Those that come in are put on top as they arrive.";
 
-/** Whether an element at the top of the list is in sight. */
+/** Whether an element at the top of the list is visible. */
 function useAtTop() {
   const mark = useRef<HTMLDivElement>(null);
   const [isAtTop, setAtTop] = useState(true);
@@ -35,7 +35,7 @@ interface LiveStateProps {
   readonly isPaused: boolean;
 }
 
-/** Whether new events come in, in a word. */
+/** Whether new events are followed, in a word. */
 function LiveState({ tail, isLive, isPaused }: LiveStateProps) {
   const { problem } = tail;
   const text = !isLive
@@ -53,7 +53,7 @@ function LiveState({ tail, isLive, isPaused }: LiveStateProps) {
   );
 }
 
-/** Brings those that wait into sight, where there are any. */
+/** The button that shows the waiting events, if there are any. */
 function NewEvents({ tail, onShow }: { tail: Tail; onShow: () => void }) {
   const { waiting, isOverfull } = tail;
   return (
@@ -77,7 +77,7 @@ function NoEvents() {
   );
 }
 
-/** What was recorded, as it comes in, with every detail. */
+/** The list of recorded events, which new ones join as they arrive. */
 export function EventsView() {
   const [isPaused, setPaused] = useState(false);
   const [isAnyOpen, setAnyOpen] = useState(false);

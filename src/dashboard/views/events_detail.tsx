@@ -11,7 +11,7 @@ interface Entry {
   readonly label: string;
   readonly value: string | number | boolean | null | undefined;
   readonly field?: string;
-  /** How it reads, where that is not the plain value. */
+  /** How it is shown; absent: as the plain value. */
   readonly text?: string;
 }
 
@@ -26,7 +26,7 @@ const CLOCKS: Readonly<Record<ExportedEvent["clock"], string>> = {
   clamped: "when it was received: the sender's clock was in the future",
   received: "when it was received: the sender gave no time",
 };
-/** Longer values are no good filters. */
+/** Longer values are not offered as filters. */
 const FILTER_LENGTH_MAX = 200;
 
 function exactTime(instant: string): string {
@@ -51,7 +51,7 @@ function propertyGroup(event: ExportedEvent): Group {
   const entries = flattened(ownProperties(event)).map(([key, value]) => ({
     label: key,
     value,
-    // A filter looks at a property of the event itself, not into one.
+    // A filter tests a top-level property, not a member of one.
     ...(key in event.properties ? { field: `properties.${key}` } : {}),
   }));
   return { title: "Properties", entries };
@@ -148,7 +148,7 @@ function Value({ label, value, field: name, text = String(value) }: Entry) {
   );
 }
 
-/** All that is stored of one event, in groups; what is missing is left out. */
+/** Everything stored of one event, in groups; absent members are left out. */
 export function EventDetail({ event }: { event: ExportedEvent }) {
   const json = readableJson(event);
   const groups = groupsOf(event)

@@ -35,7 +35,7 @@ interface Progress {
 
 const IDLE: Progress = { state: "idle", events: 0, problem: null };
 
-/** An export under way, which can be stopped. */
+/** The progress of an export, with its start and stop. */
 function useExport(format: ExportFormat, params: Params) {
   const [progress, setProgress] = useState<Progress>(IDLE);
   const abort = useRef(new AbortController());

@@ -7,7 +7,7 @@ import { EventLines, newlinesIn } from "../../event_file/event_lines.ts";
 
 export type ExportFormat = "ndjson" | "csv";
 
-/** So many bytes are handed to the browser at a time, which may keep them on disk. */
+/** Bytes of each `Blob`, which the browser may keep on disk. */
 const PART_BYTES = 4 * 1024 * 1024;
 
 /** Collects a file of any size without holding it in the page's own memory. */
@@ -42,8 +42,8 @@ class FileParts {
 
 /**
  * Reads every event of a selection as it comes, and makes a file of it; memory stays bounded.
- * `onProgress` hears how many events there are so far.
- * @throws ApiProblem; DOMException `AbortError` where `signal` aborts.
+ * `onProgress` is called with the number of events so far.
+ * @throws ApiProblem; DOMException `AbortError` if `signal` aborts.
  */
 export async function exportedFile(
   format: ExportFormat,

@@ -1,7 +1,7 @@
 import type { Size } from "../../event_file/exported_event.ts";
 import { dates } from "../number_format.ts";
 
-/** Width and height as people write them; null where neither is known. */
+/** Width and height as text; null: neither is known. */
 export function sizeText(size: Size | null): string | null {
   return size === null ? null : `${size.width ?? "?"} × ${size.height ?? "?"}`;
 }
@@ -56,7 +56,7 @@ export function clockLabel(instant: string, timezone: string | null): string {
   });
 }
 
-/** The date of an event; with the year where that is not this one. */
+/** The date of an event, with the year unless it is the present one. */
 function dateLabel(instant: string, timezone: string | null, nowMs: number): string {
   const yearOf = (at: string | number) => formatted(at, timezone, { year: "numeric" });
   const isOfThisYear = yearOf(instant) === yearOf(nowMs);

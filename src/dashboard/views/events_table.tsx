@@ -11,13 +11,13 @@ import type { ExportedEvent } from "../../event_file/exported_event.ts";
 import { timeLabel } from "./events_record.ts";
 
 const COLUMNS = 6;
-/** Those that pages send by themselves: what was built into the site stands out. */
+/** Events that the SDK sends by itself; the site's own are emphasised. */
 const AUTOMATIC = ["page_view", "click", "scroll"];
 
-/** Whoever did it, and the way to all about them. */
+/** The person, linked to everything about them. */
 function Person({ event: { userId, anonymousId, server } }: { event: ExportedEvent }) {
   return (
-    // The row around it would open.
+    // Otherwise the row would open.
     <span onClick={(press) => press.stopPropagation()}>
       <PersonLink actor={userId ?? anonymousId ?? server.hash} userId={userId} />
     </span>
@@ -57,7 +57,7 @@ function EventRow({ event, isOpen, nowMs, onToggle }: RowProps) {
             aria-controls={detailId}
             aria-label={`${time} ${name}: ${isOpen ? "hide" : "show"} all details`}
             onClick={(press) => {
-              // The row around it would toggle it back.
+              // Otherwise the row would toggle it back.
               press.stopPropagation();
               onToggle();
             }}
@@ -92,15 +92,15 @@ function EventRow({ event, isOpen, nowMs, onToggle }: RowProps) {
 
 interface TableProps {
   readonly events: readonly ExportedEvent[];
-  /** Hears whether any detail is open. */
+  /** Called with whether any detail is open. */
   readonly onOpen: (isAnyOpen: boolean) => void;
 }
 
-/** Events, newest first; each opens to all that is stored of it. */
+/** Events, newest first; each expands to everything stored of it. */
 export function EventsTable({ events, onOpen }: TableProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const nowMs = Date.now();
-  // What was opened may have left the list since, or the list the page.
+  // An expanded event may have left the list since.
   const isAnyOpen = events.some(({ eventId }) => open.has(eventId));
   useEffect(() => {
     onOpen(isAnyOpen);

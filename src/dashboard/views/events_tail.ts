@@ -10,9 +10,9 @@ const PATH = "/v1/events";
 const PAGE_ROWS = 50;
 const POLL_MS = 2_000;
 const POLL_MS_MAX = 30_000;
-/** More than these in one poll are not shown one by one: the list is read anew instead. */
+/** If one poll may have more events than these, the list is reloaded instead of extended. */
 const POLL_ROWS = 200;
-/** A page that is left open all day does not grow for ever. */
+/** The most new events kept, so that a page left open all day stays bounded. */
 const NEWER_ROWS_MAX = 500;
 
 export interface EventsReply {
@@ -21,14 +21,15 @@ export interface EventsReply {
   readonly tailCursor: string;
 }
 
-/** What came since the first page was read, and what was listed after it. */
+/** Events that arrived since the first page was read, and the pages below it. */
 interface Later {
+  /** The first page that all this belongs to. */
   readonly of: EventsReply | null;
   /** Newest first. */
   readonly newer: readonly ExportedEvent[];
-  /** Those that wait to be shown. */
+  /** New events that are not shown yet. */
   readonly waiting: readonly ExportedEvent[];
-  /** More came than `waiting` holds. */
+  /** More arrived than are kept. */
   readonly isOverfull: boolean;
   readonly older: readonly EventsReply[];
 }
@@ -39,14 +40,14 @@ export interface Tail {
   /** How many events wait to be shown. */
   readonly waiting: number;
   readonly isOverfull: boolean;
-  /** Shows those that wait. */
+  /** Shows the waiting events. */
   readonly show: () => void;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
-  /** Why the older ones did not come; null: they did, or were not asked for. */
+  /** Why older events could not be loaded; null: no failure. */
   readonly moreProblem: ApiProblem | null;
   readonly more: () => void;
-  /** Why nothing new is heard of just now; null: all is well. */
+  /** Why the latest poll failed; null: it did not. */
   readonly problem: ApiProblem | null;
 }
 
@@ -63,7 +64,7 @@ function withWaiting(later: Later): Later {
   return { ...later, newer: [...later.waiting, ...later.newer], waiting: [] };
 }
 
-/** Polls for what was stored after `start`, as long as the page is in sight and the place is known. */
+/** Polls for events stored after the cursor `start`, while the page is visible, until the cursor expires. */
 async function follow(
   params: Params,
   start: string,
@@ -95,8 +96,7 @@ async function follow(
 }
 
 /**
- * Events, newest first, with those that come in put on top; while `isHeld` these wait instead.
- * Nothing is polled for while `isLive` is false.
+ * Events, newest first. New ones are put on top, or wait while `isHeld`; without `isLive` nothing is polled.
  */
 export function useTail(
   params: Params,
@@ -113,7 +113,7 @@ export function useTail(
   held.current = isHeld;
   const { data } = first;
   const later = stored.of === data ? stored : nothingYet(data);
-  /** Changes what came later, unless the first page is another one by now. */
+  /** Edits what came later; if the first page has changed meanwhile, that of the new one. */
   const change = (edit: (later: Later) => Later) =>
     setLater((before) => edit(before.of === data ? before : nothingYet(data)));
   useEffect(() => {

@@ -64,11 +64,11 @@ function SavedPill({ funnel, isChosen, isEdited, run }: {
   );
 }
 
-/** Every saved funnel, and with the chosen one its conversion. */
+/** The saved funnels, the chosen one with its conversion. */
 function SavedList({ source: { funnels, saved, fresh }, isEdited, run }: SavedListProps) {
   const nav = useRef<HTMLElement>(null);
   const begin = () => {
-    // The button goes with that: reading goes on at the list.
+    // The button disappears: the list takes the focus.
     nav.current?.focus();
     showFunnel(fresh, null);
   };
@@ -102,7 +102,7 @@ function SavedList({ source: { funnels, saved, fresh }, isEdited, run }: SavedLi
   );
 }
 
-/** What of the address says no more than the saved funnel is taken out of it. */
+/** Takes the definition out of the address if it equals the saved funnel. */
 function useShortAddress({ list, saved }: FunnelSource, shown: FunnelDefinition): void {
   const isSaved = saved !== null && viewParam("steps") !== null && isSame(shown, saved);
   useEffect(() => {
@@ -142,7 +142,7 @@ function Workbench({ source, shown }: { source: FunnelSource; shown: FunnelDefin
   );
 }
 
-/** What stands in the view until it is known which funnel it shows, in the places of what comes. */
+/** Placeholders until it is known which funnel to show. */
 function Waiting({ resource }: { resource: Resource<unknown> }) {
   return (
     <>
@@ -155,7 +155,7 @@ function Waiting({ resource }: { resource: Resource<unknown> }) {
   );
 }
 
-/** Ways of people through the project, saved or just being built. */
+/** Saved funnels, and the one that is being built. */
 export function FunnelsView() {
   return SHARE_ID === null ? <OwnFunnels /> : <SharedFunnels />;
 }

@@ -35,7 +35,7 @@ function Passage({ data, step, isWorst }: {
   );
 }
 
-/** What the step's events must be, where its name does not say it. */
+/** The conditions of a step that its name does not state; null: none. */
 function conditionsOf({ query }: FunnelReply, index: number): string | null {
   const match = query.steps[index];
   if (match === undefined || query.order === "unordered") return null;
@@ -73,7 +73,7 @@ function Legend() {
   );
 }
 
-/** A bar for each step, and between two what became of people. */
+/** A bar for each step; between two bars, how many went on and how many were lost. */
 export function FunnelBars({ data }: { data: FunnelReply }) {
   const { steps, entered, change } = data;
   const most = Math.max(...steps.slice(1).map(({ dropoff }) => dropoff ?? 0), 1);

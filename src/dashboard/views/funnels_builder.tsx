@@ -11,7 +11,7 @@ import type { FunnelSource } from "./funnels_source.ts";
 import { FunnelSteps } from "./funnels_steps.tsx";
 import { FUNNEL_WORDS } from "./funnels_words.ts";
 
-/** Narrower than this the result would stand below a long form. */
+/** In narrower windows the form begins folded, as the result is below it. */
 const WIDE = "(min-width: 1101px)";
 const ORDER_TEXTS = {
   ordered: "in this order",
@@ -19,7 +19,7 @@ const ORDER_TEXTS = {
   unordered: "in any order",
 } as const;
 
-/** The definition in a sentence, where the form is folded. */
+/** The definition in a sentence, while the form is folded. */
 function Summary({ value }: { value: FunnelDefinition }) {
   const { steps, window, order, exclude } = value;
   return (
@@ -35,7 +35,7 @@ function Summary({ value }: { value: FunnelDefinition }) {
   );
 }
 
-/** The form that a funnel is made in. */
+/** The form that defines a funnel. */
 export function FunnelBuilder({ source, draft }: { source: FunnelSource; draft: Draft }) {
   const [isOpen, setOpen] = useState(() => matchMedia(WIDE).matches);
   const { value, change } = draft;

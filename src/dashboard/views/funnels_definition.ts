@@ -7,7 +7,7 @@ import { writtenMatch } from "./trends_match.ts";
 export type FunnelOrder = "ordered" | "strict" | "unordered";
 export type FunnelEntry = "any" | "first";
 
-/** Which way is looked for, as the API takes it. */
+/** The definition of a funnel, as the API takes it. */
 export interface FunnelDefinition {
   readonly steps: readonly EventMatch[];
   /** A number and `s`, `m`, `h` or `d`. */
@@ -23,7 +23,7 @@ export interface SavedFunnel extends FunnelDefinition {
   readonly title: string;
 }
 
-/** What the API takes at most. */
+/** The API's limits. */
 export const STEPS_MAX = 10;
 export const EXCLUSIONS_MAX = 10;
 const WINDOW_DAYS_MAX = 366;
@@ -75,21 +75,21 @@ export function byFault(by: string | null): string | null {
   return by === PROPERTY ? "Name the property." : null;
 }
 
-/** True where the definition can be run as it stands. */
+/** Whether the definition can be run as it is. */
 export function isRunnable({ window, by }: FunnelDefinition): boolean {
   return windowFault(window) === null && byFault(by) === null;
 }
 
-/** An exclusion that says nothing yet: it is left out, where null would mean every event. */
+/** An exclusion without an event yet, which is left out of requests; the name null would mean every event. */
 export const NEW_EXCLUSION: EventMatch = { name: "", filters: [] };
 
-/** How many conditions are begun and say nothing yet. */
+/** The number of conditions without a value. */
 export function unfinishedConditions({ steps, exclude }: FunnelDefinition): number {
   return [...steps, ...exclude].flatMap(({ filters }) => filters)
     .filter((filter) => !isWhole(filter)).length;
 }
 
-/** The definition as the API takes it, its members in one order: equal ones are equal as JSON. */
+/** The definition as the API takes it, its members in a fixed order: equal ones are equal as JSON. */
 export function plain(definition: FunnelDefinition): FunnelDefinition {
   const { steps, window, order, entry, exclude, by } = definition;
   const filterOf = ({ field, op, values }: Filter) => ({ field, op, values });
@@ -105,7 +105,7 @@ export function isSame(one: FunnelDefinition, other: FunnelDefinition): boolean 
   return JSON.stringify(plain(one)) === JSON.stringify(plain(other));
 }
 
-/** As short as the API takes them, for an address that can be read. */
+/** The matches in the shortest form that the API takes, so that addresses stay readable. */
 function matchesText(matches: readonly EventMatch[]): string | null {
   if (matches.length === 0) return null;
   return JSON.stringify(matches.map(({ name, filters, label }) => {
@@ -140,7 +140,7 @@ function readMatches(text: string | null, most: number): EventMatch[] | null {
   }
 }
 
-/** The funnel that an address defines; null where it has no steps, or none that can be read. */
+/** The funnel that an address defines; null: it has no steps that can be read. */
 export function readDefinition(param: (name: string) => string | null): FunnelDefinition | null {
   const steps = readMatches(param("steps"), STEPS_MAX);
   if (steps === null || steps.length === 0) return null;

@@ -12,10 +12,10 @@ import {
   type SavedFunnel,
 } from "./funnels_definition.ts";
 
-/** So long a pause of typing runs the funnel. */
+/** The funnel runs after a pause in typing of this length. */
 const PAUSE_MS = 500;
 
-/** Puts a funnel into the address: a saved one as it is by its slug alone. */
+/** Puts a funnel into the address: an unchanged saved one by its slug alone. */
 export function showFunnel(
   definition: FunnelDefinition | null,
   saved: SavedFunnel | null,
@@ -34,13 +34,13 @@ export function showFunnel(
 export interface Draft {
   readonly value: FunnelDefinition;
   readonly change: (changes: Partial<FunnelDefinition>) => void;
-  /** What is typed is not yet what is run. */
+  /** Whether the typed definition has still to be run. */
   readonly isWaiting: boolean;
 }
 
 /**
- * The definition under the person's hands. After a pause it goes into the address, from where it is
- * run; another definition in the address, as by the back button, takes its place.
+ * The definition being edited. After a pause it is put into the address, from where it is run; another
+ * definition in the address, as after the back button, replaces it.
  */
 export function useDraft(shown: FunnelDefinition, saved: SavedFunnel | null): Draft {
   const shownText = JSON.stringify(plain(shown));
@@ -56,9 +56,9 @@ export function useDraft(shown: FunnelDefinition, saved: SavedFunnel | null): Dr
   useEffect(() => {
     if (!canRun || text === known.current) return;
     const timer = setTimeout(() => {
-      // Saved meanwhile, and shown by its name alone.
+      // It was saved meanwhile, and the address has its slug alone.
       if (text === known.current) return;
-      // Saved meanwhile: the address has it already, with its name, though nothing is drawn yet.
+      // It was saved meanwhile: the address has it already, though it is not rendered yet.
       const addressed = readDefinition(viewParam);
       if (addressed !== null && JSON.stringify(plain(addressed)) === text) return;
       known.current = text;

@@ -155,7 +155,7 @@ function Exclusions({ value: { exclude }, onChange }: OptionsProps) {
   );
 }
 
-/** All of a funnel but its steps. */
+/** The fields of a funnel other than its steps. */
 export function FunnelOptions(props: OptionsProps) {
   const { value: { order, entry }, onChange } = props;
   return (

@@ -38,7 +38,7 @@ function stateText(state: RunState, draft: Draft, data: FunnelReply | null): str
   } excluded.`;
 }
 
-/** Whether what is shown is what the form says. */
+/** Whether the result is that of the form. */
 function StateLine({ draft, run }: { draft: Draft; run: Resource<FunnelReply> }) {
   const state = runState(draft, run);
   return (
@@ -48,7 +48,7 @@ function StateLine({ draft, run }: { draft: Draft; run: Resource<FunnelReply> })
   );
 }
 
-/** What a funnel comes to, in numbers. */
+/** The key figures of a funnel. */
 export function Tiles({ data }: { data: FunnelReply }) {
   const { open, excluded, query, change, steps } = data;
   const enteredMeaning = query.order === "unordered"
@@ -103,7 +103,7 @@ export function Tiles({ data }: { data: FunnelReply }) {
   );
 }
 
-/** What the result can be shown as, and its file. */
+/** The switch between bars and table, and the CSV button. */
 export function Actions({ data, name, isTable, onTable }: {
   readonly data: FunnelReply | null;
   readonly name: string;
@@ -149,7 +149,7 @@ export function Steps({ data, isTable }: { data: FunnelReply; isTable: boolean }
   return isTable ? <StepTable data={data} /> : <FunnelBars data={data} />;
 }
 
-/** What became of the people, step by step. */
+/** The result of a funnel. */
 export function FunnelResult({ title, draft, run }: FunnelResultProps) {
   const [isTable, setTable] = useState(false);
   const { data, problem } = run;

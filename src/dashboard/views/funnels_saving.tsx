@@ -22,7 +22,7 @@ interface TitleDialogProps {
   readonly heading: string;
   readonly action: string;
   readonly before: string;
-  /** Stores under the title. Throws ApiProblem. */
+  /** Saves under the title. Throws ApiProblem. */
   readonly onSave: (title: string) => Promise<void>;
   readonly onClose: () => void;
 }
@@ -85,7 +85,7 @@ function DeleteDialog({ source, onClose }: { source: FunnelSource; onClose: () =
   );
 }
 
-/** What the buttons ask before they act. */
+/** The dialogs that the buttons open. */
 function SaveDialogs({ source, draft, openDialog, onClose }: SavingProps & {
   readonly openDialog: SavingDialog;
   readonly onClose: () => void;
@@ -122,7 +122,7 @@ function SaveDialogs({ source, draft, openDialog, onClose }: SavingProps & {
           (taken) => freeSlugOf(title, "funnel", taken),
         );
         changed(slug);
-        // Its steps stay in the address until the list holds them.
+        // Its steps stay in the address until the list has them.
         showFunnel(definition, { slug, title, ...definition, steps: [] });
       }}
     />
@@ -174,7 +174,7 @@ function Buttons(
   );
 }
 
-/** Saving, renaming and deleting; without the right to, why they are missing. */
+/** Saving, renaming and deleting; without the scope `write`, why they are missing. */
 export function SaveActions({ source, draft }: SavingProps) {
   const [openDialog, setOpenDialog] = useState<SavingDialog>(null);
   if (!hasScope("write")) {

@@ -10,7 +10,7 @@ import { Actions, Steps, Tiles } from "./funnels_result.tsx";
 import { GroupPanel } from "./funnels_tables.tsx";
 import type { FunnelReply } from "./funnels_words.ts";
 
-/** One saved funnel, as it is. */
+/** The result of a saved funnel. */
 function Funnel({ slug, title }: SavedFunnel) {
   const [isTable, setTable] = useState(false);
   const run = useRead<FunnelReply>(`/v1/funnels/${slug}`, { ...sharedParams(), ...comparison() });
@@ -38,7 +38,7 @@ function Funnel({ slug, title }: SavedFunnel) {
   );
 }
 
-/** The saved funnels: whoever looks at a share builds none. */
+/** The saved funnels of a share, in which none can be built. */
 export function SharedFunnels() {
   const list = useRead<{ readonly funnels: readonly SavedFunnel[] }>("/v1/funnels");
   const funnels = list.data?.funnels ?? [];

@@ -11,7 +11,7 @@ import {
   type SavedFunnel,
 } from "./funnels_definition.ts";
 
-/** Clicks and scrolls come by themselves on every page: nobody's way is made of them. */
+/** The SDK sends these on every page: a new funnel is not made of them. */
 const PASSING: readonly string[] = ["click", "scroll"];
 const START_STEPS = 4;
 
@@ -28,15 +28,15 @@ export interface FunnelSource {
   readonly funnels: readonly SavedFunnel[];
   /** The saved funnel that is chosen; null: an unsaved one. */
   readonly saved: SavedFunnel | null;
-  /** What is to be run; null: it is not known yet, or there is nothing to make a funnel of. */
+  /** The definition to run; null: not known yet, or there are no events to make one of. */
   readonly definition: FunnelDefinition | null;
-  /** A new funnel of the project's own events; null where there are none. */
+  /** A new funnel of the project's own events; null: there are none. */
   readonly fresh: FunnelDefinition | null;
-  /** The names of events, that a new funnel is made of. */
+  /** The read of the event names that a new funnel is made of. */
   readonly names: Resource<unknown>;
   /** The address names a saved funnel that does not exist. */
   readonly isGone: boolean;
-  /** A funnel was saved or deleted: the list is read anew, without the deleted one at once. */
+  /** To call after saving or deleting: reloads the list, from which a deleted funnel disappears at once. */
   readonly changed: (slug: string, isDeleted?: boolean) => void;
 }
 
@@ -50,7 +50,7 @@ function freshFunnel(data: NamesReply | null): FunnelDefinition | null {
   return steps.length === 0 ? null : plain({ ...DEFAULTS, steps });
 }
 
-/** Which funnel the address means: its own steps, else the named, the first saved or a new one. */
+/** The funnel of the address: its own steps, else a saved one by name, the first saved one, or a new one. */
 export function useFunnelSource(): FunnelSource {
   const list = useRead<SavedReply>("/v1/funnels");
   const [deleted, setDeleted] = useState<readonly string[]>([]);

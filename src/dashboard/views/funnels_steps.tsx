@@ -56,7 +56,7 @@ function StepTools({ index, count, onMove, onRemove }: StepProps) {
   );
 }
 
-/** One step: its event and conditions, and a name of its own where it has one. */
+/** One step: its event and conditions, and its own name, if any. */
 function Step(props: StepProps) {
   const { step, index, onChange } = props;
   const n = index + 1;
@@ -80,7 +80,7 @@ function Step(props: StepProps) {
             <TextField
               label={`Name of step ${n}`}
               hint="Shown in the place of the event."
-              // Asked for just now, by a button that it takes the place of.
+              // It replaces the button that asked for it, so it takes the focus.
               isFirst={step.label === ""}
               value={step.label}
               maxLength={LABEL_LENGTH_MAX}
@@ -92,7 +92,7 @@ function Step(props: StepProps) {
   );
 }
 
-/** Puts the focus where the person goes on after the list has changed. */
+/** Puts the focus where editing continues after the list has changed. */
 function useStepFocus() {
   const list = useRef<HTMLOListElement>(null);
   const wanted = useRef<{ index: number; controls: readonly Control[] } | null>(null);

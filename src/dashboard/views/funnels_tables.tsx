@@ -25,11 +25,11 @@ interface FunnelCountProps {
   /** Which number of the funnel it is. */
   readonly place: FunnelPlace;
   readonly count: number | null;
-  /** Whom it counts, in words. */
+  /** What it counts, in words. */
   readonly of: string;
 }
 
-/** A number of a funnel, which leads to the people whom it counts. */
+/** A number of a funnel, linked to the people it counts. */
 export function FunnelCount({ data: { query }, place, count, of }: FunnelCountProps) {
   const { by, exclude, ...own } = plain(query);
   const number: NumberOf = {
@@ -72,7 +72,7 @@ export function StepLost({ data, step }: { data: FunnelReply; step: number }) {
   );
 }
 
-/** The steps as rows: the text of the bars, and what is exported. */
+/** The columns of the steps' table and CSV. */
 export function stepColumns(data: FunnelReply): readonly Column<number>[] {
   const { steps, change } = data;
   const changed = (
@@ -126,7 +126,7 @@ export function stepColumns(data: FunnelReply): readonly Column<number>[] {
   ];
 }
 
-/** The same figures as the bars. */
+/** The figures of the bars as a table. */
 export function StepTable({ data }: { data: FunnelReply }) {
   return (
     <DataTable
@@ -185,7 +185,7 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
       isNumber: true,
       isMinor: true,
     },
-    // What the funnel comes to stands first: of many steps the last columns are scrolled to.
+    // The conversion comes first: with many steps, the last columns have to be scrolled to.
     ...data.steps.slice(1, -1).map((_, k): Column<FunnelGroup> => ({
       title: `${k + 2}. ${stepName(data, k + 1)}`,
       definition: FUNNEL_WORDS.fromStart,
@@ -197,7 +197,7 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
   ];
 }
 
-/** The funnel by a value at the entry, the largest groups first. */
+/** The funnel for each value at entry, largest groups first. */
 export function GroupPanel({ run }: { run: Resource<FunnelReply> }) {
   const by = run.data?.query.by ?? null;
   const groups = run.data?.groups ?? [];

@@ -6,14 +6,14 @@ import type { FunnelDefinition } from "./funnels_definition.ts";
 /** `GET /v1/funnels` with steps. */
 export interface FunnelReply extends ReplyOf<typeof FUNNEL_REPLY> {
   readonly asOf: string;
-  /** What was run; the reply that is shown may be older than the definition. */
+  /** The definition that was run; the form's may be newer. */
   readonly query: FunnelDefinition;
 }
 
 export type FunnelStep = FunnelReply["steps"][number];
 export type FunnelGroup = NonNullable<FunnelReply["groups"]>[number];
 
-/** Who reached the last step, as a share of who entered; null: nobody did, or too few for a share. */
+/** The share of those who entered that converted; null: nobody entered, or too few to be shown. */
 export function conversionOf(
   { entered, converted }: Pick<FunnelReply, "entered" | "converted">,
 ): number | null {
@@ -44,7 +44,7 @@ export const FUNNEL_WORDS = {
   by: "Splits people by this, as it was when they entered.",
 } as const;
 
-/** What step `index` is called: in any order a step is how many were done, not which. */
+/** The name of step `index`: in any order, a step is how many were done, not which. */
 export function stepName({ query, steps }: FunnelReply, index: number): string {
   if (query.order !== "unordered" || steps.length === 1) return steps[index]!.label;
   if (index === 0) return "Any step";
@@ -58,7 +58,7 @@ const MATCH_NAMES: Readonly<Record<string, string>> = {
   exclude: "Excluded event",
 };
 
-/** A refusal with the place as the form calls it: "Step 2, condition 1: A group is not closed." */
+/** A refusal that names the place as the form does: "Step 2, condition 1: A group is not closed." */
 export function placedProblem(problem: ApiProblem): ApiProblem {
   const { field = "", message = "" } = problem.errors[0] ?? {};
   const [, match, condition, text] =

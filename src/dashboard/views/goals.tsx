@@ -13,7 +13,7 @@ import { type Goal, GOAL_WORDS, type GoalsReply } from "./goals_reading.ts";
 import { GoalsStart, NoWriting } from "./goals_start.tsx";
 import { GoalsTable } from "./goals_table.tsx";
 
-/** What the dialog begins with; `slug` of a goal that is changed. */
+/** What the dialog begins with; `slug` is null for a new goal. */
 interface Editing {
   readonly start: GoalForm;
   readonly slug: string | null;
@@ -66,7 +66,7 @@ function GoalsList({ resource, goals, isGone, onCreate }: GoalsListProps) {
   );
 }
 
-/** What people hope for, and what came of it: all goals, or one in detail. */
+/** All goals, or one in detail. */
 export function GoalsView() {
   const resource = useRead<GoalsReply>("/v1/goals", comparedParams());
   const [deleted, setDeleted] = useState<readonly string[]>([]);

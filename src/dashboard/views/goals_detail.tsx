@@ -172,7 +172,7 @@ function sourceColumns(
   ];
 }
 
-/** Where the visits came from in which the goal was reached. */
+/** Where the visits that reached the goal came from. */
 function SourcesPanel({ slug }: { slug: string }) {
   const by = TABS.find(({ id }) => id === viewParam("by"))?.id ?? TABS[0]!.id;
   const sources = usePages<AcquisitionRow, AcquisitionReply>("/v1/acquisition", {
@@ -248,7 +248,7 @@ function DeleteButton({ goal: { slug, title }, onDeleted }: GoalDetailProps) {
   );
 }
 
-/** One goal: its figures, its course, and where the people came from. */
+/** One goal: its figures, over time and by source. */
 export function GoalDetail(props: GoalDetailProps) {
   const { goal, goals, onBack, onEdit } = props;
   const figure = viewParam("figure") === "totalConversions"

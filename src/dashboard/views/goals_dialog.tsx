@@ -23,7 +23,7 @@ import type { Goal } from "./goals_reading.ts";
 
 const TITLE_LENGTH_MAX = 200;
 const SLUG_LENGTH_MAX = 63;
-/** So long a pause of typing counts what matches. */
+/** The match is counted after a pause in typing of this length. */
 const PAUSE_MS = 400;
 const CURRENCIES = [
   "EUR",
@@ -51,7 +51,7 @@ interface PartProps {
   readonly onChange: (changes: Partial<GoalForm>) => void;
 }
 
-/** How many people of the chosen range the match finds, so that a mistake shows before it is saved. */
+/** How many people of the range match, so that a mistake shows before it is saved. */
 function MatchCount({ match }: { match: EventMatch }) {
   const text = JSON.stringify([matchBody(match)]);
   const [steps, setSteps] = useState(text);
@@ -137,7 +137,7 @@ function faultsWith(faults: GoalFault, problem: ApiProblem | null): GoalFault {
   return title ? { title, ...faults } : faults;
 }
 
-/** Everything that makes a goal. */
+/** The fields of a goal. */
 function GoalFields({ form, faults, onChange, isNew, taken }: PartProps & {
   readonly isNew: boolean;
   readonly taken: readonly string[];
@@ -178,7 +178,7 @@ function GoalFields({ form, faults, onChange, isNew, taken }: PartProps & {
   );
 }
 
-/** Makes a goal, or changes one. Past events count at once. */
+/** Creates or edits a goal. Past events count at once. */
 export function GoalDialog({ start, isNew, taken, onSaved, onClose }: GoalDialogProps) {
   const [form, setForm] = useState(start);
   const [isTried, setTried] = useState(false);

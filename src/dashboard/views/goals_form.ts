@@ -9,7 +9,7 @@ export type ValueKind = "none" | "fixed" | "property";
 /** A goal as it is typed. */
 export interface GoalForm {
   readonly title: string;
-  /** Null: made of the title. */
+  /** Null: derived from the title. */
   readonly slug: string | null;
   readonly match: EventMatch;
   readonly kind: ValueKind;
@@ -22,7 +22,7 @@ export type GoalFault = Partial<
   Record<"title" | "slug" | "match" | "amount" | "property" | "currency", string>
 >;
 
-/** What the API takes. */
+/** A goal as the API takes it. */
 export interface GoalBody {
   readonly title: string;
   readonly match: EventMatch;
@@ -55,7 +55,7 @@ export function formOf({ slug, title, match, valueDefinition: value }: Goal): Go
     : { ...form, kind: "property", property: value.property, currency };
 }
 
-/** The goal's name in addresses: the typed one, else one of the title that is free. */
+/** The goal's slug: the typed one, else a free one derived from the title. */
 export function slugOfForm({ slug, title }: GoalForm, taken: readonly string[]): string {
   return slug ?? freeSlugOf(title, "goal", taken);
 }

@@ -6,7 +6,7 @@ export interface GoalsReply extends ReplyOf<typeof GOALS_REPLY> {
   readonly asOf: string;
 }
 
-/** A saved goal and what came of it. */
+/** A saved goal with its figures. */
 export type Goal = GoalsReply["goals"][number];
 export type GoalValue = NonNullable<Goal["valueDefinition"]>;
 export type GoalChange = NonNullable<GoalsReply["change"]>[number];
@@ -14,7 +14,7 @@ export type GoalChange = NonNullable<GoalsReply["change"]>[number];
 /** The figures of a goal whose series can be shown. */
 export type GoalFigure = "uniqueConversions" | "totalConversions";
 
-/** What the figures of goals mean, where the shared sentences do not say it. */
+/** What the figures of goals mean, beyond `DEFINITIONS`. */
 export const GOAL_WORDS = {
   goals: "What you hope people do, and how many of them did it.",
   series:

@@ -1,14 +1,14 @@
-/** The API's names take as many characters. */
+/** The API's limit. */
 const SLUG_LENGTH_MAX = 63;
 
-/** A name for addresses, made of a title: "Café visit" is cafe-visit. `fallback` where nothing is left. */
+/** The slug of a title: that of "Café visit" is cafe-visit; `fallback` if nothing is left. */
 export function slugOf(title: string, fallback: string): string {
   const text = title.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase()
     .replace(/[^a-z0-9]+/g, "-").replace(/^-/, "").slice(0, SLUG_LENGTH_MAX).replace(/-$/, "");
   return text === "" ? fallback : text;
 }
 
-/** The slug of a title that is not taken yet: the first of checkout, checkout-2, checkout-3… */
+/** The first slug of a title that is not taken: checkout, checkout-2, checkout-3… */
 export function freeSlugOf(title: string, fallback: string, taken: readonly string[]): string {
   const slug = slugOf(title, fallback);
   for (let n = 1;; n++) {
@@ -22,5 +22,5 @@ export function freeSlugOf(title: string, fallback: string, taken: readonly stri
 export function slugFault(slug: string): string | null {
   return /^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)
     ? null
-    : "Use up to 63 lower-case letters, digits and hyphens, the first no hyphen.";
+    : "Use up to 63 lower-case letters, digits and hyphens, not beginning with a hyphen.";
 }

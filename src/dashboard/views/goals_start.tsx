@@ -8,9 +8,9 @@ import { hasAccount, hasScope } from "../session.ts";
 import { SHARE_ID } from "../share.ts";
 import { type GoalForm, newForm } from "./goals_form.ts";
 
-/** What comes by itself is nobody's goal. */
+/** The SDK sends these by itself: they are not suggested as goals. */
 const PASSIVE: readonly string[] = ["page_view", "click", "scroll"];
-/** Words that tell of a success; those that come first are the better examples. */
+/** Event names that suggest a success, the best examples first. */
 const SUCCESS = [
   /purchase|order|paid|payment/,
   /sign_?up|register|subscri|trial/,
@@ -25,7 +25,7 @@ function valuesOf(data: ValuesReply | null): readonly string[] {
   return data?.series.flatMap(({ value }) => value && value !== OTHER ? [value] : []) ?? [];
 }
 
-/** The event that looks most like a success, else the most frequent one that someone sent. */
+/** The event that looks most like a success, else the most frequent of the site's own. */
 function exampleOf(names: readonly string[]): string | null {
   const own = names.filter((name) => !PASSIVE.includes(name));
   const successes = SUCCESS.map((word) => own.find((name) => word.test(name.toLowerCase())));
@@ -103,7 +103,7 @@ function FirstGoal({ onCreate }: { onCreate: (form: GoalForm) => void }) {
 
 /** Why the buttons are missing. */
 export function NoWriting() {
-  // Nobody looks for them in what is shared.
+  // Nobody expects them in a share.
   if (SHARE_ID !== null) return null;
   return (
     <p class="muted">

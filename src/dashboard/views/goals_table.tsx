@@ -10,7 +10,7 @@ import { Change } from "../kpi_tile.tsx";
 import type { Goal, GoalChange } from "./goals_reading.ts";
 import { currencyColumns, Reached } from "./overview_goals.tsx";
 
-/** A goal's value as it is shown; a dash where it is only counted. */
+/** A goal's value as text; a dash if it has none. */
 export function valueText({ value }: Goal): string {
   return value.currency === null ? NOTHING : money(value.amount, value.currency);
 }
@@ -26,7 +26,7 @@ const NAME: Column<Goal> = {
   ),
 };
 
-/** Of so few that a share tells of none there is nothing to draw but the ground. */
+/** Counts that a share withholds are drawn as 0. */
 const course = (asOf: string): Column<Goal> =>
   sparklineColumn(
     "Over time",

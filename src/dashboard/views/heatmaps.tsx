@@ -56,7 +56,7 @@ function countOf(kind: Kind, count: number): string {
 /** Why clicks are not drawn. */
 const REST = SHARE_ID === null ? "without a position" : "of too few visitors to be shown";
 
-/** What is drawn, and what could not be, in numbers. */
+/** How many clicks are drawn, and how many are not. */
 function Sample({ reply, map }: { reply: HeatmapReply; map: ShownMap }) {
   const { points, scroll, sample } = reply;
   const { kind } = map;
@@ -136,7 +136,7 @@ function HeatmapPanel({ heatmap, run, ...map }: MapProps) {
             <div class="heatmaps-sliders">
               <Slider label="Colours" percent={strength} onChange={setStrength} />
               {picture.url && (
-                <Slider label="Picture" percent={brightness} onChange={setBrightness} />
+                <Slider label="Capture" percent={brightness} onChange={setBrightness} />
               )}
             </div>
           </div>
@@ -176,7 +176,7 @@ export function HeatmapsView() {
   const page = viewParam("path") ?? (first?.path === OTHER ? null : first?.path ?? null);
   const device = readDevice(viewParam("device"));
   const kind = readKind(viewParam("kind"));
-  // A path may hold a star too: one that is listed is meant as it stands.
+  // A path may contain a star too: a listed path is not a pattern.
   const isPattern = page !== null && page.includes("*") &&
     !paths.rows.some(({ path }) => path === page);
   const params: Params = { ...shared, [isPattern ? "pattern" : "path"]: page, device, kind };

@@ -8,7 +8,7 @@ import type { Device, Kind, Point } from "./heatmaps_replies.ts";
 /** Which heat map is shown. */
 export interface ShownMap {
   readonly page: string;
-  /** The page is a pattern of many. */
+  /** `page` is a pattern for many pages. */
   readonly isPattern: boolean;
   readonly device: Device;
   readonly kind: Kind;
@@ -20,12 +20,12 @@ interface MapCountProps {
   /** What the number counts, in words. */
   readonly of: string;
   readonly count: number;
-  /** False: it counts clicks or page views, and not who made them. */
+  /** False: it counts clicks or page views, not people. */
   readonly isTheirs?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A number of a heat map, which leads to the people behind it. */
+/** A number of a heat map, linked to the people behind it. */
 export function MapCount({ map, place, of, count, isTheirs = true, children }: MapCountProps) {
   const { page, isPattern, device, kind } = map;
   return (
@@ -41,7 +41,7 @@ export function MapCount({ map, place, of, count, isTheirs = true, children }: M
   );
 }
 
-/** The point of the map that was clicked last, and the way to who clicked there. */
+/** The point of the map that was selected last, linked to the people who clicked there. */
 export function ChosenPoint({ map, point }: { map: ShownMap; point: Point | null }) {
   if (point === null) return null;
   const { x, y, fixed, count, visitors } = point;

@@ -3,12 +3,12 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { CELL_PX, type Density, densityOf, TILE_ROWS, tilePixels } from "./heatmaps_density.ts";
 import type { Point } from "./heatmaps_replies.ts";
 
-/** A page on the screen. */
+/** The page as it is drawn. */
 export interface Sheet {
   /** The document's size in CSS pixels. */
   readonly widthPx: number;
   readonly heightPx: number;
-  /** Pixels on the screen for each of the document. */
+  /** Screen pixels per document pixel. */
   readonly scale: number;
 }
 
@@ -65,7 +65,7 @@ export function DensityLayer({ points, sheet }: { points: readonly Point[]; shee
 const DOT_TILE_PX = 800;
 const DOT_RADIUS_PX_MIN = 2.5;
 const DOT_RADIUS_PX_MAX = 13;
-/** Sharper than this nobody sees, and it takes memory. */
+/** More is not seen, and takes memory. */
 const PIXEL_RATIO_MAX = 2;
 
 interface DotTileProps {
@@ -74,7 +74,7 @@ interface DotTileProps {
   /** On the screen. */
   readonly topPx: number;
   readonly heightPx: number;
-  /** The page is no taller than this tile, which is then always there. */
+  /** The page is no taller than this tile, which is then always drawn. */
   readonly isOnly: boolean;
 }
 
@@ -100,7 +100,7 @@ function drawDots(canvas: HTMLCanvasElement, { points, sheet, topPx, heightPx }:
   }
 }
 
-/** Drawn as it comes near, and given back when it is far: sharp dots take many pixels. */
+/** A tile of dots, drawn while it is near the window: sharp dots take many pixels. */
 function DotTile(props: DotTileProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { points, sheet, topPx, heightPx, isOnly } = props;

@@ -11,9 +11,9 @@ import { ViewLink } from "../view_link.tsx";
 import type { JobRun } from "./heatmaps_job.ts";
 import { type Capture, type Device, DEVICE_LABELS, DEVICES } from "./heatmaps_replies.ts";
 
-/** The picture's bytes, which a token is needed for, as an address that an element can show. */
+/** The image of a capture. Reading it takes a token, so an element shows it by an object URL. */
 export interface Picture {
-  /** Null while it is fetched, and where there is none. */
+  /** Null: it is being fetched, or there is none. */
   readonly url: string | null;
   readonly isLoading: boolean;
   readonly problem: ApiProblem | null;
@@ -21,7 +21,7 @@ export interface Picture {
 
 const NONE: Picture = { url: null, isLoading: false, problem: null };
 
-/** Fetches the picture of a capture; null: there is none. */
+/** Fetches the image of a capture; null: there is none. */
 export function usePicture(captureId: string | null): Picture {
   const [picture, setPicture] = useState<Picture & { of: string | null }>({ ...NONE, of: null });
   useEffect(() => {
@@ -61,14 +61,14 @@ function SettingsLink() {
   );
 }
 
-/** Why there is no picture, over the place where it would be. */
+/** Why there is no capture, in its place. */
 export function MissingPicture({ capture, picture }: { capture: Capture; picture: Picture }) {
   const isLost = picture.problem !== null;
   return (
     <div class="heatmaps-message">
       <div class="heatmaps-message-card" role="status">
         <p class="heatmaps-message-title">
-          {isLost ? "The picture could not be loaded" : "Without a picture of the page"}
+          {isLost ? "The capture could not be loaded" : "No capture of the page"}
         </p>
         <p>
           {isLost ? picture.problem!.detail : capture.message}
@@ -80,14 +80,14 @@ export function MissingPicture({ capture, picture }: { capture: Capture; picture
   );
 }
 
-/** When the picture was taken, and what became of a later attempt. */
+/** When the capture was taken, and how a later attempt failed. */
 export function PictureLine({ capture }: { capture: Capture }) {
   const { capturedAt, nextAttemptAt, status, message } = capture;
   if (capturedAt === null) return null;
   if (status === "captured") {
     return (
       <p class="muted">
-        Picture taken {when(capturedAt)}.
+        Captured {when(capturedAt)}.
         {nextAttemptAt === null ? "" : ` The next one is planned for ${when(nextAttemptAt)}.`}
       </p>
     );
@@ -95,7 +95,7 @@ export function PictureLine({ capture }: { capture: Capture }) {
   return (
     <div class="banner" role="status">
       <p>
-        <strong>There is no newer picture.</strong> {message}
+        <strong>There is no newer capture.</strong> {message}
       </p>
       <p>
         Shown is the last good one, taken {when(capturedAt)}.{nextAttempt(capture)}
@@ -106,17 +106,17 @@ export function PictureLine({ capture }: { capture: Capture }) {
 
 function progressText({ job, problem, isRunning }: JobRun): string {
   if (problem !== null) return problem.detail;
-  if (job === null) return isRunning ? "Asking for a picture…" : "";
+  if (job === null) return isRunning ? "Asking for a capture…" : "";
   const done = job.captures.filter(({ status }) => status !== "pending").length;
   const all = job.captures.length;
   if (job.status !== "done") {
     return all === 1
-      ? "Taking the picture…"
-      : `Taking pictures: ${integer(done)} of ${integer(all)} done…`;
+      ? "Taking the capture…"
+      : `Taking captures: ${integer(done)} of ${integer(all)} done…`;
   }
   const failed = job.captures.filter(({ status }) => status !== "captured");
   if (failed.length === 0) {
-    return all === 1 ? "The new picture is here." : "The new pictures are here.";
+    return all === 1 ? "The new capture is here." : "The new captures are here.";
   }
   return failed.map(({ device, message }) => `${DEVICE_LABELS[device]}: ${message}`).join(" ");
 }
@@ -127,7 +127,7 @@ interface RecaptureProps {
   readonly device: Device;
 }
 
-/** Has a picture taken now; only for those who may. */
+/** Takes a capture now; only with the scope `jobs`. */
 export function Recapture({ run, path, device }: RecaptureProps) {
   useKeptFocus(run.isRunning);
   if (!hasScope("jobs")) return null;
@@ -142,7 +142,7 @@ export function Recapture({ run, path, device }: RecaptureProps) {
         disabled={isRunning}
         onClick={() => run.start(path, [device])}
       >
-        <Icon name="camera" /> Take a new picture
+        <Icon name="camera" /> Take a new capture
       </button>
       <button
         type="button"
@@ -155,13 +155,13 @@ export function Recapture({ run, path, device }: RecaptureProps) {
       {isOwn && isRunning && (
         <progress
           class="heatmaps-progress"
-          aria-label="Pictures taken"
+          aria-label="Captures taken"
           value={job === null || job.captures.length === 1 ? undefined : done}
           max={job?.captures.length ?? 1}
         />
       )}
       <span role="status" class="heatmaps-progress-text">
-        {isOwn ? progressText(run) : isRunning ? `Pictures of ${run.path} are taken…` : ""}
+        {isOwn ? progressText(run) : isRunning ? `Captures of ${run.path} are being taken…` : ""}
       </span>
     </div>
   );

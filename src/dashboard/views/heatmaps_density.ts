@@ -6,18 +6,18 @@ import {
   WINDOWS,
 } from "./heatmaps_replies.ts";
 
-/** Document pixels that one cell of the density covers: half the grid that points come on. */
+/** Document pixels of a cell of the density: half of the grid that points lie on. */
 export const CELL_PX = 4;
-/** A page is drawn down to here; what lies deeper is told in words. */
+/** A page is drawn down to here at most. */
 export const HEIGHT_PX_MAX = 60_000;
-/** Rows of cells that one canvas holds: far below what any browser refuses. */
+/** Rows of cells in one canvas: far below any browser's limit. */
 export const TILE_ROWS = 512;
-/** Three passes of a box of this radius come close to a bell of 16 document pixels. */
+/** Three box blurs of this radius come close to a Gaussian one of 16 document pixels. */
 const BLUR_CELLS = 4;
 const BLUR_PASSES = 3;
-/** Below the deepest point some page is left. */
+/** The space left below the deepest point. */
 const MARGIN_PX = 60;
-/** Lifts what is weak: one busy menu would otherwise leave all the rest without a colour. */
+/** Raises weak values: one busy menu would otherwise leave all the rest without a colour. */
 const GAMMA = 0.55;
 const SHADES = 256;
 
@@ -28,7 +28,7 @@ export interface Density {
   readonly values: Float32Array;
 }
 
-/** Sums of a sliding window along one line, divided by its length; nothing lies beyond the ends. */
+/** Sums of a sliding window along one line, divided by its length; beyond the ends all is 0. */
 function blurLine(
   from: Float32Array,
   to: Float32Array,
@@ -42,12 +42,12 @@ function blurLine(
     const leaving = i - BLUR_CELLS - 1;
     if (entering < length) sum += from[start + entering * step]!;
     if (leaving >= 0) sum -= from[start + leaving * step]!;
-    // Sums of floats drift: what is left of nothing must not shine.
+    // Sums of floats drift, also below 0.
     to[start + i * step] = Math.max(0, sum) / span;
   }
 }
 
-/** The clicks of a page as a smooth field, at a resolution that no screen changes. */
+/** The clicks of a page as a smooth field, at a resolution that does not depend on the screen. */
 export function densityOf(
   points: readonly Point[],
   { widthPx, heightPx }: { widthPx: number; heightPx: number },
@@ -119,7 +119,7 @@ export function tilePixels(
   return { columns, rows: shown, pixels };
 }
 
-/** The page that points are drawn on: the picture, and further down as far as anything was clicked. */
+/** The page that points are drawn on: as tall as the capture, or as far down as anything was clicked. */
 export function pageSize(
   { capture, points, scroll }: HeatmapReply,
   device: Device,
@@ -144,7 +144,7 @@ export interface Band {
 const BAND_STEPS_PX = [100, 200, 500, 1_000, 2_000, 5_000];
 const BANDS_MAX = 24;
 
-/** The page cut into bands of a round height, with how many page views got to each. */
+/** The page cut into bands of a round height, with the share of page views that reached each. */
 export function bandsOf(scroll: readonly Reach[], heightPx: number): readonly Band[] {
   const views = scroll[0]?.reached ?? 0;
   if (views === 0) return [];
@@ -157,14 +157,14 @@ export function bandsOf(scroll: readonly Reach[], heightPx: number): readonly Ba
   }));
 }
 
-/** The share of page views that got down to a depth; null where nothing was recorded. */
+/** The share of page views that reached a depth; null: nothing was recorded. */
 export function reachAt(scroll: readonly Reach[], depthPx: number): number | null {
   const views = scroll[0]?.reached ?? 0;
   if (views === 0) return null;
   return (scroll.find((row) => row.depthPx >= depthPx)?.reached ?? 0) / views;
 }
 
-/** Of the points within `radiusPx` of a place on the page the one with most clicks; null: there is none. */
+/** The point with most clicks within `radiusPx` of a place on the page; null: there is none. */
 export function busiestAround(
   points: readonly Point[],
   at: { readonly xPx: number; readonly yPx: number; readonly widthPx: number },

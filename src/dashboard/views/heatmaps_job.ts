@@ -10,15 +10,15 @@ import type { Device } from "./heatmaps_replies.ts";
 
 const PATH = "/v1/internal/jobs/heatmap-captures";
 const POLL_MS = 1_500;
-/** A job that cannot be asked about so often in a row is given up. */
+/** After so many failed polls in a row a job is given up. */
 const FAILURES_MAX = 5;
 
 type JobReply = output<typeof CaptureJobReply>;
-/** Pictures being taken. */
+/** A job that takes captures. */
 export type CaptureJob = JobReply["job"];
 
 export interface JobRun {
-  /** The page that the pictures are of; null: none was asked for. */
+  /** The page that is captured; null: none was asked for. */
   readonly path: string | null;
   readonly job: CaptureJob | null;
   /** Why it could not be started or followed; null: it could. */
@@ -27,7 +27,7 @@ export interface JobRun {
   readonly start: (path: string, devices: readonly Device[]) => void;
 }
 
-/** Follows a job to its end. Throws ApiProblem where it is lost. */
+/** Follows a job to its end. Throws ApiProblem if it is lost. */
 async function follow(
   id: string,
   signal: AbortSignal,
@@ -51,7 +51,7 @@ async function follow(
   }
 }
 
-/** Has pictures taken, and tells how far that is. It goes on at the server when the view is left. */
+/** Starts a job of captures and follows it. The server goes on with it after the view is left. */
 export function useCaptureJob(onDone: () => void): JobRun {
   const [path, setPath] = useState<string | null>(null);
   const [job, setJob] = useState<CaptureJob | null>(null);

@@ -11,8 +11,8 @@ import { useTypedText } from "../typed_text.ts";
 import { DEVICE_LABELS, DEVICES, type PathRow } from "./heatmaps_replies.ts";
 
 const STATUS_WORDS: Readonly<Record<string, string>> = {
-  captured: "has a picture",
-  pending: "no picture yet",
+  captured: "captured",
+  pending: "no capture yet",
   site_url_missing: "the project has no site URL",
   site_url_mismatch: "the site URL is not the tracked site",
   not_publicly_reachable: "not publicly reachable",
@@ -24,7 +24,7 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
   temporary_failure: "failed for now",
   render_failed: "could not be drawn",
 };
-/** Nothing went wrong with these, there is just no picture. */
+/** Statuses without a capture that are not failures. */
 const QUIET = ["pending", "site_url_missing"];
 
 function statusText({ devices }: PathRow): string {
@@ -34,7 +34,7 @@ function statusText({ devices }: PathRow): string {
   }).join(", ");
 }
 
-/** A letter for each device: filled where there is a picture, struck through where it failed. */
+/** A letter for each device: filled if there is a capture, struck through if it failed. */
 function Statuses({ row }: { row: PathRow }) {
   const text = statusText(row);
   return (
@@ -53,7 +53,7 @@ function Statuses({ row }: { row: PathRow }) {
   );
 }
 
-/** Who viewed or clicked a page, or who clicked there. */
+/** The visitors of a page, or the clicks on it, linked to the people. */
 function PathCount({ row: { path, clicks, visitors }, isClicks }: {
   readonly row: PathRow;
   readonly isClicks: boolean;
@@ -101,9 +101,9 @@ function columns(current: string | null): Column<PathRow>[] {
       isNumber: true,
     },
     {
-      title: "Pictures",
+      title: "Captures",
       definition:
-        "Desktop, tablet and mobile: filled where the latest picture is good, outlined where there is none, struck through where it failed.",
+        "Desktop, tablet and mobile: filled if the latest capture is good, outlined if there is none, struck through if it failed.",
       value: statusText,
       show: (row) => <Statuses row={row} />,
     },
@@ -115,7 +115,7 @@ interface PathFormProps {
   readonly known: readonly string[];
 }
 
-/** Any page, or with `*` many at once. */
+/** Chooses any page, or with `*` many at once. */
 function PathForm({ page, known }: PathFormProps) {
   const [draft, setDraft] = useTypedText(page ?? "");
   return (
@@ -145,7 +145,7 @@ interface PathsProps {
   readonly page: string | null;
 }
 
-/** The pages that there are heatmaps of, most visited first. */
+/** The pages that have heatmaps, most visited first. */
 export function PathsPanel({ paths, page }: PathsProps) {
   const { rows, hasMore, more, isLoadingMore, moreProblem, all } = paths;
   const { from, to } = currentDates();

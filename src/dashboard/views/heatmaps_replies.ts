@@ -12,7 +12,7 @@ export type Device = typeof DEVICES[number];
 export const KINDS = ["click", "rage", "dead", "scroll"] as const;
 export type Kind = typeof KINDS[number];
 
-/** The windows that pages are photographed in, and drawn in where there is no picture. CSS pixels. */
+/** The windows of captures, in which pages without one are drawn, too. CSS pixels. */
 export const WINDOWS: Readonly<Record<Device, { widthPx: number; heightPx: number }>> = {
   desktop: { widthPx: 1440, heightPx: 900 },
   tablet: { widthPx: 820, heightPx: 1180 },
@@ -36,12 +36,12 @@ export type Element = output<typeof ElementShown>;
 
 export type PathRow = ReplyOf<typeof HEATMAP_PATHS_REPLY>["rows"][number];
 
-/** The device that the address names; desktop where it names none. */
+/** The device that the address names; else desktop. */
 export function readDevice(text: string | null): Device {
   return DEVICES.find((each) => each === text) ?? "desktop";
 }
 
-/** The kind that the address names; all clicks where it names none. */
+/** The kind that the address names; else all clicks. */
 export function readKind(text: string | null): Kind {
   return KINDS.find((each) => each === text) ?? "click";
 }

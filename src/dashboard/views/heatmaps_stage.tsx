@@ -14,7 +14,7 @@ import {
 } from "./heatmaps_density.ts";
 import type { Device, HeatmapReply, Kind, Point, Reach } from "./heatmaps_replies.ts";
 
-/** Clicks this near to the pointer are told, in document pixels. */
+/** Clicks this near to the pointer are counted for it, in document pixels. */
 const NEAR_PX = 24;
 
 function Bands({ scroll, sheet }: { scroll: readonly Reach[]; sheet: Sheet }) {
@@ -51,7 +51,7 @@ interface HintProps {
   readonly at: { readonly xPx: number; readonly yPx: number };
 }
 
-/** What there is under the pointer. */
+/** The clicks or the reach at the pointer. */
 function Hint({ reply, kind, sheet, at }: HintProps) {
   const [xPx, yPx] = [at.xPx / sheet.scale, at.yPx / sheet.scale];
   const points = useMemo(() => reply.points.filter(({ fixed }) => !fixed), [reply]);
@@ -79,12 +79,12 @@ export interface StageProps {
   readonly kind: Kind;
   /** What is drawn, in words. */
   readonly label: string;
-  /** The address of the picture; null: there is none. */
+  /** The address of the capture's image; null: there is none. */
   readonly imageUrl: string | null;
-  /** Of the colours and of the picture, from 0 to 1. */
+  /** Of the colours and of the capture, from 0 to 1. */
   readonly strength: number;
   readonly brightness: number;
-  /** Told over the page, where there is no picture. */
+  /** Shown over the page if there is no capture. */
   readonly message: ComponentChildren;
   /** Called with the busiest point where the page is clicked; null: nobody clicked there. */
   readonly onChoose: (point: Point | null) => void;
@@ -134,7 +134,7 @@ export function Stage(props: StageProps) {
         class="heatmaps-page"
         style={{ width: `${widthPx * scale}px`, height: `${heightPx * scale}px` }}
         role="img"
-        aria-label={`${label}. The table below tells the same`}
+        aria-label={`${label}. The table below has the same numbers`}
         onPointerMove={(event) => setPointer(placeOf(event))}
         onClick={choose}
         onPointerLeave={() => setPointer(null)}

@@ -99,11 +99,11 @@ function reachColumns(map: ShownMap, views: number): Column<Reach>[] {
 interface TableProps {
   readonly heatmap: Resource<HeatmapReply>;
   readonly map: ShownMap;
-  /** What the heatmap was read with. */
+  /** The parameters of the heatmap's read. */
   readonly params: Params;
 }
 
-/** The name of a file: of which page, on what, and of when. */
+/** The name of a file, with device, range and page. */
 function fileName(what: string, { page, device }: ShownMap): string {
   const { from, to } = currentDates();
   return `${what} ${device} ${from} to ${to} ${page}`;
@@ -134,7 +134,7 @@ function ReachTable({ heatmap, map }: TableProps) {
   );
 }
 
-/** Read by itself: each click is looked up for it, and the map need not wait for that. */
+/** A read of its own: it looks up each click, for which the map need not wait. */
 function ElementsTable({ map, params }: TableProps) {
   const { kind } = map;
   const [shown, setShown] = useState(ROWS_STEP);

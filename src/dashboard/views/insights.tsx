@@ -11,9 +11,9 @@ import type { Finding, InsightsReply } from "./insights_words.ts";
 
 const METHOD =
   "Visitors, visits, page views, events, bounce rate and the conversions of goals are compared in total and for each channel, source, campaign, entry page, country, device and browser: with the period before, and with the mean of the same weekdays in up to four weeks before. A change is shown if it goes the same way in both, is at least a fifth and at least ten, and chance would hardly bring it: of all findings, at most one in twenty is expected to be chance after all. Changes that the same visits explain are one finding, named by the narrowest value that explains most of it; the others stand below it.";
-/** Findings that are shown at first; the most telling come first. */
+/** Findings shown at first; those with the highest score come first. */
 const SHOWN_FIRST = 10;
-/** More than there ever are. */
+/** More than a reply ever has. */
 const LIMIT = 100;
 
 function findingsCsv(findings: readonly Finding[]): CsvContent {
@@ -129,7 +129,7 @@ function Findings({ reply }: { reply: InsightsReply }) {
   );
 }
 
-/** What changed in the range beyond chance, and what made it change. */
+/** The significant changes in the range, with their causes. */
 export function InsightsView() {
   const insights = useRead<InsightsReply>("/v1/insights", { ...sharedParams(), limit: LIMIT });
   const { data } = insights;

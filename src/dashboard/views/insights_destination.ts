@@ -9,7 +9,7 @@ import {
   readSegment,
 } from "../location_query.ts";
 
-/** Which of the overview's panels splits by a field, and the parameter that it is chosen with. */
+/** The overview's panels by the fields that they split by, with the parameter that chooses the field. */
 const SPLITS: readonly { readonly param: string; readonly fields: readonly string[] }[] = [
   {
     param: "sources",
@@ -33,7 +33,7 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
   trends: ["event", "measure", "by"],
   retention: ["start", "return", "cohort", "criterion", "periods"],
 };
-/** What the overview's chart shows of a metric; conversions are told as visitors. */
+/** The metric that the overview charts for one of a finding; null: its first, visitors. */
 const CHARTED: Readonly<Record<string, string | null>> = {
   visitors: null,
   conversions: null,
@@ -43,7 +43,7 @@ const CHARTED: Readonly<Record<string, string | null>> = {
   bounceRate: "bounceRate",
 };
 
-/** Path and parameters of a read, as the API gives them. */
+/** Path and parameters of a read. */
 export interface ReadAddress {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ function viewParams(
   return Object.fromEntries(same);
 }
 
-/** Page views are the people's who made them. */
+/** Page views are listed as the people who made them. */
 const VIEWS_ALONE: Filter = { field: "name", op: "is", values: ["page_view"] };
 
 /** The list of the people or visits that the number of a finding counts; null: there is none. */
@@ -94,8 +94,8 @@ export function peopleOf(address: string, metric: string): Changes | null {
 }
 
 /**
- * The state of the dashboard that shows what a read tells; null where no view does. A range in
- * instants has no dates: the one that is chosen stays.
+ * The state of the dashboard that shows the numbers of a read; null: no view does. A range in instants has no
+ * dates: the chosen range stays.
  */
 export function destinationOf(address: string, metric: string): Changes | null {
   const { path, params } = readAddress(address);

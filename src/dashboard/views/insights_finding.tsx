@@ -26,7 +26,7 @@ const COPIED_MS = 2000;
 const CONTRIBUTION =
   "How much of the change of the metric in total lies in this one value. It is more than the whole where other values moved the other way.";
 
-/** The read behind the finding, for scripts. The token is no part of it. */
+/** Copies the read behind the finding, for scripts; without the token. */
 function CopyRead({ drilldown }: { drilldown: string }) {
   const [state, setState] = useState<"idle" | "copied" | "refused">("idle");
   const { path, params } = readAddress(drilldown);
@@ -37,7 +37,7 @@ function CopyRead({ drilldown }: { drilldown: string }) {
       setState("copied");
       setTimeout(() => setState("idle"), COPIED_MS);
     } catch {
-      // Without https there is no clipboard: then it is there to be marked.
+      // Without https there is no clipboard: it is shown selected instead.
       setState("refused");
     }
   };
@@ -70,7 +70,7 @@ function ShowInOverview({ drilldown, metric, text }: ChangeFound) {
   );
 }
 
-/** The way to those whom the number counts, where there are any. */
+/** A link to those whom the number counts, if there are any. */
 function WhoAreThese({ drilldown, metric, current }: ChangeFound) {
   const to = peopleOf(drilldown, metric);
   if (to === null || current <= 0) return null;
@@ -119,7 +119,7 @@ function Direction({ finding }: { finding: Finding }) {
   );
 }
 
-/** What else moved for the same cause, folded. */
+/** The other changes with the same cause, folded. */
 function Evidence({ evidence }: Pick<Finding, "evidence">) {
   const [isOpen, setOpen] = useState(false);
   if (evidence.length === 0) return null;
@@ -143,7 +143,7 @@ function Evidence({ evidence }: Pick<Finding, "evidence">) {
   );
 }
 
-/** One change: how much, in a sentence, how sure, how much of the whole, and the way to look at it. */
+/** One change: how much, in a sentence, how sure, how much of the whole, and links to it. */
 export function FindingView({ finding, tested }: { finding: Finding; tested: number }) {
   const { text, drilldown, metric, contribution, notes } = finding;
   const part = contributionText(finding);

@@ -4,12 +4,12 @@ import type { ReplyOf } from "../replies.ts";
 
 /** `GET /v1/insights`. */
 export type InsightsReply = ReplyOf<typeof INSIGHTS_REPLY>;
-/** Changes with one cause: the one that tells it best, and the others. */
+/** Changes with one cause: the main one, and the others as its evidence. */
 export type Finding = InsightsReply["findings"][number];
-/** What one change tells. */
+/** One change. */
 export type ChangeFound = Finding["evidence"][number];
 
-/** Smaller ones are not told by their digits. */
+/** Smaller ones are "less than" this. */
 const P_VALUE_LEAST = 0.0001;
 const WEEKDAYS =
   "the days of the range together, each counted by itself, and the mean of the same weekdays in the weeks before.";
@@ -42,13 +42,13 @@ export function figureText(metric: string, value: number): string {
   return isRate(metric) ? percent(value) : integer(Math.round(value));
 }
 
-/** The comparison with the same weekdays, which most sentences leave out. */
+/** The comparison with the same weekdays, which most findings' sentences leave out. */
 export function weekdaysText({ metric, weekdays }: Finding): string {
   if (weekdays.change === null) return "No earlier data on the same weekdays";
-  const told = isRate(metric)
+  const changed = isRate(metric)
     ? points(weekdays.current - weekdays.expected)
     : change(weekdays.change);
-  return `${told} on the same weekdays`;
+  return `${changed} on the same weekdays`;
 }
 
 /** The numbers behind `weekdaysText`. */
@@ -56,7 +56,7 @@ export function weekdaysFigures({ metric, weekdays: { current, expected } }: Fin
   return `${figureText(metric, current)} against ${figureText(metric, expected)}: ${WEEKDAYS}`;
 }
 
-/** The share of the total's change, in words; null: there is none to tell. */
+/** The share of the total's change, in words; null: there is none. */
 export function contributionText({ kind, contribution }: Finding): string | null {
   if (kind === "total_change" || contribution === null) return null;
   if (contribution < 0) return "Moved against the total";

@@ -28,7 +28,7 @@ const EMPTY = (
   </EmptyNote>
 );
 
-/** Of the address: the key of a node, or of the two nodes of a link. */
+/** From the address: the key of the chosen node, or of both nodes of the chosen link. */
 function chosenKeys(): readonly string[] {
   try {
     const keys: unknown = JSON.parse(viewParam("node") ?? "[]");
@@ -43,7 +43,7 @@ function choose(...keys: readonly string[]): void {
   go({ params: { node: text === viewParam("node") ? null : text } }, { replace: true });
 }
 
-/** The way to what is chosen; empty: nothing is. */
+/** The way to the chosen node or link; empty: none is chosen. */
 function chosenWay(
   reply: JourneysReply,
   [first, second]: readonly string[],

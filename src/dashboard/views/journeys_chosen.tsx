@@ -22,16 +22,16 @@ import {
 interface ChosenProps {
   readonly reply: JourneysReply;
   readonly question: Question;
-  /** The way that is looked at; its last node is the one that was chosen. */
+  /** The way to the chosen node, which is its last. */
   readonly way: readonly WayNode[];
-  /** Of a link that was chosen, what went along it. */
+  /** The chosen link; null: a node was chosen. */
   readonly link: WayLink | null;
 }
 
 const whom = ({ scope }: Question, count: number) =>
   scope === "actor" ? counted(count, "person", "people") : counted(count, "visit");
 
-/** The way in words, as it was gone. */
+/** The way in words, in chronological order. */
 function WayText({ way, isBack }: { way: readonly WayNode[]; isBack: boolean }) {
   return (
     <ol class="journeys-way">
@@ -67,7 +67,7 @@ function OtherWays({ node }: { node: WayNode }) {
   );
 }
 
-/** What was chosen of the ways, and where one may go on from it. */
+/** The chosen way, with what can be done from there. */
 export function ChosenWay({ reply, question, way, link }: ChosenProps) {
   const node = way.at(-1)!;
   const isBack = isBackward(question);

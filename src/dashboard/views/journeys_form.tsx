@@ -30,7 +30,7 @@ const SCOPES = [
   { value: "actor", label: "People, across visits" },
 ];
 
-/** Another question has other ways. */
+/** Changes the question, whose other ways leave nothing chosen. */
 function ask(params: Readonly<Record<string, string | null>>): void {
   go({ params: { node: null, ...params } });
 }
@@ -64,7 +64,7 @@ interface PlaceFieldProps {
 
 /** Where ways begin or end: a kind of place, and which. */
 function PlaceField({ name, place }: PlaceFieldProps) {
-  // A page without a path is anywhere to the address, and still a page to who is about to type it.
+  // In the address, a page without a path is anywhere; in the form it stays a page until the path is typed.
   const [kind, setKind] = useState(place.kind);
   const isChoosing = useRef(false);
   const text = textOfPlace(place);
@@ -110,7 +110,7 @@ function PlaceField({ name, place }: PlaceFieldProps) {
   );
 }
 
-/** What is asked: from where, to where, what a step is, and how many. */
+/** The question: start, end, what a step is, and how many. */
 export function JourneysForm({ question }: { question: Question }) {
   const { start, end, by, steps, top, scope, window } = question;
   return (

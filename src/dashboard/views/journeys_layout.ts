@@ -1,4 +1,4 @@
-/** Where nodes and links of a Sankey stand, in pixels. */
+/** Lays out the nodes and links of a Sankey, in pixels. */
 // @ts-types="@types/d3-sankey"
 import { sankey, type SankeyGraph, sankeyLinkHorizontal } from "d3-sankey";
 import {
@@ -11,7 +11,7 @@ import {
 } from "./journeys_ways.ts";
 
 export const NODE_PX = 10;
-/** A label is no higher than what lies between two nodes. */
+/** The space between two nodes, into which a label fits. */
 const APART_PX = 22;
 const ROW_PX = 36;
 const HEIGHT_PX_MIN = 320;

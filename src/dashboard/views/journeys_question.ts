@@ -37,7 +37,7 @@ export const WINDOW_DEFAULT = "1d";
 
 const ANYWHERE: JourneyPlace = { kind: "any" };
 
-/** A place as addresses and the API write it; anywhere of what is none. */
+/** A place as addresses and the API write it; any other text means anywhere. */
 export function readPlace(text: string | null): JourneyPlace {
   if (text === null || text === "") return ANYWHERE;
   try {

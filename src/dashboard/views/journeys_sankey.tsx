@@ -14,13 +14,13 @@ import { isSingleValue, type JourneysReply, valueText } from "./journeys_ways.ts
 interface SankeyProps {
   readonly reply: JourneysReply;
   readonly isBackward: boolean;
-  /** The nodes of the way that is looked at; empty: none. */
+  /** The nodes of the chosen way; empty: none is chosen. */
   readonly way: readonly string[];
   readonly onNode: (key: string) => void;
   readonly onLink: (fromKey: string, toKey: string) => void;
 }
 
-/** The node of the next column that most came from or went to, else the nearest one. */
+/** The node of a neighbouring column with the largest link to it, else the nearest one. */
 function neighbour(
   { nodes, links }: Sankey,
   at: PlacedNode,
@@ -56,7 +56,7 @@ export function stepFrom(sankey: Sankey, at: PlacedNode, key: string): PlacedNod
   }
 }
 
-/** A way runs along a link where both its ends are on it. */
+/** Whether a way runs along a link: has both its ends, one after the other. */
 const isOn = (way: readonly string[], { fromKey, toKey }: PlacedLink) =>
   way.some((key, i) => key === fromKey && (way[i + 1] === toKey || way[i - 1] === toKey));
 
@@ -142,7 +142,7 @@ function Label(props: LabelProps) {
   );
 }
 
-/** The ways as a Sankey: one stop for Tab, from where the arrow keys lead along them. */
+/** The ways as a Sankey: one stop for Tab, from which the arrow keys lead on. */
 export function SankeyDiagram({ reply, isBackward, way, onNode, onLink }: SankeyProps) {
   const { element: frame, widthPx } = useWidth<HTMLDivElement>();
   const sankey = useMemo(() => layOut(reply, isBackward, widthPx), [reply, isBackward, widthPx]);

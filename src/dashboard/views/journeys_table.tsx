@@ -19,7 +19,7 @@ import {
 const SHARE =
   "Of those at the first of the two steps with this value, the share that went this way.";
 
-/** The others are one click away. */
+/** The others take a click on "more". */
 const ROWS_SHOWN = 25;
 
 interface Row extends WayLink {
@@ -83,7 +83,7 @@ interface WaysTableProps {
   readonly onLink: (fromKey: string, toKey: string) => void;
 }
 
-/** The ways as a table, each link of the diagram a row: those that most went along first. */
+/** The ways as a table, each link of the diagram a row: the largest first. */
 export function WaysTable({ reply, isBackward, question, onLink }: WaysTableProps) {
   const counts = new Map(reply.nodes.map((node) => [keyOf(node), node.count]));
   const rows = reply.links.map((link): Row => {

@@ -34,8 +34,7 @@ export function valueText(kind: NodeKind, value: string | null, isBackward = fal
 }
 
 /**
- * The way to a node along which the most came, from the first step on: as far back as single values
- * reach. The node is its last.
+ * The most frequent way to a node, which is its last: as far back as single values reach.
  */
 export function wayTo(reply: Pick<JourneysReply, "nodes" | "links">, node: WayNode): WayNode[] {
   const nodes = new Map(reply.nodes.map((each) => [keyOf(each), each]));
@@ -76,7 +75,7 @@ export function placeOf(node: WayNode): JourneyPlace | null {
     : { kind: "event", match: { name: node.value, filters: [] } };
 }
 
-/** The number of a node, or of a link with both its nodes, as the lists of visits and people take it. */
+/** The number of a node, or of a link with both its nodes, as lists of visits and people take it. */
 export function numberOfWay(question: Question, way: readonly WayPlace[]): NumberOf {
   const { start, end, by, steps, top, scope, window } = question;
   const [from, to] = [textOfPlace(start), textOfPlace(end)];

@@ -32,7 +32,7 @@ const DEVICES = [
   { id: "os", label: "System" },
 ];
 
-/** What visits came from, saw, and were made by; and what came of them. */
+/** Sources, pages, places and devices of visits; goals; and who is there now. */
 function Panels({ live }: { live: Live | null }) {
   return (
     <>
@@ -64,7 +64,7 @@ function Panels({ live }: { live: Live | null }) {
   );
 }
 
-/** What a share shows: all but who is there now. */
+/** The overview of a share: all but who is there now. */
 function SharedOverview() {
   const kpis = useRead<KpisReply>("/v1/kpis", comparedParams(), { isFirst: true });
   return (

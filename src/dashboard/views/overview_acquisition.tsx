@@ -15,7 +15,7 @@ import { showsView } from "../share.ts";
 
 type By = string;
 
-/** Fields of whole visits, of which a filter tells the visits of a row. Others hold per event. */
+/** Fields of whole visits: a filter on one selects a row's visits. Other fields belong to single events. */
 const OF_VISITS = ["channel", "source", "medium", "campaign", "term", "content", "entryPath"];
 
 type Count = "visitors" | "newVisitors" | "sessions" | "conversions";
@@ -31,11 +31,11 @@ interface RowCountProps {
   readonly by: By;
   readonly row: AcquisitionRow;
   readonly of: Count;
-  /** Whose conversions the row has; null: it has none. */
+  /** The goal whose conversions the row has; null: none. */
   readonly goal: string | null;
 }
 
-/** A number of a row, which leads to the people or visits that it counts. */
+/** A number of a row, linked to the people or visits that it counts. */
 export function RowCount({ by, row, of, goal }: RowCountProps) {
   const { value, imported } = row;
   const count = row[of] ?? null;
@@ -95,7 +95,7 @@ export function importedColumns<Row extends { readonly imported?: true | undefin
   }];
 }
 
-/** What the conversions of the chosen goal are worth; none where it has no value. */
+/** What the conversions of the chosen goal are worth; no columns if it has no value. */
 export function worthColumns({ goalValue }: AcquisitionRow): Column<AcquisitionRow>[] {
   const currency = goalValue?.currency ?? null;
   if (currency === null) return [];
@@ -196,7 +196,7 @@ function allColumns(
   ];
 }
 
-/** Nothing but visits without a value is nothing to look at. */
+/** What is shown instead of a table in which no visit has a value; null: the table is. */
 function emptyNote(by: By, rows: readonly AcquisitionRow[]): ComponentChildren {
   if (rows.length === 0) return <EmptyNote title="No visits in this range" />;
   if (rows.some(({ value }) => value !== null)) return null;
@@ -252,7 +252,7 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
   );
 }
 
-/** The figures of `GET /v1/acquisition` split by a field; null: nothing yet. */
+/** The figures of `GET /v1/acquisition` split by a field; null: they are not read. */
 export function useAcquisition(by: By | null) {
   const path = by === null ? null : "/v1/acquisition";
   return usePages<AcquisitionRow, AcquisitionReply>(path, {

@@ -3,7 +3,7 @@ import { DEFINITIONS } from "../definitions.ts";
 import { decimal, duration, integer, percent } from "../number_format.ts";
 import type { Kpis } from "../replies.ts";
 
-/** One of the key figures: what it is called and means, where it stands, and how it is told. */
+/** A key figure: its name and meaning, where the reply has it, and its format. */
 export interface Figure {
   readonly id: string;
   readonly label: string;

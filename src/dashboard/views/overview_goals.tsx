@@ -12,7 +12,7 @@ import { useRead } from "../resource.ts";
 import { showsView } from "../share.ts";
 import { ViewLink } from "../view_link.tsx";
 
-/** Which goal's conversions the other tables show, and the way back. */
+/** The goal whose conversions the other tables show, with a button to show none. */
 export function ChosenGoal() {
   const slug = showsView("goals") ? viewParam("goal") : null;
   const goals = useGoals(slug !== null);
@@ -35,13 +35,13 @@ export function ChosenGoal() {
 
 interface ReachedProps {
   readonly goal: Pick<GoalResult, "title" | "match" | "uniqueConversions">;
-  /** The number counts people, and not what they did. */
+  /** The number counts people, not what they did. */
   readonly isTheirs?: boolean;
   readonly isDrawing?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A number of a goal, which leads to the people who reached it. */
+/** A number of a goal, linked to the people who reached it. */
 export function Reached({ goal, isTheirs = true, isDrawing = false, children }: ReachedProps) {
   const { title, match, uniqueConversions } = goal;
   return (
@@ -64,7 +64,7 @@ const CURRENCY: Column<GoalResult> = {
   isExportOnly: true,
 };
 
-/** The export says the currency beside the number, where any goal has one. */
+/** The currency beside the number in the CSV, if any goal has one. */
 export function currencyColumns(goals: readonly GoalResult[]): readonly Column<GoalResult>[] {
   return goals.some(({ value }) => value.currency !== null) ? [CURRENCY] : [];
 }
@@ -94,7 +94,7 @@ const COLUMNS: readonly Column<GoalResult>[] = [
   },
 ];
 
-/** The totals alone are shown, so the fewest buckets are asked for. */
+/** Only totals are shown, so the fewest buckets are asked for. */
 function useGoals(isAsked: boolean) {
   return useRead<{ goals: readonly GoalResult[] }>(isAsked ? "/v1/goals" : null, {
     ...sharedParams(),
@@ -102,7 +102,7 @@ function useGoals(isAsked: boolean) {
   });
 }
 
-/** What came of the saved goals; a click shows one's conversions in the tables beside. */
+/** The saved goals with their figures; a click shows the conversions of one in the other tables. */
 export function GoalsPanel() {
   const goals = useGoals(true);
   const chosen = viewParam("goal");

@@ -19,7 +19,7 @@ const CHART_PX = 280;
 const VIEWS_ALONE = [{ field: "name", op: "is", values: ["page_view"] }];
 type Listed = Pick<Parameters<typeof Behind>[0], "view" | "filters" | "number" | "of">;
 
-/** Whom each figure is of: people or visits that can be listed one by one. */
+/** The people or visits behind each figure, which can be listed. */
 const LISTED: Readonly<Record<string, Listed>> = {
   visitors: { view: "people", of: "Visitors" },
   sessions: { view: "visits", of: "Visits" },
@@ -39,7 +39,7 @@ const LISTED: Readonly<Record<string, Listed>> = {
   events: { view: "people", of: "People with their events" },
 };
 
-/** The way to those whom a figure counts; imported sums tell of nobody. */
+/** A link to those whom a figure counts; imported sums have no such list. */
 function Who({ figure: { id }, data }: { figure: Figure; data: KpisReply | null }) {
   const listed = LISTED[id];
   if (listed === undefined || SHARE_ID !== null || data === null || data.totals.imported) {
@@ -84,7 +84,7 @@ function linesOf(
   const points = (buckets: KpisReply["series"]) => pointsOf(buckets, of, asOf);
   const own = { name: label, points: points(series) };
   if (previous === undefined) return [own];
-  // Point beside point: what the longer month has more is beside nothing.
+  // Paired by position: the rest of a longer period before has no counterpart.
   const before = points(previous.series).slice(0, series.length);
   return [own, { name: comparedName(previous), points: before, isComparison: true }];
 }

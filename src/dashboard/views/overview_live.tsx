@@ -12,13 +12,13 @@ import type { LiveReply } from "../replies.ts";
 
 interface PresentProps {
   readonly minutes: 5 | 30;
-  /** Those on it alone. */
+  /** Only the visitors of this page. */
   readonly path?: string;
   readonly visitors: number;
   readonly children: ComponentChildren;
 }
 
-/** A number of visitors who are there, which leads to them. */
+/** A number of visitors who are there now, linked to them. */
 function Present({ minutes, path, visitors, children }: PresentProps) {
   const place = { minutes, ...path === undefined ? {} : { path } };
   return (
@@ -33,7 +33,7 @@ function Present({ minutes, path, visitors, children }: PresentProps) {
   );
 }
 
-/** One line that tells how many are there now. */
+/** How many visitors are there now, in one line. */
 export function LiveLine({ live: { data, problem } }: { live: Live }) {
   const count = data?.visitors.last5Minutes ?? null;
   return (
@@ -42,7 +42,7 @@ export function LiveLine({ live: { data, problem } }: { live: Live }) {
       {data === null
         ? (
           <span class="muted">
-            {problem === null ? "Looking who is there…" : "Live visitors cannot be told now"}
+            {problem === null ? "Looking who is there…" : "Live visitors cannot be read now"}
           </span>
         )
         : (

@@ -17,7 +17,7 @@ const TABS = [
   { id: "entry", label: "Entry" },
   { id: "exit", label: "Exit" },
 ];
-/** As many as one read gives: exits are not the order in which pages come. */
+/** The most that one read gives: pages do not come ordered by exits, so all are needed. */
 const EXIT_PAGES_MAX = 1000;
 
 type Count = "visitors" | "pageviews" | "entries" | "exits";
@@ -29,7 +29,7 @@ const ON_PAGE: Readonly<Record<Count, string>> = {
   exits: "Visits that ended on",
 };
 
-/** A number of a page, which leads to the people or visits that it counts. */
+/** A number of a page, linked to the people or visits that it counts. */
 function PageCount({ row: { path, imported, ...counts }, of }: { row: PageRow; of: Count }) {
   const isOfVisits = of === "entries" || of === "exits";
   const filters = isOfVisits

@@ -30,7 +30,7 @@ interface LatestReply {
   readonly events: readonly { readonly timestamp: string }[];
 }
 
-/** Calls `look` every few seconds while it is wanted and somebody looks too. */
+/** Calls `look` every few seconds while it is wanted and the page is visible. */
 function useLookout(look: () => void, isWanted: boolean): void {
   const latest = useRef(look);
   latest.current = look;
@@ -72,7 +72,7 @@ function OtherProjects() {
 }
 
 function Welcome() {
-  // A project that has been made meanwhile. Failing that, the next look tries again.
+  // Another project may have been created meanwhile. After a failure the next look tries again.
   useLookout(() => void refreshSession().catch(() => {}), true);
   return (
     <div class="panel">
@@ -111,7 +111,7 @@ function Elsewhere({ latest }: { latest: string }) {
   );
 }
 
-/** The range holds events, and every one is left out as a bot's. */
+/** Shown if all events of the range are excluded as those of bots. */
 function BotsAlone({ events }: { events: number }) {
   return (
     <div class="panel overview-elsewhere" role="status">
@@ -124,7 +124,7 @@ function BotsAlone({ events }: { events: number }) {
   );
 }
 
-/** What was read of the empty range beside the key figures is read anew once it holds something. */
+/** Reloads everything once a range that was empty has events. */
 function useFirstEvent(isEmpty: boolean): void {
   const wasEmpty = useRef(isEmpty);
   useEffect(() => {
@@ -133,11 +133,11 @@ function useFirstEvent(isEmpty: boolean): void {
   }, [isEmpty]);
 }
 
-/** What is told where the range holds no event: that there is none at all, or where the latest is. */
+/** What is shown for a range without events: that there are none at all, or when the latest was. */
 export function useStart(kpis: Resource<KpisReply>) {
-  // Also while it is read anew: what waits for the first event does not flicker.
+  // Also during a reload, so that the page that waits for the first event does not flicker.
   const isEmpty = kpis.data?.totals.events === 0;
-  // Of some people, or of bots alone, there may be nothing where the project has events.
+  // Filters, a segment or "bots only" may select nothing although the project has events.
   const isOfAll = filters.value.length === 0 && segment.value === null && bots.value !== "only";
   const today = dateIn(effectiveTimezone.value, Date.now());
   const stored = useRead<LatestReply>(
@@ -152,7 +152,7 @@ export function useStart(kpis: Resource<KpisReply>) {
   );
   const isOver = currentDates().to < today;
   useLookout(() => {
-    // A read that takes longer than the pause is waited for.
+    // A read that takes longer than the pause is not started again.
     for (const each of [kpis, stored, ofBots]) if (each.state !== "loading") each.reload();
   }, isEmpty && isOfAll && (latest === null || !isOver));
   useFirstEvent(isEmpty);
@@ -163,7 +163,7 @@ export function useStart(kpis: Resource<KpisReply>) {
     ? <BotsAlone events={botEvents} />
     : <Elsewhere latest={latest} />;
   return {
-    /** The project holds nothing at all. */
+    /** Shown if the project has no events at all. */
     welcome: isEmpty && data !== null && latest === null ? <Welcome /> : null,
     hint: isEmpty ? hint : null,
   };

@@ -11,7 +11,7 @@ import { CountedChip } from "./visits_narrowed.tsx";
 import { type PeopleReply, type PersonRow, worthText } from "./visits_replies.ts";
 
 const DEFINITION =
-  "Everybody who did something in the range that fits the filters; who was here last comes first. A person is a user, else whoever has an anonymous id, else a visitor of one day.";
+  "Everybody who did something in the range that fits the filters, last seen first. A person is a user, else whoever has an anonymous id, else a visitor of one day.";
 
 const at = (instant: string | null) =>
   instant === null
@@ -64,7 +64,7 @@ const COLUMNS: readonly Column<PersonRow>[] = [
   },
 ];
 
-/** Only of those whom a number counts. */
+/** Only in the list of those whom a number counts. */
 const COUNTED: Column<PersonRow> = {
   title: "Counted",
   definition:
@@ -73,7 +73,7 @@ const COUNTED: Column<PersonRow> = {
   show: ({ countedAt }) => at(countedAt ?? null),
 };
 
-/** People, who was here last first. */
+/** People, last seen first. */
 export function PeopleList() {
   const of = viewParam("of");
   const people = usePages<PersonRow, PeopleReply>("/v1/actors", {
@@ -116,7 +116,7 @@ export function PeopleList() {
           : null}
       >
         <DataTable
-          caption="People, who was here last first"
+          caption="People, last seen first"
           columns={columns}
           rows={rows}
           rowKey={({ actor, userId }) => `${userId === null} ${actor}`}

@@ -17,7 +17,7 @@ import {
 } from "./visits_replies.ts";
 import { VisitsTable } from "./visits_table.tsx";
 
-/** Events of the first page: the list of events has all. */
+/** Only the latest events: the view of events lists all. */
 const EVENTS_SHOWN = 50;
 
 const at = (instant: string | null) =>
@@ -52,7 +52,7 @@ interface Seen {
   readonly lastSeen: string;
 }
 
-/** Something that visits had, such as a device, with how many had it. */
+/** Columns of what visits had, such as a device, with how many had it. */
 function seenColumns<Row extends Seen>(
   title: string,
   text: (row: Row) => string,
@@ -116,7 +116,9 @@ export function PersonPage({ id }: { id: string }) {
       >
         {data && <EventsTable events={data.events} onOpen={() => {}} />}
         {data !== null && data.nextCursor !== null && (
-          <p class="muted">The latest {integer(data.events.length)}; visits above tell of all.</p>
+          <p class="muted">
+            The latest {integer(data.events.length)}; the visits above list the others.
+          </p>
         )}
       </Panel>
     </>

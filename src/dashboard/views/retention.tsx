@@ -34,7 +34,7 @@ function Tiles({ reply: { cohorts, average, change, query }, question: { cohort 
   const every = query.interval;
   const people = cohorts.reduce((sum, { size }) => sum + size, 0);
   const known = average.filter(({ period, rate }) => period > 0 && rate.value !== null);
-  const told = known.length > 1 ? [known[0]!, known.at(-1)!] : known;
+  const shown = known.length > 1 ? [known[0]!, known.at(-1)!] : known;
   return (
     <div class="tiles retention-tiles">
       <KpiTile
@@ -42,7 +42,7 @@ function Tiles({ reply: { cohorts, average, change, query }, question: { cohort 
         definition={cohort === "first" ? TEXTS.people : TEXTS.memberships}
         value={integer(people)}
       />
-      {told.map(({ period, rate }) => (
+      {shown.map(({ period, rate }) => (
         <KpiTile
           key={period}
           label={`Came back, ${periodName(every, period).toLowerCase()}`}

@@ -13,27 +13,27 @@ export interface RetentionReply extends ReplyOf<typeof RETENTION_REPLY> {
 }
 
 /**
- * `open`: has not begun; `running`: has not ended; `nobody`: there is nobody who could return, or too few
- * did for a share to tell of them.
+ * `open`: has not begun; `running`: has not ended; `nobody`: there is nobody who could return, or
+ * too few did to be shown in a share.
  */
 export type CellState = "complete" | "running" | "open" | "nobody";
 
 export interface Cell {
   readonly state: CellState;
   readonly rate: Rate;
-  /** What is seen. */
+  /** The text that is shown. */
   readonly text: string;
   /** The same with its numbers, in words. */
   readonly words: string;
 }
 
-/** One line of the triangle. */
+/** One row of the triangle. */
 export interface TriangleRow {
   readonly name: string;
   readonly shortName: string;
-  /** When the cohort begins; null: the line is of several. */
+  /** When the cohort begins; null: the row is of several. */
   readonly start: string | null;
-  /** Null: of the average. */
+  /** Null: the row is the average. */
   readonly size: number | null;
   readonly cells: readonly Cell[];
 }
@@ -90,10 +90,10 @@ function averageRow({ average }: RetentionReply, every: Every): TriangleRow {
   return { name: "Average", shortName: "Average", start: null, size: null, cells };
 }
 
-/** What the cohort is called that stands for all that are too small to be shown. */
+/** The name of the row for all cohorts that are too small to be shown. */
 const OTHER_COHORTS = "All others";
 
-/** The lines of the triangle: the average, then every cohort. */
+/** The rows of the triangle: the average, then every cohort. */
 export function triangleRows(reply: RetentionReply): readonly TriangleRow[] {
   const every = reply.query.interval;
   const cohorts = reply.cohorts.map(({ start, label, size, cells }) => ({

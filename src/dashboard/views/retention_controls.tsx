@@ -42,7 +42,7 @@ interface ChoiceRowProps {
   readonly param: string;
   readonly value: string;
   readonly choices: readonly Choice[];
-  /** What the address leaves out. */
+  /** The value that the address leaves out. */
   readonly fallback: string;
 }
 
@@ -62,7 +62,7 @@ function ChoiceRow({ label, text, param, value, choices, fallback }: ChoiceRowPr
   );
 }
 
-/** How many cells a cohort has. Takes effect once the number is left, not at every digit. */
+/** How many cells a cohort has. Takes effect when the field is left, not at every digit. */
 function PeriodsField({ periods }: { periods: number }) {
   const [draft, setDraft] = useTypedText(String(periods), viewParam("periods"));
   const isBad = draft !== "" && readPeriods(draft) === null;
@@ -94,7 +94,7 @@ function PeriodsField({ periods }: { periods: number }) {
   );
 }
 
-/** What is asked: who starts, what is a return, and how periods are cut. */
+/** The question: who starts, what is a return, and how periods are cut. */
 export function RetentionControls({ question }: { question: Question }) {
   const { start, back, cohort, criterion, every, periods } = question;
   return (

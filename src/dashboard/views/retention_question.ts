@@ -14,7 +14,7 @@ export type Every = "day" | "week" | "month";
 export type Cohort = "first" | "recurring";
 export type Criterion = "on" | "on_or_after";
 
-/** What is asked of retention, as the address tells it. */
+/** The question to retention, as the address has it. */
 export interface Question {
   readonly start: EventMatch;
   readonly back: EventMatch;
@@ -27,10 +27,10 @@ export interface Question {
 
 export const PERIODS_MAX = 60;
 const PERIODS_LEAST = 5;
-/** More columns than these are scrolled to; who wants them asks for them. */
+/** The most columns by default: more have to be scrolled to. */
 const PERIODS_AUTOMATIC_MAX = 12;
 const DAY_MS = 86_400_000;
-/** More days than these are told by week, or by month. */
+/** Longer ranges are cut into weeks, or months, by default. */
 const DAYS_BY_DAY_MAX = 14;
 const DAYS_BY_WEEK_MAX = 120;
 

@@ -16,7 +16,7 @@ interface CellPosition {
   readonly column: number;
 }
 
-/** Small shares differ most where it matters: the root spreads them. */
+/** The square root spreads small shares, whose differences matter most. */
 function heatOf({ rate, state }: Pick<Cell, "rate" | "state">): number {
   return state === "open" || rate.value === null ? 0 : Math.sqrt(Math.min(1, rate.value));
 }
@@ -32,7 +32,7 @@ const MOVES: Readonly<Record<string, (at: CellPosition, last: CellPosition) => C
 
 interface CellProps {
   readonly cell: Cell;
-  /** Whom it counts; null: it is of no single cohort. */
+  /** Whom it counts; null: it belongs to no single cohort. */
   readonly number: NumberOf | null;
   readonly isReachable: boolean;
   readonly place: CellPosition;
@@ -73,7 +73,7 @@ function CellView({ cell, number, isReachable, place, onShow }: CellProps) {
   );
 }
 
-/** Beside the cell in the top layer, where no scrolling box cuts it off. */
+/** A cell's tooltip, in the top layer, where no scrolling box cuts it off. */
 function CellTip({ row, cell, name, of }: {
   row: TriangleRow;
   cell: Cell;
@@ -127,7 +127,7 @@ interface TriangleProps {
   readonly every: Every;
 }
 
-/** One cell is reached with the tabulator, all others from there with the arrow keys. */
+/** One cell is reached by Tab, all others from there by the arrow keys. */
 function useCells(rows: readonly TriangleRow[]) {
   const [reachable, setReachable] = useState<CellPosition>({ row: 0, column: 0 });
   const [shown, setShown] = useState<CellPosition | null>(null);
@@ -152,7 +152,7 @@ function useCells(rows: readonly TriangleRow[]) {
     };
   }, [shown]);
   const onKeyDown = (event: KeyboardEvent) => {
-    // The link of a cell is no stop of its own.
+    // The link of a cell is no Tab stop of its own.
     const cell = event.target as HTMLElement;
     if (event.key === "Enter") cell.querySelector<HTMLElement>("a.behind")?.click();
     const move = MOVES[event.key];
@@ -172,7 +172,7 @@ function useCells(rows: readonly TriangleRow[]) {
   return { at, shown: shown === null ? null : inside(shown), body, elementAt, onKeyDown, onShow };
 }
 
-/** Cohorts by row and periods by column; each cell tells its people on hover and on focus. */
+/** Cohorts by row and periods by column; each cell shows its people on hover and on focus. */
 export function Triangle({ rows, every, question }: TriangleProps) {
   const { at, shown, body, elementAt, onKeyDown, onShow } = useCells(rows);
   const periods = rows[0]!.cells.map((_, period) => periodName(every, period));

@@ -8,7 +8,7 @@ import { ROLE_CHOICES } from "./settings_people_replies.ts";
 
 export const EVERY_PROJECT = "*";
 
-/** Until others are chosen: the project that is looked at. */
+/** The default of a choice of projects: the current one. */
 export function projectAtHand(): readonly string[] {
   return project.value === null ? [] : [project.value];
 }
@@ -17,7 +17,7 @@ interface ProjectsFieldProps {
   readonly value: readonly string[];
   readonly onChange: (projects: readonly string[]) => void;
   readonly error?: string | null | undefined;
-  /** False: whoever chooses has no such power to give. */
+  /** False: whoever chooses may not grant all. */
   readonly mayAll?: boolean;
 }
 
@@ -63,7 +63,7 @@ interface RoleFieldProps {
   readonly onChange: (role: Role) => void;
 }
 
-/** What somebody may do. */
+/** The choice of a role. */
 export function RoleField({ value, onChange }: RoleFieldProps) {
   const name = useId();
   return (
@@ -87,7 +87,7 @@ export function RoleField({ value, onChange }: RoleFieldProps) {
   );
 }
 
-/** Projects as they are listed; some of them may be hidden from who looks. */
+/** The names of projects; of those that are hidden from whoever is signed in, the ids. */
 export function projectNames(ids: readonly string[]): string {
   if (ids.includes(EVERY_PROJECT)) return "All projects";
   const known = new Map(session.value?.projects.map(({ id, name }) => [id, name]));

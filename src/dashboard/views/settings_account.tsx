@@ -120,7 +120,7 @@ function PasswordPanel({ hasPassword, onChanged }: PasswordPanelProps) {
           if (isComplete) void run();
         }}
       >
-        {/* Password managers want to know whose it is. */}
+        {/* For password managers, which store it with its account. */}
         <input
           class="visually-hidden"
           type="text"

@@ -53,12 +53,12 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   "alert.delete": "Deleted an alert",
   "webhook.save": "Saved a webhook",
   "webhook.delete": "Deleted a webhook",
-  "told.unsubscribe": "Wanted no more messages of the",
+  "told.unsubscribe": "Unsubscribed from",
   "archive.make": "Made an archive",
   "archive.restore": "Restored an archive",
 };
 
-/** A word that this page does not know yet is told as it is. */
+/** An action that this page does not know is shown as it is. */
 const wordsOf = (what: string) => WORDS[what as AuditAction] ?? what;
 
 const COLUMNS: readonly Column<AuditRow>[] = [
@@ -85,6 +85,7 @@ const COLUMNS: readonly Column<AuditRow>[] = [
     isMinor: true,
   },
 ];
+
 /** What was done, newest first. */
 export function AuditSection() {
   const audit = usePages<AuditRow>("/v1/audit", { limit: 50 });

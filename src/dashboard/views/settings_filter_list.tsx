@@ -8,12 +8,12 @@ const FIRST_FILTER: Filter = { field: "path", op: "is", values: [] };
 interface FilterListProps {
   readonly filters: readonly Filter[];
   readonly error: string | null | undefined;
-  /** What is said below, where there are any. */
+  /** Shown below the conditions, if there are any. */
   readonly hint?: string;
   readonly onChange: (filters: readonly Filter[]) => void;
 }
 
-/** Conditions that hold in what is told. */
+/** Conditions on what is reported or shared. */
 export function FilterList({ filters, error, hint, onChange }: FilterListProps) {
   return (
     <fieldset class="choice-list share-filters">

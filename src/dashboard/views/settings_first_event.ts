@@ -7,12 +7,12 @@ import { addDays, dateIn } from "../location_query.ts";
 const PATH = "/v1/events";
 const POLL_MS = 1_500;
 const POLL_MS_MAX = 20_000;
-/** After so long a wait the reasons for it are worth telling. */
+/** After a wait of this length, possible reasons are shown. */
 const HINT_MS = 20_000;
 /** Reads reach back ten years at most. */
 const YEARS_BACK_DAYS = 9 * 365;
 
-/** What is told of an event that came in. */
+/** What is shown of an event that arrived. */
 export interface ReceivedEvent {
   readonly name: string;
   readonly path: string | null;
@@ -30,19 +30,19 @@ export type Waiting =
   | { readonly state: "received"; readonly isFirst: boolean; readonly event: ReceivedEvent }
   | { readonly state: "failed"; readonly problem: ApiProblem };
 
-/** What the project holds before the wait. Throws ApiProblem, AbortError. */
+/** The latest event before the wait, if any. Throws ApiProblem, AbortError. */
 async function before(signal: AbortSignal): Promise<EventsReply> {
   const from = addDays(dateIn("UTC", Date.now()), -YEARS_BACK_DAYS);
   return await read<EventsReply>(PATH, { from, bots: "include", limit: 1 }, signal);
 }
 
-/** The next event that is stored; null where the wait was ended. Nothing is asked while nobody looks. */
+/** The next event that is stored; null: the wait was ended. A hidden page does not poll. */
 async function nextEvent(
   { start, isFirst }: { readonly start: string; readonly isFirst: boolean },
   signal: AbortSignal,
   onPoll: () => void,
 ): Promise<ReceivedEvent | null> {
-  /** Null: the place was waited at for so long that nobody knows it any more. */
+  /** Null: the cursor has expired in a long wait. */
   let after: string | null = start;
   let pauseMs = POLL_MS;
   while (!signal.aborted) {
@@ -54,7 +54,7 @@ async function nextEvent(
       const reply: EventsReply = after === null
         ? await before(signal)
         : await read<EventsReply>(PATH, { after, bots: "include", limit: 1 }, signal);
-      // Of a project that had none before, whichever is there came meanwhile.
+      // In a project that had none before, any event arrived meanwhile.
       if (reply.events.length > 0 && (after !== null || isFirst)) return reply.events[0]!;
       after = reply.tailCursor;
       pauseMs = POLL_MS;
@@ -68,8 +68,7 @@ async function nextEvent(
 }
 
 /**
- * Waits for the next event of the project, bots' included; of a project without any the wait begins
- * by itself.
+ * Waits for the next event of the project, bots' included; in a project without any the wait begins by itself.
  */
 export function useFirstEvent() {
   const [waiting, setWaiting] = useState<Waiting>({ state: "idle" });
@@ -83,10 +82,10 @@ export function useFirstEvent() {
       const { events, tailCursor } = await before(signal);
       const isFirst = events.length === 0;
       if (signal.aborted || (!isFirst && !isAsked)) return;
-      const told = () =>
+      const show = () =>
         setWaiting({ state: "waiting", isFirst, isLong: Date.now() - sinceMs > HINT_MS });
-      told();
-      const event = await nextEvent({ start: tailCursor, isFirst }, signal, told);
+      show();
+      const event = await nextEvent({ start: tailCursor, isFirst }, signal, show);
       if (event !== null) setWaiting({ state: "received", isFirst, event });
     } catch (error) {
       if (signal.aborted || !(error instanceof ApiProblem)) return;

@@ -18,9 +18,9 @@ import {
 } from "./settings_import_reply.ts";
 
 const DEFINITION =
-  "What another product stores, imported event by event with their own ids: each is stored once, however often a file is sent. Before anything is stored you see what would be.";
+  "The events of another product, with their own ids: each is stored once, however often a file is sent. Before anything is stored, you see what would be.";
 const RECOGNISED = "recognised";
-const CHOICES = [{ value: RECOGNISED, label: "The file tells" }, ...PRODUCTS];
+const CHOICES = [{ value: RECOGNISED, label: "As the file says" }, ...PRODUCTS];
 
 /** What is to be imported, and of which product. */
 interface Wanted {
@@ -49,7 +49,7 @@ async function ask(projectId: string, wanted: Wanted, dryRun: boolean): Promise<
 const quoted = (word: string) =>
   /^[\w.\-/]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** The way for what is too large for a page. */
+/** The command that imports what is too large for a page. */
 function TooLarge({ projectId, file, from }: { projectId: string; file: File; from: string }) {
   const product = from === RECOGNISED ? "umami" : from;
   const command = commandText(
@@ -104,7 +104,7 @@ interface StepProps {
   readonly onOver: () => void;
 }
 
-/** A look first; then, if it is wanted, the import. */
+/** A dry run first; then, on request, the import. */
 function Steps({ projectId, wanted, onStoring, onOver }: StepProps) {
   const [found, setFound] = useState<FileImport | null>(null);
   const looking = useRequest(async () => setFound(await ask(projectId, wanted, true)), {
@@ -163,7 +163,7 @@ function ImportPanel({ projectId }: { projectId: string }) {
     <Panel title="Import from another product" definition={DEFINITION}>
       <div class="settings-form">
         {file === null && <FileDrop onFile={setFile} />}
-        {/* Another product begins anew, which a file that is being stored does not. */}
+        {/* Another product starts over, which is not possible while a file is being stored. */}
         <fieldset style={{ display: "contents" }} disabled={isStoring}>
           <ProductChoice wanted={choice} onChange={change} />
         </fieldset>
@@ -191,7 +191,7 @@ function ImportPanel({ projectId }: { projectId: string }) {
   );
 }
 
-/** Small files of other products. */
+/** Imports small files of other products. */
 export function ImportSection() {
   const current = currentProject.value;
   return current === null

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useId, useState } from "preact/hooks";
 
-/** Where a file is dropped, or chosen. */
+/** Takes a file that is dropped, or chosen. */
 export function FileDrop({ onFile }: { onFile: (file: File) => void }) {
   const id = useId();
   const [isOver, setOver] = useState(false);

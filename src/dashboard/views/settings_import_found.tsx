@@ -22,7 +22,7 @@ const REFUSALS: readonly Column<Refusal>[] = [
 ];
 
 const wrapped = (text: string) => <span class="import-cell">{text}</span>;
-/** Words of the manual without the marks of Markdown. */
+/** Text of the manual without its Markdown. */
 const plain = (text: string) => text.replaceAll("`", "").replaceAll("*", "");
 
 const NOTES: readonly Column<MappingNote>[] = [
@@ -45,7 +45,7 @@ function daysText({ days }: FileImport): string {
   return days.first === days.last ? ` of ${days.first}` : ` from ${days.first} to ${days.last}`;
 }
 
-/** One sentence of what is there, or what was done. */
+/** What would be imported, or was, in one sentence. */
 function summaryText(found: FileImport): string {
   const stored = found.known === 0 ? "" : ` ${integer(found.known)} of them were stored before.`;
   const what = `${counted(found.events, "event")}${daysText(found)}`;
@@ -60,7 +60,7 @@ function LeftOut({ leftOut }: FileImport) {
   return <p class="muted">Left out: {list}.</p>;
 }
 
-/** What a look at a file found, or what became of it. */
+/** The outcome of a dry run or an import. */
 export function Found({ found }: { found: FileImport }) {
   const { refused, refusals, names, notes, sample } = found;
   return (

@@ -1,7 +1,7 @@
 import type { ImportSummary } from "../../importers/import_summary.ts";
 import type { MappingNote, SourceName } from "../../importers/source.ts";
 
-/** What the server says of a file of another product, after a look or after it was stored. */
+/** The reply to a dry run or an import of another product's file. */
 export interface FileImport extends ImportSummary {
   readonly from: SourceName;
   readonly title: string;
@@ -20,8 +20,8 @@ export const PRODUCTS = [
   { value: "goatcounter", label: "GoatCounter" },
 ] as const satisfies readonly { readonly value: SourceName; readonly label: string }[];
 
-/** The one that tells times as clocks in its project's zone show them. */
+/** The product that exports times of its project's own zone. */
 export const ZONED_PRODUCT = "mixpanel";
 
-/** What the server takes of one file. */
+/** The largest file that the server takes. */
 export const FILE_BYTES_MAX = 10 * 1024 * 1024;

@@ -72,7 +72,7 @@ function WaitingLine({ waiting }: { waiting: Waiting }) {
           {waiting.isLong && (
             <p class="muted">
               Nothing yet. Does the page carry the whole key, is its origin among the allowed ones,
-              and does no blocker stand in between? The browser's console tells of refused requests.
+              and does no blocker stand in between? The browser's console shows refused requests.
             </p>
           )}
         </>
@@ -97,10 +97,10 @@ function TestIt({ test }: { test: ReturnType<typeof useFirstEvent> }) {
 }
 
 interface KeyChoiceProps {
-  /** Public keys that work; null: whoever looks may not list them. */
+  /** Public keys that work; null: whoever is signed in may not list them. */
   readonly keys: readonly Key[] | null;
   readonly chosen: Key | null;
-  /** False for a key of which only the last characters are kept, as it once was with all. */
+  /** False for a key of which only the last characters are stored, as of all keys once. */
   readonly isKnown: boolean;
   readonly pasted: string;
   readonly onChoose: (id: string) => void;
@@ -108,7 +108,7 @@ interface KeyChoiceProps {
   readonly onTask: (task: KeyTask) => void;
 }
 
-/** What is odd about a key that was pasted; null: nothing. */
+/** What is wrong with a pasted key; null: nothing. */
 function pastedError(pasted: string, keys: readonly Key[] | null): string | null {
   if (pasted === "") return null;
   if (pasted.startsWith("sk_")) return "This is a secret key. Never put it into a page.";
@@ -154,7 +154,7 @@ function KeyChoice(props: KeyChoiceProps) {
           error={pastedError(pasted, keys)}
           hint={keys === null
             ? "Ask whoever looks after the project for its public key. Paste it here to complete the snippet."
-            : "It was made when keys were shown once. With the next event that it sends it is known whole again; until then paste it here, or rotate it: the new one stands here whole."}
+            : "It was created when keys were shown only once. With its next event it is known in full again; until then paste it here, or rotate it: the new one is shown here in full."}
         />
       )}
       {keys !== null && !isKnown && create}
@@ -164,7 +164,7 @@ function KeyChoice(props: KeyChoiceProps) {
 
 interface InstallPanelProps {
   readonly keys: readonly Key[] | null;
-  /** The public key that was made last since the page was opened; null: none was. */
+  /** The latest public key created since the page was opened; null: none was. */
   readonly latest: CreatedKey | null;
   readonly onTask: (task: KeyTask) => void;
 }
@@ -175,10 +175,10 @@ export function InstallPanel({ keys, latest, onTask }: InstallPanelProps) {
   const [chosenId, setChosenId] = useState<string | null>(null);
   const [pasted, setPasted] = useState("");
   const test = useFirstEvent();
-  // A key that was just made, also by a rotation, is the one that is wanted.
+  // A new key, also of a rotation, is the one that is wanted.
   useEffect(() => setChosenId(latest?.id ?? null), [latest?.id]);
   const chosen = keys?.find(({ id }) => id === chosenId) ?? keys?.[0] ?? null;
-  // The list may not have the key yet that was just made.
+  // The list may not have the new key yet.
   const own = chosenId !== null && chosenId === latest?.id ? latest.key : chosen?.key ?? null;
   const key = own ?? (pasted || null);
   const turn = test.waiting.state === "received" ? test.waiting.event.timestamp : "";
@@ -209,7 +209,7 @@ export function InstallPanel({ keys, latest, onTask }: InstallPanelProps) {
       </div>
       <div class="settings-code">
         <pre class="code" tabIndex={0} aria-label="Snippet">{snippet}</pre>
-        {/* What would not work is not there to be copied. */}
+        {/* A snippet that would not work cannot be copied. */}
         {key !== null && <CopyButton text={snippet} />}
       </div>
       <TestIt test={test} />

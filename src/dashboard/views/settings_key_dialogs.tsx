@@ -91,7 +91,7 @@ interface ChangeProps {
   readonly onClose: () => void;
 }
 
-/** Makes a successor of a key, which the old one overlaps for a while. */
+/** Makes a successor of a key; the old one works for a while longer. */
 export function RotateKey(props: ChangeProps & { readonly onDone: (key: CreatedKey) => void }) {
   const { projectId, of, onDone, onClose } = props;
   const [overlap, setOverlap] = useState(String(DAY_S));
@@ -121,7 +121,7 @@ export function RotateKey(props: ChangeProps & { readonly onDone: (key: CreatedK
   );
 }
 
-/** Takes a key back for good. */
+/** Revokes a key. */
 export function RevokeKey(props: ChangeProps & { readonly onDone: () => void }) {
   const { projectId, of, onDone, onClose } = props;
   const revoke = async () => {
@@ -141,12 +141,12 @@ export function RevokeKey(props: ChangeProps & { readonly onDone: () => void }) 
   );
 }
 
-/** A key that was just made: of a secret one this is the one moment at which it can be seen. */
+/** A new key; a secret one is shown at this moment only. */
 export function NewKey({ created, onClose }: { created: CreatedKey; onClose: () => void }) {
   const isPublic = created.kind === "public";
   return (
     <ShownOnce title="Your new key" isKept={isPublic} onClose={onClose}>
-      {isPublic ? <p>It stands in the snippet under “Install” from now on.</p> : (
+      {isPublic ? <p>From now on it is in the snippet under “Install”.</p> : (
         <p>
           Copy it now. It is stored in a form that cannot be read back, so it is{" "}
           <strong>never shown again</strong>.

@@ -12,7 +12,7 @@ import { type CreatedKey, type Key, keyName, type KeysReply } from "./settings_r
 import { rowActions } from "./settings_row_actions.tsx";
 
 const DEFINITION =
-  "Whoever sends events shows a key. Public keys stand in pages and can do nothing else; secret keys are for servers.";
+  "Sending events takes a key. Public keys are for pages and can do nothing else; secret keys are for servers.";
 const STATUSES: Readonly<Record<Key["status"], string>> = {
   active: "Active",
   expired: "Expired",
@@ -79,11 +79,11 @@ interface DialogsProps {
   readonly projectId: string;
   readonly task: KeyTask | null;
   readonly onTask: (task: KeyTask | null) => void;
-  /** Hears of a key that was made or revoked. */
+  /** Called with a key that was made; null: one was revoked. */
   readonly onChanged: (created: CreatedKey | null) => void;
 }
 
-/** The dialogs in which keys are made and taken back. */
+/** The dialogs in which keys are made, rotated and revoked. */
 export function KeyDialogs({ projectId, task, onTask, onChanged }: DialogsProps) {
   const onClose = () => onTask(null);
   const made = (created: CreatedKey) => {

@@ -49,7 +49,7 @@ function NewProject({ onClose }: { onClose: () => void }) {
         onChange={setSiteUrl}
         error={problem?.messageFor("siteUrl")}
         placeholder="https://example.com"
-        hint="It can be set later. Heatmaps take their pictures there."
+        hint="It can be set later. Heatmaps take their captures there."
       />
       <TextField
         label="Time zone"

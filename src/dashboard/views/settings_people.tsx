@@ -12,7 +12,7 @@ import { type PeopleReply, type Person, roleName } from "./settings_people_repli
 import { rowActions } from "./settings_row_actions.tsx";
 
 const DEFINITION =
-  "Who may sign in here, and what they may do. A role holds in the projects that stand beside it.";
+  "Who may sign in here, and what they may do. A role applies to the projects beside it.";
 
 const isSelf = ({ id }: Person) => id === account.value?.id;
 
@@ -61,7 +61,7 @@ function actions(onTask: (task: PeopleTask) => void): Column<Person> {
   ]);
 }
 
-/** Everybody who may sign in, and the way to let others in. */
+/** Everybody who may sign in, and a way to invite others. */
 export function PeopleSection() {
   const [task, setTask] = useState<PeopleTask | null>(null);
   const people = useRead<PeopleReply>("/v1/people");

@@ -34,7 +34,7 @@ interface AccessFieldsProps {
   readonly onChange: (access: Access) => void;
 }
 
-/** An owner's projects are all of them. */
+/** Role and projects; an owner has all projects. */
 function AccessFields({ access, request, onChange }: AccessFieldsProps) {
   const isOwner = access.role === "owner";
   return (
@@ -68,12 +68,12 @@ function Invite({ onClose, onChanged, onLink }: TaskProps & { onLink: ShowLink }
   const [name, setName] = useState("");
   const [access, setAccess] = useState<Access>({ role: "viewer", projects: projectAtHand() });
   const request = useRequest(async () => {
-    // Without a name they are called what stands before the @.
+    // Without a name, the server takes what is before the @.
     const called = name.trim() === "" ? {} : { name: name.trim() };
     const body = { email: email.trim(), ...called, ...bodyOf(access) };
     const { person, invitation } = (await send<InvitedReply>("POST", "/v1/people", body))!;
     onChanged();
-    // Only who is given a password has none.
+    // Only a person who is given a password has none.
     onLink(person, invitation!);
   });
   const { isBusy, problem } = request;
@@ -113,7 +113,7 @@ function Change({ of, onClose, onChanged }: TaskProps & { of: Person }) {
   const [access, setAccess] = useState<Access>({ role: of.role, projects: of.projects });
   const request = useRequest(async () => {
     const wanted = bodyOf(access);
-    // A role is meant in the projects beside it: both are sent, or neither.
+    // A role applies to its projects: both are sent, or neither.
     const changed = Object.keys(changesOf(wanted, of)).length > 0 ? wanted : {};
     await send("PATCH", `/v1/people/${of.id}`, {
       ...changesOf({ name: name.trim() }, of),
@@ -210,7 +210,7 @@ interface PeopleDialogsProps {
   readonly onChanged: () => void;
 }
 
-/** The dialogs in which people are let in, changed and removed. */
+/** The dialogs in which people are invited, changed and removed. */
 export function PeopleDialogs({ task, onTask, onChanged }: PeopleDialogsProps) {
   const onClose = () => onTask(null);
   const onLink: ShowLink = (of, invitation) => onTask({ task: "show", of, invitation });

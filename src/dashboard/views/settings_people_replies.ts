@@ -39,7 +39,7 @@ export const ROLE_CHOICES: readonly { value: Role; label: string; hint: string }
   },
 ];
 
-/** A role as people call it. */
+/** The label of a role. */
 export function roleName(role: Role): string {
   return ROLE_CHOICES.find(({ value }) => value === role)?.label ?? role;
 }

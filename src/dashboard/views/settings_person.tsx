@@ -14,7 +14,7 @@ import { ConfirmedRequest } from "../request_dialogs.tsx";
 import { readableJson } from "./events_record.ts";
 
 const DEFINITION =
-  "All that is stored of one person: shown and saved where they ask for it, and deleted where they want that.";
+  "Everything that is stored of one person: to be shown, saved or deleted when they ask for it.";
 
 type PersonReply = output<typeof ActorExport>;
 type ErasedReply = output<typeof ActorErased>;
@@ -101,7 +101,7 @@ export function PersonPanel() {
   const [id, setId] = useState("");
   const [isAsked, setAsked] = useState(false);
   const { found, note, isBusy, find, erase } = usePerson();
-  // Whoever was found by another id than the one that stands there is not who is meant.
+  // A person who was found by another id than the one in the field is not shown.
   const person = found?.by === id.trim() ? found.person : null;
   return (
     <Panel title="Data requests (GDPR)" definition={DEFINITION}>

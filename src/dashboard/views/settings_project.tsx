@@ -45,7 +45,7 @@ function draftOf(project: Project): Draft {
 
 type Change = Partial<Omit<Project, "id">>;
 
-/** What the form would change; what is as before is left out. */
+/** What the form would change; unchanged members are left out. */
 function changeOf(draft: Draft, project: Project): Change {
   const days = draft.retentionDays.trim();
   const wanted: Omit<Project, "id" | "createdAt"> = {
@@ -59,7 +59,7 @@ function changeOf(draft: Draft, project: Project): Change {
   return changesOf(wanted, project);
 }
 
-/** True where saving deletes events that are kept now. */
+/** Whether saving deletes events that are kept now. */
 function isShorter({ retentionDays }: Change, project: Project): boolean {
   if (retentionDays === undefined || retentionDays === null) return false;
   return project.retentionDays === null || retentionDays < project.retentionDays;
@@ -100,7 +100,7 @@ function SiteFields({ draft, problem, onChange }: FieldsProps) {
         onChange={set("siteUrl")}
         error={problem?.messageFor("siteUrl")}
         placeholder="https://example.com"
-        hint="Where the pages are. Heatmaps take their pictures there."
+        hint="Where the pages are. Heatmaps take their captures there."
       />
       <LinesField
         label="Allowed origins"
@@ -114,7 +114,7 @@ function SiteFields({ draft, problem, onChange }: FieldsProps) {
   );
 }
 
-/** Whole addresses undo what the daily salt is for: that must be plain, and one click away. */
+/** Whole addresses undo what the daily salt is for: says so, and changes it with one click. */
 function AddressNote({ project, isBusy, onShorten }: {
   project: Project;
   isBusy: boolean;
@@ -145,7 +145,7 @@ function StorageFields({ draft, problem, onChange }: FieldsProps) {
         value={draft.ipStorage}
         onChange={(ipStorage) => onChange({ ...draft, ipStorage })}
         error={problem?.messageFor("ipStorage")}
-        hint="What is stored of them from now on. Places and visitors are told either way."
+        hint="What is stored of them from now on. Places and visitors are known either way."
         choices={IP_CHOICES}
       />
       <TextField
@@ -163,7 +163,7 @@ function StorageFields({ draft, problem, onChange }: FieldsProps) {
   );
 }
 
-/** Saves what was changed; asks first where that deletes events. */
+/** The project as it is edited, and how it is saved. */
 function useSaving(project: Project, onSaved: () => void) {
   const [draft, setDraft] = useState(draftOf(project));
   const [problem, setProblem] = useState<ApiProblem | null>(null);
@@ -173,7 +173,7 @@ function useSaving(project: Project, onSaved: () => void) {
   useKeptFocus(isBusy, noted);
   const stored = useRef(project);
   useEffect(() => {
-    // What was edited and is not saved stays.
+    // Unsaved edits stay.
     const edits = changeOf(draft, stored.current);
     stored.current = project;
     setDraft(draftOf({ ...project, ...edits }));
@@ -190,7 +190,7 @@ function useSaving(project: Project, onSaved: () => void) {
     try {
       const saved = (await send<Project>("PATCH", `/v1/projects/${project.id}`, wanted))!;
       stored.current = saved;
-      // As it is stored, with what else was edited before and meanwhile.
+      // As it is stored, with other unsaved edits.
       setDraft((now) => draftOf({ ...saved, ...changeOf(now, sent) }));
       await refreshSession();
       setNote("Saved");
@@ -259,7 +259,7 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
   );
 }
 
-/** What whoever is no admin sees. */
+/** What is shown without the scope `admin`. */
 function ReadOnly({ project }: { project: SessionProject }) {
   return (
     <Panel title="Project" definition={DEFINITION}>

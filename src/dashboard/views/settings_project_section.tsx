@@ -11,7 +11,7 @@ import { PersonPanel } from "./settings_person.tsx";
 import { ProjectPanel } from "./settings_project.tsx";
 import type { CreatedKey, KeysReply } from "./settings_replies.ts";
 
-/** What is made and changed of one project. */
+/** The keys of one project, and the task that a dialog is open for. */
 function useKeys(current: SessionProject, isAdmin: boolean) {
   const [task, setTask] = useState<KeyTask | null>(null);
   const [latest, setLatest] = useState<CreatedKey | null>(null);

@@ -8,14 +8,14 @@ export type Project = output<typeof ProjectShown>;
 export type IpStorage = NonNullable<Project["ipStorage"]>;
 export type Key = output<typeof KeyShown>;
 
-/** A key at the one moment at which it can be seen. */
+/** A new key, which the reply has in full. */
 export type CreatedKey = output<typeof KeyCreated>;
 
 export interface KeysReply {
   readonly keys: readonly Key[];
 }
 
-/** A key as people tell it from others. */
+/** The name of a key in lists. */
 export function keyName({ label, hint }: Key): string {
   return `${label ?? "Unnamed"} (…${hint})`;
 }

@@ -2,7 +2,7 @@
 import type { Column } from "../data_table.tsx";
 import { Icon, type IconName } from "../icons.tsx";
 
-/** What can be done with a row of a table. */
+/** An action on a row of a table. */
 export interface RowAction<T> {
   readonly icon: IconName;
   readonly text: string | ((of: T) => string);
@@ -11,7 +11,7 @@ export interface RowAction<T> {
   readonly onClick: (of: T) => void;
 }
 
-/** A button: on a phone its drawing alone is shown. */
+/** A button; on a phone, its icon alone. */
 function RowButton<T>({ action, of, name }: { action: RowAction<T>; of: T; name: string }) {
   const { icon, text, onClick } = action;
   const word = typeof text === "string" ? text : text(of);
@@ -28,7 +28,7 @@ function RowButton<T>({ action, of, name }: { action: RowAction<T>; of: T; name:
   );
 }
 
-/** The column of what can be done with each row. `nameOf`: what people call it. */
+/** The column of each row's actions. `nameOf`: the name of a row, as it is read out. */
 export function rowActions<T>(
   nameOf: (of: T) => string,
   actions: readonly RowAction<T>[],

@@ -14,7 +14,7 @@ const THEMES = [
 const SCOPE_WORDS: Readonly<Record<string, string>> = {
   read: "see all numbers",
   write: "save funnels and goals",
-  jobs: "have pictures taken",
+  jobs: "have captures taken",
   admin: "change projects, keys and people's data",
   people: "invite and remove people",
 };
@@ -36,7 +36,7 @@ export function scopeWords(scopes: readonly string[]): string {
   return scopes.map((scope) => SCOPE_WORDS[scope] ?? scope).join("; ");
 }
 
-/** Whoever came by a token: who it says they are, for how long, and how the page looks. */
+/** For whoever came by a token: its subject, its end and scopes, and how the page looks. */
 export function BrowserSection() {
   const current = session.value;
   if (current === null) return null;

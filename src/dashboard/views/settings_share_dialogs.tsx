@@ -89,7 +89,7 @@ function PasswordPart({ form, problem, put, isKept }: PartProps & { readonly isK
           autocomplete="off"
           value={password}
           error={problem?.messageFor("password")}
-          hint="At least 8 characters. Tell it apart from the link."
+          hint="At least 8 characters. Send it separately from the link."
           onChange={(text) => put({ password: text })}
         />
       )}
@@ -118,7 +118,7 @@ function Parts(props: PartProps & { readonly isKept: boolean }) {
         value={form.title}
         placeholder="For our investors"
         maxLength={200}
-        hint="It stands above the dashboard."
+        hint="Shown above the dashboard."
         error={problem?.messageFor("title")}
         onChange={(title) => put({ title })}
       />
@@ -139,7 +139,7 @@ function Parts(props: PartProps & { readonly isKept: boolean }) {
           min="1"
           max="1000"
           value={form.minimumVisitors}
-          hint="What fewer visitors did is not told. 1: all is told."
+          hint="What fewer visitors did is not shown. 1: all is shown."
           error={problem?.messageFor("minimumVisitors")}
           onChange={(minimumVisitors) => put({ minimumVisitors })}
         />
@@ -188,7 +188,7 @@ function Edit({ projectId, of, onClose, onDone }: EditProps) {
   );
 }
 
-/** The link, and what shows it in other pages. */
+/** The link, and the snippet that embeds it. */
 function Links({ of, onClose }: { of: Share; onClose: () => void }) {
   const { url, title, embedOrigins } = of;
   return (
@@ -251,7 +251,7 @@ interface ShareDialogsProps {
   readonly onChanged: () => void;
 }
 
-/** The dialogs in which dashboards are shared, changed and taken back. */
+/** The dialogs in which shares are made, changed and revoked. */
 export function ShareDialogs({ projectId, task, onTask, onChanged }: ShareDialogsProps) {
   const onClose = () => onTask(null);
   switch (task?.task) {

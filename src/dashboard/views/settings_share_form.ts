@@ -72,7 +72,7 @@ export function bodyOf(form: ShareForm, before: Share | null): Record<string, un
   return {
     title,
     views,
-    // One without a value is sent, too: it is refused, where without it the share would show all.
+    // A filter without a value is sent to be refused: without it the share would show everything.
     filters,
     expiresAt: isSameEnd ? before.expiresAt : end,
     ...passwordChoice === "keep" ? {} : { password: passwordChoice === "none" ? null : password },
@@ -86,7 +86,7 @@ function attribute(text: string): string {
   return text.replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** What is put into another page to show the share there. */
+/** The HTML that embeds the share in another page. */
 export function embedSnippet({ url, title }: Pick<Share, "url" | "title">): string {
   return `<iframe
   src="${attribute(url)}"

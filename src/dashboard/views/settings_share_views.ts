@@ -1,4 +1,4 @@
-/** The views that may be shared, as people call them, in the order of the dashboard. */
+/** The views that may be shared, in the order of the dashboard. */
 export const SHARE_VIEW_CHOICES = [
   { value: "overview", label: "Overview" },
   { value: "trends", label: "Trends" },

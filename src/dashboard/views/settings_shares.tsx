@@ -12,7 +12,7 @@ import type { Share, SharesReply } from "./settings_share_form.ts";
 import { SHARE_VIEW_CHOICES } from "./settings_share_views.ts";
 
 const DEFINITION =
-  "A link that shows some views to whoever has it: sums alone, nothing that names a person. It can stand in a page of yours, and ends within a second when it is revoked.";
+  "A link that shows some views to whoever has it: sums alone, nothing that names a person. It can be embedded in a page of yours, and ends within a second of being revoked.";
 
 function viewNames({ views }: Share): string {
   return SHARE_VIEW_CHOICES.filter(({ value }) => views.includes(value))
@@ -95,7 +95,7 @@ function Shares({ projectId }: { projectId: string }) {
   );
 }
 
-/** What of the project is shown to people without an account. */
+/** The shares of the project, for people without an account. */
 export function SharesSection() {
   const current = currentProject.value;
   return current === null

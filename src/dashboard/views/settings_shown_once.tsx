@@ -15,13 +15,13 @@ export function CodeToCopy({ label, text }: { label: string; text: string }) {
 
 interface ShownOnceProps {
   readonly title: string;
-  /** Whether it can be had again: then nobody is asked whether they have copied it. */
+  /** Whether it can be seen again later; if not, the button has the person confirm that they copied it. */
   readonly isKept?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** What was just made, and is shown at this one moment. */
+/** Something new that is shown at this moment only. */
 export function ShownOnce({ title, isKept = false, onClose, children }: ShownOnceProps) {
   return (
     <Dialog

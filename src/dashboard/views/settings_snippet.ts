@@ -4,13 +4,13 @@ interface SnippetOf {
   /** The deployment's address, without a slash at its end. */
   readonly server: string;
   readonly key: string;
-  /** Another one means another event. */
+  /** A new one means a new event. */
   readonly turn: string;
 }
 
 const eventIds = new Map<string, string>();
 
-/** `crypto.randomUUID` is not to be had on pages that came over plain HTTP. */
+/** `crypto.randomUUID` does not exist on pages that came over plain HTTP. */
 function randomUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
@@ -19,7 +19,7 @@ function randomUuid(): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/** The same id as long as it is the same event, so that the snippet does not change as one reads it. */
+/** The same id for the same event, so that the snippet does not change while it is read. */
 function eventIdOf(turn: string): string {
   const id = eventIds.get(turn) ?? randomUuid();
   eventIds.set(turn, id);

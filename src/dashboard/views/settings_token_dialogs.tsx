@@ -11,11 +11,11 @@ import { EVERY_PROJECT, projectAtHand, ProjectsField } from "./settings_access_f
 import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
 
 const DAY_MS = 86_400_000;
-/** What the words of a scope stand for, in the order in which they are offered. */
+/** What each scope allows, in the order in which they are offered. */
 const SCOPES: readonly { scope: string; label: string }[] = [
   { scope: "read", label: "Read the figures" },
   { scope: "write", label: "Save funnels and goals" },
-  { scope: "jobs", label: "Have pictures taken" },
+  { scope: "jobs", label: "Have captures taken" },
   { scope: "admin", label: "Change projects, keys and people's data" },
   { scope: "people", label: "Invite and remove people, read the audit" },
 ];
@@ -65,7 +65,7 @@ interface ScopesFieldProps {
   readonly onChange: (scopes: readonly string[]) => void;
 }
 
-/** Nobody gives what they have not: the rest is not offered. */
+/** Only one's own scopes are offered: nobody can grant others. */
 function ScopesField({ value, error, onChange }: ScopesFieldProps) {
   const own = session.value?.scopes ?? [];
   return (

@@ -15,12 +15,12 @@ import {
 } from "./settings_token_dialogs.tsx";
 
 const DEFINITION =
-  "For programs that read figures or change settings. Each is shown once, as it is made, and ends within a second when it is revoked.";
+  "For programs that read figures or change settings. Each is shown once, as it is made, and ends within a second of being revoked.";
 
-/** What a token that does not hold is called. */
+/** Why a token does not work. */
 const STATUSES: Readonly<Record<Exclude<ListedToken["status"], "active">, string>> = {
   expired: "Has expired",
-  revoked: "Revoked, with all of its time",
+  revoked: "Revoked, with all others of its time",
   exceeding: "Refused: it may do more than who made it",
 };
 
@@ -69,7 +69,7 @@ function actions(onTask: (task: TokenTask) => void): Column<ListedToken> {
   ]);
 }
 
-/** The API tokens that there are, and the way to make and revoke them. */
+/** The API tokens, and the dialogs that make and revoke them. */
 export function TokensSection() {
   const [task, setTask] = useState<TokenTask | null>(null);
   const tokens = useRead<TokensReply>("/v1/tokens");

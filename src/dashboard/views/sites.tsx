@@ -14,9 +14,9 @@ import { ViewLink } from "../view_link.tsx";
 import { useTypedText } from "../typed_text.ts";
 import type { Site, SitesReply } from "./sites_reply.ts";
 
-/** So long a pause of typing searches. */
+/** The search begins after a pause in typing of this length. */
 const PAUSE_MS = 300;
-/** Who is there now is asked for anew. */
+/** How often the numbers are read again, for who is there now. */
 const FRESH_MS = 60_000;
 const PATH = "/v1/overview";
 
@@ -27,7 +27,7 @@ const SORTS = [
   { value: "name", label: "By name" },
 ];
 
-/** The column that rows have bars of, by the order. */
+/** The column of the rows' bars, by the order. */
 const BARS: Readonly<Record<string, string>> = {
   visitors: "Visitors",
   now: "Now",
@@ -53,7 +53,7 @@ interface WhoProps {
   readonly isNow?: boolean;
 }
 
-/** A number of a site, which leads to its people. */
+/** A number of a site, linked to its people. */
 function Who({ site: { id, name }, count, isNow = false }: WhoProps) {
   const shown = integer(count);
   if (!count) return <>{shown}</>;
@@ -112,7 +112,7 @@ const COLUMNS: readonly Column<Site>[] = [
 
 const course = (asOf: string): Column<Site> =>
   sparklineColumn(
-    "Course",
+    "Over time",
     ({ series }) => pointsOf(series, ({ visitors }) => visitors ?? 0, asOf),
     { widthPx: 140, heightPx: 30 },
   );

@@ -32,7 +32,7 @@ interface PointCountProps {
   readonly children: ComponentChildren;
 }
 
-/** A number of a line, which leads to the people behind it: those who did the event in that time. */
+/** A number of a line, linked to the people behind it: those who did the event in that time. */
 export function PointCount({ reply: { query }, line, point, children }: PointCountProps) {
   const { event, by, measure, interval } = query;
   const match = event[line.event]!;

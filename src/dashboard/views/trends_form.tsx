@@ -35,7 +35,7 @@ function orderOf({ group }: Choice): number {
   return [undefined, "Event", "Visit", "People"].indexOf(group);
 }
 
-/** Another question has other lines. */
+/** Changes the question, whose other lines are shown by default. */
 function ask(params: Readonly<Record<string, string | null>>): void {
   go({ params: { lines: null, ...params } });
 }
@@ -81,7 +81,7 @@ function Events({ events }: Pick<Question, "events">) {
   );
 }
 
-/** What is asked: which events, what is counted of them, and how that is split. */
+/** The question: which events, what is counted of them, and how that is split. */
 export function TrendsForm({ question }: { question: Question }) {
   const { events, measure, property, by } = question;
   const only = events.length === 1 ? events[0]!.name : null;

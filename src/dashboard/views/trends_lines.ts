@@ -12,7 +12,7 @@ import type { ReplyOf } from "../replies.ts";
 /** `GET /v1/trends`. */
 export interface TrendsReply extends ReplyOf<typeof TRENDS_REPLY> {
   readonly asOf: string;
-  /** As it was asked: what is chosen may be further already. */
+  /** The question of this reply; what is chosen may be newer. */
   readonly query: {
     readonly interval: Interval;
     readonly event: readonly EventMatch[];
@@ -31,14 +31,14 @@ export interface TrendLine {
   readonly points: readonly ChartPoint[];
 }
 
-/** Colours that tell lines apart, and so the most lines that are drawn. */
+/** The number of distinct colours, and so of lines that can be drawn. */
 export const LINES_DRAWN_MAX = 8;
 /** Lines that are drawn before any is chosen. */
 const LINES_DRAWN_FIRST = 5;
 
 const isLine = (entry: TrendPoint | LineReply): entry is LineReply => "points" in entry;
 
-/** The same name twice would be one column of a table. */
+/** Numbers repeated names: the same name twice would be one column of a table. */
 function withUniqueNames(lines: readonly TrendLine[]): readonly TrendLine[] {
   const seen = new Map<string, number>();
   return lines.map((line) => {
@@ -109,7 +109,7 @@ export function coloursOf(
   const colours = new Map<string, number>();
   const isFree = (colour: number) => ![...colours.values()].includes(colour);
   const ranks = lines.map(({ key }, rank) => ({ key, rank })).filter(({ key }) => shown.has(key));
-  // First those that get what is their own: who has to give way takes what is left.
+  // First the lines whose own colour is free; the others take what is left.
   for (const { key, rank } of ranks) {
     const own = colours.size === 0 ? 0 : rank;
     if (own < LINES_DRAWN_MAX && isFree(own)) colours.set(key, own);
@@ -121,9 +121,9 @@ export function coloursOf(
   return colours;
 }
 
-/** What one line comes to. */
+/** The summary of one line. */
 export interface Summary {
-  /** Null where it does not follow from the buckets. */
+  /** Null: it does not follow from the buckets. */
   readonly total: number | null;
   readonly mean: number | null;
   readonly lowest: ChartPoint | null;

@@ -3,13 +3,13 @@ import { isFilter } from "../location_query.ts";
 
 const ANY_EVENT: EventMatch = { name: null, filters: [] };
 
-/** A match as addresses write it, by hand or not: a bare name, or its members. Null where it is none. */
+/** A match as addresses write it, by hand or not: a bare name, or its members. Null: it is none. */
 export function writtenMatch(value: unknown): EventMatch | null {
   if (typeof value === "string" && value !== "") return { name: value, filters: [] };
   if (typeof value !== "object" || value === null) return null;
   const { name = null, filters: written = [], label } = value as Partial<EventMatch>;
   if (name !== null && typeof name !== "string") return null;
-  // Those that take no values may leave them out.
+  // Filters that take no values may leave them out.
   const filters = Array.isArray(written) ? written.map((each) => ({ values: [], ...each })) : null;
   if (!filters?.every(isFilter)) return null;
   return {
@@ -32,7 +32,7 @@ function matchFrom(value: unknown): EventMatch {
   return { name, filters };
 }
 
-/** An event match as addresses and the API write it: a bare name or JSON. Any event where it is neither. */
+/** An event match as addresses and the API write it: a bare name or JSON. Any other text means any event. */
 export function readMatch(text: string | null): EventMatch {
   if (text === null || text === "") return ANY_EVENT;
   return matchFrom(/^\s*[{"]/.test(text) ? parsed(text) : text);

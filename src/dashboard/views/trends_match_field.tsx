@@ -6,7 +6,7 @@ import { textOfMatch } from "./trends_match.ts";
 interface MatchFieldProps {
   readonly label: string;
   readonly match: EventMatch;
-  /** Hears of whole matches alone: once a name is left or picked, or a condition is complete. */
+  /** Called with complete matches only: once a name is left or picked, or a condition is complete. */
   readonly onChange: (match: EventMatch) => void;
 }
 
@@ -20,14 +20,14 @@ export function MatchField({ label, match, onChange }: MatchFieldProps) {
     latest.current = next;
     setDraft(next);
   };
-  const said = textOfMatch(match);
+  const given = textOfMatch(match);
   useEffect(() => {
-    // The way back brings another match; conditions that are being written stay where it is the same.
-    if (textOfMatch(matchBody(latest.current)) !== said) change(match);
-  }, [said]);
+    // The back button may bring another match; with the same one, unfinished conditions stay.
+    if (textOfMatch(matchBody(latest.current)) !== given) change(match);
+  }, [given]);
   const apply = () => {
     const body = matchBody(latest.current);
-    if (textOfMatch(body) !== said) onChange(body);
+    if (textOfMatch(body) !== given) onChange(body);
   };
   return (
     <div onChange={apply}>

@@ -6,7 +6,7 @@ export interface Measure {
   readonly kind: string;
   readonly label: string;
   readonly definition: string;
-  /** Computed of the numbers that a property of the events holds. */
+  /** Computed from the numbers of a property. */
   readonly ofProperty: boolean;
 }
 
@@ -70,11 +70,11 @@ export const MEASURES: readonly Measure[] = [
 const PROPERTY = "properties.";
 export const EVENTS_MAX = 10;
 
-/** What is asked of trends, as the address tells it. */
+/** The question to trends, as the address has it. */
 export interface Question {
   readonly events: readonly EventMatch[];
   readonly measure: Measure;
-  /** The property that is computed of; empty: not chosen yet, or none needed. */
+  /** The property to compute from; empty: not chosen yet, or none needed. */
   readonly property: string;
   /** A filter field; null: not split. Of `properties.` the property is not chosen yet. */
   readonly by: string | null;
@@ -111,7 +111,7 @@ export function missingChoice({ measure, property, by }: Question): string | nul
   return by === PROPERTY ? "Choose the property to split by." : null;
 }
 
-/** Of several events each is called by its place, so that two of one name keep apart. */
+/** Several events are labelled by their places, so that two of one name stay distinct. */
 function eventParam(events: readonly EventMatch[]): string | null {
   if (events.length === 1) return textOfMatch(matchBody(events[0]!));
   return JSON.stringify(

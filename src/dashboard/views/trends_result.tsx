@@ -34,7 +34,7 @@ const AVERAGED = ["total", "visitors", "sum"];
 
 const TEXTS = {
   whole:
-    "The range as a whole. People cannot be added up over periods, and averages and percentiles neither: where it cannot be told exactly, it is not shown.",
+    "The range as a whole. People cannot be added up over periods, and averages and percentiles neither: if it is not known exactly, it is not shown.",
   mean: "Of the complete periods alone, empty ones included.",
   extreme: "Of the complete periods alone.",
 };
@@ -47,7 +47,7 @@ interface LineRow extends Summary {
   readonly colour: number | null;
 }
 
-/** Which lines are drawn and how; a click draws one or takes it away. */
+/** Which lines are drawn, in which colours; a click draws one or hides it. */
 function useShown(lines: readonly TrendLine[]) {
   const text = viewParam("lines");
   const keys = useMemo(() => {
@@ -84,7 +84,7 @@ function drawnLines(
   return none;
 }
 
-/** Of a single line what it is compared with, point beside point; of several there is no room. */
+/** What a single line is compared with, paired by position; several lines leave no room for it. */
 function comparisonOf(reply: TrendsReply, lines: readonly TrendLine[]): readonly ChartLine[] {
   const { previous, asOf, query } = reply;
   if (previous === undefined || lines.length !== 1) return [];
@@ -191,7 +191,7 @@ function figureColumns(props: FiguresProps): readonly Column<LineRow>[] {
   ];
 }
 
-/** Every point of every line; counts lead to the people behind them. */
+/** Every point of every line; counts are linked to the people behind them. */
 function pointColumns(
   reply: TrendsReply,
   lines: readonly TrendLine[],
@@ -213,12 +213,12 @@ function pointColumns(
 
 interface TrendsResultProps {
   readonly reply: TrendsReply;
-  /** Whether it is read anew, and `reply` what was there before. */
+  /** Whether a new reply is being read, and `reply` is the one before. */
   readonly isLoading: boolean;
   readonly lines: readonly TrendLine[];
 }
 
-/** The chart or its numbers, and below it every line with what it comes to. */
+/** The chart or its numbers, and below it every line with its summary. */
 export function TrendsResult({ reply, isLoading, lines }: TrendsResultProps) {
   const { interval, event, by } = reply.query;
   const { kind, label } = measureOf(reply.query.measure);

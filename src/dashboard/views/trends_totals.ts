@@ -12,9 +12,9 @@ interface TotalsReply {
 const NOTHING: readonly (number | null)[] = [];
 
 /**
- * What each event comes to in the whole range where that does not follow from its buckets: people,
- * and how often per person. Empty where it does, while it loads and where it cannot be known.
- * @param chart the reply that it stands beside, with which it is read anew; null: that is under way
+ * Each event's total over the range, if it does not follow from the buckets: visitors, or events per visitor.
+ * Empty if it does, while it loads, and after a failure.
+ * @param chart the reply that it is shown with: a new one reads it again; null: one is being read
  */
 export function useRangeTotals(
   kind: string,
@@ -40,7 +40,7 @@ export function useRangeTotals(
         });
         setFound({ key, totals });
       }, () => {
-        // The chart has the same reads' troubles and tells them; the figure stays unknown.
+        // The chart's own read shows such failures; the total stays unknown.
       });
     return () => abort.abort();
   }, [key, chart]);

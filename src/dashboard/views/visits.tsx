@@ -20,7 +20,7 @@ function VisitList() {
     of,
     limit: 50,
   });
-  // Whichever visit is listed has reached it.
+  // Every listed visit has reached it.
   const goalTitle = visits.rows[0]?.conversions.find(({ slug }) => slug === goal)?.title ?? goal;
   return (
     <>

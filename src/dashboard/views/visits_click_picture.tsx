@@ -7,20 +7,20 @@ import { effectiveTimezone, timezone } from "../location_state.ts";
 import { useNear } from "../near_window.ts";
 import type { Device, HeatmapReply } from "./heatmaps_replies.ts";
 
-/** A page as it was photographed: an address that an element can show, and its size in CSS pixels. */
+/** The image of a page's capture: an object URL, and its size in CSS pixels. */
 interface PagePicture {
   readonly url: string;
   readonly width: number;
   readonly height: number;
 }
 
-/** The pictures of the pages of one story: each is asked for once, however many clicks are on it. */
+/** The captures of the pages of one story: each is read once, however many clicks are on it. */
 export class PagePictures {
   readonly #pictures = new Map<string, Promise<PagePicture | null>>();
   readonly #urls: string[] = [];
   readonly #abort = new AbortController();
 
-  /** Null where there is none, for whatever reason: words say the same. */
+  /** Null: there is none, for whatever reason; the story is complete without it. */
   of(path: string, device: Device, date: string): Promise<PagePicture | null> {
     const key = `${device} ${path}`;
     let picture = this.#pictures.get(key);
@@ -52,14 +52,14 @@ export class PagePictures {
 
 export const Pictures = createContext<PagePictures | null>(null);
 
-/** What is seen of a page: so many pixels of the screen, around the click. */
+/** The part of a page that is shown around the click, in screen pixels. */
 const SHOWN_PX = { width: 240, height: 132 };
-/** A wide page is drawn this small; a narrow one as wide as the picture. */
+/** The least scale; a narrow page is drawn as wide as the part that is shown. */
 const SCALE_MIN = 1 / 3;
 
 const clamped = (value: number, max: number) => Math.max(0, Math.min(value, Math.max(0, max)));
 
-/** Where the click is, and how far the page is moved so that it is seen; null: it is not on the picture. */
+/** Where the click is, and how far the page is moved to show it; null: it is not on the capture. */
 export function placeOnPicture(
   { width, height }: Pick<PagePicture, "width" | "height">,
   { x, y }: { readonly x: number; readonly y: number },
@@ -81,7 +81,7 @@ interface ClickPictureProps {
   readonly y: number;
 }
 
-/** The page around a click, with its place marked; nothing where there is no picture of it. */
+/** The page around a click, with its place marked; nothing if there is no capture of it. */
 export function ClickPicture({ path, device, at, x, y }: ClickPictureProps) {
   const pictures = useContext(Pictures);
   const { element, isNear } = useNear<HTMLSpanElement>();

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
 
-/** What is known, each by its name; null: it is not, and is left out. */
+/** A list of facts by name; those that are null are left out. */
 export function Facts(
   { facts }: { facts: readonly (readonly [string, ComponentChildren | null])[] },
 ) {

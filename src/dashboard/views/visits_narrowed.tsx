@@ -4,7 +4,7 @@ import { Icon } from "../icons.tsx";
 import { effectiveTimezone, go } from "../location_state.ts";
 import { counted } from "../number_format.ts";
 
-/** One choice of the address that narrows a list, and the way to take it away. */
+/** A choice of the address that narrows a list, with a button to remove it. */
 export function Narrowed({ name, text }: { name: string; text: string }) {
   return (
     <span class="chip">
@@ -24,12 +24,12 @@ export function Narrowed({ name, text }: { name: string; text: string }) {
 interface CountedChipProps {
   /** The number of another read, as the address has it. */
   readonly of: string;
-  /** What it is; undefined: not known yet. */
+  /** Its value; undefined: not known yet. */
   readonly total: number | undefined;
   readonly listed: "visits" | "people";
 }
 
-/** Of which number a list shows those whom it counts. */
+/** Names the number whose people or visits are listed. */
 export function CountedChip({ of, total, listed }: CountedChipProps) {
   const text = numberText(of, effectiveTimezone.value);
   const count = total === undefined

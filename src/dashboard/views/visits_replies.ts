@@ -1,4 +1,4 @@
-/** What the reads of visits and people reply, as their views take it. */
+/** What the reads of visits and people reply. */
 
 import type { output } from "zod";
 import type { PEOPLE_REPLY } from "../../reports/visits/people.ts";
@@ -65,7 +65,7 @@ export function worthText(
   return value.map(({ amount, currency }) => money(amount, currency)).join(" + ") || NOTHING;
 }
 
-/** What one goal was reached for. */
+/** A goal that was reached, how often and for what value. */
 export function conversionText(
   { title, totalConversions, value }: VisitRow["conversions"][number],
 ): string {

@@ -55,7 +55,7 @@ function VisitFacts({ visit }: { visit: WholeVisit }) {
   );
 }
 
-/** What else the person did: the visits around this one. */
+/** The person's other visits. */
 function OtherVisits({ visit: { id, actor, userId } }: { visit: WholeVisit }) {
   const visits = usePages<VisitRow>("/v1/visits", { ...sharedParams(), filters: null, actor });
   const without = (rows: readonly VisitRow[]) => rows.filter((row) => row.id !== id);

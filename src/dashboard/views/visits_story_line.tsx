@@ -11,10 +11,10 @@ import type { Device } from "./heatmaps_replies.ts";
 import { ClickPicture } from "./visits_click_picture.tsx";
 import type { StoryEvent } from "./visits_replies.ts";
 
-/** So many properties stand beside an event's name; the details have all. */
+/** Properties shown beside an event's name; the details have all. */
 const PROPERTIES_SHOWN = 4;
 const VALUE_LENGTH = 60;
-/** A pause that is worth a word of its own. */
+/** A pause that is emphasised. */
 const LONG_PAUSE_SECONDS = 300;
 const TABLET_PX = 768;
 const DESKTOP_PX = 1024;
@@ -23,7 +23,7 @@ function number(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Which heat map a click stands on, by the width of its window. */
+/** The heat map that a click is on, by the width of its window. */
 function deviceOf(width: number | null): Device {
   if (width === null || width >= DESKTOP_PX) return "desktop";
   return width >= TABLET_PX ? "tablet" : "mobile";

@@ -24,7 +24,7 @@ const PERSON: Column<VisitRow> = {
   value: ({ actor }) => actor,
   show: ({ actor, userId }) => <PersonLink actor={actor} userId={userId} />,
 };
-/** A text that may be cut where columns are many: whole for who hovers. */
+/** A text that may be cut off, and is shown whole on hover. */
 const whole = (text: string) => <span title={text}>{text}</span>;
 
 const COLUMNS: readonly Column<VisitRow>[] = [
@@ -90,7 +90,7 @@ const COLUMNS: readonly Column<VisitRow>[] = [
 interface VisitsTableProps {
   readonly of: ReturnType<typeof usePages<VisitRow>>;
   readonly caption: string;
-  /** Left out where all are of one person. */
+  /** False: all are of one person. */
   readonly hasPerson?: boolean;
 }
 

@@ -90,10 +90,10 @@ function Trend({ reply, chosen }: { reply: VitalsReply; chosen: Chosen }) {
   );
 }
 
-/** People whose page views were measured, as filters tell them. */
+/** Filters for people whose page views were measured. */
 const MEASURED: readonly Filter[] = [hasValue("name", "$web_vitals")];
 
-/** People with a poor value of a measurement, as filters tell them. */
+/** Filters for people with a poor value of a measurement. */
 function havePoor(name: VitalName, { bounds }: VitalsReply): readonly Filter[] {
   return [...MEASURED, { field: `properties.${name}`, op: "gt", values: [bounds[name].poor] }];
 }
@@ -108,7 +108,7 @@ interface PoorProps {
   readonly children: ComponentChildren;
 }
 
-/** Leads to the people for whom something was poor. */
+/** A link to the people for whom something was poor. */
 function Poor({ words: { name, short }, reply, poor, where, of = "", children }: PoorProps) {
   return (
     <Behind
@@ -159,7 +159,7 @@ function columnsOf(reply: VitalsReply, by: string): readonly Column<VitalsRow>[]
         const { p75, rating, good, poor } = row[name];
         const { value } = row;
         if (rating === null) return vitalText(name, null);
-        const told = `${RATINGS[rating]}; ${percent(good.value, 0)} of ${
+        const title = `${RATINGS[rating]}; ${percent(good.value, 0)} of ${
           integer(good.denominator)
         } good`;
         return (
@@ -169,7 +169,7 @@ function columnsOf(reply: VitalsReply, by: string): readonly Column<VitalsRow>[]
             where={hasValue(by, value)}
             of={whose(value)}
           >
-            <span class={`vitals-value vitals-${rating}`} title={told}>
+            <span class={`vitals-value vitals-${rating}`} title={title}>
               {vitalText(name, p75)}
               <span class="visually-hidden">, {RATINGS[rating]}</span>
             </span>
@@ -248,7 +248,7 @@ function Measured({ of, by }: { of: Resource<VitalsReply>; by: string }) {
   );
 }
 
-/** How fast pages are, as those who see them have it. */
+/** How fast pages are for those who see them. */
 export function VitalsView() {
   const by = TABS.find(({ id }) => id === viewParam("by"))?.id ?? TABS[0]!.id;
   const vitals = useRead<VitalsReply>("/v1/vitals", { ...seriesParams(), by });

@@ -9,11 +9,11 @@ interface VitalTileProps {
   readonly vital: Vital;
   readonly isSelected: boolean;
   readonly onSelect: () => void;
-  /** The way to those for whom it was poor. */
+  /** A link to those for whom it was poor. */
   readonly who: ComponentChildren;
 }
 
-/** How many page views were good, between and poor: a bar, and the same in words. */
+/** How many page views were good, in need of improvement and poor: a bar, and the same in words. */
 function Shares({ vital: { good, needsImprovement, poor } }: { vital: Vital }) {
   const parts = [
     { rating: "good", rate: good },

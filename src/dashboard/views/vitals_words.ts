@@ -25,13 +25,13 @@ interface Words {
 
 const QUARTER = "Three of four page views were this fast or faster.";
 
-/** In the order that they are shown: the three that search engines look at first. */
+/** In display order: first the three that search engines look at. */
 export const VITALS: readonly Words[] = [
   {
     name: "lcp",
     short: "LCP",
     title: "Largest contentful paint",
-    definition: `How long until the largest picture or text of the page was painted. ${QUARTER}`,
+    definition: `How long until the largest image or text of the page was painted. ${QUARTER}`,
   },
   {
     name: "inp",

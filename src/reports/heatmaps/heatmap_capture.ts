@@ -24,7 +24,7 @@ export const CaptureShown = z.object({
   width: sizePx.meta({ description: "Of the image, CSS pixels." }),
   height: sizePx.meta({ description: "Of the image, CSS pixels." }),
   captureId: z.string().nullable(),
-}).meta({ id: "Capture", description: "The picture that a heatmap is laid over." });
+}).meta({ id: "Capture", description: "The capture that a heatmap is laid over." });
 
 export type Capture = z.output<typeof CaptureShown>;
 
@@ -51,18 +51,18 @@ type StatusShown = Pick<Capture, "status" | "message">;
 
 const NO_PAGE: StatusShown = {
   status: "not_a_page",
-  message: "There is no picture: this path leads to no page of the site.",
+  message: "There is no capture: this path leads to no page of the site.",
 };
 const pending = (message: string): StatusShown => ({ status: "pending", message });
 const LEFT_OUT = pending(
   "Paths like this are not photographed by themselves, as they may do something or be " +
-    "one person's. A picture is taken when an operator names the path.",
+    "one person's. A capture is taken when an operator names the path.",
 );
-const NOT_YET = pending("No picture of this page has been taken yet.");
+const NOT_YET = pending("No capture of this page has been taken yet.");
 const SITE_CHANGED = pending(
-  "The project's site URL has changed. No picture has been taken there yet.",
+  "The project's site URL has changed. No capture has been taken there yet.",
 );
-const MANY_PAGES = pending("A pattern stands for many pages: name one path to see its picture.");
+const MANY_PAGES = pending("A pattern stands for many pages: name one path to see its capture.");
 
 /** Returns the status of a page's picture. `path` null: a pattern stands for many pages. */
 function statusOf(

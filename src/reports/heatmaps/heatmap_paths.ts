@@ -39,7 +39,7 @@ async function answer(read: Read, cursor: RowCursor | null): Promise<Answer> {
 }
 
 const StatusShown = CaptureShown.pick({ status: true })
-  .meta({ id: "CaptureStatus", description: "What became of the page's picture." });
+  .meta({ id: "CaptureStatus", description: "What became of the page's capture." });
 
 export const HEATMAP_PATHS_REPLY = {
   rows: z.array(z.object({
@@ -54,7 +54,7 @@ export const HEATMAP_PATHS_REPLY = {
 /** `GET /v1/heatmaps/paths`: the pages that have heatmaps. */
 export const HEATMAP_PATHS: Report = {
   path: "/v1/heatmaps/paths",
-  summary: "Pages that were viewed or clicked, with the state of their pictures",
+  summary: "Pages that were viewed or clicked, with the state of their captures",
   parameters: {},
   semantics:
     "Paths with at least one selected page_view or click in the range. Visitors: distinct actors of those " +

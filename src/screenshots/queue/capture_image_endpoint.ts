@@ -18,7 +18,7 @@ export function isCaptureId(text: string): boolean {
 }
 
 export function noSuchPicture(): Problem {
-  return new Problem("not_found", "There is no such picture; replaced ones are forgotten.");
+  return new Problem("not_found", "There is no such capture; replaced ones are forgotten.");
 }
 
 /** `GET /v1/heatmaps/captures/:id`: the picture of a capture. Throws `not_found`. */

@@ -93,7 +93,7 @@ async function assertRoom(tx: Sql, projectId: number): Promise<void> {
   if (row!.tasks <= CAPTURE_TASKS_MAX) return;
   throw new Problem(
     "overloaded",
-    `At most ${CAPTURE_TASKS_MAX} pictures that were asked for may wait in a project. Queue more once some are taken.`,
+    `At most ${CAPTURE_TASKS_MAX} captures that were asked for may wait in a project. Queue more once some are taken.`,
     { headers: { "Retry-After": String(CAPTURE_RETRY_AFTER_S) } },
   );
 }
@@ -151,8 +151,8 @@ function captureOf(row: JobRow): CaptureJob["captures"][0] {
     return { path, device, status: status!, message: message ?? "", nextAttemptAt };
   }
   const waiting = state === "running"
-    ? "The picture is being taken."
-    : "The picture is waiting for its turn.";
+    ? "The capture is being taken."
+    : "The capture is waiting for its turn.";
   return { path, device, status: "pending", message: waiting, nextAttemptAt: null };
 }
 

@@ -360,7 +360,7 @@ function nothingRendered({ isCrashed, egressRefusal, content }: Visit): Verdict 
     return verdict("render_failed", "The page made the browser stop while it was being drawn.");
   }
   if (egressRefusal === "too_much") {
-    return verdict("render_failed", "The page sends more data than is taken for one picture.");
+    return verdict("render_failed", "The page sends more data than is taken for one capture.");
   }
   return content === null
     ? verdict("render_failed", "The page showed nothing to photograph.")

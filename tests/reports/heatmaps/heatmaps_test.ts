@@ -258,7 +258,7 @@ onBothEngines("heatmaps: points, scroll depth and paths by known answers", async
     const { capture } = await heatmap({ path: "/" });
     assert.deepEqual(capture, {
       status: "pending",
-      message: "No picture of this page has been taken yet.",
+      message: "No capture of this page has been taken yet.",
       capturedAt: null,
       nextAttemptAt: NEXT_RUN,
       imageUrl: null,
