@@ -142,6 +142,28 @@ test("Visitors of the whole range are read anew with the chart, and once each ti
   assert.equal(asked, 1);
 });
 
+test("The point that is chosen in the chart stays when the total of the range arrives", async (visit) => {
+  const page = await opened(visit, "&event=purchase");
+  await page.evaluate(`{
+    const read = fetch;
+    const released = new Promise((resolve) => globalThis.release = resolve);
+    globalThis.fetch = async (url, options) => {
+      if (String(url).includes("/v1/kpis?")) await released;
+      return await read(url, options);
+    };
+  }`);
+  await page.select(".trends-choices select", "visitors");
+  await visit.settled(page);
+  await page.focus(".trends-panel .chart");
+  await page.keyboard.press("Home");
+  const chosen = () => page.$eval(".trends-panel .chart", (chart) => chart.ariaValueNow);
+  assert.equal(await chosen(), "0");
+  await page.evaluate("release()");
+  await visit.sees(page, "Whole range", ".chart-block > .table-block thead");
+  await visit.settled(page);
+  assert.equal(await chosen(), "0");
+});
+
 test("Split: a line for each value, which its name draws and takes away", async (visit) => {
   const page = await opened(visit, "&by=device");
   const { series } = await visit.read("trends", { by: "device", interval: "day" });

@@ -224,9 +224,12 @@ export function TrendsResult({ reply, isLoading, lines }: TrendsResultProps) {
   const { kind, label } = measureOf(reply.query.measure);
   const [isTable, setTable] = useState(false);
   const { colours, toggle, isFull } = useShown(lines);
-  const drawn = useMemo(() => drawnLines(lines, colours), [lines, colours]);
   const ofRange = useRangeTotals(kind, by === null ? event : [], isLoading ? null : reply);
-  const comparison = useMemo(() => comparisonOf(reply, lines), [reply, lines]);
+  // The same list until it changes: the chart is drawn anew for another, and leaves the chosen point.
+  const charted = useMemo(
+    () => [...drawnLines(lines, colours), ...comparisonOf(reply, lines)],
+    [reply, lines, colours],
+  );
   const rows = lines.map((line, i): LineRow => {
     const summary = summaryOf(kind, line);
     const total = summary.total ?? ofRange[line.event] ?? null;
@@ -251,7 +254,7 @@ export function TrendsResult({ reply, isLoading, lines }: TrendsResultProps) {
             />
           </div>
         )
-        : <SeriesChart {...chart} lines={[...drawn, ...comparison]} heightPx={CHART_PX} />}
+        : <SeriesChart {...chart} lines={charted} heightPx={CHART_PX} />}
       <ComparedNote previous={reply.previous} />
       {/* With a key, as in every block of a chart. */}
       <div key="foot" class="chart-foot">
