@@ -123,9 +123,9 @@ export function duration(seconds: number | null | undefined): string {
   const two = (n: number) => String(n).padStart(2, "0");
   if (whole < 60) return `${whole}s`;
   if (whole < 3600) return `${Math.floor(whole / 60)}m ${two(whole % 60)}s`;
-  const minutes = Math.round(whole / 60);
+  const minutes = Math.round(seconds / 60);
   if (minutes < 1440) return `${Math.floor(minutes / 60)}h ${two(minutes % 60)}m`;
-  const hours = Math.round(minutes / 60);
+  const hours = Math.round(seconds / 3600);
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
