@@ -136,6 +136,13 @@ function placedBelow(basePath: string, response: Response): Response {
   return response;
 }
 
+/** Adds the headers of every reply. */
+function addCommonHeaders(headers: Headers, requestId: string): void {
+  headers.set("X-Request-Id", requestId);
+  // Bodies hold what others wrote, so browsers must treat them only as what their type says.
+  headers.set("X-Content-Type-Options", "nosniff");
+}
+
 function invalidHost(): Problem {
   return new Problem("invalid_host", "Send the server's name, and its port if any, as Host.");
 }
@@ -232,7 +239,7 @@ export function createRouter<Access, Who>(
     const response = url === null
       ? problemReply(invalidHost(), requestId)
       : await replyAt(url, found, { request, requestId, peer });
-    response.headers.set("X-Request-Id", requestId);
+    addCommonHeaders(response.headers, requestId);
     const { status } = response;
     const seconds = (performance.now() - startedAt) / 1000;
     // A method may be any word, and the number of metrics must stay small.

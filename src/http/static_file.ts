@@ -62,7 +62,6 @@ export function staticReply(
     ...headers,
     "ETag": file.etag,
     "Vary": "Accept-Encoding",
-    "X-Content-Type-Options": "nosniff",
   };
   if (hasCopy(request, file.etag)) return new Response(null, { status: 304, headers: all });
   const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/.test(

@@ -53,7 +53,6 @@ ${content}
       "Cache-Control": "no-store",
       "Content-Security-Policy": POLICY,
       "Referrer-Policy": "no-referrer",
-      "X-Content-Type-Options": "nosniff",
     },
   });
 }

@@ -133,7 +133,6 @@ export function createDashboard(settings: PageSettings): DashboardPage {
           "Cache-Control": "no-store",
           "Content-Security-Policy": policy(ancestors ?? []),
           "Referrer-Policy": "no-referrer",
-          "X-Content-Type-Options": "nosniff",
           "X-Robots-Tag": "noindex",
         },
       });

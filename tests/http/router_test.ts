@@ -88,6 +88,21 @@ Deno.test("router: a sane request id is echoed, another one replaced, in every r
   assert.notEqual(first, (await send("GET", "/v1/read")).headers.get("x-request-id"));
 });
 
+Deno.test("router: browsers keep to the type of every reply's body", async () => {
+  const { send } = start([
+    ["/v1/read", "GET", told],
+    ["/v1/gone", "DELETE", () => new Response(null, { status: 204 })],
+    ["/page", "GET", () => new Response("<p>", { headers: { "Content-Type": "text/html" } })],
+    ["/v1/fail", "GET", () => Promise.reject(new Error("it fails"))],
+  ]);
+  const asked = ["GET /v1/read", "HEAD /v1/read", "OPTIONS /v1/read", "POST /v1/read", "GET /page"];
+  for (const each of [...asked, "DELETE /v1/gone", "GET /v1/fail", "GET /v1/nothing"]) {
+    const [method, path] = each.split(" ") as [string, string];
+    const { headers } = await send(method, path);
+    assert.equal(headers.get("x-content-type-options"), "nosniff", each);
+  }
+});
+
 Deno.test("router: every problem is sent with its status and its headers", async () => {
   for (const code of Object.keys(PROBLEMS) as ProblemCode[]) {
     const { send } = start([["/v1/fail", "GET", () => {

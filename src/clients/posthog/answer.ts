@@ -60,7 +60,6 @@ export function remoteConfigScript(key: string): Response {
     headers: {
       "Content-Type": "text/javascript; charset=utf-8",
       "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
       "Cross-Origin-Resource-Policy": "cross-origin",
     },
   });

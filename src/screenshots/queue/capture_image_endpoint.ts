@@ -37,8 +37,7 @@ export async function getCaptureImage(
     "ETag": etag,
     "Vary": "Authorization",
     "Content-Type": image.contentType,
-    // The bytes show an untrusted page, so browsers must treat them only as a picture.
-    "X-Content-Type-Options": "nosniff",
+    // The bytes show an untrusted page.
     "Content-Security-Policy": "default-src 'none'",
   };
   if (hasCopy(request, etag)) return new Response(null, { status: 304, headers });
