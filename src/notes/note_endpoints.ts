@@ -4,6 +4,7 @@ import { askedBy, auditName, type AuditServices } from "../auth/audited.ts";
 import type { KeyDirectory } from "../auth/keys.ts";
 import { projectOfQuery } from "../auth/project_of_query.ts";
 import { type Project, requireProject } from "../auth/projects.ts";
+import { holdProject } from "../db/held_project.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import { readReply } from "../http/read_reply.ts";
@@ -21,6 +22,7 @@ import {
   type NoteAuthor,
   NoteChange,
   NoteCreation,
+  requireNote,
 } from "./notes.ts";
 
 export interface NoteServices extends AuditServices {
@@ -127,9 +129,13 @@ export async function patchNote(services: NoteServices, exchange: ApiExchange): 
   const patch = await readJson(exchange.request, NoteChange);
   const note = await services.sql.transaction(async (tx) => {
     await assertKeyMayWrite(tx, projectId, author);
-    const changed = await changeNote(tx, projectId, exchange.params.id ?? "", patch);
-    const entry = { what: "note.change", subject: subjectOf(changed), projectId } as const;
-    await recordAudit(tx, { ...audited, ...entry });
+    await holdProject(tx, projectId);
+    const before = await requireNote(tx, projectId, exchange.params.id ?? "");
+    const changed = await changeNote(tx, projectId, before.id, patch);
+    const subject = subjectOf(changed);
+    if (subject !== subjectOf(before)) {
+      await recordAudit(tx, { ...audited, what: "note.change", subject, projectId });
+    }
     return changed;
   });
   return json(note);

@@ -100,8 +100,8 @@ function noSuchNote(): Problem {
   return new Problem("not_found", "There is no note with this id.");
 }
 
-/** Throws `not_found`. */
-async function requireNote(sql: Sql, projectId: number, id: string): Promise<Note> {
+/** Finds a note. Throws `not_found`. */
+export async function requireNote(sql: Sql, projectId: number, id: string): Promise<Note> {
   const [row] = ID.test(id)
     ? await sql.query<NoteRow>(
       `SELECT ${COLUMNS} FROM notes WHERE project_id = $1::int AND note_id = $2::text`,

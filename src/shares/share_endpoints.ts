@@ -4,6 +4,7 @@ import { askedBy, type AuditServices } from "../auth/audited.ts";
 import { hashPassword } from "../auth/people/passwords.ts";
 import { projectOfPath } from "../auth/project_endpoints.ts";
 import type { Tokens } from "../auth/tokens.ts";
+import { holdProject } from "../db/held_project.ts";
 import type { Sql } from "../db/sql.ts";
 import { readJson } from "../http/json_body.ts";
 import type { OwnAddress } from "../http/own_address.ts";
@@ -75,13 +76,17 @@ export async function patchShare(
 ): Promise<Response> {
   const { sql, shares } = services;
   const { projectId } = await projectOfPath(sql, exchange);
-  const known = await requireShare(sql, projectId, exchange.params.shareId ?? "");
+  const { id } = await requireShare(sql, projectId, exchange.params.shareId ?? "");
   const patch = await readJson(exchange.request, ShareChange);
   const hash = await hashOf(projectId, patch.password);
   const share = await sql.transaction(async (inside) => {
-    const changed = await changeShare(inside, known, patch, hash);
-    const entry = { what: "share.change", subject: changed.title, projectId } as const;
-    await recordAudit(inside, { ...askedBy(services, exchange), ...entry });
+    await holdProject(inside, projectId);
+    const before = await requireShare(inside, projectId, id);
+    const changed = await changeShare(inside, before, patch, hash);
+    if (JSON.stringify(before) !== JSON.stringify(changed)) {
+      const entry = { what: "share.change", subject: changed.title, projectId } as const;
+      await recordAudit(inside, { ...askedBy(services, exchange), ...entry });
+    }
     return changed;
   });
   shares.invalidate();

@@ -345,6 +345,22 @@ for (const [name, cases] of Object.entries(RECORDED)) {
   }
 }
 
+Deno.test("audit: a PATCH that changes nothing writes nothing", async () => {
+  const world = await newWorld();
+  const { name } = (await world.browser.ask("GET", "/v1/auth/account")).body.person;
+  const asks = [
+    byCookie("PATCH", () => "/v1/auth/account", { name }),
+    as("PATCH", ofEditor(), { role: "editor" }),
+    as("PATCH", inProject(""), {}),
+  ];
+  const share = await made(inProject("/shares"), SHARE)(world);
+  const note = await madeNote(world);
+  asks.push(as("PATCH", () => share, SHARE), as("PATCH", () => note, NOTE));
+  const before = await lastEntry();
+  for (const ask of asks) assert.equal((await ask(world)).status, 200);
+  assert.deepEqual(await entriesAfter(before), []);
+});
+
 Deno.test("audit: reading writes nothing", async () => {
   const world = await newWorld();
   const token = await world.browser.token();

@@ -11,10 +11,12 @@ import { expireLinksOf } from "./links.ts";
 import { assertGoodPassword, hashPassword } from "./passwords.ts";
 import {
   changePerson,
+  lockWithOwners,
   passwordOf,
   PersonName,
   personReply,
   PersonShown,
+  requirePerson,
   setPassword,
 } from "./people.ts";
 import { PASSWORD_LENGTH_MAX } from "./people_limits.ts";
@@ -67,12 +69,17 @@ export async function patchAccount(
   const { person } = requireSignedIn(exchange.who);
   const { name } = await readJson(exchange.request, AccountChange);
   const changed = await services.sql.transaction(async (inside) => {
-    await recordAudit(inside, {
-      ...askedBy(services, exchange),
-      what: "person.change",
-      subject: `${person.email}: ${name}`,
-    });
-    return await changePerson(inside, person.id, { name });
+    await lockWithOwners(inside, person.id);
+    const before = await requirePerson(inside, person.id);
+    const after = await changePerson(inside, person.id, { name });
+    if (after.name !== before.name) {
+      await recordAudit(inside, {
+        ...askedBy(services, exchange),
+        what: "person.change",
+        subject: `${after.email}: ${after.name}`,
+      });
+    }
+    return after;
   });
   return json({ person: personReply(changed) });
 }

@@ -186,13 +186,15 @@ export async function patchPerson(
     const projects = isKept ? before.projects : await projectsOf(inside, role, patch.projects);
     const after = await changePerson(inside, id, { name: patch.name, role, projects }, issuer);
     const hasOtherRights = after.rights !== before.rights;
-    await recordAudit(inside, {
-      ...askedBy(services, exchange),
-      what: hasOtherRights ? "person.role" : "person.change",
-      subject: hasOtherRights
-        ? `${after.email}: ${after.role} of ${projectWords(after.projects)}`
-        : `${after.email}: ${after.name}`,
-    });
+    if (hasOtherRights || after.name !== before.name) {
+      await recordAudit(inside, {
+        ...askedBy(services, exchange),
+        what: hasOtherRights ? "person.role" : "person.change",
+        subject: hasOtherRights
+          ? `${after.email}: ${after.role} of ${projectWords(after.projects)}`
+          : `${after.email}: ${after.name}`,
+      });
+    }
     return after;
   });
   liveSessions.invalidate();
