@@ -37,7 +37,7 @@ const WARNING_PAUSE_MS = 60_000;
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Returns how many files could be opened now, up to `most`; null if this cannot be tried. */
-function descriptorsFree(most: number): number | null {
+export function descriptorsFree(most: number): number | null {
   const opened: Deno.FsFile[] = [];
   try {
     while (opened.length < most) opened.push(Deno.openSync("/dev/null"));
