@@ -10,7 +10,7 @@ import {
   CONDITION_TIMES_MAX,
 } from "./actor_condition_limits.ts";
 import { EventName } from "../text_schemas.ts";
-import { type EventMatch, MATCH_MEMBERS, pageAsMatch } from "./filters.ts";
+import { type EventMatch, MATCH_MEMBERS, pageAsMatch, PageMatch } from "./filters.ts";
 import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { BOUND_USAGE, boundOf } from "./range.ts";
 
@@ -103,7 +103,7 @@ const Match = z.preprocess(
     description:
       'Which events count; their name alone may stand for it, and {"path"} for the views of a page. Null: of any name.',
   }),
-);
+).meta({ alsoTakes: [EventName, PageMatch] });
 
 const KINDS = ["all", "any", "not", "did", "firstSeen", "goal"] as const;
 const KINDS_USAGE = `Give exactly one of ${KINDS.join(", ")}.`;

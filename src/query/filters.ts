@@ -212,7 +212,8 @@ export const EventMatch: z.ZodType<EventMatch> = z.union([
 ], `Use an event's name of 1 to ${NAME_LENGTH_MAX} characters, or {name, filters}.`)
   .meta({ id: "EventMatch" });
 
-const PageMatch = z.strictObject({ path: TextValue.min(1, "Give a path.") })
+/** A page by its path alone, as the API takes it: its views. */
+export const PageMatch = z.strictObject({ path: TextValue.min(1, "Give a path.") })
   .transform(({ path }): EventMatch => ({
     name: "page_view",
     filters: [{ field: "path", op: "is", values: [path] }],

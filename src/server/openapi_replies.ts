@@ -60,8 +60,19 @@ const RETRIED: ReadonlySet<number> = new Set([429, 503]);
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 303, 304]);
 const NOT_MODIFIED = 304;
 
+/** Returns the JSON schema of requests (`input`) or replies. `alsoTakes` of a schema's meta: what else requests may have. */
 export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
-  const { $schema: _, ...plain } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json;
+  const { $schema: _, ...plain } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => {
+      const { alsoTakes, ...own } = jsonSchema;
+      if (!Array.isArray(alsoTakes)) return;
+      for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
+      const others = alsoTakes.map((other: z.ZodType) => schemaOf(other, io));
+      Object.assign(jsonSchema, io === "input" ? { anyOf: [own, ...others] } : own);
+    },
+  }) as Json;
   return plain;
 }
 
