@@ -66,12 +66,10 @@ function requestOf({ request, url, params }: ApiExchange, receivedAtMs: number):
   return { headers: request.headers, url, params, receivedAtMs };
 }
 
-/** The event without members that have no value, also one level below. */
+/** The event without members that have no value, also in its context. A property's value may be null. */
 function presentEvent(event: Members): Members {
   const said = present(event);
-  for (const name of ["properties", "context"]) {
-    if (isMembers(said[name])) said[name] = present(said[name]);
-  }
+  if (isMembers(said.context)) said.context = present(said.context);
   return said;
 }
 

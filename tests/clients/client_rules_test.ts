@@ -216,6 +216,30 @@ Deno.test("clients: an id is one event however often it is sent; without one eac
   assert.equal((await server.stored(project)).length, 6);
 });
 
+Deno.test("clients: a property that is null is kept, as every value beside it", async () => {
+  const api_key = project.publicKey;
+  const own = { coupon: null, total: 5, none: "", inner: { coupon: null } };
+  const page = { type: "page", name: null, category: null, properties: own };
+  const event = { event: "a", distinct_id: "u", properties: own };
+  const payload = { website: api_key, name: "a", data: own };
+  const bodies: [string, Json][] = [
+    ["/v1/batch", { writeKey: api_key, batch: [message({ properties: own }), message(page)] }],
+    ["/e/", { api_key, ...event }],
+    ["/2/httpapi", { api_key, events: [{ event_type: "a", user_id: "u", event_properties: own }] }],
+    ["/api/send", { type: "event", payload }],
+    ["/api/event", { d: api_key, n: "a", u: "https://shop.example/", p: own }],
+  ];
+  for (const [path, body] of bodies) {
+    assert.ok((await send(server, { path, body: JSON.stringify(body) })).status < 300, path);
+  }
+  const stored = await server.stored(project);
+  assert.equal(stored.length, bodies.length + 1);
+  for (const event of stored) {
+    const { server: _, ...kept } = event.properties as Json;
+    assert.deepEqual(kept, own);
+  }
+});
+
 Deno.test("clients: equal ids of two projects are two events", async () => {
   const other = await server.project();
   const batch = [message({ messageId: "node-next-1" })];

@@ -1,6 +1,7 @@
 import { isMembers, type Members, parseJson } from "../../json_text.ts";
 import { PROPERTIES_BYTES_MAX } from "../../limits.ts";
 import type { ClientEvent } from "../client_event.ts";
+import { present } from "../fields.ts";
 
 /** Technical events of Plausible's tracker, by its own names. */
 const TECHNICAL = new Set(["engagement"]);
@@ -40,7 +41,9 @@ function amountOf(value: unknown): unknown {
 function revenueOf(body: Members): Members {
   const { amount, currency } = membersOf(memberOf(body, "$", "revenue"), REVENUE_TEXT_LENGTH_MAX) ??
     {};
-  return amount === undefined || amount === null ? {} : { revenue: amountOf(amount), currency };
+  return amount === undefined || amount === null
+    ? {}
+    : present({ revenue: amountOf(amount), currency });
 }
 
 function nameOf(name: unknown): unknown {
@@ -60,7 +63,7 @@ export function mapEvent(body: Members): ClientEvent {
     ...props,
     ...revenueOf(body),
     // In percent of the page's height, and in milliseconds.
-    ...(name === "engagement" ? { scrollDepth: body.sd, engagementTime: body.e } : {}),
+    ...(name === "engagement" ? present({ scrollDepth: body.sd, engagementTime: body.e }) : {}),
     ...(memberOf(body, "i", "interactive") === false ? { $interactive: false } : {}),
   };
   const url = memberOf(body, "u", "url");

@@ -1,5 +1,5 @@
 import type { ClientEvent, ClientRefusal, ProtocolName } from "../client_event.ts";
-import { addressOf, membersOf, sizeOf, textOf, without } from "../fields.ts";
+import { addressOf, membersOf, present, sizeOf, textOf, without } from "../fields.ts";
 import { isMembers, type Members } from "../../json_text.ts";
 
 export const MESSAGE_TYPES = ["track", "page", "screen", "identify", "group", "alias"] as const;
@@ -62,7 +62,7 @@ type Mapped = Readonly<{ name: string | undefined; properties: Members } & Membe
 function pageView(message: Members, context: Members): Mapped {
   const own = membersOf(message.properties);
   const around = membersOf(context.page);
-  const named = { name: message.name, category: message.category };
+  const named = present({ name: message.name, category: message.category });
   const properties = pageProperties({ ...named, ...own }, around);
   return { ...locationOf(own, around), name: "page_view", properties };
 }
@@ -88,12 +88,12 @@ const MAPS: Readonly<Record<MessageType, (message: Members, context: Members) =>
   group: (message, context) => ({
     ...locationOf({}, membersOf(context.page)),
     name: "$group",
-    properties: { ...membersOf(message.traits), groupId: message.groupId },
+    properties: { ...membersOf(message.traits), ...present({ groupId: message.groupId }) },
   }),
   alias: (message, context) => ({
     ...locationOf({}, membersOf(context.page)),
     name: "$alias",
-    properties: { ...membersOf(message.traits), previousId: message.previousId },
+    properties: { ...membersOf(message.traits), ...present({ previousId: message.previousId }) },
   }),
 };
 

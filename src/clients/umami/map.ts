@@ -1,5 +1,5 @@
 import type { ClientEvent, ClientRefusal } from "../client_event.ts";
-import { addressOf, membersOf, sizeOf, textOf } from "../fields.ts";
+import { addressOf, membersOf, present, sizeOf, textOf } from "../fields.ts";
 import { isMembers, type Members } from "../../json_text.ts";
 
 /** What Umami measures of a page's loading. */
@@ -47,7 +47,7 @@ function screenOf(value: unknown): Members | undefined {
 
 /** The event's own data, with its tag beside; data that is not an object is a property `data`. */
 function propertiesOf({ data, tag }: Members): Members {
-  return { tag: textOf(tag), ...(isMembers(data) ? data : { data }) };
+  return { ...present({ tag: textOf(tag) }), ...(isMembers(data) ? data : present({ data })) };
 }
 
 /** The name and properties of an item of this type; null: Umami has no such type. */
@@ -59,7 +59,7 @@ function nameAndProperties(type: unknown, payload: Members): Members | null {
       return { name: "$identify", properties: propertiesOf(payload) };
     case "performance": {
       const vitals = Object.fromEntries(VITALS.map((name) => [name, payload[name]]));
-      return { name: "$performance", properties: { ...vitals, ...propertiesOf(payload) } };
+      return { name: "$performance", properties: { ...present(vitals), ...propertiesOf(payload) } };
     }
     case "error":
       return { name: "$error", properties: propertiesOf(payload) };
