@@ -61,12 +61,30 @@ export interface OidcProvider {
   finish(callback: URL, checks: OidcChecks): Promise<OidcClaims>;
 }
 
-/** Checks, without asking the provider, that a callback's URL has a code for this sign-in. Throws OidcRefused. */
+/**
+ * Errors of OAuth that say nothing of who signs in: the provider is out of order, or does not know this server
+ * as it is configured.
+ */
+const OUT_OF_ORDER: ReadonlySet<string> = new Set([
+  ...["server_error", "temporarily_unavailable", "invalid_client", "unauthorized_client"],
+  ...["invalid_scope", "unsupported_response_type", "unsupported_grant_type"],
+]);
+
+function outOfOrder(error: string, cause?: unknown): OidcUnavailable {
+  return new OidcUnavailable(`The provider answered ${error}`, { cause });
+}
+
+/**
+ * Checks, without asking the provider, that a callback's URL has a code for this sign-in. Throws OidcRefused,
+ * OidcUnavailable.
+ */
 export function assertAnswers({ searchParams }: URL, { state }: Pick<OidcChecks, "state">): void {
   if (searchParams.get("state") !== state) {
     throw new OidcRefused("The answer is to another sign-in");
   }
-  if (searchParams.has("error") || !searchParams.get("code")) {
+  const error = searchParams.get("error");
+  if (error !== null && OUT_OF_ORDER.has(error)) throw outOfOrder(error);
+  if (error !== null || !searchParams.get("code")) {
     throw new OidcRefused("The provider did not confirm the sign-in");
   }
 }
@@ -172,6 +190,10 @@ async function redeemCode(
 
 /** Tells a refusal by the provider from an unusable answer. */
 function failureOf(client: Client, cause: unknown): Error {
+  if (cause instanceof client.ResponseBodyError) {
+    if (OUT_OF_ORDER.has(cause.error)) return outOfOrder(cause.error, cause);
+    if (cause.status === TOO_MANY_REQUESTS) return outOfOrder(String(cause.status), cause);
+  }
   const isRefusal = cause instanceof client.AuthorizationResponseError ||
     cause instanceof client.ResponseBodyError ||
     cause instanceof client.ClientError && REFUSED_CODES.has(cause.code ?? "");
@@ -179,6 +201,9 @@ function failureOf(client: Client, cause: unknown): Error {
     ? new OidcRefused("The provider did not confirm the sign-in", { cause })
     : new OidcUnavailable("The provider's answer is unusable", { cause });
 }
+
+/** The status of a provider that this server has asked too often. */
+const TOO_MANY_REQUESTS = 429;
 
 /** Codes of oauth4webapi for answers that are well-formed but wrong: forged, replayed or too old. */
 const REFUSED_CODES: ReadonlySet<string> = new Set([

@@ -1,5 +1,12 @@
-/** What the provider says of a code, whatever the code. */
-export type CodeAnswer = "refused" | "nonsense";
+/** What the provider says of a code, whatever the code: that it is none, an error of its own, or nonsense. */
+export type CodeAnswer = "refused" | "unknown client" | "busy" | "nonsense";
+
+/** Status and error of these answers; of nonsense there is none. */
+const ERRORS: Readonly<Record<Exclude<CodeAnswer, "nonsense">, readonly [number, string]>> = {
+  "refused": [400, "invalid_grant"],
+  "unknown client": [400, "invalid_client"],
+  "busy": [429, "too_many_requests"],
+};
 
 /** An identity provider that knows nobody, counts what it is asked, and can be slow or down. */
 export class CountingProvider implements AsyncDisposable {
@@ -21,9 +28,9 @@ export class CountingProvider implements AsyncDisposable {
   async #answer(path: string): Promise<Response> {
     if (path === "/token") {
       this.codes++;
-      return this.says === "refused"
-        ? Response.json({ error: "invalid_grant" }, { status: 400 })
-        : new Response("nonsense", { status: 500 });
+      if (this.says === "nonsense") return new Response("nonsense", { status: 500 });
+      const [status, error] = ERRORS[this.says];
+      return Response.json({ error }, { status });
     }
     this.discoveries++;
     await new Promise((resolve) => setTimeout(resolve, this.slowMs));

@@ -81,12 +81,28 @@ Deno.test("oidc: after too many refused answers from a network, the provider is 
   });
 });
 
-Deno.test("oidc: answers do not count while the provider is out of order", async () => {
+for (const says of ["nonsense", "unknown client", "busy"] as const) {
+  Deno.test(`oidc: answers do not count while the provider is out of order: ${says}`, async () => {
+    await using provider = new CountingProvider();
+    provider.says = says;
+    await withApp(provider.issuer, async (app) => {
+      for (let i = 0; i <= SIGN_IN_ATTEMPTS_MAX; i++) {
+        assert.equal(await madeUp(app), "unavailable");
+      }
+      assert.equal(provider.codes, SIGN_IN_ATTEMPTS_MAX + 1);
+    });
+  });
+}
+
+Deno.test("oidc: who comes back from a provider that is out of order is told so", async () => {
   await using provider = new CountingProvider();
-  provider.says = "nonsense";
   await withApp(provider.issuer, async (app) => {
-    for (let i = 0; i <= SIGN_IN_ATTEMPTS_MAX; i++) assert.equal(await madeUp(app), "unavailable");
-    assert.equal(provider.codes, SIGN_IN_ATTEMPTS_MAX + 1);
+    const { cookie, state } = await begun(app);
+    for (const error of ["temporarily_unavailable", "server_error", "invalid_scope"]) {
+      const told = await comesBack(app, cookie, `error=${error}&state=${state}`);
+      assert.equal(told, "unavailable", error);
+    }
+    assert.equal(provider.codes, 0);
   });
 });
 
