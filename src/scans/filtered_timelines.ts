@@ -42,39 +42,13 @@ type MakeColumn<T extends KeptColumn> = (
 ) => Promise<T>;
 
 /** A part whose events have filter bits, with the lazy columns that the read asks for. */
-export interface FilteredPart extends TimelinePart {
-  /** Adds a column derived from the segment's others: the cached one, or one derived now. */
-  readonly addColumn: <T extends KeptColumn>(
-    segment: LoadedSegment,
-    name: string,
-    make: MakeColumn<T>,
-  ) => Promise<void>;
-  /** The filter bits, if they are in words: see `FilterBits`. */
-  readonly words: readonly Int32Array[];
-  /** Visits only this part. */
-  readonly scan: <Inputs, Counts>(
-    kind: VisitorKind<Inputs, Counts>,
-    inputs: Inputs,
-    manner?: ScanManner,
-  ) => Promise<Counts>;
-}
+export type FilteredPart = Awaited<ReturnType<typeof filteredPart>>;
 
 /** Prepares a part before its first visit; it is called once for each part. */
 export type PreparePart = (part: FilteredPart) => Promise<void>;
 
 /** Timelines whose events have filter bits. */
-export interface FilteredTimelines extends Timelines {
-  readonly bits: FilterBits;
-  /** Registers a function that prepares each part before it is visited. */
-  readonly prepare: (prepare: PreparePart) => void;
-  readonly parts: () => AsyncIterable<FilteredPart>;
-  /** Visits the asked actors, part by part. `inputs` is called for each part after it is prepared. */
-  readonly scan: <Inputs, Counts>(
-    kind: VisitorKind<Inputs, Counts>,
-    inputs: () => Inputs,
-    manner?: ScanManner,
-  ) => Promise<Counts>;
-}
+export type FilteredTimelines = ReturnType<typeof filteredTimelines>;
 
 /** About how many bytes an event takes in a lazy column, and in one that is empty for most events. */
 const LAZY_EVENT_BYTES = 8;
@@ -108,159 +82,143 @@ interface Filtering extends TimelineAccess {
   readonly actors: readonly Uint8Array[];
 }
 
-/** A part with its filter bits, its lazy columns, and the functions that have prepared it. */
-class PreparedPart implements FilteredPart {
-  readonly memory: MemoryScope;
-  readonly timelines: TimelinePart["timelines"];
-  readonly readOn: TimelinePart["readOn"];
-  readonly prepared = new Set<PreparePart>();
-  readonly #filtering: Filtering;
-
-  constructor(
-    filtering: Filtering,
-    { memory, timelines, readOn }: TimelinePart,
-    readonly segments: readonly LoadedSegment[],
-    readonly words: readonly Int32Array[],
-  ) {
-    this.memory = memory;
-    this.timelines = timelines;
-    this.readOn = readOn;
-    this.#filtering = filtering;
-  }
-
-  readonly addColumn: FilteredPart["addColumn"] = async (
-    { segmentId, slice, lazies },
-    name,
-    make,
-  ) => {
-    // Only columns of whole segments are cached.
-    if (slice !== null) return void lazies.set(name, await make(this.memory.take));
-    const { lazies: cache, memory } = this.#filtering.segments;
-    const key = lazyKey(segmentId, name);
-    const kept = cache.get(key);
-    if (kept !== undefined) return void lazies.set(name, kept);
-    const made = await make((bytes) => memory.take(bytes));
-    if (!cache.set(key, made)) this.memory.own(made.memory);
-    lazies.set(name, made);
-  };
-
-  readonly scan: FilteredPart["scan"] = async (kind, inputs, manner = {}) => {
-    const { sessions = null, byRun, asked = ALL_ACTORS } = manner;
-    const { actors } = this.#filtering;
-    // While workers visit this part, this thread can read the next one.
-    if (this.#filtering.pool.workers > 0) this.readOn();
-    if (byRun === true && sessions === null) {
-      return await this.#run(kind, inputs, { timelines: null, sessions, actors });
-    }
-    const finding = this.#askedActors(asked);
-    // A failure is thrown when it is awaited.
-    finding.catch(() => {});
-    // No thread may write into its columns once this has failed.
-    const timelines = await this.timelines().finally(() => Promise.allSettled([finding]));
-    return await this.#run(kind, inputs, {
-      timelines,
-      sessions,
-      actors: [...actors, ...await finding],
-    });
-  };
-
-  async #run<Inputs, Counts>(
-    kind: VisitorKind<Inputs, Counts>,
-    inputs: Inputs,
-    choice: Pick<ScanOrder, "timelines" | "sessions" | "actors">,
-  ): Promise<Counts> {
-    const { pool, use, signal, timelines: { actorOf } } = this.#filtering;
-    const { segments, words } = this;
-    const order = { visitor: kind.name, inputs, segments, words, actorOf, ...choice };
-    return await use.during(pool.run(kind, order, signal));
-  }
-
-  /** Returns columns with 1 at the place of each actor who may be asked about. */
-  async #askedActors(asked: Asked): Promise<Uint8Array[]> {
-    const { events, sessions } = narrowing(asked);
-    if (events === null && sessions === null) return [];
-    const { length } = this.#filtering.timelines.actorOf;
-    const column = () => sharedColumn(this.memory.take, new Uint8Array(length));
-    const withEvent = events === null ? null : column();
-    const withSession = sessions === null ? null : column();
-    const inputs = { events, sessions, withEvent, withSession };
-    const all = { timelines: null, sessions: null, actors: this.#filtering.actors };
-    await this.#run(ASKED_ACTORS, inputs, all);
-    return [withEvent, withSession].filter((one) => one !== null);
-  }
-}
-
-async function filteredPart(filtering: Filtering, part: TimelinePart): Promise<PreparedPart> {
-  const { bits, columns, span } = filtering;
-  const { segments, memory } = part;
-  const lazies = segments.map(() => new Map<string, object>());
+/** Loads the lazy columns that the read asks for, by segment and name. */
+async function lazyColumns(
+  filtering: Filtering,
+  part: TimelinePart,
+): Promise<Map<string, object>[]> {
+  const { columns } = filtering;
+  const lazies = part.segments.map(() => new Map<string, object>());
   const loaded = columns.length === 0 ? [] : await loadColumns(filtering, part, columns);
   for (const [number, column] of columns.entries()) {
     for (const [i, one] of loaded[number]!.entries()) lazies[i]!.set(lazyName(column), one);
   }
-  const filterBits = bits.count === 0 ? null : emptyBits(bits, segments, memory);
-  const withColumns = segments.map((segment, i) =>
-    new LoadedSegment(segment, filterBits?.columns[i], lazies[i])
-  );
-  const filtered = new PreparedPart(filtering, part, withColumns, filterBits?.words ?? []);
-  const ofSessions = filterBits === null ? [] : await setBits(filtering, part, filterBits);
-  if (ofSessions.length > 0) {
-    await filtered.scan(SESSION_BITS, { isWide: bits.isWide, reach: span, filters: ofSessions });
-  }
-  return filtered;
+  return lazies;
 }
 
-class TimelinesWithBits implements FilteredTimelines {
-  readonly projectId: number;
-  readonly actorOf: Int32Array;
-  readonly bits: FilterBits;
-  readonly #filtering: Filtering;
-  readonly #preparing: PreparePart[] = [];
-  /** The only part, if all timelines fit into memory; null: not made yet, or there are several. */
-  #known: PreparedPart | null = null;
+/** Scans some segments, with those actors that are visited at all. */
+type ScanSegments = <Inputs, Counts>(
+  kind: VisitorKind<Inputs, Counts>,
+  inputs: Inputs,
+  choice?: Partial<Pick<ScanOrder, "timelines" | "sessions" | "actors">>,
+) => Promise<Counts>;
 
-  constructor(filtering: Filtering) {
-    this.projectId = filtering.timelines.projectId;
-    this.actorOf = filtering.timelines.actorOf;
-    this.bits = filtering.bits;
-    this.#filtering = filtering;
-  }
+/** Returns columns with 1 at the place of each actor who may be asked about. */
+async function askedActors(
+  scanRuns: ScanSegments,
+  asked: Asked,
+  column: () => Uint8Array,
+): Promise<Uint8Array[]> {
+  const { events, sessions } = narrowing(asked);
+  if (events === null && sessions === null) return [];
+  const withEvent = events === null ? null : column();
+  const withSession = sessions === null ? null : column();
+  await scanRuns(ASKED_ACTORS, { events, sessions, withEvent, withSession });
+  return [withEvent, withSession].filter((one) => one !== null);
+}
 
-  readonly prepare = (prepare: PreparePart): void => {
-    this.#preparing.push(prepare);
+async function filteredPart(filtering: Filtering, part: TimelinePart) {
+  const { bits, span, actors, pool, use, signal, timelines: { actorOf } } = filtering;
+  const { memory } = part;
+  const lazies = await lazyColumns(filtering, part);
+  const bitColumns = bits.count === 0 ? null : emptyBits(bits, part.segments, memory);
+  const segments = part.segments.map((segment, i) =>
+    new LoadedSegment(segment, bitColumns?.columns[i], lazies[i])
+  );
+  /** The filter bits, if they are in words: see `FilterBits`. */
+  const words = bitColumns?.words ?? [];
+  const scanSegments: ScanSegments = (kind, inputs, choice) => {
+    const all = { timelines: null, sessions: null, actors };
+    const order = { visitor: kind.name, inputs, segments, words, actorOf, ...all, ...choice };
+    return use.during(pool.run(kind, order, signal));
   };
+  /** Adds a column derived from the segment's others: the cached one, or one derived now. */
+  const addColumn = async <T extends KeptColumn>(
+    { segmentId, slice, lazies }: LoadedSegment,
+    name: string,
+    make: MakeColumn<T>,
+  ): Promise<void> => {
+    // Only columns of whole segments are cached.
+    if (slice !== null) return void lazies.set(name, await make(memory.take));
+    const cache = filtering.segments.lazies;
+    const key = lazyKey(segmentId, name);
+    const kept = cache.get(key);
+    if (kept !== undefined) return void lazies.set(name, kept);
+    const made = await make((bytes) => memory.take(bytes));
+    if (!cache.set(key, made)) memory.own(made.memory);
+    lazies.set(name, made);
+  };
+  /** Visits only this part. */
+  const scan = async <Inputs, Counts>(
+    kind: VisitorKind<Inputs, Counts>,
+    inputs: Inputs,
+    { sessions = null, byRun, asked = ALL_ACTORS }: ScanManner = {},
+  ): Promise<Counts> => {
+    // While workers visit this part, this thread can read the next one.
+    if (pool.workers > 0) part.readOn();
+    if (byRun === true && sessions === null) return await scanSegments(kind, inputs);
+    const column = () => sharedColumn(memory.take, new Uint8Array(actorOf.length));
+    const finding = askedActors(scanSegments, asked, column);
+    // A failure is thrown when it is awaited.
+    finding.catch(() => {});
+    // No thread may write into its columns once this has failed.
+    const timelines = await part.timelines().finally(() => Promise.allSettled([finding]));
+    const chosen = { timelines, sessions, actors: [...actors, ...await finding] };
+    return await scanSegments(kind, inputs, chosen);
+  };
+  const filters = bitColumns === null ? [] : await setBits(filtering, part, bitColumns);
+  if (filters.length > 0) {
+    await scan(SESSION_BITS, { isWide: bits.isWide, reach: span, filters });
+  }
+  return { ...part, segments, words, addColumn, scan };
+}
 
-  readonly parts = async function* (this: TimelinesWithBits): AsyncGenerator<FilteredPart> {
-    for await (const part of this.#parts()) {
-      for (const prepare of this.#preparing) {
-        if (part.prepared.has(prepare)) continue;
+function filteredTimelines(filtering: Filtering) {
+  const { bits, use, timelines } = filtering;
+  const preparing: PreparePart[] = [];
+  /** The only part, if all timelines fit into memory, with the functions that have prepared it. */
+  let known: { readonly part: FilteredPart; readonly prepared: Set<PreparePart> } | null = null;
+  const filteredParts = async function* (): AsyncGenerator<NonNullable<typeof known>> {
+    if (known !== null) return yield known;
+    for await (const part of timelines.parts()) {
+      const filtered = {
+        part: await filteredPart(filtering, part),
+        prepared: new Set<PreparePart>(),
+      };
+      // If there are several parts, each is freed when the next one is read.
+      if (part.memory === use) known = filtered;
+      yield filtered;
+    }
+  };
+  const parts = async function* (): AsyncGenerator<FilteredPart> {
+    for await (const { part, prepared } of filteredParts()) {
+      for (const prepare of preparing) {
+        if (prepared.has(prepare)) continue;
         await prepare(part);
-        part.prepared.add(prepare);
+        prepared.add(prepare);
       }
       yield part;
     }
-  }.bind(this);
-
-  readonly scan: FilteredTimelines["scan"] = async (kind, inputs, manner) => {
-    type Counts = ReturnType<ReturnType<typeof kind.create>["result"]>;
+  };
+  /** Registers a function that prepares each part before it is visited. */
+  const prepare = (one: PreparePart): void => {
+    preparing.push(one);
+  };
+  /** Visits the asked actors, part by part. `inputs` is called for each part after it is prepared. */
+  const scan = async <Inputs, Counts>(
+    kind: VisitorKind<Inputs, Counts>,
+    inputs: () => Inputs,
+    manner?: ScanManner,
+  ): Promise<Counts> => {
     let counts: Counts | null = null;
-    for await (const part of this.parts()) {
+    for await (const part of parts()) {
       const more = await part.scan(kind, inputs(), manner);
       counts = counts === null ? more : kind.merge(counts, more);
     }
     return counts ?? kind.create(inputs(), []).result();
   };
-
-  async *#parts(): AsyncGenerator<PreparedPart> {
-    if (this.#known !== null) return yield this.#known;
-    const { timelines, use } = this.#filtering;
-    for await (const part of timelines.parts()) {
-      const filtered = await filteredPart(this.#filtering, part);
-      // If there are several parts, each is freed when the next one is read.
-      if (part.memory === use) this.#known = filtered;
-      yield filtered;
-    }
-  }
+  const { projectId, actorOf } = timelines;
+  return { projectId, actorOf, bits, prepare, parts, scan };
 }
 
 /**
@@ -295,7 +253,7 @@ export async function loadFilteredTimelines(
   );
   const own = actors === null ? [] : [actors];
   const filtering = { ...access, bits, columns, timelines, span, actors: own };
-  return new TimelinesWithBits(filtering);
+  return filteredTimelines(filtering);
 }
 
 /** `loadFilteredTimelines` with the access of a read. */
@@ -316,15 +274,8 @@ export async function withTimelines<T>(
   const { segments, pool } = services;
   const use = segments.memory.enter();
   try {
-    const load: LoadTimelines = (span, filters, columns, actors, only) =>
-      loadFilteredTimelines(
-        { segments, pool, use, ...access },
-        span,
-        filters,
-        columns,
-        actors,
-        only,
-      );
+    const load: LoadTimelines = (...asked) =>
+      loadFilteredTimelines({ segments, pool, use, ...access }, ...asked);
     return await work(load, use);
   } finally {
     await use.end();
