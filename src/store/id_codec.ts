@@ -1,6 +1,6 @@
 import type { ByteReader, ByteWriter } from "./byte_stream.ts";
 import { readIntegers, writeIntegers } from "./integer_codec.ts";
-import { readSqueezed, squeeze } from "./squeezed.ts";
+import { bytesAt, readSqueezed, squeeze } from "./squeezed.ts";
 
 export const ID_BYTES = 16;
 /** The leading bytes of a time-ordered id (version 7), which hold its milliseconds. */
@@ -83,12 +83,13 @@ export function writeIds(writer: ByteWriter, ids: Uint8Array, ms: Float64Array):
   }
 }
 
-/** Stored ids, 16 bytes each, decoded on demand. */
+/** Stored ids, decoded on demand. */
 interface StoredIds {
-  /** @param ms the times of all events */
-  all(ms: Float64Array): Uint8Array<ArrayBuffer>;
-  /** Returns the ids of the events at these places; `ms`: their times. */
-  at(places: Uint32Array, ms: Float64Array): Uint8Array<ArrayBuffer>;
+  /**
+   * Returns the ids of the events at these places, 16 bytes each; null: of all events.
+   * @param ms the times of these events
+   */
+  at(places: Uint32Array | null, ms: Float64Array): Uint8Array<ArrayBuffer>;
 }
 
 /** Writes the leading bytes of ids: the time of each event plus its lag. */
@@ -114,24 +115,14 @@ export function readIds(reader: ByteReader, length: number): StoredIds {
   const lags = kind === TIMED ? readIntegers(reader) : null;
   const first = kind === TIMED ? TIME_BYTES : 0;
   const planes = Array.from({ length: ID_BYTES - first }, () => readSqueezed(reader, length));
-  return {
-    all: (ms) => {
-      const ids = new Uint8Array(ID_BYTES * ms.length);
-      if (lags !== null) putTimes(ids, ms, lags.all());
-      for (const [p, squeezed] of planes.entries()) {
-        const plane = squeezed.bytes();
-        for (let i = 0, at = first + p; i < ms.length; i++, at += ID_BYTES) ids[at] = plane[i]!;
-      }
-      return ids;
-    },
-    at: (places, ms) => {
-      const ids = new Uint8Array(ID_BYTES * places.length);
-      if (lags !== null) putTimes(ids, ms, lags.at(places));
-      for (const [p, squeezed] of planes.entries()) {
-        const plane = squeezed.bytes();
-        for (let i = 0; i < places.length; i++) ids[ID_BYTES * i + first + p] = plane[places[i]!]!;
-      }
-      return ids;
-    },
+  const at = (places: Uint32Array | null, ms: Float64Array) => {
+    const ids = new Uint8Array(ID_BYTES * ms.length);
+    if (lags !== null) putTimes(ids, ms, places === null ? lags.all() : lags.at(places));
+    for (const [p, squeezed] of planes.entries()) {
+      const plane = bytesAt(squeezed, places);
+      for (let i = 0, to = first + p; i < ms.length; i++, to += ID_BYTES) ids[to] = plane[i]!;
+    }
+    return ids;
   };
+  return { at };
 }

@@ -5,7 +5,7 @@ import {
   type StoredIntegers,
   writeIntegers,
 } from "./integer_codec.ts";
-import { readSqueezed, squeeze, type Squeezed } from "./squeezed.ts";
+import { bytesAt, readSqueezed, squeeze, type Squeezed } from "./squeezed.ts";
 
 /** Numbers with up to this many decimal places are stored as scaled integers. */
 const DIGITS_MAX = 9;
@@ -77,8 +77,8 @@ const countOf = (isPresent: Uint8Array): number => isPresent.reduce((sum, one) =
 
 /** The present numbers, without gaps, decoded on demand. */
 interface DenseNumbers {
-  readonly all: () => ArrayLike<number>;
-  readonly at: (ranks: Uint32Array) => ArrayLike<number>;
+  /** Returns the numbers with these ranks among the present ones; null: all. */
+  readonly at: (ranks: Uint32Array | null) => ArrayLike<number>;
   /** The divisor of each. */
   readonly scale: number;
 }
@@ -87,22 +87,22 @@ function readDoubles(reader: ByteReader, countOfPresent: () => number): DenseNum
   const planesOf = (count: number) =>
     Array.from({ length: DOUBLE_BYTES }, () => readSqueezed(reader, count));
   let planes: readonly Squeezed[] | null = null;
-  const decode = (count: number, rankOf: (i: number) => number): Float64Array => {
+  const at = (ranks: Uint32Array | null): Float64Array => {
     planes ??= planesOf(countOfPresent());
+    const count = ranks?.length ?? countOfPresent();
     const bytes = new Uint8Array(DOUBLE_BYTES * count);
     for (const [p, squeezed] of planes.entries()) {
-      const plane = squeezed.bytes();
-      for (let i = 0; i < count; i++) bytes[DOUBLE_BYTES * i + p] = plane[rankOf(i)]!;
+      const plane = bytesAt(squeezed, ranks);
+      for (let i = 0; i < count; i++) bytes[DOUBLE_BYTES * i + p] = plane[i]!;
     }
     return new Float64Array(bytes.buffer);
   };
-  const all = () => decode(countOfPresent(), (i) => i);
-  return { all, at: (ranks) => decode(ranks.length, (i) => ranks[i]!), scale: 1 };
+  return { at, scale: 1 };
 }
 
 function readScaled(reader: ByteReader, digits: number): DenseNumbers {
   const whole = readIntegers(reader);
-  return { all: whole.all, at: whole.at, scale: 10 ** digits };
+  return { at: (ranks) => ranks === null ? whole.all() : whole.at(ranks), scale: 10 ** digits };
 }
 
 /** Puts the dense numbers, divided by `scale`, into the places marked as present; NaN elsewhere. */
@@ -118,10 +118,10 @@ function spread(
   return values;
 }
 
-/** Stored numbers, decoded on demand; NaN: none. */
+/** Stored numbers, decoded on demand. */
 interface StoredNumbers {
-  all(): Float64Array;
-  at(places: Uint32Array): Float64Array;
+  /** Returns the numbers of the events at these places, NaN for none; null: of all events. */
+  at(places: Uint32Array | null): Float64Array;
 }
 
 /** Reads what `writeNumbers` wrote. */
@@ -131,11 +131,12 @@ export function readNumbers(reader: ByteReader): StoredNumbers {
   const dense = digits === DOUBLES
     ? readDoubles(reader, () => countOf(present.bytes()))
     : readScaled(reader, digits);
-  const at = (places: Uint32Array): Float64Array => {
+  const at = (places: Uint32Array | null): Float64Array => {
+    if (places === null) return spread(present.bytes(), dense.at(null), dense.scale);
     const isPresent = present.at(places);
     const presentPlaces = places.filter((_, i) => isPresent[i] === 1);
     const numbers = presentPlaces.length === 0 ? [] : dense.at(ranksAt(present, presentPlaces));
     return spread(isPresent, numbers, dense.scale);
   };
-  return { all: () => spread(present.bytes(), dense.all(), dense.scale), at };
+  return { at };
 }

@@ -1,7 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import { batchesOf } from "./batches.ts";
 import type { EventRow } from "./event_row.ts";
-import { PickedEvents } from "./picked_events.ts";
 import { ROW_COLUMNS } from "./segment_columns.ts";
 import { joinedBlocks, type SegmentHead } from "./segment_head.ts";
 import type { SegmentReader } from "./segment_reader.ts";
@@ -94,7 +93,7 @@ export async function rowsAt(
     for await (const block of blocksOfRows(sql, projectId, stored, [...byBlock.keys()], cache)) {
       const numbers = byBlock.get(block.blocks.first)!;
       const inBlock = Uint32Array.from(numbers, (i) => places[i]!.place - block.firstPlace);
-      const rowAt = readRows(new PickedEvents(block, inBlock), projectId);
+      const rowAt = readRows(block.pick(inBlock), projectId);
       for (const [at, i] of numbers.entries()) rows[i] = rowAt(at);
       await yieldIfDue();
     }

@@ -81,14 +81,25 @@ interface ColumnPiece {
   readonly bytes: Uint8Array;
 }
 
+/** A block of a column as its codec reads it; null: it is empty. */
+interface StoredPiece<Stored> extends Omit<ColumnPiece, "bytes"> {
+  readonly stored: Stored | null;
+}
+
 /** The columns read of a single block, each as its codec returns it, and their memory. */
 interface KeptColumns extends KeptMemory {
   readonly stored: Map<ColumnName, unknown>;
 }
 
+/** Some events of a segment, or all of them. */
+export type SegmentEvents = Pick<
+  SegmentReader,
+  "events" | "slotKeys" | "integers" | "moments" | "numbers" | "texts" | "ids"
+>;
+
 /**
- * Reads columns of some blocks of a segment. Columns are decoded on demand and not kept; only the readers of
- * `eachBlock` keep what `decodeBlock` decodes.
+ * Reads columns of some blocks of a segment. Columns are decoded on demand; only the readers of `eachBlock`
+ * keep what they have read of them.
  */
 export class SegmentReader {
   /** The place in the segment of the first event, and the number of events. */
@@ -98,6 +109,8 @@ export class SegmentReader {
   readonly #bytesOf: (column: ColumnName) => Uint8Array;
   readonly #segmentId: number | null;
   readonly #kept: KeptColumns | null;
+  /** The places of the only events that are read; null: all are. */
+  readonly #picked: Uint32Array | null;
   readonly #title: string;
 
   /**
@@ -111,10 +124,13 @@ export class SegmentReader {
     bytesOf: (column: ColumnName) => Uint8Array,
     segmentId: number | null = null,
     kept: KeptColumns | null = null,
+    picked: Uint32Array | null = null,
   ) {
     this.#kept = kept;
+    this.#picked = picked;
     this.firstPlace = Math.min(blocks.first * head.blockEvents, head.events);
-    this.events = Math.min(blocks.end * head.blockEvents, head.events) - this.firstPlace;
+    this.events = picked?.length ??
+      Math.min(blocks.end * head.blockEvents, head.events) - this.firstPlace;
     this.textBytes = head.textBytes;
     this.#bytesOf = bytesOf;
     this.#segmentId = segmentId;
@@ -125,9 +141,27 @@ export class SegmentReader {
     return this.head.slotKeys;
   }
 
+  /**
+   * Returns the events at these places of the reader's single block. Only their part of each column is
+   * decoded: for a hundred events, this takes a quarter of the time of the whole block.
+   */
+  pick(places: Uint32Array): SegmentEvents {
+    const { first, end } = this.blocks;
+    if (end - first !== 1) throw new Error("The reader has more than one block");
+    return new SegmentReader(
+      this.head,
+      this.blocks,
+      this.#bytesOf,
+      this.#segmentId,
+      this.#kept,
+      places,
+    );
+  }
+
   /** Throws SegmentUnreadable. */
   integers(name: IntegerName): IntegerColumn {
-    return joinIntegers(this.#integers(name));
+    const pieces = this.#integers(name);
+    return this.#picked === null ? joinIntegers(pieces) : pieces[0]!.at(this.#picked);
   }
 
   /** Writes the integers of a column from the place `at` on. Throws SegmentUnreadable. */
@@ -148,6 +182,7 @@ export class SegmentReader {
 
   /** Milliseconds since the segment's first event. Throws SegmentUnreadable. */
   times(): Uint32Array {
+    if (this.#picked !== null) return new Uint32Array(this.integers("times"));
     const times = new Uint32Array(this.events);
     this.writeIntegers("times", times, 0);
     return times;
@@ -183,9 +218,9 @@ export class SegmentReader {
   /** NaN: none. Throws SegmentUnreadable. */
   numbers(name: NumberName): Float64Array {
     const values = new Float64Array(this.events);
-    for (const { at, length, bytes } of this.#pieces(name)) {
-      if (bytes.length === 0) values.fill(NaN, at, at + length);
-      else values.set(this.#decoded(name, () => readNumbers(new ByteReader(bytes)).all()), at);
+    for (const { at, length, stored } of this.#stored(name, readNumbers)) {
+      if (stored === null) values.fill(NaN, at, at + length);
+      else values.set(this.#decoded(name, () => stored.at(this.#picked)), at);
     }
     return values;
   }
@@ -196,10 +231,10 @@ export class SegmentReader {
     const key = isEmpty ? null : keyOf(name);
     const known = key === null ? null : keys ?? new Int32Array(this.integers(key));
     return joinTexts(
-      this.#pieces(name).map(({ at, length, bytes }) => {
-        if (bytes.length === 0) return emptyTexts(length);
+      this.#stored(name, readTexts).map(({ at, length, stored }) => {
+        if (stored === null) return emptyTexts(this.#picked?.length ?? length);
         const blockKeys = known === null ? null : known.subarray(at, at + length);
-        return this.#decoded(name, () => readTexts(new ByteReader(bytes)).all(blockKeys));
+        return this.#decoded(name, () => stored.at(this.#picked, blockKeys));
       }),
     );
   }
@@ -213,48 +248,20 @@ export class SegmentReader {
       if (bytes.length === 0) continue;
       const places = picked === null ? null : placesWithin(picked, at, at + length);
       if (places?.length === 0) continue;
-      const column = this.#decoded(slot, () => {
-        const stored = readTexts(new ByteReader(bytes));
-        return places === null ? stored.all(null) : stored.at(places, null);
-      });
-      yield { at, places, column };
+      const read = () => readTexts(new ByteReader(bytes)).at(places, null);
+      yield { at, places, column: this.#decoded(slot, read) };
     }
   }
 
   /** 16 bytes an event. Throws SegmentUnreadable. */
   ids(moments: Float64Array = this.moments()): Uint8Array {
     const ids = new Uint8Array(ID_BYTES * this.events);
-    for (const { at, length, bytes } of this.#pieces("ids")) {
+    for (const { at, length, stored } of this.#stored("ids", readIds)) {
       const blockMoments = moments.subarray(at, at + length);
-      const read = () => readIds(new ByteReader(bytes), length).all(blockMoments);
-      const blockIds = this.#decoded("ids", read);
-      ids.set(blockIds, ID_BYTES * at);
+      const read = () => stored!.at(this.#picked, blockMoments);
+      ids.set(this.#decoded("ids", read), ID_BYTES * at);
     }
     return ids;
-  }
-
-  /**
-   * Decodes a column of a reader's single block; null: it is empty. Throws SegmentUnreadable.
-   * @param read the codec's read function, always the same for a column
-   */
-  decodeBlock<Stored, T>(
-    name: ColumnName,
-    read: (reader: ByteReader, length: number) => Stored,
-    decode: (stored: Stored) => T,
-  ): T | null {
-    let stored = this.#kept?.stored.get(name) as Stored | null | undefined;
-    if (stored === undefined) {
-      const [piece, ...others] = this.#pieces(name);
-      if (piece === undefined || others.length > 0) {
-        throw new Error("The reader has more than one block");
-      }
-      const { bytes, length } = piece;
-      const reader = () => new ByteReader(bytes, this.#kept);
-      stored = bytes.length === 0 ? null : this.#decoded(name, () => read(reader(), length));
-      this.#kept?.stored.set(name, stored);
-    }
-    const found = stored;
-    return found === null ? null : this.#decoded(name, () => decode(found));
   }
 
   /** The memory of what this reader keeps decoded, in bytes. */
@@ -290,11 +297,24 @@ export class SegmentReader {
   }
 
   #integers(name: IntegerName): StoredIntegers[] {
-    return this.#pieces(name).map(({ length, bytes }) =>
-      bytes.length === 0
-        ? zerosStored(length)
-        : this.#decoded(name, () => readIntegers(new ByteReader(bytes)))
-    );
+    return this.#stored(name, readIntegers)
+      .map(({ length, stored }) => stored ?? zerosStored(length));
+  }
+
+  /** @param read the codec's read function, always the same for a column */
+  #stored<Stored>(
+    name: ColumnName,
+    read: (reader: ByteReader, length: number) => Stored,
+  ): readonly StoredPiece<Stored>[] {
+    const known = this.#kept?.stored.get(name);
+    if (known !== undefined) return known as readonly StoredPiece<Stored>[];
+    const pieces = this.#pieces(name).map(({ at, length, bytes }) => {
+      const reader = () => new ByteReader(bytes, this.#kept);
+      const stored = bytes.length === 0 ? null : this.#decoded(name, () => read(reader(), length));
+      return { at, length, stored };
+    });
+    this.#kept?.stored.set(name, pieces);
+    return pieces;
   }
 
   /** Returns the bytes of a column block by block, with the place of its first event. Checks the checksums. */
@@ -322,7 +342,7 @@ export class SegmentReader {
     const pieces = [];
     for (let block = first; block < end; block++) {
       const at = (block - first) * head.blockEvents;
-      const length = Math.min(head.blockEvents, this.events - at);
+      const length = Math.min(head.blockEvents, head.events - this.firstPlace - at);
       const [start, stop] = place === undefined
         ? [0, 0]
         : [place.starts[block]! - from, place.starts[block + 1]! - from];

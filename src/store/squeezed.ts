@@ -57,3 +57,12 @@ export function readSqueezed(reader: ByteReader, length: number): Squeezed {
   const options = { maxOutputLength: Math.max(1, length), chunkSize };
   return { same: null, bytes: reader.keeping(() => zstdDecompressSync(stored, options)) };
 }
+
+/** Decompresses bytes and returns those at these places; null: all. */
+export function bytesAt({ bytes }: Squeezed, places: Uint32Array | null): Uint8Array {
+  const all = bytes();
+  if (places === null) return all;
+  const some = new Uint8Array(places.length);
+  for (let i = 0; i < some.length; i++) some[i] = all[places[i]!]!;
+  return some;
+}

@@ -102,10 +102,11 @@ export function emptyTexts(events: number): TextColumn {
 
 /** A stored text column, decoded on demand. */
 interface StoredTexts {
-  /** Returns the texts of all events; `keys`: the key column they were written with. */
-  all(keys: Int32Array | null): TextColumn;
-  /** Returns the texts of the events at these places; `keys`: their part of the key column. */
-  at(places: Uint32Array, keys: Int32Array | null): TextColumn;
+  /**
+   * Returns the texts of the events at these places; null: of all events.
+   * @param keys of these events, in the key column that the texts were written with
+   */
+  at(places: Uint32Array | null, keys: Int32Array | null): TextColumn;
 }
 
 /** Reads where each value ends. */
@@ -132,14 +133,12 @@ export function readTexts(reader: ByteReader): StoredTexts {
     codes.every((code) => code === 0)
       ? { ...emptyTexts(0), codes }
       : { codes, ends: ends(), bytes: bytes.bytes() };
-  const given = (keys: Int32Array | null): Int32Array => {
+  const codesAt = (places: Uint32Array | null, keys: Int32Array | null): Int32Array => {
+    if (known === null) return places === null ? values.all() : values.at(places);
     if (keys === null) throw new Error("Texts are stored by key, and no keys were given");
-    return keys;
+    return places === null
+      ? codesByKey(storedKeys!, values, keys)
+      : codesOfFew(known(), values, keys);
   };
-  return {
-    all: (keys) =>
-      withCodes(storedKeys === null ? values.all() : codesByKey(storedKeys, values, given(keys))),
-    at: (places, keys) =>
-      withCodes(known === null ? values.at(places) : codesOfFew(known(), values, given(keys))),
-  };
+  return { at: (places, keys) => withCodes(codesAt(places, keys)) };
 }

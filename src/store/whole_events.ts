@@ -11,9 +11,8 @@ import {
   TEXT_COLUMNS,
   type TextName,
 } from "./segment_columns.ts";
-import type { PickedEvents } from "./picked_events.ts";
 import type { SegmentEvent } from "./segment_event.ts";
-import type { SegmentReader } from "./segment_reader.ts";
+import type { SegmentEvents, SegmentReader } from "./segment_reader.ts";
 import { type TextLookUp, textLookUp, wholeProperties } from "./whole_properties.ts";
 import type { Yield } from "./yielding.ts";
 
@@ -95,7 +94,7 @@ function rowOf(
 
 /** `readRows` in steps of one column each, so that the caller may yield to the event loop between them. */
 function* rowReader(
-  reader: SegmentReader | PickedEvents,
+  reader: SegmentEvents,
   projectId: number,
   moments: Float64Array,
   ids: Uint8Array,
@@ -129,7 +128,7 @@ function* rowReader(
 
 /** Decodes all columns, and returns a lookup of whole events by their place among those of the reader. */
 export function readRows(
-  reader: SegmentReader | PickedEvents,
+  reader: SegmentEvents,
   projectId: number,
   moments = reader.moments(),
   ids = reader.ids(moments),
@@ -140,7 +139,7 @@ export function readRows(
 
 /** `readRows`, yielding to the event loop between columns. */
 export async function readRowsInTurns(
-  reader: SegmentReader | PickedEvents,
+  reader: SegmentEvents,
   projectId: number,
   yieldIfDue: Yield,
 ): Promise<(at: number) => EventRow> {

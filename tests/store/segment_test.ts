@@ -6,7 +6,6 @@ import { buildSegment } from "../../src/store/segment_builder.ts";
 import { COLUMNS, ROW_COLUMNS } from "../../src/store/segment_columns.ts";
 import { blocksOf, decodeHead, spanOf } from "../../src/store/segment_head.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
-import { PickedEvents } from "../../src/store/picked_events.ts";
 import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "../../src/store/store_limits.ts";
 import { newRow } from "../support/event_rows.ts";
 import { readEvents, readRows } from "../../src/store/whole_events.ts";
@@ -38,7 +37,7 @@ Deno.test("segment: some events of it are what they are among all, in any order"
     async (events, numbers, min) => {
       const reader = readerOf(await segmentOf(events, smallRules(min)));
       const picked = Uint32Array.from(numbers, (number) => number % events.length);
-      const rowAt = readRows(new PickedEvents(reader, picked), PROJECT);
+      const rowAt = readRows(reader.pick(picked), PROJECT);
       const all = inOrder(events);
       assert.deepEqual(
         Array.from(picked, (_, i) => rowAt(i)),

@@ -10,7 +10,6 @@ import {
 } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
 import { compareIds, ID_BYTES, uuidBytes } from "../../store/id_codec.ts";
-import { PickedEvents } from "../../store/picked_events.ts";
 import { COLUMNS } from "../../store/segment_columns.ts";
 import { fetchBlocks, fetchHeadsById } from "../../store/stored_segments.ts";
 import { readRowsInTurns } from "../../store/whole_events.ts";
@@ -125,7 +124,7 @@ async function readInto(
     while (end < order.length && places[order[end]!]! < firstPlace + events) end++;
     // Only these are decoded: in a long history a window has few events of each block.
     const own = order.subarray(at, end).filter((i) => lines.keeps(ms[i]!));
-    const picked = new PickedEvents(fetched, own.map((i) => places[i]! - firstPlace));
+    const picked = fetched.pick(own.map((i) => places[i]! - firstPlace));
     const ids = picked.ids();
     const rowAt = await readRowsInTurns(picked, projectId, pause);
     for (const [n, i] of own.entries()) {
