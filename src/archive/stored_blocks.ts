@@ -6,7 +6,7 @@ import { COLUMNS } from "../store/segment_columns.ts";
 import { blocksOf, type SegmentHead } from "../store/segment_head.ts";
 import type { Runs, SegmentReader } from "../store/segment_reader.ts";
 import { fetchBlocks, fetchHeadsById, type StoredHead } from "../store/stored_segments.ts";
-import { readRowsInTurns } from "../store/whole_events.ts";
+import { readRows } from "../store/whole_events.ts";
 import type { Yield } from "../store/yielding.ts";
 import type { DamagedBlock } from "./damaged_blocks.ts";
 
@@ -137,7 +137,7 @@ export async function readNextBlock(
   if (fetched === null) return null;
   const { segmentId, head, block, reader } = fetched;
   try {
-    const rowAt = await readRowsInTurns(reader, projectId, pause);
+    const rowAt = await readRows(reader, projectId, pause);
     const moments = reader.moments();
     const isLast = block + 1 === head.firstIdentities.length;
     const ids = reader.ids(moments);

@@ -6,6 +6,7 @@ import { SPAN_EVENTS_AIM } from "./store_limits.ts";
 import { ALWAYS, eachFetched, type MsSpan, type WantedBlocks } from "./stored_segments.ts";
 import { selectedBlocks } from "./timed_events.ts";
 import { readEvents } from "./whole_events.ts";
+import { yielding } from "./yielding.ts";
 
 /** Finds the blocks of all segments that hold events of these identities. */
 export async function blocksOfIdentities(
@@ -37,9 +38,10 @@ export async function eventsOfIdentities(
   span: MsSpan = ALWAYS,
 ): Promise<SegmentEvent[]> {
   const events: SegmentEvent[] = [];
+  const yieldIfDue = yielding();
   const wanted = await blocksOfIdentities(sql, projectId, identities, span);
   for await (const reader of eachFetched(sql, projectId, wanted, COLUMNS)) {
-    for (const event of readEvents(reader, projectId, identities)) {
+    for (const event of await readEvents(reader, projectId, yieldIfDue, identities)) {
       if (event.ms >= span.fromMs && event.ms < span.toMs) events.push(event);
     }
   }

@@ -93,7 +93,7 @@ export async function rowsAt(
     for await (const block of blocksOfRows(sql, projectId, stored, [...byBlock.keys()], cache)) {
       const numbers = byBlock.get(block.blocks.first)!;
       const inBlock = Uint32Array.from(numbers, (i) => places[i]!.place - block.firstPlace);
-      const rowAt = readRows(block.pick(inBlock), projectId);
+      const rowAt = await readRows(block.pick(inBlock), projectId, yieldIfDue);
       for (const [at, i] of numbers.entries()) rows[i] = rowAt(at);
       await yieldIfDue();
     }

@@ -92,13 +92,17 @@ function rowOf(
   };
 }
 
-/** `readRows` in steps of one column each, so that the caller may yield to the event loop between them. */
-function* rowReader(
+/**
+ * Decodes all columns, yielding to the event loop between them, and returns a lookup of whole events by their
+ * place among those of the reader.
+ */
+export async function readRows(
   reader: SegmentEvents,
   projectId: number,
-  moments: Float64Array,
-  ids: Uint8Array,
-): Generator<void, (at: number) => EventRow> {
+  yieldIfDue: Yield,
+  moments = reader.moments(),
+  ids = reader.ids(moments),
+): Promise<(at: number) => EventRow> {
   const keys = new Map<IntegerName, Int32Array>();
   const keysOf = (name: IntegerName | null) => {
     if (name !== null && !keys.has(name)) keys.set(name, new Int32Array(reader.integers(name)));
@@ -107,15 +111,15 @@ function* rowReader(
   const text: Partial<Record<TextName, RowColumns["text"][TextName]>> = {};
   for (const name of TEXT_COLUMNS) {
     text[name] = name === "properties"
-      ? yield* wholeProperties(reader)
+      ? await wholeProperties(reader, yieldIfDue)
       : textLookUp(reader.texts(name, keysOf(keyOf(name))));
-    yield;
+    await yieldIfDue();
   }
   const number: Partial<Record<NumberName, RowColumns["number"][NumberName]>> = {};
   for (const name of NUMBER_COLUMNS) {
     const column = reader.numbers(name);
     number[name] = (at) => Number.isNaN(column[at]!) ? null : column[at]!;
-    yield;
+    await yieldIfDue();
   }
   const flag: Partial<Record<FlagName, RowColumns["flag"][FlagName]>> = {};
   for (const name of FLAG_COLUMNS) {
@@ -126,40 +130,16 @@ function* rowReader(
   return (at) => rowOf(projectId, columns, at);
 }
 
-/** Decodes all columns, and returns a lookup of whole events by their place among those of the reader. */
-export function readRows(
-  reader: SegmentEvents,
-  projectId: number,
-  moments = reader.moments(),
-  ids = reader.ids(moments),
-): (at: number) => EventRow {
-  const steps = rowReader(reader, projectId, moments, ids);
-  for (let step = steps.next();; step = steps.next()) if (step.done) return step.value;
-}
-
-/** `readRows`, yielding to the event loop between columns. */
-export async function readRowsInTurns(
-  reader: SegmentEvents,
-  projectId: number,
-  yieldIfDue: Yield,
-): Promise<(at: number) => EventRow> {
-  const moments = reader.moments();
-  const steps = rowReader(reader, projectId, moments, reader.ids(moments));
-  for (let step = steps.next();; step = steps.next()) {
-    if (step.done) return step.value;
-    await yieldIfDue();
-  }
-}
-
 /** Returns the whole events of these identities, or of all, in the order of the segment. */
-export function readEvents(
+export async function readEvents(
   reader: SegmentReader,
   projectId: number,
+  yieldIfDue: Yield,
   identities?: ReadonlySet<number>,
-): SegmentEvent[] {
+): Promise<SegmentEvent[]> {
   const moments = reader.moments();
   const ids = reader.ids(moments);
-  const rowAt = readRows(reader, projectId, moments, ids);
+  const rowAt = await readRows(reader, projectId, yieldIfDue, moments, ids);
   const [names, paths] = [reader.integers("names"), reader.integers("paths")];
   const [contexts, traffics] = [reader.integers("contexts"), reader.integers("traffics")];
   const [titles, referrers] = [reader.integers("titles"), reader.integers("referrers")];

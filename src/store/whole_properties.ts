@@ -1,18 +1,13 @@
 import { MemberScanner } from "./json_members.ts";
-import { type SlotName, SLOTS, type TextName } from "./segment_columns.ts";
+import { SLOTS } from "./segment_columns.ts";
+import type { SegmentEvents } from "./segment_reader.ts";
 import type { TextColumn } from "./text_codec.ts";
+import type { Yield } from "./yielding.ts";
 
 /**
  * Marks, in a template, the place of a value that is in a slot; JSON never contains this character unescaped.
  */
 export const HOLE = "\u0001";
-
-/** Events whose properties are in templates and slots: see property_split.ts. */
-interface SlottedEvents {
-  /** The property of each slot: see `SegmentHead`. */
-  readonly slotKeys: readonly string[];
-  texts(name: TextName | SlotName): TextColumn;
-}
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -44,15 +39,16 @@ function keysOfHoles(template: string): string[] {
   return keys;
 }
 
-/**
- * Reassembles the whole properties of events, as JSON text, in steps of one column each. Returns a lookup.
- */
-export function* wholeProperties(events: SlottedEvents): Generator<void, TextLookUp> {
+/** Reassembles the whole properties of events, as JSON text. Returns a lookup. */
+export async function wholeProperties(
+  events: SegmentEvents,
+  yieldIfDue: Yield,
+): Promise<TextLookUp> {
   const templates = events.texts("properties");
   const templateAt = textLookUp(templates);
   const valuesOf = new Map<string, TextLookUp>();
   for (const [slot, key] of events.slotKeys.entries()) {
-    yield;
+    await yieldIfDue();
     valuesOf.set(key, textLookUp(events.texts(SLOTS[slot]!)));
   }
   if (valuesOf.size === 0) return templateAt;

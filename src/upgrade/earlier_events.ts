@@ -7,6 +7,7 @@ import type { EventRow } from "../store/event_row.ts";
 import { COLUMNS } from "../store/segment_columns.ts";
 import { fetchBlocks, fetchHeads, fetchHeadsById } from "../store/stored_segments.ts";
 import { readRows } from "../store/whole_events.ts";
+import { yielding } from "../store/yielding.ts";
 import { dropEmptiedTable, tryLockEarlier } from "./earlier_projects.ts";
 import { EARLIER_COLUMNS, earlierRows, earlierRowsOf } from "./earlier_rows.ts";
 import { storeMoved } from "./moved_events.ts";
@@ -86,7 +87,7 @@ async function verifyBlock(
     [{ ...stored, blocks: { first, end: first + 1 } }],
     COLUMNS,
   );
-  const rowAt = readRows(reader!, projectId);
+  const rowAt = await readRows(reader!, projectId, yielding());
   for (let from = 0; from < reader!.events; from += MOVED_EVENTS) {
     const count = Math.min(MOVED_EVENTS, reader!.events - from);
     await dropSame(tx, projectId, Array.from({ length: count }, (_, i) => rowAt(from + i)));

@@ -17,6 +17,7 @@ import { type KeptBlock, rowsAt } from "../../src/store/rows_by_place.ts";
 import { SEGMENT_SPAN_MS } from "../../src/store/store_limits.ts";
 import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
 import { readEvents } from "../../src/store/whole_events.ts";
+import { yielding } from "../../src/store/yielding.ts";
 import { COLUMNS } from "../../src/store/segment_columns.ts";
 import { mergeOnce } from "../../src/projection/merging.ts";
 import { batchOf } from "../support/event_batch.ts";
@@ -67,7 +68,8 @@ async function storedEvents(database: Database): Promise<SegmentEvent[]> {
   const heads = await fetchHeads(database, PROJECT);
   const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
   const readers = await fetchBlocks(database, PROJECT, wanted, COLUMNS);
-  return inTime(readers.flatMap((reader) => readEvents(reader, PROJECT)));
+  const events = readers.map((reader) => readEvents(reader, PROJECT, yielding()));
+  return inTime((await Promise.all(events)).flat());
 }
 
 onBothEngines(
@@ -103,7 +105,7 @@ onBothEngines(
     for (const [name, bytes] of reader!.bytesOf(COLUMNS, { first: 0, end: 1 })) {
       assert.equal(bytes.buffer.byteLength, bytes.length, `${name}: handed over without the rest`);
     }
-    const own = readEvents(reader!, PROJECT);
+    const own = await readEvents(reader!, PROJECT, yielding());
     const places = [own.length - 1, 0, 3].map((place) => ({ segmentId, place }));
     const meant = places.map(({ place }) => own[place]!.row);
     assert.deepEqual(await rowsAt(database, PROJECT, places), meant);

@@ -12,6 +12,7 @@ import {
   SLOTTED_EVENTS_MIN,
 } from "../../src/store/store_limits.ts";
 import { readEvents } from "../../src/store/whole_events.ts";
+import { yielding } from "../../src/store/yielding.ts";
 import { PropertyReader } from "../../src/timelines/property_reader.ts";
 import { newRow } from "../support/event_rows.ts";
 import { readerOf, segmentOf, smallRules } from "../store/segment_world.ts";
@@ -30,8 +31,8 @@ function eventsOf(texts: readonly (string | null)[], first = 0): SegmentEvent[] 
 
 const slotKeysOf = ({ head }: EncodedSegment) => decodeHead(head).slotKeys;
 
-const textsOf = (segment: EncodedSegment) =>
-  readEvents(readerOf(segment), 1).map(({ row }) => row.properties);
+const textsOf = async (segment: EncodedSegment) =>
+  (await readEvents(readerOf(segment), 1, yielding())).map(({ row }) => row.properties);
 
 /** A property by event, as JSON. */
 async function propertyOf(segment: EncodedSegment, key: string): Promise<Map<number, string>> {
@@ -88,7 +89,7 @@ Deno.test("property slots: properties are the same as without slots, merged or n
         assert.deepEqual(valuesOf(some.picked(odd)), new Map(picked), key);
       }
     }
-    for (const segment of all) assert.deepEqual(textsOf(segment), [...some, ...others]);
+    for (const segment of all) assert.deepEqual(await textsOf(segment), [...some, ...others]);
   }));
 });
 
@@ -105,7 +106,7 @@ Deno.test("property slots: a key gets one in a segment with enough events, if en
   assert.deepEqual(enough.slotKeys, ['"number"']);
   const merged = await merge([small, await segmentOf(eventsOf(['{"other":"é"}'], events))]);
   assert.deepEqual(slotKeysOf(merged), ['"number"']);
-  assert.deepEqual(textsOf(merged), [...texts(events - 1, count), '{"other":"é"}']);
+  assert.deepEqual(await textsOf(merged), [...texts(events - 1, count), '{"other":"é"}']);
   const keptFew = await buildSegment([readerOf(enough)], () => true, async () => {}, {
     ...slotRules(),
     segmentEventsMin: 2 * events,
@@ -137,7 +138,15 @@ Deno.test("property slots: a project has few keys with slots; those that have on
     await segmentOf(eventsOf([objectOf(["a", "b"])], 6), smallRules(1)),
   ]);
   assert.equal(slotKeysOf(further).length, PROPERTY_SLOTS_MAX + 3);
-  assert.deepEqual(textsOf(further), [some, all, some, kept, both, kept, objectOf(["a", "b"])]);
+  assert.deepEqual(await textsOf(further), [
+    some,
+    all,
+    some,
+    kept,
+    both,
+    kept,
+    objectOf(["a", "b"]),
+  ]);
   for (const key of keys) {
     assert.deepEqual(await propertyOf(further, key), await propertyOf(segment, key));
   }
@@ -155,7 +164,7 @@ Deno.test("property slots: of ever more keys, the first ones are counted", async
   );
   const segment = await segmentOf(eventsOf(texts));
   assert.deepEqual(slotKeysOf(segment), ['"early"']);
-  assert.deepEqual(textsOf(segment), texts);
+  assert.deepEqual(await textsOf(segment), texts);
   const reader = new PropertyReader(readerOf(segment), null);
   assert.equal((await reader.column("late")).places.length, 300);
   assert.equal((await reader.column("early")).places.length, texts.length);
@@ -177,7 +186,7 @@ Deno.test("property slots: no key is left of events that are erased", async () =
   const merged = await merge([kept!, kept!], smallRules(1));
   assert.deepEqual(slotKeysOf(merged).toSorted(), ['"of another"', '"of both"']);
   for (const segment of [kept!, merged]) {
-    assert.deepEqual(new Set(textsOf(segment)), new Set([of("another")]));
+    assert.deepEqual(new Set(await textsOf(segment)), new Set([of("another")]));
     for (const bytes of [segment.head, segment.body]) {
       assert.ok(!new TextDecoder("latin1").decode(bytes).includes("of one"));
     }
@@ -188,9 +197,9 @@ Deno.test("property slots: a text with a repeated key, or that is not an object,
   const texts = ['{"a":1,"a":2}', "[1]", "of words", '{"a":1}', null, "{}"];
   const segment = await segmentOf(eventsOf(texts), smallRules(1));
   assert.deepEqual(slotKeysOf(segment), ['"a"']);
-  assert.deepEqual(textsOf(segment), texts);
+  assert.deepEqual(await textsOf(segment), texts);
   assert.deepEqual(
-    textsOf(await merge([segment, await segmentOf(eventsOf(texts, 6), smallRules(1))])),
+    await textsOf(await merge([segment, await segmentOf(eventsOf(texts, 6), smallRules(1))])),
     [
       ...texts,
       ...texts,

@@ -9,6 +9,7 @@ import { COLUMNS } from "../../src/store/segment_columns.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
 import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
 import { readRows } from "../../src/store/whole_events.ts";
+import { yielding } from "../../src/store/yielding.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { newRow, storedRows } from "../support/event_rows.ts";
 
@@ -137,13 +138,13 @@ export async function storedSegments(sql: Sql, projectId: number): Promise<Ident
   const heads = (await fetchHeads(sql, projectId)).sort((a, b) => a.segmentId - b.segmentId);
   const wanted = heads.map((stored) => ({ ...stored, blocks: allBlocks(stored.head) }));
   const readers = await fetchBlocks(sql, projectId, wanted, COLUMNS);
-  return readers.map((reader, i) => {
-    const rowAt = readRows(reader, projectId);
+  return await Promise.all(readers.map(async (reader, i) => {
+    const rowAt = await readRows(reader, projectId, yielding());
     const texts = Array.from({ length: reader.events }, (_, at) => rowAt(at).properties)
       .filter((text) => text !== null);
     const { segmentId } = heads[i]!;
     return { segmentId, events: reader.events, ids: reader.ids().toHex(), texts };
-  });
+  }));
 }
 
 /** `jsonOf`. Fails unless places ascend and each value is told once, and had by some event. */

@@ -7,6 +7,7 @@ import { COLUMNS as SEGMENT_COLUMNS } from "../../src/store/segment_columns.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
 import { fetchBlocks, fetchHeads } from "../../src/store/stored_segments.ts";
 import { readRows } from "../../src/store/whole_events.ts";
+import { yielding } from "../../src/store/yielding.ts";
 import { EARLIER_COLUMNS } from "../../src/upgrade/earlier_rows.ts";
 import { newRow } from "../support/event_rows.ts";
 
@@ -73,7 +74,7 @@ export async function segmentRows(
   for (const stored of await fetchHeads(database, projectId)) {
     const wanted = { ...stored, blocks: allBlocks(stored.head) };
     const [reader] = await fetchBlocks(database, projectId, [wanted], SEGMENT_COLUMNS);
-    const rowAt = readRows(reader!, projectId);
+    const rowAt = await readRows(reader!, projectId, yielding());
     for (let at = 0; at < reader!.events; at++) {
       const row = rowAt(at);
       assert.ok(!found.has(row.event_id), "once");

@@ -12,7 +12,7 @@ import type { Span } from "../../query/selection.ts";
 import { compareIds, ID_BYTES, uuidBytes } from "../../store/id_codec.ts";
 import { COLUMNS } from "../../store/segment_columns.ts";
 import { fetchBlocks, fetchHeadsById } from "../../store/stored_segments.ts";
-import { readRowsInTurns } from "../../store/whole_events.ts";
+import { readRows } from "../../store/whole_events.ts";
 import { type Yield, yielding } from "../../store/yielding.ts";
 import { partsBackwards } from "../newest/backwards.ts";
 import { atOneMoment } from "../answer/time_limit.ts";
@@ -126,7 +126,7 @@ async function readInto(
     const own = order.subarray(at, end).filter((i) => lines.keeps(ms[i]!));
     const picked = fetched.pick(own.map((i) => places[i]! - firstPlace));
     const ids = picked.ids();
-    const rowAt = await readRowsInTurns(picked, projectId, pause);
+    const rowAt = await readRows(picked, projectId, pause);
     for (const [n, i] of own.entries()) {
       const idAt = ID_BYTES * n;
       const isEdge = ms[i]! === from.ms && fromId !== null;
