@@ -10,8 +10,6 @@ import {
   type TextName,
 } from "../src/store/segment_columns.ts";
 import type { IntegerName } from "../src/store/segment_columns.ts";
-import { BatchColumns } from "../src/store/batch_columns.ts";
-import { NewEvents } from "../src/store/event_source.ts";
 import type { EventRow } from "../src/store/event_row.ts";
 import type { SegmentEvent } from "../src/store/segment_event.ts";
 import { allBlocks, decodeHead, spanOf } from "../src/store/segment_head.ts";
@@ -105,12 +103,7 @@ async function timed<T>(label: string, events: number, work: () => T | Promise<T
 }
 
 async function build(events: SegmentEvent[]): Promise<EncodedSegment> {
-  const batch = batchOf(events);
-  const columns = new BatchColumns(batch);
-  const sources = partsOf(batch).map(({ order, textBytes }) =>
-    new NewEvents(columns, order, textBytes)
-  );
-  return (await buildSegment(sources, () => true, async () => {}, slotRules()))!;
+  return (await buildSegment(partsOf(batchOf(events)), () => true, async () => {}, slotRules()))!;
 }
 
 function read(reader: SegmentReader, names: readonly string[]): void {

@@ -45,16 +45,14 @@ export class NewEvents implements EventSource {
   readonly slotKeys = [];
   readonly #batch: EventBatch;
   readonly #columns: BatchColumns;
-  readonly #order: Uint32Array;
 
   /**
    * @param order the places of the events in the batch, in the order of the segment
    * @param textBytes about how many bytes their texts take, each once
    */
-  constructor(columns: BatchColumns, order: Uint32Array, readonly textBytes: number) {
+  constructor(columns: BatchColumns, readonly order: Uint32Array, readonly textBytes: number) {
     this.#batch = columns.batch;
     this.#columns = columns;
-    this.#order = order;
     this.events = order.length;
   }
 
@@ -63,7 +61,7 @@ export class NewEvents implements EventSource {
     const identities: number[] = [];
     const starts: number[] = [];
     let last = NaN;
-    for (const [at, place] of this.#order.entries()) {
+    for (const [at, place] of this.order.entries()) {
       const identity = identityOf[place]!;
       if (identity === last) continue;
       identities.push(last = identity);
@@ -80,7 +78,7 @@ export class NewEvents implements EventSource {
   ids(): Uint8Array {
     const { ids: batchIds } = this.#batch;
     const ids = new Uint8Array(ID_BYTES * this.events);
-    for (const [at, place] of this.#order.entries()) {
+    for (const [at, place] of this.order.entries()) {
       for (let byte = 0; byte < ID_BYTES; byte++) {
         ids[ID_BYTES * at + byte] = batchIds[ID_BYTES * place + byte]!;
       }
@@ -112,7 +110,7 @@ export class NewEvents implements EventSource {
   }
 
   #ordered<A extends Int32Array | Float64Array>(all: A, into: A): A {
-    const order = this.#order;
+    const order = this.order;
     for (let at = 0; at < order.length; at++) into[at] = all[order[at]!]!;
     return into;
   }

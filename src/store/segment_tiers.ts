@@ -1,5 +1,6 @@
 import type { Row } from "../db/sql.ts";
-import type { EventBatch } from "./batch_columns.ts";
+import { BatchColumns, type EventBatch } from "./batch_columns.ts";
+import { NewEvents } from "./event_source.ts";
 import { timeOrder } from "./id_codec.ts";
 import {
   MERGES_AT_ONCE_MAX,
@@ -91,38 +92,20 @@ function sortedPlaces({ identities, moments, ids }: EventBatch): Uint32Array {
   return order;
 }
 
-/** The events of a batch that become one segment. */
-export interface BatchPart {
-  /** Their places in the batch, in the segment's order. */
-  readonly order: Uint32Array;
-  /** About how many bytes their texts take, each once. */
-  readonly textBytes: number;
-}
-
-/** Cuts a batch into parts that each fit into one segment: in one span of time, and not too large. */
-export function partsOf(batch: EventBatch): BatchPart[] {
-  const parts: BatchPart[] = [];
+/**
+ * Divides a batch into parts that become one segment each: all events of one span of time. A batch of the
+ * projection is far smaller than a segment may be.
+ */
+export function partsOf(batch: EventBatch): NewEvents[] {
   const { columns, moments } = batch;
-  const order = sortedPlaces(batch);
-  const spans = Map.groupBy(order, (place) => spanNumber(moments[place]!));
+  const places = sortedPlaces(batch);
+  const spans = Map.groupBy(places, (place) => spanNumber(moments[place]!));
+  const batchColumns = new BatchColumns(batch);
   const texts = columns.textCount();
-  for (const inSpan of spans.values()) {
-    const places = spans.size === 1 ? order : Uint32Array.from(inSpan);
-    let [start, textBytes] = [0, 0];
+  return [...spans.values()].map((inSpan) => {
+    const order = spans.size === 1 ? places : Uint32Array.from(inSpan);
     texts.clear();
-    for (let at = 0; at < places.length; at++) {
-      let characters = texts.add(places[at]!);
-      const isFull = textBytes + characters > SEGMENT_TEXT_BYTES_MAX ||
-        at - start === SEGMENT_EVENTS_MAX;
-      if (isFull && at > start) {
-        parts.push({ order: places.subarray(start, at), textBytes });
-        [start, textBytes] = [at, 0];
-        texts.clear();
-        characters = texts.add(places[at]!);
-      }
-      textBytes += characters;
-    }
-    parts.push({ order: places.subarray(start), textBytes });
-  }
-  return parts;
+    const textBytes = order.reduce((sum, place) => sum + texts.add(place), 0);
+    return new NewEvents(batchColumns, order, textBytes);
+  });
 }

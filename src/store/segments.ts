@@ -1,7 +1,7 @@
 import { numberOf } from "../db/binary_rows.ts";
 import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
-import { BatchColumns, type EventBatch } from "./batch_columns.ts";
-import { type EventSource, NewEvents } from "./event_source.ts";
+import type { EventBatch } from "./batch_columns.ts";
+import type { EventSource } from "./event_source.ts";
 import { blocksOfIdentities } from "./identity_events.ts";
 import { type SlotRules, slotRules } from "./property_keys.ts";
 import { mayHaveSlots } from "./property_split.ts";
@@ -223,17 +223,11 @@ export async function replaceSegments(
 }
 
 /** Adds events to the segments of a project. The caller has locked the project. */
-export async function addEvents(
-  tx: Sql,
-  projectId: number,
-  batch: EventBatch,
-): Promise<void> {
-  const columns = new BatchColumns(batch);
+export async function addEvents(tx: Sql, projectId: number, batch: EventBatch): Promise<void> {
   const yieldIfDue = yielding();
   let segments: EncodedSegment[] = [];
   let bytes = 0;
-  for (const { order, textBytes } of partsOf(batch)) {
-    const source = new NewEvents(columns, order, textBytes);
+  for (const source of partsOf(batch)) {
     const rules = await rulesOf(tx, projectId, [source]);
     const segment = await buildSegment([source], () => true, yieldIfDue, rules);
     if (segment === null) continue;

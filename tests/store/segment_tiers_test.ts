@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
-import type { EventRow } from "../../src/store/event_row.ts";
 import {
-  type BatchPart,
   mergeable as allMergeable,
   partsOf,
   type SizedSegment,
@@ -63,9 +61,9 @@ Deno.test("tiers: up to so many bytes of texts", () => {
   assert.deepEqual(taken, [1, 2, 3, 4, 5, 6]);
 });
 
-function eventOf(ms: number, members: Partial<EventRow> = {}): SegmentEvent {
+function eventOf(ms: number): SegmentEvent {
   const numbers = { identity: 1, name: 1, path: 0, context: 1, traffic: 1, title: 0, referrer: 0 };
-  return { ...numbers, ms, id: new Uint8Array(16), row: newRow(members) };
+  return { ...numbers, ms, id: new Uint8Array(16), row: newRow() };
 }
 
 Deno.test("tiers: small segments of many spans of time are merged before all are listed anew", () => {
@@ -87,24 +85,4 @@ Deno.test("parts: of one span of time each, on both sides of its ends", () => {
   );
   assert.deepEqual(parts, [[-1], [0, SEGMENT_SPAN_MS - 1], [SEGMENT_SPAN_MS]]);
   assert.deepEqual(partsOf(batchOf([])), []);
-});
-
-/** Of many texts that fill a segment. */
-const LENGTH = 16_000;
-
-Deno.test("parts: not larger than a segment may be", () => {
-  const sizes = (events: SegmentEvent[]) =>
-    partsOf(batchOf(events)).map(({ order }) => order.length);
-  const [{ textBytes: others }] = partsOf(batchOf([eventOf(0)])) as [BatchPart];
-  const left = SEGMENT_TEXT_BYTES_MAX - others;
-  const lengths = [...times(Math.floor(left / LENGTH), LENGTH), left % LENGTH, 1];
-  const columns = ["selector", "title", "properties", "url_rest"] as const;
-  const events = lengths.map((length, i) =>
-    eventOf(0, { [columns[i % columns.length]!]: `${i}`.padEnd(length) })
-  );
-  const [first] = events;
-  // Each part holds a text once.
-  assert.deepEqual(sizes([...times(5, first!), ...events]), [4 + events.length, 1]);
-  assert.deepEqual(sizes(times(SEGMENT_EVENTS_MAX, eventOf(0))), [SEGMENT_EVENTS_MAX]);
-  assert.deepEqual(sizes(times(SEGMENT_EVENTS_MAX + 1, eventOf(0))), [SEGMENT_EVENTS_MAX, 1]);
 });

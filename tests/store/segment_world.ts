@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import { EVENT_COLUMN_TYPES, type EventRow } from "../../src/store/event_row.ts";
-import { BatchColumns } from "../../src/store/batch_columns.ts";
-import { NewEvents } from "../../src/store/event_source.ts";
 import { buildSegment, type EncodedSegment } from "../../src/store/segment_builder.ts";
 import { type SlotRules, slotRules } from "../../src/store/property_keys.ts";
 import type { ColumnName } from "../../src/store/segment_columns.ts";
@@ -111,12 +109,7 @@ export async function segmentOf(
   events: readonly SegmentEvent[],
   rules = slotRules(),
 ): Promise<EncodedSegment> {
-  const batch = batchOf(events);
-  const columns = new BatchColumns(batch);
-  const parts = partsOf(batch).map(({ order, textBytes }) =>
-    new NewEvents(columns, order, textBytes)
-  );
-  const segment = await buildSegment(parts, () => true, async () => {}, rules);
+  const segment = await buildSegment(partsOf(batchOf(events)), () => true, async () => {}, rules);
   return segment!;
 }
 

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
-import { BatchColumns } from "../../src/store/batch_columns.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
-import { NewEvents } from "../../src/store/event_source.ts";
 import { compareIds } from "../../src/store/id_codec.ts";
 import type { SegmentEvent } from "../../src/store/segment_event.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
@@ -177,9 +175,8 @@ onBothEngines(
     assert.equal((await fetchHeads(database, PROJECT)).length, spans);
     assert.deepEqual(await storedEvents(database), inTime(events));
 
-    const columns = new BatchColumns(batch);
-    for (const { order, textBytes } of partsOf(batch)) {
-      const { ends, codes } = new NewEvents(columns, order, textBytes).texts("properties");
+    for (const part of partsOf(batch)) {
+      const { ends, codes } = part.texts("properties");
       assert.deepEqual([ends.length, ...codes], [1, 1], "no text of another segment is encoded");
     }
   },
