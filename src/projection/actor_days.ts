@@ -72,19 +72,12 @@ function missingDays(days: ReadonlySet<number>, known: readonly number[]): numbe
 }
 
 const READ = `
-SELECT a.* FROM unnest($2::text::int[]) AS k (actor_id)
+SELECT a.* FROM unnest($2::text::int[]) AS k (actor)
 CROSS JOIN LATERAL (
-  SELECT actor_id, first_ms, first_day, days FROM actors
-  WHERE project_id = $1::int AND actor_id = k.actor_id OFFSET 0) a`;
+  SELECT actor_id AS actor, first_ms AS "firstMs", first_day AS "firstDay", days FROM actors
+  WHERE project_id = $1::int AND actor_id = k.actor OFFSET 0) a`;
 
-const NAMES = ["actor_id", "first_ms", "first_day", "days"] as const;
-
-interface ActorRow extends Row {
-  readonly actor_id: number;
-  readonly first_ms: number;
-  readonly first_day: number;
-  readonly days: number[];
-}
+const NAMES = ["actor", "firstMs", "firstDay", "days"] as const;
 
 /** Reads the stored rows of some actors, by their numbers. */
 export async function readActors(
@@ -93,13 +86,13 @@ export async function readActors(
   actors: readonly number[],
 ): Promise<Map<number, StoredActor>> {
   if (actors.length === 0) return new Map();
-  const rows = await gatheredRows<ActorRow>(tx, NAMES, READ, [projectId, arrayLiteral(actors)]);
-  return new Map(
-    rows.map(({ actor_id, first_ms, first_day, days }) => [
-      actor_id,
-      { firstMs: first_ms, firstDay: first_day, days },
-    ]),
+  const rows = await gatheredRows<StoredActor & Row & { readonly actor: number }>(
+    tx,
+    NAMES,
+    READ,
+    [projectId, arrayLiteral(actors)],
   );
+  return new Map(rows.map(({ actor, ...stored }) => [actor, stored]));
 }
 
 const WRITE = `

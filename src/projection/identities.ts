@@ -1,4 +1,4 @@
-import { arrayLiteral, arrayLiterals, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import { isEarlier } from "../store/anonymous_ids.ts";
 import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
@@ -39,8 +39,8 @@ interface ResolvedIdentities {
 // A lateral lookup per name, because the planner has no statistics of a new project. The first row is the
 // last assigned number.
 const LOOK_UP = `
-SELECT 0 AS n, coalesce(max(identity_id), 0) AS identity_id, 0 AS actor_id,
-  NULL::bigint AS linked_ms, NULL::uuid AS linked_by
+SELECT 0 AS n, coalesce(max(identity_id), 0) AS id, 0 AS actor,
+  NULL::bigint AS "linkedMs", NULL::uuid AS "linkedBy"
 FROM identities WHERE project_id = $1::int
 UNION ALL
 SELECT k.n::int, i.*
@@ -59,14 +59,6 @@ UPDATE identities i SET actor_id = a.actor_id, linked_ms = a.linked_ms, linked_b
 FROM unnest($2::text::int[], $3::text::int[], $4::text::int8[], $5::text::uuid[])
   AS a (identity_id, actor_id, linked_ms, linked_by)
 WHERE i.project_id = $1::int AND i.identity_id = a.identity_id`;
-
-interface IdentityRow extends Record<string, unknown> {
-  readonly n: number;
-  readonly identity_id: number;
-  readonly actor_id: number;
-  readonly linked_ms: number | null;
-  readonly linked_by: string | null;
-}
 
 /** Formats the visitor hash as it is shown and stored: in URL-safe Base64. */
 function hashText({ visitor_hash }: Pick<EventRow, "visitor_hash">): string {
@@ -159,23 +151,15 @@ export class Identities {
     projectId: number,
     names: readonly string[],
   ): Promise<[name: string, Identity][]> {
-    const rows = await tx.query<IdentityRow>(LOOK_UP, [
+    const rows = await tx.query<Identity & Row & { readonly n: number }>(LOOK_UP, [
       projectId,
       arrayLiteral(names.map((name) => name[0]!)),
       arrayLiteral(names.map((name) => name.slice(1))),
     ]);
     let last = 0;
-    for (const { n, identity_id, actor_id, linked_ms, linked_by } of rows) {
-      if (n === 0) last = identity_id;
-      else {
-        const identity = {
-          id: identity_id,
-          actor: actor_id,
-          linkedMs: linked_ms,
-          linkedBy: linked_by,
-        };
-        this.#known.set(names[n - 1]!, identity);
-      }
+    for (const { n, ...identity } of rows) {
+      if (n === 0) last = identity.id;
+      else this.#known.set(names[n - 1]!, identity);
     }
     const added: [string, Identity][] = [];
     for (const name of names) {
