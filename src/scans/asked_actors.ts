@@ -1,7 +1,7 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { Timeline } from "../timelines/timeline.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";
-import { type SessionPasses, SessionTest } from "./session_test.ts";
+import type { SessionPasses } from "./session_test.ts";
 import type { Visitor, VisitorKind } from "./visitor.ts";
 
 /**
@@ -46,13 +46,13 @@ interface Inputs extends Asked {
  */
 class AskedActors implements Visitor<null> {
   readonly #events: EventTest | null;
-  readonly #sessions: SessionTest | null;
+  readonly #sessions: SessionPasses | null;
   readonly #withEvent: Uint8Array | null;
   readonly #withSession: Uint8Array | null;
 
   constructor({ events, sessions, withEvent, withSession }: Inputs, words: readonly Int32Array[]) {
     this.#events = events === null ? null : new EventTest(events, words);
-    this.#sessions = sessions === null ? null : new SessionTest(sessions);
+    this.#sessions = sessions;
     this.#withEvent = withEvent;
     this.#withSession = withSession;
   }

@@ -5,7 +5,7 @@ import {
   type VisitActor,
 } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
-import { type SessionPasses, SessionTest } from "./session_test.ts";
+import { passesSession, type SessionPasses } from "./session_test.ts";
 import { type ScannedSession, SessionScan } from "./session_scan.ts";
 import type { Visitor } from "./visitor.ts";
 
@@ -21,13 +21,13 @@ type NextVisitor = Pick<Visitor<unknown>, "wants"> & { readonly visit: VisitActo
 
 /** Hands each actor's passing sessions on, and the events in no session if those pass. */
 export class PassingSessions {
-  readonly #test: SessionTest;
+  readonly #test: SessionPasses;
   readonly #left = new GrowingTimeline();
   readonly #scan: SessionScan;
   readonly #next: NextVisitor;
 
   constructor({ test, reach }: SessionChoice, next: NextVisitor) {
-    this.#test = new SessionTest(test);
+    this.#test = test;
     this.#scan = new SessionScan(reach, (session) => this.#take(session));
     this.#next = next;
   }
@@ -43,8 +43,7 @@ export class PassingSessions {
   #take(session: ScannedSession): void {
     const test = this.#test;
     const left = this.#left;
-    const passes = session.traffic !== 0 &&
-      test.passes(session.traffic, session.entryPath, session.exitPath);
+    const passes = passesSession(test, session);
     if (!session.hasOthers || passes === test.passesNone) {
       if (passes) session.forEachSlice((_, start, end, place) => left.add(place, start, end));
       return;

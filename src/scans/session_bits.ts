@@ -1,7 +1,7 @@
 import type { Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type ScannedSession, SessionScan } from "./session_scan.ts";
-import { type SessionPasses, SessionTest } from "./session_test.ts";
+import { passesSession, type SessionPasses } from "./session_test.ts";
 import type { Visitor, VisitorKind } from "./visitor.ts";
 
 /** A filter on a session's field, and the bit that it sets. */
@@ -26,13 +26,11 @@ interface Inputs {
 class SessionBitSetter implements Visitor<null> {
   readonly #inputs: Inputs;
   readonly #words: readonly Int32Array[];
-  readonly #tests: readonly SessionTest[];
   readonly #scan: SessionScan;
 
   constructor(inputs: Inputs, words: readonly Int32Array[]) {
     this.#inputs = inputs;
     this.#words = words;
-    this.#tests = inputs.filters.map(({ test }) => new SessionTest(test));
     this.#scan = new SessionScan(inputs.reach, (session) => this.#setBits(session));
   }
 
@@ -45,16 +43,15 @@ class SessionBitSetter implements Visitor<null> {
   }
 
   #setBits(session: ScannedSession): void {
-    const { traffic, entryPath, exitPath } = session;
-    for (const [i, test] of this.#tests.entries()) {
-      const passes = traffic !== 0 && test.passes(traffic, entryPath, exitPath);
-      if (passes || test.passesNone) this.#set(session, i, passes, test.passesNone);
+    for (const filter of this.#inputs.filters) {
+      const passes = passesSession(filter.test, session);
+      if (passes || filter.test.passesNone) this.#set(session, filter, passes);
     }
   }
 
-  #set(session: ScannedSession, number: number, passes: boolean, passesNone: boolean): void {
-    const { isWide, filters } = this.#inputs;
-    const { word, bit } = filters[number]!;
+  #set(session: ScannedSession, { test, word, bit }: SessionBits, passes: boolean): void {
+    const { passesNone } = test;
+    const { isWide } = this.#inputs;
     session.forEachSlice(({ traffics, filterBits }, start, end) => {
       for (let at = start; at < end; at++) {
         if (!(traffics[at] === 0 ? passesNone : passes)) continue;

@@ -1,3 +1,5 @@
+import type { ScannedSession } from "./session_scan.ts";
+
 /** Which sessions pass, by traffic, entry and exit path: 1 at the place of each id that passes; null: all do. */
 export interface SessionPasses {
   readonly traffics: Uint8Array | null;
@@ -8,23 +10,12 @@ export interface SessionPasses {
   readonly passesNone: boolean;
 }
 
-export class SessionTest implements SessionPasses {
-  readonly traffics: Uint8Array | null;
-  readonly entryPaths: Uint8Array | null;
-  readonly exitPaths: Uint8Array | null;
-  readonly passesNone: boolean;
-
-  constructor({ traffics, entryPaths, exitPaths, passesNone }: SessionPasses) {
-    this.traffics = traffics;
-    this.entryPaths = entryPaths;
-    this.exitPaths = exitPaths;
-    this.passesNone = passesNone;
-  }
-
-  /** Whether a session of this traffic, and with these paths (0: none), passes. */
-  passes(traffic: number, entryPath: number, exitPath: number): boolean {
-    return (this.traffics === null || this.traffics[traffic] === 1) &&
-      (this.entryPaths === null || this.entryPaths[entryPath] === 1) &&
-      (this.exitPaths === null || this.exitPaths[exitPath] === 1);
-  }
+/** Whether a session passes; what is in no session (traffic 0) does not. */
+export function passesSession(
+  { traffics, entryPaths, exitPaths }: SessionPasses,
+  { traffic, entryPath, exitPath }: Pick<ScannedSession, "traffic" | "entryPath" | "exitPath">,
+): boolean {
+  return traffic !== 0 && (traffics === null || traffics[traffic] === 1) &&
+    (entryPaths === null || entryPaths[entryPath] === 1) &&
+    (exitPaths === null || exitPaths[exitPath] === 1);
 }

@@ -4,7 +4,7 @@ import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { EventInSession } from "../../scans/event_in_session.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
-import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
+import { passesSession, type SessionPasses } from "../../scans/session_test.ts";
 import { joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { NewcomerFinder, type NewcomerInputs, type Pairs } from "../visitors/newcomers.ts";
 import { type Behind, BehindTally } from "../behind/behind_tally.ts";
@@ -60,8 +60,8 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   readonly #tally: AcquisitionTally;
   readonly #inputs: AcquisitionInputs;
   readonly #newcomers: NewcomerFinder;
-  readonly #sessions: SessionTest;
-  readonly #goalSessions: SessionTest | null;
+  readonly #sessions: SessionPasses;
+  readonly #goalSessions: SessionPasses | null;
   readonly #span: Span;
   readonly #selected: EventInSession;
   readonly #converting: EventInSession | null;
@@ -79,8 +79,8 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     this.#inputs = inputs;
     this.#span = span;
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
-    this.#sessions = new SessionTest(selected.sessions);
-    this.#goalSessions = goal === null ? null : new SessionTest(goal.sessions);
+    this.#sessions = selected.sessions;
+    this.#goalSessions = goal?.sessions ?? null;
     this.#selected = new EventInSession(new EventTest(selected.events, words));
     const converting = goal === null ? null : new EventTest(goal.events, words);
     this.#converting = converting === null ? null : new EventInSession(converting);
@@ -108,12 +108,10 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   }
 
   #visitSession(session: ScannedSession): void {
-    const { traffic, entryPath, exitPath, startMs, views } = session;
+    const { traffic, startMs, views } = session;
     const { ruleOf } = this.#inputs;
-    if (traffic === 0 || startMs < this.#span.fromMs || startMs >= this.#span.toMs) return;
-    if (!this.#sessions.passes(traffic, entryPath, exitPath) || !this.#selected.isIn(session)) {
-      return;
-    }
+    if (startMs < this.#span.fromMs || startMs >= this.#span.toMs) return;
+    if (!passesSession(this.#sessions, session) || !this.#selected.isIn(session)) return;
     const place = this.#placeOf(session);
     this.#tally.addSessions(place, ruleOf[traffic]!, 1, Number(isBounce(session)), views);
     this.#countVisitor(session.actor, place);
@@ -141,12 +139,12 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   }
 
   #countConvert(session: ScannedSession, place: number, converting: EventInSession): void {
-    const { actor, traffic, entryPath, exitPath } = session;
+    const { actor } = session;
     const { conversions } = this.#tally.sums;
     const last = this.#lastConverts;
     // An actor counts once; but if conversions have a value, that of each is added.
     if (this.#worth === null && last[place] === actor) return;
-    if (!this.#goalSessions!.passes(traffic, entryPath, exitPath)) return;
+    if (!passesSession(this.#goalSessions!, session)) return;
     const converts = this.#worth === null
       ? converting.isIn(session)
       : this.#worth.add(session, place);

@@ -6,7 +6,7 @@ import { PAGE_VIEW } from "../../query/terms.ts";
 import { type EventPasses, isOfName } from "../../scans/event_test.ts";
 import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans/match_tests.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
-import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
+import { passesSession, type SessionPasses } from "../../scans/session_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { addKeys, type CountedKeys } from "../../scans/key_counts.ts";
 import { addTo, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
@@ -71,8 +71,8 @@ export interface InsightInputs {
 /** Follows actors through their sessions, cuts these into pieces, and adds the pieces to the tally of each match. */
 class InsightVisitor {
   readonly #actors: Uint8Array | null;
-  readonly #sessions: SessionTest;
-  readonly #ofMatches: readonly SessionTest[];
+  readonly #sessions: SessionPasses;
+  readonly #ofMatches: readonly SessionPasses[];
   readonly #tallies: readonly PieceTally[];
   readonly #people: Uint8Array | null;
   readonly #placesAmid: Places["amid"];
@@ -117,8 +117,8 @@ class InsightVisitor {
   ) {
     const { scope, tests, counted } = inputs.events;
     this.#actors = scope.actors;
-    this.#sessions = new SessionTest(inputs.sessions);
-    this.#ofMatches = inputs.ofMatches.map((one) => new SessionTest(one));
+    this.#sessions = inputs.sessions;
+    this.#ofMatches = inputs.ofMatches;
     this.#tallies = tallies;
     this.#people = inputs.people;
     this.#placesAmid = inputs.places;
@@ -146,10 +146,10 @@ class InsightVisitor {
 
   #visitSession(session: ScannedSession): void {
     const sessions = this.#sessions;
-    const { traffic, entryPath, exitPath, startMs, lastMs, hasOthers } = session;
+    const { startMs, lastMs, hasOthers } = session;
     const { fromMs, toMs } = this.#segments;
-    const reachesIn = traffic !== 0 && lastMs >= fromMs && startMs < toMs;
-    this.#takesOwn = reachesIn && sessions.passes(traffic, entryPath, exitPath);
+    const reachesIn = lastMs >= fromMs && startMs < toMs;
+    this.#takesOwn = reachesIn && passesSession(sessions, session);
     this.#takesOthers = hasOthers && sessions.passesNone;
     if (!this.#takesOwn && !this.#takesOthers) return;
     this.#session = session;
@@ -266,9 +266,8 @@ class InsightVisitor {
 
   /** Adds the piece to a match, if its session passes the match's filters on sessions. */
   #add(match: number, events: number, views: number): void {
-    const { traffic, entryPath, exitPath } = this.#session!;
     const test = this.#ofMatches[match]!;
-    const passes = this.#isOwn ? test.passes(traffic, entryPath, exitPath) : test.passesNone;
+    const passes = this.#isOwn ? passesSession(test, this.#session!) : test.passesNone;
     if (passes) this.#tallies[match]!.add(this.#piece, events, views);
   }
 }

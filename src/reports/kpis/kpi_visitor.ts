@@ -6,7 +6,7 @@ import { PAGE_VIEW } from "../../query/terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type SampleChunk, Samples } from "../../scans/medians.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
-import { type SessionPasses, SessionTest } from "../../scans/session_test.ts";
+import { passesSession, type SessionPasses } from "../../scans/session_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import { addColumns, joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type Behind, BehindTally } from "../behind/behind_tally.ts";
@@ -54,7 +54,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
   /** The place of everything outside the buckets. */
   readonly #outside: number;
   readonly #events: EventTest;
-  readonly #sessions: SessionTest;
+  readonly #sessions: SessionPasses;
   readonly #scan: SessionScan;
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#select(segment, start, end);
@@ -86,7 +86,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     const outside = buckets.length + 1;
     this.#outside = outside;
     this.#events = new EventTest(inputs.events, words);
-    this.#sessions = new SessionTest(inputs.sessions);
+    this.#sessions = inputs.sessions;
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
     this.#listed = inputs.listed;
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
@@ -120,9 +120,9 @@ class KpiVisitor implements Visitor<KpiCounts> {
   }
 
   #visitSession(session: ScannedSession): void {
-    const { traffic, entryPath, exitPath, startMs, lastMs, hasOthers } = session;
+    const { startMs, lastMs, hasOthers } = session;
     const { fromMs, toMs } = this.#buckets;
-    this.#takesOwn = traffic !== 0 && this.#sessions.passes(traffic, entryPath, exitPath);
+    this.#takesOwn = passesSession(this.#sessions, session);
     this.#takesOthers = hasOthers && this.#sessions.passesNone;
     const isInSpan = this.#takesOwn && lastMs >= fromMs && startMs < toMs;
     if (!isInSpan && !this.#takesOthers) return;
