@@ -49,7 +49,7 @@ export interface CandidateQuestion {
   readonly dimensions: readonly Dimension[];
 }
 
-/** Segments of the same period and day: their counts can be added. */
+/** Segments that are counted together. */
 interface Group {
   readonly period: "current" | "previous" | null;
   /** The index of the day, as in a calendar's segments; the days of a range of more than a week share one. */
@@ -72,6 +72,9 @@ export interface Places {
 /** The segments of a calendar by such a set of ranges: see `Places`. */
 export type SegmentsAmid = readonly Calendar["segments"][];
 
+/** Returns the group in which a segment is counted; null: in none. */
+type GroupOf = (segment: Calendar["segments"][number]) => Group | null;
+
 /**
  * Returns the segments by the set of ranges whose people an actor is among.
  * @param isOfRanges whether each range has its own people
@@ -81,64 +84,56 @@ export function segmentsByPeople(calendar: Calendar, isOfRanges: boolean): Segme
   return Array.from({ length: 1 << calendar.ranges.length }, (_, i) => segmentsAmid(calendar, i));
 }
 
-/** Returns the period of each segment: 1 current, 2 previous, 0 none. */
-export function periodsOf(segments: Calendar["segments"]): number[] {
-  return segments.map(({ period }) => period === "current" ? 1 : period === null ? 0 : 2);
+/** Groups segments by period and day. */
+export function byPeriodAndDay({ weekdays, rangeWeekdays }: Calendar): GroupOf {
+  const last = weekdays.length + Math.max(0, rangeWeekdays.length - 1);
+  return ({ period, day }) =>
+    period === null && day === null
+      ? null
+      : { period, slot: day === null ? null : Math.min(day, last) };
 }
 
-/** Groups the segments: returns the places at which their events are counted. */
-export function placesOf({ weekdays, rangeWeekdays }: Calendar, byPeople: SegmentsAmid): Places {
-  const last = weekdays.length + Math.max(0, rangeWeekdays.length - 1);
-  const groups = new Map<string, { group: Group; number: number }>();
-  const groupOf = ({ period, day }: Calendar["segments"][number]) => {
-    if (period === null && day === null) return 0;
-    const slot = day === null ? null : Math.min(day, last);
-    const known = groups.get(`${period} ${slot}`);
-    if (known !== undefined) return known.number;
-    const number = groups.size + 1;
-    groups.set(`${period} ${slot}`, { group: { period, slot }, number });
-    return number;
-  };
+/** Returns the places at which the events of segments are counted: one for each group. */
+export function placesOf(byPeople: SegmentsAmid, groupOf: GroupOf): Places {
+  const groups: Group[] = [];
+  const numbers = new Map<string, number>();
   const amid = byPeople.map((segments): PlacesOfSegments => ({
-    groupOf: segments.map(groupOf),
-    periodOf: periodsOf(segments),
+    groupOf: segments.map((segment) => {
+      const group = groupOf(segment);
+      if (group === null) return 0;
+      const { period, slot } = group;
+      return numbers.getOrInsertComputed(`${period} ${slot}`, () => groups.push(group));
+    }),
+    periodOf: segments.map(({ period }) => period === "current" ? 1 : period === null ? 0 : 2),
     dayOf: segments.map(({ day }) => day === null ? 0 : day + 1),
   }));
-  return { groups: [...groups.values()].map(({ group }) => group), amid };
+  return { groups, amid };
 }
 
 const nothing = (): Counts => ({ visitors: 0, pageviews: 0, events: 0, sessions: 0, bounces: 0 });
 
-/** A candidate while it is counted. */
-export class CandidateTally implements Candidate {
-  readonly current = nothing();
-  readonly previous = nothing();
-  readonly ofDays = nothing();
-  readonly days: readonly Counts[];
-  readonly daysBefore: readonly Counts[];
-
-  constructor(
-    { weekdays, rangeWeekdays }: Calendar,
-    readonly dimension: Dimension | null,
-    readonly value: string | null,
-  ) {
-    this.daysBefore = weekdays.map(nothing);
-    this.days = rangeWeekdays.map(nothing);
-  }
-
-  /** Adds counts to the day and to the period of a group, if it has one. */
-  add({ period, slot }: Group, inDay: Partial<Counts>, inPeriod: Partial<Counts>): void {
-    if (slot !== null) this.#addToDay(slot, inDay);
-    if (period !== null) addTo(period === "current" ? this.current : this.previous, inPeriod);
-  }
-
-  #addToDay(slot: number, counts: Partial<Counts>): void {
-    addTo(this.daysBefore[slot] ?? this.ofDays, counts);
-    const day = this.days[slot - this.daysBefore.length];
-    if (day !== undefined) addTo(day, counts);
-  }
+function addTo(counts: Counts | undefined, added: Counts): void {
+  if (counts !== undefined) { for (const figure of FIGURES) counts[figure] += added[figure]; }
 }
 
-function addTo(counts: Counts, added: Partial<Counts>): void {
-  for (const [figure, count] of Object.entries(added)) counts[figure as keyof Counts] += count;
+/**
+ * Makes a candidate from its counts in each group.
+ * @param countsIn those of a group, with the visitors of its day, and with those of its period
+ */
+export function candidateOf(
+  { weekdays, rangeWeekdays }: Calendar,
+  { dimension, value }: Pick<Candidate, "dimension" | "value">,
+  groups: Places["groups"],
+  countsIn: (group: number) => { readonly ofDay: Counts; readonly ofPeriod: Counts },
+): Candidate {
+  const [current, previous, ofDays] = [nothing(), nothing(), nothing()];
+  const [days, daysBefore] = [rangeWeekdays.map(nothing), weekdays.map(nothing)];
+  for (const [group, { period, slot }] of groups.entries()) {
+    const { ofDay, ofPeriod } = countsIn(group);
+    if (period !== null) addTo(period === "current" ? current : previous, ofPeriod);
+    if (slot === null) continue;
+    addTo(daysBefore[slot] ?? ofDays, ofDay);
+    addTo(days[slot - daysBefore.length], ofDay);
+  }
+  return { dimension, value, current, previous, ofDays, days, daysBefore };
 }

@@ -21,15 +21,10 @@ export interface ChosenValues {
 /** Returns the line of a dimension's value, given by number; -1: it has none. */
 type LineOf = (dimension: Dimension, number: number) => number;
 
-/** The first line of a dimension. */
-interface DimensionLines {
-  readonly dimension: Dimension;
-  readonly from: number;
-}
-
 /** A line for the total, then one for each value of each dimension. */
 export interface ValueLines extends Lines {
-  readonly dimensions: readonly DimensionLines[];
+  /** The first line of each dimension: those of a dimension follow those of the one before it. */
+  readonly firsts: ReadonlyMap<Dimension, number>;
   readonly lineOf: LineOf;
 }
 
@@ -73,12 +68,11 @@ function linesBy(
   paths: readonly number[] | null,
 ): ValueLines {
   let count = 1;
-  const dimensions = sizes.map(([dimension, size]): DimensionLines => {
-    const from = count;
+  const firsts = new Map<Dimension, number>();
+  for (const [dimension, size] of sizes) {
+    firsts.set(dimension, count);
     count += size;
-    return { dimension, from };
-  });
-  const firsts = new Map(dimensions.map(({ dimension, from }) => [dimension, from]));
+  }
   const lineOf: LineOf = (dimension, number) => {
     const place = placeOf(dimension, number);
     return place < 0 ? -1 : firsts.get(dimension)! + place;
@@ -89,7 +83,7 @@ function linesBy(
     tables: tablesOf(values, [...firsts.keys()], lineOf),
     paths: first === undefined ? null : { lineOf: lineOfPath, first },
     count,
-    dimensions,
+    firsts,
     lineOf,
   };
 }
@@ -116,26 +110,26 @@ export interface NumberedEvents extends CountedIds {
   readonly dimension: Dimension;
 }
 
-/** Returns the events of the values that have any, which may be millions. `dimensions` have lines for all values. */
+/** Returns the events of the values that have any, which may be millions. All values of the dimensions have lines. */
 export async function eventsByNumber(
   { keys, counts }: CountedKeys,
-  { dimensions }: ValueLines,
+  { firsts }: ValueLines,
 ): Promise<NumberedEvents[]> {
   const turn = yielding();
+  const dimensions = [...firsts];
   const places = dimensions.map(() => new GrowingList(new Int32Array(64)));
   for (let at = 0; at < keys.length; at++) {
-    // The lines of a dimension follow those of the one before it.
     let i = dimensions.length - 1;
-    while (i >= 0 && keys[at]! < dimensions[i]!.from) i--;
+    while (i >= 0 && keys[at]! < dimensions[i]![1]) i--;
     places[i]?.add(at);
     if (at % KEYS_AT_ONCE === 0) await turn();
   }
-  return dimensions.map(({ dimension, from }, i): NumberedEvents => {
+  return dimensions.map(([dimension, first], i): NumberedEvents => {
     const own = places[i]!.taken();
     return {
       dimension,
       counts: own.map((at) => counts[at]!),
-      idAt: (place) => keys[own[place]!]! - from,
+      idAt: (place) => keys[own[place]!]! - first,
     };
   });
 }

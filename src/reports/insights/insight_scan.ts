@@ -11,13 +11,13 @@ import { sessionPasses } from "../../scans/session_tests.ts";
 import type { VisitorKind } from "../../scans/visitor.ts";
 import type { Calendar } from "./insight_calendar.ts";
 import {
+  byPeriodAndDay,
   type Candidate,
+  candidateOf,
   type CandidateQuestion,
-  CandidateTally,
   DIMENSIONS,
   type Places,
   placesOf,
-  type PlacesOfSegments,
   type SegmentsAmid,
   segmentsByPeople,
 } from "./insight_candidates.ts";
@@ -37,8 +37,8 @@ import {
   type InsightInputs,
   type JointIds,
 } from "./insight_visitor.ts";
-import { sliceKey } from "./joint_cells.ts";
-import { type Lines, LineTally } from "./line_tally.ts";
+import { type Slice, sliceKey } from "./joint_cells.ts";
+import { IN_DAY, type Lines, LineTally } from "./line_tally.ts";
 import { numberValues } from "../visitors/session_values.ts";
 
 /** The part of a read that candidates are counted from. For `people` see `Visited`. */
@@ -141,33 +141,6 @@ function cellsOf(lines: readonly ValueLines[], { groups }: Places): number {
   return lines.reduce((cells, some) => cells + LineTally.cellsOf(some, groups.length), 0);
 }
 
-/** Returns one place for both periods together, which suffices to find the most frequent values. */
-function placesOfPeriods(byPeople: SegmentsAmid): Places {
-  const amid = byPeople.map((segments): PlacesOfSegments => ({
-    groupOf: segments.map(({ period }) => period === null ? 0 : 1),
-    periodOf: segments.map(() => 0),
-    dayOf: segments.map(() => 0),
-  }));
-  return { groups: [{ period: "current", slot: null }], amid };
-}
-
-/** Returns the events of all values in both periods. */
-function eventsOf(
-  tally: LineTally,
-  lines: ValueLines,
-  values: ValuesOf,
-  { groups }: Places,
-): NumberedEvents[] {
-  const inPeriods = groups.flatMap(({ period }, i) => period === null ? [] : i + 1);
-  return lines.dimensions.map(({ dimension }): NumberedEvents => ({
-    dimension,
-    counts: values.get(dimension)!.idOf.map((_, number) =>
-      tally.eventsAt(lines.lineOf(dimension, number), inPeriods)
-    ),
-    idAt: (number) => number,
-  }));
-}
-
 /** Makes the candidates of a match: the total, then the chosen values. */
 function candidatesOf(
   tally: LineTally,
@@ -176,19 +149,15 @@ function candidatesOf(
   calendar: Calendar,
   { groups }: Places,
 ): Candidate[] {
-  const counted = (candidate: CandidateTally, line: number): Candidate => {
-    for (const [i, group] of groups.entries()) {
-      const { inDay, inPeriod, ...counts } = tally.at(line, i + 1);
-      candidate.add(group, { ...counts, visitors: inDay }, { ...counts, visitors: inPeriod });
-    }
-    return candidate;
-  };
+  const counted = (slice: Slice, line: number) =>
+    candidateOf(calendar, slice, groups, (group) => ({
+      ofDay: tally.at(line, group + 1, IN_DAY),
+      ofPeriod: tally.at(line, group + 1),
+    }));
   const values = chosen.flatMap(({ dimension, numbers, values }) =>
-    values.map((value, i) =>
-      counted(new CandidateTally(calendar, dimension, value), lineOf(dimension, numbers[i]!))
-    )
+    values.map((value, i) => counted({ dimension, value }, lineOf(dimension, numbers[i]!)))
   );
-  return [counted(new CandidateTally(calendar, null, null), 0), ...values];
+  return [counted({ dimension: null, value: null }, 0), ...values];
 }
 
 /** Chooses the values with the most events for each match, in scans of as many matches as fit. */
@@ -199,7 +168,11 @@ async function chooseFirst(
   cellsMax: number,
 ): Promise<ChosenValues[][]> {
   const { sql, timelines } = visited;
-  const places = placesOfPeriods(visited.byPeople);
+  // One place for both periods together suffices to find the most frequent values.
+  const places = placesOf(
+    visited.byPeople,
+    ({ period }) => period === null ? null : { period: "current", slot: null },
+  );
   const lists: NumberedEvents[][] = [];
   for (let from = 0; from < lines.length;) {
     let to = from + 1;
@@ -247,7 +220,7 @@ export async function readCandidates(
 ): Promise<FoundCandidates> {
   const { sql, scope: { projectId } } = source;
   const visited = await visitedOf(source, calendar, questions);
-  const places = placesOf(calendar, visited.byPeople);
+  const places = placesOf(visited.byPeople, byPeriodAndDay(calendar));
   const dimensions = DIMENSIONS.filter((one) =>
     questions.some((question) => question.dimensions.includes(one))
   );
@@ -258,8 +231,10 @@ export async function readCandidates(
     : await chooseFirst(visited, values, all, cellsMax);
   const lines = first?.map((some) => linesOfChosen(values, some)) ?? all;
   const tallies = await countLines(visited, places, lines);
-  const eventLists = () => tallies.map((tally, i) => eventsOf(tally, all[i]!, values, places));
-  const chosen = first ?? await chooseValues(sql, projectId, values, eventLists());
+  const inPeriods = places.groups.flatMap(({ period }, i) => period === null ? [] : i + 1);
+  const eventLists = () =>
+    Promise.all(tallies.map((tally, i) => eventsByNumber(tally.eventsAt(inPeriods), all[i]!)));
+  const chosen = first ?? await chooseValues(sql, projectId, values, await eventLists());
   const lists = tallies.map((tally, i) =>
     candidatesOf(tally, lines[i]!, chosen[i]!, calendar, places)
   );

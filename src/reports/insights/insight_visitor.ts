@@ -69,7 +69,7 @@ export interface InsightInputs {
 }
 
 /** Follows actors through their sessions, cuts these into pieces, and adds the pieces to the tally of each match. */
-class InsightVisitor {
+class InsightVisitor<Counts> implements Visitor<Counts> {
   readonly #actors: Uint8Array | null;
   readonly #sessions: SessionPasses;
   readonly #ofMatches: readonly SessionPasses[];
@@ -114,6 +114,7 @@ class InsightVisitor {
     inputs: InsightInputs,
     words: readonly Int32Array[],
     tallies: readonly PieceTally[],
+    readonly result: () => Counts,
   ) {
     const { scope, tests, counted } = inputs.events;
     this.#actors = scope.actors;
@@ -272,22 +273,12 @@ class InsightVisitor {
   }
 }
 
-function visitorWith<Counts>(
-  inputs: InsightInputs,
-  words: readonly Int32Array[],
-  tallies: readonly PieceTally[],
-  result: () => Counts,
-): Visitor<Counts> {
-  const visitor = new InsightVisitor(inputs, words, tallies);
-  return { visit: (actor, timeline) => visitor.visit(actor, timeline), result };
-}
-
 /** Counts each line of each match: see `LineTally`. */
 export const INSIGHT_COUNTS: VisitorKind<InsightInputs, Int32Array[]> = {
   name: "insights",
   create: (inputs, words) => {
     const tallies = inputs.lines.map((some) => new LineTally(some, inputs.placeCount));
-    return visitorWith(inputs, words, tallies, () => tallies.map(({ counts }) => counts));
+    return new InsightVisitor(inputs, words, tallies, () => tallies.map(({ counts }) => counts));
   },
   merge: (counts, more) => counts.map((own, match) => addTo(own, more[match]!)),
 };
@@ -297,7 +288,12 @@ export const INSIGHT_EVENTS: VisitorKind<InsightInputs, CountedKeys[]> = {
   name: "insight events",
   create: (inputs, words) => {
     const tallies = inputs.lines.map((some) => new LineEvents(some));
-    return visitorWith(inputs, words, tallies, () => tallies.map(({ counts }) => counts.result()));
+    return new InsightVisitor(
+      inputs,
+      words,
+      tallies,
+      () => tallies.map(({ counts }) => counts.result()),
+    );
   },
   merge: (counts, more) => counts.map((own, match) => addKeys(own, more[match]!)),
 };

@@ -1,4 +1,4 @@
-import { FIGURES, periodsOf, type Places, type PlacesOfSegments } from "./insight_candidates.ts";
+import { FIGURES, placesOf } from "./insight_candidates.ts";
 import { countLines, type FoundCandidates, type Visited, withMatches } from "./insight_scan.ts";
 import { type CellFigures, figuresOfNothing, type Slice, sliceKey } from "./joint_cells.ts";
 import { groupBySlices, type NumberedSlice } from "./joint_groups.ts";
@@ -13,10 +13,6 @@ interface CountedTogether {
   readonly figures: readonly CellFigures[];
 }
 
-/** The places of the range and of the period before: see `periodsOf`. */
-const NOW = 1;
-const BEFORE = 2;
-
 /** Drops the segments before the previous period. */
 function inPeriods(visited: Visited): Visited {
   const { calendar } = visited;
@@ -28,16 +24,6 @@ function inPeriods(visited: Visited): Visited {
   };
 }
 
-/** Returns two places: the range and the period before it. */
-function placesOfBoth({ byPeople }: Visited): Places {
-  const amid = byPeople.map(periodsOf).map((periodOf): PlacesOfSegments => ({
-    groupOf: periodOf,
-    periodOf,
-    dayOf: periodOf.map(() => 0),
-  }));
-  return { groups: [{ period: "current", slot: null }, { period: "previous", slot: null }], amid };
-}
-
 function numbered({ numbers }: FoundCandidates, slices: readonly Slice[]): NumberedSlice[] {
   return slices.flatMap((slice): NumberedSlice[] => {
     const { dimension, value } = slice;
@@ -46,16 +32,18 @@ function numbered({ numbers }: FoundCandidates, slices: readonly Slice[]): Numbe
   });
 }
 
-function figuresAt(tally: LineTally, cells: readonly number[]): CellFigures {
+/** Returns the figures of some cells at the places of the range and of the period before. */
+function figuresAt(
+  tally: LineTally,
+  cells: readonly number[],
+  [now, before]: readonly [number, number],
+): CellFigures {
   const figures = figuresOfNothing(cells.length);
-  for (const [place, cell] of cells.entries()) {
-    const [now, before] = [NOW, BEFORE].map((at) => {
-      const { inPeriod, ...counts } = tally.at(cell, at);
-      return { ...counts, visitors: inPeriod };
-    });
+  for (const [i, cell] of cells.entries()) {
+    const [countsNow, countsBefore] = [tally.at(cell, now), tally.at(cell, before)];
     for (const figure of FIGURES) {
-      figures[figure].now[place] = now![figure];
-      figures[figure].before[place] = before![figure];
+      figures[figure].now[i] = countsNow[figure];
+      figures[figure].before[i] = countsBefore[figure];
     }
   }
   return figures;
@@ -78,19 +66,27 @@ export async function countTogether(
   const own = Int32Array.from({ length: count }, (_, cell) => cell);
   const table = { of: JOINT_ID, idsFrom: 0, width: 1, linesOf: own };
   const lines = { tables: [table], paths: null, count };
-  const tallies = await countLines(visited, placesOfBoth(visited), matches.map(() => lines), ids);
+  const places = placesOf(
+    visited.byPeople,
+    ({ period }) => period === null ? null : { period, slot: null },
+  );
+  const tallies = await countLines(visited, places, matches.map(() => lines), ids);
+  const placeOf = (period: "current" | "previous") =>
+    places.groups.findIndex((group) => group.period === period) + 1;
+  const both = [placeOf("current"), placeOf("previous")] as const;
   const cells = [...own].filter((cell) =>
-    tallies.some((tally) => {
-      const { events, sessions } = tally.at(cell, NOW);
-      const before = tally.at(cell, BEFORE);
-      return events + sessions + before.events + before.sessions > 0;
-    })
+    tallies.some((tally) =>
+      both.some((place) => {
+        const { events, sessions } = tally.at(cell, place);
+        return events + sessions > 0;
+      })
+    )
   );
   return {
     count: cells.length,
     holds: new Map(
       [...holds].map(([key, held]) => [key, Uint8Array.from(cells, (cell) => held[cell]!)]),
     ),
-    figures: tallies.map((tally) => figuresAt(tally, cells)),
+    figures: tallies.map((tally) => figuresAt(tally, cells, both)),
   };
 }

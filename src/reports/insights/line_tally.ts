@@ -1,4 +1,5 @@
-import { KeyCounts } from "../../scans/key_counts.ts";
+import { type CountedKeys, KeyCounts } from "../../scans/key_counts.ts";
+import type { Counts } from "./insight_candidates.ts";
 import type { SessionId } from "../visitors/session_values.ts";
 
 /** The indexes of a piece's ids, which determine its lines; the first id is the same for every piece. */
@@ -64,7 +65,8 @@ export class Piece {
 /** The figures of a line at a place, side by side in this order. */
 const EVENTS = 0;
 const PAGEVIEWS = 1;
-const IN_DAY = 2;
+/** Distinct actors of the day and of the period, each counted at the place of their first event in it. */
+export const IN_DAY = 2;
 const IN_PERIOD = 3;
 const SESSIONS = 4;
 const BOUNCES = 5;
@@ -75,17 +77,6 @@ const LAST_DAY = 0;
 const LAST_PERIOD = 1;
 const LAST_SESSION = 2;
 const LASTS = 3;
-
-interface PlaceCounts {
-  readonly events: number;
-  readonly pageviews: number;
-  /** Distinct actors of the day and of the period, each counted at the place of their first event in it. */
-  readonly inDay: number;
-  readonly inPeriod: number;
-  /** Sessions that start at the place. */
-  readonly sessions: number;
-  readonly bounces: number;
-}
 
 /** Counts the pieces of a match. */
 export interface PieceTally {
@@ -123,6 +114,7 @@ export class LineTally implements PieceTally {
   readonly #paths: PathLines | null;
   /** The line of a piece's entry path, reused for each piece. */
   readonly #pathLine = new Int32Array(1);
+  readonly #lines: number;
   readonly #places: number;
   readonly counts: Int32Array;
   readonly #lasts: Int32Array;
@@ -134,6 +126,7 @@ export class LineTally implements PieceTally {
   constructor({ tables, paths, count }: Lines, places: number, counts?: Int32Array) {
     this.#tables = tables;
     this.#paths = paths;
+    this.#lines = count;
     this.#places = places;
     this.counts = counts ?? new Int32Array(count * places * FIGURES);
     this.#lasts = new Int32Array(count * LASTS);
@@ -144,25 +137,28 @@ export class LineTally implements PieceTally {
     return count * (places * FIGURES + LASTS);
   }
 
-  at(line: number, place: number): PlaceCounts {
+  /** Returns the counts of a line at a place. @param visitors `IN_DAY`: those of the day, else of the period */
+  at(line: number, place: number, visitors = IN_PERIOD): Counts {
     const at = (line * this.#places + place - 1) * FIGURES;
     const { counts } = this;
     return {
-      events: counts[at + EVENTS]!,
+      visitors: counts[at + visitors]!,
       pageviews: counts[at + PAGEVIEWS]!,
-      inDay: counts[at + IN_DAY]!,
-      inPeriod: counts[at + IN_PERIOD]!,
+      events: counts[at + EVENTS]!,
       sessions: counts[at + SESSIONS]!,
       bounces: counts[at + BOUNCES]!,
     };
   }
 
-  eventsAt(line: number, places: readonly number[]): number {
-    let events = 0;
-    for (const place of places) {
-      events += this.counts[(line * this.#places + place - 1) * FIGURES + EVENTS]!;
-    }
-    return events;
+  /** Returns the events of each line at some places together. */
+  eventsAt(places: readonly number[]): CountedKeys {
+    const keys = Int32Array.from({ length: this.#lines }, (_, line) => line);
+    const eventsOf = (line: number, place: number) =>
+      this.counts[(line * this.#places + place - 1) * FIGURES + EVENTS]!;
+    const counts = keys.map((line) =>
+      places.reduce((events, place) => events + eventsOf(line, place), 0)
+    );
+    return { keys, counts };
   }
 
   add(piece: Piece, events: number, pageviews: number): void {
