@@ -35,7 +35,7 @@ interface LazySource {
 }
 
 const columnOf = (field: Field): LazyColumn =>
-  isLazyField(field) ? { field } : { property: propertyOf(field)! };
+  isLazyField(field) ? field : { property: propertyOf(field)! };
 
 /** Loads lazy columns of a part: for each column, an array with one entry for each segment. */
 export function loadColumns(

@@ -23,7 +23,7 @@ import { readIds, readTexts } from "./value_texts.ts";
 /** Returns the lazy columns that hold the values of a field: a read by that field must load them. */
 export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
   if (by === null) return [];
-  if (isLazyField(by)) return [{ field: by }];
+  if (isLazyField(by)) return [by];
   const key = propertyOf(by);
   return key === null ? [] : [{ property: key }];
 }

@@ -55,11 +55,13 @@ const LAZY_EVENT_BYTES = 8;
 const SPARSE_EVENT_BYTES = 2;
 
 const bytesOfColumn = (column: LazyColumn): number =>
-  "property" in column && column.isSparse ? SPARSE_EVENT_BYTES : LAZY_EVENT_BYTES;
+  typeof column !== "string" && column.isSparse ? SPARSE_EVENT_BYTES : LAZY_EVENT_BYTES;
 
 /** Returns the properties whose values the columns or the filters need. */
 function propertiesOf(columns: readonly LazyColumn[], { filters }: FilterBits): string[] {
-  const ofColumns = columns.flatMap((column) => "property" in column ? [column.property] : []);
+  const ofColumns = columns.flatMap((column) =>
+    typeof column === "string" ? [] : [column.property]
+  );
   const ofFilters = [...filters.values()].flatMap(({ field }) => propertyOf(field) ?? []);
   return [...new Set([...ofColumns, ...ofFilters])];
 }

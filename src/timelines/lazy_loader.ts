@@ -10,7 +10,7 @@ import { oneAhead } from "./one_ahead.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import { columnsOfProperty, PropertyReader } from "./property_reader.ts";
 import { DEPTH_COLUMNS, pickedDepths, readDepths } from "./scroll_depths.ts";
-import { neededPlaces, pickedIds, pickedLazy, type SegmentSlice } from "./segment_slice.ts";
+import { neededPlaces, pickedIds, pickedIntegers, type SegmentSlice } from "./segment_slice.ts";
 import { type Column, type MemoryScope, sharedColumn, type SharedMemory } from "./shared_memory.ts";
 import { type CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
@@ -48,32 +48,34 @@ export function createLazyCache(
   );
 }
 
-function columnsOf(column: LazyColumn, head: SegmentHead): ColumnName[] {
-  if ("property" in column) return columnsOfProperty(column.property, head);
-  if ("ids" in column) return ["times", "ids"];
-  if ("cells" in column) return ["cells"];
-  if ("depths" in column) return [...DEPTH_COLUMNS];
-  return [column.field === "title" ? "titles" : "referrers"];
+/** How a lazy column is read from a segment, and how some events are picked out of it. */
+interface Loading {
+  readonly stored: (head: SegmentHead) => readonly ColumnName[];
+  readonly read: (reader: SegmentReader, properties: PropertyReader) => Promise<object> | object;
+  picked(whole: object, picked: Uint32Array): object;
 }
 
-async function read(
-  reader: SegmentReader,
-  properties: PropertyReader,
-  column: LazyColumn,
-): Promise<object> {
-  if ("property" in column) return await properties.column(column.property);
-  if ("ids" in column) return reader.ids();
-  if ("cells" in column) return reader.integers("cells");
-  if ("depths" in column) return readDepths(reader);
-  return reader.integers(column.field === "title" ? "titles" : "referrers");
-}
+const integers = (column: "titles" | "referrers" | "cells"): Loading => ({
+  stored: () => [column],
+  read: (reader) => reader.integers(column),
+  picked: pickedIntegers,
+});
 
-/** Returns the picked events' part of a column; null: all events are picked. */
-function pickedOf(whole: object, column: LazyColumn, picked: Uint32Array | null): object {
-  if (picked === null) return whole;
-  if ("ids" in column) return pickedIds(whole as Uint8Array, picked);
-  if ("depths" in column) return pickedDepths(whole as Float64Array, picked);
-  return pickedLazy(whole, picked);
+const LOADINGS: Readonly<Record<Extract<LazyColumn, string>, Loading>> = {
+  title: integers("titles"),
+  referrer: integers("referrers"),
+  cells: integers("cells"),
+  depths: { stored: () => DEPTH_COLUMNS, read: readDepths, picked: pickedDepths },
+  ids: { stored: () => ["times", "ids"], read: (reader) => reader.ids(), picked: pickedIds },
+};
+
+function loadingOf(column: LazyColumn): Loading {
+  if (typeof column === "string") return LOADINGS[column];
+  return {
+    stored: (head) => columnsOfProperty(column.property, head),
+    read: (_, properties) => properties.column(column.property),
+    picked: (whole: PropertyColumn, picked) => whole.picked(picked),
+  };
 }
 
 /** Copies a column into shared memory, except a property, which other threads never read. */
@@ -96,6 +98,7 @@ export async function loadLazies(
   columns: readonly LazyColumn[],
 ): Promise<object[][]> {
   const names = columns.map(lazyName);
+  const loadings = columns.map(loadingOf);
   const keyOf = (segmentId: number, number: number) => lazyKey(segmentId, names[number]!);
   const loaded: (object | undefined)[][] = names.map((_, number) =>
     segments.map(({ segmentId, slice }) =>
@@ -118,7 +121,7 @@ export async function loadLazies(
     if (stored === undefined) throw new Error(`Segment ${segmentId} is gone`);
     const wanted: WantedBlocks = { ...stored, blocks: slice?.blocks ?? allBlocks(stored.head) };
     const fetched = new Set(
-      missing[i]!.flatMap((number) => columnsOf(columns[number]!, stored.head)),
+      missing[i]!.flatMap((number) => loadings[number]!.stored(stored.head)),
     );
     const [reader] = await fetchBlocks(sql, projectId, [wanted], [...fetched]);
     return reader!;
@@ -129,8 +132,8 @@ export async function loadLazies(
     const own = sliceOf(i);
     const properties = new PropertyReader(reader, own === null ? null : neededPlaces(own));
     for (const number of missing[i]!) {
-      const column = columns[number]!;
-      const whole = await read(reader, properties, column);
+      const { read, picked } = loadings[number]!;
+      const whole = await read(reader, properties);
       if (own === null) {
         const kept = sharedLazy((bytes) => memory.take(bytes), whole);
         loaded[number]![i] = kept;
@@ -138,7 +141,8 @@ export async function loadLazies(
           scope.own(kept as Column);
         }
       } else {
-        loaded[number]![i] = sharedLazy(scope.take, pickedOf(whole, column, own.picked));
+        const some = own.picked === null ? whole : picked(whole, own.picked);
+        loaded[number]![i] = sharedLazy(scope.take, some);
       }
       await turn();
     }

@@ -1,7 +1,7 @@
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { DecodedBlocks } from "./block_decoding.ts";
 import type { ColumnsWithBits } from "./hot_columns.ts";
-import { type LazyColumn, type LazyField, lazyName } from "./lazy_columns.ts";
+import { type LazyField, lazyName } from "./lazy_columns.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import {
   fewEvents,
@@ -81,26 +81,26 @@ export class LoadedSegment implements HotColumns {
 
   /** Returns the ids of the events' titles or referrers; 0: none. */
   ids(field: LazyField): IntegerColumn {
-    return this.#lazy({ field }) as IntegerColumn;
+    return this.column(field) as IntegerColumn;
   }
 
   property(key: string): PropertyColumn {
-    return this.#lazy({ property: key }) as PropertyColumn;
+    return this.column(lazyName({ property: key })) as PropertyColumn;
   }
 
   /** The heatmap cell of each event (see heatmap_cell.ts); 0: none. */
   get cells(): IntegerColumn {
-    return this.#cells ??= this.#lazy({ cells: true }) as IntegerColumn;
+    return this.#cells ??= this.column("cells") as IntegerColumn;
   }
 
   /** The depths of scrolls: see scroll_depths.ts. */
   get depths(): Float64Array {
-    return this.#depths ??= this.#lazy({ depths: true }) as Float64Array;
+    return this.#depths ??= this.column("depths") as Float64Array;
   }
 
   /** The ids of the events, 16 bytes each. */
   get eventIds(): Uint8Array {
-    return this.#lazy({ ids: true }) as Uint8Array;
+    return this.column("ids") as Uint8Array;
   }
 
   /** Returns the place of an event in the stored segment. */
@@ -125,10 +125,6 @@ export class LoadedSegment implements HotColumns {
       slice: slice === null ? null : { firstPlace: slice.firstPlace, picked: slice.picked },
       lazies: new Map(lazies.entries().filter(([, one]) => !(one instanceof PropertyColumn))),
     };
-  }
-
-  #lazy(column: LazyColumn): object {
-    return this.column(lazyName(column));
   }
 }
 

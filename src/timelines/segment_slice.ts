@@ -3,7 +3,6 @@ import type { Blocks } from "../store/segment_head.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { StoredHead } from "../store/stored_segments.ts";
 import type { ColumnsWithBits, SegmentColumns } from "./hot_columns.ts";
-import { PropertyColumn } from "./property_columns.ts";
 import { room } from "./shared_memory.ts";
 
 /** A selection of a segment's events: from some of its blocks, those of some identities. */
@@ -40,10 +39,8 @@ function pick(column: NumberColumn, picked: Uint32Array, into: NumberColumn): vo
   for (let i = 0; i < picked.length; i++) into[i] = column[picked[i]!]!;
 }
 
-/** Returns a lazy column of the picked events. */
-export function pickedLazy(column: object, picked: Uint32Array): object {
-  if (column instanceof PropertyColumn) return column.picked(picked);
-  const values = column as IntegerColumn;
+/** Returns the integers of the picked events. */
+export function pickedIntegers(values: IntegerColumn, picked: Uint32Array): IntegerColumn {
   if (values.length === 0 || picked.length === 0) return values.subarray(0, 0);
   const Column = values.constructor as { new (length: number): IntegerColumn };
   const found = new Column(picked.length);

@@ -143,9 +143,8 @@ Deno.test("titles and referrers: columns are kept by segment and name", async ()
   );
   const cache = new SegmentCache(1_000);
   const load = (segmentId: number, ...fields: LazyField[]) => {
-    const columns = fields.map((field) => ({ field }));
     const scope = cache.memory.enter();
-    return loadLazies(sql, cache, scope, 1, [{ segmentId, slice: null }], columns);
+    return loadLazies(sql, cache, scope, 1, [{ segmentId, slice: null }], fields);
   };
   assert.deepEqual(await load(1, "title"), [[Uint8Array.of(7)]]);
   assert.deepEqual(await load(1, "title"), [[Uint8Array.of(7)]]);

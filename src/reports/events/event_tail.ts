@@ -79,7 +79,7 @@ async function passingIds(
 ): Promise<ReadonlySet<string>> {
   const times = rows.map(({ occurred_at }) => Date.parse(occurred_at));
   const span = { fromMs: Math.min(...times), toMs: Math.max(...times) + 1 };
-  const selected = await selectTimelines(source, span, { columns: [{ ids: true }] });
+  const selected = await selectTimelines(source, span, { columns: ["ids"] });
   const { sql, scope } = source;
   const { eventFilters, timelines } = selected;
   const test = await eventPassesOf(sql, scope, "include", eventFilters, timelines.bits);

@@ -6,6 +6,7 @@ import { propertyValueIds } from "../../scans/property_value_ids.ts";
 import type { Read } from "../../scans/read.ts";
 import type { Behind } from "../behind/behind_tally.ts";
 import { selectMatches } from "../../scans/selected_events.ts";
+import type { LazyColumn } from "../../timelines/lazy_columns.ts";
 import { CellCounting, type CellCounts, type PointBits } from "./cell_counts.ts";
 import { CELL_EVENTS, CELL_PEOPLE, type CellPeopleInputs } from "./cell_visitor.ts";
 
@@ -30,7 +31,7 @@ export interface FoundCells extends CellCounts {
 export async function scanCells(read: Read, question: CellQuestion): Promise<FoundCells> {
   const { match, device, elements } = question;
   const span = spanOf(read.range);
-  const columns = [{ cells: true } as const, ...elements ? [{ property: SELECTOR }] : []];
+  const columns: LazyColumn[] = ["cells", ...elements ? [{ property: SELECTOR }] : []];
   const { selected, matches } = await selectMatches(read, span, [match], { columns });
   const ids = elements ? propertyValueIds(selected.timelines, SELECTOR) : null;
   const inputs = {
@@ -55,8 +56,7 @@ export type CellPeopleQuestion =
 export async function findCellPeople(read: Read, question: CellPeopleQuestion): Promise<Behind> {
   const { match, device, mask, bits, stepMin } = question;
   const span = spanOf(read.range);
-  const columns = [{ cells: true } as const];
-  const { selected, matches } = await selectMatches(read, span, [match], { columns });
+  const { selected, matches } = await selectMatches(read, span, [match], { columns: ["cells"] });
   const inputs = {
     matches,
     span,

@@ -26,7 +26,7 @@ async function countPages(read: Read, span: Span): Promise<PageCounts> {
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: await sessionsEndByMs(read, read.scope.projectId, span.toMs),
   };
-  const { selected, test } = await selectEvents(read, reach, { columns: [{ depths: true }] });
+  const { selected, test } = await selectEvents(read, reach, { columns: ["depths"] });
   return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }), { askedEvents: test });
 }
 
