@@ -56,11 +56,9 @@ export class ActorLookUp {
     const links = kept === null ? await this.#fetch() : null;
     const last = links === null ? lastIdentity : Math.max(lastIdentity, lastIdIn(links));
     const { memory } = this.#cache;
-    const { actorOf } = room(
-      (bytes) => memory.take(bytes),
-      { actorOf: new Int32Array(0) },
-      { actorOf: last + 1 },
-    );
+    const { actorOf } = room((bytes) => memory.take(bytes), {
+      actorOf: [new Int32Array(0), last + 1],
+    });
     if (kept !== null) actorOf.set(kept);
     // A loop: `from` with a callback takes 50 ms of a first read for 577,000 identities.
     for (let identity = kept?.length ?? 0; identity <= last; identity++) {

@@ -2,7 +2,7 @@ import { columnFor, type IntegerColumn } from "../store/integer_codec.ts";
 import { FLAG_CODES } from "../store/segment_columns.ts";
 import type { Runs, SegmentReader } from "../store/segment_reader.ts";
 import { addRunBits } from "./run_bits.ts";
-import { room } from "./shared_memory.ts";
+import { room, type Take } from "./shared_memory.ts";
 
 /** The columns of a segment that every read loads. */
 export interface SegmentColumns extends Runs {
@@ -36,40 +36,25 @@ export const EVENT_COLUMNS = ["times", ...INTEGERS, "interactive"] as const;
 /**
  * Allocates the columns of the reader's blocks, side by side in one buffer. Only the runs are read, as they
  * determine the sizes; the rest is left to `writeBlocks`. Throws SegmentUnreadable.
- * @param take allocates shared memory
  */
-export function roomForBlocks(
-  reader: SegmentReader,
-  take: (bytes: number) => SharedArrayBuffer,
-): ColumnsWithBits {
+export function roomForBlocks(reader: SegmentReader, take: Take): ColumnsWithBits {
   const { head, events } = reader;
   const { identities, starts } = reader.runs();
   const kindOf = (name: typeof INTEGERS[number]) => {
     const { min, max } = reader.rangeOf(name);
     return columnFor(min, max, 0);
   };
-  const [names, paths] = [kindOf("names"), kindOf("paths")];
-  const [contexts, traffics] = [kindOf("contexts"), kindOf("traffics")];
-  // Hardly any segment has passive events; without them the column takes no memory.
-  const passives = head.places.has("interactive") ? events : 0;
-  const kinds = { identities, starts, runBits: identities, times: starts };
   const columns = room(take, {
-    ...kinds,
-    names,
-    paths,
-    contexts,
-    traffics,
-    passives: new Uint8Array(0),
-  }, {
-    identities: identities.length,
-    starts: starts.length,
-    runBits: identities.length,
-    times: events,
-    names: events,
-    paths: events,
-    contexts: events,
-    traffics: events,
-    passives,
+    identities: [identities, identities.length],
+    starts: [starts, starts.length],
+    runBits: [identities, identities.length],
+    times: [starts, events],
+    names: [kindOf("names"), events],
+    paths: [kindOf("paths"), events],
+    contexts: [kindOf("contexts"), events],
+    traffics: [kindOf("traffics"), events],
+    // Hardly any segment has passive events; without them the column takes no memory.
+    passives: [new Uint8Array(0), head.places.has("interactive") ? events : 0],
   });
   columns.identities.set(identities);
   columns.starts.set(starts);

@@ -11,7 +11,13 @@ import { PropertyColumn } from "./property_columns.ts";
 import { columnsOfProperty, PropertyReader } from "./property_reader.ts";
 import { DEPTH_COLUMNS, pickedDepths, readDepths } from "./scroll_depths.ts";
 import { neededPlaces, pickedIds, pickedIntegers, type SegmentSlice } from "./segment_slice.ts";
-import { type Column, type MemoryScope, sharedColumn, type SharedMemory } from "./shared_memory.ts";
+import {
+  type Column,
+  type MemoryScope,
+  sharedColumn,
+  type SharedMemory,
+  type Take,
+} from "./shared_memory.ts";
 import { type CacheBudget, WeighedCache } from "./weighed_cache.ts";
 
 /** A column that is made from others and cached like them: see `FilteredPart`. */
@@ -79,7 +85,7 @@ function loadingOf(column: LazyColumn): Loading {
 }
 
 /** Copies a column into shared memory, except a property, which other threads never read. */
-function sharedLazy(take: (bytes: number) => SharedArrayBuffer, column: object): object {
+function sharedLazy(take: Take, column: object): object {
   if (column instanceof PropertyColumn) return column;
   return sharedColumn(take, column as Column);
 }

@@ -10,7 +10,7 @@ import {
   type runColumns,
   type SegmentSlice,
 } from "./segment_slice.ts";
-import type { Column } from "./shared_memory.ts";
+import type { Column, Take } from "./shared_memory.ts";
 
 /** Loaded lazy columns, by `lazyName`, and columns that the read made from them. */
 type LoadedColumns = Map<string, object>;
@@ -149,7 +149,7 @@ export function loadedSegment(segmentId: number, columns: ColumnsWithBits): Load
 export function slicedSegment(
   { wanted: { blocks, ...stored }, firstPlace, columns }: DecodedBlocks,
   keeps: (identity: number) => boolean,
-  take: (bytes: number) => SharedArrayBuffer,
+  take: Take,
   keptColumns: typeof runColumns | typeof pickedColumns,
 ): LoadedSegment | null {
   const spans = keptRuns(columns, keeps);

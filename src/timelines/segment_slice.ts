@@ -3,7 +3,7 @@ import type { Blocks } from "../store/segment_head.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { StoredHead } from "../store/stored_segments.ts";
 import type { ColumnsWithBits, SegmentColumns } from "./hot_columns.ts";
-import { room } from "./shared_memory.ts";
+import { room, type Take } from "./shared_memory.ts";
 
 /** A selection of a segment's events: from some of its blocks, those of some identities. */
 export interface SegmentSlice {
@@ -94,8 +94,6 @@ export function fewEvents(
   return 2 * events < times.length ? { few } : {};
 }
 
-type Take = (bytes: number) => SharedArrayBuffer;
-
 const runsIn = (spans: readonly RunSpan[]): number =>
   spans.reduce((runs, { first, end }) => runs + end - first, 0);
 
@@ -103,11 +101,11 @@ const runsIn = (spans: readonly RunSpan[]): number =>
 export function runColumns(columns: ColumnsWithBits, spans: readonly RunSpan[], take: Take) {
   const { identities, starts, runBits } = columns;
   const runs = runsIn(spans);
-  const own = room(take, { identities, runBits, starts, ends: starts }, {
-    identities: runs,
-    runBits: runs,
-    starts: runs,
-    ends: runs,
+  const own = room(take, {
+    identities: [identities, runs],
+    runBits: [runBits, runs],
+    starts: [starts, runs],
+    ends: [starts, runs],
   });
   let run = 0;
   for (const { first, end } of spans) {
@@ -135,22 +133,19 @@ export function pickedColumns(
   take: Take,
 ): PickedColumns {
   const { fromMs, toMs, identities, starts, runBits, passives } = columns;
-  const { times, names, paths, contexts, traffics } = columns;
   const runs = runsIn(spans);
   const events = spans.reduce((sum, { first, end }) => sum + starts[end]! - starts[first]!, 0);
-  const ofEvents = { times, names, paths, contexts, traffics, passives };
-  const kinds = { identities, runBits, ...ofEvents, starts, picked: starts };
-  const copies = room(take, kinds, {
-    identities: runs,
-    runBits: runs,
-    starts: runs + 1,
-    picked: events,
-    times: events,
-    names: events,
-    paths: events,
-    contexts: events,
-    traffics: events,
-    passives: passives.length === 0 ? 0 : events,
+  const copies = room(take, {
+    identities: [identities, runs],
+    runBits: [runBits, runs],
+    times: [columns.times, events],
+    names: [columns.names, events],
+    paths: [columns.paths, events],
+    contexts: [columns.contexts, events],
+    traffics: [columns.traffics, events],
+    passives: [passives, passives.length === 0 ? 0 : events],
+    starts: [starts, runs + 1],
+    picked: [starts, events],
   });
   let [run, at] = [0, 0];
   for (const { first, end } of spans) {
@@ -164,7 +159,7 @@ export function pickedColumns(
   }
   copies.starts[runs] = events;
   for (const name of EVENT_COLUMNS) {
-    if (copies[name].length > 0) pick(ofEvents[name], copies.picked, copies[name]);
+    if (copies[name].length > 0) pick(columns[name], copies.picked, copies[name]);
   }
   return { fromMs, toMs, ...copies };
 }

@@ -32,7 +32,7 @@ export class MemoryScope {
 
   constructor(readonly memory: SharedMemory) {}
 
-  readonly take = (bytes: number): SharedArrayBuffer => {
+  readonly take: Take = (bytes) => {
     const buffer = this.memory.take(bytes);
     this.#own.add(buffer);
     return buffer;
@@ -171,48 +171,48 @@ export class SharedMemory {
   }
 }
 
+/** Allocates shared memory of a number of bytes. */
+export type Take = (bytes: number) => SharedArrayBuffer;
+
 const ALIGNED = 8;
 
-/** Allocates columns of these kinds and lengths side by side in one shared buffer, with undefined contents. */
-export function room<T extends Readonly<Record<string, Column>>>(
-  take: (bytes: number) => SharedArrayBuffer,
-  kinds: T,
-  lengths: Readonly<Record<keyof T, number>>,
-): T {
-  const sizes = Object.entries(kinds).map(([name, { BYTES_PER_ELEMENT, constructor }]) => {
-    const bytes = Math.ceil(lengths[name]! * BYTES_PER_ELEMENT / ALIGNED) * ALIGNED;
-    return { name, bytes, constructor };
-  });
-  const buffer = take(sizes.reduce((sum, { bytes }) => sum + bytes, 0));
+/**
+ * Allocates columns side by side in one shared buffer, with undefined contents.
+ * @param wanted by name, a column of the same kind, and the length
+ */
+export function room<T extends Readonly<Record<string, readonly [kind: Column, length: number]>>>(
+  take: Take,
+  wanted: T,
+): { readonly [N in keyof T]: T[N][0] } {
+  const entries = Object.entries(wanted);
+  const bytesOf = ([{ BYTES_PER_ELEMENT }, length]: readonly [Column, number]) =>
+    Math.ceil(length * BYTES_PER_ELEMENT / ALIGNED) * ALIGNED;
+  const buffer = take(entries.reduce((sum, [, one]) => sum + bytesOf(one), 0));
   let from = 0;
-  const columns = sizes.map(({ name, bytes, constructor }) => {
+  const columns = entries.map(([name, one]) => {
+    const [{ constructor }, length] = one;
     const Own = constructor as {
       new (buffer: SharedArrayBuffer, from: number, length: number): Column;
     };
-    const column = new Own(buffer, from, lengths[name]!);
-    from += bytes;
+    const column = new Own(buffer, from, length);
+    from += bytesOf(one);
     return [name, column];
   });
   return Object.fromEntries(columns);
 }
 
 /** Copies columns into one shared buffer, side by side. */
-export function shared<T extends Readonly<Record<string, Column>>>(
-  take: (bytes: number) => SharedArrayBuffer,
-  columns: T,
-): T {
-  const lengths = Object.fromEntries(
-    Object.entries(columns).map(([name, { length }]) => [name, length]),
+export function shared<T extends Readonly<Record<string, Column>>>(take: Take, columns: T): T {
+  const entries = Object.entries(columns);
+  const copies = room(
+    take,
+    Object.fromEntries(entries.map(([name, column]) => [name, [column, column.length] as const])),
   );
-  const copies = room(take, columns, lengths as Record<keyof T, number>);
-  for (const [name, column] of Object.entries(columns)) copies[name]!.set(column);
-  return copies;
+  for (const [name, column] of entries) copies[name]!.set(column);
+  return copies as T;
 }
 
 /** Copies a column into shared memory. */
-export function sharedColumn<T extends Column>(
-  take: (bytes: number) => SharedArrayBuffer,
-  column: T,
-): T {
+export function sharedColumn<T extends Column>(take: Take, column: T): T {
   return shared(take, { column }).column;
 }
