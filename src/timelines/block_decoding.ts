@@ -1,5 +1,5 @@
 import type { ColumnName } from "../store/segment_columns.ts";
-import type { Blocks, SegmentHead } from "../store/segment_head.ts";
+import type { Blocks } from "../store/segment_head.ts";
 import { SegmentReader } from "../store/segment_reader.ts";
 import type { WantedBlocks } from "../store/stored_segments.ts";
 import { type ColumnsWithBits, EVENT_COLUMNS, roomForBlocks, writeBlocks } from "./hot_columns.ts";
@@ -13,18 +13,10 @@ export interface DecodedBlocks {
   readonly columns: ColumnsWithBits;
 }
 
-/** What a thread must know of a segment to decode some of its blocks. */
-interface DecodedSegment {
-  readonly segmentId: number;
-  /** Only with the places of the columns that are decoded. */
-  readonly head: SegmentHead;
-  readonly firstPlace: number;
-  readonly columns: ColumnsWithBits;
-}
-
 /** What all tasks of a decoding share. */
 export interface DecodeOrder {
-  readonly decoded: readonly DecodedSegment[];
+  /** Their heads have the places of decoded columns only, since they are copied to other threads. */
+  readonly decoded: readonly DecodedBlocks[];
 }
 
 /** Blocks of one of the segments, from `from` to before `to`. */
@@ -42,7 +34,7 @@ export class DecodeWork {
 
   /** Throws SegmentUnreadable. @param bytes those of the blocks, by column */
   run({ segment, from, to }: BlockRange, bytes: unknown): void {
-    const { segmentId, head, firstPlace, columns } = this.order.decoded[segment]!;
+    const { wanted: { segmentId, head }, firstPlace, columns } = this.order.decoded[segment]!;
     const blocks: Blocks = { first: from, end: to };
     const bytesOf = (column: ColumnName) => (bytes as ColumnBytes)[column]!;
     const reader = new SegmentReader(head, blocks, bytesOf, segmentId);
@@ -69,13 +61,13 @@ interface DecodeJob {
 /** Performs a decoding, on any threads. */
 export type PerformDecoding = (job: DecodeJob) => Promise<unknown>;
 
-/** Returns a head with the places of decoded columns only, since it is copied to other threads. */
-function headOfColumns({ places, ...head }: SegmentHead): SegmentHead {
-  const needed = EVENT_COLUMNS.flatMap((name) => {
+function withDecodedPlaces(wanted: WantedBlocks): WantedBlocks {
+  const { places, ...head } = wanted.head;
+  const decoded = EVENT_COLUMNS.flatMap((name) => {
     const place = places.get(name);
     return place === undefined ? [] : [[name, place] as const];
   });
-  return { ...head, places: new Map(needed) };
+  return { ...wanted, head: { ...head, places: new Map(decoded) } };
 }
 
 function* blockRanges(readers: readonly SegmentReader[]): Generator<BlockRange> {
@@ -102,12 +94,7 @@ export async function decodeBlocks(
       columns: roomForBlocks(reader, scope.take),
     }));
     const order: DecodeOrder = {
-      decoded: decoded.map(({ wanted: { segmentId, head }, firstPlace, columns }) => ({
-        segmentId,
-        head: headOfColumns(head),
-        firstPlace,
-        columns,
-      })),
+      decoded: decoded.map((one) => ({ ...one, wanted: withDecodedPlaces(one.wanted) })),
     };
     await perform({
       orderSent: () => order,

@@ -1,7 +1,7 @@
 import type { LoadedSegment } from "./loaded_segment.ts";
 import type { MemoryScope } from "./shared_memory.ts";
 
-/** Segments that are in memory together, and the scope of their memory. */
+/** Segments that are in memory together, and the scope of what is read or made for them only. */
 export interface ReadPart {
   readonly segments: readonly LoadedSegment[];
   readonly memory: MemoryScope;

@@ -7,23 +7,19 @@ import { type ColumnName, HOT_COLUMNS, kindOf } from "../store/segment_columns.t
 import { ActorLookUp } from "./actors.ts";
 import { decodeBlocks, type PerformDecoding } from "./block_decoding.ts";
 import { type LoadedSegment, loadedSegment } from "./loaded_segment.ts";
+import type { SegmentsPart } from "./parts_in_turn.ts";
 import { PartReader } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
-import { type MemoryScope, type MemoryUse, shared } from "./shared_memory.ts";
+import { type MemoryUse, shared } from "./shared_memory.ts";
 import { buildTimelines } from "./timeline_build.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 import { touchedTimelines } from "./touched_timelines.ts";
 
 /** All events that a read needs of some actors of a project, in memory. */
-export interface TimelinePart {
-  readonly segments: readonly LoadedSegment[];
-  /** The scope of what is read or made for this part only. */
-  readonly memory: MemoryScope;
+export interface TimelinePart extends SegmentsPart {
   /** Returns the actors' timelines: cached ones, or built now. */
   readonly timelines: () => Promise<ScannedTimelines>;
-  /** Starts reading the next part; called when this one only remains to be visited. */
-  readonly readOn: () => void;
 }
 
 /** All events that a read needs of the actors of a project. */
