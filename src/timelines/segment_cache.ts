@@ -38,8 +38,6 @@ interface KeptTimelines {
   readonly columns: TimelineColumns;
 }
 
-type SegmentsById = ReadonlyMap<number, LoadedSegment>;
-
 /** Returns the bytes of a segment's columns: of their whole buffers, which may be larger. */
 function bytesOf(segment: LoadedSegment): number {
   const buffers = new Set(Object.values(columnsOf(segment)).map(({ buffer }) => buffer));
@@ -86,7 +84,8 @@ export class SegmentCache {
   /** Blocks of whole events that lists read; the next page is mostly in the same ones. */
   readonly blocks: WeighedCache<string, KeptBlock>;
   readonly #segments: WeighedCache<number, LoadedSegment>;
-  readonly #fetches = new Map<number, Promise<SegmentsById>>();
+  /** Segments that a read is fetching; null: that failed. */
+  readonly #fetches = new Map<number, Promise<LoadedSegment | null>>();
   readonly #timelines: WeighedCache<string, KeptTimelines>;
   readonly #actors: WeighedCache<number, KnownActors>;
 
@@ -215,43 +214,31 @@ export class SegmentCache {
    * for it fetch again.
    */
   async load(segmentIds: readonly number[], fetch: FetchSegments): Promise<LoadedSegment[]> {
-    const found = new Map<number, LoadedSegment>();
-    const waits: [number, Promise<SegmentsById>][] = [];
-    const missing: number[] = [];
-    for (const id of segmentIds) {
-      const segment = this.get(id);
-      const fetching = this.#fetches.get(id);
-      if (segment !== undefined) found.set(id, segment);
-      else if (fetching !== undefined) waits.push([id, fetching]);
-      else missing.push(id);
-    }
-    if (missing.length > 0) {
-      for (const [id, segment] of await this.#fetch(missing, fetch)) found.set(id, segment);
-    }
-    const failed: number[] = [];
-    for (const [id, fetching] of waits) {
-      // The failure is thrown to the read that began the fetch.
-      const fetched = await fetching.catch(() => null);
-      if (fetched === null) failed.push(id);
-      else found.set(id, fetched.get(id)!);
-    }
-    if (failed.length > 0) {
-      for (const segment of await this.load(failed, fetch)) found.set(segment.segmentId, segment);
-    }
-    return segmentIds.map((id) => found.get(id)!);
+    const missing = segmentIds.filter((id) => this.get(id) === undefined && !this.#fetches.has(id));
+    const fetching = missing.length === 0 ? null : this.#fetch(missing, fetch);
+    const loads = segmentIds.map((id) => this.get(id) ?? this.#fetches.get(id)!);
+    await fetching;
+    const loaded = await Promise.all(loads);
+    const failed = segmentIds.filter((_, i) => loaded[i] === null);
+    const again = failed.length === 0 ? [] : await this.load(failed, fetch);
+    const found = new Map(again.map((segment) => [segment.segmentId, segment]));
+    return segmentIds.map((id, i) => loaded[i] ?? found.get(id)!);
   }
 
-  async #fetch(segmentIds: readonly number[], fetch: FetchSegments): Promise<SegmentsById> {
+  async #fetch(segmentIds: readonly number[], fetch: FetchSegments): Promise<void> {
     const fetching = this.#fetchNow(segmentIds, fetch);
-    for (const id of segmentIds) this.#fetches.set(id, fetching);
+    for (const id of segmentIds) {
+      // The failure is thrown to the read that began the fetch.
+      this.#fetches.set(id, fetching.then((fetched) => fetched.get(id)!, () => null));
+    }
     try {
-      return await fetching;
+      await fetching;
     } finally {
       for (const id of segmentIds) this.#fetches.delete(id);
     }
   }
 
-  async #fetchNow(segmentIds: readonly number[], fetch: FetchSegments): Promise<SegmentsById> {
+  async #fetchNow(segmentIds: readonly number[], fetch: FetchSegments) {
     const fetched = new Map(
       (await fetch(segmentIds)).map((segment) => [segment.segmentId, segment]),
     );
