@@ -74,18 +74,17 @@ function previousRange({ from, to, timezone, fromDate, toDate }: Range): Range {
   return rangeOfDates(first, last, timezone);
 }
 
-/** Returns the same date and local time one year earlier; for 29 February, the 28th. */
-function yearEarlier(at: Date, timezone: string): Date {
-  return new Date(localTime(at.getTime(), timezone).subtract({ years: 1 }).epochMilliseconds);
-}
-
-function yearEarlierRange({ from, to, timezone, fromDate, toDate }: Range): Range {
-  const years = { years: 1 };
+/** Returns the same local dates, or local times, so much earlier; for 29 February, the 28th. */
+function earlierRange(
+  { from, to, timezone, fromDate, toDate }: Range,
+  by: { readonly years: number } | { readonly days: number },
+): Range {
   if (fromDate !== null && toDate !== null) {
-    return rangeOfDates(fromDate.subtract(years), toDate.subtract(years), timezone);
+    return rangeOfDates(fromDate.subtract(by), toDate.subtract(by), timezone);
   }
-  const first = yearEarlier(from, timezone);
-  const last = yearEarlier(to, timezone);
+  const earlier = (at: Date) =>
+    new Date(localTime(at.getTime(), timezone).subtract(by).epochMilliseconds);
+  const [first, last] = [earlier(from), earlier(to)];
   if (first < last) return rangeOfInstants(first, last, timezone);
   // Both bounds may become one instant: on a leap day, or at a clock change.
   const lengthMs = to.getTime() - from.getTime();
@@ -127,13 +126,7 @@ function namedRange(
 
 /** Returns the range `days` local days earlier; of an unfinished range, only as much as has passed. */
 export function daysEarlier(range: Range, days: number, asOfMs: number): Range {
-  const { from, to, timezone, fromDate, toDate } = range;
-  const earlier = (at: Date) =>
-    new Date(localTime(at.getTime(), timezone).subtract({ days }).epochMilliseconds);
-  const moved = fromDate !== null && toDate !== null
-    ? rangeOfDates(fromDate.subtract({ days }), toDate.subtract({ days }), timezone)
-    : rangeOfInstants(earlier(from), earlier(to), timezone);
-  return cutToElapsed(moved, range, asOfMs);
+  return cutToElapsed(earlierRange(range, { days }), range, asOfMs);
 }
 
 /** Cuts the comparison of an unfinished range to as much as has passed of the range. */
@@ -175,7 +168,7 @@ export function readComparison(
   const comparison = value === "previous"
     ? cutToElapsed(previousRange(range), range, asOfMs)
     : value === "year"
-    ? cutToElapsed(yearEarlierRange(range), range, asOfMs)
+    ? cutToElapsed(earlierRange(range, { years: 1 }), range, asOfMs)
     : namedRange(value, query, projectTimezone, asOfMs);
   if (comparison.from.getTime() < TIMESTAMP_MS_MIN) {
     throw invalidParameter("compare", "It would begin before the year 0001.");
