@@ -2,17 +2,21 @@
 import { z } from "zod";
 import { isDeeper } from "../json_text.ts";
 import { NAME_LENGTH_MAX } from "../limits.ts";
-import {
-  CONDITION_DAYS_MAX,
-  CONDITION_JSON_LEVELS_MAX,
-  CONDITION_LEAVES_MAX,
-  CONDITION_LEVELS_MAX,
-  CONDITION_TIMES_MAX,
-} from "./actor_condition_limits.ts";
 import { EventName } from "../text_schemas.ts";
 import { type EventMatch, MATCH_MEMBERS, pageAsMatch, PageMatch } from "./filters.ts";
 import { WITH_ADVICE } from "../schema_mistakes.ts";
 import { BOUND_USAGE, boundOf } from "./range.ts";
+
+/** The most conditions that combine no others, since a read has to count for each of them. */
+export const CONDITION_LEAVES_MAX = 20;
+/** Levels of nesting, the innermost condition included. */
+export const CONDITION_LEVELS_MAX = 4;
+/** `atLeast` and `atMost`. */
+export const CONDITION_TIMES_MAX = 1_000_000;
+/** `within` as a number of days: ten years with their leap days. */
+export const CONDITION_DAYS_MAX = 3_653;
+/** Levels of JSON: more than the deepest condition has, down to the values of its filters. */
+const CONDITION_JSON_LEVELS_MAX = 16;
 
 /** Local dates, both inclusive, or instants, `[from, to)`. */
 export interface NamedSpan {
@@ -108,16 +112,9 @@ const Match = z.preprocess(
 const KINDS = ["all", "any", "not", "did", "firstSeen", "goal"] as const;
 const KINDS_USAGE = `Give exactly one of ${KINDS.join(", ")}.`;
 
-interface Members {
-  readonly all?: unknown;
-  readonly any?: unknown;
-  readonly not?: unknown;
-  readonly did?: unknown;
-  readonly firstSeen?: unknown;
-  readonly goal?: unknown;
+interface Members extends Readonly<Partial<Record<typeof KINDS[number] | "within", unknown>>> {
   readonly atLeast?: number | undefined;
   readonly atMost?: number | undefined;
-  readonly within?: unknown;
 }
 
 /** Returns what is wrong with the combination of members, and its path; null: nothing. */

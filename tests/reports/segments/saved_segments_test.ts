@@ -4,7 +4,7 @@ import {
   CONDITION_LEAVES_MAX,
   CONDITION_LEVELS_MAX,
   CONDITION_TIMES_MAX,
-} from "../../../src/query/actor_condition_limits.ts";
+} from "../../../src/query/actor_condition.ts";
 import { SEGMENTS_MAX, SegmentShown } from "../../../src/reports/saved/segment_definitions.ts";
 import { ENDPOINTS, SAVED, STEPS } from "../../reads/endpoints.ts";
 import {
