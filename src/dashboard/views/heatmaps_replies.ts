@@ -2,9 +2,8 @@
 
 import type { output } from "zod";
 import type { Capture } from "../../reports/heatmaps/heatmap_capture.ts";
-import type { ElementShown } from "../../reports/heatmaps/heatmap_elements.ts";
 import type { HEATMAP_PATHS_REPLY } from "../../reports/heatmaps/heatmap_paths.ts";
-import type { HEATMAP_REPLY } from "../../reports/heatmaps/heatmaps.ts";
+import type { ElementShown, HEATMAP_REPLY } from "../../reports/heatmaps/heatmaps.ts";
 import type { ReplyOf } from "../replies.ts";
 
 export const DEVICES = ["desktop", "tablet", "mobile"] as const;

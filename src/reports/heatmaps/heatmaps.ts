@@ -30,10 +30,10 @@ import {
   stepOf,
 } from "../../store/heatmap_cell.ts";
 import type { Read } from "../../scans/read.ts";
+import { compareBytes } from "../../scans/value_texts.ts";
 import { type CountRows, firstRows } from "./actor_counts.ts";
-import { ElementShown, firstElements } from "./heatmap_elements.ts";
 import { captureOf, type CaptureReading, CaptureShown } from "./heatmap_capture.ts";
-import { scanCells } from "./heatmap_scan.ts";
+import { type FoundCells, scanCells } from "./heatmap_scan.ts";
 import { isPageShown } from "./shared_picture.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { isSmall } from "../answer/small_groups.ts";
@@ -97,6 +97,14 @@ function pointsOf(points: CountRows, visitorsMin: number) {
     count,
     visitors,
   }));
+}
+
+/** Returns the elements with the most clicks, most first, that at least `visitorsMin` visitors clicked. */
+async function firstElements({ elements, textsOf }: FoundCells, rows: number, visitorsMin: number) {
+  const selectors = await textsOf([...elements.keys]);
+  const compare = (a: number, b: number) => compareBytes(selectors.get(a)!, selectors.get(b)!);
+  return firstRows(elements, rows, compare, visitorsMin)
+    .map(({ key, count, visitors }) => ({ selector: selectors.get(key)!, count, visitors }));
 }
 
 /** Returns the deepest step that at least `visitorsMin` visitors reached; -1: none. */
@@ -195,6 +203,13 @@ async function answer(
     },
   };
 }
+
+/** A clicked element, named by the selector that the clicks carry. */
+export const ElementShown = z.object({
+  selector: z.string(),
+  count: z.int().meta({ description: "Clicks on the element, those without a position too." }),
+  visitors: z.int(),
+}).meta({ id: "HeatmapElement" });
 
 export const HEATMAP_REPLY = {
   capture: CaptureShown,
