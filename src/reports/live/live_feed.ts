@@ -131,19 +131,13 @@ class Channel {
   }
 }
 
-function tooMany(whose: string, most: number): Problem {
-  return new Problem(
-    "too_many_streams",
-    `${whose} has ${most} live streams open, and may have no more. Close some and try again.`,
-    { headers: { "Retry-After": String(RETRY_AFTER_S) } },
-  );
+/** Makes a refusal of what may succeed when it is tried again. */
+function retried(code: ConstructorParameters<typeof Problem>[0], detail: string): Problem {
+  return new Problem(code, detail, { headers: { "Retry-After": String(RETRY_AFTER_S) } });
 }
 
-function stopping(): Problem {
-  return new Problem("shutting_down", "The server is stopping. Send the request again.", {
-    headers: { "Retry-After": String(RETRY_AFTER_S) },
-  });
-}
+const stopping = (): Problem =>
+  retried("shutting_down", "The server is stopping. Send the request again.");
 
 /** Returns a key that is equal for the same parameters, in any order, to the same project. */
 function channelKey({ project, url }: ReadRequest): string {
@@ -245,16 +239,17 @@ export class LiveFeed {
   #refuseTooMany(projectId: number, token: string): void {
     if (this.#isClosed) throw stopping();
     const { listenersMax, listenersPerProjectMax, listenersPerTokenMax } = this.#options;
-    if (this.#tokenSeats.of(token) >= listenersPerTokenMax) {
-      throw tooMany("This token", listenersPerTokenMax);
-    }
-    if (this.#projectSeats.of(projectId) >= listenersPerProjectMax) {
-      throw tooMany("This project", listenersPerProjectMax);
+    const holders = [
+      ["This token", this.#tokenSeats.of(token), listenersPerTokenMax],
+      ["This project", this.#projectSeats.of(projectId), listenersPerProjectMax],
+    ] as const;
+    for (const [whose, seats, most] of holders) {
+      const detail = `${whose} has ${most} live streams open, and may have no more. ` +
+        "Close some and try again.";
+      if (seats >= most) throw retried("too_many_streams", detail);
     }
     if (this.#seats >= listenersMax) {
-      throw new Problem("overloaded", "Too many live streams are open. Try again shortly.", {
-        headers: { "Retry-After": String(RETRY_AFTER_S) },
-      });
+      throw retried("overloaded", "Too many live streams are open. Try again shortly.");
     }
   }
 
