@@ -12,15 +12,11 @@ import {
   type MeasuredMetric,
   METRICS,
 } from "../../src/reports/insights/insight_findings.ts";
-import {
-  figuresOfNothing,
-  type JointCells,
-  sliceKey,
-} from "../../src/reports/insights/joint_cells.ts";
+import { type JointCells, sliceKey } from "../../src/reports/insights/joint_cells.ts";
 import { instantText } from "./calendar.ts";
 import { type EventMatch, fieldText, lookedAt, type ReadParams, takes, within } from "./filters.ts";
 import type { GoalDefinition } from "./goals.ts";
-import { foundCauses } from "./found_causes.ts";
+import { figuresOfNothing, foundCauses } from "./found_causes.ts";
 import { type ComparedDays, comparedDays, type Span } from "./insight_days.ts";
 import { actorsFor } from "./segments.ts";
 import { actorsOf, byValue, type Fact, groupBy, isPageView, type World } from "./world.ts";

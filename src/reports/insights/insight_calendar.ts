@@ -7,15 +7,12 @@ import type { Span } from "../../query/selection.ts";
 
 const WEEKDAYS = 7;
 
-/** How a segment of time is counted. */
-interface Roles {
+/** A span of time that lies wholly inside or outside each period and day, and how it is counted. */
+interface Segment extends Span {
   readonly period: "current" | "previous" | null;
   /** The index of the segment's day: the days of the weeks before come first, then those of the range. */
   readonly day: number | null;
 }
-
-/** A span of time that lies wholly inside or outside each period and day. */
-interface Segment extends Span, Roles {}
 
 /** The times that are compared: the range, the period before it, and the four weeks before it. */
 export interface Calendar {

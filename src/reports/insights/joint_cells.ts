@@ -1,4 +1,4 @@
-import { type Counts, type Dimension, FIGURES } from "./insight_candidates.ts";
+import type { Counts, Dimension } from "./insight_candidates.ts";
 
 /** One value of a dimension, or the total. */
 export interface Slice {
@@ -29,9 +29,4 @@ export interface JointCells {
 /** Returns a key that is equal for equal slices. */
 export function sliceKey({ dimension, value }: Slice): string {
   return JSON.stringify([dimension, value]);
-}
-
-export function figuresOfNothing(count: number): CellFigures {
-  const figure = (): CellFigure => ({ now: new Int32Array(count), before: new Int32Array(count) });
-  return Object.fromEntries(FIGURES.map((one) => [one, figure()])) as CellFigures;
 }

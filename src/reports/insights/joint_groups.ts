@@ -11,42 +11,38 @@ export interface NumberedSlice extends Slice {
   readonly number: number;
 }
 
-/** The groups of the ids of one kind: see `IdGroups`. */
-type Grouping = Omit<IdGroups, "idsFrom">;
-
 /** Groups the ids of one kind by the slices that they belong to. */
 class Groups {
   readonly slices: NumberedSlice[] = [];
   readonly #values: ValuesOf;
-  readonly #idsFrom: number;
-  #grouping: Grouping;
+  ids: IdGroups;
 
   constructor(kind: SessionId, values: ValuesOf) {
     const known = [...values.values()].find(({ of }) => of === kind);
     this.#values = values;
-    this.#idsFrom = known?.idsFrom ?? 0;
-    this.#grouping = { groupOf: new Int32Array(known?.numberOf.length ?? 0), count: 1 };
+    const groupOf = new Int32Array(known?.numberOf.length ?? 0);
+    this.ids = { idsFrom: known?.idsFrom ?? 0, groupOf, count: 1 };
   }
 
   get count(): number {
-    return this.#grouping.count;
+    return this.ids.count;
   }
 
   /** Splits the groups by one more slice. */
-  with({ dimension, number }: NumberedSlice): Grouping {
+  with({ dimension, number }: NumberedSlice): IdGroups {
     const { numberOf } = this.#values.get(dimension)!;
     const renumbered = new Int32Array(2 * this.count).fill(-1);
     let count = 0;
-    const groupOf = this.#grouping.groupOf.map((group, place) => {
+    const groupOf = this.ids.groupOf.map((group, place) => {
       const split = 2 * group + Number(numberOf[place] === number);
       if (renumbered[split] === -1) renumbered[split] = count++;
       return renumbered[split]!;
     });
-    return { groupOf, count };
+    return { ...this.ids, groupOf, count };
   }
 
-  take(slice: NumberedSlice, grouping: Grouping): void {
-    this.#grouping = grouping;
+  take(slice: NumberedSlice, ids: IdGroups): void {
+    this.ids = ids;
     this.slices.push(slice);
   }
 
@@ -54,14 +50,10 @@ class Groups {
   inSlice({ dimension, number }: NumberedSlice): Uint8Array {
     const { numberOf } = this.#values.get(dimension)!;
     const inSlice = new Uint8Array(this.count);
-    for (const [place, group] of this.#grouping.groupOf.entries()) {
+    for (const [place, group] of this.ids.groupOf.entries()) {
       if (numberOf[place] === number) inSlice[group] = 1;
     }
     return inSlice;
-  }
-
-  ids(): IdGroups {
-    return { idsFrom: this.#idsFrom, ...this.#grouping };
   }
 }
 
@@ -89,7 +81,7 @@ export function groupBySlices(
     const cells = kinds.reduce((n, kind) => n * (kind === own ? next.count : kind.count), 1);
     if (cells <= cellsMax) own.take(slice, next);
   }
-  const [traffics, entryPaths, contexts] = kinds.map((kind) => kind.ids()) as [
+  const [traffics, entryPaths, contexts] = kinds.map((kind) => kind.ids) as [
     IdGroups,
     IdGroups,
     IdGroups,

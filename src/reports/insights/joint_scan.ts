@@ -1,6 +1,6 @@
 import { FIGURES, placesOf } from "./insight_candidates.ts";
 import { countLines, type FoundCandidates, type Visited, withMatches } from "./insight_scan.ts";
-import { type CellFigures, figuresOfNothing, type Slice, sliceKey } from "./joint_cells.ts";
+import { type CellFigures, type Slice, sliceKey } from "./joint_cells.ts";
 import { groupBySlices, type NumberedSlice } from "./joint_groups.ts";
 import { JOINT_ID, type LineTally } from "./line_tally.ts";
 
@@ -38,15 +38,12 @@ function figuresAt(
   cells: readonly number[],
   [now, before]: readonly [number, number],
 ): CellFigures {
-  const figures = figuresOfNothing(cells.length);
-  for (const [i, cell] of cells.entries()) {
-    const [countsNow, countsBefore] = [tally.at(cell, now), tally.at(cell, before)];
-    for (const figure of FIGURES) {
-      figures[figure].now[i] = countsNow[figure];
-      figures[figure].before[i] = countsBefore[figure];
-    }
-  }
-  return figures;
+  const countsAt = (place: number) => cells.map((cell) => tally.at(cell, place));
+  const [countsNow, countsBefore] = [countsAt(now), countsAt(before)];
+  return Object.fromEntries(FIGURES.map((figure) => [figure, {
+    now: Int32Array.from(countsNow, (counts) => counts[figure]),
+    before: Int32Array.from(countsBefore, (counts) => counts[figure]),
+  }])) as CellFigures;
 }
 
 /**
