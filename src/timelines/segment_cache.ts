@@ -3,7 +3,7 @@ import type { KeptBlock } from "../store/rows_by_place.ts";
 import { createLazyCache, type LazyCache } from "./lazy_loader.ts";
 import { columnsOf, type LoadedSegment } from "./loaded_segment.ts";
 import type { ScannedTimelines } from "./picked_timelines.ts";
-import { type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
+import { type Column, type MemoryUse, shared, SharedMemory } from "./shared_memory.ts";
 import type { TimelineColumns } from "./timeline_table.ts";
 import type { KeptColumns, TouchedTimelines } from "./touched_timelines.ts";
 import { CacheBudget, WeighedCache } from "./weighed_cache.ts";
@@ -94,36 +94,29 @@ export class SegmentCache {
     this.memory = new SharedMemory(bytesMax + SHARED_FREE_BYTES_MAX);
     const budget = new CacheBudget(bytesMax);
     this.lazies = createLazyCache(LAZY_SHARE * bytesMax, this.memory, budget);
-    this.counted = new WeighedCache(
-      COUNTED_SHARE * bytesMax,
+    const cacheOf = <K, V>(
+      share: number,
+      bytesOf: (value: V) => number,
+      dropped?: (value: V) => void,
+    ) => new WeighedCache<K, V>(share * bytesMax, bytesOf, dropped, budget);
+    this.counted = cacheOf(
+      COUNTED_SHARE,
       ({ identities, counts }) => identities.byteLength + counts.byteLength + COUNTED_BYTES,
-      () => {},
-      budget,
     );
-    this.blocks = new WeighedCache(
-      BLOCKS_SHARE * bytesMax,
-      ({ bytes }) => bytes,
-      () => {},
-      budget,
+    this.blocks = cacheOf(BLOCKS_SHARE, ({ bytes }) => bytes);
+    const retire = (column: Column) => this.memory.retire(column);
+    const bufferBytes = ({ buffer }: Column) => buffer.byteLength;
+    this.#timelines = cacheOf(
+      RUNS_SHARE,
+      ({ columns }) => bufferBytes(columns.offsets),
+      ({ columns }) => retire(columns.offsets),
     );
-    this.#timelines = new WeighedCache(
-      RUNS_SHARE * bytesMax,
-      ({ columns }) => columns.offsets.buffer.byteLength,
-      ({ columns }) => this.memory.retire(columns.offsets),
-      budget,
+    this.#actors = cacheOf(
+      ACTORS_SHARE,
+      ({ actorOf }) => bufferBytes(actorOf),
+      ({ actorOf }) => retire(actorOf),
     );
-    this.#actors = new WeighedCache(
-      ACTORS_SHARE * bytesMax,
-      ({ actorOf }) => actorOf.buffer.byteLength,
-      ({ actorOf }) => this.memory.retire(actorOf),
-      budget,
-    );
-    this.#segments = new WeighedCache(
-      bytesMax,
-      bytesOf,
-      ({ times }) => this.memory.retire(times),
-      budget,
-    );
+    this.#segments = cacheOf(1, bytesOf, ({ times }) => retire(times));
   }
 
   /** Bytes of the segments' own columns that are cached. */
