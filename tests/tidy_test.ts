@@ -15,6 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   recent_cache: "",
   seats: "",
   semaphore: "",
+  reserved_terms: "",
   problem: "",
   project_values: "",
   schema_mistakes: "number_words",
@@ -44,14 +45,15 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   upgrade: "db http ingest json_text pause projection store text_schemas",
   archive: "audit auth db http ingest json_text limits number_words problem projection store " +
     "text_schemas upgrade",
-  timelines: "db json_text limits recent_cache store",
-  query: "db json_text limits number_words problem schema_mistakes text_schemas",
-  scans: "auth db event_loop json_text limits query store timelines",
-  screenshots: "auth db http limits number_words pause problem query scans timelines",
+  timelines: "db json_text limits recent_cache store reserved_terms",
+  query: "db json_text limits number_words problem schema_mistakes text_schemas reserved_terms",
+  scans: "auth db event_loop json_text limits query store timelines reserved_terms",
+  screenshots:
+    "auth db http limits number_words pause problem query scans timelines reserved_terms",
   imported: "attribution audit auth db http limits problem query text_schemas",
   reports:
     "attribution auth db event_file http imported json_text limits notes number_words pause " +
-    "problem query scans screenshots seats semaphore store text_schemas timelines",
+    "problem query scans screenshots seats semaphore store text_schemas timelines reserved_terms",
   assistants: "http json_text number_words problem query reports",
   notes: "audit auth db http limits problem query text_schemas",
   shares: "audit auth db http limits problem query recent_cache seats text_schemas",

@@ -5,7 +5,7 @@ import { termDigests } from "./filter_conditions.ts";
 import type { Field } from "./filters.ts";
 import { dictionaryOf } from "./selection.ts";
 import { SqlParams } from "./sql_params.ts";
-import { RESERVED_NAMES } from "./terms.ts";
+import { RESERVED_NAMES } from "../reserved_terms.ts";
 
 /** The dictionary (alias v) that holds the values of a field. */
 interface ValueSource {

@@ -1,4 +1,4 @@
-import { CLICK, PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../query/terms.ts";
+import { CLICK, PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../reserved_terms.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import type { EventTest } from "./event_test.ts";
 import type { ScannedSession } from "./session_scan.ts";

@@ -3,7 +3,7 @@ import type { Timeline } from "../timelines/timeline.ts";
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
 import type { Span } from "../query/selection.ts";
-import { PAGE_VIEW, RESERVED_TERM_MAX } from "../query/terms.ts";
+import { PAGE_VIEW, RESERVED_TERM_MAX } from "../reserved_terms.ts";
 
 /**
  * Visits adjacent events of a segment, from `start` to before `end`; `place` is the place of the segment

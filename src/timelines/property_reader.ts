@@ -12,13 +12,10 @@ import type { TextColumn } from "../store/text_codec.ts";
 import { HOLE, textAt } from "../store/whole_properties.ts";
 import { TextMap } from "../store/text_map.ts";
 import { yielding } from "../store/yielding.ts";
+import { CLICK, SCROLL } from "../reserved_terms.ts";
 import { plainNumber } from "./plain_number.ts";
 import { PropertyBuilder } from "./property_builder.ts";
 import type { PropertyColumn } from "./property_columns.ts";
-
-/** The numbers of these names among the terms. */
-const CLICK = 2;
-const SCROLL = 3;
 
 /** Texts between two checks of the clock. */
 const TEXTS_UNTIMED = 1_000;

@@ -1,7 +1,5 @@
+import { SCROLL } from "../reserved_terms.ts";
 import type { SegmentReader } from "../store/segment_reader.ts";
-
-/** The number of the name `scroll` among the terms. */
-const SCROLL = 3;
 
 /** The columns of a segment that `readDepths` reads. */
 export const DEPTH_COLUMNS = ["names", "depth_px", "document_height"] as const;

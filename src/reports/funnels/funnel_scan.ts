@@ -1,6 +1,6 @@
 import { isSessionField } from "../../query/filters.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
-import { unnamedInteractions } from "../../query/terms.ts";
+import { unnamedInteractions } from "../../reserved_terms.ts";
 import { withoutTechnical, withoutUnnamed } from "../../query/technical.ts";
 import { spanOf } from "../../query/range.ts";
 import { windowMs } from "../../query/window.ts";

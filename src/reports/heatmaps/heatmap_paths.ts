@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CAPTURE_DEVICES } from "../../screenshots/capture_status.ts";
 import { readRowCursor, type RowCursor } from "../../query/row_cursor.ts";
-import { CLICK, PAGE_VIEW } from "../../query/terms.ts";
+import { CLICK, PAGE_VIEW } from "../../reserved_terms.ts";
 import { spanOf } from "../../query/range.ts";
 import { countPaths } from "../../scans/path_counts.ts";
 import type { Read } from "../../scans/read.ts";

@@ -2,7 +2,7 @@ import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { isBounce } from "../../store/bounce.ts";
 import type { Span } from "../../query/selection.ts";
-import { PAGE_VIEW } from "../../query/terms.ts";
+import { PAGE_VIEW } from "../../reserved_terms.ts";
 import { type EventPasses, isOfName } from "../../scans/event_test.ts";
 import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans/match_tests.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";

@@ -1,5 +1,5 @@
 import { SESSION_GAP_MS } from "../../limits.ts";
-import { unnamedInteractions } from "../../query/terms.ts";
+import { unnamedInteractions } from "../../reserved_terms.ts";
 import type { EventMatch } from "../../query/filters.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
 import { withoutTechnical } from "../../query/technical.ts";

@@ -1,4 +1,4 @@
-import { PAGE_VIEW } from "../../query/terms.ts";
+import { PAGE_VIEW } from "../../reserved_terms.ts";
 
 /** What a step is: the path of a page view, the name of an event, or either. */
 export type StepsBy = "path" | "name" | "both";

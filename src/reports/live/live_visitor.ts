@@ -1,4 +1,4 @@
-import { PAGE_VIEW } from "../../query/terms.ts";
+import { PAGE_VIEW } from "../../reserved_terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";

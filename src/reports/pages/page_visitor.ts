@@ -5,7 +5,7 @@ import { firstDepthFrom } from "../../timelines/scroll_depths.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { SESSION_GAP_MS } from "../../limits.ts";
 import type { Span } from "../../query/selection.ts";
-import { PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../../query/terms.ts";
+import { PAGE_VIEW, RESERVED_TERM_MAX, SCROLL } from "../../reserved_terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type SampleChunk, Samples } from "../../scans/medians.ts";
 import { addColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";

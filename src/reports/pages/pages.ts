@@ -3,7 +3,7 @@ import { SESSION_GAP_MS } from "../../limits.ts";
 import { readRowCursor, type RowCursor, type RowPage } from "../../query/row_cursor.ts";
 import type { Span } from "../../query/selection.ts";
 import { spanOf } from "../../query/range.ts";
-import { PAGE_VIEW } from "../../query/terms.ts";
+import { PAGE_VIEW } from "../../reserved_terms.ts";
 import { Samples } from "../../scans/medians.ts";
 import type { Read } from "../../scans/read.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";

@@ -1,5 +1,5 @@
 import type { Span } from "../../query/selection.ts";
-import { PAGE_VIEW } from "../../query/terms.ts";
+import { PAGE_VIEW } from "../../reserved_terms.ts";
 import type { TechnicalNames } from "../../scans/technical_names.ts";
 import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";

@@ -1,6 +1,6 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
-import { PAGE_VIEW } from "../../query/terms.ts";
+import { PAGE_VIEW } from "../../reserved_terms.ts";
 import type { PlainSum } from "../../scans/decimal_sum.ts";
 import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans/match_tests.ts";
 import { numberAt } from "../../scans/number_columns.ts";

@@ -2,7 +2,7 @@ import { arrayLiteral, type Database, READ_SNAPSHOT, type Sql } from "../../db/s
 import { DAY_MS, FUTURE_TOLERATED_MS } from "../../limits.ts";
 import type { EventMatch, Filter } from "../../query/filters.ts";
 import type { Scope, Span } from "../../query/selection.ts";
-import { PAGE_VIEW } from "../../query/terms.ts";
+import { PAGE_VIEW } from "../../reserved_terms.ts";
 import { type ScanServices, withTimelines } from "../../scans/filtered_timelines.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import { countPaths } from "../../scans/path_counts.ts";
