@@ -52,9 +52,8 @@ export class LineMemory {
 /** Lines of one chunk that are compressed together. */
 interface Piece {
   readonly chunk: number;
-  /** The number of its first line, and how many there are. */
-  readonly first: number;
-  readonly lines: number;
+  /** The numbers of its lines, in the order of their bytes. */
+  readonly lines: readonly number[];
   /** Where the piece begins in the memory for compressed lines. */
   at: number;
   readonly bytes: number;
@@ -86,43 +85,37 @@ export class PackedLines {
   readonly #firsts: readonly number[];
   /** The number of chunks that are not dropped. */
   #kept: number;
-  /** Times of the compressed lines, in the order of their compression. */
+  /** By line, in the order in which they were added. */
   readonly #ms: Float64Array;
   readonly #ids: Uint8Array;
-  /** Where each compressed line ends in its piece. */
-  readonly #ends: Uint32Array;
+  readonly #lengths: Uint32Array;
+  /** Where the line begins: in the memory for uncompressed lines, once compressed in its piece. */
+  readonly #begins: Uint32Array;
   #lines = 0;
   #pieces: Piece[] = [];
   #packedBytes = 0;
-  /** Times of the lines that are not compressed yet. */
-  readonly #openMs: Float64Array;
-  readonly #openIds: Uint8Array;
-  readonly #openEnds: Uint32Array;
-  #openLines = 0;
+  /** The first line that is not compressed yet, and the bytes from it on. */
+  #openFrom = 0;
   #openBytes = 0;
   /** Bytes of all added lines. */
   #addedBytes = 0;
-  #addedLines = 0;
 
   /** @param moments the times of all lines that will be added, in epoch milliseconds; sorted here */
   constructor(memory: LineMemory, moments: Float64Array, pause: Yield) {
-    const { chunkRows, openRows } = memory.sizes;
     this.#memory = memory;
     this.#pause = pause;
     moments.sort();
-    this.#firsts = chunkFirsts(moments, chunkRows);
+    this.#firsts = chunkFirsts(moments, memory.sizes.chunkRows);
     this.#kept = this.#firsts.length + 1;
     this.#ms = new Float64Array(moments.length);
     this.#ids = new Uint8Array(ID_BYTES * moments.length);
-    this.#ends = new Uint32Array(moments.length);
-    this.#openMs = new Float64Array(openRows);
-    this.#openIds = new Uint8Array(ID_BYTES * openRows);
-    this.#openEnds = new Uint32Array(openRows);
+    this.#lengths = new Uint32Array(moments.length);
+    this.#begins = new Uint32Array(moments.length);
   }
 
   /** The average bytes of a line. */
   get lineBytes(): number {
-    return this.#addedBytes / Math.max(1, this.#addedLines);
+    return this.#addedBytes / Math.max(1, this.#lines);
   }
 
   /** The first time from which on no line was dropped; null: none was dropped at all. */
@@ -138,20 +131,21 @@ export class PackedLines {
   /** Adds a line. @returns false: there is no room, even for the newest chunk alone */
   async add(ms: number, ids: Uint8Array, idAt: number, line: string): Promise<boolean> {
     if (!this.keeps(ms)) return true;
-    const { openRows } = this.#memory.sizes;
+    const openLines = this.#lines - this.#openFrom;
     const bytesMax = UNIT_BYTES_MAX * line.length;
-    const isFull = this.#openLines === openRows ||
+    const isFull = openLines === this.#memory.sizes.openRows ||
       this.#memory.open(0).length - this.#openBytes < bytesMax;
-    if (isFull && this.#openLines > 0 && !await this.pack()) return false;
+    if (isFull && openLines > 0 && !await this.pack()) return false;
     // The memory is replaced by a larger one only while it has no lines.
     const open = this.#memory.open(bytesMax);
     const { written } = UTF8.encodeInto(line, open.subarray(this.#openBytes));
-    const at = this.#openLines++;
-    this.#openMs[at] = ms;
-    this.#openIds.set(ids.subarray(idAt, idAt + ID_BYTES), ID_BYTES * at);
-    this.#openEnds[at] = this.#openBytes += written;
+    const at = this.#lines++;
+    this.#ms[at] = ms;
+    this.#ids.set(ids.subarray(idAt, idAt + ID_BYTES), ID_BYTES * at);
+    this.#lengths[at] = written;
+    this.#begins[at] = this.#openBytes;
+    this.#openBytes += written;
     this.#addedBytes += written;
-    this.#addedLines++;
     return true;
   }
 
@@ -160,14 +154,16 @@ export class PackedLines {
    * @returns false: there is no room, even for the newest chunk alone
    */
   async pack(): Promise<boolean> {
-    const openMs = this.#openMs.subarray(0, this.#openLines);
-    const byChunk = Map.groupBy(openMs.keys(), (at) => this.#chunkOf(openMs[at]!));
+    const from = this.#openFrom;
+    const openMs = this.#ms.subarray(from, this.#lines);
+    const byChunk = Map.groupBy(openMs.keys(), (i) => this.#chunkOf(openMs[i]!));
     // Only the oldest chunks are dropped, so the newest are packed first.
     for (const chunk of [...byChunk.keys()].sort((a, b) => a - b)) {
-      if (!this.#packPiece(chunk, byChunk.get(chunk)!)) return false;
+      const lines = byChunk.get(chunk)!.map((i) => from + i);
+      if (!this.#packPiece(chunk, lines)) return false;
       await this.#pause();
     }
-    this.#openLines = 0;
+    this.#openFrom = this.#lines;
     this.#openBytes = 0;
     return true;
   }
@@ -189,22 +185,16 @@ export class PackedLines {
     return countWhile(this.#firsts.length, (i) => ms < this.#firsts[i]!);
   }
 
-  #packPiece(chunk: number, places: readonly number[]): boolean {
+  #packPiece(chunk: number, lines: readonly number[]): boolean {
     if (chunk >= this.#kept) return true;
     const open = this.#memory.open(0);
-    const beginOf = (at: number) => at === 0 ? 0 : this.#openEnds[at - 1]!;
-    const bytes = places.reduce((sum, at) => sum + this.#openEnds[at]! - beginOf(at), 0);
-    const content = new Uint8Array(bytes);
-    const first = this.#lines;
-    let end = 0;
-    for (const at of places) {
-      const line = open.subarray(beginOf(at), this.#openEnds[at]!);
-      content.set(line, end);
-      const number = this.#lines++;
-      this.#ends[number] = end += line.length;
-      this.#ms[number] = this.#openMs[at]!;
-      const id = this.#openIds.subarray(ID_BYTES * at, ID_BYTES * (at + 1));
-      this.#ids.set(id, ID_BYTES * number);
+    const content = new Uint8Array(lines.reduce((sum, line) => sum + this.#lengths[line]!, 0));
+    let bytes = 0;
+    for (const line of lines) {
+      const begin = this.#begins[line]!;
+      content.set(open.subarray(begin, begin + this.#lengths[line]!), bytes);
+      this.#begins[line] = bytes;
+      bytes += this.#lengths[line]!;
     }
     const packed = zstdFrame(content);
     const { bytesMax } = this.#memory.sizes;
@@ -213,8 +203,7 @@ export class PackedLines {
       if (chunk >= this.#kept) return true;
     }
     this.#memory.packed.set(packed, this.#packedBytes);
-    const at = this.#packedBytes;
-    this.#pieces.push({ chunk, first, lines: places.length, at, bytes: packed.length });
+    this.#pieces.push({ chunk, lines, at: this.#packedBytes, bytes: packed.length });
     this.#packedBytes += packed.length;
     return true;
   }
@@ -239,14 +228,9 @@ export class PackedLines {
 
   /** Yields the lines of a chunk in order, in batches; each batch decompresses the pieces again. */
   *#chunkLines(pieces: readonly Piece[], linesMax: number): Generator<HandedLines> {
-    const lines = pieces.flatMap(({ first, lines }) =>
-      Array.from({ length: lines }, (_, i) => first + i)
-    );
-    lines.sort((a, b) =>
+    const lines = pieces.flatMap(({ lines }) => lines).sort((a, b) =>
       this.#ms[b]! - this.#ms[a]! || compareIds(this.#ids, ID_BYTES * b, this.#ids, ID_BYTES * a)
     );
-    const begins = new Set(pieces.map(({ first }) => first));
-    const beginOf = (line: number) => begins.has(line) ? 0 : this.#ends[line - 1]!;
     const { handedBytes } = this.#memory.sizes;
     const count = Math.min(lines.length, linesMax);
     for (let from = 0; from < count;) {
@@ -254,7 +238,7 @@ export class PackedLines {
       let bytes = 0;
       let to = from;
       for (; to < count; to++) {
-        const length = this.#ends[lines[to]!]! - beginOf(lines[to]!);
+        const length = this.#lengths[lines[to]!]!;
         if (to > from && bytes + length > handedBytes) break;
         placeOf.set(lines[to]!, bytes);
         bytes += length;
@@ -271,20 +255,19 @@ export class PackedLines {
     bytes: number,
   ): Uint8Array {
     const all = new Uint8Array(bytes);
-    for (const { first, lines, at, bytes: packedBytes } of pieces) {
-      const plain = this.#plain(at, packedBytes, this.#ends[first + lines - 1]!);
-      for (let i = 0, begin = 0; i < lines; i++) {
-        const place = placeOf.get(first + i);
-        const end = this.#ends[first + i]!;
-        if (place !== undefined) all.set(plain.subarray(begin, end), place);
-        begin = end;
+    for (const { lines, at, bytes: packedBytes } of pieces) {
+      const last = lines.at(-1)!;
+      const packed = this.#memory.packed.subarray(at, at + packedBytes);
+      const maxOutputLength = this.#begins[last]! + this.#lengths[last]!;
+      const plain = zstdDecompressSync(packed, { maxOutputLength });
+      for (const line of lines) {
+        const place = placeOf.get(line);
+        const begin = this.#begins[line]!;
+        if (place !== undefined) {
+          all.set(plain.subarray(begin, begin + this.#lengths[line]!), place);
+        }
       }
     }
     return all;
-  }
-
-  #plain(at: number, packedBytes: number, bytes: number): Uint8Array {
-    const packed = this.#memory.packed.subarray(at, at + packedBytes);
-    return zstdDecompressSync(packed, { maxOutputLength: bytes });
   }
 }
