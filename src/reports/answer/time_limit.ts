@@ -89,19 +89,6 @@ export async function atOneMoment<T>(
   });
 }
 
-/**
- * Like `atOneMoment`, in its owner's turn.
- * @throws the reason of `gone` if that is aborted before
- */
-export async function atOneMomentInTurn<T>(
-  reads: Database,
-  owner: ReadOwner,
-  gone: AbortSignal,
-  work: (sql: Sql) => Promise<T>,
-): Promise<T> {
-  return await turnsOf(reads).take(owner, gone, () => atOneMoment(reads, work));
-}
-
 /** How much longer than its read a statement may run: setting the limit anew takes a round trip. */
 const OVERTIME_MS_MAX = 100;
 

@@ -26,7 +26,7 @@ import {
   PackedLines,
   type PackedSizes,
 } from "./packed_lines.ts";
-import type { FoundEvents } from "../newest/newest_events.ts";
+import { NewestEvents } from "../newest/newest_events.ts";
 
 export const WINDOW_SIZES: PackedSizes = {
   chunkRows: EXPORT_WINDOW_CHUNK_ROWS,
@@ -38,7 +38,7 @@ export const WINDOW_SIZES: PackedSizes = {
 
 /** Where the events of a window are stored, and where the next window begins. */
 interface Found {
-  readonly parts: readonly FoundEvents[];
+  readonly events: NewestEvents;
   /** Null: no event follows. */
   readonly next: ListPlace | null;
 }
@@ -53,62 +53,32 @@ async function newestAfter(
   from: ListPlace,
   rows: number,
 ): Promise<Found> {
-  const parts: FoundEvents[] = [];
-  let wanted = rows;
+  const events = new NewestEvents(Infinity, NaN);
   let edgeMs = from.id === null ? NaN : from.ms;
   for (const part of partsBackwards(spanAfter(span, from))) {
+    const wanted = rows - events.ms.length;
     const found = (await (source.newest ?? newestOf)(source, part, wanted, edgeMs)).found();
-    parts.push(found);
-    if (found.ms.length >= wanted) {
+    events.addAll(found);
+    if (events.ms.length >= rows) {
       const ms = found.ms.reduce((first, at) => Math.min(first, at), Infinity);
-      return { parts, next: { ms, id: null } };
+      return { events, next: { ms, id: null } };
     }
-    wanted -= found.ms.length;
     edgeMs = NaN;
   }
-  return { parts, next: null };
+  return { events, next: null };
 }
 
-/** The events to read from one segment, as parallel lists. */
-interface Wanted {
-  readonly segmentId: number;
-  readonly ms: number[];
-  readonly places: number[];
-}
-
-function bySegment(parts: readonly FoundEvents[]): Map<number, Wanted> {
-  const wanted = new Map<number, Wanted>();
-  for (const { ms, segmentIds, places } of parts) {
-    for (const [i, segmentId] of segmentIds.entries()) {
-      let own = wanted.get(segmentId);
-      if (own === undefined) wanted.set(segmentId, own = { segmentId, ms: [], places: [] });
-      own.ms.push(ms[i]!);
-      own.places.push(places[i]!);
-    }
-  }
-  return wanted;
-}
-
-function momentsOf(parts: readonly FoundEvents[]): Float64Array {
-  const moments = new Float64Array(parts.reduce((sum, { ms }) => sum + ms.length, 0));
-  let at = 0;
-  for (const { ms } of parts) {
-    moments.set(ms, at);
-    at += ms.length;
-  }
-  return moments;
-}
-
-/** Reads the wanted events of a segment into `lines`, one block at a time. */
+/** Reads some of the found events, all of one segment, into `lines`, one block at a time. */
 async function readInto(
   lines: PackedLines,
-  reads: Database,
-  projectId: number,
-  { segmentId, ms, places }: Wanted,
+  { reads, projectId }: WindowSource,
+  { ms, segmentIds, places }: NewestEvents,
+  wanted: readonly number[],
   from: ListPlace,
   pause: Yield,
 ): Promise<"read" | "gone" | "too large"> {
-  const order = Uint32Array.from(places.keys()).sort((a, b) => places[a]! - places[b]!);
+  const segmentId = segmentIds[wanted[0]!]!;
+  const order = Uint32Array.from(wanted).sort((a, b) => places[a]! - places[b]!);
   const fromId = from.id === null ? null : uuidBytes([from.id]);
   for (let at = 0; at < order.length;) {
     const fetched = await atOneMoment(reads, async (sql) => {
@@ -186,7 +156,7 @@ export async function readWindow(
   rows: number,
   memory: LineMemory,
 ): Promise<EventWindow | NoWindow> {
-  const { reads, projectId, isFiltered, gone } = source;
+  const { projectId, isFiltered, gone } = source;
   const found = await source.atOneMoment(async (moment) => {
     const found = await newestAfter(moment, span, from, rows);
     const fromMs = found.next?.ms ?? span.fromMs;
@@ -194,11 +164,13 @@ export async function readWindow(
     return !isFiltered && await isWaiting(moment.sql, projectId, whole) ? null : found;
   });
   if (found === null) return NO_WINDOW;
+  const { events } = found;
   const pause = yielding(gone);
-  const lines = new PackedLines(memory, momentsOf(found.parts), pause);
+  const lines = new PackedLines(memory, Float64Array.from(events.ms), pause);
   const tooLarge = () => ({ handed: null, lineBytes: lines.lineBytes });
-  for (const wanted of bySegment(found.parts).values()) {
-    const read = await readInto(lines, reads, projectId, wanted, from, pause);
+  const bySegment = Map.groupBy(events.ms.keys(), (i) => events.segmentIds[i]!);
+  for (const wanted of bySegment.values()) {
+    const read = await readInto(lines, source, events, wanted, from, pause);
     if (read === "too large") return tooLarge();
     if (read === "gone") return NO_WINDOW;
   }

@@ -1,3 +1,4 @@
+import type { Sql } from "../../db/sql.ts";
 import { EXPORT_FIRST_ROWS, EXPORT_PAGE_ROWS, EXPORT_WINDOW_ROWS } from "../../limits.ts";
 import type { PageCursor } from "../../query/event_cursor.ts";
 import { isNarrowed } from "../../query/selection.ts";
@@ -10,7 +11,8 @@ import type { Lines } from "./line_stream.ts";
 import { LineMemory } from "./packed_lines.ts";
 import { readPersistently } from "./persistent_read.ts";
 import { newestStored } from "./stored_newest.ts";
-import { atOneMomentInTurn } from "../answer/time_limit.ts";
+import { turnsOf } from "../answer/read_turns.ts";
+import { atOneMoment } from "../answer/time_limit.ts";
 import {
   type EventsContext,
   nextCursor,
@@ -35,6 +37,17 @@ interface ExportContext extends EventsContext {
   readonly gone: AbortSignal;
 }
 
+/** Runs `work` on one snapshot of the database, in the turn of the project. */
+async function inTurn<T>(
+  context: ExportContext,
+  selection: Selection,
+  work: (source: ListSource) => Promise<T>,
+): Promise<T> {
+  const { reads, gone: signal, project: { projectId } } = context;
+  const moment = (sql: Sql) => onSnapshot(context, { sql, signal }, selection, work);
+  return await turnsOf(reads).take(projectId, signal, () => atOneMoment(reads, moment));
+}
+
 /** Yields the events of a tail, page by page. */
 async function* tailedLines(
   context: ExportContext,
@@ -43,19 +56,11 @@ async function* tailedLines(
   rowsMax: number,
   asOf: Date,
 ): AsyncGenerator<Lines> {
-  const { reads, gone, project: { projectId } } = context;
   let cursor = start;
   for (let left = rowsMax; left > 0;) {
     const rows = Math.min(EXPORT_PAGE_ROWS, left);
     const read = (source: ListSource) => readPage(source, selection, cursor, rows, asOf);
-    const moment = () =>
-      atOneMomentInTurn(
-        reads,
-        projectId,
-        gone,
-        (sql) => onSnapshot(context, { sql, signal: gone }, selection, read),
-      );
-    const page = await readPersistently(moment, gone);
+    const page = await readPersistently(() => inTurn(context, selection, read), context.gone);
     const shown = page.events.slice(0, rows);
     yield* chunked(shown.map(({ row }) => row));
     left -= shown.length;
@@ -80,18 +85,7 @@ async function* listedLines(
   const isFiltered = isNarrowed(segment === null ? scope : scopeOfSegment(scope, segment));
   const newest = isFiltered ? {} : { newest: newestStored };
   const moment = <T>(work: (source: ListSource) => Promise<T>) =>
-    atOneMomentInTurn(
-      reads,
-      scope.projectId,
-      gone,
-      (sql) =>
-        onSnapshot(
-          context,
-          { sql, signal: gone },
-          selection,
-          (read) => work({ ...read, ...newest }),
-        ),
-    );
+    inTurn(context, selection, (read) => work({ ...read, ...newest }));
   const source = { reads, projectId: scope.projectId, atOneMoment: moment, isFiltered, gone };
   const memory = new LineMemory(WINDOW_SIZES);
   let place = first;
