@@ -2,57 +2,45 @@ import type { Sql } from "../../db/sql.ts";
 import { isNarrowed, type Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { UnreadableBlock } from "../../store/journal_block.ts";
-import type { Read, ScanSource } from "../../scans/read.ts";
+import type { Read } from "../../scans/read.ts";
 import { partsBackwards } from "../newest/backwards.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
 import { journalFromMs, journalRows } from "./journal_list.ts";
-import { JOURNAL_LIST_LIMITS, type JournalListLimits } from "./list_limits.ts";
 import { type ListPlace, spanAfter } from "./list_place.ts";
 import { firstInOrder, newestFirst } from "../newest/first_in_order.ts";
-import { NEWEST, NewestEvents } from "../newest/newest_events.ts";
-import { type FoundEvent, wholeRows } from "./whole_rows.ts";
+import { type FoundEvents, NEWEST } from "../newest/newest_events.ts";
+import { type FoundEvent, type RowSource, wholeRows } from "./whole_rows.ts";
 
-export interface ListSource extends ScanSource, Pick<Read, "blocks"> {
+export interface ListSource extends RowSource {
+  readonly timelines: Read["timelines"];
   /** Finds the newest events of a span; absent: `newestOf` does. */
-  readonly newest?: FindNewest;
+  readonly newest?: typeof newestOf;
 }
 
-/** Finds the newest selected events of a span: see `NewestEvents`. */
-type FindNewest = (
-  source: ListSource,
-  span: Span,
-  rows: number,
-  edgeMs: number,
-) => Promise<NewestEvents>;
-
-/** Finds the newest selected events of a span by a scan. */
+/** Finds the newest selected events of a span by a scan; there may be more of them than wanted. */
 export async function newestOf(
   source: ListSource,
   span: Span,
   rows: number,
   edgeMs: number,
-): Promise<NewestEvents> {
+): Promise<FoundEvents> {
   const { selected, test } = await selectEvents(source, span);
-  const newest = new NewestEvents(rows, edgeMs);
-  newest.addAll(await selected.scan(NEWEST, () => ({ test, span, rows, edgeMs }), { byRun: true }));
-  newest.thin();
-  return newest;
+  return await selected.scan(NEWEST, () => ({ test, span, rows, edgeMs }), { byRun: true });
 }
 
 /** Reads the found events after a place, and returns the first `rows` in the order of the list. */
 async function inOrder(
   source: ListSource,
-  { ms, segmentIds, places }: NewestEvents,
+  { ms, segmentIds, places }: FoundEvents,
   place: ListPlace,
   rows: number,
-  limits: JournalListLimits,
 ): Promise<EventRow[]> {
   return await firstInOrder(ms.length, rows, newestFirst, async (from, to) => {
     const asked: FoundEvent[] = [];
     for (let i = from; i < to; i++) {
       asked.push({ ms: ms[i]!, segmentId: segmentIds[i]!, place: places[i]! });
     }
-    const found = await wholeRows(source, asked, limits);
+    const found = await wholeRows(source, asked);
     return found.filter(({ event_id }, i) => ms[from + i]! < place.ms || event_id < place.id!);
   });
 }
@@ -63,7 +51,6 @@ async function projectedRows(
   span: Span,
   from: ListPlace,
   rows: number,
-  limits: JournalListLimits,
 ): Promise<EventRow[]> {
   const listed: EventRow[] = [];
   let place = from;
@@ -71,7 +58,7 @@ async function projectedRows(
     const wanted = rows - listed.length;
     const edgeMs = place.id === null ? NaN : place.ms;
     const newest = await (source.newest ?? newestOf)(source, part, wanted, edgeMs);
-    listed.push(...await inOrder(source, newest, place, wanted, limits));
+    listed.push(...await inOrder(source, newest, place, wanted));
     if (listed.length === rows) break;
     place = { ms: part.fromMs, id: null };
   }
@@ -99,9 +86,8 @@ async function storedRows(
   span: Span,
   from: ListPlace,
   rows: number,
-  limits: JournalListLimits,
 ): Promise<EventRow[]> {
-  const projected = await projectedRows(source, span, from, rows, limits);
+  const projected = await projectedRows(source, span, from, rows);
   // Older events that are not projected yet have no room on a full page of projected ones.
   const last = projected.length === rows ? Date.parse(projected.at(-1)!.occurred_at) : span.fromMs;
   const recent = { fromMs: Math.max(span.fromMs, last), toMs: span.toMs };
@@ -115,10 +101,9 @@ async function newestRows(
   span: Span,
   from: ListPlace,
   rows: number,
-  limits: JournalListLimits,
 ): Promise<EventRow[] | null> {
   try {
-    return await journalRows(source, span, from, rows, "all", limits);
+    return await journalRows(source, span, from, rows, "all");
   } catch (error) {
     // Projected events can be read from segments instead. If others are damaged, `storedRows` fails, too.
     if (error instanceof UnreadableBlock) return null;
@@ -138,20 +123,17 @@ export async function listEvents(
   span: Span,
   from: ListPlace,
   rows: number,
-  limits = JOURNAL_LIST_LIMITS,
 ): Promise<EventRow[]> {
   const { sql, scope } = source;
-  if (isNarrowed(scope)) return await projectedRows(source, span, from, rows, limits);
+  if (isNarrowed(scope)) return await projectedRows(source, span, from, rows);
   const edgeMs = Math.max(span.fromMs, await journalFromMs(sql, scope.projectId));
-  if (edgeMs >= spanAfter(span, from).toMs) {
-    return await storedRows(source, span, from, rows, limits);
-  }
+  if (edgeMs >= spanAfter(span, from).toMs) return await storedRows(source, span, from, rows);
   const newest = { fromMs: edgeMs, toMs: span.toMs };
-  const recent = await newestRows(source, newest, from, rows, limits);
-  if (recent === null) return await storedRows(source, span, from, rows, limits);
+  const recent = await newestRows(source, newest, from, rows);
+  if (recent === null) return await storedRows(source, span, from, rows);
   if (recent.length === rows || edgeMs === span.fromMs) return recent;
   const older = { fromMs: span.fromMs, toMs: edgeMs };
   const edge = { ms: edgeMs, id: null };
-  const rest = await storedRows(source, older, edge, rows - recent.length, limits);
+  const rest = await storedRows(source, older, edge, rows - recent.length);
   return [...recent, ...rest];
 }

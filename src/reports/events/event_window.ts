@@ -57,7 +57,7 @@ async function newestAfter(
   let edgeMs = from.id === null ? NaN : from.ms;
   for (const part of partsBackwards(spanAfter(span, from))) {
     const wanted = rows - events.ms.length;
-    const found = (await (source.newest ?? newestOf)(source, part, wanted, edgeMs)).found();
+    const found = await (source.newest ?? newestOf)(source, part, wanted, edgeMs);
     events.addAll(found);
     if (events.ms.length >= rows) {
       const ms = found.ms.reduce((first, at) => Math.min(first, at), Infinity);

@@ -19,7 +19,7 @@ import { newestFirst } from "../newest/first_in_order.ts";
 import type { Read } from "../../scans/read.ts";
 import { isOfBots } from "../shown/shown_event.ts";
 import { type ListPlace, spanAfter } from "./list_place.ts";
-import type { JournalListLimits } from "./list_limits.ts";
+import { JOURNAL_LIST_LIMITS, type JournalListLimits } from "./list_limits.ts";
 
 /** Whether an event of a span is not projected yet, or is set aside. */
 export async function isWaiting(sql: Sql, projectId: number, span: Span): Promise<boolean> {
@@ -71,10 +71,11 @@ export async function* rowsBackwards(
   }
 }
 
-/** The project whose events are listed, and `bots`. */
-type ListedScope = Pick<Read, "sql" | "scope">;
-
-const UNLIMITED = { blocksMax: Infinity, eventsMax: Infinity };
+/** What events are read from. */
+export interface JournalSource extends Pick<Read, "sql" | "scope"> {
+  /** How much of the journal may be decoded; absent: as much as an ordinary page needs. */
+  readonly limits?: JournalListLimits;
+}
 
 /** Some events of a row's block, and their times. */
 interface DecodedRow {
@@ -101,16 +102,14 @@ function newestPlaces({ places, moments }: DecodedRow, rows: number): readonly n
  * Reads the next `rows` events of a span after a place from the journal: all events, or only those that
  * are not projected yet. Applies `bots` and no other filter. Decodes blocks from the latest back, until no
  * earlier block can have an event of the page. Throws UnreadableBlock.
- * @param limits how much may be decoded; absent: no limit
- * @returns null: the limits do not suffice
+ * @returns null: the limits, which those that are not projected have none of, do not suffice
  */
 export async function journalRows(
-  { sql, scope: { projectId, bots } }: ListedScope,
+  { sql, scope: { projectId, bots }, limits = JOURNAL_LIST_LIMITS }: JournalSource,
   span: Span,
   place: ListPlace,
   rows: number,
   which: "all" | "waiting",
-  limits: Pick<JournalListLimits, "blocksMax" | "eventsMax"> = UNLIMITED,
 ): Promise<EventRow[] | null> {
   const rest = spanAfter(span, place);
   let listed: EventRow[] = [];
@@ -125,7 +124,7 @@ export async function journalRows(
   for await (const row of rowsBackwards(sql, projectId, rest, which)) {
     // A block that ends in the millisecond of the page's last event may have a greater id.
     if (row.to_ms < floorMs) break;
-    if (blocksLeft-- <= 0 || eventsLeft <= 0) return null;
+    if (which === "all" && (blocksLeft-- <= 0 || eventsLeft <= 0)) return null;
     const { block, places, moments } = decodedRow(row, which);
     eventsLeft -= places.length;
     await yieldIfDue();

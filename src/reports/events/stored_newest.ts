@@ -4,7 +4,7 @@ import { allBlocks } from "../../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById } from "../../store/stored_segments.ts";
 import { yielding } from "../../store/yielding.ts";
 import { datedSegments } from "../../timelines/timelines.ts";
-import { NewestEvents } from "../newest/newest_events.ts";
+import { type FoundEvents, NewestEvents } from "../newest/newest_events.ts";
 
 /**
  * Finds the newest events of a span without filters, reading only the times (and contexts) of its segments,
@@ -19,7 +19,7 @@ export async function newestStored(
   span: Span,
   rows: number,
   edgeMs: number,
-): Promise<NewestEvents> {
+): Promise<FoundEvents> {
   const newest = new NewestEvents(rows, edgeMs, span.fromMs);
   const pause = yielding();
   const latestFirst = [...await datedSegments(sql, projectId, span)]
@@ -41,6 +41,5 @@ export async function newestStored(
     }
     await pause();
   }
-  newest.thin();
-  return newest;
+  return newest.found();
 }

@@ -1,4 +1,3 @@
-import type { Sql } from "../../db/sql.ts";
 import type { Read } from "../../scans/read.ts";
 import type { EventRow } from "../../store/event_row.ts";
 import { UnreadableBlock } from "../../store/journal_block.ts";
@@ -6,8 +5,8 @@ import { type BlockColumns, wholeEvents } from "../../store/journal_events.ts";
 import { type EventPlace, rowsAt } from "../../store/rows_by_place.ts";
 import { BLOCK_EVENTS_MAX } from "../../store/store_limits.ts";
 import { yielding } from "../../store/yielding.ts";
-import { decodedRow, journalFromMs, rowsBackwards } from "./journal_list.ts";
-import type { JournalListLimits } from "./list_limits.ts";
+import { decodedRow, journalFromMs, type JournalSource, rowsBackwards } from "./journal_list.ts";
+import { JOURNAL_LIST_LIMITS } from "./list_limits.ts";
 
 /** An event that a scan found: where it is stored in segments, and its time. */
 export interface FoundEvent extends EventPlace {
@@ -20,7 +19,8 @@ interface PlacedEvent {
   readonly place: number;
 }
 
-type RowSource = Pick<Read, "sql" | "scope" | "blocks">;
+/** What the rows of a list are read from. */
+export type RowSource = JournalSource & Pick<Read, "blocks">;
 
 /**
  * Costs of reading, in decoded events of the journal: of the wanted events of one segment block, and of a
@@ -39,13 +39,12 @@ FROM (
 
 /** Whether these events are read faster from the journal, which has them in a few rows, than from segments. */
 async function isJournalFaster(
-  sql: Sql,
-  projectId: number,
+  { sql, scope: { projectId }, limits = JOURNAL_LIST_LIMITS }: RowSource,
   found: readonly FoundEvent[],
   fromMs: number,
   toMs: number,
-  { blocksMax, eventsMax, countedMax }: JournalListLimits,
 ): Promise<boolean> {
+  const { blocksMax, eventsMax, countedMax } = limits;
   // A lower bound: blocks with long texts have fewer events.
   const blocks = new Set(
     found.map(({ segmentId, place }) => `${segmentId} ${Math.floor(place / BLOCK_EVENTS_MAX)}`),
@@ -63,10 +62,10 @@ async function isJournalFaster(
  * by their time: if a millisecond has more events than were found, all found ones of it are null.
  */
 async function journalRowsOf(
-  { sql, scope: { projectId } }: RowSource,
+  source: RowSource,
   found: readonly FoundEvent[],
-  limits: JournalListLimits,
 ): Promise<(EventRow | null)[]> {
+  const { sql, scope: { projectId } } = source;
   const rows = new Array<EventRow | null>(found.length).fill(null);
   const edgeMs = await journalFromMs(sql, projectId);
   // The journal may lack some events of earlier milliseconds.
@@ -76,7 +75,7 @@ async function journalRowsOf(
   const fromMs = numbersAt.keys().reduce((first, ms) => Math.min(first, ms), Infinity);
   const toMs = numbersAt.keys().reduce((last, ms) => Math.max(last, ms), -Infinity);
   const events = recent.map((i) => found[i]!);
-  if (!await isJournalFaster(sql, projectId, events, fromMs, toMs, limits)) return rows;
+  if (!await isJournalFaster(source, events, fromMs, toMs)) return rows;
   const placedAt = new Map<number, PlacedEvent[]>();
   const yieldIfDue = yielding();
   let crowded = 0;
@@ -111,11 +110,10 @@ async function journalRowsOf(
 export async function wholeRows(
   source: RowSource,
   found: readonly FoundEvent[],
-  limits: JournalListLimits,
 ): Promise<EventRow[]> {
   let rows: (EventRow | null)[] = found.map(() => null);
   try {
-    rows = await journalRowsOf(source, found, limits);
+    rows = await journalRowsOf(source, found);
   } catch (error) {
     // Found events are projected, and thus in segments, too.
     if (!(error instanceof UnreadableBlock)) throw error;

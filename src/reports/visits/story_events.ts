@@ -5,7 +5,6 @@ import type { EventRow } from "../../store/event_row.ts";
 import { rowsAt } from "../../store/rows_by_place.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
 import { firstInOrder, newestFirst } from "../newest/first_in_order.ts";
-import { NewestEvents } from "../newest/newest_events.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
 import { selectEvents, selectMatches } from "../../scans/selected_events.ts";
 import { type Watched, WATCHED_COUNTS } from "./watched_visitor.ts";
@@ -82,11 +81,12 @@ export async function storyEvents(
   const sign = order === "newest" ? 1 : -1;
   const edgeMs = after === null ? NaN : sign * Date.parse(after.at);
   const wanted = rows + 1;
-  const newest = new NewestEvents(wanted, edgeMs);
   const inputs = { actor: actorId, span, test, ofSessions, sign, rows: wanted, edgeMs } as const;
-  newest.addAll(await selected.scan(PERSON_EVENTS, () => inputs, { byRun: true }));
-  newest.thin();
-  const { segmentIds, places } = newest;
+  const { segmentIds, places } = await selected.scan(
+    PERSON_EVENTS,
+    () => inputs,
+    { byRun: true },
+  );
   const compare = (a: StoryEvent, b: StoryEvent) => sign * newestFirst(a.row, b.row);
   return await firstInOrder(places.length, wanted, compare, async (from, to) => {
     const stored = places.slice(from, to)

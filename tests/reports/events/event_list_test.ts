@@ -171,8 +171,8 @@ onBothEngines(
       limits = JOURNAL_LIST_LIMITS,
     ) => {
       const counted = countingBlocks(database);
-      const source = { ...sourceOf(database), sql: counted.sql };
-      const page = await listEvents(source, within, place, length, limits);
+      const source = { ...sourceOf(database), sql: counted.sql, limits };
+      const page = await listEvents(source, within, place, length);
       return [page.map(({ event_id }) => event_id), counted.decoded] as const;
     };
     await t.step("the first page", async () => {

@@ -31,8 +31,8 @@ onBothEngines(
     ];
     const listed = async (filter: Filter, limits = JOURNAL_LIST_LIMITS) => {
       const counted = countingBlocks(database);
-      const source = { ...sourceOf(database, [filter], "include"), sql: counted.sql };
-      const page = await listEvents(source, span, { ms: span.toMs, id: null }, 500, limits);
+      const source = { ...sourceOf(database, [filter], "include"), sql: counted.sql, limits };
+      const page = await listEvents(source, span, { ms: span.toMs, id: null }, 500);
       return { page, decoded: counted.decoded };
     };
     const [stored] = await database.query<{ rows: number }>(
