@@ -8,7 +8,7 @@ import {
 } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { type Range, spanOf } from "../../query/range.ts";
-import type { Scope, Span } from "../../query/selection.ts";
+import type { Span } from "../../query/selection.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { distinctActors } from "../visitors/distinct_actors.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
@@ -66,13 +66,7 @@ export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
 }
 
 /** What it takes to count visitors, under varying filters. */
-interface Counting {
-  readonly sql: Read["sql"];
-  readonly scope: Scope;
-  readonly timelines: Read["timelines"];
-  /** Its time zone is that of the rollups. */
-  readonly project: Read["project"];
-}
+type Counting = Pick<Read, "sql" | "scope" | "timelines" | "project">;
 
 /** Counts the distinct actors of the events that pass the filters and that each match takes. */
 async function countUnder(

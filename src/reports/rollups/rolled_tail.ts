@@ -38,7 +38,7 @@ interface TailActors extends Row {
 }
 
 /** What the tail adds to the whole span, and to the last bucket. */
-export interface Tail extends TailActors {
+interface Tail extends TailActors {
   readonly events: number;
   readonly pageviews: number;
 }

@@ -5,7 +5,7 @@ import { startOfDay } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import type { TimelineSource } from "../../scans/read.ts";
 import type { RolledSpan } from "./rolled_span.ts";
-import { readTail, type Tail } from "./rolled_tail.ts";
+import { readTail } from "./rolled_tail.ts";
 
 /** Returns the first days of buckets; null: they are not whole days, but hours for example. */
 export function startDays(buckets: readonly Span[], timezone: string): number[] | null {
@@ -51,63 +51,34 @@ export function bucketsOfDays(starts: readonly number[], { fromDay, toDay }: Rol
 }
 
 /** Adds up the figures of a bucket, or of the whole span. */
-class VisitSums implements Visits {
+class VisitSums implements InBucket<Visits> {
   visitors = 0;
   newVisitors = 0;
   pageviews = 0;
   events = 0;
+  readonly #startDay: number;
 
   /** @param bucket null: the whole span */
-  constructor(readonly bucket: number | null, readonly startDay: number) {}
+  constructor(readonly bucket: number | null, startDay: number) {
+    this.#startDay = startDay;
+  }
 
   /** Adds actors of a day whose previous day with events was `prevDay`, and whose first ever was `firstDay`. */
   addActors(actors: number, prevDay: number, firstDay: number): void {
-    if (prevDay >= this.startDay) return;
+    if (prevDay >= this.#startDay) return;
     this.visitors += actors;
-    if (firstDay >= this.startDay) this.newVisitors += actors;
+    if (firstDay >= this.#startDay) this.newVisitors += actors;
   }
 
-  addTotals({ pageviews, events }: DayTotals): void {
+  addTotals({ pageviews, events }: Pick<Visits, "pageviews" | "events">): void {
     this.pageviews += pageviews;
     this.events += events;
   }
 }
 
 /**
- * Sums each bucket, and the whole span. In the database this takes twice as long.
- * @param packed the span's rows of `visitor_days`
- */
-function sumVisits(
-  packed: Int32Array,
-  totals: readonly DayTotals[],
-  starts: readonly number[],
-  rolled: RolledSpan,
-): InBucket<Visits>[] {
-  const { fromDay } = rolled;
-  const bucketOf = bucketsOfDays(starts, rolled);
-  const sums = starts.map((startDay, i) => new VisitSums(i + 1, startDay));
-  const whole = new VisitSums(null, fromDay);
-  for (let i = 0; i < packed.length; i += 4) {
-    const [prevDay, firstDay, actors] = [packed[i + 1]!, packed[i + 2]!, packed[i + 3]!];
-    sums[bucketOf[packed[i]! - fromDay]!]!.addActors(actors, prevDay, firstDay);
-    whole.addActors(actors, prevDay, firstDay);
-  }
-  for (const total of totals) {
-    sums[bucketOf[total.day - fromDay]!]!.addTotals(total);
-    whole.addTotals(total);
-  }
-  return [...sums, whole].map(({ bucket, visitors, newVisitors, pageviews, events }) => ({
-    bucket,
-    visitors,
-    newVisitors,
-    pageviews,
-    events,
-  }));
-}
-
-/**
  * Reads the visitors, new visitors, page views and events of each bucket (counted from 1) and of the
- * whole span (bucket null, the last row).
+ * whole span (bucket null, the last row). In the database, adding them up takes twice as long.
  * @param starts the buckets' first days
  */
 export async function readRolledVisits(
@@ -119,29 +90,30 @@ export async function readRolledVisits(
   const params = [projectId, fromDay, toDay];
   const [visitors] = await source.sql.query<{ pack: string | null }>(PACKED_VISITORS, params);
   const totals = await source.sql.query<DayTotals>(DAY_TOTALS, params);
-  const rows = sumVisits(unpackInts(visitors!.pack), totals, starts, rolled);
-  if (tail === null) return rows;
-  return withTail(rows, starts.length, await readTail(source, rolled, tail, starts.at(-1)!));
-}
-
-/** Adds the tail to the rows of the last bucket and of the whole span. */
-function withTail(
-  rows: readonly InBucket<Visits>[],
-  lastBucket: number,
-  tail: Tail,
-): InBucket<Visits>[] {
-  const { pageviews, events, visitors, newVisitors, visitorsInBucket, newInBucket } = tail;
-  return rows.map((row) => {
-    if (row.bucket !== null && row.bucket !== lastBucket) return row;
-    const isWhole = row.bucket === null;
-    return {
-      bucket: row.bucket,
-      visitors: row.visitors + (isWhole ? visitors : visitorsInBucket),
-      newVisitors: row.newVisitors + (isWhole ? newVisitors : newInBucket),
-      pageviews: row.pageviews + pageviews,
-      events: row.events + events,
-    };
-  });
+  const bucketOf = bucketsOfDays(starts, rolled);
+  const sums = starts.map((startDay, i) => new VisitSums(i + 1, startDay));
+  const whole = new VisitSums(null, fromDay);
+  const packed = unpackInts(visitors!.pack);
+  for (let i = 0; i < packed.length; i += 4) {
+    const [prevDay, firstDay, actors] = [packed[i + 1]!, packed[i + 2]!, packed[i + 3]!];
+    sums[bucketOf[packed[i]! - fromDay]!]!.addActors(actors, prevDay, firstDay);
+    whole.addActors(actors, prevDay, firstDay);
+  }
+  for (const total of totals) {
+    sums[bucketOf[total.day - fromDay]!]!.addTotals(total);
+    whole.addTotals(total);
+  }
+  if (tail !== null) {
+    const last = sums.at(-1)!;
+    const added = await readTail(source, rolled, tail, starts.at(-1)!);
+    last.visitors += added.visitorsInBucket;
+    last.newVisitors += added.newInBucket;
+    last.addTotals(added);
+    whole.visitors += added.visitors;
+    whole.newVisitors += added.newVisitors;
+    whole.addTotals(added);
+  }
+  return [...sums, whole];
 }
 
 /** Reads the number of distinct visitors of the whole span. */

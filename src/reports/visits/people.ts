@@ -82,6 +82,7 @@ async function readFound(
   cursor: RowCursor | null,
   rows: number,
 ): Promise<FoundPerson[]> {
+  if (ms.length === 0) return [];
   const params = new SqlParams();
   const project = params.int(scope.projectId);
   const lists = `${params.ints(actors)}, ${params.bigints(ms)}`;
@@ -111,8 +112,7 @@ async function listPeople(
     const wanted = rows - before.length;
     const within = cursor === null ? { fromMs: part.fromMs, toMs: span.toMs } : part;
     const found = await newestIn(read, within, span.toMs, cursor, wanted);
-    const people = found.ms.length === 0 ? [] : await readFound(read, found, cursor, wanted);
-    listed = [...before, ...people];
+    listed = [...before, ...await readFound(read, found, cursor, wanted)];
     if (listed.length === rows) break;
   }
   return listed;
@@ -161,7 +161,7 @@ async function answer(read: Read, { cursor, asked }: PeopleParameters): Promise<
   const { of, number } = asked;
   const counted = await number.find(read);
   const found = newestOf(counted, limit + 1, cursor?.counts[0] ?? null);
-  const listed = found.ms.length === 0 ? [] : await readFound(read, found, cursor, limit + 1);
+  const listed = await readFound(read, found, cursor, limit + 1);
   return {
     query: { of },
     result: { ...await page(read, listed, true), total: counted.actors.length },

@@ -82,7 +82,7 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
     query: { actor: person.value },
     result: {
       person: await personHead(read, person),
-      visits: visits.map((visit, i) => shownVisit(visit, conversions[i]!)),
+      visits: visits.map((visit, i) => shownVisit(visit, conversions[i]!, VisitRow)),
       events: listed.map((event, i) => ({
         ...shownEvent(event.row),
         visit: visitOf(event, visits),

@@ -20,7 +20,7 @@ import {
 } from "./story_events.ts";
 import { conversionsOf } from "./watched_counts.ts";
 import { placeOfVisit } from "./visit_id.ts";
-import { readVisits, shownWhole, type StoredVisit, WholeVisit } from "./visit_rows.ts";
+import { readVisits, shownVisit, type StoredVisit, WholeVisit } from "./visit_rows.ts";
 import { VISIT_CONVERSIONS } from "./visits.ts";
 
 const VisitEvent = z.object({
@@ -102,7 +102,10 @@ async function answer(read: Read, id: string, after: PageCursor | null): Promise
     secondsOnPage: onPages[i]!,
     goals: reached[i]!,
   }));
-  return { query: { id }, result: { visit: shownWhole(visit, conversions!), events, nextCursor } };
+  return {
+    query: { id },
+    result: { visit: shownVisit(visit, conversions!, WholeVisit), events, nextCursor },
+  };
 }
 
 export const VISIT_REPLY = {

@@ -6,8 +6,7 @@ import { eventPasses } from "../../scans/event_tests.ts";
 import type { ScanSource } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
 import { partsBackwards } from "../newest/backwards.ts";
-import type { Behind } from "../behind/behind_tally.ts";
-import { type FoundMoments, NewestActors, newestOf } from "../newest/newest_actors.ts";
+import { type FoundMoments, NewestActors } from "../newest/newest_actors.ts";
 import { NEWEST_VISITS } from "./newest_visits_visitor.ts";
 import type { VisitPlace } from "./visit_id.ts";
 import { NEWEST_FIRST, readVisits, type StoredVisit } from "./visit_rows.ts";
@@ -89,12 +88,13 @@ async function newestIn(
 }
 
 /** Reads the found visits after the position, in the order of the list. */
-async function readFound(
+export async function readFound(
   { sql, scope }: ScanSource,
   { ms, actors }: FoundMoments,
   after: VisitPlace | null,
   rows: number,
 ): Promise<StoredVisit[]> {
+  if (ms.length === 0) return [];
   const params = new SqlParams();
   const lists = `${params.ints(actors)}, ${params.bigints(ms)}`;
   const project = params.int(scope.projectId);
@@ -114,7 +114,7 @@ async function listScanned(source: ScanSource, question: VisitQuestion): Promise
   for (const part of partsBackwards({ fromMs: span.fromMs, toMs })) {
     const wanted = rows - listed.length;
     const found = await newestIn(source, part, { ...question, rows: wanted });
-    if (found.ms.length > 0) listed.push(...await readFound(source, found, after, wanted));
+    listed.push(...await readFound(source, found, after, wanted));
     if (listed.length === rows) break;
   }
   return listed;
@@ -128,15 +128,4 @@ export async function listVisits(
   const { scope } = source;
   const areStored = !isNarrowed(scope) && question.goal === null && scope.bots !== "only";
   return areStored ? await listStored(source, question) : await listScanned(source, question);
-}
-
-/** Lists the next visits after a position among those that a number counts, newest first. */
-export async function listCounted(
-  source: ScanSource,
-  counted: Behind,
-  after: VisitPlace | null,
-  rows: number,
-): Promise<StoredVisit[]> {
-  const found = newestOf(counted, rows, after?.ms ?? null);
-  return found.ms.length === 0 ? [] : await readFound(source, found, after, rows);
 }

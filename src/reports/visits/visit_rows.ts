@@ -38,8 +38,6 @@ export const VisitRow = z.object({
   conversions: z.array(VisitConversion).meta({ description: "Goals reached, by slug" }),
 }).meta({ id: "Visit" });
 
-export type VisitRow = z.output<typeof VisitRow>;
-
 /** A visit with everything that is known of its origin and place. */
 export const WholeVisit = VisitRow.extend({
   medium: text,
@@ -101,44 +99,24 @@ export function idOf({ first_ms, entry_id }: StoredVisit): string {
   return visitId({ ms: first_ms, entryId: entry_id });
 }
 
-/** Returns a visit as lists show it. */
-export function shownVisit(visit: StoredVisit, conversions: readonly VisitConversion[]): VisitRow {
-  const { first_ms, last_ms, kind, actor, channel, source, entryPath, exitPath } = visit;
-  const { country, device, browser, os, pageviews, events } = visit;
-  return {
+/**
+ * Returns a visit with the members of a schema, in its order.
+ * @param shown of lists, or of everything that is known of the visit
+ */
+export function shownVisit<S extends typeof VisitRow | typeof WholeVisit>(
+  visit: StoredVisit,
+  conversions: readonly VisitConversion[],
+  shown: S,
+): z.output<S> {
+  const { first_ms, last_ms, kind, actor } = visit;
+  const whole: WholeVisit = {
+    ...visit,
     id: idOf(visit),
-    actor,
     userId: kind === "u" ? actor : null,
     start: new Date(first_ms).toISOString(),
     seconds: (last_ms - first_ms) / 1000,
-    channel,
-    source,
-    entryPath,
-    exitPath,
-    country,
-    device,
-    browser,
-    os,
-    pageviews,
-    events,
     conversions: [...conversions],
   };
-}
-
-/** Returns a visit with everything that is known of it. */
-export function shownWhole(
-  visit: StoredVisit,
-  conversions: readonly VisitConversion[],
-): WholeVisit {
-  const { medium, campaign, term, content, referrer, region, city } = visit;
-  return {
-    ...shownVisit(visit, conversions),
-    medium,
-    campaign,
-    term,
-    content,
-    referrer,
-    region,
-    city,
-  };
+  const names = Object.keys(shown.shape) as (keyof WholeVisit)[];
+  return Object.fromEntries(names.map((name) => [name, whole[name]])) as z.output<S>;
 }

@@ -13,10 +13,11 @@ import type { Read } from "../../scans/read.ts";
 import { loadAskedGoal, readGoalSlug } from "../saved/goal_definitions.ts";
 import { findPerson } from "../../query/person_id.ts";
 import { type NumberedRead, OF_USAGE, readNumber } from "../behind/behind.ts";
+import { newestOf } from "../newest/newest_actors.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { conversionsOf } from "./watched_counts.ts";
 import { placeOfVisit, type VisitPlace } from "./visit_id.ts";
-import { listCounted, listVisits } from "./visit_list.ts";
+import { listVisits, readFound } from "./visit_list.ts";
 import { idOf, shownVisit, type StoredVisit, VisitRow } from "./visit_rows.ts";
 
 /** Explains the conversions of a visit, wherever visits are shown. */
@@ -49,14 +50,15 @@ function readCursor(query: URLSearchParams): VisitPlace | null {
 async function pageOf(read: Read, listed: readonly StoredVisit[]) {
   const { rows, nextCursor } = cutPage(listed, read.limit, idOf);
   const conversions = await conversionsOf(read, rows);
-  return { rows: rows.map((visit, i) => shownVisit(visit, conversions[i]!)), nextCursor };
+  return { rows: rows.map((visit, i) => shownVisit(visit, conversions[i]!, VisitRow)), nextCursor };
 }
 
 /** Answers with the visits that a number counts. */
 async function answerCounted(read: Read, { after, asked }: VisitParameters): Promise<Answer> {
   const { of, number } = asked!;
   const counted = await number.find(read);
-  const listed = await listCounted(read, counted, after, read.limit + 1);
+  const rows = read.limit + 1;
+  const listed = await readFound(read, newestOf(counted, rows, after?.ms ?? null), after, rows);
   return {
     query: { actor: null, goal: null, of },
     result: { ...await pageOf(read, listed), total: counted.actors.length },
