@@ -36,8 +36,7 @@ const filters = FiltersSchema
   )
   .meta({ description: "They hold in every read; whoever looks at it can only add to them." });
 const expiresAt = InstantOrNull.meta({
-  description:
-    "From when on it shows nothing; null: never. A new share needs a time in the future.",
+  description: "From when on it shows nothing; null: never.",
 });
 const embedOrigins = z.array(
   z.string().transform((text) => normalOrigin(text) ?? text)
