@@ -138,6 +138,8 @@ function leadOf([visitors]: readonly Figure[], every: DigestDefinition["every"])
   return change === null ? `${words}.` : `${words}, ${change} against the ${PERIOD[every]} before.`;
 }
 
+const NOT_COUNTED = " Not all events of these days, and of those before, could be counted yet.";
+
 const datesOf = ({ from, to }: DigestDays) => ({ from: from.toString(), to: to.toString() });
 
 /** Returns the parameters of all reads of one project. */
@@ -182,6 +184,8 @@ interface DueDigest {
   /** The dashboard's URL, without a slash at the end. */
   readonly address: string;
   readonly isTest: boolean;
+  /** Whether it waits for events of its days that are not counted yet; if not, it is made without them. */
+  readonly mayWait: boolean;
 }
 
 const notCounted = ({ name }: Project) =>
@@ -227,7 +231,7 @@ async function overviewOf(
 async function sectionOf(
   reads: NotificationReads,
   project: Project,
-  { definition, slot, timezone, address, isTest }: DueDigest,
+  { definition, slot, timezone, address, isTest, mayWait }: DueDigest,
 ): Promise<Section> {
   const { every } = definition;
   const days = digestDays({ every }, slot, timezone);
@@ -235,7 +239,8 @@ async function sectionOf(
   const spans = [spanOf(days, timezone), spanOf(before, timezone)] as const;
   // A mail cannot be corrected, so a digest waits until its days are counted; a test does not wait.
   const whole = { fromMs: spans[1].fromMs, toMs: spans[0].toMs };
-  if (!isTest && await reads.isBehind(project, whole)) throw notCounted(project);
+  const isBehind = !isTest && await reads.isBehind(project, whole);
+  if (isBehind && mayWait) throw notCounted(project);
   const params = paramsOf(definition, days, timezone, project);
   // For `previous`, a month would be compared with as many days, not with the month before.
   const compare = every === "monthly" ? JSON.stringify(datesOf(before)) : "previous";
@@ -255,7 +260,7 @@ async function sectionOf(
       rangeWords(Date.parse(query.from), Date.parse(query.to), timezone),
       conditionWords(definition.filters, definition.segment),
     ].filter(Boolean).join(", "),
-    lead: leadOf(figures, every),
+    lead: leadOf(figures, every) + (isBehind ? NOT_COUNTED : ""),
     figures,
     chart,
     rankings,

@@ -52,6 +52,9 @@ export const SENDS_AT_ONCE = 5;
 /** The longest run: the next one begins with the next minute. */
 export const NOTIFICATION_RUN_MS_MAX = 50 * SECOND_MS;
 
+/** How long after its time a digest waits for its days to be counted; less than the day until the next one. */
+export const DIGEST_WAIT_MS_MAX = 6 * HOUR_MS;
+
 /** How long a stopping server waits for its run. */
 export const SHUTDOWN_NOTIFICATIONS_MS_MAX = SECOND_MS;
 

@@ -22,7 +22,11 @@ import { ServedProjects } from "../db/served_projects.ts";
 import type { Receivers } from "./receivers.ts";
 import { sendDelivery, type SendingServices } from "./sending.ts";
 import { lastSlot, nextSlot } from "./slots.ts";
-import { NOTIFICATION_RUN_MS_MAX, SENDS_AT_ONCE } from "./notification_limits.ts";
+import {
+  DIGEST_WAIT_MS_MAX,
+  NOTIFICATION_RUN_MS_MAX,
+  SENDS_AT_ONCE,
+} from "./notification_limits.ts";
 import type { NotificationReads } from "./notification_reads.ts";
 import {
   ALERTS,
@@ -130,6 +134,8 @@ export class NotificationRunner {
       timezone,
       address,
       isTest,
+      // Only one that has waited before: where the server was down, its events are counted a moment after its start.
+      mayWait: digest.problem === null || now() - slot.atMs < DIGEST_WAIT_MS_MAX,
     });
     return { own, slot, message };
   }

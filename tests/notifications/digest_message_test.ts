@@ -44,7 +44,7 @@ async function askedOf(every: string, date: string) {
   const definition = DigestBody.parse({ title: "A", every, questions: [{ goal: "buy" }] });
   const slot = { date: Temporal.PlainDate.from(date), atMs: 0 };
   const { sections: [section] } = await digestMessage(emptyReads((...each) => asked.push(each)), {
-    ...{ slug: "a", definition, projects: [project], slot, isTest: false },
+    ...{ slug: "a", definition, projects: [project], slot, isTest: false, mayWait: true },
     ...{ timezone: "UTC", address: "https://stats.example" },
   });
   const [, , kpis] = asked.find(([, report]) => report === "kpis")!;
@@ -62,6 +62,7 @@ Deno.test("digests: while events of its days are pending only a test is made", a
   const made = (isTest: boolean) =>
     digestMessage({ ...emptyReads(() => {}), isBehind }, {
       ...{ slug: "a", definition: DigestBody.parse({ title: "A", every: "weekly" }), isTest },
+      mayWait: true,
       projects: [{ id: "prj_a", name: "A", timezone: "UTC" } as unknown as Project],
       slot: { date: Temporal.PlainDate.from("2026-03-02"), atMs: 0 },
       ...{ timezone: "UTC", address: "https://stats.example" },
@@ -95,19 +96,55 @@ Deno.test("digests: a month is compared with the month before it, a week with th
   ]);
 });
 
-Deno.test("digests: one changed from daily to weekly on a date sends both, each once", async () => {
-  const { id } = await people.app.project({ name: "Shop" });
+/** A runner at a time that tests set. */
+function runnerAt(now: () => number, reads: NotificationReads): NotificationRunner {
   const { sql } = people;
-  const runner = new NotificationRunner({
-    ...{ sql, mail: null, sealer: createSealer(sql, Date.now), reads: emptyReads(() => {}) },
+  return new NotificationRunner({
+    ...{ sql, mail: null, sealer: createSealer(sql, Date.now), reads, now },
     ...{ network: { resolve: () => Promise.resolve([]) }, publicUrl: null },
-    // A Monday.
-    now: () => Date.parse("2026-03-02T12:00:00Z"),
     log: { warn() {}, error() {} },
     randomText: () => "x",
     maySend: () => true,
     stopping: new AbortController().signal,
   });
+}
+
+Deno.test("digests: one whose days are not counted six hours after its time is sent, and says so", async () => {
+  const { id } = await people.app.project({ name: "Shop" });
+  const digest = `/v1/digests/shop?project=${id}`;
+  const { status } = await people.app.admin("PUT", digest, { title: "The shop", every: "daily" });
+  assert.equal(status, 201);
+  let nowMs = 0;
+  const isBehind = () => Promise.resolve(true);
+  const runner = runnerAt(() => nowMs, { ...emptyReads(() => {}), isBehind });
+  const leadsAt = async (time: string) => {
+    nowMs = Date.parse(time);
+    await people.sql.query("UPDATE digests SET due_at = '2020-01-01'");
+    await runner.run(new AbortController().signal);
+    const rows = await people.sql.query<{ message: { sections: { lead: string }[] } }>(
+      "SELECT message FROM deliveries d JOIN projects p USING (project_id) WHERE public_id = $1::text",
+      [id],
+    );
+    return rows.map(({ message }) => message.sections[0]!.lead);
+  };
+  try {
+    // The first try of a server that was down, and one that is not late yet.
+    assert.deepEqual(await leadsAt("2026-03-02T15:00:00Z"), []);
+    assert.deepEqual(await leadsAt("2026-03-03T13:00:00Z"), []);
+    assert.match(
+      (await leadsAt("2026-03-03T14:00:00Z")).join(),
+      /Not all events .* counted yet\.$/,
+    );
+  } finally {
+    await people.sql.query("DELETE FROM digests");
+  }
+});
+
+Deno.test("digests: one changed from daily to weekly on a date sends both, each once", async () => {
+  const { id } = await people.app.project({ name: "Shop" });
+  const { sql } = people;
+  // A Monday.
+  const runner = runnerAt(() => Date.parse("2026-03-02T12:00:00Z"), emptyReads(() => {}));
   const told = async (every: string) => {
     const path = `/v1/digests/shop?project=${id}`;
     const { status } = await people.app.admin("PUT", path, { title: "The shop", every });

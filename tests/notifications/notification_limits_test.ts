@@ -86,7 +86,7 @@ Deno.test("limits: a digest has at most so many rows and findings", async () => 
     const definition = DigestBody.parse({ title: "A", every: "daily" });
     const slot = { date: Temporal.PlainDate.from("2026-01-02"), atMs: 0 };
     const { sections: [section] } = await digestMessage(reads, {
-      ...{ slug: "a", definition, projects: [project!], slot, isTest: false },
+      ...{ slug: "a", definition, projects: [project!], slot, isTest: false, mayWait: true },
       ...{ timezone: "UTC", address: "" },
     });
     return [section!.rankings.map(({ rows }) => rows.length), section!.findings.length];
