@@ -6,6 +6,8 @@ export interface ProjectedState {
   readonly projectId: number;
   /** Events that are stored and not counted yet. */
   readonly pending: number;
+  /** Whether any event was ever counted. */
+  readonly isBegun: boolean;
   /** The time zone of the rollups' days; null while there are no rollups. */
   readonly timezone: string | null;
   /** Whether daily sums of other products were imported. */
@@ -22,7 +24,7 @@ export const PENDING_ROWS = "(projected_at IS NULL OR set_aside_until IS NOT NUL
 const statesOf = (projects: string): string => `
 SELECT k.project_id AS "projectId",
   w.pending + coalesce(e.remaining, 0) AS pending,
-  p.timezone,
+  p.project_id IS NOT NULL AS "isBegun", p.timezone,
   (SELECT min(day) FROM imported_days WHERE project_id = k.project_id) IS NOT NULL AS "hasImported"
 FROM ${projects} AS k (project_id)
 CROSS JOIN LATERAL (

@@ -23,6 +23,7 @@ import { type OverviewDays, readDays } from "./overview_days.ts";
 import {
   figuresOf,
   type ListedProject,
+  nobody,
   type ProjectFigures,
   scanNow,
   scanTail,
@@ -198,7 +199,9 @@ async function readProjects(
   const present = await readNow(sql, ids, asOfMs);
   const found: FoundProject[] = [];
   for (const { one, days } of projects) {
-    const { own, series } = days === null ? await scanVisitors(one) : {
+    // A new project is not scanned: of a thousand of them that would take many statements for nothing.
+    const isBegun = states.get(one.project.projectId)?.isBegun ?? false;
+    const { own, series } = days === null ? isBegun ? await scanVisitors(one) : nobody(one) : {
       own: await withTail(one, days, sums.next().value!, tails.next().value!),
       series: [],
     };

@@ -41,10 +41,21 @@ export const scopeOf = ({ projectId }: Project): Scope => ({
   filters: [],
 });
 
+/** Own visitors, and those of each bucket. */
+interface CountedVisitors {
+  readonly own: OwnVisitors;
+  readonly series: readonly number[];
+}
+
+/** The visitors of a project of which no event was ever counted. */
+export function nobody({ days }: ListedProject): CountedVisitors {
+  return { own: { range: 0, before: 0 }, series: days.buckets.map(() => 0) };
+}
+
 /** Counts own visitors, and those of each bucket, by a scan, if the rollups cannot answer for the days. */
 export async function scanVisitors(
   { days, source: { sql, scope, withTimelines } }: ListedProject,
-): Promise<{ readonly own: OwnVisitors; readonly series: readonly number[] }> {
+): Promise<CountedVisitors> {
   return await withTimelines(async (timelines) => {
     const source = { sql, scope, timelines };
     const { actors: [range], actorsOf } = await distinctActors(source, days.buckets, [ANY_EVENT]);
