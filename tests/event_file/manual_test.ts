@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { EventShown } from "../../src/reports/shown/exported_event_schema.ts";
+import { EventShown } from "../../src/event_file/exported_event_schema.ts";
 
 /** Every member of an exported line, those of its members too. */
 function* namesIn(schema: unknown): Generator<string> {

@@ -33,7 +33,7 @@ import { lineReply } from "./line_stream.ts";
 import { countedWithin, NOTHING_LACKED } from "../answer/counted.ts";
 import { projectedState } from "../answer/projected_state.ts";
 import { READ_QUERY, siteHostOf } from "../answer/report_endpoint.ts";
-import { EventShown } from "../shown/exported_event_schema.ts";
+import { EventShown } from "../../event_file/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { readFailure, withinTime } from "../answer/time_limit.ts";
 import { type EventsContext, nextCursor, onSnapshot, readPage } from "./event_page.ts";

@@ -12,7 +12,7 @@ import {
   momentsOfIdentities,
 } from "../../store/identity_events.ts";
 import { removePictures } from "../../screenshots/queue/removed_pictures.ts";
-import { EventShown } from "../shown/exported_event_schema.ts";
+import { EventShown } from "../../event_file/exported_event_schema.ts";
 import { shownEvent } from "../shown/shown_event.ts";
 import { atOneMoment } from "../answer/time_limit.ts";
 
@@ -103,14 +103,6 @@ async function identitiesOf(sql: Sql, projectId: number, id: string): Promise<Id
 /** The length of the span of a person's events that is read at once. */
 const TIMELINE_STEP_MS = 30 * DAY_MS;
 
-function numbersOf(identities: readonly Identity[]): Set<number> {
-  return new Set(identities.map(({ identity_id }) => identity_id));
-}
-
-async function momentsOf(sql: Sql, projectId: number, identities: readonly Identity[]) {
-  return await momentsOfIdentities(sql, projectId, numbersOf(identities), TIMELINE_STEP_MS);
-}
-
 function actorHead(identities: readonly Identity[], seen: Moments | null) {
   const valuesOf = (kind: string) =>
     identities.filter((identity) => identity.kind === kind).map(({ value }) => value);
@@ -159,10 +151,9 @@ async function gather(
 async function* eventTexts(
   database: Database,
   projectId: number,
-  identities: readonly Identity[],
+  ids: ReadonlySet<number>,
   seen: Moments | null,
 ): AsyncGenerator<string> {
-  const ids = numbersOf(identities);
   let separator = "";
   for (const span of seen?.spans ?? []) {
     const events = await atOneMoment(
@@ -188,12 +179,16 @@ export async function getActor(
   const id = params.id ?? "";
   await gather(services, projectId, id);
   const identities = await identitiesOf(database, projectId, id);
-  const seen = await atOneMoment(database, (sql) => momentsOf(sql, projectId, identities));
+  const ids = new Set(identities.map(({ identity_id }) => identity_id));
+  const seen = await atOneMoment(
+    database,
+    (sql) => momentsOfIdentities(sql, projectId, ids, TIMELINE_STEP_MS),
+  );
   const actor = actorHead(identities, seen);
   const sessions = await sessionsOf(database, projectId, identities[0]!.actor_id);
   const texts = async function* () {
     yield JSON.stringify({ actor, sessions }).slice(0, -1) + ',"events":[';
-    yield* eventTexts(database, projectId, identities, seen);
+    yield* eventTexts(database, projectId, ids, seen);
     yield "]}";
   };
   const body = ReadableStream.from(texts()).pipeThrough(new TextEncoderStream());

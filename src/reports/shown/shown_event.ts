@@ -1,4 +1,4 @@
-import type { ExportedEvent, ServerMembers, Size } from "../../event_file/exported_event.ts";
+import type { ExportedEvent, Size } from "../../event_file/exported_event.ts";
 import { isMembers, type Members, parseJson } from "../../json_text.ts";
 import type { BotChoice } from "../../query/selection.ts";
 import {
@@ -101,25 +101,13 @@ function shownHash(stored: string): string {
   return lastHash.shown;
 }
 
-function serverMembers(row: EventRow): ServerMembers {
-  const { ip, visitor_hash, located, country, region, city, received_at } = row;
-  return {
-    ip,
-    hash: shownHash(visitor_hash),
-    geo: located ? { country, region, city } : null,
-    browser: row.browser,
-    os: row.os,
-    device: row.device === null ? null : DEVICES.get(row.device)!,
-    bot: row.bot,
-    ingestedAt: received_at,
-  };
-}
-
 /** Returns a stored event, whole, as replies and exports show it. */
 export function shownEvent(row: EventRow): ExportedEvent {
   const { viewport, extra } = contextOf(row);
-  const server = serverMembers(row);
-  const { ip, hash, geo, browser, os, device, bot, ingestedAt } = server;
+  const { ip, located, country, region, city, browser, os, bot, received_at: ingestedAt } = row;
+  const hash = shownHash(row.visitor_hash);
+  const geo = located ? { country, region, city } : null;
+  const device = row.device === null ? null : DEVICES.get(row.device)!;
   const sent = row.properties === null ? {} : parseJson(row.properties) as Record<string, unknown>;
   return {
     eventId: row.event_id,
@@ -159,7 +147,7 @@ export function shownEvent(row: EventRow): ExportedEvent {
     bot,
     inSession: row.in_session,
     extra,
-    server,
+    server: { ip, hash, geo, browser, os, device, bot, ingestedAt },
   };
 }
 

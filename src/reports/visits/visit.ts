@@ -4,7 +4,7 @@ import type { PageCursor } from "../../query/event_cursor.ts";
 import type { Filter } from "../../query/filters.ts";
 import { cutPage } from "../../query/row_cursor.ts";
 import type { Read } from "../../scans/read.ts";
-import { EVENT_MEMBERS } from "../shown/exported_event_schema.ts";
+import { EVENT_MEMBERS } from "../../event_file/exported_event_schema.ts";
 import { listGoals } from "../saved/goal_definitions.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { shownEvent } from "../shown/shown_event.ts";

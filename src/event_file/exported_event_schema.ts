@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { ExportedEvent } from "../../event_file/exported_event.ts";
 
 const text = (description: string) => z.string().nullable().meta({ description });
 const size = (description: string) =>
@@ -73,5 +72,4 @@ export const EVENT_MEMBERS = {
 };
 
 /** A stored event in replies and in exports, in the form that `POST /v1/projects/:id/import` takes. */
-export const EventShown: z.ZodType<ExportedEvent> = z.object(EVENT_MEMBERS)
-  .meta({ id: "StoredEvent" });
+export const EventShown = z.object(EVENT_MEMBERS).meta({ id: "StoredEvent" });
