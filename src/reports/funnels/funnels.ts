@@ -17,7 +17,7 @@ import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../
 import { isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { withoutSmallGroups } from "./small_funnel_groups.ts";
 import { noSuchDefinition } from "../saved/saved_definitions.ts";
-import { FUNNEL_KIND, listFunnels, requireFunnel, shownFunnel } from "./saved_funnels.ts";
+import { FUNNEL_KIND, listFunnels, requireFunnel } from "./saved_funnels.ts";
 
 const Seconds = z.number().nullable();
 const StepShown = z.object({
@@ -196,8 +196,7 @@ function isNameless({ steps, exclude }: FunnelDefinition): boolean {
 
 async function list({ sql, scope, isShared }: Read): Promise<Answer> {
   const funnels = await listFunnels(sql, scope.projectId);
-  const shown = isShared ? funnels.filter(isNameless) : funnels;
-  return { result: { funnels: shown.map(shownFunnel) } };
+  return { result: { funnels: isShared ? funnels.filter(isNameless) : funnels } };
 }
 
 /** `GET /v1/funnels`: with `steps` the figures of that funnel, without them the saved funnels. */

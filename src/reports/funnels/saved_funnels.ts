@@ -7,17 +7,12 @@ import {
   putterOf,
   requirerOf,
 } from "../saved/saved_definitions.ts";
-import {
-  FunnelBody,
-  type FunnelDefinition,
-  type FunnelShown,
-  plainDefinition,
-} from "./funnel_definition.ts";
+import { FunnelBody, type FunnelDefinition, plainDefinition } from "./funnel_definition.ts";
 
 interface SavedFunnel extends FunnelDefinition {
   readonly slug: string;
   readonly title: string;
-  readonly updatedAt: Date;
+  readonly updatedAt: string;
 }
 
 /** Saved funnels, as a kind of saved definitions. */
@@ -26,27 +21,11 @@ export const FUNNEL_KIND: DefinitionKind<FunnelDefinition, SavedFunnel> = {
   one: "funnel",
   many: "saved funnels",
   countMax: FUNNELS_MAX,
-  read: ({ slug, title, definition, updated_at }) => ({
-    slug,
-    title,
-    ...plainDefinition(definition),
-    updatedAt: updated_at,
-  }),
+  read: ({ slug, title, definition, updated_at }) => {
+    const { exclude, ...others } = plainDefinition(definition);
+    return { slug, title, ...others, exclude, updatedAt: updated_at.toISOString() };
+  },
 };
-
-/** Returns a funnel as replies show it. */
-export function shownFunnel(funnel: SavedFunnel): z.output<typeof FunnelShown> {
-  const { slug, title, updatedAt } = funnel;
-  const { steps, exclude, ...others } = plainDefinition(funnel);
-  return {
-    slug,
-    title,
-    steps: [...steps],
-    ...others,
-    exclude: [...exclude],
-    updatedAt: updatedAt.toISOString(),
-  };
-}
 
 /** Returns the saved funnels of a project, by slug. */
 export const listFunnels = listerOf(FUNNEL_KIND);
@@ -57,7 +36,7 @@ export const requireFunnel = requirerOf(FUNNEL_KIND);
 const Body = FunnelBody as unknown as z.ZodType<FunnelDefinition & { readonly title: string }>;
 
 /** `PUT /v1/funnels/:slug`. */
-export const putFunnel = putterOf(FUNNEL_KIND, Body, shownFunnel);
+export const putFunnel = putterOf(FUNNEL_KIND, Body);
 
 /** `DELETE /v1/funnels/:slug`. */
 export const deleteFunnel = deleterOf(FUNNEL_KIND);

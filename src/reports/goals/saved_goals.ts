@@ -5,7 +5,7 @@ import { deleterOf, putterOf } from "../saved/saved_definitions.ts";
 import { goalsOf, listSegments } from "../saved/segment_definitions.ts";
 
 /** `PUT /v1/goals/:slug`. A goal applies to history too. */
-export const putGoal = putterOf(GOAL_KIND, GoalBody, (goal) => goal);
+export const putGoal = putterOf(GOAL_KIND, GoalBody);
 
 /** Throws `conflict`, naming the segments that use the goal, as they are meaningless without it. */
 async function refuseUsed(sql: Sql, projectId: number, slug: string): Promise<void> {

@@ -17,8 +17,8 @@ import { makeRoom, type SavedKind } from "./saved_room.ts";
 export interface DefinitionKind<D, T> extends SavedKind {
   readonly table: "saved_funnels" | "goals" | "saved_segments";
   /**
-   * Makes a definition from its row, with its members in the order of the API, which the database does not
-   * keep.
+   * Makes a definition, as replies show it, from its row: with its members in the order of the API, which the
+   * database does not keep.
    */
   readonly read: (row: DefinitionRow<D>) => T;
 }
@@ -114,7 +114,6 @@ async function save<D>(
 export function putterOf<D, T>(
   kind: DefinitionKind<D, T>,
   body: z.ZodType<D & { readonly title: string }>,
-  shown: (definition: T) => unknown,
   check: (inside: Sql, projectId: number, definition: D) => Promise<void> = async () => {},
 ): DefinitionHandler {
   return async ({ sql }, { projectId }, { request, params: { slug = "" } }) => {
@@ -126,7 +125,7 @@ export function putterOf<D, T>(
       const isNewOnly = isForNewOnly(request);
       return await save(tx, kind, { projectId, slug, title, definition, isNewOnly });
     });
-    return json(shown(kind.read(row)), isNew ? 201 : 200);
+    return json(kind.read(row), isNew ? 201 : 200);
   };
 }
 

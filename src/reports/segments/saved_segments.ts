@@ -82,12 +82,7 @@ export async function getSegment(
 }
 
 /** `PUT /v1/segments/:slug`. Throws `invalid_body` if the condition names a goal that does not exist. */
-export const putSegment = putterOf(
-  SEGMENT_KIND,
-  SegmentBody,
-  (segment) => segment,
-  refuseUnknownGoals,
-);
+export const putSegment = putterOf(SEGMENT_KIND, SegmentBody, refuseUnknownGoals);
 
 /** `DELETE /v1/segments/:slug`. */
 export const deleteSegment = deleterOf(SEGMENT_KIND);
