@@ -5,12 +5,7 @@ import { selectMatches } from "../../scans/selected_events.ts";
 import { type Goal, listGoals } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty } from "../saved/goal_worth.ts";
 import type { StoredVisit, VisitConversion } from "./visit_rows.ts";
-import {
-  type Watched,
-  WATCHED_COUNTS,
-  type WatchedCounts,
-  type WatchedInputs,
-} from "./watched_visitor.ts";
+import { type Watched, WATCHED_COUNTS, type WatchedCounts } from "./watched_visitor.ts";
 
 /** The figures of the selected events of one actor in one span. */
 interface WatchedFigures {
@@ -66,17 +61,8 @@ export async function countWatched(
     columns: [...properties].map((property) => ({ property })),
   });
   for (const key of properties) prepareNumbers(selected.timelines, key);
-  const inputs: WatchedInputs = {
-    watched: watched.toSorted((a, b) => a.actor - b.actor || a.fromMs - b.fromMs),
-    ofSessions,
-    matches,
-    summed,
-    isListing: false,
-  };
-  const counts = await selected.scan(WATCHED_COUNTS, () => inputs, { byRun: true });
-  const figures = figuresOf(counts, goals);
-  const placeOf = new Map(inputs.watched.map((one, place) => [one, place]));
-  return watched.map((one) => figures[placeOf.get(one)!]!);
+  const inputs = { watched, ofSessions, matches, summed, isListing: false };
+  return figuresOf(await selected.scan(WATCHED_COUNTS, () => inputs, { byRun: true }), goals);
 }
 
 /** Returns the span of a whole visit. */

@@ -14,8 +14,8 @@ export interface Watched {
   readonly toMs: number;
 }
 
-export interface WatchedInputs {
-  /** Sorted by actor, then by time; the spans of an actor do not overlap. */
+interface WatchedInputs {
+  /** The spans of an actor do not overlap. */
   readonly watched: readonly Watched[];
   /** Whether only events of sessions count. */
   readonly ofSessions: boolean;
@@ -50,8 +50,8 @@ export interface WatchedCounts {
 class WatchedVisitor implements Visitor<WatchedCounts> {
   readonly #inputs: WatchedInputs;
   readonly #tests: MatchTests;
-  /** By actor: the range of its spans in `watched`. Most actors have none. */
-  readonly #rangeOf = new Map<number, readonly [number, number]>();
+  /** By actor: the places of its spans in `watched`, by time. Most actors have none. */
+  readonly #placesOf: ReadonlyMap<number, readonly number[]>;
   /** By actor, up to the last that has spans: 1 if it has any. */
   readonly #isWatched: Uint8Array;
   readonly #counts;
@@ -68,12 +68,9 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
     this.#tests = new MatchTests(inputs.matches, words);
     const last = watched.reduce((max, { actor }) => Math.max(max, actor), 0);
     this.#isWatched = new Uint8Array(last + 1);
-    for (let from = 0, to = 0; from < watched.length; from = to) {
-      const { actor } = watched[from]!;
-      while (to < watched.length && watched[to]!.actor === actor) to++;
-      this.#rangeOf.set(actor, [from, to]);
-      this.#isWatched[actor] = 1;
-    }
+    for (const { actor } of watched) this.#isWatched[actor] = 1;
+    const byTime = [...watched.keys()].sort((a, b) => watched[a]!.fromMs - watched[b]!.fromMs);
+    this.#placesOf = Map.groupBy(byTime, (place) => watched[place]!.actor);
     const length = watched.length;
     this.#counts = {
       events: new Int32Array(length),
@@ -94,14 +91,15 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
   readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
     const { fromMs, times, traffics } = segment;
     const { watched, ofSessions } = this.#inputs;
-    const [first, last] = this.#rangeOf.get(actor)!;
-    let next = first;
+    const places = this.#placesOf.get(actor)!;
+    let next = 0;
     for (let at = start; at < end; at++) {
       if (ofSessions && traffics[at] === 0) continue;
       const ms = fromMs + times[at]!;
-      while (next < last && watched[next]!.toMs <= ms) next++;
-      if (next === last) return;
-      if (ms >= watched[next]!.fromMs) this.#count(next, actor, segment, at, ms);
+      while (next < places.length && watched[places[next]!]!.toMs <= ms) next++;
+      if (next === places.length) return;
+      const place = places[next]!;
+      if (ms >= watched[place]!.fromMs) this.#count(place, actor, segment, at, ms);
     }
   };
 
