@@ -24,39 +24,30 @@ function lastIdIn(links: DataView): number {
   return last;
 }
 
-/** Looks up the actors of identities, in the snapshot that `sql` reads. */
-export class ActorLookUp {
-  readonly #sql: Sql;
-  readonly #cache: SegmentCache;
-  readonly #projectId: number;
-  readonly #version: number;
-  #links: Promise<DataView> | null = null;
-
-  /**
-   * Starts to fetch the links between identities, unless the actors of this version are cached. Other
-   * statements may be sent meanwhile.
-   */
-  constructor(sql: Sql, cache: SegmentCache, projectId: number, version: number) {
-    this.#sql = sql;
-    this.#cache = cache;
-    this.#projectId = projectId;
-    this.#version = version;
-    if (this.#kept() === null) this.#fetch();
-  }
-
-  /** Resolves once no statement of the look-up is under way. It never throws. */
-  async ended(): Promise<void> {
-    await this.#links?.catch(() => {});
-  }
-
+/**
+ * Looks up the actors of identities, in the snapshot that `sql` reads. Starts to fetch the links between
+ * identities, unless the actors of this version are cached; other statements may be sent meanwhile.
+ */
+export function lookUpActors(sql: Sql, cache: SegmentCache, projectId: number, version: number) {
+  const keptNow = (): Int32Array | null => {
+    const known = cache.actorsOf(projectId);
+    return known?.version === version ? known.actorOf : null;
+  };
+  let fetching: Promise<DataView> | null = null;
+  const fetch = (): Promise<DataView> => {
+    fetching ??= fetchLinks(sql, projectId);
+    // A failure is thrown when it is awaited.
+    fetching.catch(() => {});
+    return fetching;
+  };
+  if (keptNow() === null) fetch();
   /** Returns the actor of each identity up to the last: itself unless it is linked to another. */
-  async upTo(lastIdentity: number): Promise<Int32Array> {
-    const kept = this.#kept();
+  const upTo = async (lastIdentity: number): Promise<Int32Array> => {
+    const kept = keptNow();
     if (kept !== null && kept.length > lastIdentity) return kept;
-    const links = kept === null ? await this.#fetch() : null;
+    const links = kept === null ? await fetch() : null;
     const last = links === null ? lastIdentity : Math.max(lastIdentity, lastIdIn(links));
-    const { memory } = this.#cache;
-    const { actorOf } = room((bytes) => memory.take(bytes), {
+    const { actorOf } = room((bytes) => cache.memory.take(bytes), {
       actorOf: [new Int32Array(0), last + 1],
     });
     if (kept !== null) actorOf.set(kept);
@@ -67,21 +58,14 @@ export class ActorLookUp {
     for (let at = 0; links !== null && at < links.byteLength; at += LINK_BYTES) {
       actorOf[links.getInt32(at)] = links.getInt32(at + IDENTITY_BYTES);
     }
-    this.#cache.keepActors(this.#projectId, { version: this.#version, actorOf });
+    cache.keepActors(projectId, { version, actorOf });
     return actorOf;
-  }
-
-  #kept(): Int32Array | null {
-    const known = this.#cache.actorsOf(this.#projectId);
-    return known?.version === this.#version ? known.actorOf : null;
-  }
-
-  #fetch(): Promise<DataView> {
-    const links = this.#links ??= fetchLinks(this.#sql, this.#projectId);
-    // A failure is thrown when it is awaited.
-    links.catch(() => {});
-    return links;
-  }
+  };
+  /** Resolves once no statement of the look-up is under way. It never throws. */
+  const ended = async () => {
+    await fetching?.catch(() => {});
+  };
+  return { upTo, ended };
 }
 
 /** Returns the actor of each identity up to the last, in the snapshot that `sql` reads. */
@@ -95,5 +79,5 @@ export async function readActors(
     "SELECT links_version FROM projections WHERE project_id = $1::int",
     [projectId],
   );
-  return await new ActorLookUp(sql, cache, projectId, row?.links_version ?? 0).upTo(lastIdentity);
+  return await lookUpActors(sql, cache, projectId, row?.links_version ?? 0).upTo(lastIdentity);
 }

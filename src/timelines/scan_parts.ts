@@ -15,7 +15,7 @@ import { oneAhead } from "./one_ahead.ts";
 import { OpenBlocks } from "./open_blocks.ts";
 import { PartsInTurn, type ReadPart, type SegmentsPart } from "./parts_in_turn.ts";
 import { pickedColumns, runColumns } from "./segment_slice.ts";
-import { SpreadEvents } from "./spread_events.ts";
+import { spreadEvents } from "./spread_events.ts";
 import { MemoryScope, type SharedMemory } from "./shared_memory.ts";
 import { yielding } from "../store/yielding.ts";
 
@@ -108,20 +108,7 @@ function openApart(wanted: WantedBlocks, to: number): WantedBlocks[] {
   return [{ first, end: last }, { first: last, end }].map((blocks) => ({ ...wanted, blocks }));
 }
 
-/** What is read for a range of identities. */
-interface KeptOfRange {
-  readonly keeps: (identity: number) => boolean;
-  /** The first identity of the next range. */
-  readonly to: number;
-  readonly open: OpenBlocks;
-  /** Called with each block that is read. */
-  readonly see: (decoded: DecodedBlocks) => void;
-}
-
-/** Reads segments into a scope, which the caller releases if that fails. */
-type ReadSegments = (memory: MemoryScope) => Promise<LoadedSegment[]>;
-
-/** What a `PartReader` reads from. */
+/** What parts are read from: segments of a project that are too large to be read as a whole. */
 interface PartSource {
   readonly sql: Sql;
   readonly projectId: number;
@@ -135,151 +122,152 @@ interface PartSource {
   readonly perform: PerformDecoding;
 }
 
-/** Reads segments of a project part by part, where they are too large to be read as a whole. */
-export class PartReader {
-  readonly #source: PartSource;
-
-  constructor(source: PartSource) {
-    this.#source = source;
+/** Fetches and decodes blocks into `memory`, and yields them one by one. */
+async function* decodedOf(
+  { sql, projectId, memory: shared, perform }: PartSource,
+  wanted: readonly WantedBlocks[],
+  memory: MemoryScope,
+): AsyncGenerator<DecodedBlocks> {
+  const fetch = (batch: readonly WantedBlocks[]) => fetchBlocks(sql, projectId, batch, HOT_COLUMNS);
+  const eventsIn = ({ head, blocks }: WantedBlocks) => eventsOf(head, blocks);
+  const batches = batchesOf(wanted, eventsIn, EVENTS_DECODED);
+  for await (const [batch, readers] of oneAhead(batches, fetch)) {
+    const decoded = await decodeBlocks(batch, readers, shared, perform);
+    for (const { columns: { times } } of decoded) memory.own(times);
+    yield* decoded;
   }
+}
 
-  /**
-   * Yields the events of the actors of each range of identities, then those of spread actors, whose
-   * identities are in several ranges. The latter were collected meanwhile or, if they are too many, are read
-   * again, a group of actors at a time. A part is freed when the next one is asked for.
-   */
-  async *parts(): AsyncGenerator<SegmentsPart> {
-    const { actorOf, eventsMax, weightIn } = this.#source;
-    const heads = this.#source.heads.map(({ head }) => head);
-    const starts = rangeStarts(heads, PART_SHARE * eventsMax, weightIn);
-    const isSpread = spreadActors(actorOf, starts);
-    const memory = new MemoryScope(this.#source.memory);
-    const spread = new SpreadEvents(actorOf, isSpread, EXTRA_SHARE * eventsMax, memory);
-    const openMemory = new MemoryScope(this.#source.memory);
-    const open = new OpenBlocks(EXTRA_SHARE * eventsMax, openMemory);
-    try {
-      const reads = starts.entries().map(([range, from]) => () => {
-        const to = starts[range + 1] ?? actorOf.length;
-        const wanted = this.#source.heads.map((stored): WantedBlocks => ({
-          ...stored,
-          blocks: blocksOf(stored.head, from, to - 1),
-        }));
-        const keeps = (identity: number) =>
-          identity >= from && identity < to && isSpread[actorOf[identity]!] === 0;
-        const see = (decoded: DecodedBlocks) => spread.add(decoded, from, to);
-        return this.#part((memory) => this.#readRange(wanted, memory, { keeps, to, open, see }));
-      });
-      yield* new PartsInTurn(reads).parts();
-      openMemory.release();
-      const { segments } = spread;
-      if (segments !== null && segments.length > 0) yield { segments, memory, readOn: () => {} };
-    } finally {
-      openMemory.release();
-      memory.release();
-    }
-    if (spread.segments === null) yield* this.#spreadParts(spread.eventsOf);
-  }
-
-  async *#spreadParts(eventsOf: ReadonlyMap<number, number>): AsyncGenerator<SegmentsPart> {
-    const { actorOf, eventsMax } = this.#source;
-    const ascending = [...eventsOf].sort(([a], [b]) => a - b);
-    const groups = batchesOf(ascending, ([, events]) => events, PART_SHARE * eventsMax);
-    const reads = groups.map((group) => () => {
-      const actors = new Set(group.map(([actor]) => actor));
-      const identities = Int32Array.from(
-        actorOf.keys().filter((identity) => actors.has(actorOf[identity]!)),
-      );
-      const wanted = this.#source.heads.flatMap((stored) =>
-        blocksWithAny(stored.head, identities).map((blocks): WantedBlocks => ({
-          ...stored,
-          blocks,
-        }))
-      );
-      const keeps = (identity: number) => actors.has(actorOf[identity]!);
-      return this.#part((memory) => this.#readPicked(wanted, memory, keeps));
-    });
-    yield* new PartsInTurn(reads).parts();
-  }
-
-  async #part(read: ReadSegments): Promise<ReadPart> {
-    const memory = new MemoryScope(this.#source.memory);
-    try {
-      return { segments: await read(memory), memory };
-    } catch (error) {
-      memory.release();
-      throw error;
+/**
+ * Reads blocks most of whose runs are kept: only the bounds of runs are copied, events stay in the blocks.
+ * @param to the first identity of the next range
+ * @param keptOf returns the events of a block that are kept
+ */
+async function readRange(
+  source: PartSource,
+  wanted: readonly WantedBlocks[],
+  memory: MemoryScope,
+  to: number,
+  open: OpenBlocks,
+  keptOf: (decoded: DecodedBlocks) => LoadedSegment | null,
+): Promise<LoadedSegment[]> {
+  const turn = yielding();
+  // Timelines need the order of the segments, which is not the order of reading.
+  const found = new Map<WantedBlocks, DecodedBlocks | null>();
+  const unread: WantedBlocks[] = [];
+  for (const one of wanted) {
+    const known = open.find(one);
+    if (known !== null) found.set(known.wanted, known);
+    const first = known?.wanted.blocks.end ?? one.blocks.first;
+    const rest = { ...one, blocks: { first, end: one.blocks.end } };
+    for (const blocks of openApart(rest, to)) {
+      found.set(blocks, null);
+      unread.push(blocks);
     }
   }
+  for await (const one of decodedOf(source, unread, memory)) found.set(one.wanted, one);
+  const decoded = [...found.values()].filter((one) => one !== null);
+  const segments: LoadedSegment[] = [];
+  for (const one of decoded) {
+    const segment = keptOf(one);
+    if (segment !== null) segments.push(segment);
+    await turn();
+  }
+  open.settle(decoded, (blocks) => isOpen(blocks, to), memory);
+  return segments;
+}
 
-  /** Reads blocks most of whose runs are kept: only the bounds of runs are copied, events stay in the blocks. */
-  async #readRange(
-    wanted: readonly WantedBlocks[],
-    memory: MemoryScope,
-    { keeps, to, open, see }: KeptOfRange,
-  ): Promise<LoadedSegment[]> {
-    const turn = yielding();
-    // Timelines need the order of the segments, which is not the order of reading.
-    const found = new Map<WantedBlocks, DecodedBlocks | null>();
-    const unread: WantedBlocks[] = [];
-    for (const one of wanted) {
-      const known = open.find(one);
-      if (known !== null) found.set(known.wanted, known);
-      const first = known?.wanted.blocks.end ?? one.blocks.first;
-      const rest = { ...one, blocks: { first, end: one.blocks.end } };
-      for (const blocks of openApart(rest, to)) {
-        found.set(blocks, null);
-        unread.push(blocks);
-      }
-    }
-    for await (const one of this.#decoded(unread, memory)) found.set(one.wanted, one);
-    const decoded = [...found.values()].filter((one) => one !== null);
-    const segments: LoadedSegment[] = [];
-    for (const one of decoded) {
-      see(one);
-      const segment = slicedSegment(one, keeps, memory.take, runColumns);
+/** Reads blocks few of whose runs are kept: their events are copied, and the blocks freed. */
+async function readPicked(
+  source: PartSource,
+  wanted: readonly WantedBlocks[],
+  memory: MemoryScope,
+  keeps: (identity: number) => boolean,
+): Promise<LoadedSegment[]> {
+  const turn = yielding();
+  const segments: LoadedSegment[] = [];
+  const blocks = new MemoryScope(source.memory);
+  try {
+    for await (const one of decodedOf(source, wanted, blocks)) {
+      const segment = slicedSegment(one, keeps, memory.take, pickedColumns);
       if (segment !== null) segments.push(segment);
+      blocks.giveBack(one.columns.times);
       await turn();
     }
-    open.settle(decoded, (blocks) => isOpen(blocks, to), memory);
-    return segments;
+  } finally {
+    blocks.release();
   }
+  return segments;
+}
 
-  /** Reads blocks few of whose runs are kept: their events are copied, and the blocks freed. */
-  async #readPicked(
-    wanted: readonly WantedBlocks[],
-    memory: MemoryScope,
-    keeps: (identity: number) => boolean,
-  ): Promise<LoadedSegment[]> {
-    const turn = yielding();
-    const segments: LoadedSegment[] = [];
-    const blocks = new MemoryScope(this.#source.memory);
-    try {
-      for await (const one of this.#decoded(wanted, blocks)) {
-        const segment = slicedSegment(one, keeps, memory.take, pickedColumns);
-        if (segment !== null) segments.push(segment);
-        blocks.giveBack(one.columns.times);
-        await turn();
-      }
-    } finally {
-      blocks.release();
-    }
-    return segments;
+/** Reads segments into a scope of their own, which is released if that fails. */
+async function partOf(
+  source: PartSource,
+  read: (memory: MemoryScope) => Promise<LoadedSegment[]>,
+): Promise<ReadPart> {
+  const memory = new MemoryScope(source.memory);
+  try {
+    return { segments: await read(memory), memory };
+  } catch (error) {
+    memory.release();
+    throw error;
   }
+}
 
-  /** Fetches and decodes blocks into `memory`, and yields them one by one. */
-  async *#decoded(
-    wanted: readonly WantedBlocks[],
-    memory: MemoryScope,
-  ): AsyncGenerator<DecodedBlocks> {
-    const { sql, projectId, memory: shared, perform } = this.#source;
-    const fetch = (batch: readonly WantedBlocks[]) =>
-      fetchBlocks(sql, projectId, batch, HOT_COLUMNS);
-    const eventsIn = ({ head, blocks }: WantedBlocks) => eventsOf(head, blocks);
-    const batches = batchesOf(wanted, eventsIn, EVENTS_DECODED);
-    for await (const [batch, readers] of oneAhead(batches, fetch)) {
-      const decoded = await decodeBlocks(batch, readers, shared, perform);
-      for (const { columns: { times } } of decoded) memory.own(times);
-      yield* decoded;
-    }
+async function* spreadParts(
+  source: PartSource,
+  eventsOf: ReadonlyMap<number, number>,
+): AsyncGenerator<SegmentsPart> {
+  const { heads, actorOf, eventsMax } = source;
+  const ascending = [...eventsOf].sort(([a], [b]) => a - b);
+  const groups = batchesOf(ascending, ([, events]) => events, PART_SHARE * eventsMax);
+  const reads = groups.map((group) => () => {
+    const actors = new Set(group.map(([actor]) => actor));
+    const keeps = (identity: number) => actors.has(actorOf[identity]!);
+    const identities = Int32Array.from(actorOf.keys().filter(keeps));
+    const wanted = heads.flatMap((stored) =>
+      blocksWithAny(stored.head, identities).map((blocks): WantedBlocks => ({ ...stored, blocks }))
+    );
+    return partOf(source, (memory) => readPicked(source, wanted, memory, keeps));
+  });
+  yield* new PartsInTurn(reads).parts();
+}
+
+/**
+ * Reads segments part by part. Yields the events of the actors of each range of identities, then those of spread
+ * actors, whose identities are in several ranges. The latter were collected meanwhile or, if they are too many,
+ * are read again, a group of actors at a time. A part is freed when the next one is asked for.
+ */
+export async function* readParts(source: PartSource): AsyncGenerator<SegmentsPart> {
+  const { heads, actorOf, eventsMax, weightIn } = source;
+  const starts = rangeStarts(heads.map(({ head }) => head), PART_SHARE * eventsMax, weightIn);
+  const isSpread = spreadActors(actorOf, starts);
+  const memory = new MemoryScope(source.memory);
+  const spread = spreadEvents(actorOf, isSpread, EXTRA_SHARE * eventsMax, memory);
+  const openMemory = new MemoryScope(source.memory);
+  const open = new OpenBlocks(EXTRA_SHARE * eventsMax, openMemory);
+  try {
+    const reads = starts.entries().map(([range, from]) => () => {
+      const to = starts[range + 1] ?? actorOf.length;
+      const wanted = heads.map((stored): WantedBlocks => ({
+        ...stored,
+        blocks: blocksOf(stored.head, from, to - 1),
+      }));
+      const keeps = (identity: number) =>
+        identity >= from && identity < to && isSpread[actorOf[identity]!] === 0;
+      return partOf(source, (memory) =>
+        readRange(source, wanted, memory, to, open, (decoded) => {
+          spread.add(decoded, from, to);
+          return slicedSegment(decoded, keeps, memory.take, runColumns);
+        }));
+    });
+    yield* new PartsInTurn(reads).parts();
+    openMemory.release();
+    const segments = spread.collected();
+    if (segments !== null && segments.length > 0) yield { segments, memory, readOn: () => {} };
+  } finally {
+    openMemory.release();
+    memory.release();
   }
+  if (spread.collected() === null) yield* spreadParts(source, spread.eventsOf);
 }

@@ -4,11 +4,11 @@ import { batchesOf } from "../store/batches.ts";
 import { allBlocks, type SegmentHead, slotOf, spanOf } from "../store/segment_head.ts";
 import { fetchBlocks, fetchHeadsById, type StoredHead } from "../store/stored_segments.ts";
 import { type ColumnName, HOT_COLUMNS, kindOf } from "../store/segment_columns.ts";
-import { ActorLookUp } from "./actors.ts";
+import { lookUpActors } from "./actors.ts";
 import { decodeBlocks, type PerformDecoding } from "./block_decoding.ts";
 import { type LoadedSegment, loadedSegment } from "./loaded_segment.ts";
 import type { SegmentsPart } from "./parts_in_turn.ts";
-import { PartReader } from "./scan_parts.ts";
+import { readParts } from "./scan_parts.ts";
 import type { SegmentCache } from "./segment_cache.ts";
 import { type MemoryUse, shared } from "./shared_memory.ts";
 import { buildTimelines } from "./timeline_build.ts";
@@ -103,10 +103,10 @@ async function* onlyPart(part: TimelinePart): AsyncGenerator<TimelinePart> {
 }
 
 async function* partsOf(
-  reader: PartReader,
+  parts: AsyncIterable<SegmentsPart>,
   build: (segments: readonly LoadedSegment[]) => Promise<TimelineColumns>,
 ): AsyncGenerator<TimelinePart> {
-  for await (const { segments, memory, readOn } of reader.parts()) {
+  for await (const { segments, memory, readOn } of parts) {
     let built: TimelineColumns | null = null;
     const timelines = async () => ({
       columns: built ??= shared(memory.take, { ...await build(segments) }),
@@ -218,7 +218,7 @@ export async function loadTimelines(
   const textBytes = heads.reduce((sum, { head }) => sum + textBytesIn(head, properties), 0);
   if (!fits(textBytes)) {
     const last = heads.reduce((max, { head }) => Math.max(max, head.lastIdentity), 0);
-    const actorOf = await new ActorLookUp(sql, cache, projectId, version).upTo(last);
+    const actorOf = await lookUpActors(sql, cache, projectId, version).upTo(last);
     const weight = bytesOfEvent + textBytes / events;
     const eventsMax = Math.max(1, Math.floor(cache.partBytesMax / weight));
     // Events of different segments may have texts of different lengths.
@@ -226,16 +226,15 @@ export async function loadTimelines(
       (bytesOfEvent + textBytesIn(head, properties) / head.events) / weight;
     const { memory } = cache;
     const source = { sql, projectId, heads, actorOf, eventsMax, weightIn, memory, perform };
-    const reader = new PartReader(source);
     return {
       projectId,
       actorOf,
-      parts: () => partsOf(reader, (segments) => build(segments, actorOf)),
+      parts: () => partsOf(readParts(source), (segments) => build(segments, actorOf)),
     };
   }
   const loads = loadSegments(loading, projectId, sizes);
   // The links are fetched while the heads of the segments are decoded.
-  const actors = new ActorLookUp(sql, cache, projectId, version);
+  const actors = lookUpActors(sql, cache, projectId, version);
   const segments = await loads.finally(() => actors.ended());
   const last = segments.reduce((max, { identities }) => Math.max(max, identities.at(-1)!), 0);
   const actorOf = await actors.upTo(last);
