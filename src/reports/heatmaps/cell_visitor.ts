@@ -1,10 +1,9 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import { GrowingList } from "../../timelines/growing_list.ts";
-import type { RunBits, Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { CELL_DEVICE, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";
-import { idsFrom, type IdsOf, type IdSource, NO_ID } from "../../scans/value_ids.ts";
+import { idsFrom, type IdSource, NO_ID } from "../../scans/value_ids.ts";
 import { followRuns, joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 import { runVisitor } from "../visitors/run_visitor.ts";
@@ -32,76 +31,50 @@ export interface CellEvents {
  * the other. As few events of a run are of the page, most of the time would be spent on reaching runs in
  * another order than that of memory.
  */
-class CellVisitor implements Visitor<CellEvents> {
-  readonly #inputs: CellInputs;
-  readonly #tests: MatchTests;
-  readonly bits: RunBits;
-  readonly #elementsOf: IdsOf | null;
-  readonly #actors = new GrowingList(new Int32Array(1_024));
-  readonly #cells = new GrowingList(new Int32Array(1_024));
-  readonly #elements = new GrowingList(new Int32Array(1_024));
-
-  constructor(inputs: CellInputs, words: readonly Int32Array[]) {
-    this.#inputs = inputs;
-    this.#tests = new MatchTests(inputs.matches, words);
-    this.bits = this.#tests.bits;
-    this.#elementsOf = inputs.elements === null ? null : idsFrom(inputs.elements);
-  }
-
-  visit(actor: number, timeline: Timeline): void {
-    followRuns(actor, timeline, this.#follow, this.bits);
-  }
-
-  visitRuns(segment: LoadedSegment, from: number, to: number, actorOf: Int32Array): void {
-    const { identities, starts, ends, runBits, names: ids, paths } = segment;
-    const { names, paths: pages } = this.#tests.tests[0]!;
-    const bits = this.bits;
-    for (let run = from; run < to; run++) {
-      const ofRun = runBits[run]!;
-      if ((ofRun & bits.names) === 0 || (ofRun & bits.paths) === 0) continue;
-      for (let at = starts[run]!, end = ends[run]!; at < end; at++) {
-        if (pages![paths[at]!] !== 1 || names![ids[at]!] !== 1) continue;
-        this.#take(actorOf[identities[run]!]!, segment, at);
-      }
-    }
-  }
-
-  result(): CellEvents {
-    return {
-      actors: this.#actors.taken(),
-      cells: this.#cells.taken(),
-      elements: this.#elements.taken(),
-    };
-  }
-
-  readonly #follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
-    const { names: ids, paths } = segment;
-    const { names, paths: pages } = this.#tests.tests[0]!;
+function cellVisitor(inputs: CellInputs, words: readonly Int32Array[]): Visitor<CellEvents> {
+  const { span: { fromMs, toMs }, device } = inputs;
+  const { scope, tests, bits } = new MatchTests(inputs.matches, words);
+  const { names: wantedNames, paths: pages } = tests[0]!;
+  const elementsOf = inputs.elements === null ? null : idsFrom(inputs.elements);
+  const list = () => new GrowingList(new Int32Array(1_024));
+  const [actors, cells, elements] = [list(), list(), list()];
+  /** Takes an event of the page, if it passes. */
+  const take = (actor: number, segment: LoadedSegment, at: number): void => {
+    const ms = segment.fromMs + segment.times[at]!;
+    if (ms < fromMs || ms >= toMs) return;
+    const cell = segment.cells[at]!;
+    if ((cell & CELL_DEVICE) !== device) return;
+    const { names, paths, contexts, filterBits } = segment;
+    if (!scope.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) return;
+    actors.add(actor);
+    cells.add(cell);
+    if (elementsOf !== null) elements.add(elementsOf(segment)?.[at] ?? NO_ID);
+  };
+  const follow = (actor: number, segment: LoadedSegment, start: number, end: number): void => {
+    const { names, paths } = segment;
     for (let at = start; at < end; at++) {
-      if (pages![paths[at]!] === 1 && names![ids[at]!] === 1) this.#take(actor, segment, at);
+      if (pages![paths[at]!] === 1 && wantedNames![names[at]!] === 1) take(actor, segment, at);
     }
   };
-
-  /** Takes an event of the page, if it passes. */
-  #take(actor: number, segment: LoadedSegment, at: number): void {
-    const { fromMs: baseMs, times, names, paths, contexts, filterBits, cells } = segment;
-    const { span: { fromMs, toMs }, device } = this.#inputs;
-    const ms = baseMs + times[at]!;
-    if (ms < fromMs || ms >= toMs) return;
-    const cell = cells[at]!;
-    if ((cell & CELL_DEVICE) !== device) return;
-    const { scope } = this.#tests;
-    if (!scope.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) return;
-    this.#actors.add(actor);
-    this.#cells.add(cell);
-    if (this.#elementsOf !== null) this.#elements.add(this.#elementsOf(segment)?.[at] ?? NO_ID);
-  }
+  return {
+    bits,
+    visit: (actor, timeline) => followRuns(actor, timeline, follow, bits),
+    visitRuns: (segment, from, to, actorOf) => {
+      const { identities, starts, ends, runBits } = segment;
+      for (let run = from; run < to; run++) {
+        const ofRun = runBits[run]!;
+        if ((ofRun & bits.names) === 0 || (ofRun & bits.paths) === 0) continue;
+        follow(actorOf[identities[run]!]!, segment, starts[run]!, ends[run]!);
+      }
+    },
+    result: () => ({ actors: actors.taken(), cells: cells.taken(), elements: elements.taken() }),
+  };
 }
 
 /** Lists the events of one device that a match takes. */
 export const CELL_EVENTS: VisitorKind<CellInputs, CellEvents> = {
   name: "cell events",
-  create: (inputs, words) => new CellVisitor(inputs, words),
+  create: cellVisitor,
   merge: joinColumns,
 };
 
