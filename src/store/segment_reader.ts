@@ -306,15 +306,18 @@ export class SegmentReader {
     name: ColumnName,
     read: (reader: ByteReader, length: number) => Stored,
   ): readonly StoredPiece<Stored>[] {
-    const known = this.#kept?.stored.get(name);
-    if (known !== undefined) return known as readonly StoredPiece<Stored>[];
-    const pieces = this.#pieces(name).map(({ at, length, bytes }) => {
-      const reader = () => new ByteReader(bytes, this.#kept);
-      const stored = bytes.length === 0 ? null : this.#decoded(name, () => read(reader(), length));
-      return { at, length, stored };
-    });
-    this.#kept?.stored.set(name, pieces);
-    return pieces;
+    let pieces = this.#kept?.stored.get(name) as readonly StoredPiece<Stored>[] | undefined;
+    if (pieces === undefined) {
+      pieces = this.#pieces(name).map(({ at, length, bytes }) => {
+        const reader = () => new ByteReader(bytes, this.#kept);
+        const decode = () => read(reader(), length);
+        return { at, length, stored: bytes.length === 0 ? null : this.#decoded(name, decode) };
+      });
+      this.#kept?.stored.set(name, pieces);
+    }
+    // Events may be picked more than once.
+    const length = this.#picked?.length;
+    return length === undefined ? pieces : pieces.map((piece) => ({ ...piece, length }));
   }
 
   /** Returns the bytes of a column block by block, with the place of its first event. Checks the checksums. */
