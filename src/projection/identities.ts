@@ -24,18 +24,6 @@ export interface Move {
   readonly to: number;
 }
 
-/** The identities of a batch's events. */
-interface ResolvedIdentities {
-  readonly identities: readonly Identity[];
-  /** Per event, the place of its identity among them. */
-  readonly codes: Int32Array;
-  readonly moves: readonly Move[];
-  /** Whether the actor of any identity changes, or the event that decides it; new identities count. */
-  readonly isLinked: boolean;
-  /** Actors without any stored data so far. */
-  readonly newActors: ReadonlySet<number>;
-}
-
 // A lateral lookup per name, because the planner has no statistics of a new project. The first row is the
 // last assigned number.
 const LOOK_UP = `
@@ -123,7 +111,7 @@ export class Identities {
     columns: EventColumns,
     times: Float64Array,
     eventIds: readonly string[],
-  ): Promise<ResolvedIdentities> {
+  ) {
     const { codes, firsts } = columns.tuples(NAME_COLUMNS);
     const names = firsts.map((i) => nameOf(columns.membersAt(NAME_COLUMNS, i)));
     const links = linksOf(columns, times, eventIds);
@@ -138,9 +126,12 @@ export class Identities {
     await linkIdentities(tx, projectId, linked.filter(({ id }) => !newActors.has(id)));
     return {
       identities: names.map((name) => this.#known.get(name)!),
+      /** Per event, the place of its identity among them. */
       codes,
       moves,
+      /** Whether the actor of any identity changes, or the event that decides it; new identities count. */
       isLinked: linked.length > 0,
+      /** Actors without any stored data so far. */
       newActors,
     };
   }

@@ -3,26 +3,17 @@ import { type Database, DatabaseUnavailable } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { pause } from "../pause.ts";
 import { isBehind } from "./pending_events.ts";
-import type { Projection } from "./projection.ts";
+import type { Projection, ProjectionOptions } from "./projection.ts";
 import * as LIMITS from "./projection_limits.ts";
 import { settledWithin } from "./settled_within.ts";
 import type { ProjectionReport, ProjectionRequest } from "./projection_worker.ts";
 
-/** The projection in its own thread, until it is closed. */
-export interface ProjectionThread extends Projection {
-  /** Ends the thread. A running transaction is rolled back, and repeated after the next start. */
-  close(): Promise<void>;
-}
-
-export interface ProjectionThreadOptions {
-  readonly log?: Pick<Log, "warn">;
-  /**
-   * As for `createProjection`; also "worker_ended" if the thread ended by itself, and "worker_silent" if it
-   * was ended because it gave no sign of life.
-   */
-  readonly observeFailure?: (cause: string) => void;
-  /** Whether the server is stopping: then nothing is logged as failed. */
-  readonly isStopping?: () => boolean;
+/**
+ * The options of a projection; the causes of failures are also "worker_ended" if the thread ended by itself,
+ * and "worker_silent" if it was ended because it gave no sign of life.
+ */
+export interface ProjectionThreadOptions
+  extends Pick<ProjectionOptions, "log" | "observeFailure" | "isStopping"> {
   readonly createWorker?: () => Worker;
   /** The default is PROJECTION_SIGN_PAUSE_MS. */
   readonly signPauseMs?: number;
@@ -45,7 +36,11 @@ interface LivingWorker {
   watch: ReturnType<typeof setInterval> | null;
 }
 
-class WorkerProjection implements ProjectionThread {
+/**
+ * The projection in a worker, so that this thread stays free to ingest and answer. The worker starts when it is
+ * first needed. If it ends by itself, another one is started; until then, reads leave out what is pending.
+ */
+export class ProjectionThread implements Projection {
   readonly #database: Database;
   readonly #url: string | null;
   readonly #options: ProjectionThreadOptions;
@@ -54,7 +49,8 @@ class WorkerProjection implements ProjectionThread {
   #endedAtMs = -Infinity;
   #isClosed = false;
 
-  constructor(database: Database, url: string | null, options: ProjectionThreadOptions) {
+  /** @param url PostgreSQL's, where the worker has connections of its own; null: it borrows `database` */
+  constructor(database: Database, url: string | null, options: ProjectionThreadOptions = {}) {
     this.#database = database;
     this.#url = url;
     this.#options = options;
@@ -79,6 +75,7 @@ class WorkerProjection implements ProjectionThread {
     signal.removeEventListener("abort", stop);
   }
 
+  /** Ends the thread. A running transaction is rolled back, and repeated after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const living = this.#living;
@@ -183,18 +180,4 @@ class WorkerProjection implements ProjectionThread {
   #warn(...line: Parameters<Log["warn"]>): void {
     if (!this.#options.isStopping?.()) this.#options.log?.warn(...line);
   }
-}
-
-/**
- * Creates the projection in a worker, so that this thread stays free to ingest and answer. The worker starts
- * when it is first needed. If it ends by itself, another one is started; until then, reads leave out what
- * is pending.
- * @param url PostgreSQL's, where the worker has connections of its own; null: it borrows `database`
- */
-export function createProjectionThread(
-  database: Database,
-  url: string | null,
-  options: ProjectionThreadOptions = {},
-): ProjectionThread {
-  return new WorkerProjection(database, url, options);
 }

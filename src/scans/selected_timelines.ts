@@ -2,36 +2,14 @@ import type { LazyColumn } from "../timelines/lazy_columns.ts";
 import { type Filter, isSessionField, onEvents } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
 import type { EventPasses } from "./event_test.ts";
-import type { FilteredTimelines, ScanManner } from "./filtered_timelines.ts";
+import type { ScanManner } from "./filtered_timelines.ts";
 import type { ScanSource } from "./read.ts";
 import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
 import { sessionPasses } from "./session_tests.ts";
 import type { VisitorKind } from "./visitor.ts";
 
 /** The timelines of a read, of which scans visit the sessions that pass its filters. */
-export interface SelectedTimelines {
-  readonly timelines: FilteredTimelines;
-  /** The read's filters on events, which a visitor must still apply. */
-  readonly eventFilters: readonly Filter[];
-  /** If sessions matter, a span that contains all sessions with an event in the span; else the span. */
-  readonly reach: Span;
-  /**
-   * Visits the asked actors with all events of the sessions that pass the filters on sessions. The visitor
-   * itself applies the span and the filters on events.
-   */
-  readonly scan: <Inputs, Counts>(
-    kind: VisitorKind<Inputs, Counts>,
-    inputs: () => Inputs,
-    manner?: SelectedManner,
-  ) => Promise<Counts>;
-  /** Like `scan`, but hands over the counts of each part: all events of an actor are in the same one. */
-  readonly scanParts: <Inputs, Counts>(
-    kind: VisitorKind<Inputs, Counts>,
-    inputs: () => Inputs,
-    take: (counts: Counts) => void | Promise<void>,
-    manner?: SelectedManner,
-  ) => Promise<void>;
-}
+export type SelectedTimelines = Awaited<ReturnType<typeof selectTimelines>>;
 
 /** How a scan visits selected timelines. */
 interface SelectedManner {
@@ -59,7 +37,7 @@ export async function selectTimelines(
   source: ScanSource,
   span: Span,
   { filters: others = [], columns = [], sessions: needsSessions = false }: TimelineNeeds = {},
-): Promise<SelectedTimelines> {
+) {
   const { sql, scope, timelines } = source;
   const { projectId, filters } = scope;
   const eventFilters = onEvents(filters);
@@ -80,10 +58,26 @@ export async function selectTimelines(
   });
   return {
     timelines: loaded,
+    /** The read's filters on events, which a visitor must still apply. */
     eventFilters,
+    /** If sessions matter, a span that contains all sessions with an event in the span; else the span. */
     reach,
-    scan: (kind, inputs, manner = {}) => loaded.scan(kind, inputs, mannerOf(manner)),
-    scanParts: async (kind, inputs, take, manner = {}) => {
+    /**
+     * Visits the asked actors with all events of the sessions that pass the filters on sessions. The visitor
+     * itself applies the span and the filters on events.
+     */
+    scan: <Inputs, Counts>(
+      kind: VisitorKind<Inputs, Counts>,
+      inputs: () => Inputs,
+      manner: SelectedManner = {},
+    ): Promise<Counts> => loaded.scan(kind, inputs, mannerOf(manner)),
+    /** Like `scan`, but hands over the counts of each part: all events of an actor are in the same one. */
+    scanParts: async <Inputs, Counts>(
+      kind: VisitorKind<Inputs, Counts>,
+      inputs: () => Inputs,
+      take: (counts: Counts) => void | Promise<void>,
+      manner: SelectedManner = {},
+    ): Promise<void> => {
       for await (const part of loaded.parts()) {
         await take(await part.scan(kind, inputs(), mannerOf(manner)));
       }

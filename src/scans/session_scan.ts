@@ -21,38 +21,27 @@ type VisitSlice = (
  * session (traffic 0) may lie among them; the events of an actor without any session come as one of traffic
  * 0. The object is reused for the next session: copy what must be kept.
  */
-export interface ScannedSession extends SessionCounts {
-  readonly actor: number;
-  /** When its first and its last event were. */
-  readonly startMs: number;
-  readonly lastMs: number;
-  /** The paths of the first and the last page view; without any, those of the first and the last event. */
-  readonly entryPath: number;
-  readonly exitPath: number;
-  readonly traffic: number;
-  readonly context: number;
-  /** Whether there are events in no session before, among or after those of the session. */
-  readonly hasOthers: boolean;
-  /** Visits the session's events, and those in no session, in order. */
-  forEachSlice(visit: VisitSlice): void;
-}
+export type ScannedSession = Readonly<Omit<SessionScan, "visit">>;
 
 /** Cuts timelines into sessions, and visits each session after its last event. */
-export class SessionScan implements ScannedSession {
+export class SessionScan implements SessionCounts {
   readonly #reach: Span;
   readonly #visitSession: (session: ScannedSession) => void;
 
   actor = 0;
+  /** When its first and its last event were. */
   startMs = Infinity;
   lastMs = -Infinity;
   views = 0;
   customs = 0;
   passiveViews = 0;
   passiveCustoms = 0;
+  /** The paths of the first and the last page view; without any, those of the first and the last event. */
   entryPath = 0;
   exitPath = 0;
   traffic = 0;
   context = 0;
+  /** Whether there are events in no session before, among or after those of the session. */
   hasOthers = false;
 
   /** The current session's events: from event `#from` of slice `#fromSlice` to before `#to` of `#toSlice`. */
@@ -94,6 +83,7 @@ export class SessionScan implements ScannedSession {
     if (hasBegun) this.#visitSession(this);
   }
 
+  /** Visits the session's events, and those in no session, in order. */
   forEachSlice(visit: VisitSlice): void {
     const { segments, segmentOf, starts, ends } = this.#timeline!;
     for (let i = this.#fromSlice; i <= this.#toSlice; i++) {

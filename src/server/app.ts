@@ -59,7 +59,7 @@ import { createNotifications } from "../notifications/notifications.ts";
 import { createNotificationReads } from "./notification_reads.ts";
 import { EarlierEvents } from "../upgrade/earlier_events.ts";
 import { erasePerson, movePerson } from "../upgrade/earlier_people.ts";
-import { createProjectionThread, type ProjectionThread } from "../projection/projection_thread.ts";
+import { ProjectionThread } from "../projection/projection_thread.ts";
 import { createReplica } from "../reports/answer/replica.ts";
 
 export interface App {
@@ -181,7 +181,7 @@ async function createServices(
   const parts = { config, sql: database, now, controlToken, clientAddress, geo, readAgent };
   const access = createAccess(parts);
   const reads = await openReadDatabase(config, database, log);
-  const projection = createProjectionThread(database, config.databaseUrl, {
+  const projection = new ProjectionThread(database, config.databaseUrl, {
     log,
     observeFailure: (cause) => metrics.projectionFailure(cause),
     isStopping: () => state.draining,

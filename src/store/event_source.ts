@@ -2,24 +2,11 @@ import type { BatchColumns, EventBatch } from "./batch_columns.ts";
 import { ID_BYTES } from "./id_codec.ts";
 import type { IntegerColumn } from "./integer_codec.ts";
 import type { IntegerName, NumberName, SlotName, TextName } from "./segment_columns.ts";
-import type { Runs } from "./segment_reader.ts";
+import type { Runs, SegmentEvents, SegmentReader } from "./segment_reader.ts";
 import type { TextColumn } from "./text_codec.ts";
 
 /** The columns of events that a segment is built from; each identity's events are ordered by time and id. */
-export interface EventSource {
-  readonly events: number;
-  /** Bytes of the distinct texts. */
-  readonly textBytes: number;
-  /** The property of each slot: see `SegmentHead`. */
-  readonly slotKeys: readonly string[];
-  runs(): Runs;
-  /** In epoch milliseconds. */
-  moments(): Float64Array;
-  ids(moments: Float64Array): Uint8Array;
-  integers(name: IntegerName): IntegerColumn;
-  numbers(name: NumberName): Float64Array;
-  texts(name: TextName | SlotName): TextColumn;
-}
+export type EventSource = SegmentEvents & Pick<SegmentReader, "runs" | "textBytes">;
 
 const UTF8 = new TextEncoder();
 

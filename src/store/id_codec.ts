@@ -83,15 +83,6 @@ export function writeIds(writer: ByteWriter, ids: Uint8Array, ms: Float64Array):
   }
 }
 
-/** Stored ids, decoded on demand. */
-interface StoredIds {
-  /**
-   * Returns the ids of the events at these places, 16 bytes each; null: of all events.
-   * @param ms the times of these events
-   */
-  at(places: Uint32Array | null, ms: Float64Array): Uint8Array<ArrayBuffer>;
-}
-
 /** Writes the leading bytes of ids: the time of each event plus its lag. */
 function putTimes(ids: Uint8Array, ms: Float64Array, lags: Int32Array): void {
   for (let i = 0; i < ms.length; i++) {
@@ -106,8 +97,10 @@ function putTimes(ids: Uint8Array, ms: Float64Array, lags: Int32Array): void {
 /**
  * Reads what `writeIds` wrote.
  * @param length how many ids
+ * @returns a decoder of the ids of the events at some places, 16 bytes each (null: of all events), which needs
+ *   the times of these events
  */
-export function readIds(reader: ByteReader, length: number): StoredIds {
+export function readIds(reader: ByteReader, length: number) {
   const kind = reader.u8();
   if (kind !== WHOLE && kind !== TIMED) {
     throw new Error(`Unknown encoding of ids: ${kind}`);
@@ -115,7 +108,7 @@ export function readIds(reader: ByteReader, length: number): StoredIds {
   const lags = kind === TIMED ? readIntegers(reader) : null;
   const first = kind === TIMED ? TIME_BYTES : 0;
   const planes = Array.from({ length: ID_BYTES - first }, () => readSqueezed(reader, length));
-  const at = (places: Uint32Array | null, ms: Float64Array) => {
+  return (places: Uint32Array | null, ms: Float64Array): Uint8Array<ArrayBuffer> => {
     const ids = new Uint8Array(ID_BYTES * ms.length);
     if (lags !== null) putTimes(ids, ms, places === null ? lags.all() : lags.at(places));
     for (const [p, squeezed] of planes.entries()) {
@@ -124,5 +117,4 @@ export function readIds(reader: ByteReader, length: number): StoredIds {
     }
     return ids;
   };
-  return { at };
 }

@@ -8,16 +8,9 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Where the key (with quotes) and the value of a member are in the text of a JSON object. */
-export interface MemberPlace {
-  readonly keyFrom: number;
-  readonly keyTo: number;
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Scans the top-level members of JSON objects, as PostgreSQL and JavaScript write them. */
-export class MemberScanner implements MemberPlace {
+export class MemberScanner {
+  /** Where the key (with quotes) and the value of the current member are in the text. */
   keyFrom = 0;
   keyTo = 0;
   from = 0;

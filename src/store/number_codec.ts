@@ -118,25 +118,21 @@ function spread(
   return values;
 }
 
-/** Stored numbers, decoded on demand. */
-interface StoredNumbers {
-  /** Returns the numbers of the events at these places, NaN for none; null: of all events. */
-  at(places: Uint32Array | null): Float64Array;
-}
-
-/** Reads what `writeNumbers` wrote. */
-export function readNumbers(reader: ByteReader): StoredNumbers {
+/**
+ * Reads what `writeNumbers` wrote.
+ * @returns a decoder of the numbers of the events at some places, NaN for none; null: of all events
+ */
+export function readNumbers(reader: ByteReader) {
   const present = readIntegers(reader);
   const digits = reader.u8();
   const dense = digits === DOUBLES
     ? readDoubles(reader, () => countOf(present.bytes()))
     : readScaled(reader, digits);
-  const at = (places: Uint32Array | null): Float64Array => {
+  return (places: Uint32Array | null): Float64Array => {
     if (places === null) return spread(present.bytes(), dense.at(null), dense.scale);
     const isPresent = present.at(places);
     const presentPlaces = places.filter((_, i) => isPresent[i] === 1);
     const numbers = presentPlaces.length === 0 ? [] : dense.at(ranksAt(present, presentPlaces));
     return spread(isPresent, numbers, dense.scale);
   };
-  return { at };
 }

@@ -1,4 +1,4 @@
-import type { MemberPlace } from "./json_members.ts";
+import type { MemberScanner } from "./json_members.ts";
 import { SLOTS } from "./segment_columns.ts";
 import {
   PROPERTY_KEYS_COUNTED_MAX,
@@ -43,7 +43,7 @@ export class PropertyKeys {
   readonly #numbers = new Map<string, number>();
 
   /** Returns the number of a member's key; NO_KEY: it is too long, or there are too many keys already. */
-  numberOf(text: string, bytes: Uint8Array, { keyFrom, keyTo }: MemberPlace): number {
+  numberOf(text: string, bytes: Uint8Array, { keyFrom, keyTo }: MemberScanner): number {
     if (keyTo - keyFrom > PROPERTY_SLOT_KEY_BYTES_MAX) return NO_KEY;
     const latin1 = text.slice(keyFrom, keyTo);
     const known = this.#numbers.get(latin1);

@@ -220,7 +220,7 @@ export class SegmentReader {
     const values = new Float64Array(this.events);
     for (const { at, length, stored } of this.#stored(name, readNumbers)) {
       if (stored === null) values.fill(NaN, at, at + length);
-      else values.set(this.#decoded(name, () => stored.at(this.#picked)), at);
+      else values.set(this.#decoded(name, () => stored(this.#picked)), at);
     }
     return values;
   }
@@ -232,9 +232,9 @@ export class SegmentReader {
     const known = key === null ? null : keys ?? new Int32Array(this.integers(key));
     return joinTexts(
       this.#stored(name, readTexts).map(({ at, length, stored }) => {
-        if (stored === null) return emptyTexts(this.#picked?.length ?? length);
+        if (stored === null) return emptyTexts(length);
         const blockKeys = known === null ? null : known.subarray(at, at + length);
-        return this.#decoded(name, () => stored.at(this.#picked, blockKeys));
+        return this.#decoded(name, () => stored(this.#picked, blockKeys));
       }),
     );
   }
@@ -248,7 +248,7 @@ export class SegmentReader {
       if (bytes.length === 0) continue;
       const places = picked === null ? null : placesWithin(picked, at, at + length);
       if (places?.length === 0) continue;
-      const read = () => readTexts(new ByteReader(bytes)).at(places, null);
+      const read = () => readTexts(new ByteReader(bytes))(places, null);
       yield { at, places, column: this.#decoded(slot, read) };
     }
   }
@@ -258,7 +258,7 @@ export class SegmentReader {
     const ids = new Uint8Array(ID_BYTES * this.events);
     for (const { at, length, stored } of this.#stored("ids", readIds)) {
       const blockMoments = moments.subarray(at, at + length);
-      const read = () => stored!.at(this.#picked, blockMoments);
+      const read = () => stored!(this.#picked, blockMoments);
       ids.set(this.#decoded("ids", read), ID_BYTES * at);
     }
     return ids;

@@ -100,15 +100,6 @@ export function emptyTexts(events: number): TextColumn {
   return { codes: new Int32Array(events), ends: new Uint32Array(0), bytes: new Uint8Array(0) };
 }
 
-/** A stored text column, decoded on demand. */
-interface StoredTexts {
-  /**
-   * Returns the texts of the events at these places; null: of all events.
-   * @param keys of these events, in the key column that the texts were written with
-   */
-  at(places: Uint32Array | null, keys: Int32Array | null): TextColumn;
-}
-
 /** Reads where each value ends. */
 function readEnds(lengths: StoredIntegers): Uint32Array {
   const ends = new Uint32Array(lengths.length);
@@ -117,8 +108,12 @@ function readEnds(lengths: StoredIntegers): Uint32Array {
   return ends;
 }
 
-/** Reads what `writeTexts` wrote. */
-export function readTexts(reader: ByteReader): StoredTexts {
+/**
+ * Reads what `writeTexts` wrote.
+ * @returns a decoder of the texts of the events at some places (null: of all events), which needs the keys of
+ *   these events in the key column that the texts were written with
+ */
+export function readTexts(reader: ByteReader) {
   const kind = reader.u8();
   if (kind !== CODED && kind !== KEYED) {
     throw new Error(`Unknown encoding of texts: ${kind}`);
@@ -140,5 +135,5 @@ export function readTexts(reader: ByteReader): StoredTexts {
       ? codesByKey(storedKeys!, values, keys)
       : codesOfFew(known(), values, keys);
   };
-  return { at: (places, keys) => withCodes(codesAt(places, keys)) };
+  return (places: Uint32Array | null, keys: Int32Array | null) => withCodes(codesAt(places, keys));
 }

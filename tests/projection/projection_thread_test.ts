@@ -4,8 +4,7 @@ import { insertEvents } from "../../src/ingest/event_insert.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { PROJECTION_SIGNS_OWED_MAX } from "../../src/projection/projection_limits.ts";
 import {
-  createProjectionThread,
-  type ProjectionThread,
+  ProjectionThread,
   type ProjectionThreadOptions,
 } from "../../src/projection/projection_thread.ts";
 import { projectedState as pendingState } from "../../src/reports/answer/projected_state.ts";
@@ -48,7 +47,7 @@ function threadOn(
   // No request: it throws where nobody catches.
   const kill = () => workers.at(-1)!.postMessage(null);
   const state = { endsAtOnce: false };
-  const thread = createProjectionThread(database, env.DATABASE_URL ?? null, {
+  const thread = new ProjectionThread(database, env.DATABASE_URL ?? null, {
     ...options,
     observeFailure: (cause) => causes.push(cause),
     createWorker: () => {
@@ -229,7 +228,7 @@ onBothEngines(
     await insertEvents(database, someEvents(1, 0, 30));
     const causes: string[] = [];
     let workers = 0;
-    const thread = createProjectionThread(database, db.env.DATABASE_URL ?? null, {
+    const thread = new ProjectionThread(database, db.env.DATABASE_URL ?? null, {
       observeFailure: (cause) => causes.push(cause),
       signPauseMs: WAIT_MS,
       createWorker: () =>
@@ -260,7 +259,7 @@ onBothEngines("projection thread: a worker that gives signs of life stays", asyn
   const database = await openWithProjects(db);
   await insertEvents(database, someEvents(1, 0, 3));
   const causes: string[] = [];
-  const thread = createProjectionThread(database, db.env.DATABASE_URL ?? null, {
+  const thread = new ProjectionThread(database, db.env.DATABASE_URL ?? null, {
     observeFailure: (cause) => causes.push(cause),
     signPauseMs: 500,
     createWorker: signingWorker,

@@ -53,7 +53,7 @@ Deno.test("codecs: some of the numbers, ids and texts are those of all at their 
     const places = somePlaces(events.length, asked);
     const numbers = Float64Array.from(events, ([, value]) => value);
     assert.deepEqual(
-      readNumbers(keptReader((to) => writeNumbers(to, numbers))).at(places),
+      readNumbers(keptReader((to) => writeNumbers(to, numbers)))(places),
       Float64Array.from(places, (place) => numbers[place]!),
     );
     const ms = Float64Array.from(events, ([, , time]) => time);
@@ -63,7 +63,7 @@ Deno.test("codecs: some of the numbers, ids and texts are those of all at their 
     }));
     const storedIds = readIds(keptReader((to) => writeIds(to, ids, ms)), events.length);
     assert.deepEqual(
-      [...storedIds.at(places, Float64Array.from(places, (place) => ms[place]!))],
+      [...storedIds(places, Float64Array.from(places, (place) => ms[place]!))],
       [...places].flatMap((place) => [...ids.subarray(16 * place, 16 * place + 16)]),
     );
     const keys = Int32Array.from(events, ([key]) => key);
@@ -77,7 +77,7 @@ Deno.test("codecs: some of the numbers, ids and texts are those of all at their 
       // The second time it is what is kept.
       for (const _ of [1, 2]) {
         assert.deepEqual(
-          textsIn(stored.at(places, own)),
+          textsIn(stored(places, own)),
           Array.from(places, (place) => told[place]),
         );
       }
@@ -160,7 +160,7 @@ Deno.test("codecs: numbers of any kind come back exactly, and where there is non
   fc.assert(fc.property(fc.oneof(fc.array(number), fc.array(plain)), (numbers) => {
     const values = Float64Array.from(numbers);
     const bytes = written((writer) => writeNumbers(writer, values));
-    assert.deepEqual(readNumbers(new ByteReader(bytes)).at(null), values);
+    assert.deepEqual(readNumbers(new ByteReader(bytes))(null), values);
   }));
 });
 
@@ -174,7 +174,7 @@ Deno.test("codecs: ids come back, those by time in fewer bytes", () => {
       if (isTimed) ids.set(Uint8Array.fromHex(time.toString(16).padStart(12, "0")), 16 * i);
     }
     const bytes = written((writer) => writeIds(writer, ids, ms));
-    assert.deepEqual(readIds(new ByteReader(bytes), events.length).at(null, ms), ids);
+    assert.deepEqual(readIds(new ByteReader(bytes), events.length)(null, ms), ids);
   }));
   const count = 1_000;
   const ids = crypto.getRandomValues(new Uint8Array(16 * count));
@@ -219,7 +219,7 @@ Deno.test("codecs: texts come back, by their own codes or by numbers that tell t
     const column = columnOf(told);
     for (const known of [null, keys]) {
       const bytes = written((writer) => writeTexts(writer, column, known));
-      assert.deepEqual(textsIn(readTexts(new ByteReader(bytes)).at(null, known)), told);
+      assert.deepEqual(textsIn(readTexts(new ByteReader(bytes))(null, known)), told);
     }
   }));
   // Where a number tells them, they take next to nothing but themselves.
@@ -227,7 +227,7 @@ Deno.test("codecs: texts come back, by their own codes or by numbers that tell t
   const words = { ends: Uint32Array.of(3, 6, 9), bytes: new TextEncoder().encode("onetwosix") };
   const told = written((writer) => writeTexts(writer, { codes: keys, ...words }, keys));
   assert.ok(told.length < 100, `${told.length} bytes`);
-  assert.throws(() => readTexts(new ByteReader(told)).at(null, null), /no keys were given/);
+  assert.throws(() => readTexts(new ByteReader(told))(null, null), /no keys were given/);
 });
 
 Deno.test("codecs: texts of several columns are gathered, each once unless most are different", () => {
