@@ -11,8 +11,8 @@ import {
 } from "./pool_job.ts";
 import { SPARE_TIME_GRACE_MS, WORKER_REQUESTS_MAX } from "./scan_limits.ts";
 import { scanJob, type ScanOrder } from "./scan_task.ts";
-import { ScanThread } from "./scan_thread.ts";
-import type { JobOpening, PoolOrder } from "./scan_worker_loop.ts";
+import { errorOf, ScanThread } from "./scan_thread.ts";
+import type { JobOpening, PoolOrder, WorkerReply } from "./scan_worker_loop.ts";
 import { SpareTime } from "./spare_time.ts";
 import type { VisitorKind } from "./visitor.ts";
 
@@ -275,33 +275,23 @@ export class ScanPool {
   }
 
   #startThread(): ScanThread {
-    const thread: ScanThread = new ScanThread(this.#start(), {
-      counted: (id, counts) => {
-        const pooled = this.#jobOf(id);
-        if (!pooled.isOver) {
-          pooled.visited.delete(thread);
-          pooled.closing.delete(thread);
-          pooled.add(counts);
-        }
-        this.#replied(pooled);
-      },
-      done: (id) => {
-        const pooled = this.#jobOf(id);
-        if (pooled.isOver) thread.drop(id);
-        this.#replied(pooled);
-      },
-      failed: (id, reason) => {
-        const pooled = this.#jobOf(id);
-        pooled.fail(reason);
-        this.#replied(pooled);
-      },
-      lost: (ids) => this.#lose(thread, ids),
-    });
+    const thread: ScanThread = new ScanThread(
+      this.#start(),
+      (reply) => this.#receive(thread, reply),
+      (ids) => this.#lose(thread, ids),
+    );
     return thread;
   }
 
-  #jobOf(id: number): PooledJob {
-    return this.#jobs.find((pooled) => pooled.id === id)!;
+  #receive(thread: ScanThread, reply: WorkerReply): void {
+    const pooled = this.#jobs.find(({ id }) => id === reply.job)!;
+    if ("failure" in reply) pooled.fail(errorOf(reply));
+    else if ("result" in reply && !pooled.isOver) {
+      pooled.visited.delete(thread);
+      pooled.closing.delete(thread);
+      pooled.add(reply.result);
+    } else if ("done" in reply && pooled.isOver) thread.drop(pooled.id);
+    this.#replied(pooled);
   }
 
   #replied(pooled: PooledJob): void {

@@ -3,18 +3,8 @@ import { ownBuffers } from "./own_buffers.ts";
 import type { TaskRange } from "./pool_job.ts";
 import type { JobOpening, WorkerReply, WorkerRequest, WorkFailure } from "./scan_worker_loop.ts";
 
-/** Callbacks for a worker's replies, with the number of the job. */
-interface ThreadListener {
-  /** The worker has handed over its counts of the job. */
-  readonly counted: (job: number, counts: unknown) => void;
-  /** The worker has visited the range. */
-  readonly done: (job: number) => void;
-  readonly failed: (job: number, reason: Error) => void;
-  /** The worker has ended by itself, with these requests unanswered, by their jobs. */
-  readonly lost: (jobs: readonly number[]) => void;
-}
-
-function errorOf({ failure, isUnreadable }: WorkFailure): Error {
+/** Returns the error that a worker's job failed with. */
+export function errorOf({ failure, isUnreadable }: WorkFailure): Error {
   return isUnreadable ? new SegmentUnreadable(failure) : new Error(failure);
 }
 
@@ -30,19 +20,23 @@ export class ScanThread {
   #sent = 0;
   readonly #answered = new Int32Array(new SharedArrayBuffer(4));
 
-  constructor(worker: Worker, listener: ThreadListener) {
+  /**
+   * @param lost called if the worker has ended by itself, with the jobs of the requests it has not answered
+   */
+  constructor(
+    worker: Worker,
+    replied: (reply: WorkerReply) => void,
+    lost: (jobs: readonly number[]) => void,
+  ) {
     this.#worker = worker;
     worker.onmessage = (event: MessageEvent<WorkerReply>) => {
-      const reply = event.data;
       this.#requested.shift();
-      if ("failure" in reply) listener.failed(reply.job, errorOf(reply));
-      else if ("result" in reply) listener.counted(reply.job, reply.result);
-      else listener.done(reply.job);
+      replied(event.data);
     };
     worker.onerror = (event) => {
       event.preventDefault();
       this.end();
-      listener.lost(this.#requested);
+      lost(this.#requested);
     };
   }
 
