@@ -1,4 +1,4 @@
-import { arrayLiteral, type Database, type Sql } from "../db/sql.ts";
+import type { Database, Sql } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
 import { hasEarlierEvents } from "../ingest/event_insert.ts";
 import { pause } from "../pause.ts";
@@ -9,7 +9,7 @@ import { fetchBlocks, fetchHeads, fetchHeadsById } from "../store/stored_segment
 import { readRows } from "../store/whole_events.ts";
 import { yielding } from "../store/yielding.ts";
 import { dropEmptiedTable, tryLockEarlier } from "./earlier_projects.ts";
-import { EARLIER_COLUMNS, earlierRows, earlierRowsOf } from "./earlier_rows.ts";
+import { deleteEarlier, EARLIER_COLUMNS, earlierRows, earlierRowsOf } from "./earlier_rows.ts";
 import { storeMoved } from "./moved_events.ts";
 import {
   MOVED_EVENTS,
@@ -63,10 +63,7 @@ async function dropSame(tx: Sql, projectId: number, rows: readonly EventRow[]): 
     const before = earlier.get(row.event_id);
     return before !== undefined && isSame(row, before);
   });
-  await tx.query(
-    "DELETE FROM earlier_events WHERE project_id = $1::int AND event_id = ANY ($2::text::uuid[])",
-    [projectId, arrayLiteral(same.map(({ event_id }) => event_id))],
-  );
+  await deleteEarlier(tx, projectId, same.map(({ event_id }) => event_id));
   return same.length;
 }
 

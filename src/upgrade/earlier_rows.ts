@@ -59,18 +59,34 @@ export async function earlierRows(
   return rows.map(rowOf);
 }
 
+/**
+ * The rows of a project ($1) with these ids ($2), each found by its key. Without statistics of the table, as in the
+ * first minute of an upgrade, `event_id = ANY ($2)` may instead read all rows of the project, and the array at each.
+ */
+const WITH_IDS = `
+FROM unnest($2::text::uuid[]) AS wanted (id)
+CROSS JOIN LATERAL (
+  SELECT ctid, * FROM earlier_events WHERE project_id = $1::int AND event_id = wanted.id OFFSET 0
+) AS e`;
+
 /** Reads the earlier events with these ids, by id. */
 export async function earlierRowsOf(
   sql: Sql,
   projectId: number,
   ids: readonly string[],
 ): Promise<Map<string, EventRow>> {
-  const rows = await sql.query(
-    `SELECT ${COLUMNS} FROM unnest($2::text::uuid[]) AS wanted (id)
-    CROSS JOIN LATERAL (
-      SELECT * FROM earlier_events WHERE project_id = $1::int AND event_id = wanted.id OFFSET 0
-    ) AS e`,
+  const rows = await sql.query(`SELECT ${COLUMNS} ${WITH_IDS}`, [projectId, arrayLiteral(ids)]);
+  return new Map(rows.map((row) => [row.event_id as string, rowOf(row)]));
+}
+
+/** Deletes the earlier events with these ids. */
+export async function deleteEarlier(
+  tx: Sql,
+  projectId: number,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `DELETE FROM earlier_events WHERE ctid = ANY (ARRAY(SELECT e.ctid ${WITH_IDS}))`,
     [projectId, arrayLiteral(ids)],
   );
-  return new Map(rows.map((row) => [row.event_id as string, rowOf(row)]));
 }

@@ -96,6 +96,7 @@ onBareEngines(
         await sendSome(server.url, KILL_SHARES.length);
         if (isToldOf) await server.logged("upgraded", UPGRADED_MS_MAX).catch(() => {});
         await server.stop();
+        assert.doesNotMatch(server.errorOutput, /statement timeout/, "each step ends in time");
         const database = await db.open();
         isDone = !await hasEarlierEvents(database);
         if (isDone) {
