@@ -132,13 +132,13 @@ export function jpegSize(bytes: Uint8Array): { widthPx: number; heightPx: number
   throw new Error("This is no JPEG.");
 }
 
-/** Declares the tests of a file, on one world. */
-export function sharedCaptures(): (
-  name: string,
-  work: (world: CaptureWorld) => Promise<void>,
-) => void {
+/** Declares a test on a world that it shares. */
+export type CaptureTest = (name: string, work: (world: CaptureWorld) => Promise<void>) => void;
+
+/** Declares the tests of a file, on one world. Nothing is started before its first picture. */
+export function sharedCaptures(options: Partial<CaptureBrowserOptions> = {}): CaptureTest {
   const world = new CaptureWorld();
-  Deno.test.beforeAll(() => world.start());
+  Deno.test.beforeAll(() => world.start(options));
   Deno.test.afterAll(() => world.stop());
   return (name, work) =>
     Deno.test({

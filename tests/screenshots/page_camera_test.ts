@@ -3,12 +3,16 @@ import assert from "node:assert/strict";
 import { CAPTURE_MARK } from "../../src/http/capture_mark.ts";
 import type { CaptureStatus } from "../../src/screenshots/capture_status.ts";
 import { until } from "../support/server_process.ts";
+import { WINDOWLESS } from "../support/chromium.ts";
 import { CaptureWorld, NO_PROXY, sharedCaptures } from "./capture_world.ts";
 import { FixtureSite } from "./fixture_site.ts";
 
 const WAIT_MS_MAX = 20_000;
 
+/** In the browser that takes captures: for what itself does about a page, or with it. */
 const test = sharedCaptures();
+/** For what the page alone decides. A picture takes a quarter of the processor there. */
+const windowless = sharedCaptures({ chromePath: WINDOWLESS });
 
 /** What each page of the fixture comes to, and what the message says of it. */
 const CASES: readonly (readonly [path: string, status: CaptureStatus, says: RegExp])[] = [
@@ -47,8 +51,15 @@ const CASES: readonly (readonly [path: string, status: CaptureStatus, says: RegE
   ["/opener", "captured", /photographed/],
 ];
 
+/** Pages that have the browser ask, refuse, show or save something itself. */
+const ASKING = new Set([
+  ...["/", "/basic", "/empty", "/document", "/data", "/to-mail", "/download", "/attachment"],
+  ...["/download-page", "/alerts", "/frames", "/worker", "/opener"],
+]);
+
 for (const [path, status, says] of CASES) {
-  test(`page camera: ${path} is ${status}`, async (world) => {
+  const declare = ASKING.has(path) ? test : windowless;
+  declare(`page camera: ${path} is ${status}`, async (world) => {
     const { verdict, screenshot } = await world.takeScreenshot(path);
     assert.equal(verdict.status, status, verdict.message);
     assert.match(verdict.message, says);
@@ -58,7 +69,7 @@ for (const [path, status, says] of CASES) {
   });
 }
 
-test("page camera: a site that cannot be reached may be reached later", async (world) => {
+windowless("page camera: a site that cannot be reached may be reached later", async (world) => {
   for (
     const [siteUrl, says] of [["http://nowhere.invalid", /name/], [
       "http://127.0.0.1:9",
@@ -71,7 +82,7 @@ test("page camera: a site that cannot be reached may be reached later", async (w
   }
 });
 
-test("page camera: a page that does not answer may answer later", async (world) => {
+windowless("page camera: a page that does not answer may answer later", async (world) => {
   const { verdict } = await world.takeScreenshot("/silent");
   assert.deepEqual([verdict.status, verdict.retry], ["temporary_failure", true]);
 });
@@ -84,7 +95,7 @@ for (const path of ["/endless", "/bomb", "/buffers"]) {
   });
 }
 
-test("page camera: settings are told before a browser is asked", async (world) => {
+windowless("page camera: settings are told before a browser is asked", async (world) => {
   const missing = await world.takeScreenshot("/", "desktop", { siteUrl: null });
   assert.equal(missing.verdict.status, "site_url_missing");
   const mismatch = await world.takeScreenshot("/", "desktop", { trackedHosts: ["shop.example"] });
@@ -99,7 +110,7 @@ test("page camera: settings are told before a browser is asked", async (world) =
   assert.deepEqual(world.site.requests, []);
 });
 
-test("page camera: paths that lead off the site are never asked for", async (world) => {
+windowless("page camera: paths that lead off the site are never asked for", async (world) => {
   for (
     const path of ["//127.0.0.1:1/x", "/\\127.0.0.1:1/x", "http://127.0.0.1:1/", "javascript:1"]
   ) {
@@ -109,13 +120,13 @@ test("page camera: paths that lead off the site are never asked for", async (wor
   assert.deepEqual(world.site.requests, []);
 });
 
-test("page camera: queries are not sent", async (world) => {
+windowless("page camera: queries are not sent", async (world) => {
   await world.takeScreenshot("/?token=1#part");
   assert.ok(world.site.requests.length > 0);
   assert.equal(world.site.count("GET /"), 1);
 });
 
-test("page camera: captures are no visits", async (world) => {
+windowless("page camera: captures are no visits", async (world) => {
   const { verdict } = await world.takeScreenshot("/tracked");
   assert.equal(verdict.status, "captured");
   assert.equal(world.site.count("POST /v1/other"), 1);
@@ -151,7 +162,7 @@ test("page camera: each request says that it is of a capture, and asks no other 
   );
 });
 
-test("page camera: what a script still fetches is waited for", async (world) => {
+windowless("page camera: what a script still fetches is waited for", async (world) => {
   const { verdict, screenshot } = await world.takeScreenshot("/spinner");
   assert.equal(verdict.status, "captured");
   assert.ok(screenshot!.bytes.length > 30_000, `${screenshot!.bytes.length} bytes hold the text`);
@@ -191,7 +202,7 @@ const CONSENT: readonly (readonly [path: string, status: CaptureStatus, refused:
 ];
 
 for (const [path, status, refused] of CONSENT) {
-  test(`page camera: consent is refused or left on ${path}`, async (world) => {
+  windowless(`page camera: consent is refused or left on ${path}`, async (world) => {
     const { verdict, screenshot } = await world.takeScreenshot(path);
     assert.equal(verdict.status, status, verdict.message);
     assert.equal(world.site.count("POST /accepted"), 0);

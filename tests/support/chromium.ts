@@ -5,11 +5,13 @@ import puppeteer, { type Browser, type LaunchOptions } from "puppeteer-core";
 /** The browser that is asked for, whatever else there is. */
 const NAMED = Deno.env.get("CHROME_PATH") || null;
 const CHROMIUM = "/usr/bin/chromium";
+const HEADLESS_SHELL = "/usr/bin/chromium-headless-shell";
 /**
  * The same without windows, tabs and toolbars, which Chromium draws as pages of its own: a context with a page
- * takes 0.05 s of a processor in place of 0.25. Debian has it as a package.
+ * takes 0.05 s of a processor in place of 0.25. Debian has it as a package. Null: there is none, or another browser
+ * is asked for.
  */
-const WINDOWLESS = "/usr/bin/chromium-headless-shell";
+export const WINDOWLESS = NAMED === null && existsSync(HEADLESS_SHELL) ? HEADLESS_SHELL : null;
 
 const ARGUMENTS = [
   "--no-sandbox",
@@ -31,10 +33,10 @@ interface ChromiumOptions extends LaunchOptions {
 export function launchChromium(
   { args = [], isWhole = false, ...options }: ChromiumOptions = {},
 ): Promise<Browser> {
-  const isWindowless = NAMED === null && !isWhole && existsSync(WINDOWLESS);
+  const windowless = isWhole ? null : WINDOWLESS;
   return puppeteer.launch({
-    executablePath: NAMED ?? (isWindowless ? WINDOWLESS : CHROMIUM),
-    headless: isWindowless ? "shell" : true,
+    executablePath: windowless ?? NAMED ?? CHROMIUM,
+    headless: windowless === null ? true : "shell",
     pipe: true,
     ...options,
     args: [...ARGUMENTS, ...args],
