@@ -6,6 +6,7 @@ import type { ScreenshotResult } from "../../src/screenshots/browser/page_screen
 import { captured, failed, FakePageCamera } from "../screenshots/fake_page_camera.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { TestApp } from "../support/app.ts";
+import { makeDataDir } from "../support/embedded_template.ts";
 import { until } from "../support/server_process.ts";
 import { CapturedTerminal } from "./captured_terminal.ts";
 import { ended, footfall } from "./footfall_process.ts";
@@ -25,7 +26,7 @@ async function besideServer(
   pageCamera: FakePageCamera,
   work: (env: Record<string, string>) => Promise<void>,
 ): Promise<void> {
-  const dataDir = await Deno.makeTempDir({ prefix: "footfall-capture-" });
+  const dataDir = await makeDataDir("footfall-capture-");
   const env = { DATA_DIR: dataDir, DEFAULT_SITE_URL: SITE };
   const server = new TestApp(env, { pageCamera });
   await server.start();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { PAGE_BOXES } from "../../src/demo/visitors/layout.ts";
+import { makeDataDir } from "../support/embedded_template.ts";
 import { until } from "../support/server_process.ts";
 import { type Control, ended, footfall, run, serverReady } from "./footfall_process.ts";
 
@@ -12,7 +13,7 @@ async function ask({ url, token }: Control, path: string) {
 }
 
 async function besideServer(work: (dataDir: string, server: Control) => Promise<void>) {
-  const dataDir = await Deno.makeTempDir({ prefix: "footfall-demo-" });
+  const dataDir = await makeDataDir("footfall-demo-");
   const server = footfall(dataDir, ["serve"]);
   const stopped = ended(server);
   try {

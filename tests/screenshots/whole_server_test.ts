@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { onBothEngines } from "../support/databases.ts";
+import { makeDataDir } from "../support/embedded_template.ts";
 import {
   API_KEY,
   operatorToken,
@@ -197,7 +198,7 @@ onBothEngines(
 );
 
 Deno.test("captures: a server that is killed leaves no browser", async () => {
-  const dataDir = await Deno.makeTempDir({ prefix: "footfall-killed-" });
+  const dataDir = await makeDataDir("footfall-killed-");
   try {
     await using site = new FixtureSite();
     const operator = await started({ DATA_DIR: dataDir }, site);
