@@ -338,12 +338,11 @@ for (const scheme of ["light", "dark"] as const) {
       await assertFits(visit, page, `${query.replace(/=.*/, "").replace("&", "-")}-${scheme}`);
       for (const [width, widest] of [[1440, "110px"], [1700, "130px"]] as const) {
         await page.setViewport({ width, height: 900 });
-        const found = await page.waitForFunction(
-          `innerWidth === ${width} && [...document.querySelectorAll(".visits-table .table-scroll")]
-          .map((each) => [each.scrollWidth > each.clientWidth, getComputedStyle(each.querySelector("td")).maxWidth])`,
-        );
-        const tables = await found.jsonValue() as unknown[];
-        assert.deepEqual(tables, tables.map(() => [false, widest]), `${query} at ${width} px`);
+        // A window may have its new width before its styles have.
+        const fits = `[...document.querySelectorAll(".visits-table .table-scroll")].every((each) =>
+          each.scrollWidth <= each.clientWidth &&
+          getComputedStyle(each.querySelector("td")).maxWidth === "${widest}")`;
+        await visit.until(page, fits, `${query} at ${width} px`);
       }
     }
   });
