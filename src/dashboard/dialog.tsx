@@ -15,6 +15,8 @@ interface DialogProps {
   readonly isFirm?: boolean;
   /** Whether the control that opened it is about to disappear, as with the row of what was deleted. */
   readonly isLeaving?: (() => boolean) | undefined;
+  /** It only asks: its text is read out as it opens. */
+  readonly isQuestion?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -48,6 +50,7 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
       ref={dialog}
       class={isWide ? "dialog dialog-wide" : "dialog"}
       aria-labelledby={id}
+      aria-describedby={rest.isQuestion ? `${id}-text` : undefined}
       // Else Chromium closes it at the second Escape, even if the event is prevented.
       closedby={isFirm ? "none" : undefined}
       onInput={() => setTyped(true)}
@@ -64,7 +67,7 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
             <Icon name="close" />
           </button>
         </header>
-        <div class="dialog-body">{rest.children}</div>
+        <div id={`${id}-text`} class="dialog-body">{rest.children}</div>
         {footer && <footer class="dialog-foot">{footer}</footer>}
       </div>
     </dialog>
@@ -121,6 +124,7 @@ export function Confirm(props: ConfirmProps) {
       title={title}
       onClose={onClose}
       isLeaving={isLeaving}
+      isQuestion
       footer={
         <DialogButtons onCancel={onClose} isDanger isDisabled={isBusy} onDo={onConfirm}>
           {action}

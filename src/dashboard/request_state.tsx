@@ -34,6 +34,17 @@ export function useKeptFocus(isBusy: boolean, place?: RefObject<HTMLElement | nu
 }
 
 /**
+ * Gives the focus to what `find` returns, whenever `of` changes, if it was lost with a control that is gone.
+ */
+export function useLostFocus(find: () => HTMLElement | null | undefined, of: unknown): void {
+  const before = useRef(of);
+  useLayoutEffect(() => {
+    if (before.current !== of && document.activeElement === document.body) find()?.focus();
+    before.current = of;
+  }, [of]);
+}
+
+/**
  * The state of one request of a form or a dialog. `isOver`: after it succeeds, nothing is left to do, and the
  * button stays disabled.
  */

@@ -6,7 +6,7 @@ import { UPLOAD_BYTES_MAX } from "../../src/importers/importer_limits.ts";
 import { loadSource, SOURCE_NAMES } from "../../src/importers/sources.ts";
 import { SHOP, shopExport } from "../importers/shop_exports.ts";
 import type { TestProject } from "../support/app.ts";
-import { press } from "./acts.ts";
+import { press, pressByKey } from "./acts.ts";
 import { assertFits } from "./axe.ts";
 import { dashboardWorld, type Visit } from "./page.ts";
 
@@ -80,6 +80,22 @@ for (const scheme of ["light", "dark"] as const) {
       await visit.sees(page, `${EVENTS} of them were stored before`);
     }));
 }
+
+test("By keyboard alone: what follows each step has the focus", (visit) =>
+  withFile(shopExport("umami"), async (path) => {
+    const { page } = await opened(visit);
+    const isFocused = (what: string) =>
+      visit.until(page, `document.activeElement.textContent.startsWith(${JSON.stringify(what)})`);
+    await page.focus('[type="file"]');
+    await choose(page, path);
+    await isFocused("Look at export.zip");
+    await page.keyboard.press("Enter");
+    await isFocused("This is a file of Umami");
+    await pressByKey(page, `Import ${EVENTS} events`);
+    await isFocused("Imported: ");
+    await pressByKey(page, "Import another file");
+    await visit.until(page, `document.activeElement.matches("[type=file]")`);
+  }));
 
 test("A file is dropped; one of no product, and one of another than was said, are told", async (visit) => {
   visit.expectedFaults.push("400");

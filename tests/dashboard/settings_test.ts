@@ -281,7 +281,7 @@ test("A person is looked up and erased after a question", async (visit) => {
   await fill(page, "User id, anonymous id or visitor hash", "ada/lovelace");
   await press(page, "Erase this person");
   await visit.sees(page, "Erase ada/lovelace?", ".dialog");
-  await visit.sees(page, "it cannot be undone", ".dialog");
+  await visit.sees(page, "it cannot be undone", "dialog[aria-describedby$=-text] [id$=-text]");
   assert.equal((await visit.server.stored(project)).length, 3);
   await press(page, "Erase for good", ".dialog");
   await visit.sees(page, "Erased: 2 events");

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { apiUrl, request, wholeBody } from "../api.ts";
 import { commandText } from "../command.ts";
 import { CopyButton } from "../copy_button.tsx";
@@ -7,7 +7,7 @@ import { SelectField, TextField } from "../field.tsx";
 import { currentProject } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
-import { Refused, useRequest } from "../request_state.tsx";
+import { Refused, useLostFocus, useRequest } from "../request_state.tsx";
 import { FileDrop } from "./settings_import_drop.tsx";
 import { Found } from "./settings_import_found.tsx";
 import {
@@ -121,9 +121,11 @@ function Steps({ projectId, wanted, onStoring, onOver }: StepProps) {
   const isBusy = looking.isBusy || storing.isBusy;
   const problem = storing.problem ?? looking.problem;
   const isDone = found !== null && !found.dryRun;
+  const summary = useRef<HTMLParagraphElement>(null);
+  useLostFocus(() => summary.current, found);
   return (
     <>
-      {found !== null && <Found found={found} />}
+      {found !== null && <Found found={found} summary={summary} />}
       <div class="settings-actions">
         {found === null && (
           <button
@@ -158,10 +160,15 @@ function ImportPanel({ projectId }: { projectId: string }) {
   const [file, setFile] = useState<File | null>(null);
   const [choice, setChoice] = useState({ from: RECOGNISED, timeZone: "" });
   const [isStoring, setStoring] = useState(false);
+  const form = useRef<HTMLDivElement>(null);
+  useLostFocus(
+    () => form.current?.querySelector<HTMLElement>("[type=file], .settings-actions button"),
+    file,
+  );
   const change = (changed: Partial<Wanted>) => setChoice({ ...choice, ...changed });
   return (
     <Panel title="Import from another product" definition={DEFINITION}>
-      <div class="settings-form">
+      <div ref={form} class="settings-form">
         {file === null && <FileDrop onFile={setFile} />}
         {/* Another product starts over, which is not possible while a file is being stored. */}
         <fieldset style={{ display: "contents" }} disabled={isStoring}>

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import type { RefObject } from "preact";
 import { type Column, DataTable } from "../data_table.tsx";
 import { counted, integer } from "../number_format.ts";
 import type { Counted, Refusal } from "../../importers/import_summary.ts";
@@ -60,12 +61,17 @@ function LeftOut({ leftOut }: FileImport) {
   return <p class="muted">Left out: {list}.</p>;
 }
 
+interface FoundProps {
+  readonly found: FileImport;
+  readonly summary: RefObject<HTMLParagraphElement | null>;
+}
+
 /** The outcome of a dry run or an import. */
-export function Found({ found }: { found: FileImport }) {
+export function Found({ found, summary }: FoundProps) {
   const { refused, refusals, names, notes, sample } = found;
   return (
     <div class="settings-found">
-      <p role="status">
+      <p ref={summary} tabIndex={-1} role="status">
         <strong>{summaryText(found)}</strong>
       </p>
       <LeftOut {...found} />
