@@ -7,7 +7,7 @@ import { Icon } from "./icons.tsx";
 import { go } from "./location_state.ts";
 
 /** How many rows the panel itself shows. */
-export const BREAKDOWN_ROWS = 8;
+const BREAKDOWN_ROWS = 8;
 
 export interface Tab {
   readonly id: string;

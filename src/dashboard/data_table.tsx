@@ -6,6 +6,7 @@ import { CsvButton, type CsvContent } from "./csv_button.tsx";
 import type { CsvCell } from "../event_file/csv.ts";
 import { Definition } from "./definition.tsx";
 import { Icon } from "./icons.tsx";
+import { integer } from "./number_format.ts";
 import { useKeptFocus } from "./request_state.tsx";
 
 export interface Column<Row> {
@@ -21,6 +22,20 @@ export interface Column<Row> {
   readonly isMinor?: boolean;
   /** Only in the CSV: another column of the table shows it. */
   readonly isExportOnly?: boolean;
+}
+
+interface NumberColumn extends Pick<Column<never>, "definition" | "isMinor"> {
+  /** Default: as a whole number. */
+  readonly format?: (value: number | null | undefined) => string;
+}
+
+/** A column of numbers, shown as `format` has them. */
+export function numberColumn<Row>(
+  title: string,
+  value: (row: Row) => number | null | undefined,
+  { format = integer, ...rest }: NumberColumn = {},
+): Column<Row> {
+  return { title, value, show: (row) => format(value(row)), isNumber: true, ...rest };
 }
 
 export interface DataTableProps<Row> {

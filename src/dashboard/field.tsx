@@ -239,6 +239,41 @@ export function CheckField({ label, isChecked, onChange }: CheckFieldProps) {
   );
 }
 
+interface CheckListProps {
+  readonly legend: string;
+  readonly choices: readonly Choice[];
+  readonly chosen: readonly string[];
+  /** Called with what is chosen now, in the order of the choices. */
+  readonly onChange: (chosen: readonly string[]) => void;
+  readonly hint?: string;
+  readonly error?: string | null | undefined;
+}
+
+/** Choices to tick, any number of which are chosen. */
+export function CheckList(props: CheckListProps) {
+  const { legend, choices, chosen, onChange, hint, error } = props;
+  const toggled = (toggledValue: string, isChecked: boolean) =>
+    choices.map(({ value }) => value)
+      .filter((value) => value === toggledValue ? isChecked : chosen.includes(value));
+  return (
+    <fieldset class="choice-list">
+      <legend class="field-label">{legend}</legend>
+      <div class="choice-boxes">
+        {choices.map(({ value, label }) => (
+          <CheckField
+            key={value}
+            label={label}
+            isChecked={chosen.includes(value)}
+            onChange={(isChecked) => onChange(toggled(value, isChecked))}
+          />
+        ))}
+      </div>
+      {hint && <p class="field-hint">{hint}</p>}
+      {error && <p class="field-error" role="alert">{error}</p>}
+    </fieldset>
+  );
+}
+
 interface SegmentsProps {
   readonly label: string;
   readonly value: string;

@@ -28,7 +28,8 @@ export const FIELDS: readonly { readonly field: string; readonly label: string; 
     { field: "device", label: "Device", group: "People" },
   ];
 
-const PROPERTY = "properties.";
+/** What the field of a property begins with. */
+export const PROPERTY = "properties.";
 
 /** Fields that identify people. */
 const NAMING = ["userId", "anonymousId"];

@@ -52,6 +52,9 @@ export function compareDefault(view: string | null): string {
   return (view ?? "overview") === "overview" ? COMPARE_DEFAULT : "none";
 }
 
+/** Reads reach back ten years at most. */
+export const READ_DAYS_MAX = 9 * 365;
+
 /** The date `days` after a local date. */
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);

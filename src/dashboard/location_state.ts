@@ -158,6 +158,12 @@ export function currentDates(): Dates {
   return datesOf(range.value, dateIn(effectiveTimezone.value, Date.now()));
 }
 
+/** The name of a file with figures of the chosen range. */
+export function rangeName(what: string): string {
+  const { from, to } = currentDates();
+  return `${what} ${from} to ${to}`;
+}
+
 /** The chosen interval, or an automatic one if none is chosen or the range is too long for it. */
 export function effectiveInterval(): Interval {
   return intervalIn(currentDates(), interval.value) ?? automaticInterval(currentDates());

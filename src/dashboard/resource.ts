@@ -24,13 +24,18 @@ export interface Resource<T> {
 export interface PagedResource<Row> extends Resource<PageReply<Row>> {
   /** The rows of all pages so far. */
   readonly rows: readonly Row[];
-  readonly hasMore: boolean;
+  /** What a table needs to load further pages. */
+  readonly paging: Paging<Row>;
+}
+
+interface Paging<Row> {
+  /** Loads the next page; undefined: there is none. */
+  readonly onMore: (() => void) | undefined;
   readonly isLoadingMore: boolean;
   /** Why the next page failed to load; null: it did not. */
   readonly moreProblem: ApiProblem | null;
-  readonly more: () => void;
   /** Reads all pages for an export; `progress` is called with the rows so far. Throws ApiProblem. */
-  readonly all: (progress: (rows: number) => void) => Promise<readonly Row[]>;
+  readonly allRows: (progress: (rows: number) => void) => Promise<readonly Row[]>;
 }
 
 export interface PageReply<Row> {
@@ -193,7 +198,7 @@ export function usePages<Row, Reply extends PageReply<Row> = PageReply<Row>>(
     }
     setLoadingMore(false);
   };
-  const all = async (progress: (rows: number) => void) => {
+  const allRows = async (progress: (rows: number) => void) => {
     const stay = stayNumber.peek();
     const rows: Row[] = [];
     let next: string | null = null;
@@ -207,5 +212,6 @@ export function usePages<Row, Reply extends PageReply<Row> = PageReply<Row>>(
     return rows;
   };
   const rows = [...first.data?.rows ?? [], ...pages.flatMap((page) => page.rows)];
-  return { ...first, rows, hasMore: cursor !== null, isLoadingMore, moreProblem, more, all };
+  const onMore = cursor === null ? undefined : more;
+  return { ...first, rows, paging: { onMore, isLoadingMore, moreProblem, allRows } };
 }

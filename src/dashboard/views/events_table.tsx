@@ -1,7 +1,6 @@
 /// <reference lib="dom" />
 import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { NOTHING } from "../number_format.ts";
@@ -9,6 +8,7 @@ import { PersonLink } from "../person_link.tsx";
 import { EventDetail } from "./events_detail.tsx";
 import type { ExportedEvent } from "../../event_file/exported_event.ts";
 import { timeLabel } from "./events_record.ts";
+import { placeText, programText } from "./visits_replies.ts";
 
 const COLUMNS = 6;
 /** Events that the SDK sends by itself; the site's own are emphasised. */
@@ -24,17 +24,6 @@ function Person({ event: { userId, anonymousId, server } }: { event: ExportedEve
   );
 }
 
-function placeText(event: ExportedEvent): string {
-  const geo = event.server.geo;
-  if (geo === null || geo.country === null) return NOTHING;
-  const country = valueLabel("country", geo.country);
-  return geo.city === null ? country : `${geo.city}, ${country}`;
-}
-
-function deviceText({ browser, os }: ExportedEvent): string {
-  return [browser, os].filter((part) => part !== null).join(" on ") || NOTHING;
-}
-
 interface RowProps {
   readonly event: ExportedEvent;
   readonly isOpen: boolean;
@@ -43,7 +32,7 @@ interface RowProps {
 }
 
 function EventRow({ event, isOpen, nowMs, onToggle }: RowProps) {
-  const { eventId, name, path, timestamp, bot } = event;
+  const { eventId, name, path, timestamp, bot, server: { geo } } = event;
   const detailId = `event-${eventId}`;
   const time = timeLabel(timestamp, effectiveTimezone.value, nowMs);
   return (
@@ -76,8 +65,10 @@ function EventRow({ event, isOpen, nowMs, onToggle }: RowProps) {
         <td class="minor">
           <Person event={event} />
         </td>
-        <td class="minor">{placeText(event)}</td>
-        <td class="minor">{deviceText(event)}</td>
+        <td class="minor">
+          {placeText({ country: geo?.country ?? null, city: geo?.city ?? null })}
+        </td>
+        <td class="minor">{programText(event)}</td>
       </tr>
       {isOpen && (
         <tr id={detailId} class="events-detail-row">

@@ -1,3 +1,4 @@
+import { PROPERTY } from "../filter_fields.ts";
 import type { Params } from "../location_state.ts";
 import { isWhole } from "../filter_editor.tsx";
 import type { Filter } from "../location_query.ts";
@@ -27,7 +28,6 @@ export interface SavedFunnel extends FunnelDefinition {
 export const STEPS_MAX = 10;
 export const EXCLUSIONS_MAX = 10;
 const WINDOW_DAYS_MAX = 366;
-export const PROPERTY = "properties.";
 
 /** The parameters of the address that define a funnel. */
 export const DEFINITION_NAMES = ["steps", "window", "order", "entry", "exclude", "by"] as const;

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { Definition } from "../definition.tsx";
 import { type Choice, SelectField, TextField } from "../field.tsx";
-import { fieldLabel, FIELDS, isProperty, splits } from "../filter_fields.ts";
+import { fieldLabel, FIELDS, isProperty, PROPERTY, splits } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { MatchEditor } from "../match_editor.tsx";
 import { usePropertyKeys } from "../suggestions.ts";
@@ -13,7 +13,6 @@ import {
   type FunnelEntry,
   type FunnelOrder,
   NEW_EXCLUSION,
-  PROPERTY,
   WINDOW_UNITS,
   windowFault,
   windowParts,

@@ -6,7 +6,7 @@ import { csvOf } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { Icon } from "../icons.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
-import { currentDates, effectiveTimezone } from "../location_state.ts";
+import { effectiveTimezone, rangeName } from "../location_state.ts";
 import { dateTime, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { Resource } from "../resource.ts";
@@ -110,7 +110,6 @@ export function Actions({ data, name, isTable, onTable }: {
   readonly isTable: boolean;
   readonly onTable: () => void;
 }) {
-  const { from, to } = currentDates();
   return (
     <>
       <button
@@ -122,7 +121,7 @@ export function Actions({ data, name, isTable, onTable }: {
       </button>
       {data && (
         <CsvButton
-          name={`funnel ${name} ${from} to ${to}`}
+          name={rangeName(`funnel ${name}`)}
           table="Steps of the funnel"
           content={() => csvOf(stepColumns(data), data.steps.map((_, i) => i))}
         />

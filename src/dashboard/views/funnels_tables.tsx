@@ -1,11 +1,11 @@
 /// <reference lib="dom" />
 import { Behind } from "../behind.tsx";
 import type { NumberOf } from "../behind_words.ts";
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { fieldLabel, OTHER, valueLabel } from "../filter_fields.ts";
 import { Change } from "../kpi_tile.tsx";
-import { addFilter, currentDates } from "../location_state.ts";
+import { addFilter, rangeName } from "../location_state.ts";
 import { duration, integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { Resource } from "../resource.ts";
@@ -90,16 +90,9 @@ export function stepColumns(data: FunnelReply): readonly Column<number>[] {
     title: string,
     definition: string,
     value: (i: number) => number | null,
-    format: (value: number | null) => string,
+    format: typeof integer,
     isMinor = false,
-  ): Column<number> => ({
-    title,
-    definition,
-    value,
-    show: (i) => format(value(i)),
-    isNumber: true,
-    isMinor,
-  });
+  ) => numberColumn(title, value, { definition, format, isMinor });
   const { actors, fromStart, fromPrevious, dropoff, median, p90 } = FUNNEL_WORDS;
   return [
     {
@@ -186,14 +179,16 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
       isMinor: true,
     },
     // The conversion comes first: with many steps, the last columns have to be scrolled to.
-    ...data.steps.slice(1, -1).map((_, k): Column<FunnelGroup> => ({
-      title: `${k + 2}. ${stepName(data, k + 1)}`,
-      definition: FUNNEL_WORDS.fromStart,
-      value: ({ steps }) => steps[k + 1]!.conversionFromStart.value,
-      show: ({ steps }) => percent(steps[k + 1]!.conversionFromStart.value),
-      isNumber: true,
-      isMinor: true,
-    })),
+    ...data.steps.slice(1, -1).map((
+      _,
+      k,
+    ): Column<
+      FunnelGroup
+    > => (numberColumn(
+      `${k + 2}. ${stepName(data, k + 1)}`,
+      ({ steps }) => steps[k + 1]!.conversionFromStart.value,
+      { definition: FUNNEL_WORDS.fromStart, format: percent, isMinor: true },
+    ))),
   ];
 }
 
@@ -202,7 +197,6 @@ export function GroupPanel({ run }: { run: Resource<FunnelReply> }) {
   const by = run.data?.query.by ?? null;
   const groups = run.data?.groups ?? [];
   if (run.data === null || by === null) return null;
-  const { from, to } = currentDates();
   const isField = (value: string | null) => value !== OTHER;
   const isMissing = groups.length === 1 && groups[0]!.value === null;
   return (
@@ -228,7 +222,7 @@ export function GroupPanel({ run }: { run: Resource<FunnelReply> }) {
           isField(value)
             ? `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`
             : "All values but the largest 25"}
-        csvName={`funnel by ${fieldLabel(by).toLowerCase()} ${from} to ${to}`}
+        csvName={rangeName(`funnel by ${fieldLabel(by).toLowerCase()}`)}
         isSortable
       />
     </Panel>

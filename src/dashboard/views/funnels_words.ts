@@ -10,7 +10,6 @@ export interface FunnelReply extends ReplyOf<typeof FUNNEL_REPLY> {
   readonly query: FunnelDefinition;
 }
 
-export type FunnelStep = FunnelReply["steps"][number];
 export type FunnelGroup = NonNullable<FunnelReply["groups"]>[number];
 
 /** The share of those who entered that converted; null: nobody entered, or too few to be shown. */

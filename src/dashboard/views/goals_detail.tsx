@@ -12,9 +12,9 @@ import { Icon } from "../icons.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
 import {
   addFilter,
-  currentDates,
   effectiveInterval,
   go,
+  rangeName,
   sharedParams,
   viewParam,
 } from "../location_state.ts";
@@ -110,7 +110,6 @@ function Tiles({ goal, figure, change }: TilesProps) {
 }
 
 function Chart({ goal, figure, asOf }: { goal: Goal; figure: GoalFigure; asOf: string }) {
-  const { from, to } = currentDates();
   const lines = useMemo(() => {
     const points = pointsOf(goal.series, (bucket) => bucket[figure], asOf);
     return [{ name: NAMES[figure], points }];
@@ -123,7 +122,7 @@ function Chart({ goal, figure, asOf }: { goal: Goal; figure: GoalFigure; asOf: s
       format={integer}
       unit="count"
       heightPx={CHART_PX}
-      csvName={`${goal.slug} ${from} to ${to}`}
+      csvName={rangeName(goal.slug)}
     />
   );
 }
@@ -180,8 +179,7 @@ function SourcesPanel({ slug }: { slug: string }) {
     by,
     goal: slug,
   });
-  const { rows, hasMore, more, isLoadingMore, moreProblem, all } = sources;
-  const { from, to } = currentDates();
+  const { rows, paging } = sources;
   const name = fieldLabel(by).toLowerCase();
   return (
     <Panel
@@ -202,10 +200,8 @@ function SourcesPanel({ slug }: { slug: string }) {
         bars
         onRow={({ value }) => addFilter(by, value)}
         rowAction={({ value }) => `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`}
-        csvName={`${slug} by ${name} ${from} to ${to}`}
-        allRows={all}
-        onMore={hasMore ? more : undefined}
-        {...{ isLoadingMore, moreProblem }}
+        csvName={rangeName(`${slug} by ${name}`)}
+        {...paging}
         isSortable
       />
     </Panel>

@@ -20,9 +20,9 @@ import {
   type ValueKind,
 } from "./goals_form.ts";
 import type { Goal } from "./goals_reading.ts";
+import { SLUG_LENGTH_MAX } from "./goals_slug.ts";
 
 const TITLE_LENGTH_MAX = 200;
-const SLUG_LENGTH_MAX = 63;
 /** The match is counted after a pause in typing of this length. */
 const PAUSE_MS = 400;
 const CURRENCIES = [

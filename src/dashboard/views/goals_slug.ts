@@ -1,5 +1,5 @@
 /** The API's limit. */
-const SLUG_LENGTH_MAX = 63;
+export const SLUG_LENGTH_MAX = 63;
 
 /** The slug of a title: that of "Café visit" is cafe-visit; `fallback` if nothing is left. */
 export function slugOf(title: string, fallback: string): string {

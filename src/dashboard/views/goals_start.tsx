@@ -33,7 +33,7 @@ function exampleOf(names: readonly string[]): string | null {
 }
 
 /** An event's name as a title: "sign_up" is "Sign up". */
-export function titleOf(name: string): string {
+function titleOf(name: string): string {
   const words = name.replace(/[_-]+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import { pointsOf } from "../chart_lines.ts";
 import { sparklineColumn } from "../sparkline_column.tsx";
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
-import { currentDates } from "../location_state.ts";
+import { rangeName } from "../location_state.ts";
 import { matchText } from "../match_editor.tsx";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { Change } from "../kpi_tile.tsx";
@@ -55,13 +55,10 @@ const FIGURES: readonly Column<Goal>[] = [
     isNumber: true,
     isMinor: true,
   },
-  {
-    title: "Rate",
+  numberColumn("Rate", ({ conversionRate }) => conversionRate.value, {
     definition: DEFINITIONS.conversionRate,
-    value: ({ conversionRate }) => conversionRate.value,
-    show: ({ conversionRate }) => percent(conversionRate.value),
-    isNumber: true,
-  },
+    format: percent,
+  }),
   {
     title: "Value",
     definition: DEFINITIONS.goalValue,
@@ -102,7 +99,6 @@ interface GoalsTableProps {
 
 /** Every goal with its figures. */
 export function GoalsTable({ goals, asOf, changes, onGoal }: GoalsTableProps) {
-  const { from, to } = currentDates();
   return (
     <div class="goals-table">
       <DataTable
@@ -119,7 +115,7 @@ export function GoalsTable({ goals, asOf, changes, onGoal }: GoalsTableProps) {
         bars
         onRow={({ slug }) => onGoal(slug)}
         rowAction={({ title }) => `Show ${title} over time and by source`}
-        csvName={`goals ${from} to ${to}`}
+        csvName={rangeName("goals")}
         isSortable={goals.length > 1}
       />
     </div>

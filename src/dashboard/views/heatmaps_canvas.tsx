@@ -24,7 +24,7 @@ function DensityTile({ density, firstRow, scale }: TileProps) {
   const { columns } = density;
   const rows = Math.min(TILE_ROWS, density.rows - firstRow);
   useEffect(() => {
-    const { pixels } = tilePixels(density, firstRow);
+    const pixels = tilePixels(density, firstRow);
     const context = canvas.current?.getContext("2d");
     context?.putImageData(new ImageData(pixels, columns, rows), 0, 0);
   }, [density, firstRow]);

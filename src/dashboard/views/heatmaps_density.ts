@@ -103,11 +103,7 @@ const shades = Array.from({ length: SHADES }, (_, i) => heatColour(i / (SHADES -
 export function tilePixels(
   { columns, rows, values }: Density,
   firstRow: number,
-): {
-  readonly columns: number;
-  readonly rows: number;
-  readonly pixels: Uint8ClampedArray<ArrayBuffer>;
-} {
+): Uint8ClampedArray<ArrayBuffer> {
   const shown = Math.min(TILE_ROWS, rows - firstRow);
   const pixels = new Uint8ClampedArray(columns * shown * 4);
   for (let i = 0; i < columns * shown; i++) {
@@ -116,7 +112,7 @@ export function tilePixels(
     const [red, green, blue, opacity] = shades[Math.round(value * (SHADES - 1))]!;
     pixels.set([red, green, blue, opacity * 255], i * 4);
   }
-  return { columns, rows: shown, pixels };
+  return pixels;
 }
 
 /** The page that points are drawn on: as tall as the capture, or as far down as anything was clicked. */
@@ -164,29 +160,36 @@ export function reachAt(scroll: readonly Reach[], depthPx: number): number | nul
   return (scroll.find((row) => row.depthPx >= depthPx)?.reached ?? 0) / views;
 }
 
+/** A place on a page of that width, in document pixels. */
+interface PlaceOnPage {
+  readonly xPx: number;
+  readonly yPx: number;
+  readonly widthPx: number;
+}
+
+function pointsAround(
+  points: readonly Point[],
+  { xPx, yPx, widthPx }: PlaceOnPage,
+  radiusPx: number,
+): readonly Point[] {
+  return points.filter(({ x, y }) => Math.hypot(x * widthPx - xPx, y - yPx) <= radiusPx);
+}
+
 /** The point with most clicks within `radiusPx` of a place on the page; null: there is none. */
 export function busiestAround(
   points: readonly Point[],
-  at: { readonly xPx: number; readonly yPx: number; readonly widthPx: number },
+  at: PlaceOnPage,
   radiusPx: number,
 ): Point | null {
-  let busiest: Point | null = null;
-  for (const point of points) {
-    if (Math.hypot(point.x * at.widthPx - at.xPx, point.y - at.yPx) > radiusPx) continue;
-    if (busiest === null || point.count > busiest.count) busiest = point;
-  }
-  return busiest;
+  return pointsAround(points, at, radiusPx)
+    .reduce<Point | null>((most, each) => each.count > (most?.count ?? 0) ? each : most, null);
 }
 
 /** Clicks within `radiusPx` of a place on the page. */
 export function clicksAround(
   points: readonly Point[],
-  at: { readonly xPx: number; readonly yPx: number; readonly widthPx: number },
+  at: PlaceOnPage,
   radiusPx: number,
 ): number {
-  let clicks = 0;
-  for (const { x, y, count } of points) {
-    if (Math.hypot(x * at.widthPx - at.xPx, y - at.yPx) <= radiusPx) clicks += count;
-  }
-  return clicks;
+  return pointsAround(points, at, radiusPx).reduce((sum, { count }) => sum + count, 0);
 }

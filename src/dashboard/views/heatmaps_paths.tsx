@@ -3,7 +3,7 @@ import { Behind, hasValue } from "../behind.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { TextField } from "../field.tsx";
 import { OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
-import { currentDates, go } from "../location_state.ts";
+import { go, rangeName } from "../location_state.ts";
 import { integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { PagedResource } from "../resource.ts";
@@ -147,8 +147,7 @@ interface PathsProps {
 
 /** The pages that have heatmaps, most visited first. */
 export function PathsPanel({ paths, page }: PathsProps) {
-  const { rows, hasMore, more, isLoadingMore, moreProblem, all } = paths;
-  const { from, to } = currentDates();
+  const { rows, paging } = paths;
   return (
     <Panel
       title="Pages"
@@ -172,11 +171,8 @@ export function PathsPanel({ paths, page }: PathsProps) {
         rowKey={({ path }) => path}
         onRow={({ path }) => path !== OTHER && go({ params: { path } })}
         rowAction={({ path }) => path === OTHER ? OTHER_TEXT : `Show the heatmap of ${path}`}
-        onMore={hasMore ? more : undefined}
-        isLoadingMore={isLoadingMore}
-        moreProblem={moreProblem}
-        csvName={`heatmap pages ${from} to ${to}`}
-        allRows={all}
+        csvName={rangeName("heatmap pages")}
+        {...paging}
       />
     </Panel>
   );

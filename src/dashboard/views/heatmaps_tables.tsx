@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { type Column, DataTable } from "../data_table.tsx";
-import { currentDates, type Params } from "../location_state.ts";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
+import { type Params, rangeName } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
@@ -46,14 +46,11 @@ function elementColumns(map: ShownMap, all: number): Column<Element>[] {
       show: (element) => <ElementCount map={map} element={element} isTheirs={false} />,
       isNumber: true,
     },
-    {
-      title: "Share",
+    numberColumn("Share", ({ count }) => count / all, {
       definition: "Of all clicks of this kind on the page.",
-      value: ({ count }) => count / all,
-      show: ({ count }) => percent(count / all, 1),
-      isNumber: true,
+      format: (value) => percent(value, 1),
       isMinor: true,
-    },
+    }),
     {
       title: "Visitors",
       value: ({ visitors }) => visitors,
@@ -87,12 +84,9 @@ function reachColumns(map: ShownMap, views: number): Column<Reach>[] {
       ),
       isNumber: true,
     },
-    {
-      title: "Share",
-      value: ({ reached }) => reached / views,
-      show: ({ reached }) => percent(reached / views, 1),
-      isNumber: true,
-    },
+    numberColumn("Share", ({ reached }) => reached / views, {
+      format: (value) => percent(value, 1),
+    }),
   ];
 }
 
@@ -105,8 +99,7 @@ interface TableProps {
 
 /** The name of a file, with device, range and page. */
 function fileName(what: string, { page, device }: ShownMap): string {
-  const { from, to } = currentDates();
-  return `${what} ${device} ${from} to ${to} ${page}`;
+  return `${rangeName(`${what} ${device}`)} ${page}`;
 }
 
 function ReachTable({ heatmap, map }: TableProps) {

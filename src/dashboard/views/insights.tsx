@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { CsvButton, type CsvContent } from "../csv_button.tsx";
 import { Icon } from "../icons.tsx";
-import { currentDates, effectiveTimezone, go, sharedParams } from "../location_state.ts";
+import { effectiveTimezone, go, rangeName, sharedParams } from "../location_state.ts";
 import { counted, dateTime, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
@@ -133,7 +133,6 @@ function Findings({ reply }: { reply: InsightsReply }) {
 export function InsightsView() {
   const insights = useRead<InsightsReply>("/v1/insights", { ...sharedParams(), limit: LIMIT });
   const { data } = insights;
-  const { from, to } = currentDates();
   const hasFindings = data !== null && data.findings.length > 0;
   return (
     <Panel
@@ -145,7 +144,7 @@ export function InsightsView() {
       class="insights-panel"
       actions={hasFindings && (
         <CsvButton
-          name={`insights ${from} to ${to}`}
+          name={rangeName("insights")}
           table="What changed"
           content={() => findingsCsv(data.findings)}
         />

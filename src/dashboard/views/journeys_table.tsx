@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { Behind } from "../behind.tsx";
-import { type Column, DataTable } from "../data_table.tsx";
-import { currentDates } from "../location_state.ts";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
+import { rangeName } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import type { Question } from "./journeys_question.ts";
 import {
@@ -66,13 +66,7 @@ function columnsOf(isBackward: boolean, question: Question): readonly Column<Row
       ),
       isNumber: true,
     },
-    {
-      title: "Share",
-      definition: SHARE,
-      value: ({ share }) => share,
-      show: ({ share }) => percent(share),
-      isNumber: true,
-    },
+    numberColumn("Share", ({ share }) => share, { definition: SHARE, format: percent }),
   ];
 }
 
@@ -92,7 +86,6 @@ export function WaysTable({ reply, isBackward, question, onLink }: WaysTableProp
   }).toSorted((a, b) => b.count - a.count || a.step - b.step);
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? rows : rows.slice(0, ROWS_SHOWN);
-  const { from, to } = currentDates();
   return (
     <DataTable
       caption="Steps of the ways"
@@ -104,7 +97,7 @@ export function WaysTable({ reply, isBackward, question, onLink }: WaysTableProp
       bars
       onRow={(link) => onLink(fromKey(link), toKey(link))}
       rowAction={() => "Show this step in the diagram"}
-      csvName={`journeys ${from} to ${to}`}
+      csvName={rangeName("journeys")}
       isSortable
     />
   );

@@ -13,7 +13,7 @@ export type WayLink = JourneysReply["links"][number];
 export type NodeKind = WayNode["kind"];
 
 /** Identifies a node among those of all steps. */
-export function nodeKey(step: number, kind: NodeKind, value: string | null): string {
+function nodeKey(step: number, kind: NodeKind, value: string | null): string {
   return JSON.stringify([step, kind, value]);
 }
 

@@ -2,18 +2,16 @@
 import type { ComponentChildren } from "preact";
 import { Behind, hasValue } from "../behind.tsx";
 import { Breakdown, type Tab, Tabs } from "../breakdown.tsx";
-import type { Column } from "../data_table.tsx";
+import { type Column, numberColumn } from "../data_table.tsx";
 import { ImportedMark, ImportedNote, UntoldNote } from "../imported_days.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { fieldLabel, OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
-import { addFilter, currentDates, sharedParams, viewParam } from "../location_state.ts";
+import { addFilter, rangeName, sharedParams, viewParam } from "../location_state.ts";
 import { integer, money, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { AcquisitionReply, AcquisitionRow } from "../replies.ts";
 import { usePages } from "../resource.ts";
 import { showsView } from "../share.ts";
-
-type By = string;
 
 /** Fields of whole visits: a filter on one selects a row's visits. Other fields belong to single events. */
 const OF_VISITS = ["channel", "source", "medium", "campaign", "term", "content", "entryPath"];
@@ -28,7 +26,7 @@ const COUNTED: Readonly<Record<Count, string>> = {
 };
 
 interface RowCountProps {
-  readonly by: By;
+  readonly by: string;
   readonly row: AcquisitionRow;
   readonly of: Count;
   /** The goal whose conversions the row has; null: none. */
@@ -59,7 +57,7 @@ export function RowCount({ by, row, of, goal }: RowCountProps) {
   );
 }
 
-function visitorsColumn(by: By): Column<AcquisitionRow> {
+function visitorsColumn(by: string): Column<AcquisitionRow> {
   return {
     title: "Visitors",
     definition: DEFINITIONS.visitors,
@@ -69,7 +67,7 @@ function visitorsColumn(by: By): Column<AcquisitionRow> {
   };
 }
 
-function valueColumn(by: By): Column<AcquisitionRow> {
+function valueColumn(by: string): Column<AcquisitionRow> {
   return {
     title: fieldLabel(by),
     value: ({ value }) => value,
@@ -82,7 +80,7 @@ function valueColumn(by: By): Column<AcquisitionRow> {
   };
 }
 
-/** For the CSV alone: there is no mark in it. */
+/** Which rows have imported sums, for the CSV, in which no mark shows it. */
 export function importedColumns<Row extends { readonly imported?: true | undefined }>(
   rows: readonly Row[],
 ): Column<Row>[] {
@@ -109,7 +107,7 @@ export function worthColumns({ goalValue }: AcquisitionRow): Column<AcquisitionR
 }
 
 /** Of the chosen goal. */
-const conversionColumns = (by: By): readonly Column<AcquisitionRow>[] => [
+const conversionColumns = (by: string): readonly Column<AcquisitionRow>[] => [
   {
     title: "Conversions",
     definition: DEFINITIONS.uniqueConversions,
@@ -117,16 +115,13 @@ const conversionColumns = (by: By): readonly Column<AcquisitionRow>[] => [
     show: (row) => <RowCount by={by} row={row} of="conversions" goal={viewParam("goal")} />,
     isNumber: true,
   },
-  {
-    title: "Rate",
+  numberColumn("Rate", ({ conversionRate }) => conversionRate?.value, {
     definition: DEFINITIONS.conversionRate,
-    value: ({ conversionRate }) => conversionRate?.value,
-    show: ({ conversionRate }) => percent(conversionRate?.value),
-    isNumber: true,
-  },
+    format: percent,
+  }),
 ];
 
-function briefColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
+function briefColumns(by: string, total: AcquisitionRow): Column<AcquisitionRow>[] {
   if (total.conversions !== undefined) {
     const [worth] = worthColumns(total);
     if (worth === undefined) return [valueColumn(by), ...conversionColumns(by), visitorsColumn(by)];
@@ -151,7 +146,7 @@ function briefColumns(by: By, total: AcquisitionRow): Column<AcquisitionRow>[] {
 }
 
 function allColumns(
-  by: By,
+  by: string,
   total: AcquisitionRow,
   rows: readonly AcquisitionRow[],
 ): Column<AcquisitionRow>[] {
@@ -174,21 +169,14 @@ function allColumns(
       show: (row) => <RowCount by={by} row={row} of="sessions" goal={viewParam("goal")} />,
       isNumber: true,
     },
-    {
-      title: "Page views",
+    numberColumn("Page views", ({ pageviews }) => pageviews, {
       definition: DEFINITIONS.pageviews,
-      value: ({ pageviews }) => pageviews,
-      show: ({ pageviews }) => integer(pageviews),
-      isNumber: true,
       isMinor: true,
-    },
-    {
-      title: "Bounce rate",
+    }),
+    numberColumn("Bounce rate", ({ bounceRate }) => bounceRate.value, {
       definition: DEFINITIONS.bounceRate,
-      value: ({ bounceRate }) => bounceRate.value,
-      show: ({ bounceRate }) => percent(bounceRate.value),
-      isNumber: true,
-    },
+      format: percent,
+    }),
     ...by === "channel"
       ? [{ title: "Rule", value: ({ rule }: AcquisitionRow) => rule, isMinor: true }]
       : [],
@@ -197,7 +185,7 @@ function allColumns(
 }
 
 /** What is shown instead of a table in which no visit has a value; null: the table is. */
-function emptyNote(by: By, rows: readonly AcquisitionRow[]): ComponentChildren {
+function emptyNote(by: string, rows: readonly AcquisitionRow[]): ComponentChildren {
   if (rows.length === 0) return <EmptyNote title="No visits in this range" />;
   if (rows.some(({ value }) => value !== null)) return null;
   if (by === "region" || by === "city") {
@@ -221,10 +209,11 @@ function emptyNote(by: By, rows: readonly AcquisitionRow[]): ComponentChildren {
 }
 
 /** The rows of one split. */
-export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof useAcquisition> }) {
-  const { data, rows, hasMore, isLoadingMore, moreProblem, more, all } = of;
+export function AcquisitionTable(
+  { by, of }: { by: string; of: ReturnType<typeof useAcquisition> },
+) {
+  const { data, rows, paging } = of;
   if (data === null) return null;
-  const { from, to } = currentDates();
   const table = (
     <Breakdown
       caption={`Visitors by ${fieldLabel(by).toLowerCase()}`}
@@ -234,14 +223,11 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
       rows={rows}
       rowKey={({ value }) => value ?? ""}
       bars
-      csvName={`visitors by ${fieldLabel(by).toLowerCase()} ${from} to ${to}`}
-      allRows={all}
+      csvName={rangeName(`visitors by ${fieldLabel(by).toLowerCase()}`)}
       onRow={({ value }) => value !== OTHER && addFilter(by, value)}
       rowAction={({ value }) =>
         value === OTHER ? OTHER_TEXT : `Show only: ${fieldLabel(by)} is ${valueLabel(by, value)}`}
-      onMore={hasMore ? more : undefined}
-      isLoadingMore={isLoadingMore}
-      moreProblem={moreProblem}
+      {...paging}
     />
   );
   return (
@@ -253,7 +239,7 @@ export function AcquisitionTable({ by, of }: { by: By; of: ReturnType<typeof use
 }
 
 /** The figures of `GET /v1/acquisition` split by a field; null: they are not read. */
-export function useAcquisition(by: By | null) {
+export function useAcquisition(by: string | null) {
   const path = by === null ? null : "/v1/acquisition";
   return usePages<AcquisitionRow, AcquisitionReply>(path, {
     ...sharedParams(),

@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
 import { Behind, hasValue } from "../behind.tsx";
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { Icon } from "../icons.tsx";
-import { currentDates, go, sharedParams, viewParam } from "../location_state.ts";
+import { go, rangeName, sharedParams, viewParam } from "../location_state.ts";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { GoalResult } from "../../reports/goals/goals.ts";
@@ -78,13 +78,10 @@ const COLUMNS: readonly Column<GoalResult>[] = [
     show: (goal) => <Reached goal={goal}>{integer(goal.uniqueConversions)}</Reached>,
     isNumber: true,
   },
-  {
-    title: "Rate",
+  numberColumn("Rate", ({ conversionRate }) => conversionRate.value, {
     definition: DEFINITIONS.conversionRate,
-    value: ({ conversionRate }) => conversionRate.value,
-    show: ({ conversionRate }) => percent(conversionRate.value),
-    isNumber: true,
-  },
+    format: percent,
+  }),
   {
     title: "Value",
     definition: DEFINITIONS.goalValue,
@@ -107,7 +104,6 @@ export function GoalsPanel() {
   const goals = useGoals(true);
   const chosen = viewParam("goal");
   const rows = goals.data?.goals ?? [];
-  const { from, to } = currentDates();
   const link = (
     <ViewLink class="button button-quiet" to={{ view: "goals" }}>
       <Icon name="goals" /> All goals
@@ -133,7 +129,7 @@ export function GoalsPanel() {
         rows={rows}
         rowKey={({ slug }) => slug}
         bars
-        csvName={`goals ${from} to ${to}`}
+        csvName={rangeName("goals")}
         onRow={({ slug }) => go({ params: { goal: slug === chosen ? null : slug } })}
         rowAction={({ title, slug }) =>
           slug === chosen

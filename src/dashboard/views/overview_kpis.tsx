@@ -7,7 +7,7 @@ import { comparedName } from "../compared.tsx";
 import { Icon } from "../icons.tsx";
 import { ImportedNote } from "../imported_days.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
-import { currentDates, go, viewParam } from "../location_state.ts";
+import { go, rangeName, viewParam } from "../location_state.ts";
 import { ErrorNote, OldNote, Skeleton } from "../panel.tsx";
 import type { KpisReply } from "../replies.ts";
 import type { Resource } from "../resource.ts";
@@ -91,7 +91,6 @@ function linesOf(
 
 function Chart({ data, figure }: { data: KpisReply; figure: Figure }) {
   const lines = useMemo(() => linesOf(data, figure), [data, figure]);
-  const { from, to } = currentDates();
   return (
     <ChartBlock
       title={`${figure.label} over time`}
@@ -100,7 +99,7 @@ function Chart({ data, figure }: { data: KpisReply; figure: Figure }) {
       format={figure.format}
       {...figure.unit && { unit: figure.unit }}
       heightPx={CHART_PX}
-      csvName={`${figure.id} ${from} to ${to}`}
+      csvName={rangeName(figure.id)}
     />
   );
 }

@@ -1,11 +1,11 @@
 /// <reference lib="dom" />
 import { Behind, hasValue } from "../behind.tsx";
 import { Breakdown, Tabs } from "../breakdown.tsx";
-import type { Column } from "../data_table.tsx";
+import { type Column, numberColumn } from "../data_table.tsx";
 import { ImportedMark, ImportedNote } from "../imported_days.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
-import { addFilter, currentDates, sharedParams, viewParam } from "../location_state.ts";
+import { addFilter, rangeName, sharedParams, viewParam } from "../location_state.ts";
 import { duration, integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { PageRow, PagesReply } from "../replies.ts";
@@ -97,30 +97,22 @@ const COLUMNS: readonly Column<PageRow>[] = [
     isNumber: true,
     isMinor: true,
   },
-  {
-    title: "Time on page",
+  numberColumn("Time on page", ({ medianSecondsOnPage }) => medianSecondsOnPage, {
     definition: DEFINITIONS.secondsOnPage,
-    value: ({ medianSecondsOnPage }) => medianSecondsOnPage,
-    show: ({ medianSecondsOnPage }) => duration(medianSecondsOnPage),
-    isNumber: true,
-  },
-  {
-    title: "Scroll depth",
+    format: duration,
+  }),
+  numberColumn("Scroll depth", ({ medianScrollDepth }) => medianScrollDepth, {
     definition: DEFINITIONS.scrollDepth,
-    value: ({ medianScrollDepth }) => medianScrollDepth,
-    show: ({ medianScrollDepth }) => percent(medianScrollDepth, 0),
-    isNumber: true,
+    format: (value) => percent(value, 0),
     isMinor: true,
-  },
+  }),
 ];
 
 function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit: boolean }) {
-  const { hasMore, isLoadingMore, moreProblem, more, all } = of;
   const rows = isExit
     ? of.rows.filter(({ exits }) => (exits ?? 0) > 0)
       .toSorted((a, b) => (b.exits ?? 0) - (a.exits ?? 0))
     : of.rows;
-  const { from, to } = currentDates();
   return (
     <Breakdown
       caption={isExit ? "Pages on which visits end" : "Pages by visitors"}
@@ -130,14 +122,11 @@ function PagesTable({ of, isExit }: { of: ReturnType<typeof usePageRows>; isExit
       rows={rows}
       rowKey={({ path }) => path}
       bars={isExit ? EXITS.title : VISITORS.title}
-      csvName={`pages ${from} to ${to}`}
-      allRows={all}
+      csvName={rangeName("pages")}
       onRow={({ path }) => path !== OTHER && addFilter(isExit ? "exitPath" : "path", path)}
       rowAction={({ path }) =>
         path === OTHER ? OTHER_TEXT : `Show only: ${isExit ? "Exit page" : "Page"} is ${path}`}
-      onMore={hasMore ? more : undefined}
-      isLoadingMore={isLoadingMore}
-      moreProblem={moreProblem}
+      {...of.paging}
     />
   );
 }

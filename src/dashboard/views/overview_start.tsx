@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { commandText } from "../command.ts";
 import { Icon } from "../icons.tsx";
-import { addDays, dateIn } from "../location_query.ts";
+import { addDays, dateIn, READ_DAYS_MAX } from "../location_query.ts";
 import {
   bots,
   currentDates,
@@ -21,8 +21,6 @@ import { reloadAll, type Resource, useRead } from "../resource.ts";
 import { refreshSession, session } from "../session.ts";
 import { ViewLink } from "../view_link.tsx";
 
-/** Reads reach back ten years at most. */
-const YEARS_BACK_DAYS = 9 * 365;
 const LOOKOUT_MS = 2_000;
 const OTHERS_SHOWN_MAX = 4;
 
@@ -142,7 +140,7 @@ export function useStart(kpis: Resource<KpisReply>) {
   const today = dateIn(effectiveTimezone.value, Date.now());
   const stored = useRead<LatestReply>(
     isEmpty && isOfAll ? "/v1/events" : null,
-    { from: addDays(today, -YEARS_BACK_DAYS), bots: "include", limit: 1 },
+    { from: addDays(today, -READ_DAYS_MAX), bots: "include", limit: 1 },
   );
   const { data } = stored;
   const latest = data?.events[0]?.timestamp ?? null;

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { EmptyList } from "../empty_list.tsx";
-import { currentDates, effectiveTimezone, go, sharedParams, viewParam } from "../location_state.ts";
-import { dateTime, integer, NOTHING } from "../number_format.ts";
+import { effectiveTimezone, go, rangeName, sharedParams, viewParam } from "../location_state.ts";
+import { dateTime, NOTHING } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { personName } from "../person_link.tsx";
 import { usePages } from "../resource.ts";
@@ -21,15 +21,6 @@ const at = (instant: string | null) =>
         {minuteLabel(instant, effectiveTimezone.value, Date.now())}
       </time>
     );
-
-function count(
-  title: string,
-  definition: string,
-  value: (row: PersonRow) => number,
-  isMinor = false,
-): Column<PersonRow> {
-  return { title, definition, value, show: (row) => integer(value(row)), isNumber: true, isMinor };
-}
 
 const COLUMNS: readonly Column<PersonRow>[] = [
   {
@@ -52,9 +43,14 @@ const COLUMNS: readonly Column<PersonRow>[] = [
     show: ({ firstSeen }) => at(firstSeen),
     isMinor: true,
   },
-  count("Visits", "Those that started in the range.", ({ visits }) => visits),
-  count("Page views", "In the range.", ({ pageviews }) => pageviews, true),
-  count("Events", "In the range.", ({ events }) => events, true),
+  numberColumn("Visits", ({ visits }) => visits, {
+    definition: "Those that started in the range.",
+  }),
+  numberColumn("Page views", ({ pageviews }) => pageviews, {
+    definition: "In the range.",
+    isMinor: true,
+  }),
+  numberColumn("Events", ({ events }) => events, { definition: "In the range.", isMinor: true }),
   {
     title: "Value",
     definition:
@@ -81,8 +77,7 @@ export function PeopleList() {
     of,
     limit: 50,
   });
-  const { rows, hasMore, isLoadingMore, moreProblem, more, all } = people;
-  const { from, to } = currentDates();
+  const { rows, paging } = people;
   const [person, ...others] = COLUMNS;
   // A phone has room for one time alone.
   const columns = of === null ? COLUMNS : [
@@ -122,11 +117,8 @@ export function PeopleList() {
           rowKey={({ actor, userId }) => `${userId === null} ${actor}`}
           onRow={({ actor }) => go({ params: { person: actor } })}
           rowAction={({ actor }) => `Show everything about ${actor}`}
-          csvName={`people ${from} to ${to}`}
-          allRows={all}
-          onMore={hasMore ? more : undefined}
-          isLoadingMore={isLoadingMore}
-          moreProblem={moreProblem}
+          csvName={rangeName("people")}
+          {...paging}
         />
       </Panel>
     </>

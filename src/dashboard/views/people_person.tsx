@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { effectiveTimezone, sharedParams } from "../location_state.ts";
 import { counted, dateTime, integer, NOTHING } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -59,12 +59,7 @@ function seenColumns<Row extends Seen>(
 ): readonly Column<Row>[] {
   return [
     { title, value: text },
-    {
-      title: "Visits",
-      value: ({ visits }) => visits,
-      show: ({ visits }) => integer(visits),
-      isNumber: true,
-    },
+    numberColumn("Visits", ({ visits }) => visits),
     {
       title: "Last seen",
       value: ({ lastSeen }) => lastSeen,

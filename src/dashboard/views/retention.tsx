@@ -6,7 +6,7 @@ import { comparedName, ComparedNote } from "../compared.tsx";
 import { CsvButton } from "../csv_button.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { KpiTile } from "../kpi_tile.tsx";
-import { currentDates } from "../location_state.ts";
+import { rangeName } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
@@ -72,7 +72,6 @@ function AverageChart({ reply }: { reply: RetentionReply }) {
     const before = points(previous.average);
     return [own, { name: comparedName(previous), points: before, isComparison: true }];
   }, [reply]);
-  const { from, to } = currentDates();
   if (lines[0]!.points.length < 2) {
     return (
       <EmptyNote title={`No cohort has finished its next ${every} yet`} icon="retention">
@@ -88,7 +87,7 @@ function AverageChart({ reply }: { reply: RetentionReply }) {
       format={(value) => percent(value, 0)}
       heightPx={CHART_PX}
       isTimeless
-      csvName={`average retention ${from} to ${to}`}
+      csvName={rangeName("average retention")}
     />
   );
 }
@@ -101,7 +100,6 @@ const EMPTY = (
 
 function Cohorts({ of, question }: { of: Resource<RetentionReply>; question: Question }) {
   const { data } = of;
-  const { from, to } = currentDates();
   const isEmpty = data !== null && data.cohorts.every(({ size }) => size === 0);
   return (
     <>
@@ -114,7 +112,7 @@ function Cohorts({ of, question }: { of: Resource<RetentionReply>; question: Que
         class="retention-panel"
         actions={data !== null && !isEmpty && (
           <CsvButton
-            name={`retention ${from} to ${to}`}
+            name={rangeName("retention")}
             table="Cohorts"
             content={() => triangleCsv(data)}
           />

@@ -107,10 +107,11 @@ export function numberOfCell(
   period?: number,
 ): NumberOf {
   const place = { cohort: cohortStart, ...period === undefined ? {} : { period } };
+  const [from, to] = [textOfMatch(matchBody(start)), textOfMatch(matchBody(back))];
   return {
     read: "retention",
-    ...textOfMatch(matchBody(start)) === null ? {} : { start: textOfMatch(matchBody(start)) },
-    ...textOfMatch(matchBody(back)) === null ? {} : { return: textOfMatch(matchBody(back)) },
+    ...from === null ? {} : { start: from },
+    ...to === null ? {} : { return: to },
     cohort,
     criterion,
     periods,

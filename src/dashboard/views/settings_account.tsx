@@ -14,15 +14,9 @@ import { type AccountReply, roleName } from "./settings_people_replies.ts";
 import { ColoursChoice, scopeWords } from "./settings_session.tsx";
 import { SessionsPanel } from "./settings_sessions.tsx";
 
-/** A note that what was asked is done, until the next change. */
-function useDone() {
-  const [note, setNote] = useState("");
-  return { note, say: setNote };
-}
-
 function NameForm({ account, onSaved }: { account: AccountReply; onSaved: () => void }) {
   const [name, setName] = useState(account.person.name);
-  const { note, say } = useDone();
+  const [note, say] = useState("");
   const { isBusy, problem, run } = useRequest(async () => {
     await send("PATCH", "/v1/auth/account", { name: name.trim() });
     await refreshSession();
@@ -96,7 +90,7 @@ interface PasswordPanelProps {
 function PasswordPanel({ hasPassword, onChanged }: PasswordPanelProps) {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
-  const { note, say } = useDone();
+  const [note, say] = useState("");
   const { isBusy, problem, run, clearProblem } = useRequest(async () => {
     await send("POST", "/v1/auth/password", hasPassword ? { current, next } : { next });
     setCurrent("");

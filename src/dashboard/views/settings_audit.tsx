@@ -102,10 +102,7 @@ export function AuditSection() {
         columns={COLUMNS}
         rows={audit.rows}
         csvName="audit"
-        allRows={audit.all}
-        onMore={audit.hasMore ? audit.more : undefined}
-        isLoadingMore={audit.isLoadingMore}
-        moreProblem={audit.moreProblem}
+        {...audit.paging}
         empty={
           <EmptyNote title="Nothing was done yet">
             Invitations, changes of roles, keys, tokens, exports and erasures show up here.

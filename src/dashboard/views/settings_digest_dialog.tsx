@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { CheckField, Segments, TextField } from "../field.tsx";
+import { CheckList, Segments, TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import type { Filter } from "../location_query.ts";
 import { session } from "../session.ts";
@@ -92,24 +92,12 @@ function ProjectsField({ chosen, onChange }: ProjectsFieldProps) {
   ];
   if (projects.length < 2) return null;
   return (
-    <fieldset class="choice-list">
-      <legend class="field-label">It covers</legend>
-      <div class="choice-boxes">
-        {projects.map(({ id, name }) => (
-          <CheckField
-            key={id}
-            label={name}
-            isChecked={chosen.includes(id)}
-            onChange={(isChecked) =>
-              onChange(
-                projects.map((each) => each.id)
-                  .filter((each) => each === id ? isChecked : chosen.includes(each)),
-              )}
-          />
-        ))}
-      </div>
-      <p class="field-hint">None: this project alone.</p>
-    </fieldset>
+    <CheckList
+      legend="It covers"
+      choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
+      hint="None: this project alone."
+      {...{ chosen, onChange }}
+    />
   );
 }
 

@@ -2,15 +2,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { read } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
-import { addDays, dateIn } from "../location_query.ts";
+import { addDays, dateIn, READ_DAYS_MAX } from "../location_query.ts";
 
 const PATH = "/v1/events";
 const POLL_MS = 1_500;
 const POLL_MS_MAX = 20_000;
 /** After a wait of this length, possible reasons are shown. */
 const HINT_MS = 20_000;
-/** Reads reach back ten years at most. */
-const YEARS_BACK_DAYS = 9 * 365;
 
 /** What is shown of an event that arrived. */
 export interface ReceivedEvent {
@@ -32,7 +30,7 @@ export type Waiting =
 
 /** The latest event before the wait, if any. Throws ApiProblem, AbortError. */
 async function before(signal: AbortSignal): Promise<EventsReply> {
-  const from = addDays(dateIn("UTC", Date.now()), -YEARS_BACK_DAYS);
+  const from = addDays(dateIn("UTC", Date.now()), -READ_DAYS_MAX);
   return await read<EventsReply>(PATH, { from, bots: "include", limit: 1 }, signal);
 }
 

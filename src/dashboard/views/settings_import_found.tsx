@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { RefObject } from "preact";
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { counted, integer } from "../number_format.ts";
 import type { Counted, Refusal } from "../../importers/import_summary.ts";
 import type { MappingNote } from "../../importers/source.ts";
@@ -8,12 +8,7 @@ import type { FileImport } from "./settings_import_reply.ts";
 
 const NAMES: readonly Column<Counted>[] = [
   { title: "Event", value: ({ what }) => what },
-  {
-    title: "Times",
-    value: ({ count }) => count,
-    show: ({ count }) => integer(count),
-    isNumber: true,
-  },
+  numberColumn("Times", ({ count }) => count),
 ];
 
 const REFUSALS: readonly Column<Refusal>[] = [

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { ApiProblem } from "../api_problem.ts";
-import { CheckField, LinesField } from "../field.tsx";
+import { CheckList, LinesField } from "../field.tsx";
 import type { Webhook } from "./settings_notification_replies.ts";
 
 /** The receivers as they are typed. */
@@ -24,10 +24,6 @@ interface ReceiverFieldsProps {
 
 /** People by mail, and webhooks of the project. */
 export function ReceiverFields({ form, webhooks, problem, put }: ReceiverFieldsProps) {
-  const toggled = (slug: string, isChecked: boolean) =>
-    webhooks.map((each) => each.slug)
-      .filter((each) => each === slug ? isChecked : form.webhooks.includes(each));
-  const fault = webhooks.length > 0 ? problem?.messageFor("webhooks") : null;
   return (
     <>
       <LinesField
@@ -38,20 +34,13 @@ export function ReceiverFields({ form, webhooks, problem, put }: ReceiverFieldsP
         onChange={(to) => put({ to })}
       />
       {webhooks.length > 0 && (
-        <fieldset class="choice-list">
-          <legend class="field-label">And to the webhooks</legend>
-          <div class="choice-boxes">
-            {webhooks.map(({ slug, title }) => (
-              <CheckField
-                key={slug}
-                label={title}
-                isChecked={form.webhooks.includes(slug)}
-                onChange={(isChecked) => put({ webhooks: toggled(slug, isChecked) })}
-              />
-            ))}
-          </div>
-          {fault && <p class="field-error" role="alert">{fault}</p>}
-        </fieldset>
+        <CheckList
+          legend="And to the webhooks"
+          choices={webhooks.map(({ slug, title }) => ({ value: slug, label: title }))}
+          chosen={form.webhooks}
+          error={problem?.messageFor("webhooks")}
+          onChange={(chosen) => put({ webhooks: chosen })}
+        />
       )}
     </>
   );

@@ -17,13 +17,12 @@ export type Cause = Alert["on"];
 export type Question = output<typeof QuestionSchema>;
 /** A webhook; `secret` only in the reply to a new one. */
 export type Webhook = output<typeof WebhookSaved>;
-export type WebhookFormat = Webhook["format"];
 
 export interface SentReply {
   readonly deliveries: readonly Delivery[];
 }
 
-export const FORMATS: readonly { readonly value: WebhookFormat; readonly label: string }[] = [
+export const FORMATS: readonly { readonly value: Webhook["format"]; readonly label: string }[] = [
   { value: "standard", label: "Signed JSON" },
   { value: "slack", label: "Slack" },
   { value: "discord", label: "Discord" },
@@ -62,7 +61,7 @@ function sourceWords({ metric, goal, match, funnel, vital, measure }: Question):
 }
 
 /** A question in words. */
-export function questionWords(question: Question): string {
+function questionWords(question: Question): string {
   const { match, filters, segment } = question;
   const conditions = [...match?.filters ?? [], ...filters].map(filterText).join(" and ");
   return [

@@ -190,9 +190,7 @@ function Deliveries({ state }: { state: PagedResource<Delivery> }) {
         columns={DELIVERY_COLUMNS}
         rows={state.rows}
         rowKey={({ id }) => id}
-        onMore={state.hasMore ? state.more : undefined}
-        isLoadingMore={state.isLoadingMore}
-        moreProblem={state.moreProblem}
+        {...state.paging}
         empty={<EmptyNote title="Nothing was sent yet" />}
       />
     </Panel>

@@ -4,7 +4,7 @@ import { deleteAt, send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
 import { changesOf } from "../changes.ts";
 import { Dialog } from "../dialog.tsx";
-import { CheckField, LinesField, PasswordField, Segments, TextField } from "../field.tsx";
+import { CheckList, LinesField, PasswordField, Segments, TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
@@ -30,30 +30,6 @@ interface PartProps {
   readonly form: ShareForm;
   readonly problem: ApiProblem | null;
   readonly put: (change: Partial<ShareForm>) => void;
-}
-
-function ViewsField({ form: { views }, problem, put }: PartProps) {
-  const fault = problem?.messageFor("views");
-  // Shown in the order of the dashboard, whatever the order in which they were ticked.
-  const toggled = (id: string, isChecked: boolean) =>
-    SHARE_VIEW_CHOICES.map(({ value }) => value)
-      .filter((each) => each === id ? isChecked : views.includes(each));
-  return (
-    <fieldset class="choice-list">
-      <legend class="field-label">It shows</legend>
-      <div class="choice-boxes">
-        {SHARE_VIEW_CHOICES.map(({ value, label }) => (
-          <CheckField
-            key={value}
-            label={label}
-            isChecked={views.includes(value)}
-            onChange={(isChecked) => put({ views: toggled(value, isChecked) })}
-          />
-        ))}
-      </div>
-      {fault && <p class="field-error" role="alert">{fault}</p>}
-    </fieldset>
-  );
 }
 
 function FiltersField({ form: { filters }, problem, put }: PartProps) {
@@ -122,7 +98,13 @@ function Parts(props: PartProps & { readonly isKept: boolean }) {
         error={problem?.messageFor("title")}
         onChange={(title) => put({ title })}
       />
-      <ViewsField {...props} />
+      <CheckList
+        legend="It shows"
+        choices={SHARE_VIEW_CHOICES}
+        chosen={form.views}
+        error={problem?.messageFor("views")}
+        onChange={(views) => put({ views })}
+      />
       <FiltersField {...props} />
       <div class="field-pair">
         <TextField

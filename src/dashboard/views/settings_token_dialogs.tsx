@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { output } from "zod";
 import type { ApiTokenShown } from "../../auth/api_tokens/api_token_endpoints.ts";
 import { deleteAt, send } from "../api.ts";
-import { CheckField, SelectField, TextField } from "../field.tsx";
+import { CheckList, type Choice, SelectField, TextField } from "../field.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import { isForEveryProject, session } from "../session.ts";
@@ -12,12 +12,12 @@ import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
 
 const DAY_MS = 86_400_000;
 /** What each scope allows, in the order in which they are offered. */
-const SCOPES: readonly { scope: string; label: string }[] = [
-  { scope: "read", label: "Read the figures" },
-  { scope: "write", label: "Save funnels and goals" },
-  { scope: "jobs", label: "Have captures taken" },
-  { scope: "admin", label: "Change projects, keys and people's data" },
-  { scope: "people", label: "Invite and remove people, read the audit" },
+const SCOPES: readonly Choice[] = [
+  { value: "read", label: "Read the figures" },
+  { value: "write", label: "Save funnels and goals" },
+  { value: "jobs", label: "Have captures taken" },
+  { value: "admin", label: "Change projects, keys and people's data" },
+  { value: "people", label: "Invite and remove people, read the audit" },
 ];
 const EXPIRY_CHOICES = [
   { value: "30", label: "In 30 days" },
@@ -59,34 +59,6 @@ function useCreation({ onDone }: CreateProps) {
   return { name, setName, scopes, setScopes, projects, setProjects, days, setDays, request };
 }
 
-interface ScopesFieldProps {
-  readonly value: readonly string[];
-  readonly error: string | null | undefined;
-  readonly onChange: (scopes: readonly string[]) => void;
-}
-
-/** Only one's own scopes are offered: nobody can grant others. */
-function ScopesField({ value, error, onChange }: ScopesFieldProps) {
-  const own = session.value?.scopes ?? [];
-  return (
-    <fieldset class="choice-list">
-      <legend class="field-label">It may</legend>
-      <div class="choice-boxes">
-        {SCOPES.filter(({ scope }) => own.includes(scope)).map(({ scope, label }) => (
-          <CheckField
-            key={scope}
-            label={label}
-            isChecked={value.includes(scope)}
-            onChange={(isChecked) =>
-              onChange(isChecked ? [...value, scope] : value.filter((each) => each !== scope))}
-          />
-        ))}
-      </div>
-      {error && <p class="field-error" role="alert">{error}</p>}
-    </fieldset>
-  );
-}
-
 function Create(props: CreateProps) {
   const made = useCreation(props);
   const { problem } = made.request;
@@ -116,8 +88,11 @@ function Create(props: CreateProps) {
           error={problem?.messageFor("expiresAt")}
         />
       </div>
-      <ScopesField
-        value={made.scopes}
+      {/* Only one's own scopes are offered: nobody can grant others. */}
+      <CheckList
+        legend="It may"
+        choices={SCOPES.filter(({ value }) => session.value?.scopes.includes(value))}
+        chosen={made.scopes}
         error={problem?.messageFor("scope")}
         onChange={made.setScopes}
       />

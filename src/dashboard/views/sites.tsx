@@ -5,7 +5,7 @@ import { sparklineColumn } from "../sparkline_column.tsx";
 import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { SelectField, TextField } from "../field.tsx";
-import { currentDates, go, inProject, timezone, viewParam } from "../location_state.ts";
+import { currentDates, go, inProject, rangeName, timezone, viewParam } from "../location_state.ts";
 import { Change } from "../kpi_tile.tsx";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -164,7 +164,6 @@ export function SitesView() {
   const sites = useSites(sort);
   const { data } = sites;
   const rows = data?.projects ?? [];
-  const { from, to } = currentDates();
   return (
     <Panel
       title="All sites"
@@ -199,7 +198,7 @@ export function SitesView() {
         bars={BARS[sort]!}
         onRow={open}
         rowAction={({ name }) => `Open ${name}`}
-        csvName={`sites ${from} to ${to}`}
+        csvName={rangeName("sites")}
       />
       {data !== null && data.total > rows.length && (
         <p class="muted">

@@ -8,7 +8,7 @@ import { currentDates } from "../location_state.ts";
 import type { TrendLine, TrendsReply } from "./trends_lines.ts";
 
 /** Measures that count people, or what they did. */
-const COUNTS = ["total", "visitors"];
+export const COUNTS = ["total", "visitors"];
 
 /** The days of a bucket that lie in the range; null: it is less than a day. */
 export function datesOfBucket(label: string, interval: Interval, range: Dates): Dates | null {

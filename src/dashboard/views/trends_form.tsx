@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { type Choice, SelectField } from "../field.tsx";
-import { fieldLabel, isProperty, offeredFields, splits } from "../filter_fields.ts";
+import { fieldLabel, isProperty, offeredFields, PROPERTY, splits } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import { CommitField } from "../commit_field.tsx";
 import { go } from "../location_state.ts";
@@ -12,7 +12,6 @@ import { textOfMatches } from "./trends_match.ts";
 import { MatchField } from "./trends_match_field.tsx";
 import { EVENTS_MAX, MEASURES, type Question, textOfMeasure } from "./trends_question.ts";
 
-const PROPERTY = "properties.";
 const MEASURE_CHOICES: readonly Choice[] = MEASURES.filter(({ ofProperty }) =>
   SHARE_ID === null || !ofProperty
 ).map(({ kind, label, ofProperty }) => ({

@@ -1,3 +1,4 @@
+import { PROPERTY } from "../filter_fields.ts";
 import { comparedParams, type Params, viewParam } from "../location_state.ts";
 import { type EventMatch, matchBody } from "../match_editor.tsx";
 import { readMatches, textOfMatch } from "./trends_match.ts";
@@ -67,7 +68,6 @@ export const MEASURES: readonly Measure[] = [
   },
 ];
 
-const PROPERTY = "properties.";
 export const EVENTS_MAX = 10;
 
 /** The question to trends, as the address has it. */

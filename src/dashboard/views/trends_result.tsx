@@ -9,10 +9,10 @@ import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { Change } from "../kpi_tile.tsx";
 import type { Interval } from "../location_query.ts";
-import { currentDates, go, viewParam } from "../location_state.ts";
+import { go, rangeName, viewParam } from "../location_state.ts";
 import { bucketLabel, decimal, integer } from "../number_format.ts";
 import { chartColumns, chartCsv, chartRows, SeriesChart } from "../series_chart.tsx";
-import { PointCount } from "./trends_behind.tsx";
+import { COUNTS, PointCount } from "./trends_behind.tsx";
 import {
   coloursOf,
   firstLines,
@@ -28,7 +28,6 @@ import { measureOf } from "./trends_question.ts";
 import { useRangeTotals } from "./trends_totals.ts";
 
 const CHART_PX = 300;
-const COUNTS = ["total", "visitors"];
 /** Measures whose buckets can sensibly be averaged. */
 const AVERAGED = ["total", "visitors", "sum"];
 
@@ -240,7 +239,6 @@ export function TrendsResult({ reply, isLoading, lines }: TrendsResultProps) {
   const format = isCount ? integer : (value: number | null) => decimal(value, 2);
   const unit = isCount ? { unit: "count" as const } : {};
   const chart = { title: `${label} over time`, interval, format, ...unit };
-  const { from, to } = currentDates();
   const hasOpen = lines.some(({ points }) => points.some(({ complete }) => !complete));
   return (
     <div class="chart-block">
@@ -263,7 +261,7 @@ export function TrendsResult({ reply, isLoading, lines }: TrendsResultProps) {
           <AddNote />
           <TableSwitch isTable={isTable} onSwitch={setTable} />
           <CsvButton
-            name={`trends over time ${from} to ${to}`}
+            name={rangeName("trends over time")}
             table={chart.title}
             isTableShown
             content={() => chartCsv({ ...chart, lines })}
@@ -275,7 +273,7 @@ export function TrendsResult({ reply, isLoading, lines }: TrendsResultProps) {
         columns={figureColumns({ rows, kind, interval, format, onToggle: toggle, isFull })}
         rows={rows}
         rowKey={({ line }) => line.key}
-        csvName={`trends ${from} to ${to}`}
+        csvName={rangeName("trends")}
         isCsvNamed
         isSortable={rows.length > 1}
       />

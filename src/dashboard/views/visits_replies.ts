@@ -40,9 +40,9 @@ export function programText({ browser, os }: Pick<VisitRow, "browser" | "os">): 
 export function deviceText(
   { device, browser, os }: Pick<VisitRow, "device" | "browser" | "os">,
 ): string {
-  const program = [browser, os].filter((part) => part !== null).join(" on ");
-  const kind = device === null ? "" : valueLabel("device", device);
-  return [kind, program].filter((part) => part !== "").join(", ") || NOTHING;
+  const kind = device === null ? NOTHING : valueLabel("device", device);
+  return [kind, programText({ browser, os })].filter((part) => part !== NOTHING).join(", ") ||
+    NOTHING;
 }
 
 /** City, region and country, as far as they are known. */

@@ -74,7 +74,14 @@ function OtherVisits({ visit: { id, actor, userId } }: { visit: WholeVisit }) {
       empty={isKnown && rows.length === 0 ? <p class="muted">None in this range.</p> : null}
     >
       <VisitsTable
-        of={{ ...visits, rows, all: async (progress) => without(await visits.all(progress)) }}
+        of={{
+          ...visits,
+          rows,
+          paging: {
+            ...visits.paging,
+            allRows: async (progress) => without(await visits.paging.allRows(progress)),
+          },
+        }}
         caption="Other visits of this person"
         hasPerson={false}
       />

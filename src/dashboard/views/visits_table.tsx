@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
-import { type Column, DataTable } from "../data_table.tsx";
-import { currentDates, effectiveTimezone, go } from "../location_state.ts";
-import { duration, integer, NOTHING } from "../number_format.ts";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
+import { effectiveTimezone, go, rangeName } from "../location_state.ts";
+import { duration, NOTHING } from "../number_format.ts";
 import { PersonLink } from "../person_link.tsx";
 import { EmptyNote } from "../panel.tsx";
 import type { usePages } from "../resource.ts";
@@ -34,20 +34,13 @@ const COLUMNS: readonly Column<VisitRow>[] = [
     show: (row) => whole(originText(row)),
     isMinor: true,
   },
-  {
-    title: "Length",
+  numberColumn("Length", ({ seconds }) => seconds, {
     definition: "From the visit's first event to its last.",
-    value: ({ seconds }) => seconds,
-    show: ({ seconds }) => duration(seconds),
-    isNumber: true,
-  },
-  {
-    title: "Pages",
+    format: duration,
+  }),
+  numberColumn("Pages", ({ pageviews }) => pageviews, {
     definition: "Page views of the whole visit, whatever the filters.",
-    value: ({ pageviews }) => pageviews,
-    show: ({ pageviews }) => integer(pageviews),
-    isNumber: true,
-  },
+  }),
   {
     title: "Goals",
     definition: "The saved goals that the visit's events reached, and what that is worth.",
@@ -70,14 +63,10 @@ const COLUMNS: readonly Column<VisitRow>[] = [
     show: ({ exitPath }) => whole(exitPath ?? NOTHING),
     isMinor: true,
   },
-  {
-    title: "Events",
+  numberColumn("Events", ({ events }) => events, {
     definition: "All events of the whole visit, whatever the filters.",
-    value: ({ events }) => events,
-    show: ({ events }) => integer(events),
-    isNumber: true,
     isMinor: true,
-  },
+  }),
   { title: "Place", value: placeText, show: (row) => whole(placeText(row)), isMinor: true },
   {
     title: "Device",
@@ -96,8 +85,7 @@ interface VisitsTableProps {
 
 /** Visits, newest first; each opens as a story. */
 export function VisitsTable({ of, caption, hasPerson = true }: VisitsTableProps) {
-  const { rows, hasMore, isLoadingMore, moreProblem, more, all } = of;
-  const { from, to } = currentDates();
+  const { rows, paging } = of;
   const started: Column<VisitRow> = {
     title: "Started",
     value: ({ start }) => start,
@@ -112,11 +100,8 @@ export function VisitsTable({ of, caption, hasPerson = true }: VisitsTableProps)
         rowKey={({ id }) => id}
         onRow={({ id }) => go({ view: "visits", params: { visit: id } })}
         rowAction={(row) => `Show what happened in the visit of ${startedText(row)}`}
-        csvName={`visits ${from} to ${to}`}
-        allRows={all}
-        onMore={hasMore ? more : undefined}
-        isLoadingMore={isLoadingMore}
-        moreProblem={moreProblem}
+        csvName={rangeName("visits")}
+        {...paging}
         empty={<EmptyNote title="No visits in this range" icon="log" />}
       />
     </div>

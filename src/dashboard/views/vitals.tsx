@@ -9,7 +9,7 @@ import { type Column, DataTable } from "../data_table.tsx";
 import { fieldLabel, OTHER, valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import type { Filter } from "../location_query.ts";
-import { addFilter, currentDates, go, seriesParams, viewParam } from "../location_state.ts";
+import { addFilter, go, rangeName, seriesParams, viewParam } from "../location_state.ts";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { type Resource, useRead } from "../resource.ts";
@@ -75,7 +75,6 @@ function Trend({ reply, chosen }: { reply: VitalsReply; chosen: Chosen }) {
       { name: `Poor beyond ${vitalText(name, poor)}`, points: level(poor) },
     ];
   }, [reply, chosen]);
-  const { from, to } = currentDates();
   return (
     <div class="tiles-chart">
       <ChartBlock
@@ -84,7 +83,7 @@ function Trend({ reply, chosen }: { reply: VitalsReply; chosen: Chosen }) {
         interval={reply.query.interval}
         format={format}
         heightPx={CHART_PX}
-        csvName={`${short} ${from} to ${to}`}
+        csvName={rangeName(short)}
       />
     </div>
   );
@@ -183,7 +182,6 @@ function columnsOf(reply: VitalsReply, by: string): readonly Column<VitalsRow>[]
 }
 
 function Rows({ reply, by }: { reply: VitalsReply; by: string }) {
-  const { from, to } = currentDates();
   const label = fieldLabel(by).toLowerCase();
   return (
     <DataTable
@@ -192,7 +190,7 @@ function Rows({ reply, by }: { reply: VitalsReply; by: string }) {
       rows={reply.rows}
       rowKey={({ value }) => value ?? ""}
       bars
-      csvName={`web vitals by ${label} ${from} to ${to}`}
+      csvName={rangeName(`web vitals by ${label}`)}
       isSortable
       onRow={({ value }) => value !== OTHER && addFilter(by, value)}
       rowAction={({ value }) =>

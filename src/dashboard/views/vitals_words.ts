@@ -6,7 +6,6 @@ import type { ReplyOf } from "../replies.ts";
 
 export type { VitalName };
 export type VitalsRow = vitals.VitalsRow;
-export type VitalsTotals = vitals.VitalsTotals;
 export type Vital = vitals.VitalShown;
 export type Rating = NonNullable<Vital["rating"]>;
 
