@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { type Choice, Segments, SelectField, TextField } from "./field.tsx";
 import { Icon } from "./icons.tsx";
+import { IconButton } from "./icon_button.tsx";
 import { MatchEditor } from "./match_editor.tsx";
 import { useRead } from "./resource.ts";
 import {
@@ -207,13 +208,9 @@ export function ConditionRows(
           />
         ))}
       </ol>
-      <button
-        type="button"
-        class="button button-quiet"
-        onClick={() => onChange({ rows: [...rows, NEW_ROW] })}
-      >
-        <Icon name="plus" /> Condition on people
-      </button>
+      <IconButton icon="plus" kind="quiet" onClick={() => onChange({ rows: [...rows, NEW_ROW] })}>
+        Condition on people
+      </IconButton>
     </>
   );
 }

@@ -2,7 +2,7 @@
 import { TextField } from "./field.tsx";
 import { FilterEditor, isWhole } from "./filter_editor.tsx";
 import { filterText } from "./filter_fields.ts";
-import { Icon } from "./icons.tsx";
+import { IconButton } from "./icon_button.tsx";
 import type { Filter } from "./location_query.ts";
 import { SHARE_ID } from "./share.ts";
 import { useEventNames } from "./suggestions.ts";
@@ -65,13 +65,13 @@ export function MatchEditor({ value, onChange, label = "Event", error }: MatchEd
         />
       ))}
       {SHARE_ID === null && (
-        <button
-          type="button"
-          class="button button-quiet"
+        <IconButton
+          icon="plus"
+          kind="quiet"
           onClick={() => onChange({ ...value, filters: [...filters, FIRST] })}
         >
-          <Icon name="plus" /> Condition
-        </button>
+          Condition
+        </IconButton>
       )}
     </div>
   );

@@ -5,7 +5,7 @@ import { deleteAt, send } from "./api.ts";
 import { changesOf } from "./changes.ts";
 import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
-import { Icon } from "./icons.tsx";
+import { IconButton } from "./icon_button.tsx";
 import { effectiveTimezone } from "./location_state.ts";
 import { instantOf, isDay, localTime } from "./note_times.ts";
 import { date as dateText, dateTime } from "./number_format.ts";
@@ -104,12 +104,8 @@ function Entry({ note, onEdit, onDelete }: EntryProps) {
       <p class="muted">{whenText(note)} · {note.by}</p>
       {hasScope("write") && (
         <p class="note-actions">
-          <button type="button" class="button button-quiet" onClick={onEdit}>
-            <Icon name="edit" /> Change
-          </button>
-          <button type="button" class="button button-quiet" onClick={onDelete}>
-            <Icon name="trash" /> Delete
-          </button>
+          <IconButton icon="edit" kind="quiet" onClick={onEdit}>Change</IconButton>
+          <IconButton icon="trash" kind="quiet" onClick={onDelete}>Delete</IconButton>
         </p>
       )}
     </li>

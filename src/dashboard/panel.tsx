@@ -4,6 +4,7 @@ import { useId } from "preact/hooks";
 import type { ApiProblem } from "./api_problem.ts";
 import { Definition } from "./definition.tsx";
 import { Icon, type IconName } from "./icons.tsx";
+import { IconButton } from "./icon_button.tsx";
 import type { Resource } from "./resource.ts";
 
 /** Says what went wrong, in place of what is missing, with a button to try again. */
@@ -14,11 +15,7 @@ export function ErrorNote(
     <div class="note note-error" role="alert">
       <p class="note-title">This could not be loaded</p>
       <p>{problem?.detail ?? "Something went wrong."}</p>
-      {onRetry && (
-        <button type="button" class="button" onClick={onRetry}>
-          <Icon name="refresh" /> Try again
-        </button>
-      )}
+      {onRetry && <IconButton icon="refresh" onClick={onRetry}>Try again</IconButton>}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { Dialog, DialogButtons } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import { FilterEditor } from "./filter_editor.tsx";
 import { Icon } from "./icons.tsx";
+import { IconButton } from "./icon_button.tsx";
 import type { Filter } from "./location_query.ts";
 import { Refused, useRequest } from "./request_state.tsx";
 import { bodyOf, faultsOf, formOf, type SegmentForm, slugOfForm } from "./segment_form.ts";
@@ -50,13 +51,13 @@ function Filters({ form: { filters }, fault, onChange }: PartProps) {
         />
       ))}
       {fault && <p class="field-error" role="alert">{fault}</p>}
-      <button
-        type="button"
-        class="button button-quiet"
+      <IconButton
+        icon="plus"
+        kind="quiet"
         onClick={() => onChange({ filters: [...filters, FIRST] })}
       >
-        <Icon name="plus" /> Condition on events and visits
-      </button>
+        Condition on events and visits
+      </IconButton>
     </fieldset>
   );
 }

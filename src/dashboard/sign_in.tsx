@@ -8,6 +8,7 @@ import { Entrance, Or } from "./entrance.tsx";
 import { EntranceForm } from "./entrance_form.tsx";
 import { PasswordField, TextField } from "./field.tsx";
 import { Icon } from "./icons.tsx";
+import { IconButton } from "./icon_button.tsx";
 import { ErrorNote, Skeleton } from "./panel.tsx";
 import { canUsePasskeys, signInByPasskey, useDeviceSignal } from "./passkey_device.ts";
 import { Refused, useRequest } from "./request_state.tsx";
@@ -75,9 +76,9 @@ function PasskeyButton() {
   });
   return (
     <div class="sign-in-form">
-      <button type="button" class="button" disabled={isBusy} onClick={run}>
-        <Icon name="key" /> {isBusy ? "Waiting for your device…" : "Sign in with a passkey"}
-      </button>
+      <IconButton icon="key" isDisabled={isBusy} onClick={run}>
+        {isBusy ? "Waiting for your device…" : "Sign in with a passkey"}
+      </IconButton>
       <Refused problem={problem} />
     </div>
   );

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { EmptyList } from "../empty_list.tsx";
 import { CheckField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { dateIn } from "../location_query.ts";
 import { bots, currentDates, effectiveTimezone, go, sharedParams } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
@@ -100,9 +101,12 @@ export function EventsView() {
         onChange={(isShown) => go({ bots: isShown ? "include" : "exclude" })}
       />
       {isLive && (
-        <button type="button" class="button" onClick={() => setPaused(!isPaused)}>
-          <Icon name={isPaused ? "play" : "pause"} /> {isPaused ? "Resume" : "Pause"}
-        </button>
+        <IconButton
+          icon={isPaused ? "play" : "pause"}
+          onClick={() => setPaused(!isPaused)}
+        >
+          {isPaused ? "Resume" : "Pause"}
+        </IconButton>
       )}
       <ExportButton />
     </>

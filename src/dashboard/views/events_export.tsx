@@ -5,7 +5,7 @@ import { Dialog } from "../dialog.tsx";
 import { download } from "../download.ts";
 import { Segments } from "../field.tsx";
 import { filterText } from "../filter_fields.ts";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { bots, currentDates, filters, type Params, sharedParams } from "../location_state.ts";
 import { counted, dateSpan, integer } from "../number_format.ts";
 import { useRead } from "../resource.ts";
@@ -113,9 +113,7 @@ function ExportDialog({ onClose }: { onClose: () => void }) {
         : (
           <>
             <button type="button" class="button" onClick={onClose}>Close</button>
-            <button type="button" class="button button-primary" onClick={start}>
-              <Icon name="download" /> Export
-            </button>
+            <IconButton icon="download" kind="primary" onClick={start}>Export</IconButton>
           </>
         )}
     >
@@ -144,9 +142,7 @@ export function ExportButton() {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" class="button" onClick={() => setOpen(true)}>
-        <Icon name="download" /> Export
-      </button>
+      <IconButton icon="download" onClick={() => setOpen(true)}>Export</IconButton>
       {isOpen && <ExportDialog onClose={() => setOpen(false)} />}
     </>
   );

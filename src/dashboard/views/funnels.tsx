@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useRef } from "preact/hooks";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { comparison, sharedParams, viewParam } from "../location_state.ts";
 import { percent } from "../number_format.ts";
 import { EmptyNote, ErrorNote, Panel } from "../panel.tsx";
@@ -92,9 +92,7 @@ function SavedList({ source: { funnels, saved, fresh }, isEdited, run }: SavedLi
         ))}
         {saved !== null && fresh !== null && (
           <li>
-            <button type="button" class="button button-quiet" onClick={begin}>
-              <Icon name="plus" /> New funnel
-            </button>
+            <IconButton icon="plus" kind="quiet" onClick={begin}>New funnel</IconButton>
           </li>
         )}
       </ul>

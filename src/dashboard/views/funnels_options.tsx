@@ -4,6 +4,7 @@ import { Definition } from "../definition.tsx";
 import { type Choice, SelectField, TextField } from "../field.tsx";
 import { fieldLabel, FIELDS, isProperty, PROPERTY, splits } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { MatchEditor } from "../match_editor.tsx";
 import { usePropertyKeys } from "../suggestions.ts";
 import {
@@ -140,13 +141,13 @@ function Exclusions({ value: { exclude }, onChange }: OptionsProps) {
       ))}
       {exclude.length < EXCLUSIONS_MAX && (
         <p class="funnels-exclude">
-          <button
-            type="button"
-            class="button button-quiet"
+          <IconButton
+            icon="plus"
+            kind="quiet"
             onClick={() => onChange({ exclude: [...exclude, NEW_EXCLUSION] })}
           >
-            <Icon name="plus" /> Exclude people who did
-          </button>
+            Exclude people who did
+          </IconButton>
           <Definition of="Exclude people who did" text={FUNNEL_WORDS.exclude} />
         </p>
       )}

@@ -4,7 +4,7 @@ import { ComparedNote } from "../compared.tsx";
 import { CsvButton } from "../csv_button.tsx";
 import { csvOf } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
 import { effectiveTimezone, rangeName } from "../location_state.ts";
 import { dateTime, percent } from "../number_format.ts";
@@ -112,13 +112,9 @@ export function Actions({ data, name, isTable, onTable }: {
 }) {
   return (
     <>
-      <button
-        type="button"
-        class="button button-quiet"
-        onClick={onTable}
-      >
-        <Icon name={isTable ? "chart" : "table"} /> {isTable ? "Bars" : "Table"}
-      </button>
+      <IconButton icon={isTable ? "chart" : "table"} kind="quiet" onClick={onTable}>
+        {isTable ? "Bars" : "Table"}
+      </IconButton>
       {data && (
         <CsvButton
           name={rangeName(`funnel ${name}`)}

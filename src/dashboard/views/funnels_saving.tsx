@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { deleteAt, send } from "../api.ts";
 import { TextField } from "../field.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
 import { sendNew } from "../send_new.ts";
@@ -164,9 +164,7 @@ function Buttons(
           <button type="button" class="button button-quiet" onClick={() => onAsk("rename")}>
             Rename
           </button>
-          <button type="button" class="button button-quiet" onClick={() => onAsk("delete")}>
-            <Icon name="trash" /> Delete
-          </button>
+          <IconButton icon="trash" kind="quiet" onClick={() => onAsk("delete")}>Delete</IconButton>
         </span>
       )}
       <Refused problem={problem} />

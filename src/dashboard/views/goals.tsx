@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { ComparedNote } from "../compared.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { comparedParams, go, viewParam } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
@@ -41,13 +41,12 @@ function GoalsList({ resource, goals, isGone, onCreate }: GoalsListProps) {
         definition={GOAL_WORDS.goals}
         state={resource}
         actions={canWrite && !isEmpty && (
-          <button
-            type="button"
-            class="button"
+          <IconButton
+            icon="plus"
             onClick={() => onCreate(newForm())}
           >
-            <Icon name="plus" /> New goal
-          </button>
+            New goal
+          </IconButton>
         )}
         empty={isEmpty ? <GoalsStart onCreate={onCreate} /> : null}
       >

@@ -9,6 +9,7 @@ import { type Column, DataTable } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { fieldLabel, valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
 import {
   addFilter,
@@ -226,9 +227,7 @@ function DeleteButton({ goal: { slug, title }, onDeleted }: GoalDetailProps) {
   };
   return (
     <>
-      <button type="button" class="button button-quiet" onClick={() => setAsked(true)}>
-        <Icon name="trash" /> Delete
-      </button>
+      <IconButton icon="trash" kind="quiet" onClick={() => setAsked(true)}>Delete</IconButton>
       {isAsked && (
         <ConfirmedRequest
           title="Delete this goal?"
@@ -266,9 +265,7 @@ export function GoalDetail(props: GoalDetailProps) {
         state={goals}
         actions={hasScope("write") && (
           <>
-            <button type="button" class="button button-quiet" onClick={onEdit}>
-              <Icon name="edit" /> Edit
-            </button>
+            <IconButton icon="edit" kind="quiet" onClick={onEdit}>Edit</IconButton>
             <DeleteButton {...props} />
           </>
         )}

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { OTHER } from "../filter_fields.ts";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { EmptyNote, Skeleton } from "../panel.tsx";
 import { currentDates, timezone } from "../location_state.ts";
 import { useRead } from "../resource.ts";
@@ -91,9 +91,7 @@ function FirstGoal({ onCreate }: { onCreate: (form: GoalForm) => void }) {
                 Use “{text}”
               </button>
             )}
-            <button type="button" class="button" onClick={() => onCreate(newForm())}>
-              <Icon name="plus" /> New goal
-            </button>
+            <IconButton icon="plus" onClick={() => onCreate(newForm())}>New goal</IconButton>
           </p>
         )
         : <NoWriting />}

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { fetchBlob } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { dateTime, integer } from "../number_format.ts";
 import { useKeptFocus } from "../request_state.tsx";
@@ -136,14 +137,9 @@ export function Recapture({ run, path, device }: RecaptureProps) {
   const done = job?.captures.filter(({ status }) => status !== "pending").length ?? 0;
   return (
     <div class="heatmaps-recapture">
-      <button
-        type="button"
-        class="button"
-        disabled={isRunning}
-        onClick={() => run.start(path, [device])}
-      >
-        <Icon name="camera" /> Take a new capture
-      </button>
+      <IconButton icon="camera" isDisabled={isRunning} onClick={() => run.start(path, [device])}>
+        Take a new capture
+      </IconButton>
       <button
         type="button"
         class="button button-quiet"

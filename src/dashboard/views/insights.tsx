@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { CsvButton, type CsvContent } from "../csv_button.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { effectiveTimezone, go, rangeName, sharedParams } from "../location_state.ts";
 import { counted, dateTime, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -70,13 +70,9 @@ function TooShort() {
         range, and two weeks before it at least. A shorter range needs less history.
       </p>
       <p>
-        <button
-          type="button"
-          class="button button-primary"
-          onClick={() => go({ range: { preset: "7d" } })}
-        >
-          <Icon name="calendar" /> Look at the last 7 days
-        </button>
+        <IconButton icon="calendar" kind="primary" onClick={() => go({ range: { preset: "7d" } })}>
+          Look at the last 7 days
+        </IconButton>
       </p>
     </EmptyNote>
   );

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { Behind } from "../behind.tsx";
 import { currentDates, go } from "../location_state.ts";
 import { counted, integer, percent } from "../number_format.ts";
@@ -107,13 +108,9 @@ export function ChosenWay({ reply, question, way, link }: ChosenProps) {
           </ViewLink>
         )}
         {isSingleValue(node) && <OtherWays node={node} />}
-        <button
-          type="button"
-          class="button button-quiet"
-          onClick={() => go({ params: { node: null } })}
-        >
-          <Icon name="close" /> Choose nothing
-        </button>
+        <IconButton icon="close" kind="quiet" onClick={() => go({ params: { node: null } })}>
+          Choose nothing
+        </IconButton>
       </div>
     </section>
   );

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { CheckList, Segments, TextField } from "../field.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import type { Filter } from "../location_query.ts";
 import { session } from "../session.ts";
 import { FilterList } from "./settings_filter_list.tsx";
@@ -145,22 +145,22 @@ function QuestionsField({ form: { questions }, problem, put }: PartProps) {
             member={`questions.${i}`}
             put={(changes) => change(i, changes)}
           />
-          <button
-            type="button"
-            class="button button-quiet"
+          <IconButton
+            icon="close"
+            kind="quiet"
             onClick={() => put({ questions: questions.filter((_, j) => j !== i) })}
           >
-            <Icon name="close" /> Without figure {i + 1}
-          </button>
+            Without figure {i + 1}
+          </IconButton>
         </fieldset>
       ))}
-      <button
-        type="button"
-        class="button button-quiet"
+      <IconButton
+        icon="plus"
+        kind="quiet"
         onClick={() => put({ questions: [...questions, NEW_QUESTION] })}
       >
-        <Icon name="plus" /> Another figure
-      </button>
+        Another figure
+      </IconButton>
     </>
   );
 }

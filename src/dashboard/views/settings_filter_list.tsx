@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { FilterEditor } from "../filter_editor.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import type { Filter } from "../location_query.ts";
 
 const FIRST_FILTER: Filter = { field: "path", op: "is", values: [] };
@@ -27,13 +27,9 @@ export function FilterList({ filters, error, hint, onChange }: FilterListProps) 
           onRemove={() => onChange(filters.filter((_, j) => j !== i))}
         />
       ))}
-      <button
-        type="button"
-        class="button button-quiet"
-        onClick={() => onChange([...filters, FIRST_FILTER])}
-      >
-        <Icon name="plus" /> Condition
-      </button>
+      <IconButton icon="plus" kind="quiet" onClick={() => onChange([...filters, FIRST_FILTER])}>
+        Condition
+      </IconButton>
       {hint && filters.length > 0 && <p class="field-hint">{hint}</p>}
       {error && <p class="field-error" role="alert">{error}</p>}
     </fieldset>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { CsvButton } from "../csv_button.tsx";
 import { type Column, csvOf, DataTable } from "../data_table.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -129,13 +129,9 @@ export function KeysPanel({ keys, onTask }: KeysPanelProps) {
       state={keys}
       skeletonRows={3}
       actions={
-        <button
-          type="button"
-          class="button"
-          onClick={() => onTask({ task: "create", kind: "public" })}
-        >
-          <Icon name="plus" /> Create a key
-        </button>
+        <IconButton icon="plus" onClick={() => onTask({ task: "create", kind: "public" })}>
+          Create a key
+        </IconButton>
       }
     >
       <DataTable

@@ -4,7 +4,7 @@ import type { output } from "zod";
 import type { PasskeysReply } from "../../auth/passkeys/passkey_endpoints.ts";
 import { deleteAt } from "../api.ts";
 import { TextField } from "../field.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { addPasskey, canUsePasskeys, useDeviceSignal } from "../passkey_device.ts";
@@ -87,13 +87,7 @@ export function PasskeysPanel() {
       state={passkeys}
       skeletonRows={2}
       actions={canUsePasskeys() && (
-        <button
-          type="button"
-          class="button"
-          onClick={() => setTask("add")}
-        >
-          <Icon name="plus" /> Add a passkey
-        </button>
+        <IconButton icon="plus" onClick={() => setTask("add")}>Add a passkey</IconButton>
       )}
     >
       {rows.length === 0 && (

@@ -6,7 +6,7 @@ import { read, send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { download } from "../download.ts";
 import { TextField } from "../field.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { counted, dateTime, NOTHING } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
@@ -85,12 +85,8 @@ function Found({ person, onErase }: FoundProps) {
         </dd>
       </dl>
       <div class="settings-actions">
-        <button type="button" class="button" onClick={save}>
-          <Icon name="download" /> Download this person's data
-        </button>
-        <button type="button" class="button button-danger" onClick={onErase}>
-          <Icon name="trash" /> Erase this person
-        </button>
+        <IconButton icon="download" onClick={save}>Download this person's data</IconButton>
+        <IconButton icon="trash" kind="danger" onClick={onErase}>Erase this person</IconButton>
       </div>
     </div>
   );

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { deleteAt } from "../api.ts";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { ConfirmedRequest } from "../request_dialogs.tsx";
@@ -78,9 +78,7 @@ export function SessionsPanel() {
       state={sessions}
       skeletonRows={4}
       actions={
-        <button type="button" class="button" onClick={() => setAsked(true)}>
-          <Icon name="leave" /> Sign out everywhere
-        </button>
+        <IconButton icon="leave" onClick={() => setAsked(true)}>Sign out everywhere</IconButton>
       }
     >
       <ul class="sessions">

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { currentProject } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -68,9 +68,9 @@ function Shares({ projectId }: { projectId: string }) {
         state={shares}
         skeletonRows={3}
         actions={
-          <button type="button" class="button" onClick={() => setTask({ task: "create" })}>
-            <Icon name="plus" /> Share a dashboard
-          </button>
+          <IconButton icon="plus" onClick={() => setTask({ task: "create" })}>
+            Share a dashboard
+          </IconButton>
         }
       >
         <DataTable

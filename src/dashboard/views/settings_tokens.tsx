@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
-import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
@@ -81,9 +81,9 @@ export function TokensSection() {
         state={tokens}
         skeletonRows={3}
         actions={
-          <button type="button" class="button" onClick={() => setTask({ task: "create" })}>
-            <Icon name="plus" /> Create a token
-          </button>
+          <IconButton icon="plus" onClick={() => setTask({ task: "create" })}>
+            Create a token
+          </IconButton>
         }
       >
         <DataTable

@@ -2,6 +2,7 @@
 import { type Choice, SelectField } from "../field.tsx";
 import { fieldLabel, isProperty, offeredFields, PROPERTY, splits } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
+import { IconButton } from "../icon_button.tsx";
 import { CommitField } from "../commit_field.tsx";
 import { go } from "../location_state.ts";
 import type { EventMatch } from "../match_editor.tsx";
@@ -90,13 +91,13 @@ export function TrendsForm({ question }: { question: Question }) {
     <Panel
       title="Question"
       actions={events.length < EVENTS_MAX && (
-        <button
-          type="button"
-          class="button button-quiet"
+        <IconButton
+          icon="plus"
+          kind="quiet"
           onClick={() => ask({ event: textOfMatches([...events, { name: null, filters: [] }]) })}
         >
-          <Icon name="plus" /> Another event
-        </button>
+          Another event
+        </IconButton>
       )}
     >
       <div class="trends-question">
