@@ -275,6 +275,7 @@ test("A person is looked up and erased after a question", async (visit) => {
   await fill(page, "User id, anonymous id or visitor hash", "ada/lovelace");
   await page.keyboard.press("Enter");
   await visit.sees(page, "2 events, 1 visit", ".settings-found");
+  await visit.sees(page, "What is stored of this person", "form [role=status]");
   // Once another id stands there, whoever was found is not who would be erased.
   await fill(page, "User id, anonymous id or visitor hash", "other");
   assert.equal(await page.$(".settings-found"), null);

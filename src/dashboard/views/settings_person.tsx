@@ -120,7 +120,9 @@ export function PersonPanel() {
           </button>
         </div>
         <p role="status" class={note?.isBad ? "field-error" : "muted"}>
-          {isBusy ? "One moment…" : note?.text ?? ""}
+          {isBusy
+            ? "One moment…"
+            : note?.text ?? (person === null ? "" : "What is stored of this person:")}
         </p>
       </form>
       {person !== null && <Found person={person} onErase={() => setAsked(true)} />}
