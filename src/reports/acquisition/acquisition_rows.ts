@@ -3,7 +3,8 @@ import type { Row, Sql } from "../../db/sql.ts";
 import { afterCursor, type RowCursor } from "../../query/row_cursor.ts";
 import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
-import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
+import { PlaceAmounts } from "../../scans/place_amounts.ts";
+import { type AcquisitionTally, prevailingRules, SUMS, WHOLE } from "./acquisition_tally.ts";
 import { rowCandidates } from "../ranked/row_candidates.ts";
 import { idOfSession } from "../visitors/session_values.ts";
 import { OTHER } from "../answer/small_groups.ts";
@@ -80,7 +81,7 @@ async function valuesAfter(
     ...counts.map((count) => places.map((place) => sums[count][place]!)),
   ];
   const project = params.int(projectId);
-  const rules = places.map((place) => tally.rules.prevailing(place).join(" "));
+  const rules = prevailingRules(tally, places).map((traffics) => traffics.join(" "));
   return await sql.query(
     `SELECT place, value, (
         SELECT min(t.rule COLLATE "C") FROM traffic t
@@ -102,38 +103,30 @@ async function valuesAfter(
   );
 }
 
-function figuresAt(
-  tally: AcquisitionTally,
-  place: number,
-  value: string | null,
-  rule: string | null,
-  hidden: ReadonlySet<number>,
-): RowFigures {
-  const { sums } = tally;
-  return {
-    value,
-    visitors: sums.visitors[place]!,
-    newVisitors: sums.newVisitors[place]!,
-    sessions: sums.sessions[place]!,
-    bounces: sums.bounces[place]!,
-    bounceSessions: sums.sessions[place]!,
-    pageviews: sums.pageviews[place]!,
-    conversions: sums.conversions[place]!,
-    totalConversions: sums.totalConversions[place]!,
-    amount: tally.amountAt(place),
-    isWorthShown: !hidden.has(place),
-    rule,
-    isImported: false,
-  };
-}
-
 /** Returns the rows of a page, the row `$other` and the total. */
 export async function pageOf(sql: Sql, tally: AcquisitionTally, page: PageRequest) {
   const named = await valuesAfter(sql, tally, page);
   const { other, hidden } = page;
+  const amounts = new PlaceAmounts();
+  amounts.addAll(tally.amounts);
+  const figuresAt = (place: number, value: string | null, rule: string | null): RowFigures => {
+    const sums = Object.fromEntries(SUMS.map((name) => [name, tally.sums[name][place]!])) as Record<
+      typeof SUMS[number],
+      number
+    >;
+    return {
+      value,
+      ...sums,
+      bounceSessions: sums.sessions,
+      amount: place === WHOLE ? amounts.total() : amounts.at(place),
+      isWorthShown: !hidden.has(place),
+      rule,
+      isImported: false,
+    };
+  };
   return {
-    rows: named.map(({ place, value, rule }) => figuresAt(tally, place, value, rule, hidden)),
-    other: other === null ? null : figuresAt(tally, other, OTHER, null, hidden),
-    total: figuresAt(tally, WHOLE, null, null, hidden),
+    rows: named.map(({ place, value, rule }) => figuresAt(place, value, rule)),
+    other: other === null ? null : figuresAt(other, OTHER, null),
+    total: figuresAt(WHOLE, null, null),
   };
 }

@@ -15,11 +15,12 @@ import type { GoalValue } from "../saved/goal_definitions.ts";
 import { worthProperty } from "../saved/goal_worth.ts";
 import { countNew, withNewcomers } from "../visitors/new_actors.ts";
 import { type NumberedValues, numberValues } from "../visitors/session_values.ts";
-import { AcquisitionTally } from "./acquisition_tally.ts";
+import { type AcquisitionTally, withTotals } from "./acquisition_tally.ts";
 import {
   ACQUISITION_COUNTS,
   type AcquisitionInputs,
   type CountedSessions,
+  type NumberedRules,
   type SessionsAndEvents,
 } from "./acquisition_visitor.ts";
 
@@ -34,20 +35,23 @@ export interface AcquisitionQuestion {
   readonly value: GoalValue | null;
 }
 
-/** Returns, by traffic id, the least traffic id with the same channel rule. */
-async function readRules(sql: Sql, projectId: number): Promise<Int32Array> {
+async function readRules(sql: Sql, projectId: number): Promise<NumberedRules> {
   const [row] = await sql.query<{ pack: string | null }>(
-    `SELECT ${packInts(["traffic_id", "least"])} AS pack
+    `SELECT ${packInts(["traffic_id", "rule_number"])} AS pack
     FROM (
-      SELECT traffic_id, min(traffic_id) OVER (PARTITION BY rule COLLATE "C") AS least
+      SELECT traffic_id, (dense_rank() OVER (ORDER BY rule COLLATE "C") - 1)::int AS rule_number
       FROM traffic WHERE project_id = $1::int
-    ) AS alike`,
+    ) AS numbered`,
     [projectId],
   );
   const pairs = unpackInts(row!.pack);
   const ruleOf = new Int32Array(pairs.reduce((max, id) => Math.max(max, id), 0) + 1);
-  for (let i = 0; i < pairs.length; i += 2) ruleOf[pairs[i]!] = pairs[i + 1]!;
-  return ruleOf;
+  const trafficOf: number[] = [];
+  for (let i = 0; i < pairs.length; i += 2) {
+    ruleOf[pairs[i]!] = pairs[i + 1]!;
+    trafficOf[pairs[i + 1]!] = pairs[i]!;
+  }
+  return { ruleOf, trafficOf };
 }
 
 /** Returns the filters on all sessions, then, with a goal, those on sessions that convert. */
@@ -87,7 +91,7 @@ async function inputsOf(
     goal,
     worth: value === null ? null : { property: worthProperty(value) },
     ...await prepareValues(numbered.get(by)!),
-    ruleOf: await readRules(sql, projectId),
+    rules: await readRules(sql, projectId),
     newcomers: { span, technical: await readTechnicalNames(sql, projectId) },
     span,
     reach,
@@ -135,12 +139,11 @@ export async function scanAcquisition(
   question: AcquisitionQuestion,
   folded: readonly number[] = [],
 ): Promise<AcquisitionTally> {
-  const { counts: { counts, newcomers }, isNew } = await scanSessions(
+  const { counts: { tally, newcomers }, isNew } = await scanSessions(
     source,
     question,
     (values) => Promise.resolve({ values: withFolded(values, folded), listed: null }),
   );
-  const tally = new AcquisitionTally(counts.idOf, counts);
-  tally.sums.newVisitors.set(countNew(newcomers, isNew, counts.idOf.length + 1));
-  return tally.sumUp();
+  tally.sums.newVisitors.set(countNew(newcomers, isNew, tally.idOf.length + 1));
+  return withTotals(tally);
 }

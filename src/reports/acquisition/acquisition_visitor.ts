@@ -1,16 +1,22 @@
+import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import { isBounce } from "../../store/bounce.ts";
 import type { Span } from "../../query/selection.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { EventInSession } from "../../scans/event_in_session.ts";
+import { numberAt } from "../../scans/number_columns.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { passesSession, type SessionPasses } from "../../scans/session_test.ts";
 import { joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { NewcomerFinder, type NewcomerInputs, type Pairs } from "../visitors/newcomers.ts";
 import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 import type { NumberedValues } from "../visitors/session_values.ts";
-import { type AcquisitionCounts, AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
-import { ConversionWorth } from "./conversion_worth.ts";
+import {
+  AcquisitionCounter,
+  type AcquisitionTally,
+  addTallies,
+  WHOLE,
+} from "./acquisition_tally.ts";
 
 /** Which sessions and events pass. */
 export interface SessionsAndEvents {
@@ -24,19 +30,26 @@ export interface AcquisitionInputs {
   /** What a conversion is; null: none are counted. */
   readonly goal: SessionsAndEvents | null;
   /**
-   * Null: conversions have no value. Else the property whose numbers are summed; null: all conversions are
-   * worth the same.
+   * Null: conversions have no value. Else the property whose numbers are summed, which must be prepared: see
+   * `prepareNumbers`; null: all conversions are worth the same.
    */
   readonly worth: { readonly property: string | null } | null;
   readonly values: NumberedValues;
-  /** By traffic id: the least traffic id with the same channel rule. */
-  readonly ruleOf: Int32Array;
+  readonly rules: NumberedRules;
   readonly newcomers: NewcomerInputs;
   readonly span: Span;
   /** From one session gap before the span to the end of the sessions that cross its end. */
   readonly reach: Span;
   /** The row whose sessions are listed; null: none. */
   readonly listed: ListedRow | null;
+}
+
+/** The channel rules, numbered from 0. */
+export interface NumberedRules {
+  /** By traffic id. */
+  readonly ruleOf: Int32Array;
+  /** By rule: the id of a traffic whose channel it determined. */
+  readonly trafficOf: readonly number[];
 }
 
 /** Which sessions of a row are listed. */
@@ -48,7 +61,7 @@ interface ListedRow {
 }
 
 export interface CountedSessions {
-  readonly counts: AcquisitionCounts;
+  readonly tally: AcquisitionTally;
   /** Actors who may be new, and the places at which they then count. */
   readonly newcomers: Pairs;
   /** The listed sessions: their actors, and when they started. */
@@ -57,7 +70,7 @@ export interface CountedSessions {
 
 /** Follows actors through their sessions, and counts the sessions that start in the span by value. */
 class AcquisitionVisitor implements Visitor<CountedSessions> {
-  readonly #tally: AcquisitionTally;
+  readonly #counter: AcquisitionCounter;
   readonly #inputs: AcquisitionInputs;
   readonly #newcomers: NewcomerFinder;
   readonly #sessions: SessionPasses;
@@ -65,7 +78,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   readonly #span: Span;
   readonly #selected: EventInSession;
   readonly #converting: EventInSession | null;
-  readonly #worth: ConversionWorth | null;
+  readonly #goalEvents: EventTest | null;
   readonly #listed = new BehindTally();
   readonly #scan: SessionScan;
   /** By place: the last actor who was counted as visitor, and as converting. */
@@ -74,19 +87,16 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   #mayBeNew = false;
 
   constructor(inputs: AcquisitionInputs, words: readonly Int32Array[]) {
-    const { values, selected, goal, worth, span, reach } = inputs;
-    this.#tally = new AcquisitionTally(values.idOf);
+    const { values, selected, goal, span, reach } = inputs;
+    this.#counter = new AcquisitionCounter(values.idOf, inputs.rules.trafficOf);
     this.#inputs = inputs;
     this.#span = span;
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
     this.#sessions = selected.sessions;
     this.#goalSessions = goal?.sessions ?? null;
     this.#selected = new EventInSession(new EventTest(selected.events, words));
-    const converting = goal === null ? null : new EventTest(goal.events, words);
-    this.#converting = converting === null ? null : new EventInSession(converting);
-    this.#worth = converting === null || worth === null
-      ? null
-      : new ConversionWorth(converting, worth.property, this.#tally);
+    this.#goalEvents = goal === null ? null : new EventTest(goal.events, words);
+    this.#converting = this.#goalEvents === null ? null : new EventInSession(this.#goalEvents);
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
     this.#lastVisitors = new Int32Array(values.idOf.length + 1).fill(-1);
     this.#lastConverts = this.#lastVisitors.slice();
@@ -101,7 +111,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
 
   result(): CountedSessions {
     return {
-      counts: this.#tally.counts(),
+      tally: this.#counter.tally(),
       newcomers: this.#newcomers.found(),
       behind: this.#listed.all(),
     };
@@ -109,11 +119,11 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
 
   #visitSession(session: ScannedSession): void {
     const { traffic, startMs, views } = session;
-    const { ruleOf } = this.#inputs;
+    const { ruleOf } = this.#inputs.rules;
     if (startMs < this.#span.fromMs || startMs >= this.#span.toMs) return;
     if (!passesSession(this.#sessions, session) || !this.#selected.isIn(session)) return;
     const place = this.#placeOf(session);
-    this.#tally.addSessions(place, ruleOf[traffic]!, 1, Number(isBounce(session)), views);
+    this.#counter.addSessions(place, ruleOf[traffic]!, 1, Number(isBounce(session)), views);
     this.#countVisitor(session.actor, place);
     this.#list(session, place, false);
     if (this.#converting !== null) this.#countConvert(session, place, this.#converting);
@@ -126,7 +136,7 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   }
 
   #countVisitor(actor: number, place: number): void {
-    const { visitors } = this.#tally.sums;
+    const { visitors } = this.#counter.sums;
     const last = this.#lastVisitors;
     if (last[place] === actor) return;
     last[place] = actor;
@@ -140,14 +150,15 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
 
   #countConvert(session: ScannedSession, place: number, converting: EventInSession): void {
     const { actor } = session;
-    const { conversions } = this.#tally.sums;
+    const { conversions } = this.#counter.sums;
+    const { worth } = this.#inputs;
     const last = this.#lastConverts;
     // An actor counts once; but if conversions have a value, that of each is added.
-    if (this.#worth === null && last[place] === actor) return;
+    if (worth === null && last[place] === actor) return;
     if (!passesSession(this.#goalSessions!, session)) return;
-    const converts = this.#worth === null
+    const converts = worth === null
       ? converting.isIn(session)
-      : this.#worth.add(session, place);
+      : this.#addConversions(session, place, worth.property) > 0;
     if (!converts || last[place] === actor) return;
     last[place] = actor;
     conversions[place]!++;
@@ -155,6 +166,27 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     if (last[WHOLE] === actor) return;
     last[WHOLE] = actor;
     conversions[WHOLE]!++;
+  }
+
+  /** Counts the conversions in a session, and sums their property. @returns how many they are */
+  #addConversions(session: ScannedSession, place: number, property: string | null): number {
+    const { sums, amounts } = this.#counter;
+    let count = 0;
+    session.forEachSlice((segment: LoadedSegment, start: number, end: number) => {
+      const { names, paths, contexts, traffics, filterBits } = segment;
+      for (let at = start; at < end; at++) {
+        if (traffics[at] === 0) continue;
+        const [name, path, context] = [names[at]!, paths[at]!, contexts[at]!];
+        if (!this.#goalEvents!.passes(name, path, context, session.actor, filterBits[at]!)) {
+          continue;
+        }
+        count++;
+        const number = property === null ? null : numberAt(segment, property, at);
+        if (number !== null) amounts.add(place, number);
+      }
+    });
+    sums.totalConversions[place]! += count;
+    return count;
   }
 
   /** Lists a session of the listed row. `isConversion`: the actor's first that reaches the goal. */
@@ -168,13 +200,9 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
 export const ACQUISITION_COUNTS: VisitorKind<AcquisitionInputs, CountedSessions> = {
   name: "acquisition",
   create: (inputs, words) => new AcquisitionVisitor(inputs, words),
-  merge: ({ counts, newcomers, behind }, more) => {
-    const tally = new AcquisitionTally(counts.idOf, counts);
-    tally.add(more.counts);
-    return {
-      counts: tally.counts(),
-      newcomers: joinColumns(newcomers, more.newcomers),
-      behind: joinColumns(behind, more.behind),
-    };
-  },
+  merge: (counts, more) => ({
+    tally: addTallies(counts.tally, more.tally),
+    newcomers: joinColumns(counts.newcomers, more.newcomers),
+    behind: joinColumns(counts.behind, more.behind),
+  }),
 };

@@ -6,7 +6,12 @@ import {
 import { packInts, unpackInts } from "../../db/packed_ints.ts";
 import type { Sql } from "../../db/sql.ts";
 import { NEVER } from "../../store/no_day.ts";
-import { AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
+import {
+  AcquisitionCounter,
+  type AcquisitionTally,
+  WHOLE,
+  withTotals,
+} from "./acquisition_tally.ts";
 import type { RolledSpan } from "../rollups/rolled_span.ts";
 
 const OF_DAYS = "d.project_id = $1::int AND d.day >= $2::int AND d.day < $3::int";
@@ -51,21 +56,22 @@ export async function readRolledAcquisition(
   );
   const sums = unpackInts(packed!.sums);
   const people = unpackInts(packed!.people);
-  const ids: number[] = [];
-  const places = new Map<number, number>();
+  const numbered = (column: number) => {
+    const ids = new Set(sums.filter((_, i) => i % 5 === column));
+    return new Map([...ids].map((id, number) => [id, number]));
+  };
+  const [values, rules] = [numbered(0), numbered(1)];
+  const placeOf = (value: number) => values.get(value)! + 1;
+  const counter = new AcquisitionCounter(Int32Array.from(values.keys()), [...rules.keys()]);
   for (let i = 0; i < sums.length; i += 5) {
-    if (!places.has(sums[i]!)) places.set(sums[i]!, ids.push(sums[i]!));
-  }
-  const tally = new AcquisitionTally(Int32Array.from(ids));
-  for (let i = 0; i < sums.length; i += 5) {
-    const [rule, sessions, bounces, views] = sums.subarray(i + 1, i + 5);
-    tally.addSessions(places.get(sums[i]!)!, rule!, sessions!, bounces!, views!);
+    const [value, rule, sessions, bounces, views] = sums.subarray(i, i + 5);
+    counter.addSessions(placeOf(value!), rules.get(rule!)!, sessions!, bounces!, views!);
   }
   for (let i = 0; i < people.length; i += 4) {
     const isWhole = people[i] === WHOLE_DIMENSION;
-    const place = isWhole ? WHOLE : places.get(people[i + 1]!)!;
-    tally.sums.visitors[place] = people[i + 2]!;
-    tally.sums.newVisitors[place] = people[i + 3]!;
+    const place = isWhole ? WHOLE : placeOf(people[i + 1]!);
+    counter.sums.visitors[place] = people[i + 2]!;
+    counter.sums.newVisitors[place] = people[i + 3]!;
   }
-  return tally.sumUp();
+  return withTotals(counter.tally());
 }
