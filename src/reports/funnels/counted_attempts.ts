@@ -1,7 +1,6 @@
-import { joinColumns } from "../../scans/visitor.ts";
 import type { Behind } from "../behind/behind_tally.ts";
 import { GrowingList } from "../../timelines/growing_list.ts";
-import type { FoundAttempt } from "./funnel_attempts.ts";
+import type { AttemptSearch } from "./funnel_attempts.ts";
 
 /** The bits of an outcome with the number of steps that were reached. */
 export const DEPTH = 0xf;
@@ -10,24 +9,20 @@ export const DIED = 1 << 4;
 /** The flag of an attempt whose actor has an entry whose window is not over. */
 export const LATE = 1 << 5;
 
-/** The attempts that count, in columns: objects would take ten times the memory. */
-export interface CountedAttempts {
+/**
+ * The attempts that count, in columns: objects would take ten times the memory. Their actors, and when they
+ * began, are there only if they are wanted.
+ */
+export type CountedAttempts = AttemptColumns & Behind;
+
+/** What is counted of attempts. */
+export interface AttemptColumns {
   /** How many steps each attempt reached, at least one, and its flags. */
   readonly outcomes: Int32Array;
   /** By attempt: the id of the value at its entry. */
   readonly values: Int32Array;
   /** The times from step to step of all attempts, in the order of the attempts. */
   readonly stepsMs: Float64Array;
-  /** By attempt: its actor, and when it began; null: not wanted. */
-  readonly entries: Behind | null;
-}
-
-/** Returns the attempts of both, `some` first. */
-export function joinAttempts(
-  { entries, ...some }: CountedAttempts,
-  { entries: others, ...more }: CountedAttempts,
-): CountedAttempts {
-  return { ...joinColumns(some, more), entries: entries && others && joinColumns(entries, others) };
 }
 
 /** Gathers attempts into columns. */
@@ -36,7 +31,7 @@ export class Attempts {
   readonly #values = new GrowingList(new Int32Array(1_024));
   readonly #stepsMs = new GrowingList(new Float64Array(1_024));
 
-  all(): Omit<CountedAttempts, "entries"> {
+  all(): AttemptColumns {
     return {
       outcomes: this.#outcomes.all(),
       values: this.#values.all(),
@@ -45,7 +40,10 @@ export class Attempts {
   }
 
   /** Adds an attempt; `late`: see `LATE`. */
-  add({ ms, depth, died, value }: FoundAttempt, late: boolean): void {
+  add(
+    { ms, depth, died, value }: Pick<AttemptSearch, "ms" | "depth" | "died" | "value">,
+    late: boolean,
+  ): void {
     for (let step = 1; step < depth; step++) this.#stepsMs.add(ms[step]! - ms[step - 1]!);
     this.#outcomes.add(depth | (died ? DIED : 0) | (late ? LATE : 0));
     this.#values.add(value);

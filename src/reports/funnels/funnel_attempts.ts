@@ -13,18 +13,6 @@ export interface AttemptRules extends Pick<FunnelDefinition, "order" | "entry"> 
   readonly toMs: number;
 }
 
-/** An attempt of an actor. */
-export interface FoundAttempt {
-  /** How many steps it reached; 0: the actor does not enter. */
-  readonly depth: number;
-  /** When each of these steps was reached, the entry first; may be longer. */
-  readonly ms: Float64Array;
-  /** Whether an excluded event ended it while it waited for a step. */
-  readonly died: boolean;
-  /** The value that was added with the entry. */
-  readonly value: number;
-}
-
 /** Returns the bits of the steps by which an actor enters. */
 export function enteringBits(
   { order, stepCount }: Pick<AttemptRules, "order" | "stepCount">,
@@ -38,10 +26,14 @@ export function wantedAfter(depth: number): number {
 }
 
 /** Finds the attempt of an actor that counts, as the actor's events are added one by one. */
-export abstract class AttemptSearch implements FoundAttempt {
+export abstract class AttemptSearch {
+  /** How many steps it reached; 0: the actor does not enter. */
   depth = 0;
+  /** When each of these steps was reached, the entry first; may be longer. */
   readonly ms: Float64Array;
+  /** Whether an excluded event ended it while it waited for a step. */
   died = false;
+  /** The value that was added with the entry. */
   value = 0;
   /** When the actor's last entry was that was tried, whether or not its attempt counts. */
   lastEntryMs = 0;

@@ -57,10 +57,10 @@ async function ofValue(
 
 /** Returns when each attempt reached the step of the number; without one, its deepest step. */
 function reachedMs(
-  { outcomes, stepsMs, entries }: CountedAttempts,
+  { outcomes, stepsMs, ms: entriesMs }: CountedAttempts,
   number: FunnelNumber,
 ): Float64Array {
-  const ms = entries!.ms.slice();
+  const ms = entriesMs.slice();
   let at = 0;
   for (let i = 0; i < outcomes.length; i++) {
     const later = (outcomes[i]! & DEPTH) - 1;
@@ -79,9 +79,9 @@ async function find(
   const found = await findAttempts(read, definition, { withEntries: true });
   const stepCount = definition.steps.length;
   const isOfValue = await ofValue(found, number.value, stepCount);
-  const { outcomes, entries } = found.attempts;
+  const { outcomes, actors } = found.attempts;
   return behindWhere(
-    { actors: entries!.actors, ms: reachedMs(found.attempts, number) },
+    { actors, ms: reachedMs(found.attempts, number) },
     (i) => isCounted(outcomes[i]!, number, stepCount) && isOfValue(i),
   );
 }

@@ -4,7 +4,7 @@ import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
 import { TextMap } from "../../store/text_map.ts";
 import { GrowingList } from "../../timelines/growing_list.ts";
 import { OTHER } from "../answer/small_groups.ts";
-import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
+import { type AttemptColumns, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 
 /** How many actors reached a step, and how long they took from the step before. */
 export interface StepTally {
@@ -38,8 +38,10 @@ class AttemptTally {
   /** For each step after the first: how long each attempt that reached it took from the one before. */
   readonly #times: readonly GrowingList<Float64Array>[];
   #entered = 0;
-  #excluded = 0;
-  #open = 0;
+  /** How many an excluded event ended. */
+  excluded = 0;
+  /** How many neither converted nor were excluded, with a window not over yet. */
+  open = 0;
 
   constructor(stepCount: number) {
     this.#times = Array.from(
@@ -54,8 +56,8 @@ class AttemptTally {
     for (let i = 0; i < depth - 1; i++) this.#times[i]!.add(stepsMs[at + i]!);
     this.#entered++;
     if (depth > this.#times.length) return;
-    if ((outcome & DIED) !== 0) this.#excluded++;
-    else if ((outcome & LATE) !== 0) this.#open++;
+    if ((outcome & DIED) !== 0) this.excluded++;
+    else if ((outcome & LATE) !== 0) this.open++;
   }
 
   steps(): StepTally[] {
@@ -65,10 +67,6 @@ class AttemptTally {
       return { actors: times.length, medianMs, p90Ms };
     });
     return [{ actors: this.#entered, medianMs: null, p90Ms: null }, ...later];
-  }
-
-  get ends(): Pick<FunnelTally, "excluded" | "open"> {
-    return { excluded: this.#excluded, open: this.#open };
   }
 }
 
@@ -82,71 +80,71 @@ interface Group {
 
 const noAttempts = (): Group => ({ value: null, entered: 0, converted: 0, tally: null });
 
-/** Makes a group for each id, as if each had a value of its own. */
-function groupsById(
-  { outcomes, values }: Pick<CountedAttempts, "outcomes" | "values">,
+type TextsOf = (ids: readonly number[]) => Promise<ValueTexts>;
+
+interface Groups {
+  /** By the id of a value; several ids may stand for the same one. */
+  readonly byId: ReadonlyMap<number, Group>;
+  /** Each group once, the largest first, ties by conversions, then by value. */
+  readonly ranked: readonly Group[];
+}
+
+async function groupsOf(
+  { outcomes, values }: AttemptColumns,
   stepCount: number,
-): Map<number, Group> {
-  const groups = new Map<number, Group>();
+  textsOf: TextsOf,
+): Promise<Groups> {
+  const byId = new Map<number, Group>();
   for (let i = 0; i < outcomes.length; i++) {
-    const group = groups.getOrInsertComputed(values[i]!, noAttempts);
+    const group = byId.getOrInsertComputed(values[i]!, noAttempts);
     group.entered++;
     if ((outcomes[i]! & DEPTH) === stepCount) group.converted++;
   }
-  return groups;
-}
-
-/**
- * Merges the groups of ids that stand for the same value, in `byId` too.
- * @returns each group once, the largest first, ties by conversions, then by value
- */
-function unite(byId: Map<number, Group>, texts: ValueTexts): Group[] {
+  const texts = await textsOf([...byId.keys()]);
   const byValue = new TextMap<Group>();
   let withoutValue: Group | undefined;
-  const groups: Group[] = [];
+  const ranked: Group[] = [];
   for (const [id, own] of byId) {
     own.value = texts.get(id) ?? null;
     const group = own.value === null ? withoutValue : byValue.get(own.value);
     if (group === undefined) {
       if (own.value === null) withoutValue = own;
       else byValue.set(own.value, own);
-      groups.push(own);
+      ranked.push(own);
       continue;
     }
     group.entered += own.entered;
     group.converted += own.converted;
     byId.set(id, group);
   }
-  return groups.sort((a, b) =>
+  ranked.sort((a, b) =>
     b.entered - a.entered || b.converted - a.converted || compareBytes(a.value, b.value)
   );
+  return { byId, ranked };
 }
-
-type TextsOf = (ids: readonly number[]) => Promise<ValueTexts>;
 
 /** Returns the ids of the values that `$other` sums up; none if every group is shown. */
 export async function idsOfOthers(
-  attempts: Pick<CountedAttempts, "outcomes" | "values">,
+  attempts: AttemptColumns,
   stepCount: number,
   textsOf: TextsOf,
 ): Promise<ReadonlySet<number>> {
-  const byId = groupsById(attempts, stepCount);
-  const groups = unite(byId, await textsOf([...byId.keys()]));
-  const others = new Set(groups.slice(FUNNEL_GROUPS_MAX));
+  const { byId, ranked } = await groupsOf(attempts, stepCount, textsOf);
+  const others = new Set(ranked.slice(FUNNEL_GROUPS_MAX));
   return new Set([...byId.keys()].filter((id) => others.has(byId.get(id)!)));
 }
 
 /** Counts all attempts; with `textsOf`, which looks up the values of ids, also the attempts of each value. */
 export async function tallyAttempts(
-  attempts: Omit<CountedAttempts, "entries">,
+  attempts: AttemptColumns,
   stepCount: number,
   textsOf: TextsOf | null,
 ): Promise<FunnelTally> {
-  const byId = textsOf === null ? new Map<number, Group>() : groupsById(attempts, stepCount);
-  const groups = textsOf === null ? [] : unite(byId, await textsOf([...byId.keys()]));
+  const groups = textsOf && await groupsOf(attempts, stepCount, textsOf);
+  const ranked = groups?.ranked ?? [];
   const all = new AttemptTally(stepCount);
   const others = new AttemptTally(stepCount);
-  for (const [i, group] of groups.entries()) {
+  for (const [i, group] of ranked.entries()) {
     group.tally = i < FUNNEL_GROUPS_MAX ? new AttemptTally(stepCount) : others;
   }
   const { outcomes, values, stepsMs } = attempts;
@@ -154,11 +152,12 @@ export async function tallyAttempts(
   for (let i = 0; i < outcomes.length; i++) {
     const outcome = outcomes[i]!;
     all.add(outcome, stepsMs, at);
-    if (textsOf !== null) byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);
+    if (groups !== null) groups.byId.get(values[i]!)!.tally!.add(outcome, stepsMs, at);
     at += (outcome & DEPTH) - 1;
   }
-  const shown = groups.slice(0, FUNNEL_GROUPS_MAX)
+  const shown = ranked.slice(0, FUNNEL_GROUPS_MAX)
     .map(({ value, tally }): FunnelGroupTally => ({ value, steps: tally!.steps() }));
-  if (groups.length > FUNNEL_GROUPS_MAX) shown.push({ value: OTHER, steps: others.steps() });
-  return { steps: all.steps(), ...all.ends, groups: textsOf === null ? null : shown };
+  if (ranked.length > FUNNEL_GROUPS_MAX) shown.push({ value: OTHER, steps: others.steps() });
+  const { excluded, open } = all;
+  return { steps: all.steps(), excluded, open, groups: groups && shown };
 }

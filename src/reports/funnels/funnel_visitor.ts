@@ -1,12 +1,12 @@
-import { nameBit } from "../../timelines/run_bits.ts";
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import { lastMsOf, type RunBits, runBitsOf, type Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
+import { EventMasks } from "../../scans/event_masks.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { idsFrom, type IdsOf, type IdSource } from "../../scans/value_ids.ts";
-import type { Visitor, VisitorKind } from "../../scans/visitor.ts";
+import { joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
 import { BehindTally } from "../behind/behind_tally.ts";
-import { Attempts, type CountedAttempts, joinAttempts } from "./counted_attempts.ts";
+import { Attempts, type CountedAttempts } from "./counted_attempts.ts";
 import {
   type AttemptRules,
   type AttemptSearch,
@@ -37,81 +37,31 @@ export interface FunnelInputs {
   readonly withEntries: boolean;
 }
 
-/** One bit of an event's mask, and the events that have it. */
-interface MaskTest {
-  readonly bit: number;
-  readonly test: EventTest;
-}
-
 /** Makes the masks of events: which steps an event matches, and whether it is excluded or comes between. */
-class EventMasks {
-  /** By the id of a name: every bit that its events may have, and those that all of them have. */
-  readonly possible: Uint16Array;
-  readonly sure: Uint16Array;
-  /** Whether masks depend on more than the name, apart from bots. */
-  readonly isNarrowed: boolean;
-  readonly scope: EventTest;
-  readonly #narrowed: readonly MaskTest[];
-
-  constructor(
-    { between, passedOver: passed, matches, rules: { stepCount }, ...inputs }: FunnelInputs,
-    words: readonly Int32Array[],
-  ) {
-    const scope = new EventTest(inputs.scope, words);
-    this.scope = scope;
-    const parts = matches.map((match, i): MaskTest => ({
-      bit: i < stepCount ? 1 << i : EXCLUDED,
-      test: new EventTest(match, words),
-    }));
-    const names = scope.termMax + 1;
-    this.possible = new Uint16Array(names);
-    this.sure = new Uint16Array(names);
-    for (let name = 0; name < names; name++) {
-      if (scope.names !== null && scope.names[name] === 0) continue;
-      const isPassed = passed === null || passed.includes(name) || between?.[name] === 0;
-      let sure = isPassed ? 0 : BETWEEN;
-      let possible = sure;
-      for (const { bit, test } of parts) {
-        if (test.names !== null && test.names[name] === 0) continue;
-        possible |= bit;
-        if (test.isOfName) sure |= bit;
-      }
-      this.possible[name] = possible;
-      this.sure[name] = sure;
-    }
-    this.#narrowed = parts.filter(({ test }) => !test.isOfName);
-    this.isNarrowed = !scope.isOfName || this.#narrowed.length > 0;
-  }
-
-  /** Returns the name bits of all names whose events may have one of these mask bits. */
-  nameBits(bits: number): number {
-    let names = 0;
-    for (let name = 0; name < this.possible.length; name++) {
-      if ((this.possible[name]! & bits) !== 0) names |= nameBit(name);
-    }
-    return names;
-  }
-
-  /** Returns the mask of an event whose name makes some bit possible. */
-  narrow(name: number, path: number, context: number, actor: number, eventBits: number): number {
-    if (!this.scope.passesBeyondName(path, context, actor, eventBits)) return 0;
-    let mask = this.sure[name]!;
-    for (const { bit, test } of this.#narrowed) {
-      if ((mask & bit) === 0 && test.passes(name, path, context, actor, eventBits)) mask |= bit;
-    }
-    return mask;
-  }
+function masksOf(
+  { scope, between, passedOver, matches, rules: { stepCount } }: FunnelInputs,
+  words: readonly Int32Array[],
+): EventMasks {
+  const tests = matches.map((match, i) => ({
+    bit: i < stepCount ? 1 << i : EXCLUDED,
+    test: new EventTest(match, words),
+  }));
+  const isPassed = (name: number) =>
+    passedOver === null || passedOver.includes(name) || between?.[name] === 0;
+  return new EventMasks(
+    new EventTest(scope, words),
+    tests,
+    (name) => isPassed(name) ? 0 : BETWEEN,
+  );
 }
 
 /** Follows one actor after the other, and keeps the attempt that counts for each. */
 class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #attempts = new Attempts();
-  readonly #entries: BehindTally | null;
-  readonly masks: EventMasks;
-  readonly rules: AttemptRules;
-  readonly reach: Span;
-  readonly idsOf: IdsOf | null;
-  readonly lateFromMs: number;
+  readonly #entries = new BehindTally();
+  readonly #inputs: FunnelInputs;
+  readonly #masks: EventMasks;
+  readonly #idsOf: IdsOf | null;
   readonly bits: RunBits;
   readonly #first: FirstAttempt;
   /** Null: the first attempt of each actor counts. */
@@ -120,14 +70,11 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #wantedNames: readonly number[];
 
   constructor(inputs: FunnelInputs, words: readonly Int32Array[]) {
-    const { rules, reach, by, lateFromMs, withEntries } = inputs;
-    const masks = new EventMasks(inputs, words);
-    this.#entries = withEntries ? new BehindTally() : null;
-    this.masks = masks;
-    this.rules = rules;
-    this.reach = reach;
-    this.idsOf = by === null ? null : idsFrom(by);
-    this.lateFromMs = lateFromMs;
+    const { rules, by } = inputs;
+    const masks = masksOf(inputs, words);
+    this.#inputs = inputs;
+    this.#masks = masks;
+    this.#idsOf = by === null ? null : idsFrom(by);
     this.#first = new FirstAttempt(rules);
     const isFirst = rules.entry === "first" && rules.order !== "unordered";
     this.#best = isFirst ? null : bestAttempt(rules);
@@ -139,7 +86,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   }
 
   result(): CountedAttempts {
-    return { ...this.#attempts.all(), entries: this.#entries?.all() ?? null };
+    return { ...this.#attempts.all(), ...this.#entries.all() };
   }
 
   visit(actor: number, timeline: Timeline): void {
@@ -151,7 +98,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       this.#searchBack(actor, timeline, this.#best);
       this.#take(actor, this.#best);
     } else {
-      this.#first.clear(goesOn ? this.rules.stepCount : 1);
+      this.#first.clear(goesOn ? this.#inputs.rules.stepCount : 1);
       this.#searchForward(actor, timeline);
       this.#take(actor, this.#first);
     }
@@ -159,28 +106,30 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
 
   #take(actor: number, search: AttemptSearch): void {
     if (search.depth === 0) return;
-    this.#entries?.add(actor, search.ms[0]!);
-    this.#attempts.add(search, search.lastEntryMs > this.lateFromMs);
+    const { withEntries, lateFromMs } = this.#inputs;
+    if (withEntries) this.#entries.add(actor, search.ms[0]!);
+    this.#attempts.add(search, search.lastEntryMs > lateFromMs);
   }
 
   /** Tells whether an entry after the first may have a window that is not over. */
   #mayBeLate(timeline: Timeline): boolean {
-    return this.lateFromMs < this.rules.toMs && lastMsOf(timeline) > this.lateFromMs;
+    const { lateFromMs, rules } = this.#inputs;
+    return lateFromMs < rules.toMs && lastMsOf(timeline) > lateFromMs;
   }
 
   /** Tells by the names of the actor's events whether an attempt may get beyond its entry, or end. */
   #mayGoOn(timeline: Timeline, names: number): boolean {
-    const { order, stepCount } = this.rules;
+    const { order, stepCount } = this.#inputs.rules;
     if (stepCount === 1) return false;
     if (order !== "unordered") return (names & this.#wantedNames[1]!) !== 0;
     const bits = this.#possibleOf(timeline);
-    const steps = bits & enteringBits(this.rules);
+    const steps = bits & enteringBits(this.#inputs.rules);
     return (bits & EXCLUDED) !== 0 || (steps & steps - 1) !== 0;
   }
 
   /** Returns all bits that the actor's events may have by their names, at any time. */
   #possibleOf(timeline: Timeline): number {
-    const { possible } = this.masks;
+    const { possible } = this.#masks;
     const { segments, segmentOf, starts, ends } = timeline;
     let bits = 0;
     for (let i = timeline.first; i < timeline.end; i++) {
@@ -198,7 +147,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     for (let i = first; i < end && !search.isOver; i++) {
       const bits = runBits[i]!;
       if ((bits & this.#wantedNames[search.depth]!) === 0) continue;
-      const hasBots = this.masks.scope.mayFailByBots(bits);
+      const hasBots = this.#masks.scope.mayFailByBots(bits);
       this.#searchRunForward(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots);
     }
   }
@@ -211,11 +160,11 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     hasBots: boolean,
   ): void {
     const { fromMs, times, names } = segment;
-    const { possible } = this.masks;
-    const { reach } = this;
+    const { possible } = this.#masks;
+    const { reach } = this.#inputs;
     const search = this.#first;
-    const values = this.idsOf?.(segment) ?? null;
-    const mayFail = hasBots || this.masks.isNarrowed;
+    const values = this.#idsOf?.(segment) ?? null;
+    const mayFail = hasBots || this.#masks.isNarrowed;
     for (let at = start; at < end && !search.isOver; at++) {
       let mask = possible[names[at]!]! & search.wanted;
       if (mask === 0) continue;
@@ -223,7 +172,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       if (ms < reach.fromMs) continue;
       if (ms >= reach.toMs) return;
       if (mayFail) {
-        mask = this.#narrowed(actor, segment, at, hasBots) & search.wanted;
+        mask = this.#narrowed(mask, actor, segment, at, hasBots);
         if (mask === 0) continue;
       }
       search.add(mask, ms, values === null ? actor : values[at]!);
@@ -234,7 +183,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   #searchBack(actor: number, timeline: Timeline, search: AttemptSearch): void {
     const { first, end, segments, segmentOf, starts, ends, runBits } = timeline;
     for (let i = end - 1; i >= first; i--) {
-      const hasBots = this.masks.scope.mayFailByBots(runBits[i]!);
+      const hasBots = this.#masks.scope.mayFailByBots(runBits[i]!);
       this.#searchRunBack(actor, segments[segmentOf[i]!]!, starts[i]!, ends[i]!, hasBots, search);
     }
   }
@@ -248,10 +197,10 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
     search: AttemptSearch,
   ): void {
     const { fromMs, times, names } = segment;
-    const { possible } = this.masks;
-    const { reach } = this;
-    const values = this.idsOf?.(segment) ?? null;
-    const mayFail = hasBots || this.masks.isNarrowed;
+    const { possible } = this.#masks;
+    const { reach } = this.#inputs;
+    const values = this.#idsOf?.(segment) ?? null;
+    const mayFail = hasBots || this.#masks.isNarrowed;
     for (let at = end - 1; at >= start; at--) {
       let mask = possible[names[at]!]!;
       if (mask === 0) continue;
@@ -259,27 +208,33 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       if (ms >= reach.toMs) continue;
       if (ms < reach.fromMs) return;
       if (mayFail) {
-        mask = this.#narrowed(actor, segment, at, hasBots);
+        mask = this.#narrowed(mask, actor, segment, at, hasBots);
         if (mask === 0) continue;
       }
       search.add(mask, ms, values === null ? actor : values[at]!);
     }
   }
 
-  /** Returns the mask of an event if it depends on more than its name. */
-  #narrowed(actor: number, segment: LoadedSegment, at: number, hasBots: boolean): number {
+  /** Returns which of the possible bits an event has, if its mask depends on more than its name. */
+  #narrowed(
+    possible: number,
+    actor: number,
+    segment: LoadedSegment,
+    at: number,
+    hasBots: boolean,
+  ): number {
     const { names, paths, contexts, filterBits } = segment;
-    const { possible, isNarrowed, scope } = this.masks;
+    const { isNarrowed, scope } = this.#masks;
     const context = contexts[at]!;
     if (hasBots && (context < scope.contextMin || context > scope.contextMax)) return 0;
     return isNarrowed
-      ? this.masks.narrow(names[at]!, paths[at]!, context, actor, filterBits[at]!)
-      : possible[names[at]!]!;
+      ? this.#masks.narrow(possible, names[at]!, paths[at]!, context, actor, filterBits[at]!)
+      : possible;
   }
 }
 
 export const FUNNEL: VisitorKind<FunnelInputs, CountedAttempts> = {
   name: "funnel",
   create: (inputs, words) => new FunnelVisitor(inputs, words),
-  merge: joinAttempts,
+  merge: joinColumns,
 };

@@ -1,6 +1,7 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
+import { EventMasks } from "../../scans/event_masks.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
 import {
@@ -67,54 +68,10 @@ export interface CohortCounts {
 const START = 1;
 const RETURN = 2;
 
-/** Finds which of these bits events have. */
-class EventBits {
-  /** By the id of a name: the bits that its events may have. */
-  readonly possible: Uint8Array;
-  /** Whether the bits depend on more than the name, apart from bots. */
-  readonly isNarrowed: boolean;
-
-  readonly scope: EventTest;
-  readonly start: EventTest;
-  readonly back: EventTest;
-
-  constructor(inputs: CohortInputs, words: readonly Int32Array[]) {
-    const scope = this.scope = new EventTest(inputs.scope, words);
-    const start = this.start = new EventTest(inputs.start, words);
-    const back = this.back = new EventTest(inputs.back, words);
-    this.possible = new Uint8Array(scope.termMax + 1);
-    for (let name = 0; name <= scope.termMax; name++) {
-      if (scope.names !== null && scope.names[name] === 0) continue;
-      if (start.names === null || start.names[name] === 1) this.possible[name]! |= START;
-      if (back.names === null || back.names[name] === 1) this.possible[name]! |= RETURN;
-    }
-    this.isNarrowed = !(scope.isOfName && start.isOfName && back.isOfName);
-  }
-
-  /** Returns which of the possible bits an event has. */
-  narrow(
-    possible: number,
-    path: number,
-    context: number,
-    actor: number,
-    eventBits: number,
-  ): number {
-    if (!this.scope.passesBeyondName(path, context, actor, eventBits)) return 0;
-    let bits = possible;
-    if ((bits & START) !== 0 && !this.start.passesBeyondName(path, context, actor, eventBits)) {
-      bits &= ~START;
-    }
-    if ((bits & RETURN) !== 0 && !this.back.passesBeyondName(path, context, actor, eventBits)) {
-      bits &= ~RETURN;
-    }
-    return bits;
-  }
-}
-
 /** Follows one actor after the other, keeping only the periods with a start event and with a return. */
 class CohortVisitor implements Visitor<CohortCounts> {
   readonly #inputs: CohortInputs;
-  readonly #bits: EventBits;
+  readonly #masks: EventMasks;
   readonly #periods: SpanFinder;
   readonly #sizes: Int32Array;
   /** The cells of all cohorts, one after the other. */
@@ -141,7 +98,10 @@ class CohortVisitor implements Visitor<CohortCounts> {
   constructor(inputs: CohortInputs, words: readonly Int32Array[]) {
     const { periods, cohortCount, cellCount } = inputs;
     this.#inputs = inputs;
-    this.#bits = new EventBits(inputs, words);
+    this.#masks = new EventMasks(new EventTest(inputs.scope, words), [
+      { bit: START, test: new EventTest(inputs.start, words) },
+      { bit: RETURN, test: new EventTest(inputs.back, words) },
+    ]);
     this.#periods = new SpanFinder(periods);
     this.#sizes = new Int32Array(cohortCount);
     this.#cells = new Int32Array(cohortCount * cellCount);
@@ -177,9 +137,9 @@ class CohortVisitor implements Visitor<CohortCounts> {
     let endTime = this.#endMs - fromMs;
     let wanted = this.#wanted;
     if (wanted === 0 && times[end - 1]! < endTime) return;
-    const bits = this.#bits;
-    const { possible, isNarrowed } = bits;
-    const { contextMin, contextMax } = bits.scope;
+    const masks = this.#masks;
+    const { possible, isNarrowed } = masks;
+    const { contextMin, contextMax } = masks.scope;
     for (let at = start; at < end; at++) {
       const time = times[at]!;
       if (time >= endTime) {
@@ -187,11 +147,14 @@ class CohortVisitor implements Visitor<CohortCounts> {
         endTime = this.#endMs - fromMs;
         wanted = this.#wanted;
       }
-      let found = possible[names[at]!]! & wanted;
+      const name = names[at]!;
+      let found = possible[name]! & wanted;
       if (found === 0) continue;
       const context = contexts[at]!;
       if (context < contextMin || context > contextMax) continue;
-      if (isNarrowed) found = bits.narrow(found, paths[at]!, context, actor, filterBits[at]!);
+      if (isNarrowed) {
+        found = masks.narrow(found, name, paths[at]!, context, actor, filterBits[at]!);
+      }
       if (found === 0) continue;
       this.#keep(found, fromMs + time);
       endTime = this.#endMs - fromMs;
