@@ -12,7 +12,7 @@ import {
   RETENTION,
   type RetentionParameters,
 } from "./retention.ts";
-import { findMembers } from "./retention_scan.ts";
+import { scanCohorts } from "./retention_scan.ts";
 import { counted } from "../../number_words.ts";
 
 const INTERVALS = ["day", "week", "month"] as const;
@@ -35,7 +35,8 @@ async function find(
   const cohort = question.periods.slice(0, question.cohortCount)
     .findIndex((one) => one.startMs === startMs);
   if (cohort === -1) throw invalidParameter("of", "In this range no cohort starts then.");
-  return await findMembers(read, question, { cohort, period: period ?? null });
+  const listed = { cohort, period: period ?? null };
+  return (await scanCohorts(read, question, { listed })).members;
 }
 
 /** Lists the actors of a cohort, or only those who came back in a period. */

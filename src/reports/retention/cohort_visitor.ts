@@ -21,7 +21,6 @@ export interface CohortRules {
   /** Cells of a cohort, period 0 included. */
   readonly cellCount: number;
   readonly cohortCount: number;
-  readonly fromMs: number;
   /** Events from this moment on do not count. */
   readonly returnsToMs: number;
 }
@@ -118,11 +117,11 @@ class CohortVisitor implements Visitor<CohortCounts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    const { cohort, fromMs, returnsToMs } = this.#inputs;
+    const { cohort, returnsToMs } = this.#inputs;
     this.#startCount = 0;
     this.#returnCount = 0;
     this.#period = -1;
-    this.#endMs = Math.min(fromMs, returnsToMs);
+    this.#endMs = Math.min(this.#periods.fromMs, returnsToMs);
     this.#wanted = cohort === "first" ? START : 0;
     followRuns(actor, timeline, this.#follow);
     if (this.#startCount === 0) return;

@@ -16,8 +16,6 @@ import {
   type CountedCohort,
   type CountedCohorts,
   scanCohorts,
-  scanUnited,
-  type UnitedCounts,
 } from "./retention_scan.ts";
 import { readRolledCohorts } from "./rolled_cohorts.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
@@ -133,29 +131,21 @@ function comparedRange(parameters: RetentionParameters, shared: SharedRead): Ran
   return before;
 }
 
-interface RetentionQuestion extends CohortQuestion {
-  /** The end of the last cohort's period. */
-  readonly toMs: number;
-}
-
 /** Resolves the cohorts and periods of a read. */
-export function questionOf(parameters: RetentionParameters, read: Read): RetentionQuestion {
+export function questionOf(parameters: RetentionParameters, read: Read): CohortQuestion {
   const { cellCount, criterion } = parameters;
-  const { scope, asOfMs } = read;
+  const { asOfMs } = read;
   const periods = periodsOf(parameters, read);
   const cohortCount = periods.length - (cellCount - 1);
-  const toMs = periods[cohortCount - 1]!.endMs;
   const returnsToMs = criterion === "on" ? Math.min(periods.at(-1)!.endMs, asOfMs + 1) : asOfMs + 1;
-  return {
-    ...parameters,
-    scope,
-    cohortCount,
-    periods,
-    fromMs: periods[0]!.startMs,
-    toMs,
-    returnsToMs,
-  };
+  return { ...parameters, cohortCount, periods, returnsToMs };
 }
+
+/** Returns the span of the cohorts' periods. */
+const cohortSpan = ({ periods, cohortCount }: CohortQuestion) => ({
+  from: new Date(periods[0]!.startMs),
+  to: new Date(periods[cohortCount - 1]!.endMs),
+});
 
 /**
  * Counts from the rollups if any event makes a cohort and is a return, else in a scan.
@@ -163,19 +153,17 @@ export function questionOf(parameters: RetentionParameters, read: Read): Retenti
  */
 async function countCohorts(
   read: Read,
-  question: RetentionQuestion,
+  question: CohortQuestion,
   united: UnitedCohorts | null,
 ): Promise<CountedCohorts> {
-  const { start, back, cohort, criterion, cellCount, periods, fromMs, toMs } = question;
+  const { start, back, cohort } = question;
   const isAny = [start, back].every(({ name, filters }) => name === null && filters.length === 0);
-  const range = { ...read.range, from: new Date(fromMs), to: new Date(toMs) };
+  const range = { ...read.range, ...cohortSpan(question) };
   const rolled = isAny && cohort === "first" ? rolledSpan(read.scope, read.project, range) : null;
-  const isLasting = criterion === "on_or_after";
-  const rules = { cellCount, isLasting, asOfMs: read.asOfMs };
-  const counted = rolled && await readRolledCohorts(read, rolled, periods, rules);
-  return counted === null
-    ? await scanCohorts(read, question, united)
-    : { cohorts: counted, united: null };
+  const cohorts = rolled && await readRolledCohorts(read, rolled, question, read.asOfMs);
+  return cohorts === null
+    ? await scanCohorts(read, question, { united })
+    : { cohorts, united: null };
 }
 
 function cellOf(
@@ -194,17 +182,13 @@ function cellOf(
 
 /** Returns every cohort with every cell, including those without actors. */
 function shownCohorts(
-  { periods, cohortCount, cellCount }: RetentionQuestion,
+  { periods, cohortCount }: CohortQuestion,
   counted: readonly CountedCohort[],
   asOfMs: number,
 ) {
-  const countedOf = new Map(counted.map((one) => [one.cohort, one]));
   return periods.slice(0, cohortCount).map(({ startMs, label }, i) => {
-    const { size, actors } = countedOf.get(i) ?? { size: 0, actors: [] };
-    const cells = Array.from(
-      { length: cellCount },
-      (_, k) => cellOf(periods[i + k]!, k, actors[k] ?? 0, size, asOfMs),
-    );
+    const { size, actors } = counted[i]!;
+    const cells = actors.map((returned, k) => cellOf(periods[i + k]!, k, returned, size, asOfMs));
     return { start: new Date(startMs).toISOString(), label, size, cells };
   });
 }
@@ -229,44 +213,33 @@ function averageOf(
   });
 }
 
-/** Counts cohorts as one, with their cells in the first `periodCount` periods: each actor once. */
-async function uniteCohorts(
-  read: Read,
-  question: RetentionQuestion,
-  places: ReadonlySet<number>,
-  periodCount: number,
-): Promise<UnitedCounts> {
-  const isUnited = new Uint8Array(question.cohortCount);
-  for (const place of places) isUnited[place] = 1;
-  return await scanUnited(read, question, { isUnited, periodCount });
-}
-
-async function figuresOf(read: Read, question: RetentionQuestion) {
+async function figuresOf(read: Read, question: CohortQuestion) {
   const { visitorsMin, asOfMs } = read;
   const { cohort, periods, cellCount } = question;
   const recur = cohort === "recurring" && visitorsMin > 1;
   const begun = periods.filter(({ startMs }) => startMs <= asOfMs).length;
   const over = periods.filter(({ endMs }) => endMs <= asOfMs).length;
-  const all = { isUnited: new Uint8Array(question.cohortCount).fill(1), periodCount: over };
-  const counted = await countCohorts(read, question, recur ? all : null);
+  const unitedIn = (isUnited: (place: number) => boolean, periodCount: number): UnitedCohorts => ({
+    isUnited: Uint8Array.from({ length: question.cohortCount }, (_, i) => Number(isUnited(i))),
+    periodCount,
+  });
+  const counted = await countCohorts(read, question, recur ? unitedIn(() => true, over) : null);
   const cohorts = shownCohorts(question, counted.cohorts, asOfMs);
+  const unite = async (places: ReadonlySet<number>) => {
+    if (!recur) return addCohorts(cohorts.filter((_, place) => places.has(place)));
+    const united = unitedIn((place) => places.has(place), begun);
+    return (await scanCohorts(read, question, { united })).united!;
+  };
   return {
-    cohorts: await withoutSmallCohorts(
-      cohorts,
-      visitorsMin,
-      async (places) =>
-        recur
-          ? await uniteCohorts(read, question, places, begun)
-          : addCohorts(cohorts.filter((_, place) => places.has(place))),
-    ),
+    cohorts: await withoutSmallCohorts(cohorts, visitorsMin, unite),
     average: averageOf(cohorts, cellCount, visitorsMin, counted.united?.actors ?? null),
   };
 }
 
-const rangeShown = ({ fromMs, toMs }: RetentionQuestion) => ({
-  from: new Date(fromMs).toISOString(),
-  to: new Date(toMs).toISOString(),
-});
+function rangeShown(question: CohortQuestion) {
+  const { from, to } = cohortSpan(question);
+  return { from: from.toISOString(), to: to.toISOString() };
+}
 
 type RetentionFigures = Awaited<ReturnType<typeof figuresOf>>;
 

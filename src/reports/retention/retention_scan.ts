@@ -1,10 +1,10 @@
 import { TIMESTAMP_MS_MIN } from "../../limits.ts";
 import type { Bucket } from "../../query/buckets.ts";
 import type { EventMatch } from "../../query/filters.ts";
-import { matchFilters, type Scope } from "../../query/selection.ts";
+import { matchFilters } from "../../query/selection.ts";
 import { withoutTechnical } from "../../query/technical.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
-import type { Read } from "../../scans/read.ts";
+import type { ScanSource } from "../../scans/read.ts";
 import { selectTimelines } from "../../scans/selected_timelines.ts";
 import type { Behind } from "../behind/behind_tally.ts";
 import {
@@ -12,43 +12,35 @@ import {
   type CohortCounts,
   type CohortInputs,
   type CohortRules,
-  type ListedCohort,
-  type UnitedCohorts,
 } from "./cohort_visitor.ts";
 
-/** The cohorts to count. Times are epoch milliseconds. */
+/** The cohorts to count. */
 export interface CohortQuestion extends CohortRules {
-  readonly scope: Scope;
   readonly start: EventMatch;
   readonly back: EventMatch;
   /** Whole periods without gaps: those of the cohorts, then those of cells only. */
   readonly periods: readonly Bucket[];
 }
 
+/** The counts of one cohort. */
 export interface CountedCohort {
-  /** The cohort's period, counted from 0. */
-  readonly cohort: number;
   readonly size: number;
   /** How many came back, by the number of periods after the cohort's own. */
   readonly actors: readonly number[];
 }
 
-/** Returns the cohorts that have actors. */
 function countedCohorts(
   { sizes, cells }: CohortCounts,
   { criterion, cellCount }: CohortQuestion,
 ): CountedCohort[] {
-  const cohorts: CountedCohort[] = [];
-  for (const [cohort, size] of sizes.entries()) {
-    if (size === 0) continue;
+  return Array.from(sizes, (size, cohort) => {
     const actors = [...cells.subarray(cohort * cellCount, (cohort + 1) * cellCount)];
     if (criterion === "on_or_after") {
       // Each actor was counted only in the last cell that they belong to.
       for (let k = cellCount - 2; k >= 0; k--) actors[k]! += actors[k + 1]!;
     }
-    cohorts.push({ cohort, size, actors });
-  }
-  return cohorts;
+    return { size, actors };
+  });
 }
 
 /** The counts of several cohorts together, each actor once. */
@@ -60,66 +52,28 @@ export interface UnitedCounts {
   readonly actors: readonly number[];
 }
 
-function unitedCounts({ united }: CohortCounts, { cellCount }: CohortQuestion): UnitedCounts {
-  const [size, ...counts] = united;
-  return { size: size!, counted: counts.slice(0, cellCount), actors: counts.slice(cellCount) };
-}
-
-export type CohortSource = Pick<Read, "sql" | "timelines">;
-
 export interface CountedCohorts {
+  /** By their periods. */
   readonly cohorts: readonly CountedCohort[];
   /** The counts of those that are counted as one; null: none are. */
   readonly united: UnitedCounts | null;
 }
 
-/** Counts cohorts and their returns in one scan. `united`: cohorts that are also counted as one; null: none. */
+/**
+ * Counts cohorts and their returns in one scan. `united`: recurring cohorts, of which an actor may be in several,
+ * that are also counted as one; `listed`: the cohort or cell whose actors are listed.
+ */
 export async function scanCohorts(
-  source: CohortSource,
+  read: ScanSource,
   question: CohortQuestion,
-  united: UnitedCohorts | null,
-): Promise<CountedCohorts> {
-  const counts = await scan(source, question, { united });
-  return {
-    cohorts: countedCohorts(counts, question),
-    united: united === null ? null : unitedCounts(counts, question),
-  };
-}
-
-/** Lists the actors of a cohort or cell by the same scan. */
-export async function findMembers(
-  source: CohortSource,
-  question: CohortQuestion,
-  listed: ListedCohort,
-): Promise<Behind> {
-  return (await scan(source, question, { listed })).members;
-}
-
-/** Counts cohorts as one by the same scan: of recurring cohorts, an actor may be in several. */
-export async function scanUnited(
-  source: CohortSource,
-  question: CohortQuestion,
-  united: UnitedCohorts,
-): Promise<UnitedCounts> {
-  return unitedCounts(await scan(source, question, { united }), question);
-}
-
-/** What a scan returns in addition to the sizes and cells. */
-interface ScanExtras {
-  readonly listed?: ListedCohort | null;
-  readonly united?: UnitedCohorts | null;
-}
-
-/** Scans the timelines of a question. */
-async function scan(
-  { sql, timelines }: CohortSource,
-  question: CohortQuestion,
-  { listed = null, united = null }: ScanExtras,
-): Promise<CohortCounts> {
-  const { scope, start, back, cohort, fromMs, returnsToMs } = question;
-  const selected = await selectTimelines({ sql, scope, timelines }, {
+  { listed = null, united = null }: Partial<Pick<CohortInputs, "listed" | "united">>,
+): Promise<CountedCohorts & { readonly members: Behind }> {
+  const { sql, scope } = read;
+  const { start, back, periods, ...rules } = question;
+  const { cohort, cellCount, returnsToMs } = rules;
+  const selected = await selectTimelines(read, {
     // The first start event ever may be long before the range.
-    fromMs: cohort === "first" ? TIMESTAMP_MS_MIN : fromMs,
+    fromMs: cohort === "first" ? TIMESTAMP_MS_MIN : periods[0]!.startMs,
     toMs: returnsToMs,
   }, { filters: [...start.filters, ...back.filters] });
   const { eventFilters } = selected;
@@ -129,20 +83,24 @@ async function scan(
   const lists = [eventFilters, ...ofMatches];
   const { bits } = selected.timelines;
   const [ofScope, ofStart, ofReturn] = await eventPasses(sql, scope, scope.bots, lists, bits);
-  const { criterion, cellCount, cohortCount } = question;
   const inputs: CohortInputs = {
     scope: ofScope!,
     start: ofStart!,
     back: ofReturn!,
-    cohort,
-    criterion,
-    cellCount,
-    cohortCount,
-    fromMs,
-    returnsToMs,
-    periods: question.periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
+    ...rules,
+    periods: periods.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })),
     listed,
     united,
   };
-  return await selected.scan(COHORT_COUNTS, () => inputs, { askedEvents: inputs.scope });
+  const counts = await selected.scan(COHORT_COUNTS, () => inputs, { askedEvents: inputs.scope });
+  const [size, ...cells] = counts.united;
+  return {
+    cohorts: countedCohorts(counts, question),
+    united: united && {
+      size: size!,
+      counted: cells.slice(0, cellCount),
+      actors: cells.slice(cellCount),
+    },
+    members: counts.members,
+  };
 }

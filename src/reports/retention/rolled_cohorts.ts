@@ -1,7 +1,7 @@
 import type { Row, Sql } from "../../db/sql.ts";
-import type { Bucket } from "../../query/buckets.ts";
 import { SqlParams } from "../../query/sql_params.ts";
-import type { CohortSource, CountedCohort } from "./retention_scan.ts";
+import type { TimelineSource } from "../../scans/read.ts";
+import type { CohortQuestion, CountedCohort } from "./retention_scan.ts";
 import type { RolledSpan } from "../rollups/rolled_span.ts";
 import { countTail } from "../rollups/rolled_tail.ts";
 
@@ -19,31 +19,24 @@ interface ChainRow extends Row {
  * Counts the retention of any event by first days ever from the rollups. This is exact, as an actor is in a
  * period once, with the last period before it. Null if there are events after `asOfMs`, which rollups of whole
  * days cannot leave out.
- * @param cellCount periods of a cohort, its own included
- * @param isLasting whether coming in any later period counts too
  */
 export async function readRolledCohorts(
-  source: CohortSource,
+  source: TimelineSource,
   rolled: RolledSpan,
-  periods: readonly Bucket[],
-  { cellCount, isLasting, asOfMs }: {
-    readonly cellCount: number;
-    readonly isLasting: boolean;
-    readonly asOfMs: number;
-  },
+  { periods, cohortCount, cellCount, criterion }: CohortQuestion,
+  asOfMs: number,
 ): Promise<CountedCohort[] | null> {
   if (await hasLaterEvents(source, rolled, asOfMs)) return null;
   const starts = rolled.daysAt([...periods.map(({ startMs }) => startMs), periods.at(-1)!.endMs]);
   const rows = await readChains(source.sql, rolled, starts);
-  const cohorts = new Map<number, number[]>();
+  const cohorts = Array.from({ length: cohortCount }, () => new Array<number>(cellCount).fill(0));
   for (const { cohort, before, period, actors } of rows) {
-    const cells = cohorts.get(cohort) ?? new Array<number>(cellCount).fill(0);
-    cohorts.set(cohort, cells);
+    const cells = cohorts[cohort]!;
     // In the periods after `before`, a return was still to come.
-    const first = isLasting ? Math.max(before + 1, cohort) : period;
+    const first = criterion === "on_or_after" ? Math.max(before + 1, cohort) : period;
     for (let p = first; p <= period && p - cohort < cellCount; p++) cells[p - cohort]! += actors;
   }
-  return [...cohorts].map(([cohort, actors]) => ({ cohort, size: actors[0]!, actors }));
+  return cohorts.map((actors) => ({ size: actors[0]!, actors }));
 }
 
 function readChains(
@@ -72,7 +65,7 @@ function readChains(
 
 /** Whether the rollups count events after `asOfMs`, of clocks that are ahead. */
 async function hasLaterEvents(
-  source: CohortSource,
+  source: TimelineSource,
   { projectId, daysAt, endOfDayMs }: RolledSpan,
   asOfMs: number,
 ): Promise<boolean> {
