@@ -9,13 +9,12 @@ import {
   plainDefinition,
   readDefinition,
 } from "./funnel_definition.ts";
-import type { FunnelTally, StepTally } from "./funnel_tally.ts";
+import type { FunnelGroupTally, FunnelTally, StepTally } from "./funnel_tally.ts";
 import { scanFunnel } from "./funnel_scan.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
 import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
-import { isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
-import { withoutSmallGroups } from "./small_funnel_groups.ts";
+import { isSmall, OTHER, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { noSuchDefinition } from "../saved/saved_definitions.ts";
 import { FUNNEL_KIND, listFunnels, requireFunnel } from "./saved_funnels.ts";
 
@@ -105,15 +104,38 @@ function shownSteps(
   return steps.map(({ actors, medianMs, p90Ms }, i) => {
     const before = steps[i - 1]?.actors ?? entered;
     const isShown = !isSmall(actors, visitorsMin);
+    // The times of a step that too few people reached could be those of a single person.
+    const [median, p90] = isShown ? [medianMs, p90Ms] : [null, null];
     return {
       label: labels[i]!,
       actors: isShown ? actors : null,
       conversionFromStart: isShown ? rate(actors, entered) : rate(0, 0),
       conversionFromPrevious: isShown ? rate(actors, before) : rate(0, 0),
       dropoff: isShown ? before - actors : null,
-      secondsFromPrevious: { median: seconds(medianMs), p90: seconds(p90Ms) },
+      secondsFromPrevious: { median: seconds(median), p90: seconds(p90) },
     };
   });
+}
+
+/** Adds up groups: each actor is in exactly one. Their times cannot be added, and are null. */
+function sumOf(groups: readonly FunnelGroupTally[]): FunnelGroupTally {
+  const steps = groups[0]!.steps.map((_, i): StepTally => ({
+    actors: groups.reduce((sum, group) => sum + group.steps[i]!.actors, 0),
+    medianMs: null,
+    p90Ms: null,
+  }));
+  return { value: OTHER, steps };
+}
+
+/** Merges groups of too few people, and `$other` with them, into one. */
+function withoutSmall(
+  groups: readonly FunnelGroupTally[],
+  visitorsMin: number,
+): readonly FunnelGroupTally[] {
+  const isTooSmall = ({ steps }: FunnelGroupTally) => isSmall(steps[0]!.actors, visitorsMin);
+  if (!groups.some(isTooSmall)) return groups;
+  const isKept = (group: FunnelGroupTally) => group.value !== OTHER && !isTooSmall(group);
+  return [...groups.filter(isKept), sumOf(groups.filter((group) => !isKept(group)))];
 }
 
 function shown(
@@ -133,9 +155,10 @@ function shown(
     ...counted(tally.steps),
     excluded: shownActors(excluded),
     open: shownActors(open),
-    ...groups === null
-      ? {}
-      : { groups: groups.map((group) => ({ value: group.value, ...counted(group.steps) })) },
+    ...groups === null ? {} : {
+      groups: withoutSmall(groups, visitorsMin)
+        .map(({ value, steps }) => ({ value, ...counted(steps) })),
+    },
   };
 }
 
@@ -144,7 +167,7 @@ async function figuresOf(read: Read, definition: FunnelDefinition): Promise<Funn
   const { visitorsMin } = read;
   const tally = await scanFunnel(read, definition);
   if (isSmall(tally.steps[0]!.actors, visitorsMin)) return null;
-  return shown(definition, withoutSmallGroups(tally, visitorsMin), visitorsMin);
+  return shown(definition, tally, visitorsMin);
 }
 
 function changesOf(current: FunnelFigures, previous: FunnelFigures): FunnelChange {
