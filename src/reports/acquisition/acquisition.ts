@@ -2,7 +2,6 @@ import { z } from "zod";
 import { ACQUISITION_DIMENSIONS, type AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { namesPerson } from "../../query/filters.ts";
 import { oneOf, readAll } from "../../query/parameters.ts";
-import { spanOf } from "../../query/range.ts";
 import {
   cutPage,
   encodeRowCursor,
@@ -18,9 +17,9 @@ import { importedAcquisition, mergedAcquisition } from "./imported_acquisition.t
 import { importedSaid, type ImportedSpan } from "../imported/imported_span.ts";
 import { pageOfRows } from "../imported/merged_rows.ts";
 import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
-import { hiddenPlaces, isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
-import { type AcquisitionTally, WHOLE } from "./acquisition_tally.ts";
-import { shownAcquisition, type ShownTally } from "./shown_acquisition.ts";
+import { isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
+import { shownAcquisition, type ShownTally } from "./acquisition_scan.ts";
+import { WHOLE } from "./acquisition_tally.ts";
 
 const count = (description: string) => z.int().meta({ description });
 const nullableCount = (description: string) =>
@@ -129,19 +128,6 @@ function shown(
   };
 }
 
-/**
- * Returns the places whose goal value a share hides: places with too few converting actors, and one more if
- * these have too few in sum, so that no difference to the total reveals a hidden value.
- */
-function hiddenWorths(
-  { sums: { conversions } }: AcquisitionTally,
-  visitorsMin: number,
-): Set<number> {
-  if (visitorsMin === 1) return new Set();
-  const ofValues = [...conversions.subarray(WHOLE + 1)];
-  return new Set([...hiddenPlaces(ofValues, visitorsMin)].map((i) => WHOLE + 1 + i));
-}
-
 /** A page of rows and the total, as figures from which `shown` makes the reply. */
 interface AcquisitionPage extends RowPage<RowFigures> {
   readonly total: RowFigures;
@@ -156,13 +142,11 @@ function keyOf(row: RowFigures, withGoal: boolean): RowCursor {
 async function ownPage(
   read: Read,
   { by, cursor }: AcquisitionParameters,
-  { tally, other }: ShownTally,
+  counted: ShownTally,
   withGoal: boolean,
 ): Promise<AcquisitionPage> {
-  const { sql, scope: { projectId }, limit } = read;
-  const rows = limit + 1;
-  const hidden = hiddenWorths(tally, read.visitorsMin);
-  const page = await pageOf(sql, tally, { projectId, by, withGoal, cursor, rows, other, hidden });
+  const { limit } = read;
+  const page = await pageOf(read, counted, { by, withGoal, cursor, rows: limit + 1 });
   const { rows: listed, nextCursor } = cutPage(
     page.rows,
     limit,
@@ -176,23 +160,14 @@ async function ownPage(
 async function mergedPage(
   read: Read,
   { by, cursor }: AcquisitionParameters,
-  { tally }: ShownTally,
+  counted: ShownTally,
   span: ImportedSpan,
 ): Promise<AcquisitionPage> {
-  const { sql, scope: { projectId }, limit } = read;
-  const rows = tally.sums.sessions.length;
-  const own = await pageOf(sql, tally, {
-    projectId,
-    by,
-    withGoal: false,
-    cursor: null,
-    rows,
-    other: null,
-    hidden: new Set(),
-  });
+  const rows = counted.tally.sums.sessions.length;
+  const own = await pageOf(read, counted, { by, withGoal: false, cursor: null, rows });
   const merged = await mergedAcquisition(read, by, span, own);
   return {
-    ...pageOfRows(merged.rows, (row) => keyOf(row, false), cursor, limit),
+    ...pageOfRows(merged.rows, (row) => keyOf(row, false), cursor, read.limit),
     total: merged.total,
   };
 }
@@ -202,9 +177,8 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
   const { sql, scope, visitorsMin, isShared } = read;
   const goal = await loadAskedGoal(sql, scope.projectId, slug);
   if (isShared && goal?.match.filters.some(namesPerson) === true) throw unknownGoal();
-  const span = spanOf(read.range);
   const { match = null, value = null } = goal ?? {};
-  const counted = await shownAcquisition(read, { scope, span, by, goal: match, value });
+  const counted = await shownAcquisition(read, { by, goal: match, value });
   // The check of the share's read also counted visitors whose sessions all began before the range.
   if (isSmall(counted.tally.sums.visitors[WHOLE]!, visitorsMin)) throw tooFewVisitors(visitorsMin);
   const withGoal = goal !== null;

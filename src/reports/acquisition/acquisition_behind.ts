@@ -1,10 +1,9 @@
 import { z } from "zod";
-import type { Sql } from "../../db/sql.ts";
+import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
 import { readJson } from "../../query/filters.ts";
 import { invalidParameter } from "../../query/parameters.ts";
 import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
-import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Listed, type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
 import { type Behind, behindWhere } from "../behind/behind_tally.ts";
@@ -15,7 +14,7 @@ import {
   type AcquisitionParameters,
   readAcquisitionParameters,
 } from "./acquisition.ts";
-import { type AcquisitionQuestion, scanSessions } from "./acquisition_scan.ts";
+import { scanSessions } from "./acquisition_scan.ts";
 
 const COUNTS = ["visitors", "newVisitors", "sessions", "conversions"] as const;
 
@@ -29,8 +28,8 @@ type AcquisitionNumber = z.output<typeof AcquisitionNumber>;
 
 /** Marks the places whose value is `wanted` with 1. */
 async function placesOf(
-  sql: Sql,
-  { scope: { projectId }, by }: AcquisitionQuestion,
+  { sql, scope: { projectId } }: Read,
+  by: AcquisitionDimension,
   { idOf }: NumberedValues,
   wanted: string | null,
 ): Promise<Uint8Array> {
@@ -54,27 +53,19 @@ function firstOfEach(behind: Behind): Behind {
   return behindWhere(behind, (i) => i === 0 || behind.actors[i] !== behind.actors[i - 1]);
 }
 
-async function questionOf(
-  read: Read,
-  { by, slug }: AcquisitionParameters,
-): Promise<AcquisitionQuestion> {
-  const { sql, scope, range } = read;
-  const goal = await loadAskedGoal(sql, scope.projectId, slug);
-  const span = spanOf(range);
-  return { scope, span, by, goal: goal?.match ?? null, value: null };
-}
-
 async function find(
   read: Read,
-  parameters: AcquisitionParameters,
+  { by, slug }: AcquisitionParameters,
   { value, count }: AcquisitionNumber,
 ): Promise<Behind> {
-  const question = await questionOf(read, parameters);
+  const { sql, scope } = read;
+  const goal = (await loadAskedGoal(sql, scope.projectId, slug))?.match ?? null;
+  const question = { by, goal, value: null };
   const { counts: { behind, newcomers }, isNew } = await scanSessions(
     read,
     question,
     async (values) => {
-      const places = await placesOf(read.sql, question, values, value);
+      const places = await placesOf(read, by, values, value);
       return { values, listed: { places, isOfConversions: count === "conversions" } };
     },
   );

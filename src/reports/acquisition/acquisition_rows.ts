@@ -1,10 +1,11 @@
 import type { AcquisitionDimension } from "../../attribution/dimensions.ts";
-import type { Row, Sql } from "../../db/sql.ts";
+import type { Row } from "../../db/sql.ts";
 import { afterCursor, type RowCursor } from "../../query/row_cursor.ts";
 import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import { PlaceAmounts } from "../../scans/place_amounts.ts";
-import { type AcquisitionTally, prevailingRules, SUMS, WHOLE } from "./acquisition_tally.ts";
+import type { AcquisitionSource, ShownTally } from "./acquisition_scan.ts";
+import { prevailingRules, SUMS, WHOLE } from "./acquisition_tally.ts";
 import { rowCandidates } from "../ranked/row_candidates.ts";
 import { idOfSession } from "../visitors/session_values.ts";
 import { OTHER } from "../answer/small_groups.ts";
@@ -47,15 +48,10 @@ interface NamedPlace extends Row {
 }
 
 interface PageRequest {
-  readonly projectId: number;
   readonly by: AcquisitionDimension;
   readonly withGoal: boolean;
   readonly cursor: RowCursor | null;
   readonly rows: number;
-  /** The place of `$other`; null: the tally has no such row. */
-  readonly other: number | null;
-  /** Places whose goal value a share hides. */
-  readonly hidden: ReadonlySet<number>;
 }
 
 /**
@@ -63,9 +59,9 @@ interface PageRequest {
  * sessions of a value, the first by name is taken.
  */
 async function valuesAfter(
-  sql: Sql,
-  tally: AcquisitionTally,
-  { projectId, by, withGoal, cursor, rows, other }: PageRequest,
+  { sql, scope: { projectId } }: AcquisitionSource,
+  { tally, other }: ShownTally,
+  { by, withGoal, cursor, rows }: PageRequest,
 ): Promise<NamedPlace[]> {
   const { sums } = tally;
   const isListed = (place: number) => sums.sessions[place]! > 0 && place !== other;
@@ -104,9 +100,9 @@ async function valuesAfter(
 }
 
 /** Returns the rows of a page, the row `$other` and the total. */
-export async function pageOf(sql: Sql, tally: AcquisitionTally, page: PageRequest) {
-  const named = await valuesAfter(sql, tally, page);
-  const { other, hidden } = page;
+export async function pageOf(read: AcquisitionSource, shown: ShownTally, page: PageRequest) {
+  const named = await valuesAfter(read, shown, page);
+  const { tally, other, hidden } = shown;
   const amounts = new PlaceAmounts();
   amounts.addAll(tally.amounts);
   const figuresAt = (place: number, value: string | null, rule: string | null): RowFigures => {

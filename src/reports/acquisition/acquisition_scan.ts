@@ -3,19 +3,22 @@ import { packInts, unpackInts } from "../../db/packed_ints.ts";
 import type { Sql } from "../../db/sql.ts";
 import { SESSION_GAP_MS } from "../../limits.ts";
 import { type EventMatch, onEvents } from "../../query/filters.ts";
-import { matchFilters, type Scope, type Span } from "../../query/selection.ts";
+import { spanOf } from "../../query/range.ts";
+import { matchFilters, type Span } from "../../query/selection.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
 import type { FilterBits } from "../../scans/filter_bits.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
-import type { Read } from "../../scans/read.ts";
+import type { Read, ScanSource } from "../../scans/read.ts";
 import { sessionsEndByMs } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
 import type { GoalValue } from "../saved/goal_definitions.ts";
+import { hiddenPlaces, smallPlaces } from "../answer/small_groups.ts";
+import { rolledSpan } from "../rollups/rolled_span.ts";
 import { worthProperty } from "../saved/goal_worth.ts";
 import { countNew, withNewcomers } from "../visitors/new_actors.ts";
 import { type NumberedValues, numberValues } from "../visitors/session_values.ts";
-import { type AcquisitionTally, withTotals } from "./acquisition_tally.ts";
+import { type AcquisitionTally, WHOLE, withTotals } from "./acquisition_tally.ts";
 import {
   ACQUISITION_COUNTS,
   type AcquisitionInputs,
@@ -23,11 +26,10 @@ import {
   type NumberedRules,
   type SessionsAndEvents,
 } from "./acquisition_visitor.ts";
+import { readRolledAcquisition } from "./rolled_acquisition.ts";
 
-/** Which sessions are counted, and by what they are split. */
+/** By what sessions are split, and what is counted of them. */
 export interface AcquisitionQuestion {
-  readonly scope: Scope;
-  readonly span: Span;
   readonly by: AcquisitionDimension;
   /** The events that are conversions; null: none are counted. */
   readonly goal: EventMatch | null;
@@ -55,7 +57,7 @@ async function readRules(sql: Sql, projectId: number): Promise<NumberedRules> {
 }
 
 /** Returns the filters on all sessions, then, with a goal, those on sessions that convert. */
-const filtersOf = ({ scope, goal }: AcquisitionQuestion) => [
+const filtersOf = ({ scope }: ScanSource, { goal }: AcquisitionQuestion) => [
   scope.filters,
   ...goal === null ? [] : [matchFilters(goal)],
 ];
@@ -70,15 +72,17 @@ function withFolded(values: NumberedValues, folded: readonly number[]): Numbered
 }
 
 async function inputsOf(
-  sql: Sql,
+  read: AcquisitionSource,
   question: AcquisitionQuestion,
   reach: Span,
   bits: FilterBits,
   prepareValues: PrepareValues,
 ): Promise<AcquisitionInputs> {
-  const { span, scope, by, value } = question;
+  const { sql, scope } = read;
+  const { by, value } = question;
   const { projectId } = scope;
-  const lists = filtersOf(question);
+  const span = spanOf(read.range);
+  const lists = filtersOf(read, question);
   const passing = await eventPasses(sql, scope, scope.bots, lists.map(onEvents), bits);
   const tests: SessionsAndEvents[] = [];
   for (const [i, events] of passing.entries()) {
@@ -108,23 +112,29 @@ interface ScannedSessions {
   readonly isNew: (actor: number) => boolean;
 }
 
+export type AcquisitionSource = ScanSource & Pick<Read, "range">;
+
 export async function scanSessions(
-  source: Pick<Read, "sql" | "timelines">,
+  read: AcquisitionSource,
   question: AcquisitionQuestion,
   prepareValues: PrepareValues,
 ): Promise<ScannedSessions> {
-  const { sql } = source;
-  const { scope: { projectId }, span } = question;
+  const { sql, scope: { projectId } } = read;
+  const span = spanOf(read.range);
   // From one session gap before the span, to recognize sessions that began before it: these do not count.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
-    toMs: await sessionsEndByMs(source, projectId, span.toMs),
+    toMs: await sessionsEndByMs(read, projectId, span.toMs),
   };
   const property = worthProperty(question.value);
   const columns = property === null ? [] : [{ property }];
-  const timelines = await source.timelines(reach, onEvents(filtersOf(question).flat()), columns);
+  const timelines = await read.timelines(
+    reach,
+    onEvents(filtersOf(read, question).flat()),
+    columns,
+  );
   if (property !== null) prepareNumbers(timelines, property);
-  const inputs = await inputsOf(sql, question, reach, timelines.bits, prepareValues);
+  const inputs = await inputsOf(read, question, reach, timelines.bits, prepareValues);
   // Conversions count only in sessions with a selected event.
   const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs, { asked: inputs.selected });
   return await withNewcomers(sql, timelines, { span, reach }, scan);
@@ -134,16 +144,61 @@ export async function scanSessions(
  * Counts all values in one scan.
  * @param folded places whose values are counted together as one value, at the first of these places
  */
-export async function scanAcquisition(
-  source: Pick<Read, "sql" | "timelines">,
+async function scanAcquisition(
+  read: AcquisitionSource,
   question: AcquisitionQuestion,
   folded: readonly number[] = [],
 ): Promise<AcquisitionTally> {
   const { counts: { tally, newcomers }, isNew } = await scanSessions(
-    source,
+    read,
     question,
     (values) => Promise.resolve({ values: withFolded(values, folded), listed: null }),
   );
   tally.sums.newVisitors.set(countNew(newcomers, isNew, tally.idOf.length + 1));
   return withTotals(tally);
+}
+
+export interface ShownTally {
+  readonly tally: AcquisitionTally;
+  /** The place of `$other`, the sum of all values with too few visitors for a share; null: there are none. */
+  readonly other: number | null;
+  /**
+   * The places whose goal value a share hides: those with too few converting actors, and one more if these have
+   * too few in sum, so that no difference to the total reveals a hidden value.
+   */
+  readonly hidden: ReadonlySet<number>;
+}
+
+/** Counts from the rollups if whole days of all visitors without a goal are asked for, else in a scan. */
+async function tallyOf(read: Read, question: AcquisitionQuestion): Promise<AcquisitionTally> {
+  const { scope, project, range } = read;
+  const rolled = question.goal === null ? rolledSpan(scope, project, range) : null;
+  return rolled !== null && rolled.tail === null
+    ? await readRolledAcquisition(read.sql, rolled, question.by)
+    : await scanAcquisition(read, question);
+}
+
+/**
+ * Counts all values. For a share a second scan counts the values of too few visitors as one, because their
+ * counts do not say how many visitors two values have in common.
+ */
+export async function shownAcquisition(
+  read: Read,
+  question: AcquisitionQuestion,
+): Promise<ShownTally> {
+  const { visitorsMin } = read;
+  if (visitorsMin === 1) {
+    return { tally: await tallyOf(read, question), other: null, hidden: new Set() };
+  }
+  const single = await scanAcquisition(read, question);
+  const visitors = new Map<number, number>();
+  for (const [place, sessions] of single.sums.sessions.entries()) {
+    if (place !== WHOLE && sessions > 0) visitors.set(place, single.sums.visitors[place]!);
+  }
+  const folded = smallPlaces(visitors, visitorsMin);
+  const [other = null] = folded;
+  const tally = other === null ? single : await scanAcquisition(read, question, folded);
+  const ofValues = [...tally.sums.conversions.subarray(WHOLE + 1)];
+  const hidden = hiddenPlaces(ofValues, visitorsMin);
+  return { tally, other, hidden: new Set([...hidden].map((i) => WHOLE + 1 + i)) };
 }
