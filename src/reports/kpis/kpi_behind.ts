@@ -4,7 +4,7 @@ import { spanOf } from "../../query/range.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
 import { type Behind, behindWhere } from "../behind/behind_tally.ts";
-import { scanListed } from "./kpi_scan.ts";
+import { scanCounts } from "./kpi_scan.ts";
 import { LISTED_KPIS } from "./kpi_visitor.ts";
 
 const KpiNumber = z.strictObject({
@@ -18,7 +18,7 @@ const KpiNumber = z.strictObject({
 type KpiNumber = z.output<typeof KpiNumber>;
 
 async function find(read: Read, { count }: KpiNumber): Promise<Behind> {
-  const { behind, isNew } = await scanListed(read, spanOf(read.range), count);
+  const { counts: { behind }, isNew } = await scanCounts(read, [spanOf(read.range)], count);
   return count === "bounces" ? behind : behindWhere(behind, (i) => isNew(behind.actors[i]!));
 }
 

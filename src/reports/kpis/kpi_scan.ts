@@ -11,7 +11,6 @@ import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { countNew, withNewcomers } from "../visitors/new_actors.ts";
 import type { SessionsAndMedian } from "./rolled_sessions.ts";
 import type { Visits } from "../rollups/rolled_up.ts";
-import type { Behind } from "../behind/behind_tally.ts";
 import { KPI_COUNTS, type KpiCounts, type ListedKpi, WHOLE } from "./kpi_visitor.ts";
 
 interface BucketCounts extends Visits, SessionsAndMedian {
@@ -57,8 +56,27 @@ function bucketCounts(
   }));
 }
 
-/** Counts in one scan. The buckets must follow each other without gaps. */
-async function scanCounts(source: ScanSource, buckets: readonly Span[], listed: ListedKpi | null) {
+/**
+ * Counts in one scan what the key figures are computed from, for all buckets together and for each. The buckets
+ * must follow each other without gaps.
+ */
+export async function scanKpis(
+  source: ScanSource,
+  buckets: readonly Span[],
+): Promise<BucketCounts[]> {
+  const { counts, isNew } = await scanCounts(source, buckets, null);
+  return bucketCounts(counts, isNew);
+}
+
+/**
+ * Counts in one scan, and lists the people that a figure counts; for new visitors, all who may be new, of whom
+ * `isNew` tells the new ones.
+ */
+export async function scanCounts(
+  source: ScanSource,
+  buckets: readonly Span[],
+  listed: ListedKpi | null,
+) {
   const { sql, scope } = source;
   const span: Span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const reach = await reachOf(source, span);
@@ -75,29 +93,4 @@ async function scanCounts(source: ScanSource, buckets: readonly Span[], listed: 
   };
   const scan = timelines.scan(KPI_COUNTS, () => inputs, { asked: inputs });
   return await withNewcomers(sql, timelines, { span, reach }, scan);
-}
-
-/**
- * Counts in one scan what the key figures are computed from, for all buckets together and for each. The buckets
- * must follow each other without gaps.
- */
-export async function scanKpis(
-  source: ScanSource,
-  buckets: readonly Span[],
-): Promise<BucketCounts[]> {
-  const { counts, isNew } = await scanCounts(source, buckets, null);
-  return bucketCounts(counts, isNew);
-}
-
-/**
- * Lists the people that a figure counts in a span; for new visitors, all who may be new, of whom `isNew` tells
- * the new ones.
- */
-export async function scanListed(
-  source: ScanSource,
-  span: Span,
-  listed: ListedKpi,
-): Promise<{ readonly behind: Behind; readonly isNew: (actor: number) => boolean }> {
-  const { counts: { behind }, isNew } = await scanCounts(source, [span], listed);
-  return { behind, isNew };
 }

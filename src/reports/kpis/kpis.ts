@@ -91,40 +91,31 @@ export interface KpiSource extends ScanSource {
   readonly rolled?: RolledSpan | null;
 }
 
+type OwnCounts = Visits & SessionsAndMedian;
+
 const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
 const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
-/** The sums where there are no imported days. */
-const NO_SUMS: ImportedSums = {
-  visitors: null,
-  visits: null,
-  pageviews: null,
-  bounces: null,
-  seconds: null,
-  events: null,
-  visitsWithBounces: 0,
-  visitsWithSeconds: 0,
-  visitsWithPageviews: 0,
-  pageviewsOfVisits: 0,
-};
 
-/** Returns a function that finds the row of a bucket; `nothing` for a bucket without one. */
-function finderOf<T>(rows: readonly InBucket<T>[], nothing: T): (bucket: number | null) => T {
-  const found = new Map<number | null, T>(rows.map((row) => [row.bucket, row]));
-  return (bucket) => found.get(bucket) ?? nothing;
-}
-
-/** Reads the counts from the rollups if the buckets are whole days of them, else by a scan. */
-async function readCounts(source: KpiSource, buckets: readonly Span[]) {
+/**
+ * Reads the counts from the rollups if the buckets are whole days of them, else by a scan.
+ * @returns a function for those of a bucket, counted from 1, or of all together (null)
+ */
+async function readCounts(
+  source: KpiSource,
+  buckets: readonly Span[],
+): Promise<(bucket: number | null) => OwnCounts> {
   const { sql, rolled } = source;
   const starts = rolled ? startDays(buckets, rolled.timezone) : null;
-  if (!rolled || starts === null) {
-    const counted = await scanKpis(source, buckets);
-    return { visits: counted, sessions: counted };
-  }
-  return {
-    visits: await readRolledVisits(source, rolled, starts),
-    sessions: await readRolledSessions(sql, rolled, buckets, starts),
-  };
+  const rows: InBucket<Partial<OwnCounts>>[] = !rolled || starts === null
+    ? await scanKpis(source, buckets)
+    : [
+      ...await readRolledVisits(source, rolled, starts),
+      ...await readRolledSessions(sql, rolled, buckets, starts),
+    ];
+  const found = new Map<number | null, OwnCounts>();
+  const of = (bucket: number | null) => found.get(bucket) ?? { ...NO_VISITS, ...NO_SESSIONS };
+  for (const row of rows) found.set(row.bucket, { ...of(row.bucket), ...row });
+  return of;
 }
 
 const seconds = (ms: number | null): number | null => ms === null ? null : ms / 1000;
@@ -135,29 +126,29 @@ const seconds = (ms: number | null): number | null => ms === null ? null : ms / 
  * @param hasOwn whether there are days of own events at all
  */
 function kpisOf(
-  visits: Visits,
-  own: SessionsAndMedian,
+  own: OwnCounts,
   imported: ImportedSums | null,
   hasOwn: boolean,
 ): Kpis {
-  const sums = imported ?? NO_SUMS;
   const isKnown = hasOwn || imported === null;
-  const sum = (count: number, figure: number | null) =>
+  const sum = (count: number, figure: number | null = null) =>
     isKnown || figure !== null ? count + (figure ?? 0) : null;
-  const durationMs = own.durationMs + 1000 * (sums.seconds ?? 0);
-  const views = visits.pageviews + sums.pageviewsOfVisits;
+  const bounces = own.bounces + (imported?.bounces ?? 0);
+  const durationMs = own.durationMs + 1000 * (imported?.seconds ?? 0);
+  const views = own.pageviews + (imported?.pageviewsOfVisits ?? 0);
+  const sessionsAnd = (visits: number | undefined) => own.sessions + (visits ?? 0);
   return {
-    visitors: sum(visits.visitors, sums.visitors),
-    newVisitors: sum(visits.newVisitors, null),
-    sessions: sum(own.sessions, sums.visits),
-    pageviews: sum(visits.pageviews, sums.pageviews),
-    events: sum(visits.events, sums.events),
-    bounceRate: rate(own.bounces + (sums.bounces ?? 0), own.sessions + sums.visitsWithBounces),
+    visitors: sum(own.visitors, imported?.visitors),
+    newVisitors: sum(own.newVisitors),
+    sessions: sum(own.sessions, imported?.visits),
+    pageviews: sum(own.pageviews, imported?.pageviews),
+    events: sum(own.events, imported?.events),
+    bounceRate: rate(bounces, sessionsAnd(imported?.visitsWithBounces)),
     sessionDuration: {
-      meanSeconds: seconds(rate(durationMs, own.sessions + sums.visitsWithSeconds).value),
+      meanSeconds: seconds(rate(durationMs, sessionsAnd(imported?.visitsWithSeconds)).value),
       medianSeconds: seconds(own.medianMs),
     },
-    pageviewsPerSession: rate(views, own.sessions + sums.visitsWithPageviews).value,
+    pageviewsPerSession: rate(views, sessionsAnd(imported?.visitsWithPageviews)).value,
     ...imported === null ? {} : { imported: true },
   };
 }
@@ -177,15 +168,11 @@ export async function readKpis(
   buckets: readonly Span[],
   imported: ImportedBuckets | null = null,
 ): Promise<TotalsAndSeries> {
-  const { visits, sessions } = await readCounts(source, buckets);
-  const visitsOf = finderOf(visits, NO_VISITS);
-  const sessionsOf = finderOf(sessions, NO_SESSIONS);
-  const of = (bucket: number | null, sums: ImportedSums | null, hasOwn: boolean) =>
-    kpisOf(visitsOf(bucket), sessionsOf(bucket), sums, hasOwn);
+  const of = await readCounts(source, buckets);
   return {
-    totals: of(null, imported?.whole ?? null, imported?.wholeHasOwn ?? true),
+    totals: kpisOf(of(null), imported?.whole ?? null, imported?.wholeHasOwn ?? true),
     series: buckets.map((_, i) =>
-      of(i + 1, imported?.buckets[i] ?? null, imported?.hasOwn[i] ?? true)
+      kpisOf(of(i + 1), imported?.buckets[i] ?? null, imported?.hasOwn[i] ?? true)
     ),
   };
 }

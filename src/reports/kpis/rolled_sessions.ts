@@ -30,15 +30,6 @@ function tailSessions(params: SqlParams, { projectId, tail }: RolledSpan): strin
     ) AS late`;
 }
 
-interface MedianCell {
-  readonly bucket: number | null;
-  readonly seconds: number;
-  /** Sessions of the bucket that are shorter than this second, and those of all lengths. */
-  readonly shorter: number;
-  readonly here: number;
-  readonly total: number;
-}
-
 /**
  * Reads sessions, bounces and durations of each bucket and of the whole span. For a median, its second is found
  * in the rollups of lengths, and its value among the few sessions of that second.
@@ -51,8 +42,7 @@ export async function readRolledSessions(
   starts: readonly number[],
 ): Promise<InBucket<SessionsAndMedian>[]> {
   const sums = await readSessionSums(sql, rolled, starts);
-  const cells = await readMedianCells(sql, rolled, starts);
-  const medians = await readMedians(sql, rolled, buckets, cells);
+  const medians = await readMedians(sql, rolled, buckets, starts);
   return sums.map((row) => ({ ...row, medianMs: medians.get(row.bucket) ?? null }));
 }
 
@@ -81,41 +71,15 @@ function readSessionSums(
   );
 }
 
-/** The sessions of a bucket, or of the whole span, by their length in seconds. */
-class Lengths {
-  readonly #sessions = new Map<number, number>();
-  #total = 0;
+/** How many sessions are of each length in seconds. */
+type Lengths = Map<number, number>;
 
-  add(seconds: number, sessions: number): void {
-    this.#sessions.set(seconds, (this.#sessions.get(seconds) ?? 0) + sessions);
-    this.#total += sessions;
-  }
-
-  /** Returns the one or two seconds of the middle sessions. */
-  middle(bucket: number | null): MedianCell[] {
-    const total = this.#total;
-    const cells: MedianCell[] = [];
-    let shorter = 0;
-    for (const [seconds, here] of [...this.#sessions].sort(([a], [b]) => a - b)) {
-      const upTo = shorter + here;
-      if (upTo > Math.floor((total - 1) / 2) && shorter <= Math.floor(total / 2) && here > 0) {
-        cells.push({ bucket, seconds, shorter, here, total });
-      }
-      shorter = upTo;
-    }
-    return cells;
-  }
-}
-
-/**
- * Reads the one or two seconds of the middle sessions of each bucket. They are ranked here, as window functions
- * over all lengths take the database several times as long.
- */
-async function readMedianCells(
+/** Reads the lengths of the sessions of each bucket, then of the whole span. */
+async function readSeconds(
   sql: Sql,
   rolled: RolledSpan,
   starts: readonly number[],
-): Promise<MedianCell[]> {
+): Promise<Lengths[]> {
   const params = new SqlParams();
   const [row] = await sql.query<{ pack: string | null }>(
     `SELECT ${packInts(["day", "seconds::int", "sessions"])} AS pack
@@ -130,49 +94,61 @@ async function readMedianCells(
   );
   const packed = unpackInts(row!.pack);
   const bucketOf = bucketsOfDays(starts, rolled);
-  const buckets = starts.map(() => new Lengths());
-  const whole = new Lengths();
+  const buckets = starts.map((): Lengths => new Map());
+  const whole: Lengths = new Map();
   for (let i = 0; i < packed.length; i += 3) {
     const [day, seconds, sessions] = [packed[i]!, packed[i + 1]!, packed[i + 2]!];
     // The tail belongs to the last bucket.
-    buckets[bucketOf[day - rolled.fromDay] ?? starts.length - 1]!.add(seconds, sessions);
-    whole.add(seconds, sessions);
+    const own = buckets[bucketOf[day - rolled.fromDay] ?? starts.length - 1]!;
+    own.set(seconds, (own.get(seconds) ?? 0) + sessions);
+    whole.set(seconds, (whole.get(seconds) ?? 0) + sessions);
   }
-  return [...buckets.flatMap((lengths, i) => lengths.middle(i + 1)), ...whole.middle(null)];
+  return [...buckets, whole];
 }
 
-/** A wanted length: that of a session at a rank among those of one second. */
+/** A session whose length is wanted: that at a rank among those of one second. */
 interface Wanted {
   readonly bucket: number | null;
-  readonly seconds: number;
   readonly span: Span;
+  readonly seconds: number;
   readonly offset: number;
 }
 
+/** Returns the two middle sessions, which are the same one of an odd number; none if there are no sessions. */
+function middleOf(lengths: Lengths): Pick<Wanted, "seconds" | "offset">[] {
+  const total = lengths.values().reduce((sum, sessions) => sum + sessions, 0);
+  if (total === 0) return [];
+  const sorted = [...lengths].sort(([a], [b]) => a - b);
+  return [Math.floor((total - 1) / 2), Math.floor(total / 2)].map((rank) => {
+    let shorter = 0;
+    let at = 0;
+    while (shorter + sorted[at]![1] <= rank) shorter += sorted[at++]![1];
+    return { seconds: sorted[at]![0], offset: rank - shorter };
+  });
+}
+
+/**
+ * Reads the median of each bucket and of the whole span. The lengths are ranked here, as window functions over
+ * all of them take the database several times as long.
+ */
 async function readMedians(
   sql: Sql,
   rolled: RolledSpan,
   buckets: readonly Span[],
-  cells: readonly MedianCell[],
+  starts: readonly number[],
 ): Promise<Map<number | null, number>> {
-  const wanted: Wanted[] = [];
-  for (const { bucket, seconds, shorter, here, total } of cells) {
-    const span = bucket === null ? rolled.span : buckets[bucket - 1]!;
-    for (const rank of [Math.floor((total - 1) / 2), Math.floor(total / 2)]) {
-      const offset = rank - shorter;
-      if (offset >= 0 && offset < here) wanted.push({ bucket, seconds, span, offset });
-    }
-  }
+  const found = await readSeconds(sql, rolled, starts);
+  const wanted = found.flatMap((lengths, i) => {
+    const bucket = i < buckets.length ? i + 1 : null;
+    const span = buckets[i] ?? rolled.span;
+    return middleOf(lengths).map((one): Wanted => ({ bucket, span, ...one }));
+  });
   const lengths = await readLengths(sql, rolled.projectId, wanted);
-  const middles = new Map<number | null, number[]>();
-  wanted.forEach(({ bucket }, i) =>
-    middles.set(bucket, [...middles.get(bucket) ?? [], lengths[i]!])
-  );
-  return new Map(
-    [...middles].map((
-      [bucket, two],
-    ) => [bucket, two.reduce((sum, ms) => sum + ms, 0) / two.length]),
-  );
+  const medians = new Map<number | null, number>();
+  for (const [i, { bucket }] of wanted.entries()) {
+    medians.set(bucket, (medians.get(bucket) ?? 0) + lengths[i]! / 2);
+  }
+  return medians;
 }
 
 /** Returns the wanted lengths in milliseconds, in their order. */
