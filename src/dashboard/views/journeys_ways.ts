@@ -1,6 +1,6 @@
 /** Replies of journeys, and the ways, funnels and filters derived from them. */
 import type { output, ZodObject } from "zod";
-import type { JOURNEY_REPLY } from "../../reports/journeys/journeys.ts";
+import type { JOURNEY_REPLY } from "../../reports/journeys/journey_scan.ts";
 import type { NumberOf, WayPlace } from "../behind_words.ts";
 import type { Filter } from "../location_query.ts";
 import type { EventMatch } from "../match_editor.tsx";

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { SESSION_GAP_MS } from "../../limits.ts";
 import { unnamedInteractions } from "../../reserved_terms.ts";
 import type { EventMatch } from "../../query/filters.ts";
@@ -12,8 +13,9 @@ import { type SelectedTimelines, selectTimelines } from "../../scans/selected_ti
 import { readTexts } from "../../scans/value_texts.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import {
+  isBackward,
   isNameCode,
-  type NODE_KINDS,
+  NODE_KINDS,
   type StepRules,
   type StepsBy,
   termOf,
@@ -47,33 +49,34 @@ interface ShownValue {
   readonly count: number;
 }
 
-interface CountedJourneys {
-  readonly total: number;
-  /** The nodes of each step, the largest value first, then `$other`, then `$end`. */
-  readonly nodes: readonly (readonly CountedNode[])[];
-  readonly links: readonly CountedLink[];
-}
+const Kind = z.enum(NODE_KINDS);
 
-interface CountedNode {
-  readonly value: string | null;
-  readonly kind: typeof NODE_KINDS[number];
-  /** How many ways go through the node. */
-  readonly count: number;
-}
+export const JOURNEY_REPLY = {
+  total: z.int().meta({ description: "Sessions, or actors, with such a way" }),
+  nodes: z.array(z.object({
+    step: z.int(),
+    value: z.string().nullable().meta({ description: "Null: page views without a path" }),
+    kind: Kind,
+    count: z.int(),
+  })).meta({ description: "By step, the largest first, then $other, then $end" }),
+  links: z.array(z.object({
+    step: z.int().meta({ description: "The step it leads from; it leads to the next" }),
+    from: z.string().nullable(),
+    fromKind: Kind,
+    to: z.string().nullable(),
+    toKind: Kind,
+    count: z.int(),
+  })),
+};
 
-interface CountedLink {
-  /** The step it leads from, counted from 1. */
-  readonly step: number;
-  readonly from: CountedNode;
-  readonly to: CountedNode;
-  readonly count: number;
-}
+type CountedJourneys = z.output<z.ZodObject<typeof JOURNEY_REPLY>>;
+type CountedNode = CountedJourneys["nodes"][number];
+type CountedLink = CountedJourneys["links"][number];
 
 const END = "$end";
 
 function rulesOf({ start, end, steps, of, windowMs }: JourneyQuestion): StepRules {
   return {
-    direction: start === null && end !== null ? "backward" : "forward",
     hasStart: start !== null,
     hasEnd: end !== null,
     steps,
@@ -85,11 +88,11 @@ function rulesOf({ start, end, steps, of, windowMs }: JourneyQuestion): StepRule
  * Returns the span from which events are loaded. For sessions it begins one pause early, to find those that
  * began before the span.
  */
-function reachOf({ of, windowMs }: JourneyQuestion, { direction }: StepRules, span: Span): Span {
+function reachOf({ of, windowMs }: JourneyQuestion, rules: StepRules, span: Span): Span {
   if (of === "session") return { fromMs: span.fromMs - SESSION_GAP_MS, toMs: span.toMs };
-  return direction === "forward"
-    ? { fromMs: span.fromMs, toMs: span.toMs + windowMs + 1 }
-    : { fromMs: span.fromMs - windowMs, toMs: span.toMs };
+  return isBackward(rules)
+    ? { fromMs: span.fromMs - windowMs, toMs: span.toMs }
+    : { fromMs: span.fromMs, toMs: span.toMs + windowMs + 1 };
 }
 
 /** Returns the `top` values of each step with the most ways; ties in the order of their texts. */
@@ -114,43 +117,43 @@ async function largestValues(
   );
 }
 
-/** Returns the nodes of a step by their place: `$other`, the values, `$end`. */
+/** Returns the nodes of a step, counted from 1, by their place: `$other`, the values, `$end`. */
 function nodesAt(
+  step: number,
   values: readonly ShownValue[],
   { counts }: CountedKeys,
   ended: number,
   places: number,
 ): CountedNode[] {
   const own = values.map(({ code, value, count }): CountedNode => ({
+    step,
     value,
     kind: isNameCode(code) ? "name" : "path",
     count,
   }));
   const all = counts.reduce((sum, count) => sum + count, 0);
   const others = all - own.reduce((sum, { count }) => sum + count, 0);
-  const nodes: CountedNode[] = [{ value: OTHER, kind: "other", count: others }, ...own];
-  nodes[places - 1] = { value: END, kind: "end", count: ended };
+  const nodes: CountedNode[] = [{ step, value: OTHER, kind: "other", count: others }, ...own];
+  nodes[places - 1] = { step, value: END, kind: "end", count: ended };
   return nodes;
 }
 
-/** Returns the values, then `$other`, then `$end`, without empty nodes. */
-function inOrder([others, ...rest]: readonly CountedNode[]): CountedNode[] {
-  const end = rest.at(-1)!;
-  return [...rest.slice(0, -1), others!, end].filter((node) =>
-    node !== undefined && node.count > 0
-  );
-}
-
-function linksOf(nodes: readonly (readonly CountedNode[])[], counts: Int32Array): CountedLink[] {
-  const places = nodes[0]!.length;
-  const order = [...Array.from({ length: places - 2 }, (_, i) => i + 1), OTHER_PLACE, places - 1];
+/** Returns the links that ways have. @param order the places, as they are shown */
+function linksOf(
+  nodes: readonly (readonly CountedNode[])[],
+  counts: Int32Array,
+  order: readonly number[],
+): CountedLink[] {
+  const places = order.length;
   const links: CountedLink[] = [];
   for (let step = 1; step < nodes.length; step++) {
-    for (const from of order) {
-      for (const to of order) {
-        const count = counts[((step - 1) * places + from) * places + to]!;
+    for (const fromPlace of order) {
+      for (const toPlace of order) {
+        const count = counts[((step - 1) * places + fromPlace) * places + toPlace]!;
         if (count === 0) continue;
-        links.push({ step, from: nodes[step - 1]![from]!, to: nodes[step]![to]!, count });
+        const { value: from, kind: fromKind } = nodes[step - 1]![fromPlace]!;
+        const { value: to, kind: toKind } = nodes[step]![toPlace]!;
+        links.push({ step, from, fromKind, to, toKind, count });
       }
     }
   }
@@ -239,9 +242,15 @@ export async function scanJourneys(
     ? await selected.scan(JOURNEY_LINKS, () => ({ ways, shown: codes }), askedBy(ways))
     : linksBetweenShown(nodes, nodes.links, codes);
   const places = placesOf(codes);
-  const placed = Array.from(
-    { length: question.steps },
-    (_, step) => nodesAt(shown[step]!, nodes.counts[step]!, nodes.ended[step]!, places),
+  const placed = shown.map((values, i) =>
+    nodesAt(i + 1, values, nodes.counts[i]!, nodes.ended[i]!, places)
   );
-  return { total: nodes.total, nodes: placed.map(inOrder), links: linksOf(placed, links) };
+  const order = [...Array.from({ length: places - 2 }, (_, i) => i + 1), OTHER_PLACE, places - 1];
+  return {
+    total: nodes.total,
+    nodes: placed.flatMap((some) =>
+      order.flatMap((place) => some[place] ?? []).filter(({ count }) => count > 0)
+    ),
+    links: linksOf(placed, links, order),
+  };
 }

@@ -6,9 +6,6 @@ export type StepsBy = "path" | "name" | "both";
 /** What a node stands for: a path, a name, all values without a node of their own, or the end of the way. */
 export const NODE_KINDS = ["path", "name", "other", "end"] as const;
 
-/** Whether ways are followed from their start, or back from their end. */
-type Direction = "forward" | "backward";
-
 /** The code of a value: even for a path, odd for a name. */
 export const pathCode = (path: number): number => 2 * path;
 export const nameCode = (name: number): number => 2 * name + 1;
@@ -23,7 +20,6 @@ export function codeOf(by: StepsBy, name: number, path: number): number {
 }
 
 export interface StepRules {
-  readonly direction: Direction;
   /** Whether the way must have a given start. */
   readonly hasStart: boolean;
   /** Whether the way must have a given end. */
@@ -33,6 +29,9 @@ export interface StepRules {
   /** How far a step may be from where the way is followed from; Infinity: anywhere in its session. */
   readonly windowMs: number;
 }
+
+/** Whether ways are followed back from their end, not from their start. */
+export const isBackward = ({ hasStart, hasEnd }: StepRules): boolean => !hasStart && hasEnd;
 
 /**
  * One way of one session or actor, built event by event in the order of time. It is reused for the next way
@@ -56,9 +55,10 @@ export class JourneySteps {
   /** Whether no later event can change the way. */
   isOver = false;
 
-  constructor({ direction, hasStart, hasEnd, steps, windowMs }: StepRules) {
+  constructor(rules: StepRules) {
+    const { hasStart, hasEnd, steps, windowMs } = rules;
     this.#steps = steps;
-    this.#isBackward = direction === "backward";
+    this.#isBackward = isBackward(rules);
     this.#hasStart = hasStart;
     this.#hasEnd = hasEnd;
     this.#windowMs = windowMs;

@@ -1,30 +1,10 @@
-import { z } from "zod";
 import { JOURNEY_STEPS_MAX, JOURNEY_STEPS_MIN, JOURNEY_TOP_MAX } from "../../limits.ts";
 import { readMatchOrPage } from "../../query/filters.ts";
 import { oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { readWindow, windowMs } from "../../query/window.ts";
 import type { Read } from "../../scans/read.ts";
 import { type Answer, filtersOfMatches, type Report } from "../answer/report.ts";
-import { type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
-import { NODE_KINDS } from "./journey_steps.ts";
-
-export const JOURNEY_REPLY = {
-  total: z.int().meta({ description: "Sessions, or actors, with such a way" }),
-  nodes: z.array(z.object({
-    step: z.int(),
-    value: z.string().nullable().meta({ description: "Null: page views without a path" }),
-    kind: z.enum(NODE_KINDS),
-    count: z.int(),
-  })).meta({ description: "By step, the largest first, then $other, then $end" }),
-  links: z.array(z.object({
-    step: z.int().meta({ description: "The step it leads from; it leads to the next" }),
-    from: z.string().nullable(),
-    fromKind: z.enum(NODE_KINDS),
-    to: z.string().nullable(),
-    toKind: z.enum(NODE_KINDS),
-    count: z.int(),
-  })),
-};
+import { JOURNEY_REPLY, type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
 
 /** `GET /v1/journeys`: the ways that people take, step by step, from a start or back from an end. */
 export const JOURNEYS: Report = {
@@ -81,21 +61,9 @@ export function readJourneyParameters(query: URLSearchParams): JourneyParameters
 
 async function answer(read: Read, parameters: JourneyParameters): Promise<Answer> {
   const { start, end, by, steps, top, of, window } = parameters;
-  const { total, nodes, links } = await scanJourneys(read, parameters);
   return {
     query: { start, end, by, steps, top, scope: of, window },
-    result: {
-      total,
-      nodes: nodes.flatMap((some, i) => some.map((node) => ({ step: i + 1, ...node }))),
-      links: links.map(({ step, from, to, count }) => ({
-        step,
-        from: from.value,
-        fromKind: from.kind,
-        to: to.value,
-        toKind: to.kind,
-        count,
-      })),
-    },
+    result: await scanJourneys(read, parameters),
     parameterFilters: filtersOfMatches({ start: [start], end: [end] }),
   };
 }

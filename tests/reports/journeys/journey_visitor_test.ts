@@ -12,7 +12,7 @@ Deno.test("journeys: memory is proportional to the values of the ways, not to al
   const visitor = JOURNEY_NODES.create({
     ...{ of: "session", span, reach: span, by: "path", passedOver: [], linksMax: 1_000 },
     ...{ selected, start: null, end: null },
-    rules: { direction: "forward", hasStart: false, hasEnd: false, steps, windowMs: Infinity },
+    rules: { hasStart: false, hasEnd: false, steps, windowMs: Infinity },
   }, []);
   const { counts } = visitor.result();
   assert.equal(counts.length, steps);
