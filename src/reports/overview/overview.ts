@@ -28,7 +28,6 @@ import {
   scanNow,
   scanTail,
   scanVisitors,
-  scopeOf,
   seriesOf,
 } from "./overview_figures.ts";
 import {
@@ -37,13 +36,14 @@ import {
   OVERVIEW_SCANNED_EVENTS_MAX,
   OVERVIEW_SEARCH_LENGTH_MAX,
 } from "./overview_limits.ts";
-import { readNow } from "./overview_now.ts";
+import { readNow } from "./overview_sessions.ts";
 import {
   type OwnVisitors,
   readRolledSeries,
   readRolledSums,
   type RolledDays,
   rolledDays,
+  scopeOf,
   type WholeDays,
 } from "./overview_sums.ts";
 import { readTails, type Tail } from "./overview_tails.ts";
@@ -129,11 +129,7 @@ function matches({ name, id, siteUrl }: Project, { q }: OverviewQuestion): boole
 /** Returns a function that reads the days of each time zone once, as projects share them. */
 function daysByZone(query: URLSearchParams, asOfMs: number): (timezone: string) => OverviewDays {
   const known = new Map<string, OverviewDays>();
-  return (timezone) => {
-    const days = known.get(timezone) ?? readDays(query, timezone, asOfMs);
-    known.set(timezone, days);
-    return days;
-  };
+  return (timezone) => known.getOrInsertComputed(timezone, () => readDays(query, timezone, asOfMs));
 }
 
 interface FoundProject extends ProjectFigures {
@@ -188,11 +184,11 @@ async function readProjects(
   scannedEventsMax: number,
 ): Promise<FoundProject[]> {
   const rolledOf = ({ project, days }: ListedProject) =>
-    states.get(project.projectId)?.timezone === days.range.timezone ? rolledDays(days) : null;
+    states.get(project.projectId)?.timezone === days.range.timezone
+      ? rolledDays(project.projectId, days)
+      : null;
   const projects = listed.map((one) => ({ one, days: rolledOf(one) }));
-  const summed = projects.flatMap(({ one, days }) =>
-    days === null ? [] : [{ projectId: one.project.projectId, days }]
-  );
+  const summed = projects.map(({ days }) => days).filter((days) => days !== null);
   const sums = (await readRolledSums(sql, summed)).values();
   const tails = (await readTails(sql, summed, scannedEventsMax)).values();
   const ids = listed.map(({ project }) => project.projectId);
@@ -219,9 +215,7 @@ async function readProjects(
 }
 
 async function shown(sql: Sql, found: readonly FoundProject[], asOfMs: number) {
-  const summed = found.flatMap(({ rolled, listed: { project: { projectId } } }) =>
-    rolled === null ? [] : [{ projectId, days: rolled }]
-  );
+  const summed = found.map(({ rolled }) => rolled).filter((days) => days !== null);
   const series = (await readRolledSeries(sql, summed)).values();
   return await Promise.all(found.map(async (one) => {
     const { listed, now, visitors, change, isImported } = one;
@@ -298,7 +292,7 @@ export async function getOverview(
       const states = await projectedStates(sql, ids);
       const lacked = await countLacked(sql, ids);
       const listed = projects.map((project): ListedProject => {
-        const scope = scopeOf(project);
+        const scope = scopeOf(project.projectId);
         return {
           project,
           days: daysOf(project.timezone),

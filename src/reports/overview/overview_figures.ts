@@ -10,7 +10,7 @@ import { importedBuckets } from "../imported/imported_buckets.ts";
 import { countTail, readTail } from "../rollups/rolled_tail.ts";
 import { distinctActors } from "../visitors/distinct_actors.ts";
 import type { OverviewDays } from "./overview_days.ts";
-import { NOW_MS } from "./overview_now.ts";
+import { NOW_MS } from "./overview_sessions.ts";
 import type { OwnVisitors, RolledDays } from "./overview_sums.ts";
 
 /** A project of the list, its days, and how to read it. */
@@ -33,13 +33,6 @@ export interface ProjectFigures {
   /** Whether the visitors include imported daily sums. */
   readonly isImported: boolean;
 }
-
-export const scopeOf = ({ projectId }: Project): Scope => ({
-  projectId,
-  siteHost: null,
-  bots: "exclude",
-  filters: [],
-});
 
 /** Own visitors, and those of each bucket. */
 interface CountedVisitors {
@@ -66,12 +59,11 @@ export async function scanVisitors(
 
 /** Counts by a scan what the part of a day that is compared adds to the whole days before it. */
 export async function scanTail(
-  { project: { projectId }, source: { sql, withTimelines } }: ListedProject,
-  { beforeFrom, beforeTo, tail }: RolledDays,
+  { source: { sql, withTimelines } }: ListedProject,
+  { before }: RolledDays,
 ): Promise<number> {
-  const days = { projectId, fromDay: beforeFrom, toDay: beforeTo };
   const { visitors } = await withTimelines((timelines) =>
-    readTail({ sql, timelines }, days, tail!, beforeFrom)
+    readTail({ sql, timelines }, before, before.tail!, before.fromDay)
   );
   return visitors;
 }

@@ -1,8 +1,9 @@
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
+import type { Span } from "../../query/selection.ts";
 import { NEVER } from "../../store/no_day.ts";
 import { OVERVIEW_TAIL_SESSIONS_MAX } from "./overview_limits.ts";
 import { sessionlessSince, sessionsIn } from "./overview_sessions.ts";
-import type { Summed } from "./overview_sums.ts";
+import type { RolledDays } from "./overview_sums.ts";
 
 // An actor of the tail is already counted if its last day before the tail is one of the whole days.
 const TAILS = `
@@ -42,13 +43,11 @@ interface TailRow extends Row {
  */
 export type Tail = number | "scanned" | "left out";
 
-interface AskedTail {
+interface AskedTail extends Span {
   /** The place of the project. */
   readonly place: number;
   readonly projectId: number;
-  readonly days: Summed["days"];
-  readonly fromMs: number;
-  readonly toMs: number;
+  readonly before: RolledDays["before"];
 }
 
 /** Counts each tail by its sessions, if these suffice and are few. */
@@ -56,8 +55,8 @@ async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(numbe
   const of = (number: (one: AskedTail) => number) => arrayLiteral(asked.map(number));
   const rows = await sql.query<TailRow>(TAILS, [
     of(({ projectId }) => projectId),
-    of(({ days }) => days.beforeFrom),
-    of(({ days }) => days.beforeTo),
+    of(({ before }) => before.fromDay),
+    of(({ before }) => before.toDay),
     of(({ fromMs }) => fromMs),
     of(({ toMs }) => toMs - 1),
   ]);
@@ -76,12 +75,12 @@ async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(numbe
  */
 export async function readTails(
   sql: Sql,
-  projects: readonly Summed[],
+  projects: readonly RolledDays[],
   eventsMax: number,
 ): Promise<Tail[]> {
   const tails: Tail[] = projects.map(() => 0);
-  const asked = projects.flatMap(({ projectId, days }, place): AskedTail[] =>
-    days.tail === null ? [] : [{ place, projectId, days, ...days.tail }]
+  const asked = projects.flatMap(({ before }, place): AskedTail[] =>
+    before.tail === null ? [] : [{ place, projectId: before.projectId, before, ...before.tail }]
   );
   if (asked.length === 0) return tails;
   const counted = await countTails(sql, asked);
