@@ -3,9 +3,9 @@ import { spanOf } from "../../query/range.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { changeOf } from "../answer/changes.ts";
-import { isSmall, OTHER } from "../answer/small_groups.ts";
+import { isSmall } from "../answer/small_groups.ts";
 import type { Measure } from "../visitors/trend_measures.ts";
-import { type FoundTrends, scanTrends, type TrendQuestion } from "./trend_scan.ts";
+import { scanTrends, type TrendLine, type TrendLines, type TrendQuestion } from "./trend_scan.ts";
 
 const VISITORS = { kind: "visitors", key: null } as const;
 
@@ -20,73 +20,34 @@ async function shownValues(
   const { visitorsMin } = read;
   if (visitorsMin === 1 || by === null) return only;
   const question = { events, measure: VISITORS, by, only };
-  const { top, values } = await scanTrends(read, [spanOf(read.range)], question);
-  // Of a line, the visitors of the event with the fewest; events without visitors do not count.
-  const fewestAt = (line: number) => Math.min(...values.map((of) => of[line]?.[0] || Infinity));
-  return new Set((top ?? []).filter((_, i) => !isSmall(fewestAt(i + 1), visitorsMin)));
-}
-
-/** Returns the trends; for a share with null at points of too few visitors, or of none. */
-async function shownTrends(
-  read: Read,
-  buckets: readonly Span[],
-  question: TrendQuestion,
-): Promise<FoundTrends> {
-  const found = await scanTrends(read, buckets, question);
-  if (read.visitorsMin === 1) return found;
-  const { values: visitors } = question.measure.kind === "visitors"
-    ? found
-    : await scanTrends(read, buckets, { ...question, measure: VISITORS });
-  const values = found.values.map((lines, event) =>
-    lines.map((line, i) =>
-      line?.map((value, bucket) =>
-        isSmall(visitors[event]![i]![bucket] ?? 0, read.visitorsMin) ? null : value
-      ) ?? null
-    )
+  const { top, lines } = await scanTrends(read, [spanOf(read.range)], question);
+  // Of a value, the visitors of the event with the fewest; events without visitors do not count.
+  const small = lines.filter(({ isOther, values: [visitors] }) =>
+    !isOther && isSmall(visitors || Infinity, visitorsMin)
   );
-  return { top: found.top, values };
+  return new Set(top).difference(new Set(small.map(({ value }) => value)));
 }
 
 export type TrendParameters = Omit<TrendQuestion, "only">;
 
-/** The measure of one event and value, in every bucket. */
-interface TrendLine {
-  /** The index of the event in the question: several events may have the same name. */
-  readonly place: number;
-  readonly event: string | null;
-  readonly value: string | null;
-  /** Whether it is the line of all other values; a value of its own may have the same name. */
-  readonly isOther: boolean;
-  readonly values: readonly (number | null)[];
-}
-
-export interface TrendLines {
-  /** Values with lines of their own; null without `by`. */
-  readonly top: readonly (string | null)[] | null;
-  /** The lines that have events. */
-  readonly lines: readonly TrendLine[];
-}
-
+/** Returns the lines; for a share with null at points of too few visitors, or of none. */
 async function linesIn(
   read: Read,
-  parameters: TrendParameters,
   buckets: readonly Span[],
-  only: TrendQuestion["only"],
+  question: TrendQuestion,
 ): Promise<TrendLines> {
-  const { top, values } = await shownTrends(read, buckets, { ...parameters, only });
-  // Line 0 is that of all other values, and shown last.
-  const shown = top === null
-    ? [{ line: 0, value: null }]
-    : [...top.map((value, i) => ({ line: i + 1, value })), { line: 0, value: OTHER }];
-  const lines = parameters.events.flatMap(({ label, name }, place) =>
-    shown.flatMap(({ line, value }): TrendLine[] => {
-      const points = values[place]![line]!;
-      if (points === null) return [];
-      const isOther = top !== null && line === 0;
-      return [{ place, event: label ?? name, value, isOther, values: points }];
-    })
-  );
-  return { top, lines };
+  const { top, lines } = await scanTrends(read, buckets, question);
+  if (read.visitorsMin === 1) return { top, lines };
+  const { lines: visitors } = question.measure.kind === "visitors"
+    ? { lines }
+    : await scanTrends(read, buckets, { ...question, measure: VISITORS });
+  const shown = lines.map((line, i) => ({
+    ...line,
+    values: line.values.map((value, bucket) =>
+      isSmall(visitors[i]!.values[bucket] ?? 0, read.visitorsMin) ? null : value
+    ),
+  }));
+  return { top, lines: shown };
 }
 
 /** Reads the lines in the buckets of a read. `only`: the values that may have lines; null: any may. */
@@ -96,7 +57,7 @@ export async function readLines(
   only: TrendQuestion["only"],
 ): Promise<TrendLines> {
   const shown = await shownValues(read, { ...parameters, only });
-  return await linesIn(read, parameters, bucketsOf(read.range, read.interval), shown);
+  return await linesIn(read, bucketsOf(read.range, read.interval), { ...parameters, only: shown });
 }
 
 const keyOf = ({ place, value, isOther }: TrendLine): string =>
@@ -109,7 +70,7 @@ function ofNothing({ kind }: Measure): number | null {
 /** Returns a function for the measure of a line over the whole range. */
 async function wholes(read: Read, parameters: TrendParameters, { top }: TrendLines) {
   const whole = [spanOf(read.range)];
-  const { lines } = await linesIn(read, parameters, whole, top === null ? null : new Set(top));
+  const { lines } = await linesIn(read, whole, { ...parameters, only: top && new Set(top) });
   const found = new Map(lines.map((line) => [keyOf(line), line.values[0]!]));
   // In a share, a value of too few visitors has no line, and must look like one of none.
   const unknown = read.visitorsMin > 1 && top !== null ? null : ofNothing(parameters.measure);
@@ -124,7 +85,7 @@ export async function compareLines(
   parameters: TrendParameters,
   current: TrendLines,
 ) {
-  const only = current.top === null ? null : new Set(current.top);
+  const only = current.top && new Set(current.top);
   const previous = await readLines(compared, parameters, only);
   const now = await wholes(read, parameters, current);
   const before = await wholes(compared, parameters, previous);

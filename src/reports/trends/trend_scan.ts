@@ -6,6 +6,7 @@ import type { ScanSource } from "../../scans/read.ts";
 import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
 import { type FigureCounts, figuresOf } from "../visitors/property_figures.ts";
 import { rate } from "../answer/report.ts";
+import { OTHER } from "../answer/small_groups.ts";
 import { selectMatches } from "../../scans/selected_events.ts";
 import { readBreakdown } from "../visitors/value_breakdown.ts";
 import type { Measure } from "../visitors/trend_measures.ts";
@@ -18,14 +19,22 @@ export interface TrendQuestion {
   readonly only: ReadonlySet<string | null> | null;
 }
 
-export interface FoundTrends {
-  /** Values with a line of their own, most events first; null without `by`. */
+/** The measure of one event and value, in every bucket. */
+export interface TrendLine {
+  /** The index of the event in the question: several events may have the same name. */
+  readonly place: number;
+  readonly event: string | null;
+  readonly value: string | null;
+  /** Whether it is the line of all other values; a value of its own may have the same name. */
+  readonly isOther: boolean;
+  readonly values: readonly (number | null)[];
+}
+
+export interface TrendLines {
+  /** Values with lines of their own, most events first; null without `by`. */
   readonly top: readonly (string | null)[] | null;
-  /**
-   * The measure by event, line and bucket. Line 0 is that of all other values, the others follow in the order of
-   * `top`; null: the line does not have the event. Without `by` there is one line.
-   */
-  readonly values: readonly (readonly (readonly (number | null)[] | null)[])[];
+  /** The lines that have events: by event those of `top`, then that of all other values. */
+  readonly lines: readonly TrendLine[];
 }
 
 /** Returns the measure of one event line by line, and in each line bucket by bucket. */
@@ -48,7 +57,7 @@ export async function scanTrends(
   read: ScanSource,
   buckets: readonly Span[],
   { events, measure, by, only }: TrendQuestion,
-): Promise<FoundTrends> {
+): Promise<TrendLines> {
   const span = { fromMs: buckets[0]!.fromMs, toMs: buckets.at(-1)!.toMs };
   const { selected, matches } = await selectMatches(read, span, events, {
     columns: [...lazyColumnsOf(by), ...measure.key === null ? [] : [{ property: measure.key }]],
@@ -58,7 +67,7 @@ export async function scanTrends(
   const found = by === null
     ? null
     : await readBreakdown(read, { by, only }, span, selected, matches);
-  const breakdown = found?.breakdown ?? null;
+  const { top, breakdown } = found ?? { top: null, breakdown: null };
   const inputs: MatchInputs = {
     matches,
     buckets,
@@ -67,17 +76,22 @@ export async function scanTrends(
   };
   const counts = await selected.scan(MATCH_COUNTS, () => inputs);
   const lineCount = breakdown?.count ?? 1;
-  const values = events.map((_, event) => {
-    const from = event * lineCount * buckets.length;
+  // Line 0 is that of all other values, and without `by` the only one.
+  const own = (top ?? []).map((value, i) => ({ line: i + 1, value, isOther: false }));
+  const isOther = top !== null;
+  const shown = [...own, { line: 0, value: isOther ? OTHER : null, isOther }];
+  const lines = events.flatMap(({ label, name }, place) => {
+    const from = place * lineCount * buckets.length;
     const to = from + lineCount * buckets.length;
     const totals = counts.totalsOf.subarray(from, to);
     const actors = counts.actorsOf.subarray(from, to);
-    const all = measured(measure, totals, actors, counts.figures[event]);
-    return Array.from({ length: lineCount }, (_, line) => {
+    const all = measured(measure, totals, actors, counts.figures[place]);
+    return shown.flatMap(({ line, value, isOther }): TrendLine[] => {
       const at = line * buckets.length;
-      const has = breakdown === null || totals.subarray(at, at + buckets.length).some((n) => n > 0);
-      return has ? all.slice(at, at + buckets.length) : null;
+      const end = at + buckets.length;
+      if (top !== null && !totals.subarray(at, end).some((n) => n > 0)) return [];
+      return [{ place, event: label ?? name, value, isOther, values: all.slice(at, end) }];
     });
   });
-  return { top: found?.top ?? null, values };
+  return { top, lines };
 }

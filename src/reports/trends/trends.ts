@@ -16,7 +16,8 @@ import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_r
 import { type Answer, filtersOfMatches, type Report } from "../answer/report.ts";
 import { MEASURES, readMeasure } from "../visitors/trend_measures.ts";
 import { OTHER } from "../answer/small_groups.ts";
-import { compareLines, readLines, type TrendLines, type TrendParameters } from "./trend_lines.ts";
+import { compareLines, readLines, type TrendParameters } from "./trend_lines.ts";
+import type { TrendLines } from "./trend_scan.ts";
 
 const EventList: z.ZodType<EventMatch[]> = z.array(EventMatch, "Use a list of events.")
   .min(1, "List at least one event.")
