@@ -6,7 +6,7 @@ import { MATCH_COUNTS, type MatchInputs } from "../visitors/match_visitor.ts";
 import { figuresOf } from "../visitors/property_figures.ts";
 import { selectMatches } from "../../scans/selected_events.ts";
 
-interface Conversions {
+export interface Conversions {
   /** Distinct actors. */
   readonly uniqueConversions: number;
   /** Events. */
@@ -20,7 +20,7 @@ export interface WantedGoal {
 }
 
 /** The counts of a goal in the whole span, and in each bucket. */
-export interface GoalCounts extends Conversions {
+interface GoalCounts extends Conversions {
   /** The exact sum of the property; 0 without a property. */
   readonly amount: number;
   readonly series: readonly Conversions[];

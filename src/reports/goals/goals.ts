@@ -6,15 +6,9 @@ import { rangeTooLarge } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
-import {
-  type Goal,
-  GoalMatchShown,
-  type GoalValue,
-  GoalValueShown,
-  listGoals,
-} from "../saved/goal_definitions.ts";
+import { type Goal, GoalMatchShown, GoalValueShown, listGoals } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty, WorthShown } from "../saved/goal_worth.ts";
-import { type GoalCounts, scanGoals, type WantedGoal } from "./goal_scan.ts";
+import { type Conversions, scanGoals, type WantedGoal } from "./goal_scan.ts";
 import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisitors } from "../rollups/rolled_up.ts";
@@ -34,37 +28,11 @@ function wantedOf({ match, value }: Goal): WantedGoal & { readonly key: string }
   return { match, property, key: JSON.stringify([match, property]) };
 }
 
-/** Returns the counts of a goal as replies show them: nulls for a share if too few people reached it. */
-function shownGoal(
-  counts: GoalCounts,
-  value: GoalValue | null,
-  visitors: number,
-  visitorsMin: number,
-) {
-  const { uniqueConversions, totalConversions } = counts;
-  if (isSmall(uniqueConversions, visitorsMin)) {
-    return {
-      uniqueConversions: null,
-      totalConversions: null,
-      conversionRate: rate(0, 0),
-      value: { amount: null, currency: value?.currency ?? null },
-    };
-  }
-  return {
-    uniqueConversions,
-    totalConversions,
-    conversionRate: rate(uniqueConversions, visitors),
-    value: worthOf(value, counts),
-  };
-}
-
-/** Returns the counts of each bucket as replies show them. */
-function shownSeries({ uniqueConversions: all, series }: GoalCounts, visitorsMin: number) {
-  return series.map(({ uniqueConversions, totalConversions }) =>
-    [uniqueConversions, all].some((actors) => isSmall(actors, visitorsMin))
-      ? { uniqueConversions: null, totalConversions: null }
-      : { uniqueConversions, totalConversions }
-  );
+/** Returns counts as replies show them: nulls for a share if too few people stand behind them. */
+function shownCounts({ uniqueConversions, totalConversions }: Conversions, isShown: boolean) {
+  return isShown
+    ? { uniqueConversions, totalConversions }
+    : { uniqueConversions: null, totalConversions: null };
 }
 
 async function resultsOf(read: Read, goals: readonly Goal[]): Promise<GoalResult[]> {
@@ -81,16 +49,18 @@ async function resultsOf(read: Read, goals: readonly Goal[]): Promise<GoalResult
   return goals.map((goal) => {
     const { slug, title, match, value } = goal;
     const counts = countsOf.get(wantedOf(goal).key)!;
-    const series = shownSeries(counts, visitorsMin);
+    const isShown = !isSmall(counts.uniqueConversions, visitorsMin);
     return {
       slug,
       title,
       match,
       valueDefinition: value,
-      ...shownGoal(counts, value, visitors, visitorsMin),
-      series: buckets.map((bucket, i) => ({
-        ...shownBucket(bucket, range, asOfMs),
-        ...series[i]!,
+      ...shownCounts(counts, isShown),
+      conversionRate: isShown ? rate(counts.uniqueConversions, visitors) : rate(0, 0),
+      value: isShown ? worthOf(value, counts) : { amount: null, currency: value?.currency ?? null },
+      series: counts.series.map((own, i) => ({
+        ...shownBucket(buckets[i]!, range, asOfMs),
+        ...shownCounts(own, isShown && !isSmall(own.uniqueConversions, visitorsMin)),
       })),
     };
   });
