@@ -5,7 +5,7 @@ import { invalidParameter } from "../../query/parameters.ts";
 import { sessionValue } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { Read } from "../../scans/read.ts";
-import { type Listed, type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
+import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
 import { type Behind, behindWhere } from "../behind/behind_tally.ts";
 import { loadAskedGoal } from "../saved/goal_definitions.ts";
 import { idOfSession, type NumberedValues } from "../visitors/session_values.ts";
@@ -76,15 +76,6 @@ async function find(
   return behindWhere(first, (i) => mayBeNew.has(first.actors[i]!) && isNew(first.actors[i]!));
 }
 
-function refuseWrongNumber(
-  { count }: AcquisitionNumber,
-  { slug }: AcquisitionParameters,
-  listed: Listed,
-): void {
-  refuseListed(listed, count === "sessions" ? "visits" : "people");
-  if (count === "conversions" && slug === null) throw invalidParameter("goal", "Give it too.");
-}
-
 /** Lists the visits, visitors, new visitors or converting actors of an acquisition row. */
 export const ACQUISITION_BEHIND: NumberedRead = {
   name: "acquisition",
@@ -92,7 +83,10 @@ export const ACQUISITION_BEHIND: NumberedRead = {
   ask: (query, listed) => {
     const parameters = readAcquisitionParameters(query);
     const number = readJson(query, "place", AcquisitionNumber)!;
-    refuseWrongNumber(number, parameters, listed);
+    refuseListed(listed, number.count === "sessions" ? "visits" : "people");
+    if (number.count === "conversions" && parameters.slug === null) {
+      throw invalidParameter("goal", "Give it too.");
+    }
     return { find: (read) => find(read, parameters, number), parameterFilters: [] };
   },
 };

@@ -68,23 +68,30 @@ export interface CountedSessions {
   readonly behind: Behind;
 }
 
+function testsOf({ sessions, events }: SessionsAndEvents, words: readonly Int32Array[]) {
+  const test = new EventTest(events, words);
+  return { sessions, events: test, inSession: new EventInSession(test) };
+}
+
+type Tests = ReturnType<typeof testsOf>;
+
 /** Follows actors through their sessions, and counts the sessions that start in the span by value. */
 class AcquisitionVisitor implements Visitor<CountedSessions> {
   readonly #counter: AcquisitionCounter;
   readonly #inputs: AcquisitionInputs;
   readonly #newcomers: NewcomerFinder;
-  readonly #sessions: SessionPasses;
-  readonly #goalSessions: SessionPasses | null;
   readonly #span: Span;
-  readonly #selected: EventInSession;
-  readonly #converting: EventInSession | null;
-  readonly #goalEvents: EventTest | null;
+  readonly #selected: Tests;
+  readonly #goal: Tests | null;
   readonly #listed = new BehindTally();
   readonly #scan: SessionScan;
   /** By place: the last actor who was counted as visitor, and as converting. */
   readonly #lastVisitors: Int32Array;
   readonly #lastConverts: Int32Array;
   #mayBeNew = false;
+  /** The place of the session whose conversions are added, and how many these are. */
+  #place = 0;
+  #conversions = 0;
 
   constructor(inputs: AcquisitionInputs, words: readonly Int32Array[]) {
     const { values, selected, goal, span, reach } = inputs;
@@ -92,11 +99,8 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     this.#inputs = inputs;
     this.#span = span;
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
-    this.#sessions = selected.sessions;
-    this.#goalSessions = goal?.sessions ?? null;
-    this.#selected = new EventInSession(new EventTest(selected.events, words));
-    this.#goalEvents = goal === null ? null : new EventTest(goal.events, words);
-    this.#converting = this.#goalEvents === null ? null : new EventInSession(this.#goalEvents);
+    this.#selected = testsOf(selected, words);
+    this.#goal = goal && testsOf(goal, words);
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
     this.#lastVisitors = new Int32Array(values.idOf.length + 1).fill(-1);
     this.#lastConverts = this.#lastVisitors.slice();
@@ -121,12 +125,13 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
     const { traffic, startMs, views } = session;
     const { ruleOf } = this.#inputs.rules;
     if (startMs < this.#span.fromMs || startMs >= this.#span.toMs) return;
-    if (!passesSession(this.#sessions, session) || !this.#selected.isIn(session)) return;
+    const { sessions, inSession } = this.#selected;
+    if (!passesSession(sessions, session) || !inSession.isIn(session)) return;
     const place = this.#placeOf(session);
     this.#counter.addSessions(place, ruleOf[traffic]!, 1, Number(isBounce(session)), views);
     this.#countVisitor(session.actor, place);
     this.#list(session, place, false);
-    if (this.#converting !== null) this.#countConvert(session, place, this.#converting);
+    if (this.#goal !== null) this.#countConvert(session, place, this.#goal);
   }
 
   #placeOf({ entryPath, context, traffic }: ScannedSession): number {
@@ -136,29 +141,25 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   }
 
   #countVisitor(actor: number, place: number): void {
-    const { visitors } = this.#counter.sums;
     const last = this.#lastVisitors;
     if (last[place] === actor) return;
     last[place] = actor;
-    visitors[place]!++;
+    this.#counter.sums.visitors[place]!++;
     if (this.#mayBeNew) this.#newcomers.add(actor, place);
-    if (last[WHOLE] === actor) return;
-    last[WHOLE] = actor;
-    visitors[WHOLE]!++;
-    if (this.#mayBeNew) this.#newcomers.add(actor, WHOLE);
+    if (place !== WHOLE) this.#countVisitor(actor, WHOLE);
   }
 
-  #countConvert(session: ScannedSession, place: number, converting: EventInSession): void {
+  #countConvert(session: ScannedSession, place: number, goal: Tests): void {
     const { actor } = session;
     const { conversions } = this.#counter.sums;
     const { worth } = this.#inputs;
     const last = this.#lastConverts;
     // An actor counts once; but if conversions have a value, that of each is added.
     if (worth === null && last[place] === actor) return;
-    if (!passesSession(this.#goalSessions!, session)) return;
+    if (!passesSession(goal.sessions, session)) return;
     const converts = worth === null
-      ? converting.isIn(session)
-      : this.#addConversions(session, place, worth.property) > 0;
+      ? goal.inSession.isIn(session)
+      : this.#addConversions(session, place) > 0;
     if (!converts || last[place] === actor) return;
     last[place] = actor;
     conversions[place]!++;
@@ -169,25 +170,27 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   }
 
   /** Counts the conversions in a session, and sums their property. @returns how many they are */
-  #addConversions(session: ScannedSession, place: number, property: string | null): number {
-    const { sums, amounts } = this.#counter;
-    let count = 0;
-    session.forEachSlice((segment: LoadedSegment, start: number, end: number) => {
-      const { names, paths, contexts, traffics, filterBits } = segment;
-      for (let at = start; at < end; at++) {
-        if (traffics[at] === 0) continue;
-        const [name, path, context] = [names[at]!, paths[at]!, contexts[at]!];
-        if (!this.#goalEvents!.passes(name, path, context, session.actor, filterBits[at]!)) {
-          continue;
-        }
-        count++;
-        const number = property === null ? null : numberAt(segment, property, at);
-        if (number !== null) amounts.add(place, number);
-      }
-    });
-    sums.totalConversions[place]! += count;
-    return count;
+  #addConversions(session: ScannedSession, place: number): number {
+    this.#place = place;
+    this.#conversions = 0;
+    session.forEachSlice(this.#addSlice);
+    this.#counter.sums.totalConversions[place]! += this.#conversions;
+    return this.#conversions;
   }
+
+  readonly #addSlice = (segment: LoadedSegment, start: number, end: number): void => {
+    const { names, paths, contexts, traffics, filterBits } = segment;
+    const { actor } = this.#scan;
+    const { events } = this.#goal!;
+    const { property } = this.#inputs.worth!;
+    for (let at = start; at < end; at++) {
+      if (traffics[at] === 0) continue;
+      if (!events.passes(names[at]!, paths[at]!, contexts[at]!, actor, filterBits[at]!)) continue;
+      this.#conversions++;
+      const number = property === null ? null : numberAt(segment, property, at);
+      if (number !== null) this.#counter.amounts.add(this.#place, number);
+    }
+  };
 
   /** Lists a session of the listed row. `isConversion`: the actor's first that reaches the goal. */
   #list({ actor, startMs }: ScannedSession, place: number, isConversion: boolean): void {
