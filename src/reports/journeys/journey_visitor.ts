@@ -34,8 +34,8 @@ export interface JourneyInputs {
 /** Takes a way of `length` steps. `ms`: the start of its session, or for an actor, of `anchorMs`. */
 type TakeWay = (way: JourneySteps, length: number, actor: number, ms: number) => void;
 
-/** Follows sessions or actors, and passes each way that it finds to `take`. */
-class JourneyFinder {
+/** Follows sessions or actors, and passes each way that it finds to `take`, which counts the `result`. */
+class JourneyFinder<Counts> implements Visitor<Counts> {
   readonly #inputs: JourneyInputs;
   readonly #take: TakeWay;
   /** By name id: 1 if events of the name are not steps. */
@@ -48,7 +48,12 @@ class JourneyFinder {
   #actor = 0;
   #isSelected = false;
 
-  constructor(inputs: JourneyInputs, words: readonly Int32Array[], take: TakeWay) {
+  constructor(
+    inputs: JourneyInputs,
+    words: readonly Int32Array[],
+    take: TakeWay,
+    readonly result: () => Counts,
+  ) {
     this.#inputs = inputs;
     this.#take = take;
     this.#isPassedOver = new Uint8Array(inputs.selected.termMax + 1);
@@ -154,16 +159,6 @@ class JourneyFinder {
   }
 }
 
-function wayVisitor<Counts>(
-  inputs: JourneyInputs,
-  words: readonly Int32Array[],
-  take: TakeWay,
-  result: () => Counts,
-): Visitor<Counts> {
-  const finder = new JourneyFinder(inputs, words, take);
-  return { visit: (actor, timeline) => finder.visit(actor, timeline), result };
-}
-
 export interface JourneyNodes {
   readonly total: number;
   /** By step: how many ways have each value there, by the value's code. */
@@ -183,7 +178,7 @@ function nodeCounter(inputs: JourneyInputs, words: readonly Int32Array[]): Visit
   const counts = Array.from({ length: steps }, () => new KeyCounts());
   const ended = new Int32Array(steps);
   let total = 0;
-  return wayVisitor(inputs, words, (way, length) => {
+  return new JourneyFinder(inputs, words, (way, length) => {
     total++;
     let from = way.codeAt(0);
     counts[0]!.add(from);
@@ -281,7 +276,7 @@ function linkCounter(
 ): Visitor<Int32Array> {
   const { steps } = ways.rules;
   const places = new ShownPlaces(shown);
-  return wayVisitor(ways, words, (way, length) => {
+  return new JourneyFinder(ways, words, (way, length) => {
     let from = places.placeOf(0, way.codeAt(0));
     for (let step = 1; step <= length && step < steps; step++) {
       const to = step < length ? places.placeOf(step, way.codeAt(step)) : places.end;
@@ -328,7 +323,7 @@ export const JOURNEY_BEHIND: VisitorKind<JourneyBehindInputs, Behind> = {
   name: "journey behind",
   create: ({ ways, wanted }, words) => {
     const behind = new BehindTally();
-    return wayVisitor(ways, words, (way, length, actor, ms) => {
+    return new JourneyFinder(ways, words, (way, length, actor, ms) => {
       if (wanted.every((one) => hasStep(way, length, one))) behind.add(actor, ms);
     }, () => behind.all());
   },
