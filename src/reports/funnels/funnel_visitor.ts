@@ -59,7 +59,10 @@ function masksOf(
 class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #attempts = new Attempts();
   readonly #entries = new BehindTally();
-  readonly #inputs: FunnelInputs;
+  readonly #withEntries: boolean;
+  readonly #rules: AttemptRules;
+  readonly #reach: Span;
+  readonly #lateFromMs: number;
   readonly #masks: EventMasks;
   readonly #idsOf: IdsOf | null;
   readonly bits: RunBits;
@@ -71,8 +74,11 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
 
   constructor(inputs: FunnelInputs, words: readonly Int32Array[]) {
     const { rules, by } = inputs;
+    this.#withEntries = inputs.withEntries;
+    this.#rules = rules;
+    this.#reach = inputs.reach;
+    this.#lateFromMs = inputs.lateFromMs;
     const masks = masksOf(inputs, words);
-    this.#inputs = inputs;
     this.#masks = masks;
     this.#idsOf = by === null ? null : idsFrom(by);
     this.#first = new FirstAttempt(rules);
@@ -98,7 +104,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       this.#searchBack(actor, timeline, this.#best);
       this.#take(actor, this.#best);
     } else {
-      this.#first.clear(goesOn ? this.#inputs.rules.stepCount : 1);
+      this.#first.clear(goesOn ? this.#rules.stepCount : 1);
       this.#searchForward(actor, timeline);
       this.#take(actor, this.#first);
     }
@@ -106,24 +112,22 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
 
   #take(actor: number, search: AttemptSearch): void {
     if (search.depth === 0) return;
-    const { withEntries, lateFromMs } = this.#inputs;
-    if (withEntries) this.#entries.add(actor, search.ms[0]!);
-    this.#attempts.add(search, search.lastEntryMs > lateFromMs);
+    if (this.#withEntries) this.#entries.add(actor, search.ms[0]!);
+    this.#attempts.add(search, search.lastEntryMs > this.#lateFromMs);
   }
 
   /** Tells whether an entry after the first may have a window that is not over. */
   #mayBeLate(timeline: Timeline): boolean {
-    const { lateFromMs, rules } = this.#inputs;
-    return lateFromMs < rules.toMs && lastMsOf(timeline) > lateFromMs;
+    return this.#lateFromMs < this.#rules.toMs && lastMsOf(timeline) > this.#lateFromMs;
   }
 
   /** Tells by the names of the actor's events whether an attempt may get beyond its entry, or end. */
   #mayGoOn(timeline: Timeline, names: number): boolean {
-    const { order, stepCount } = this.#inputs.rules;
+    const { order, stepCount } = this.#rules;
     if (stepCount === 1) return false;
     if (order !== "unordered") return (names & this.#wantedNames[1]!) !== 0;
     const bits = this.#possibleOf(timeline);
-    const steps = bits & enteringBits(this.#inputs.rules);
+    const steps = bits & enteringBits(this.#rules);
     return (bits & EXCLUDED) !== 0 || (steps & steps - 1) !== 0;
   }
 
@@ -161,7 +165,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   ): void {
     const { fromMs, times, names } = segment;
     const { possible } = this.#masks;
-    const { reach } = this.#inputs;
+    const reach = this.#reach;
     const search = this.#first;
     const values = this.#idsOf?.(segment) ?? null;
     const mayFail = hasBots || this.#masks.isNarrowed;
@@ -198,7 +202,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   ): void {
     const { fromMs, times, names } = segment;
     const { possible } = this.#masks;
-    const { reach } = this.#inputs;
+    const reach = this.#reach;
     const values = this.#idsOf?.(segment) ?? null;
     const mayFail = hasBots || this.#masks.isNarrowed;
     for (let at = end - 1; at >= start; at--) {
