@@ -52,6 +52,8 @@ const KEPT_PREFIXES = ["$feature/", "$survey_response_"] as const;
 const KEY_NAMES: ReadonlySet<string> = new Set(["token", "api_key"]);
 
 function isKept(name: string, value: unknown, key: string | null): boolean {
+  // posthog-js sends null for each of some 25 campaign parameters that a visit lacks.
+  if (value === null || value === undefined) return false;
   if (name === "distinct_id" || KEY_NAMES.has(name) && value === key) return false;
   if (!name.startsWith("$")) return true;
   return KEPT.has(name) || KEPT_PREFIXES.some((prefix) => name.startsWith(prefix));
