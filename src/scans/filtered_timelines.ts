@@ -142,11 +142,12 @@ async function filteredPart(filtering: Filtering, part: TimelinePart) {
   ): Promise<void> => {
     // Only columns of whole segments are cached.
     if (slice !== null) return void lazies.set(name, await make(memory.take));
-    const cache = filtering.segments.lazies;
+    // What is cached outlives this part's memory.
+    const { lazies: cache, memory: cacheMemory } = filtering.segments;
     const key = lazyKey(segmentId, name);
     const kept = cache.get(key);
     if (kept !== undefined) return void lazies.set(name, kept);
-    const made = await make((bytes) => memory.take(bytes));
+    const made = await make((bytes) => cacheMemory.take(bytes));
     if (!cache.set(key, made)) memory.own(made.memory);
     lazies.set(name, made);
   };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Database, Sql } from "../../src/db/sql.ts";
+import { SegmentCache } from "../../src/timelines/segment_cache.ts";
 import type { TimelinePart } from "../../src/timelines/timelines.ts";
 import { insertEvents } from "../../src/ingest/event_insert.ts";
 import type { Filter } from "../../src/query/filters.ts";
@@ -9,7 +10,10 @@ import type { Span } from "../../src/query/selection.ts";
 import { createProjection } from "../../src/projection/projection.ts";
 import { WORD_BITS } from "../../src/scans/filter_bits.ts";
 import { LAZY_COLUMNS_AT_ONCE } from "../../src/scans/scan_limits.ts";
-import type { FilteredTimelines } from "../../src/scans/filtered_timelines.ts";
+import {
+  type FilteredTimelines,
+  loadFilteredTimelines,
+} from "../../src/scans/filtered_timelines.ts";
 import {
   decimalAt,
   type NumberColumn,
@@ -18,6 +22,7 @@ import {
 } from "../../src/scans/number_columns.ts";
 import { onBothEngines, type TestDatabase } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
+import { IN_PLACE } from "../support/in_place.ts";
 import { eventTestOf, segmentsOf, timelinesOf } from "../support/read_timelines.ts";
 
 const FROM_MS = Date.parse("2026-03-02T00:00:00Z");
@@ -207,6 +212,23 @@ onBothEngines(
     assert.deepEqual(told, placesThat((at) => at % 5 !== 4).map((at) => [at, at]));
     assert.equal(await numbers(), made);
     assert.ok(made.bytes >= made.memory.buffer.byteLength);
+  },
+);
+
+onBothEngines(
+  "filtered timelines: numbers that are kept stay in memory when the read that made them ends",
+  async (_t, db) => {
+    const sql = await openWithPlaces(db);
+    const segments = new SegmentCache(1_000_000, 1_000_000);
+    const use = segments.memory.enter();
+    const access = { sql, scope: SCOPE, segments, pool: IN_PLACE, use };
+    const timelines = await loadFilteredTimelines(access, EVER, [], [{ property: "n" }]);
+    const before = segments.memory.bytes;
+    prepareNumbers(timelines, "n");
+    const [segment] = await segmentsOf(timelines);
+    const made = segment!.column(numbersName("n")) as NumberColumn;
+    await use.end();
+    assert.equal(segments.memory.bytes, before + made.memory.buffer.byteLength);
   },
 );
 
