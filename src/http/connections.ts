@@ -77,6 +77,11 @@ export interface ConnectionsOptions {
   /** Makes the reply to a request whose answer fails. */
   readonly onError: (error: unknown) => Response;
   readonly limits: PhaseLimits;
+  /**
+   * The most replies that their clients have not taken. One of HTTP/2 holds up to 33 KB, and a connection has
+   * some two hundred; beyond the most, the connection of the oldest is closed.
+   */
+  readonly untakenMax: number;
 }
 
 /** The open connections by phase, each phase in the order in which its connections entered it. */
@@ -180,6 +185,7 @@ export class Connections {
       enter();
       reply = { connection, sinceMs: performance.now() };
       if (at === "sending") this.#replies.add(reply);
+      if (this.#replies.size > this.#options.untakenMax) this.#cutUntaken(CONNECTION_PROTECTED_MS);
     }
     return response;
   }

@@ -81,7 +81,9 @@ class BoundedListener implements Listener {
     const { hostname, port, answer, onError, limits = PHASE_LIMITS } = options;
     this.#listener = Deno.listen({ hostname, port });
     this.#connectionsMax = options.connectionsMax ?? null;
-    this.#connections = new Connections({ serve, answer, onError, limits });
+    // No more than HTTP/1.1 can have: one on each connection.
+    const untakenMax = options.connectionsMax ?? CONNECTIONS_MAX;
+    this.#connections = new Connections({ serve, answer, onError, limits, untakenMax });
     this.#log = options.log;
     this.#sweeping = setInterval(
       () => this.#connections.sweep(),

@@ -178,6 +178,22 @@ listenerTest("of HTTP/2, many replies that nobody takes end as one does", async 
   await within(SOON_MS, busy.ended, "Closing").finally(() => clearInterval(asking));
 });
 
+listenerTest("of HTTP/2, as many replies may be untaken as there may be connections", async () => {
+  const connectionsMax = 6;
+  await using world = new World({ connectionsMax, answer: answerHttp2 });
+  using oldest = new Http2Connection(world.listener.addr.port);
+  await Promise.all([oldest.get("/"), oldest.get("/"), oldest.get("/")]);
+  await pause(2 * CONNECTION_PROTECTED_MS);
+  using next = new Http2Connection(world.listener.addr.port);
+  await Promise.all([next.get("/"), next.get("/"), next.get("/")]);
+  await pause(2 * CONNECTION_PROTECTED_MS);
+  assert.equal(world.listener.connections, 2);
+  await next.get("/");
+  await within(SOON_MS, oldest.ended, "Closing");
+  assert.deepEqual(await Promise.all([next.get("/"), next.get("/")]), [200, 200]);
+  assert.equal(world.listener.connections, 1);
+});
+
 listenerTest("of HTTP/2, a stream stays open beside requests that were answered", async () => {
   await using world = new World({
     limits: { ...NEVER, answering: SHORT_MS, sending: SHORT_MS },
