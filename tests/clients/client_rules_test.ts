@@ -216,7 +216,7 @@ Deno.test("clients: an id is one event however often it is sent; without one eac
   assert.equal((await server.stored(project)).length, 6);
 });
 
-Deno.test("clients: a property that is null is kept, but of PostHog, whose client adds many", async () => {
+Deno.test("clients: a property that is null is kept, as every value beside it", async () => {
   const api_key = project.publicKey;
   const own = { coupon: null, total: 5, none: "", inner: { coupon: null } };
   const page = { type: "page", name: null, category: null, properties: own };
@@ -234,14 +234,10 @@ Deno.test("clients: a property that is null is kept, but of PostHog, whose clien
   }
   const stored = await server.stored(project);
   assert.equal(stored.length, bodies.length + 1);
-  const kept = stored.map(({ properties }) => {
-    const { server: _, ...own } = properties as Json;
-    return own;
-  });
-  const { coupon: _, ...ofPosthog } = own;
-  const { true: whole = [], false: rest } = Object.groupBy(kept, (one) => `${"coupon" in one}`);
-  assert.deepEqual(rest, [ofPosthog]);
-  assert.deepEqual(whole, bodies.map(() => own));
+  for (const event of stored) {
+    const { server: _, ...kept } = event.properties as Json;
+    assert.deepEqual(kept, own);
+  }
 });
 
 Deno.test("clients: equal ids of two projects are two events", async () => {

@@ -48,14 +48,23 @@ const KEPT: ReadonlySet<string> = new Set([
 /** Values that tests and surveys gave: their names go on behind these. */
 const KEPT_PREFIXES = ["$feature/", "$survey_response_"] as const;
 
+/**
+ * Parameters of campaigns. Of a visitor who came by any of them, posthog-js adds all to every event, null where the
+ * address had none.
+ */
+const OF_CAMPAIGNS: ReadonlySet<string> = new Set([
+  ...["utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term", "gclid", "gclsrc"],
+  ...["gad_source", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "twclid", "ttclid"],
+  ...["li_fat_id", "mc_cid", "igshid", "rdt_cid", "epik", "qclid", "sccid", "irclid", "_kx"],
+  ...["bfcid", "oppref"],
+]);
+
 /** Where the client puts the project's key, beside what the page says. */
 const KEY_NAMES: ReadonlySet<string> = new Set(["token", "api_key"]);
 
 function isKept(name: string, value: unknown, key: string | null): boolean {
-  // posthog-js sends null for each of some 25 campaign parameters that a visit lacks.
-  if (value === null || value === undefined) return false;
   if (name === "distinct_id" || KEY_NAMES.has(name) && value === key) return false;
-  if (!name.startsWith("$")) return true;
+  if (!name.startsWith("$")) return value !== null || !OF_CAMPAIGNS.has(name);
   return KEPT.has(name) || KEPT_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
