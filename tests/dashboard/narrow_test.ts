@@ -36,7 +36,7 @@ async function nameAll(visit: Visit): Promise<void> {
 const VIEWS = [
   ...["sites", "overview", "insights", "trends", "funnels", "journeys", "retention", "goals"],
   ...["heatmaps", "visits", "people", "vitals", "events", "settings"],
-  ...["sharing", "people", "import", "told", "tokens", "audit"].map((id) =>
+  ...["sharing", "people", "import", "notifications", "tokens", "audit"].map((id) =>
     `settings&section=${id}`
   ),
   "goals&goal=long",

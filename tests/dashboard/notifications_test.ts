@@ -191,6 +191,12 @@ test("The bound of an alert is in the list as in messages: in the goal's currenc
   await visit.sees(page, "Bounce rate (0 to 1) above 41.25% in 24h");
 });
 
+test("Bookmarks of earlier versions, which called the section told, lead here", async (visit) => {
+  const page = await visit.open("view=settings&section=told", { project: EMPTY });
+  await visit.sees(page, "Messages", ".settings-notifications");
+  await visit.sees(page, "Reports & alerts", ".settings-nav [aria-current]");
+});
+
 test("Who may not write has no such part", async (visit) => {
   const token = await visit.token("read");
   const page = await visit.open("view=settings&section=notifications", { token });

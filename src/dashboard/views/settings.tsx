@@ -15,6 +15,8 @@ import { TokensSection } from "./settings_tokens.tsx";
 
 interface Section {
   readonly id: string;
+  /** Its id in addresses of earlier versions, such as bookmarks. */
+  readonly earlierId?: string;
   readonly title: string;
   readonly component: ComponentType;
   /** Whether it is offered to whoever is signed in. */
@@ -44,6 +46,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     id: "notifications",
+    earlierId: "told",
     title: "Reports & alerts",
     component: lazyView(async () =>
       (await import("./settings_notifications.tsx")).NotificationsSection
@@ -69,7 +72,9 @@ const SECTIONS: readonly Section[] = [
 /** The settings: of the project, of the people, and of whoever is signed in. */
 export function SettingsView() {
   const sections = SECTIONS.filter(({ isOffered }) => isOffered());
-  const current = sections.find(({ id }) => id === viewParam("section")) ?? sections[0]!;
+  const asked = viewParam("section");
+  const current = sections.find(({ id, earlierId }) => asked === id || asked === earlierId) ??
+    sections[0]!;
   const Content = current.component;
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
