@@ -4,7 +4,7 @@ const AGAIN = "Try again, or sign in otherwise.";
 /** Messages for the outcomes of a sign-in by the identity provider that failed. */
 const SENTENCES: Readonly<Record<string, string>> = {
   unavailable:
-    "Your identity provider cannot be reached, or answers nonsense. Try again in a while, or sign in otherwise.",
+    "Your identity provider cannot be used now. Try again in a while, or sign in otherwise.",
   refused: `Your identity provider let nobody in, or you cancelled it. ${AGAIN}`,
   expired: `This took too long, or was begun in another browser. ${AGAIN}`,
   link_over:

@@ -162,7 +162,7 @@ test("oidc: a provider that is down is told in the page, and the password opens 
   try {
     const late = await visit.open("view=goals", { token: null, project: PROJECT });
     await follow(late, `Continue with ${PROVIDER}`);
-    await visit.sees(late, "Your identity provider cannot be reached", ".banner");
+    await visit.sees(late, "Your identity provider cannot be used now", ".banner");
     assert.equal(new URL(late.url()).searchParams.get("view"), "goals");
     await fill(late, "E-mail", known.email);
     await fill(late, "Password", PASSWORD);

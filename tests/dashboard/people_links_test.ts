@@ -122,7 +122,7 @@ test("links: what the identity provider refused is told in a sentence", async (v
   visit.expectedFaults.push("401");
   for (
     const [reason, sentence] of [
-      ["unavailable", "Your identity provider cannot be reached"],
+      ["unavailable", "Your identity provider cannot be used now"],
       ["refused", "Your identity provider let nobody in"],
       ["expired", "This took too long"],
       ["link_over", "The link that you came by has expired or has been used."],
