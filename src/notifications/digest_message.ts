@@ -191,10 +191,8 @@ interface DueDigest {
 const notCounted = ({ name }: Project) =>
   new Problem(
     "overloaded",
-    `Events of the days that it tells of are still being counted in ${
-      plainLine(name)
-    }. It is sent ` +
-      "once they are.",
+    `Events of the days that it tells of are still being counted in ${plainLine(name)}. ` +
+      "It is sent once they are; six hours after its time, without them.",
   );
 
 /** Whether a reply by the hour leaves out imported days, which have no hours. */
