@@ -5,7 +5,6 @@ import { ConditionRows } from "./condition_rows.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import { FilterEditor } from "./filter_editor.tsx";
-import { Icon } from "./icons.tsx";
 import { IconButton } from "./icon_button.tsx";
 import type { Filter } from "./location_query.ts";
 import { Refused, useRequest } from "./request_state.tsx";
@@ -70,14 +69,14 @@ function DeleteButton({ slug, onDeleted }: { slug: string; onDeleted: () => void
   });
   return (
     <div class="segment-delete">
-      <button
-        type="button"
-        class={isAsked ? "button button-danger" : "button button-quiet"}
-        disabled={isBusy}
+      <IconButton
+        icon="trash"
+        kind={isAsked ? "danger" : "quiet"}
+        isDisabled={isBusy}
         onClick={() => isAsked ? run() : setAsked(true)}
       >
-        <Icon name="trash" /> {isAsked ? "Delete it for everyone" : "Delete this segment"}
-      </button>
+        {isAsked ? "Delete it for everyone" : "Delete this segment"}
+      </IconButton>
       <Refused problem={problem} />
     </div>
   );

@@ -188,15 +188,13 @@ export async function changeNote(
     time?.day ?? null,
     time?.atMs ?? null,
   ];
-  const [row] = ID.test(id)
-    ? await tx.query<NoteRow>(
-      `UPDATE notes SET text = coalesce($3::text, text),
-        day = CASE WHEN $4::bool THEN $5::int ELSE day END,
-        at_ms = CASE WHEN $4::bool THEN $6::int8 ELSE at_ms END
-      WHERE project_id = $1::int AND note_id = $2::text RETURNING ${COLUMNS}`,
-      params,
-    )
-    : [];
+  const [row] = await tx.query<NoteRow>(
+    `UPDATE notes SET text = coalesce($3::text, text),
+      day = CASE WHEN $4::bool THEN $5::int ELSE day END,
+      at_ms = CASE WHEN $4::bool THEN $6::int8 ELSE at_ms END
+    WHERE project_id = $1::int AND note_id = $2::text RETURNING ${COLUMNS}`,
+    params,
+  );
   if (row === undefined) throw noSuchNote();
   return noteOf(row);
 }

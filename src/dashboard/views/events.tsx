@@ -2,7 +2,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { EmptyList } from "../empty_list.tsx";
 import { CheckField } from "../field.tsx";
-import { Icon } from "../icons.tsx";
 import { IconButton } from "../icon_button.tsx";
 import { dateIn } from "../location_query.ts";
 import { bots, currentDates, effectiveTimezone, go, sharedParams } from "../location_state.ts";
@@ -60,11 +59,11 @@ function NewEvents({ tail, onShow }: { tail: Tail; onShow: () => void }) {
   return (
     <div class="events-new" role="status">
       {waiting > 0 && (
-        <button type="button" class="button button-primary" onClick={onShow}>
-          <Icon name="up" /> {integer(waiting)}
+        <IconButton icon="up" kind="primary" onClick={onShow}>
+          {integer(waiting)}
           {isOverfull ? "+" : ""} new
           <span class="visually-hidden">{waiting === 1 ? "event" : "events"}, show them</span>
-        </button>
+        </IconButton>
       )}
     </div>
   );

@@ -179,16 +179,13 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
       isMinor: true,
     },
     // The conversion comes first: with many steps, the last columns have to be scrolled to.
-    ...data.steps.slice(1, -1).map((
-      _,
-      k,
-    ): Column<
-      FunnelGroup
-    > => (numberColumn(
-      `${k + 2}. ${stepName(data, k + 1)}`,
-      ({ steps }) => steps[k + 1]!.conversionFromStart.value,
-      { definition: FUNNEL_WORDS.fromStart, format: percent, isMinor: true },
-    ))),
+    ...data.steps.slice(1, -1).map((_, k) =>
+      numberColumn<FunnelGroup>(
+        `${k + 2}. ${stepName(data, k + 1)}`,
+        ({ steps }) => steps[k + 1]!.conversionFromStart.value,
+        { definition: FUNNEL_WORDS.fromStart, format: percent, isMinor: true },
+      )
+    ),
   ];
 }
 
