@@ -67,10 +67,37 @@ export interface CohortCounts {
 const START = 1;
 const RETURN = 2;
 
+/** Finds which of these bits events have. */
+class CohortMasks extends EventMasks {
+  constructor(scope: EventTest, readonly start: EventTest, readonly back: EventTest) {
+    super(scope, [{ bit: START, test: start }, { bit: RETURN, test: back }]);
+  }
+
+  /** Asks the two tests one by one: a loop over them takes a tenth of the scan's time. */
+  override narrow(
+    wanted: number,
+    _name: number,
+    path: number,
+    context: number,
+    actor: number,
+    eventBits: number,
+  ): number {
+    if (!this.scope.passesBeyondName(path, context, actor, eventBits)) return 0;
+    let mask = wanted;
+    if ((mask & START) !== 0 && !this.start.passesBeyondName(path, context, actor, eventBits)) {
+      mask &= ~START;
+    }
+    if ((mask & RETURN) !== 0 && !this.back.passesBeyondName(path, context, actor, eventBits)) {
+      mask &= ~RETURN;
+    }
+    return mask;
+  }
+}
+
 /** Follows one actor after the other, keeping only the periods with a start event and with a return. */
 class CohortVisitor implements Visitor<CohortCounts> {
   readonly #inputs: CohortInputs;
-  readonly #masks: EventMasks;
+  readonly #masks: CohortMasks;
   readonly #periods: SpanFinder;
   readonly #sizes: Int32Array;
   /** The cells of all cohorts, one after the other. */
@@ -97,10 +124,9 @@ class CohortVisitor implements Visitor<CohortCounts> {
   constructor(inputs: CohortInputs, words: readonly Int32Array[]) {
     const { periods, cohortCount, cellCount } = inputs;
     this.#inputs = inputs;
-    this.#masks = new EventMasks(new EventTest(inputs.scope, words), [
-      { bit: START, test: new EventTest(inputs.start, words) },
-      { bit: RETURN, test: new EventTest(inputs.back, words) },
-    ]);
+    const [scope, start, back] = [inputs.scope, inputs.start, inputs.back]
+      .map((passes) => new EventTest(passes, words));
+    this.#masks = new CohortMasks(scope!, start!, back!);
     this.#periods = new SpanFinder(periods);
     this.#sizes = new Int32Array(cohortCount);
     this.#cells = new Int32Array(cohortCount * cellCount);
