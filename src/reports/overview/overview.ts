@@ -197,10 +197,11 @@ async function readProjects(
   for (const { one, days } of projects) {
     // A new project is not scanned: of a thousand of them that would take many statements for nothing.
     const isBegun = states.get(one.project.projectId)?.isBegun ?? false;
-    const { own, series } = days === null ? isBegun ? await scanVisitors(one) : nobody(one) : {
-      own: await withTail(one, days, sums.next().value!, tails.next().value!),
-      series: [],
-    };
+    const { own, series } = days !== null
+      ? { own: await withTail(one, days, sums.next().value!, tails.next().value!), series: [] }
+      : isBegun
+      ? await scanVisitors(one)
+      : nobody(one);
     const now = present.get(one.project.projectId);
     found.push({
       ...await figuresOf(one, own),
