@@ -68,15 +68,17 @@ async function newestAfter(
   return { events, next: null };
 }
 
+type Outcome = "read" | "gone" | "too large";
+
 /** Reads some of the found events, all of one segment, into `lines`, one block at a time. */
-async function readInto(
+async function readSegment(
   lines: PackedLines,
   { reads, projectId }: WindowSource,
   { ms, segmentIds, places }: NewestEvents,
   wanted: readonly number[],
   from: ListPlace,
   pause: Yield,
-): Promise<"read" | "gone" | "too large"> {
+): Promise<Outcome> {
   const segmentId = segmentIds[wanted[0]!]!;
   const order = Uint32Array.from(wanted).sort((a, b) => places[a]! - places[b]!);
   const fromId = from.id === null ? null : uuidBytes([from.id]);
@@ -107,6 +109,22 @@ async function readInto(
     at = end;
   }
   return "read";
+}
+
+/** Reads the found events into `lines`, segment by segment. */
+async function readInto(
+  lines: PackedLines,
+  source: WindowSource,
+  events: NewestEvents,
+  from: ListPlace,
+  pause: Yield,
+): Promise<Outcome> {
+  const bySegment = Map.groupBy(events.ms.keys(), (i) => events.segmentIds[i]!);
+  for (const wanted of bySegment.values()) {
+    const outcome = await readSegment(lines, source, events, wanted, from, pause);
+    if (outcome !== "read") return outcome;
+  }
+  return await lines.pack() ? "read" : "too large";
 }
 
 /** What a window is read from. */
@@ -164,17 +182,12 @@ export async function readWindow(
     return !isFiltered && await isWaiting(moment.sql, projectId, whole) ? null : found;
   });
   if (found === null) return NO_WINDOW;
-  const { events } = found;
   const pause = yielding(gone);
-  const lines = new PackedLines(memory, Float64Array.from(events.ms), pause);
-  const tooLarge = () => ({ handed: null, lineBytes: lines.lineBytes });
-  const bySegment = Map.groupBy(events.ms.keys(), (i) => events.segmentIds[i]!);
-  for (const wanted of bySegment.values()) {
-    const read = await readInto(lines, source, events, wanted, from, pause);
-    if (read === "too large") return tooLarge();
-    if (read === "gone") return NO_WINDOW;
-  }
-  if (!await lines.pack()) return tooLarge();
+  const lines = new PackedLines(memory, Float64Array.from(found.events.ms), pause);
+  // No function made here may use the found events: `handed` would keep them in memory, too.
+  const outcome = await readInto(lines, source, found.events, from, pause);
+  if (outcome === "gone") return NO_WINDOW;
+  if (outcome === "too large") return { handed: null, lineBytes: lines.lineBytes };
   const droppedMs = lines.droppedBeforeMs;
   const next = droppedMs === null ? found.next : { ms: droppedMs, id: null };
   return { handed: (linesMax) => lines.handed(linesMax), next };

@@ -53,7 +53,7 @@ export class LineMemory {
 interface Piece {
   readonly chunk: number;
   /** The numbers of its lines, in the order of their bytes. */
-  readonly lines: readonly number[];
+  readonly lines: Uint32Array;
   /** Where the piece begins in the memory for compressed lines. */
   at: number;
   readonly bytes: number;
@@ -159,7 +159,7 @@ export class PackedLines {
     const byChunk = Map.groupBy(openMs.keys(), (i) => this.#chunkOf(openMs[i]!));
     // Only the oldest chunks are dropped, so the newest are packed first.
     for (const chunk of [...byChunk.keys()].sort((a, b) => a - b)) {
-      const lines = byChunk.get(chunk)!.map((i) => from + i);
+      const lines = Uint32Array.from(byChunk.get(chunk)!, (i) => from + i);
       if (!this.#packPiece(chunk, lines)) return false;
       await this.#pause();
     }
@@ -185,7 +185,7 @@ export class PackedLines {
     return countWhile(this.#firsts.length, (i) => ms < this.#firsts[i]!);
   }
 
-  #packPiece(chunk: number, lines: readonly number[]): boolean {
+  #packPiece(chunk: number, lines: Uint32Array): boolean {
     if (chunk >= this.#kept) return true;
     const open = this.#memory.open(0);
     const content = new Uint8Array(lines.reduce((sum, line) => sum + this.#lengths[line]!, 0));
@@ -228,7 +228,7 @@ export class PackedLines {
 
   /** Yields the lines of a chunk in order, in batches; each batch decompresses the pieces again. */
   *#chunkLines(pieces: readonly Piece[], linesMax: number): Generator<HandedLines> {
-    const lines = pieces.flatMap(({ lines }) => lines).sort((a, b) =>
+    const lines = pieces.flatMap(({ lines }) => [...lines]).sort((a, b) =>
       this.#ms[b]! - this.#ms[a]! || compareIds(this.#ids, ID_BYTES * b, this.#ids, ID_BYTES * a)
     );
     const { handedBytes } = this.#memory.sizes;
