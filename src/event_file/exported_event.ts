@@ -1,10 +1,10 @@
-import type { output } from "zod";
-import type { EventShown } from "./exported_event_schema.ts";
-
 /**
  * A line of a file of events in NDJSON, as `GET /v1/events` and `footfall export` write it and an import
  * takes it. It contains all that is stored of an event, so that importing an export restores every column.
  */
+
+import type { output } from "zod";
+import type { EventShown } from "./exported_event_schema.ts";
 
 /** An event as it is shown and exported. Times are ISO 8601 in UTC, to the millisecond. */
 export type ExportedEvent = Readonly<output<typeof EventShown>>;

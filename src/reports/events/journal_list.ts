@@ -73,7 +73,7 @@ export async function* rowsBackwards(
 
 /** What events are read from. */
 export interface JournalSource extends Pick<Read, "sql" | "scope"> {
-  /** How much of the journal may be decoded; absent: as much as an ordinary page needs. */
+  /** How much of the journal may be decoded, beside what waits; absent: as much as an ordinary page needs. */
   readonly limits?: JournalListLimits;
 }
 
@@ -102,7 +102,8 @@ function newestPlaces({ places, moments }: DecodedRow, rows: number): readonly n
  * Reads the next `rows` events of a span after a place from the journal: all events, or only those that
  * are not projected yet. Applies `bots` and no other filter. Decodes blocks from the latest back, until no
  * earlier block can have an event of the page. Throws UnreadableBlock.
- * @returns null: the limits, which those that are not projected have none of, do not suffice
+ * @param which "all": as far as the limits allow; "waiting": however many blocks wait
+ * @returns null: the limits do not suffice
  */
 export async function journalRows(
   { sql, scope: { projectId, bots }, limits = JOURNAL_LIST_LIMITS }: JournalSource,

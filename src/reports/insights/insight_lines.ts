@@ -110,7 +110,10 @@ export interface NumberedEvents extends CountedIds {
   readonly dimension: Dimension;
 }
 
-/** Returns the events of the values that have any, which may be millions. All values of the dimensions have lines. */
+/**
+ * Returns the counted events by value; there may be millions of values.
+ * @param lines those of all values of the dimensions, by which the events were counted
+ */
 export async function eventsByNumber(
   { keys, counts }: CountedKeys,
   { firsts }: ValueLines,

@@ -10,7 +10,7 @@ import {
   LIVE_LOOKS_AT_ONCE,
   RETRY_AFTER_S,
 } from "../../limits.ts";
-import { Problem } from "../../problem.ts";
+import { Problem, type ProblemCode } from "../../problem.ts";
 import type { ReadRequest } from "../answer/report_endpoint.ts";
 import { Seats } from "../../seats.ts";
 import { Semaphore } from "../../semaphore.ts";
@@ -132,7 +132,7 @@ class Channel {
 }
 
 /** Makes a refusal of what may succeed when it is tried again. */
-function retried(code: ConstructorParameters<typeof Problem>[0], detail: string): Problem {
+function retried(code: ProblemCode, detail: string): Problem {
   return new Problem(code, detail, { headers: { "Retry-After": String(RETRY_AFTER_S) } });
 }
 
