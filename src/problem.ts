@@ -1,4 +1,5 @@
 /** Everything that can go wrong, as data: RFC 9457 problems by their stable `code`. */
+import { RETRY_AFTER_S } from "./limits.ts";
 
 export interface ProblemKind {
   readonly status: number;
@@ -124,6 +125,11 @@ export class Problem extends Error {
   get status(): number {
     return PROBLEMS[this.code].status;
   }
+}
+
+/** The problem of a request that may succeed soon: the reply says when to send it again. */
+export function retryable(code: ProblemCode, detail: string, cause?: unknown): Problem {
+  return new Problem(code, detail, { headers: { "Retry-After": String(RETRY_AFTER_S) }, cause });
 }
 
 /** The problem of a body with wrong parts, the first three of which are also named in its detail. */

@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   seats: "",
   semaphore: "",
   reserved_terms: "",
-  problem: "",
+  problem: "limits",
   project_values: "",
   schema_mistakes: "number_words",
   event_loop: "",

@@ -1,5 +1,5 @@
-import { KEYS_PER_LOOK_UP_MAX, KEYS_WAITING_MAX, RETRY_AFTER_S } from "../limits.ts";
-import { Problem } from "../problem.ts";
+import { KEYS_PER_LOOK_UP_MAX, KEYS_WAITING_MAX } from "../limits.ts";
+import { retryable } from "../problem.ts";
 
 type Waiting<T> = Map<string, PromiseWithResolvers<T | null>>;
 
@@ -26,9 +26,7 @@ export class LookUps<T> {
     let waiting = this.#known.get(name) ?? this.#unknown.get(name);
     if (waiting === undefined) {
       if (!isKnown && this.#unknown.size >= KEYS_WAITING_MAX) {
-        throw new Problem("overloaded", "Too many API keys wait to be looked up. Try again.", {
-          headers: { "Retry-After": String(RETRY_AFTER_S) },
-        });
+        throw retryable("overloaded", "Too many API keys wait to be looked up. Try again.");
       }
       waiting = Promise.withResolvers();
       (isKnown ? this.#known : this.#unknown).set(name, waiting);

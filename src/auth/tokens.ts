@@ -11,13 +11,12 @@ import {
 import type { Sql } from "../db/sql.ts";
 import {
   JWT_SECRET_BYTES_MIN,
-  RETRY_AFTER_S,
   TOKEN_KEYS_CACHED_MS,
   TOKEN_KEYS_FETCH_MS_MAX,
   TOKEN_KEYS_PAUSE_MS,
   TOKEN_LEEWAY_S,
 } from "../limits.ts";
-import { Problem } from "../problem.ts";
+import { Problem, retryable } from "../problem.ts";
 import { type Principal, type SessionClaim, type ShareClaim, unauthorized } from "./access.ts";
 import { sharedSecret } from "./shared_secret.ts";
 import type { TokenEpoch, TokenEpochs } from "./token_epochs.ts";
@@ -105,10 +104,10 @@ function remoteKeys(jwksUrl: string): JWTVerifyGetKey {
       const answered = cause instanceof errors.JWKSNoMatchingKey ||
         cause instanceof errors.JWKSMultipleMatchingKeys;
       if (answered) throw cause;
-      throw new Problem(
+      throw retryable(
         "token_keys_unavailable",
         "The keys at JWT_JWKS_URL cannot be fetched, so the token cannot be checked. Try again shortly.",
-        { headers: { "Retry-After": String(RETRY_AFTER_S) }, cause },
+        cause,
       );
     }
   };

@@ -1,6 +1,5 @@
 import { unavailability } from "../db/refusal.ts";
-import { RETRY_AFTER_S } from "../limits.ts";
-import { Problem } from "../problem.ts";
+import { Problem, retryable } from "../problem.ts";
 import { ClientGone } from "./client_gone.ts";
 import type { Cors } from "./cors.ts";
 import type { Log } from "./log.ts";
@@ -112,9 +111,7 @@ function asProblem(error: unknown, log: Log, requestId: string): Problem {
   const unavailable = unavailability(error);
   if (unavailable !== null) {
     log.warn("database unavailable", { requestId, reason: unavailable.message });
-    return new Problem("database_unavailable", unavailable.detail, {
-      headers: { "Retry-After": String(RETRY_AFTER_S) },
-    });
+    return retryable("database_unavailable", unavailable.detail);
   }
   log.error("unexpected failure", {
     requestId,

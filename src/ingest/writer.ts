@@ -6,9 +6,8 @@ import {
   FLUSHES_CHECKED,
   QUEUED_BYTES_MAX,
   QUEUED_ROWS_MAX,
-  RETRY_AFTER_S,
 } from "../limits.ts";
-import { Problem } from "../problem.ts";
+import { type Problem, retryable } from "../problem.ts";
 import { hasEarlierEvents, insertEvents, insertNewEvents, keyOf } from "./event_insert.ts";
 import {
   FLUSH_BESIDE_MS,
@@ -108,11 +107,7 @@ export class Writer {
 
   /** Returns the reply to a request while the queue is full. */
   static overloaded(): Problem {
-    return new Problem(
-      "overloaded",
-      "Too many events are waiting to be stored. Try again shortly.",
-      { headers: { "Retry-After": String(RETRY_AFTER_S) } },
-    );
+    return retryable("overloaded", "Too many events are waiting to be stored. Try again shortly.");
   }
 
   /**

@@ -1,5 +1,4 @@
-import { RETRY_AFTER_S } from "../limits.ts";
-import { Problem } from "../problem.ts";
+import { retryable } from "../problem.ts";
 import { Seats } from "../seats.ts";
 import { SHARE_HASHES_PER_PROJECT_MAX } from "./share_limits.ts";
 
@@ -8,9 +7,7 @@ const hashing = new Seats<number>();
 /** Runs work that hashes a password of a project's share. Throws `overloaded` if too much of it is under way. */
 export async function hashingFor<T>(projectId: number, work: () => Promise<T>): Promise<T> {
   if (hashing.of(projectId) >= SHARE_HASHES_PER_PROJECT_MAX) {
-    throw new Problem("overloaded", "Too many passwords are being checked. Try again shortly.", {
-      headers: { "Retry-After": String(RETRY_AFTER_S) },
-    });
+    throw retryable("overloaded", "Too many passwords are being checked. Try again shortly.");
   }
   hashing.take(projectId);
   try {

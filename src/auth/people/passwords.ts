@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { RETRY_AFTER_S } from "../../limits.ts";
-import { Problem } from "../../problem.ts";
+import { Problem, retryable } from "../../problem.ts";
 import { Semaphore } from "../../semaphore.ts";
 import {
   PASSWORD_CHARACTERS_MIN,
@@ -51,9 +50,7 @@ const slots = new Semaphore(PASSWORD_HASHES_AT_ONCE);
 /** Hashes the password's NFKC form, since keyboards differ in what they send for ü. Throws `overloaded`. */
 async function derive(password: string, salt: Buffer, { N, r, p }: ScryptCost): Promise<Buffer> {
   if (slots.waiting >= PASSWORD_HASHES_WAITING_MAX) {
-    throw new Problem("overloaded", "Too many people sign in at this moment. Try again.", {
-      headers: { "Retry-After": String(RETRY_AFTER_S) },
-    });
+    throw retryable("overloaded", "Too many people sign in at this moment. Try again.");
   }
   return await slots.take(() =>
     new Promise((resolve, reject) => {

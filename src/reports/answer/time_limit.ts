@@ -1,8 +1,7 @@
 import { ALL_ROWS_FETCHED } from "../../db/binary_rows.ts";
 import { isRefused, unavailability } from "../../db/refusal.ts";
 import { type Database, READ_SNAPSHOT, type Sql } from "../../db/sql.ts";
-import { RETRY_AFTER_S } from "../../limits.ts";
-import { Problem } from "../../problem.ts";
+import { Problem, retryable } from "../../problem.ts";
 import { ScanLost } from "../../scans/scan_pool.ts";
 import { type ReadOwner, turnsOf } from "./read_turns.ts";
 import { DAMAGE_ADVICE, damageOf } from "../../store/damage.ts";
@@ -12,11 +11,7 @@ const CANCELLED = "57014";
 
 const TOO_SLOW = "The read took too long. Ask for a shorter range or fewer filters, or try again.";
 
-function readTimeout(): Problem {
-  return new Problem("read_timeout", TOO_SLOW, {
-    headers: { "Retry-After": String(RETRY_AFTER_S) },
-  });
-}
+const readTimeout = (): Problem => retryable("read_timeout", TOO_SLOW);
 
 /** The end of a read's time, on the monotonic clock. */
 class Deadline {
@@ -135,9 +130,7 @@ function damageAsProblem(error: unknown): unknown {
 /** Returns a read's failure as callers see it: a Problem if it is known, else the error itself. */
 export function readFailure(error: unknown): unknown {
   if (error instanceof ScanLost) {
-    return new Problem("overloaded", "The read needed more than the server can hold. Try again.", {
-      headers: { "Retry-After": String(RETRY_AFTER_S) },
-    });
+    return retryable("overloaded", "The read needed more than the server can hold. Try again.");
   }
   return isRefused(error, CANCELLED) ? readTimeout() : damageAsProblem(error);
 }

@@ -8,9 +8,8 @@ import {
   LIVE_LISTENERS_PER_PROJECT_MAX,
   LIVE_LISTENERS_PER_TOKEN_MAX,
   LIVE_LOOKS_AT_ONCE,
-  RETRY_AFTER_S,
 } from "../../limits.ts";
-import { Problem, type ProblemCode } from "../../problem.ts";
+import { type Problem, retryable } from "../../problem.ts";
 import type { ReadRequest } from "../answer/report_endpoint.ts";
 import { Seats } from "../../seats.ts";
 import { Semaphore } from "../../semaphore.ts";
@@ -131,13 +130,8 @@ class Channel {
   }
 }
 
-/** Makes a refusal of what may succeed when it is tried again. */
-function retried(code: ProblemCode, detail: string): Problem {
-  return new Problem(code, detail, { headers: { "Retry-After": String(RETRY_AFTER_S) } });
-}
-
 const stopping = (): Problem =>
-  retried("shutting_down", "The server is stopping. Send the request again.");
+  retryable("shutting_down", "The server is stopping. Send the request again.");
 
 /** Returns a key that is equal for the same parameters, in any order, to the same project. */
 function channelKey({ project, url }: ReadRequest): string {
@@ -246,10 +240,10 @@ export class LiveFeed {
     for (const [whose, seats, most] of holders) {
       const detail = `${whose} has ${most} live streams open, and may have no more. ` +
         "Close some and try again.";
-      if (seats >= most) throw retried("too_many_streams", detail);
+      if (seats >= most) throw retryable("too_many_streams", detail);
     }
     if (this.#seats >= listenersMax) {
-      throw retried("overloaded", "Too many live streams are open. Try again shortly.");
+      throw retryable("overloaded", "Too many live streams are open. Try again shortly.");
     }
   }
 
