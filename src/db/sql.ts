@@ -120,3 +120,11 @@ export function arrayLiterals<N extends string>(
 ): string[] {
   return names.map((name) => arrayLiteral(rows.map((row) => row[name])));
 }
+
+/**
+ * Returns the SQL condition that a column of a key has one of many values, so that each is found by the key. Without
+ * statistics of a table, PostgreSQL may otherwise read all rows of a project, and the array anew at each.
+ * @param values the array's parameter with its casts
+ */
+export const isOneOf = (column: string, values: string): string =>
+  `${column} = ANY (ARRAY(SELECT unnest(${values})))`;

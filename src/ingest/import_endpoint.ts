@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Project } from "../auth/projects.ts";
-import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { arrayLiteral, isOneOf, type Sql } from "../db/sql.ts";
 import { withBody } from "../http/body.ts";
 import type { BodyBudget } from "../http/body_budget.ts";
 import { isContentType } from "../http/content_type.ts";
@@ -179,7 +179,7 @@ async function store(
   if (!isDryRun) return await writer.write(rows, bytes);
   const known = await database.query<{ known: number }>(
     `SELECT count(*)::int AS known FROM event_ids
-    WHERE project_id = $1::int AND event_id = ANY ($2::text::uuid[])`,
+    WHERE project_id = $1::int AND ${isOneOf("event_id", "$2::text::uuid[]")}`,
     [rows[0]?.project_id ?? 0, arrayLiteral(rows.map(({ event_id }) => event_id))],
   );
   return { duplicates: known[0]!.known, refused: new Set<string>() };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { classifyTraffic } from "../attribution/channels.ts";
 import { foreignHost, hostOfAddress } from "../attribution/host.ts";
-import { arrayLiteral, type Param, type Row, type Sql } from "../db/sql.ts";
+import { arrayLiteral, isOneOf, type Param, type Row, type Sql } from "../db/sql.ts";
 import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
 import type { EventBatch } from "../store/batch_columns.ts";
@@ -289,7 +289,7 @@ export class Dictionaries {
     await tx.query(
       `WITH named AS (
         UPDATE terms SET is_name = true
-        WHERE project_id = $1::int AND term_id = ANY ($2::text::int[]) AND NOT is_name
+        WHERE project_id = $1::int AND ${isOneOf("term_id", "$2::text::int[]")} AND NOT is_name
         RETURNING term_id, term
       )
       INSERT INTO technical_names (project_id, term_id, name)

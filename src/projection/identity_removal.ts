@@ -1,4 +1,4 @@
-import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { arrayLiteral, isOneOf, type Sql } from "../db/sql.ts";
 import { earliestCarriers } from "../store/anonymous_ids.ts";
 import { type Identity, linkIdentities } from "./identities.ts";
 import { deleteNumbered } from "./numbered_rows.ts";
@@ -11,7 +11,7 @@ export async function namesOf(
 ): Promise<Map<string, number>> {
   const rows = await tx.query<{ name: string; identity_id: number }>(
     `SELECT kind::text || value AS name, identity_id FROM identities
-    WHERE project_id = $1::int AND identity_id = ANY ($2::text::int[])`,
+    WHERE project_id = $1::int AND ${isOneOf("identity_id", "$2::text::int[]")}`,
     [projectId, arrayLiteral([...identities])],
   );
   return new Map(rows.map(({ name, identity_id }) => [name, identity_id]));

@@ -1,4 +1,4 @@
-import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { arrayLiteral, isOneOf, type Sql } from "../db/sql.ts";
 
 /** Deletes the rows of a project's table that have one of these numbers in the column `number`. */
 export async function deleteNumbered(
@@ -10,7 +10,7 @@ export async function deleteNumbered(
 ): Promise<void> {
   if (numbers.length === 0) return;
   await tx.query(
-    `DELETE FROM ${table} WHERE project_id = $1::int AND ${number} = ANY ($2::text::int[])`,
+    `DELETE FROM ${table} WHERE project_id = $1::int AND ${isOneOf(number, "$2::text::int[]")}`,
     [projectId, arrayLiteral(numbers)],
   );
 }

@@ -1,5 +1,5 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
-import { arrayLiteral, type Sql } from "../db/sql.ts";
+import { arrayLiteral, isOneOf, type Sql } from "../db/sql.ts";
 import type { EventSelection } from "../store/timed_events.ts";
 import { SegmentUnreadable } from "../store/segment_head.ts";
 import { SegmentsGone } from "../store/stored_segments.ts";
@@ -173,7 +173,9 @@ export async function unusedOf(
 /** Returns the names, paths and titles among words. */
 export async function textsOf(tx: Sql, projectId: number, { terms }: UsedWords): Promise<string[]> {
   const rows = await tx.query<{ term: string }>(
-    "SELECT term FROM terms WHERE project_id = $1::int AND term_id = ANY ($2::text::int[])",
+    `SELECT term FROM terms WHERE project_id = $1::int AND ${
+      isOneOf("term_id", "$2::text::int[]")
+    }`,
     [projectId, arrayLiteral([...terms])],
   );
   return rows.map(({ term }) => term);

@@ -1,4 +1,4 @@
-import type { Row, Sql } from "../db/sql.ts";
+import { isOneOf, type Row, type Sql } from "../db/sql.ts";
 import { parseJson } from "../json_text.ts";
 import { termDigests } from "../query/filter_conditions.ts";
 import { knownReferrerHost } from "../query/field_values.ts";
@@ -45,7 +45,7 @@ export async function readTexts(
   const rows = await sql.query<TextRow>(
     `SELECT id, text FROM (
       SELECT v.${id} AS id, ${text} AS text FROM ${table} v
-      WHERE v.project_id = ${params.int(projectId)} AND v.${id} = ANY(${params.ints(ids)})
+      WHERE v.project_id = ${params.int(projectId)} AND ${isOneOf(`v.${id}`, params.ints(ids))}
     ) AS told WHERE text IS NOT NULL
     ${most === undefined ? "" : `ORDER BY text COLLATE "C" LIMIT ${params.int(most)}`}`,
     params.values,
