@@ -22,10 +22,13 @@ const RESERVED_MAX = 3;
  */
 const OWN_WORDS = ["device", "channel", "rule"];
 
+/** The numbers of the words that go. */
+const GONE = "$2::text::int[]";
+
 // Rows of contexts and traffic stay, as the rollups name values by the first row that holds them.
 //
-// The array of removed texts limits the other rows to those with one of them; otherwise a large dictionary
-// would be scanned for each removed row.
+// The texts that other rows have, too, are found by INTERSECT, which sorts or hashes them: a search of the other rows
+// for each removed one would take minutes in a large dictionary.
 //
 // Removed texts become empty, as no event has an empty one. With null, the row could become the first one
 // without a value, which is how the rollups name "no value". The digest changes too, so that the same values
@@ -34,12 +37,12 @@ const blank = ({ table, number, columns }: Dictionary): string => `
 UPDATE ${table} AS gone SET digest = gen_random_uuid(), ${
   columns.filter((column) => !OWN_WORDS.includes(column)).map((text) => `
   ${text} = CASE WHEN gone.${text} IS NULL OR gone.${text} IN (
-    SELECT ${text} FROM ${table} WHERE project_id = $1::int AND NOT ${number} = ANY ($2::text::int[])
-      AND ${text} = ANY (ARRAY(
-        SELECT ${text} FROM ${table} WHERE project_id = $1::int AND ${number} = ANY ($2::text::int[])))
+    SELECT ${text} FROM ${table} WHERE project_id = $1::int AND ${isOneOf(number, GONE)}
+    INTERSECT
+    SELECT ${text} FROM ${table} WHERE project_id = $1::int AND ${number} NOT IN (SELECT unnest(${GONE}))
   ) THEN gone.${text} ELSE '' END`).join(",")
 }
-WHERE project_id = $1::int AND ${number} = ANY ($2::text::int[])`;
+WHERE project_id = $1::int AND ${isOneOf(number, GONE)}`;
 
 async function blankUnused(
   tx: Sql,
@@ -173,9 +176,7 @@ export async function unusedOf(
 /** Returns the names, paths and titles among words. */
 export async function textsOf(tx: Sql, projectId: number, { terms }: UsedWords): Promise<string[]> {
   const rows = await tx.query<{ term: string }>(
-    `SELECT term FROM terms WHERE project_id = $1::int AND ${
-      isOneOf("term_id", "$2::text::int[]")
-    }`,
+    `SELECT term FROM terms WHERE project_id = $1::int AND ${isOneOf("term_id", GONE)}`,
     [projectId, arrayLiteral([...terms])],
   );
   return rows.map(({ term }) => term);
