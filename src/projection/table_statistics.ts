@@ -14,6 +14,7 @@ const PROJECTED_TABLES = [
   "visitor_days",
   "acquisition_days",
   "terms",
+  "referrers",
   "contexts",
   "traffic",
   "segments",

@@ -10,10 +10,11 @@ import { TableStatistics } from "../../src/projection/table_statistics.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { newRow, openWithProjects } from "../support/event_rows.ts";
 
-const TABLES = ["actors", "identities", "segments", "sessions"];
+const TABLES = ["actors", "identities", "referrers", "segments", "sessions"];
 
 async function store(database: Database, events: number): Promise<void> {
-  const rows = Array.from({ length: events }, () => newRow({ anonymous_id: crypto.randomUUID() }))
+  const rows = Array.from({ length: events }, () => crypto.randomUUID())
+    .map((id) => newRow({ anonymous_id: id, referrer: `https://mail.test/${id}` }))
     .sort((a, b) => a.event_id < b.event_id ? -1 : 1);
   await insertEvents(database, rows);
 }
