@@ -137,10 +137,10 @@ export async function readNextBlock(
   if (fetched === null) return null;
   const { segmentId, head, block, reader } = fetched;
   try {
-    const rowAt = await readRows(reader, projectId, pause);
     const moments = reader.moments();
-    const isLast = block + 1 === head.firstIdentities.length;
     const ids = reader.ids(moments);
+    const rowAt = await readRows(reader, projectId, pause, moments, ids);
+    const isLast = block + 1 === head.firstIdentities.length;
     return { segmentId, block, isLast, runs: reader.runs(), moments, ids, rowAt };
   } catch (error) {
     throw asBlockError(error, head, segmentId, block);

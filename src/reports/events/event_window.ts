@@ -97,8 +97,9 @@ async function readSegment(
     // Only these are decoded: in a long history a window has few events of each block.
     const own = order.subarray(at, end).filter((i) => lines.keeps(ms[i]!));
     const picked = fetched.pick(own.map((i) => places[i]! - firstPlace));
-    const ids = picked.ids();
-    const rowAt = await readRows(picked, projectId, pause);
+    const moments = picked.moments();
+    const ids = picked.ids(moments);
+    const rowAt = await readRows(picked, projectId, pause, moments, ids);
     for (const [n, i] of own.entries()) {
       const idAt = ID_BYTES * n;
       const isEdge = ms[i]! === from.ms && fromId !== null;
