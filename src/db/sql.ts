@@ -122,8 +122,9 @@ export function arrayLiterals<N extends string>(
 }
 
 /**
- * Returns the SQL condition that a column of a key has one of many values, so that each is found by the key. Without
- * statistics of a table, PostgreSQL may otherwise read all rows of a project, and the array anew at each.
+ * Returns the SQL condition that a column of a key has one of many values, so that these are looked up by the key, and
+ * the array is read once. Otherwise PostgreSQL, without statistics of a table, may read all rows of a project, and the
+ * array anew at each.
  * @param values the array's parameter with its casts
  */
 export const isOneOf = (column: string, values: string): string =>

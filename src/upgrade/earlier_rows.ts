@@ -1,4 +1,4 @@
-import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { arrayLiteral, isOneOf, type Row, type Sql } from "../db/sql.ts";
 import { parseJson } from "../json_text.ts";
 import { EVENT_COLUMNS, type EventRow } from "../store/event_row.ts";
 
@@ -59,15 +59,7 @@ export async function earlierRows(
   return rows.map(rowOf);
 }
 
-/**
- * The rows of a project ($1) with these ids ($2), each found by its key. Without statistics of the table, as in the
- * first minute of an upgrade, `event_id = ANY ($2)` may instead read all rows of the project, and the array at each.
- */
-const WITH_IDS = `
-FROM unnest($2::text::uuid[]) AS wanted (id)
-CROSS JOIN LATERAL (
-  SELECT ctid, * FROM earlier_events WHERE project_id = $1::int AND event_id = wanted.id OFFSET 0
-) AS e`;
+const WITH_IDS = `project_id = $1::int AND ${isOneOf("event_id", "$2::text::uuid[]")}`;
 
 /** Reads the earlier events with these ids, by id. */
 export async function earlierRowsOf(
@@ -75,7 +67,10 @@ export async function earlierRowsOf(
   projectId: number,
   ids: readonly string[],
 ): Promise<Map<string, EventRow>> {
-  const rows = await sql.query(`SELECT ${COLUMNS} ${WITH_IDS}`, [projectId, arrayLiteral(ids)]);
+  const rows = await sql.query(
+    `SELECT ${COLUMNS} FROM earlier_events e WHERE ${WITH_IDS}`,
+    [projectId, arrayLiteral(ids)],
+  );
   return new Map(rows.map((row) => [row.event_id as string, rowOf(row)]));
 }
 
@@ -85,8 +80,5 @@ export async function deleteEarlier(
   projectId: number,
   ids: readonly string[],
 ): Promise<void> {
-  await tx.query(
-    `DELETE FROM earlier_events WHERE ctid = ANY (ARRAY(SELECT e.ctid ${WITH_IDS}))`,
-    [projectId, arrayLiteral(ids)],
-  );
+  await tx.query(`DELETE FROM earlier_events WHERE ${WITH_IDS}`, [projectId, arrayLiteral(ids)]);
 }
