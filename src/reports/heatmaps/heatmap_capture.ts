@@ -14,7 +14,7 @@ import type { Sql } from "../../db/sql.ts";
 const instant = z.iso.datetime().nullable();
 const sizePx = z.int().nullable();
 
-/** The picture of a page as replies show it. */
+/** The capture of a page as replies show it. */
 export const CaptureShown = z.object({
   status: z.enum(CAPTURE_STATUSES).meta({ description: "Of the latest attempt." }),
   message: z.string().meta({ description: "The status as a sentence for people." }),
@@ -28,7 +28,7 @@ export const CaptureShown = z.object({
 
 export type Capture = z.output<typeof CaptureShown>;
 
-/** Facts about the server that pictures of pages need. */
+/** Facts about the server that captures of pages need. */
 export interface CaptureReading {
   readonly basePath: string;
   /** Returns when the daily job runs next after a moment; null: never again. */
@@ -42,7 +42,7 @@ interface CapturedPage {
   readonly device: CaptureDevice;
   /** Whether any event has the path. */
   readonly isVisited: boolean;
-  /** Whether the caller may see it: otherwise the reply is that of a page without a picture, now and later. */
+  /** Whether the caller may see it: otherwise the reply is that of a page without a capture, now and later. */
   readonly isShown: boolean;
   readonly asOfMs: number;
 }
@@ -64,7 +64,7 @@ const SITE_CHANGED = pending(
 );
 const MANY_PAGES = pending("A pattern stands for many pages: name one path to see its capture.");
 
-/** Returns the status of a page's picture. `path` null: a pattern stands for many pages. */
+/** Returns the status of a page's capture. `path` null: a pattern stands for many pages. */
 function statusOf(
   { siteUrl }: Pick<Project, "siteUrl">,
   path: string | null,
@@ -77,7 +77,7 @@ function statusOf(
   return capturablePath(path) === null ? LEFT_OUT : NOT_YET;
 }
 
-/** Returns the picture of a page on one device: the latest attempt's status and the last good image. */
+/** Returns the capture of a page on one device: the latest attempt's status and the last good image. */
 export async function captureOf(
   sql: Sql,
   { basePath, nextRunMs }: CaptureReading,
@@ -106,7 +106,7 @@ export async function captureOf(
   };
 }
 
-/** Looks up the picture statuses of many paths at once; the returned function returns each of them. */
+/** Looks up the capture statuses of many paths at once; the returned function returns each of them. */
 export async function captureStatuses(
   sql: Sql,
   project: Pick<Project, "projectId" | "siteUrl">,
