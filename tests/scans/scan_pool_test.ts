@@ -241,7 +241,7 @@ Deno.test("scan pool: a worker is given its next task while the thread that asks
   await pool.run(PROBE, orderOf(probe(true)));
   const inputs = probe(true);
   const begunIn = (count: number) => {
-    const untilMs = Date.now() + 5_000;
+    const untilMs = Date.now() + 20_000;
     while (Atomics.load(inputs.begun, 0) < count && Date.now() < untilMs);
     return Atomics.load(inputs.begun, 0) >= count;
   };
