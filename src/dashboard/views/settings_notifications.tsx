@@ -89,6 +89,13 @@ function Problem({ text }: { text: string | null }) {
   return text === null ? null : <span class="settings-words field-error">{text}</span>;
 }
 
+const RECEIVERS: Column<Digest | Alert> = {
+  title: "Goes to",
+  value: receiverWords,
+  show: (one) => <span class="cell-wrap">{receiverWords(one)}</span>,
+  isMinor: true,
+};
+
 const DIGEST_COLUMNS: readonly Column<Digest>[] = [
   {
     title: "Digest",
@@ -101,12 +108,7 @@ const DIGEST_COLUMNS: readonly Column<Digest>[] = [
       </>
     ),
   },
-  {
-    title: "Goes to",
-    value: receiverWords,
-    show: (digest) => <span class="cell-wrap">{receiverWords(digest)}</span>,
-    isMinor: true,
-  },
+  RECEIVERS,
   {
     title: "Next",
     value: ({ nextAt }) => nextAt,
@@ -128,12 +130,7 @@ const alertColumns = (currencies: Currencies): readonly Column<Alert>[] => [
       </>
     ),
   },
-  {
-    title: "Goes to",
-    value: receiverWords,
-    show: (alert) => <span class="cell-wrap">{receiverWords(alert)}</span>,
-    isMinor: true,
-  },
+  RECEIVERS,
   {
     title: "Now",
     value: ({ firingSince }) => firingSince,
