@@ -41,7 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
     "auth db event_id http json_text limits pause problem recent_cache schema_mistakes store " +
     "text_schemas",
   clients: "auth event_id http ingest json_text limits pause problem recent_cache",
-  projection: "attribution db http limits pause recent_cache store",
+  projection: "attribution db http limits pause recent_cache reserved_terms store",
   upgrade: "db http ingest json_text pause projection store text_schemas",
   archive: "audit auth db http ingest json_text limits number_words problem projection store " +
     "text_schemas upgrade",

@@ -1,3 +1,4 @@
+import { PAGE_VIEW } from "../reserved_terms.ts";
 import type { TimedEvent } from "../store/timed_events.ts";
 import type { ActorChange, StoredActor } from "./actor_days.ts";
 import type { LocalDays } from "./local_days.ts";
@@ -36,7 +37,7 @@ export class EventTotals {
     let total = this.#totals.get(day);
     if (total === undefined) this.#totals.set(day, total = [0, 0]);
     total[0] += sign;
-    if (event.name === 1) total[1] += sign;
+    if (event.name === PAGE_VIEW) total[1] += sign;
   }
 
   [Symbol.iterator](): Iterator<[day: number, [events: number, pageviews: number]]> {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { classifyTraffic } from "../attribution/channels.ts";
 import { foreignHost, hostOfAddress } from "../attribution/host.ts";
 import { arrayLiteral, isOneOf, type Param, type Row, type Sql } from "../db/sql.ts";
+import { RESERVED_NAMES } from "../reserved_terms.ts";
 import type { EventColumns } from "../store/event_columns.ts";
 import type { EventRow } from "../store/event_row.ts";
 import type { EventBatch } from "../store/batch_columns.ts";
@@ -13,9 +14,6 @@ import {
 
 /** Incremented with every change of the channel rules or source lists, which reclassifies all history. */
 export const RULES_VERSION = 2;
-
-/** Names with fixed numbers, which queries rely on. */
-const RESERVED = [[1, "page_view"], [2, "click"], [3, "scroll"]] as const;
 
 type Value = string | boolean | null;
 
@@ -271,12 +269,12 @@ export class Dictionaries {
       ON CONFLICT DO NOTHING`,
       [
         projectId,
-        arrayLiteral(RESERVED.map(([id]) => id)),
-        arrayLiteral(RESERVED.map(([, name]) => digestOf(name))),
-        arrayLiteral(RESERVED.map(([, name]) => name)),
+        arrayLiteral(RESERVED_NAMES.map((_, i) => i + 1)),
+        arrayLiteral(RESERVED_NAMES.map(digestOf)),
+        arrayLiteral(RESERVED_NAMES),
       ],
     );
-    for (const [id, name] of RESERVED) this.#terms.numbers.set(name, id);
+    for (const [i, name] of RESERVED_NAMES.entries()) this.#terms.numbers.set(name, i + 1);
     const technical = await tx.query<{ term_id: number }>(
       "SELECT term_id FROM technical_names WHERE project_id = $1::int",
       [projectId],

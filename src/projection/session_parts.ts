@@ -1,4 +1,5 @@
 import { SESSION_GAP_MS } from "../limits.ts";
+import { PAGE_VIEW, RESERVED_TERM_MAX } from "../reserved_terms.ts";
 import type { TimedEvent } from "../store/timed_events.ts";
 import { inSlices } from "./slices.ts";
 
@@ -33,7 +34,9 @@ export interface SessionPart {
 
 function partOf(event: TimedEvent, actor: number): SessionPart {
   const { ms, name, path, context, traffic, eventId, isPassive } = event;
-  const viewMs = name === 1 ? ms : null;
+  const isView = name === PAGE_VIEW;
+  const isCustom = name > RESERVED_TERM_MAX;
+  const viewMs = isView ? ms : null;
   return {
     actor,
     firstMs: ms,
@@ -47,10 +50,10 @@ function partOf(event: TimedEvent, actor: number): SessionPart {
     context,
     traffic,
     events: 1,
-    views: name === 1 ? 1 : 0,
-    customs: name > 3 ? 1 : 0,
-    passiveViews: isPassive && name === 1 ? 1 : 0,
-    passiveCustoms: isPassive && name > 3 ? 1 : 0,
+    views: isView ? 1 : 0,
+    customs: isCustom ? 1 : 0,
+    passiveViews: isPassive && isView ? 1 : 0,
+    passiveCustoms: isPassive && isCustom ? 1 : 0,
     humans: context > 0 ? 1 : 0,
   };
 }

@@ -1,5 +1,6 @@
 import { packInts, unpackInts } from "../db/packed_ints.ts";
 import { arrayLiteral, isOneOf, type Sql } from "../db/sql.ts";
+import { RESERVED_TERM_MAX } from "../reserved_terms.ts";
 import type { EventSelection } from "../store/timed_events.ts";
 import { SegmentUnreadable } from "../store/segment_head.ts";
 import { SegmentsGone } from "../store/stored_segments.ts";
@@ -12,9 +13,6 @@ import {
 } from "../store/used_words.ts";
 import { CONTEXTS, type Dictionary, TRAFFIC } from "./dictionaries.ts";
 import { deleteNumbered } from "./numbered_rows.ts";
-
-/** The terms up to this number are page_view, click and scroll, which stay. */
-const RESERVED_MAX = 3;
 
 /**
  * Columns of contexts and traffic whose values the server chooses; those of the others come from visitors and
@@ -55,9 +53,9 @@ async function blankUnused(
 
 const KINDS = ["terms", "referrers", "contexts", "traffic"] as const;
 
-/** Returns a copy, without the terms that stay. */
+/** Returns a copy, without the terms that stay: those of page_view, click and scroll. */
 const removable = (words: UsedWords): UsedWords => ({
-  terms: new Set([...words.terms].filter((id) => id > RESERVED_MAX)),
+  terms: new Set([...words.terms].filter((id) => id > RESERVED_TERM_MAX)),
   referrers: new Set(words.referrers),
   contexts: new Set(words.contexts),
   traffic: new Set(words.traffic),
