@@ -48,9 +48,10 @@ export function openIdentity(store: Store): Identity {
     optIn: () => store.delete("optOut"),
     optOut() {
       reset();
-      store.set("optOut", 1);
-      // Unique, and kept after `optIn`: no tab sends events from before it.
+      // Unique, and kept after `optIn`: no tab sends events from before it. It comes first, as other
+      // tabs see the changes one after the other.
       store.set("era", Math.random());
+      store.set("optOut", 1);
     },
   };
 }

@@ -1,9 +1,25 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
 import { refusal } from "./gate.ts";
 import { sharedWorld } from "./world.ts";
 
 const browserTest = sharedWorld();
+
+/** Opts out and in again, and waits until another tab sees that: browsers tell other processes a little later. */
+async function optOutAndIn(page: Page, other: Page) {
+  const era = await page.evaluate(() => {
+    // At once: no timer of the other tab runs in between, as where the browser slows down a hidden one.
+    footfall.optOut();
+    footfall.optIn();
+    return localStorage["footfall|era"];
+  });
+  await other.waitForFunction(
+    (era) => localStorage["footfall|era"] === era && !localStorage["footfall|optOut"],
+    {},
+    era,
+  );
+}
 
 browserTest("what other tabs hold from before optOut is not sent after optIn", async (visit) => {
   const one = await visit.client({ flushIntervalMs: 60_000 });
@@ -14,11 +30,7 @@ browserTest("what other tabs hold from before optOut is not sent after optIn", a
     await footfall.flush();
   });
   visit.gate.fault = () => null;
-  // At once: no timer of the other tab runs in between, as where the browser slows down a hidden one.
-  await one.evaluate(() => {
-    footfall.optOut();
-    footfall.optIn();
-  });
+  await optOutAndIn(one, other);
   await other.evaluate(async () => {
     footfall.track("after");
     await footfall.flush();
@@ -38,11 +50,9 @@ browserTest(
       Date.now = now;
     });
     const other = await visit.open();
+    await other.waitForFunction(() => localStorage["footfall|era"]);
     await other.evaluate(() => footfall.track("before"));
-    await one.evaluate(() => {
-      footfall.optOut();
-      footfall.optIn();
-    });
+    await optOutAndIn(one, other);
     await other.evaluate(async () => {
       footfall.track("after");
       await footfall.flush();
