@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Json, sharedApp } from "../support/app.ts";
 import type { RetentionResult } from "../reference/retention.ts";
-import { NOON_MS, people, read, share, SITE, tokenOf } from "./shared_shop.ts";
+import { NOON_MS, people, postCounted, read, share, SITE, tokenOf } from "./shared_shop.ts";
 
 const app = sharedApp();
 const DAY_MS = 86_400_000;
@@ -18,7 +18,7 @@ async function recurring(days: ReadonlyMap<number, readonly string[]>, query: Js
       url: `${SITE}/`,
     }))
   );
-  assert.equal((await app.post(project, events)).status, 200);
+  await postCounted(app, project, events);
   const token = await tokenOf(app, (await share(app, project, { views: ["retention"] })).id);
   const asked = { interval: "day", periods: "2", cohort: "recurring", ...query };
   const { status, body } = await read(app, token, "retention", asked);

@@ -7,7 +7,7 @@ import {
   sharedApp,
   type TestProject,
 } from "../support/app.ts";
-import { ALL_VIEWS, people, post, read, share, SITE, tokenOf } from "./shared_shop.ts";
+import { ALL_VIEWS, people, post, postCounted, read, share, SITE, tokenOf } from "./shared_shop.ts";
 
 const app = sharedApp();
 const HOUR_MS = 3_600_000;
@@ -61,7 +61,8 @@ const CLICK = {
 };
 
 async function store(project: TestProject, history: readonly Visit[]): Promise<void> {
-  const { status, body } = await app.post(
+  await postCounted(
+    app,
     project,
     history.map(({ who, hour, page, source, name }, i) => ({
       eventId: crypto.randomUUID(),
@@ -72,7 +73,6 @@ async function store(project: TestProject, history: readonly Visit[]): Promise<v
       ...name === "click" ? { properties: { ...CLICK, y: 105 + 500 * page } } : {},
     })),
   );
-  assert.equal(status, 200, JSON.stringify(body));
 }
 
 /** All that a share may be asked for, some of it in several ways. */
@@ -219,7 +219,7 @@ Deno.test("share minimum: an hour in which one came reads as one in which nobody
     url: `${SITE}/`,
   });
   const project = await app.project({ siteUrl: SITE });
-  await app.post(project, [
+  await postCounted(app, project, [
     ...people(5).map((who) => at(0, who)),
     ...people(4).map((who) => at(1, who)),
     at(3, "p0"),

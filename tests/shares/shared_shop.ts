@@ -16,6 +16,16 @@ const DAY_MS = 86_400_000;
 /** Yesterday at noon, UTC: whatever the hour of the test, what happens then lies within one day. */
 export const NOON_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
 
+/** Posts events until every one is counted: a share says of too few visitors nothing more, not even that. */
+export async function postCounted(app: TestApp, project: TestProject, events: readonly Json[]) {
+  const { status, body } = await app.post(project, [...events]);
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal(body.accepted, events.length);
+  // Sent until nothing is pending.
+  const { body: { pending } } = await app.admin("GET", `/v1/kpis?project=${project.id}`);
+  assert.equal(pending, 0);
+}
+
 /** One event of each visit, from yesterday noon on. */
 export async function post(app: TestApp, project: TestProject, visits: readonly Visit[]) {
   const events = visits.map(({ who, path = "/", source, name = "page_view", ...rest }, i) => ({
@@ -26,9 +36,7 @@ export async function post(app: TestApp, project: TestProject, visits: readonly 
     url: `${SITE}${path}${source === undefined ? "" : `?utm_source=${source}`}`,
     ...rest,
   }));
-  const { status, body } = await app.post(project, events);
-  assert.equal(status, 200, JSON.stringify(body));
-  assert.equal(body.accepted, visits.length);
+  await postCounted(app, project, events);
 }
 
 /** A share of a project, as its creation tells it. */
@@ -87,8 +95,6 @@ export async function shop(app: TestApp): Promise<TestProject> {
   visits.push(...people(4).map((who) => ({ who, name: "purchase", path: "/prices" })));
   visits.push({ who: "lonely", path: "/secret", source: "friend", userId: "anna@example.com" });
   await post(app, project, visits);
-  // Sent until every event is counted: a share says of too few visitors nothing more, not even that.
-  await app.admin("GET", `/v1/kpis?project=${project.id}`);
   return project;
 }
 
