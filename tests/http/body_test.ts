@@ -10,12 +10,19 @@ import {
 } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
 import { until } from "../support/server_process.ts";
+import { StoppedClock } from "../support/stopped_clock.ts";
+
+/** Longer than any test waits, so that only the other limits are met. */
+const NEVER_MS = 600_000;
+const WAIT_MS_MAX = 20_000;
+const IDLE_MS_MAX = 150;
+const TOTAL_MS_MAX = 400;
 
 const LIMITS: BodyLimits = {
   wireBytesMax: 1000,
   inflatedBytesMax: 5000,
-  idleMsMax: 150,
-  totalMsMax: 400,
+  idleMsMax: NEVER_MS,
+  totalMsMax: NEVER_MS,
 };
 
 const utf8 = new TextEncoder();
@@ -42,9 +49,6 @@ function request(
   });
   return new Request("http://x/", { method: "POST", body, headers });
 }
-
-/** Longer than any test waits, so that only the other limit is met. */
-const NEVER_MS = 600_000;
 
 const read = (sent: Request, budget = new BodyBudget(100_000, 2), limits: BodyLimits = LIMITS) =>
   withBodyText(sent, limits, budget, (text) => text);
@@ -73,7 +77,7 @@ Deno.test("withBodyText: chunks are joined, characters across their borders too"
 Deno.test("withBodyText: a body that stops arriving is body_timeout", async () => {
   const resting = Promise.withResolvers<void>();
   const sent = request((send) => (send("{"), wait(600).then(() => resting.resolve())));
-  await assertFails(readIn(sent, { totalMsMax: NEVER_MS }), "body_timeout");
+  await assertFails(readIn(sent, { idleMsMax: IDLE_MS_MAX }), "body_timeout");
   await resting.promise;
 });
 
@@ -86,9 +90,9 @@ Deno.test("withBodyText: a body that keeps arriving slowly is body_timeout in th
       await wait(50);
     }
   });
-  const problem = await assertFails(readIn(dripping, { idleMsMax: NEVER_MS }), "body_timeout");
+  const problem = await assertFails(readIn(dripping, { totalMsMax: TOTAL_MS_MAX }), "body_timeout");
   isOver = true;
-  assert.ok(performance.now() - startedAt >= LIMITS.totalMsMax - 10);
+  assert.ok(performance.now() - startedAt >= TOTAL_MS_MAX - 10);
   assert.equal(problem.options.headers?.Connection, "close");
   await wait(50);
 });
@@ -101,7 +105,7 @@ Deno.test("withBodyText: one that pauses for less than the limit is read", async
     }
   });
   // Ten times the pause, so that it suffices on a slow machine.
-  assert.equal(await readIn(pausing, { idleMsMax: 900, totalMsMax: NEVER_MS }), "abc");
+  assert.equal(await readIn(pausing, { idleMsMax: 900 }), "abc");
 });
 
 Deno.test("withBodyText: too many bytes are body_too_large as soon as they are too many", async () => {
@@ -138,8 +142,7 @@ Deno.test("withBodyText: an exhausted budget is overloaded, and its bytes are re
     budget,
     async () => await release.promise,
   );
-  await wait(20);
-  assert.equal(budget.bytes, 900);
+  await until(WAIT_MS_MAX, () => Promise.resolve(budget.bytes === 900), "the first is held");
   const second = new Request("http://x/", { method: "POST", body: "x".repeat(900) });
   const problem = await assertFails(read(second, budget), "overloaded");
   assert.equal(problem.options.headers?.["Retry-After"], "3");
@@ -185,7 +188,8 @@ Deno.test("BodyBudget: bodies that contain their key have a part of their own", 
 
 Deno.test("BodyBudget: if unknown senders are slow, the slowest makes room for others", async () => {
   const { keyed } = new BodyBudget(2 * KEYED_BODIES_IN_FLIGHT_BYTES_MAX, 1);
-  const limits = { ...LIMITS, wireBytesMax: 1e7, idleMsMax: NEVER_MS, totalMsMax: NEVER_MS };
+  const limits = { ...LIMITS, wireBytesMax: 1e7 };
+  using clock = new StoppedClock();
   const part = "x".repeat(SMALL_BODY_BYTES);
   const ending = Promise.withResolvers<void>();
   const slow = Array.from(
@@ -193,10 +197,11 @@ Deno.test("BodyBudget: if unknown senders are slow, the slowest makes room for o
     () => read(request((send) => (send(part), ending.promise)), keyed, limits),
   );
   const outcomes = slow.map((body) => body.then(() => "whole", ({ code }) => code));
-  await until(5_000, () => Promise.resolve(keyed.bytes === keyed.bytesMax), "all is taken");
+  await until(WAIT_MS_MAX, () => Promise.resolve(keyed.bytes === keyed.bytesMax), "all is taken");
   const quick = () => read(request((send) => Promise.resolve(send("{}"))), keyed, limits);
+  clock.advance(SLOW_BODY_MS_MIN - 1);
   await assertFails(quick(), "overloaded");
-  await wait(SLOW_BODY_MS_MIN);
+  clock.advance(1);
   assert.equal(await quick(), "{}");
   assert.equal(await outcomes[0], "overloaded");
   ending.resolve();
@@ -207,11 +212,11 @@ Deno.test("BodyBudget: if unknown senders are slow, the slowest makes room for o
 Deno.test("BodyBudget: nobody is given up for a large body beyond the share of large ones", async () => {
   const { keyed } = new BodyBudget(2 * KEYED_BODIES_IN_FLIGHT_BYTES_MAX, 1);
   const ending = Promise.withResolvers<void>();
-  const limits = { ...LIMITS, idleMsMax: NEVER_MS, totalMsMax: NEVER_MS };
-  const slow = read(request((send) => (send("{}"), ending.promise)), keyed, limits);
-  await until(5_000, () => Promise.resolve(keyed.bytes === 2), "it has begun");
+  using clock = new StoppedClock();
+  const slow = read(request((send) => (send("{}"), ending.promise)), keyed);
+  await until(WAIT_MS_MAX, () => Promise.resolve(keyed.bytes === 2), "it has begun");
   keyed.take(keyed.bytesMax * (1 - SMALL_BODIES_SHARE), SMALL_BODY_BYTES);
-  await wait(SLOW_BODY_MS_MIN);
+  clock.advance(SLOW_BODY_MS_MIN);
   assert.throws(() => keyed.take(1, SMALL_BODY_BYTES + 1), Problem);
   ending.resolve();
   assert.equal(await slow, "{}");
@@ -282,20 +287,21 @@ Deno.test("withBodyText: inflated bytes count against the budget too", async () 
 
 Deno.test("withBodyText: a half-received body is shutting_down when the server gives up", async () => {
   const budget = new BodyBudget(100_000, 2);
-  const slow = read(request(async (send) => (send("{"), await wait(120), send("}"))), budget);
-  await wait(30);
+  const ending = Promise.withResolvers<void>();
+  const slow = read(request(async (send) => (send("{"), await ending.promise, send("}"))), budget);
+  await until(WAIT_MS_MAX, () => Promise.resolve(budget.bytes === 1), "half of it is there");
   budget.close();
   const problem = await assertFails(slow, "shutting_down");
   assert.equal(problem.options.headers?.["Retry-After"], "2");
   assert.equal(budget.bytes, 0);
-  await wait(120);
+  ending.resolve();
 });
 
 /** Serves `withBodyText` on a real socket; replies are statuses alone. */
-function serve(outcomes: string[], budget = new BodyBudget(100_000, 2)) {
+function serve(outcomes: string[], budget: BodyBudget, limits: BodyLimits) {
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (sent) => {
     try {
-      const text = await read(sent, budget);
+      const text = await read(sent, budget, limits);
       outcomes.push(`read ${text.length}`);
       return new Response(text);
     } catch (error) {
@@ -305,45 +311,50 @@ function serve(outcomes: string[], budget = new BodyBudget(100_000, 2)) {
   });
 }
 
-async function untilLength(list: readonly unknown[], length: number): Promise<void> {
-  for (let tries = 0; list.length < length; tries++) {
-    assert.ok(tries < 300, "nothing came of it");
-    await wait(10);
-  }
+const HALF = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf";
+
+async function sendHalf({ addr }: Deno.HttpServer<Deno.NetAddr>): Promise<Deno.TcpConn> {
+  const client = await Deno.connect({ hostname: "127.0.0.1", port: addr.port });
+  await client.write(utf8.encode(HALF));
+  return client;
 }
 
-const HEAD = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
-
-Deno.test("withBodyText: over a socket, a client that goes away is ClientGone, a silent one 408", async () => {
-  const outcomes: string[] = [];
-  const server = serve(outcomes);
-  const { port } = server.addr;
-  const gone = await Deno.connect({ hostname: "127.0.0.1", port });
-  await gone.write(utf8.encode(HEAD + "half"));
-  await wait(30);
-  gone.close();
-  await untilLength(outcomes, 1);
-  const silent = await Deno.connect({ hostname: "127.0.0.1", port });
-  await silent.write(utf8.encode(HEAD + "half"));
+async function answerTo(client: Deno.TcpConn): Promise<string> {
   const answer = new Uint8Array(200);
-  const bytes = await silent.read(answer) ?? 0;
-  assert.match(new TextDecoder().decode(answer.subarray(0, bytes)), /^HTTP\/1\.1 408 /);
-  silent.close();
-  assert.deepEqual(outcomes, ["ClientGone", "body_timeout"]);
+  return new TextDecoder().decode(answer.subarray(0, await client.read(answer) ?? 0));
+}
+
+Deno.test("withBodyText: over a socket, a client that goes away is ClientGone", async () => {
+  const outcomes: string[] = [];
+  const budget = new BodyBudget(100_000, 2);
+  const server = serve(outcomes, budget, LIMITS);
+  const gone = await sendHalf(server);
+  await until(WAIT_MS_MAX, () => Promise.resolve(budget.bytes > 0), "half of it is there");
+  gone.close();
+  await until(WAIT_MS_MAX, () => Promise.resolve(outcomes.length > 0), "something comes of it");
   await server.shutdown();
+  assert.deepEqual(outcomes, ["ClientGone"]);
+});
+
+Deno.test("withBodyText: over a socket, a silent client is answered 408", async () => {
+  const outcomes: string[] = [];
+  const budget = new BodyBudget(100_000, 2);
+  const server = serve(outcomes, budget, { ...LIMITS, idleMsMax: IDLE_MS_MAX });
+  const silent = await sendHalf(server);
+  assert.match(await answerTo(silent), /^HTTP\/1\.1 408 /);
+  silent.close();
+  await server.shutdown();
+  assert.deepEqual(outcomes, ["body_timeout"]);
 });
 
 Deno.test("withBodyText: over a socket, a half-received body is answered 503 before the server ends", async () => {
   const outcomes: string[] = [];
   const budget = new BodyBudget(100_000, 2);
-  const server = serve(outcomes, budget);
-  const client = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
-  await client.write(utf8.encode(HEAD + "half"));
-  await wait(50);
+  const server = serve(outcomes, budget, LIMITS);
+  const client = await sendHalf(server);
+  await until(WAIT_MS_MAX, () => Promise.resolve(budget.bytes > 0), "half of it is there");
   budget.close();
-  const answer = new Uint8Array(200);
-  const bytes = await client.read(answer) ?? 0;
-  assert.match(new TextDecoder().decode(answer.subarray(0, bytes)), /^HTTP\/1\.1 503 /);
+  assert.match(await answerTo(client), /^HTTP\/1\.1 503 /);
   client.close();
   await server.shutdown();
   assert.deepEqual(outcomes, ["shutting_down"]);

@@ -10,14 +10,16 @@ import {
   REPLY_SEND_MS_MAX,
 } from "../../src/limits.ts";
 import { pause, until, within } from "../support/server_process.ts";
+import { StoppedClock } from "../support/stopped_clock.ts";
 import { Http2Connection } from "../reliability/http2_connection.ts";
 import { RawConnection } from "../reliability/raw_connection.ts";
 
 const HEAD = "GET / HTTP/1.1\r\nHost: footfall.test\r\n";
 const GET = `${HEAD}\r\n`;
 /** A generous limit even on a slow machine. */
-const SOON_MS = 5_000;
+const SOON_MS = 20_000;
 const SHORT_MS = 200;
+const SWEEP_MS = 20;
 const NEVER: PhaseLimits = {
   silent: null,
   idle: null,
@@ -40,7 +42,7 @@ class World implements AsyncDisposable {
       onError: (error) => new Response(String(error), { status: 500 }),
       log: { warn: (message) => void this.warnings.push(message) },
       limits: NEVER,
-      sweepMs: 20,
+      sweepMs: SWEEP_MS,
       ...options,
     });
   }
@@ -102,19 +104,22 @@ listenerTest("who sends no head is closed in time, whoever asks and waits is not
 listenerTest(
   "an idle connection is closed in time; each request begins the time anew",
   async () => {
-    await using world = new World({ limits: { ...NEVER, idle: 8 * SHORT_MS } });
+    using clock = new StoppedClock();
+    await using world = new World({ limits: { ...NEVER, idle: SHORT_MS } });
     const silent = await world.open();
     const connection = await world.open(GET);
     assert.equal((await connection.reply()).status, 200);
-    // Longer in all than the limit, each time far shorter: on a slow machine too.
-    for (let i = 0; i < 10; i++) {
-      await pause(SHORT_MS);
+    // Longer in all than the limit, each time shorter.
+    for (let i = 0; i < 4; i++) {
+      clock.advance(SHORT_MS - 1);
+      await pause(3 * SWEEP_MS);
       assert(await connection.send(GET));
       assert.equal((await connection.reply()).status, 200);
     }
     // A second, incomplete head counts as silence too.
     await connection.send(HEAD);
-    assert(await isClosed(connection));
+    const passing = setInterval(() => clock.advance(SHORT_MS), SWEEP_MS);
+    assert(await isClosed(connection).finally(() => clearInterval(passing)));
     await silent.send(GET);
     assert.equal((await silent.reply()).status, 200);
   },
@@ -241,15 +246,19 @@ listenerTest("at the bound, who waits longest for nothing makes room", async () 
 });
 
 listenerTest("a new connection has the time to say what it wants", async () => {
+  using clock = new StoppedClock();
   await using world = new World({ connectionsMax: 2 });
   const slow = [await world.open(), await world.open()];
-  const next = world.open(GET);
-  await pause(CONNECTION_PROTECTED_MS / 4);
+  clock.advance(CONNECTION_PROTECTED_MS - 1);
+  const next = await world.open(GET);
+  await until(SOON_MS, () => Promise.resolve(world.warnings.length > 0), "room is looked for");
   for (const connection of slow) {
     await connection.send(GET);
     assert.equal((await connection.reply()).status, 200);
   }
-  assert.equal((await (await next).reply()).status, 200);
+  const passing = setInterval(() => clock.advance(CONNECTION_PROTECTED_MS), SWEEP_MS);
+  const reply = await next.reply().finally(() => clearInterval(passing));
+  assert.equal(reply.status, 200);
 });
 
 listenerTest("a connection is cut in the moment in which it ends", async () => {
