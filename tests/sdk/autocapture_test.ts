@@ -30,6 +30,26 @@ async function open(visit: Visit, body = TALL, page?: Page): Promise<Page> {
   return await visit.open("/", opened);
 }
 
+/** Run inside the page: what was scrolled is drawn and heard of by then. */
+const drawn = () =>
+  new Promise<void>((resolve) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve()))
+  );
+
+/** Clicks one after the other without waiting in between, so that they are close together on a slow machine too. */
+async function clickAtOnce(page: Page, places: readonly (readonly [number, number])[]) {
+  const session = await page.createCDPSession();
+  const each = { button: "left", clickCount: 1 } as const;
+  await Promise.all(
+    places.flatMap(([x, y]) =>
+      (["mouseMoved", "mousePressed", "mouseReleased"] as const).map((type) =>
+        session.send("Input.dispatchMouseEvent", { ...each, type, x, y })
+      )
+    ),
+  );
+  await session.detach();
+}
+
 browserTest("page_view: what it says of the page, and the window", async (visit) => {
   visit.publish({ head: visit.tag() });
   const page = await visit.newPage();
@@ -221,10 +241,7 @@ browserTest("click: an address that changes without a page view is a change", as
 browserTest("click: three within a second and 30 px are rage, each of them", async (visit) => {
   const page = await open(visit);
   const [x, y] = await middleOf(page, "#dead");
-  for (const offset of [0, 10, 20]) {
-    await page.mouse.click(x + offset, y);
-    await pause(120);
-  }
+  await clickAtOnce(page, [0, 10, 20].map((offset) => [x + offset, y]));
   const burst = await named(visit, page, "click", 3);
   assert.deepEqual(burst.map(({ properties }) => properties.rage), [true, true, true]);
   await page.mouse.click(x, y);
@@ -283,7 +300,7 @@ browserTest("scroll: the deepest pixel, once per page view, as it ends", async (
   const page = await open(visit);
   await page.evaluate(() => scrollTo(0, 1_500));
   await page.waitForFunction(() => scrollY === 1_500);
-  await pause(100);
+  await page.evaluate(drawn);
   await page.evaluate(() => scrollTo(0, 200));
   await page.waitForFunction(() => scrollY === 200);
   await page.evaluate(() => history.pushState({}, "", "/two"));
@@ -307,17 +324,16 @@ browserTest(
     const page = await open(visit);
     await page.evaluate(() => scrollTo(0, 1_500));
     await page.waitForFunction(() => scrollY === 1_500);
-    await pause(100);
-    await page.evaluate(async () => {
-      const drawn = () => new Promise((resolve) => setTimeout(resolve, 100));
-      // This one keeps its place, and nothing is heard of it.
-      history.pushState({}, "", "/kept");
-      await drawn();
+    await page.evaluate(drawn);
+    // This one keeps its place, and nothing is heard of it.
+    await page.evaluate(() => history.pushState({}, "", "/kept"));
+    await page.evaluate(drawn);
+    await page.evaluate(() => {
       history.pushState({}, "", "/two");
       footfall.page();
       scrollTo(0, 0);
-      await drawn();
     });
+    await page.evaluate(drawn);
     await page.goto("about:blank");
     const seen = () => visit.gate.events(200).filter(({ name }) => name === "scroll");
     await visit.until(() => seen().length >= 4, "the last view ends");

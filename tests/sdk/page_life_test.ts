@@ -121,9 +121,14 @@ browserTest(
   "a crashed page: the next one sends its queue, though its lock lingers",
   async (visit) => {
     const page = await visit.client({ flushIntervalMs: 60_000 });
+    visit.publish({ path: "/plain" });
+    const other = await visit.newPage();
+    await other.goto(`${visit.world.siteUrl}/plain`);
     await page.evaluate(() => footfall.track("before the crash"));
-    // Chromium writes the store of a page that ends without notice only after a moment.
-    await pause(500);
+    // Chromium tells other processes a little later: what they have not seen is lost with this one.
+    await other.waitForFunction(() =>
+      Object.values(localStorage).some((text) => String(text).includes("before the crash"))
+    );
     const crashed = new Promise((resolve) => page.once("error", resolve));
     (await page.createCDPSession()).send("Page.crash").catch(() => {});
     await crashed;

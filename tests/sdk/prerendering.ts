@@ -12,6 +12,7 @@ export async function shownAfterPrerendering(visit: Visit): Promise<Page> {
   });
   const page = await visit.newPage();
   await page.goto(`${visit.world.siteUrl}/`);
+  await visit.until(() => visit.asked.includes("/next"), "the page is made ahead");
   await pause(1_500);
   assert.equal(visit.gate.posts.length, 0, "nothing is said while it is a guess");
   await Promise.all([page.waitForNavigation(), page.click("a")]);

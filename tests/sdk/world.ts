@@ -42,6 +42,8 @@ export type ClientOptions = Json;
 /** What one test has: a browser profile, a project, and pages of its own. */
 export class Visit {
   readonly messages: string[] = [];
+  /** The paths that were asked for, in their order. */
+  readonly asked: string[] = [];
   readonly #pages = new Map<string, { html: string; headers: Record<string, string> }>();
 
   constructor(
@@ -55,6 +57,7 @@ export class Visit {
   }
 
   answer(path: string): Response | null {
+    this.asked.push(path);
     const page = this.#pages.get(path);
     if (page === undefined) return null;
     return new Response(page.html, {
