@@ -304,11 +304,12 @@ onPostgres(
   "openPostgres: statements wait for a free connection, and no longer than their time",
   () =>
     withServer(async (_server, open) => {
-      const sql = open({ connectionsMax: 2, statementTimeoutMs: 1_000 });
+      const patient = open({ connectionsMax: 2 });
       const rows = await Promise.all(
-        Array.from({ length: 40 }, (_, i) => sql.query("SELECT $1::int AS i", [i])),
+        Array.from({ length: 40 }, (_, i) => patient.query("SELECT $1::int AS i", [i])),
       );
       assert.deepEqual(rows.flat(), Array.from({ length: 40 }, (_, i) => ({ i })));
+      const sql = open({ connectionsMax: 2, statementTimeoutMs: 1_000 });
       const { promise, resolve } = Promise.withResolvers<void>();
       const holders = [sql.transaction(() => promise), sql.transaction(() => promise)];
       await assert.rejects(sql.query("SELECT 1"), /busy/);

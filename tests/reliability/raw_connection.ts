@@ -47,7 +47,7 @@ export class RawConnection implements Disposable {
   }
 
   /** The next reply on this connection. Replies to several requests come one after another. */
-  async reply(msMax = 5_000): Promise<RawReply> {
+  async reply(msMax = 20_000): Promise<RawReply> {
     return await within(msMax, this.#reply(), "A reply");
   }
 

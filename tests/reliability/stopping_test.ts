@@ -46,7 +46,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
       await using server = await startServer(db.env);
       await using load = new Load(() => server.url, { clients: 4, eventsPerBatch: 50 });
       load.start();
-      await until(5_000, () => Promise.resolve(load.acknowledged.size > 500), "load");
+      await until(20_000, () => Promise.resolve(load.acknowledged.size > 500), "load");
 
       using stack = new DisposableStack();
       const halfBody = stack.use(await RawConnection.open(server.port));
