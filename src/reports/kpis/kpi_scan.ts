@@ -13,10 +13,8 @@ import type { SessionsAndMedian } from "./rolled_sessions.ts";
 import type { Visits } from "../rollups/rolled_up.ts";
 import { KPI_COUNTS, type KpiCounts, type ListedKpi, WHOLE } from "./kpi_visitor.ts";
 
-interface BucketCounts extends Visits, SessionsAndMedian {
-  /** Counted from 1; null: all buckets together. */
-  readonly bucket: number | null;
-}
+/** What is counted of own events, in a bucket or in all together. */
+export type OwnCounts = Visits & SessionsAndMedian;
 
 /** Returns the span from which events are loaded to count those in `span`. */
 async function reachOf(source: ScanSource, span: Span): Promise<Span> {
@@ -30,21 +28,19 @@ async function reachOf(source: ScanSource, span: Span): Promise<Span> {
   return { fromMs: Math.min(fromMs, span.fromMs - SESSION_GAP_MS), toMs };
 }
 
-/** Returns the counts of all buckets together, then of each bucket. Adds to `counts` in place. */
+/** Returns the counts of each bucket, then of all together. Adds to `counts` in place. */
 function bucketCounts(
   { newcomers, durations, sums: { visitors, ...sums } }: KpiCounts,
   isNew: (actor: number) => boolean,
-): BucketCounts[] {
+): OwnCounts[] {
   const outside = visitors.length - 1;
-  const places = Array.from({ length: outside }, (_, place) => place);
-  const samples = new Samples(outside, durations);
-  const medians = samples.mediansWithAll(places.slice(1));
+  const buckets = Array.from({ length: outside - 1 }, (_, i) => i + 1);
+  const medians = new Samples(outside, durations).mediansWithAll(buckets);
   for (const counts of Object.values(sums)) {
-    for (const place of places) if (place !== WHOLE) counts[WHOLE]! += counts[place]!;
+    for (const place of buckets) counts[WHOLE]! += counts[place]!;
   }
   const newVisitors = countNew(newcomers, isNew, outside + 1);
-  return places.map((place) => ({
-    bucket: place === WHOLE ? null : place,
+  return [...buckets, WHOLE].map((place) => ({
     visitors: visitors[place]!,
     newVisitors: newVisitors[place]!,
     pageviews: sums.pageviews[place]!,
@@ -57,13 +53,13 @@ function bucketCounts(
 }
 
 /**
- * Counts in one scan what the key figures are computed from, for all buckets together and for each. The buckets
+ * Counts in one scan what the key figures are computed from, for each bucket, then for all together. The buckets
  * must follow each other without gaps.
  */
 export async function scanKpis(
   source: ScanSource,
   buckets: readonly Span[],
-): Promise<BucketCounts[]> {
+): Promise<OwnCounts[]> {
   const { counts, isNew } = await scanCounts(source, buckets, null);
   return bucketCounts(counts, isNew);
 }

@@ -5,13 +5,13 @@ import type { Read, ScanSource } from "../../scans/read.ts";
 import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { importedSaid } from "../imported/imported_span.ts";
 import { type ImportedBuckets, importedBuckets } from "../imported/imported_buckets.ts";
-import { scanKpis } from "./kpi_scan.ts";
+import { type OwnCounts, scanKpis } from "./kpi_scan.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
 import { changeOf, pointsOf, PointsShown } from "../answer/changes.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
-import { readRolledSessions, type SessionsAndMedian } from "./rolled_sessions.ts";
+import { readRolledSessions } from "./rolled_sessions.ts";
 import { type RolledSpan, rolledSpan } from "../rollups/rolled_span.ts";
-import { type InBucket, readRolledVisits, startDays, type Visits } from "../rollups/rolled_up.ts";
+import { readRolledVisits, startDays } from "../rollups/rolled_up.ts";
 import { isSmall, shownCount } from "../answer/small_groups.ts";
 
 const count = (description: string) =>
@@ -91,31 +91,17 @@ export interface KpiSource extends ScanSource {
   readonly rolled?: RolledSpan | null;
 }
 
-type OwnCounts = Visits & SessionsAndMedian;
-
-const NO_VISITS: Visits = { visitors: 0, newVisitors: 0, pageviews: 0, events: 0 };
-const NO_SESSIONS: SessionsAndMedian = { sessions: 0, bounces: 0, durationMs: 0, medianMs: null };
-
 /**
- * Reads the counts from the rollups if the buckets are whole days of them, else by a scan.
- * @returns a function for those of a bucket, counted from 1, or of all together (null)
+ * Reads the counts of each bucket, then of all together: from the rollups if the buckets are whole days of them,
+ * else by a scan.
  */
-async function readCounts(
-  source: KpiSource,
-  buckets: readonly Span[],
-): Promise<(bucket: number | null) => OwnCounts> {
+async function readCounts(source: KpiSource, buckets: readonly Span[]): Promise<OwnCounts[]> {
   const { sql, rolled } = source;
   const starts = rolled ? startDays(buckets, rolled.timezone) : null;
-  const rows: InBucket<Partial<OwnCounts>>[] = !rolled || starts === null
-    ? await scanKpis(source, buckets)
-    : [
-      ...await readRolledVisits(source, rolled, starts),
-      ...await readRolledSessions(sql, rolled, buckets, starts),
-    ];
-  const found = new Map<number | null, OwnCounts>();
-  const of = (bucket: number | null) => found.get(bucket) ?? { ...NO_VISITS, ...NO_SESSIONS };
-  for (const row of rows) found.set(row.bucket, { ...of(row.bucket), ...row });
-  return of;
+  if (!rolled || starts === null) return await scanKpis(source, buckets);
+  const visits = await readRolledVisits(source, rolled, starts);
+  const sessions = await readRolledSessions(sql, rolled, buckets, starts);
+  return visits.map((own, i) => ({ ...own, ...sessions[i]! }));
 }
 
 const seconds = (ms: number | null): number | null => ms === null ? null : ms / 1000;
@@ -168,11 +154,11 @@ export async function readKpis(
   buckets: readonly Span[],
   imported: ImportedBuckets | null = null,
 ): Promise<TotalsAndSeries> {
-  const of = await readCounts(source, buckets);
+  const own = await readCounts(source, buckets);
   return {
-    totals: kpisOf(of(null), imported?.whole ?? null, imported?.wholeHasOwn ?? true),
+    totals: kpisOf(own.at(-1)!, imported?.whole ?? null, imported?.wholeHasOwn ?? true),
     series: buckets.map((_, i) =>
-      kpisOf(of(i + 1), imported?.buckets[i] ?? null, imported?.hasOwn[i] ?? true)
+      kpisOf(own[i]!, imported?.buckets[i] ?? null, imported?.hasOwn[i] ?? true)
     ),
   };
 }
@@ -226,20 +212,19 @@ async function figuresOf(read: Read, isComparison: boolean) {
   return { figures: { totals: shownKpis(totals, visitorsMin), series: shown }, imported };
 }
 
-const spansOf = (of: readonly (ImportedBuckets | null)[]) =>
-  of.flatMap((buckets) => buckets === null ? [] : [buckets.span]);
-
 async function answer(read: Read): Promise<Answer> {
   const current = await figuresOf(read, false);
   const compared = comparedRead(read);
-  if (compared === null) {
-    return { ...importedSaid(read, spansOf([current.imported])), result: current.figures };
-  }
-  const before = await figuresOf(compared, true);
-  const previous = { ...comparedSaid(read, compared), ...before.figures };
-  const change = changesOf(current.figures.totals, before.figures.totals);
+  const before = compared && await figuresOf(compared, true);
+  const spans = [current, before].flatMap((one) => one?.imported?.span ?? []);
   return {
-    ...importedSaid(read, spansOf([current.imported, before.imported])),
-    result: { ...current.figures, previous, change },
+    ...importedSaid(read, spans),
+    result: {
+      ...current.figures,
+      ...before && {
+        previous: { ...comparedSaid(read, compared!), ...before.figures },
+        change: changesOf(current.figures.totals, before.figures.totals),
+      },
+    },
   };
 }

@@ -4,7 +4,7 @@ import { BOUNCE } from "../../store/bounce.ts";
 import type { Span } from "../../query/selection.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { RolledSpan } from "../rollups/rolled_span.ts";
-import { bucketsOfDays, type InBucket } from "../rollups/rolled_up.ts";
+import { bucketsOfDays } from "../rollups/rolled_up.ts";
 
 /** The figures of the counted sessions of one span. */
 export interface SessionsAndMedian {
@@ -31,7 +31,7 @@ function tailSessions(params: SqlParams, { projectId, tail }: RolledSpan): strin
 }
 
 /**
- * Reads sessions, bounces and durations of each bucket and of the whole span. For a median, its second is found
+ * Reads sessions, bounces and durations of each bucket, then of the whole span. For a median, its second is found
  * in the rollups of lengths, and its value among the few sessions of that second.
  * @param starts the buckets' first days
  */
@@ -40,21 +40,13 @@ export async function readRolledSessions(
   rolled: RolledSpan,
   buckets: readonly Span[],
   starts: readonly number[],
-): Promise<InBucket<SessionsAndMedian>[]> {
-  const sums = await readSessionSums(sql, rolled, starts);
-  const medians = await readMedians(sql, rolled, buckets, starts);
-  return sums.map((row) => ({ ...row, medianMs: medians.get(row.bucket) ?? null }));
-}
-
-function readSessionSums(
-  sql: Sql,
-  rolled: RolledSpan,
-  starts: readonly number[],
-): Promise<InBucket<SessionsAndMedian>[]> {
+): Promise<SessionsAndMedian[]> {
   const params = new SqlParams();
   const first = `(SELECT ${params.ints(starts)})`;
-  return sql.query<Row & InBucket<SessionsAndMedian>>(
-    `SELECT bucket, sum(sessions) AS sessions, sum(bounces) AS bounces, sum(duration_ms) AS "durationMs"
+  type Sums = Omit<SessionsAndMedian, "medianMs">;
+  const rows = await sql.query<Row & Sums & { readonly place: number }>(
+    `SELECT coalesce(bucket - 1, ${params.int(starts.length)}) AS place,
+      sum(sessions) AS sessions, sum(bounces) AS bounces, sum(duration_ms) AS "durationMs"
     FROM (
       SELECT width_bucket(day, ${first}) AS bucket, sessions, bounces, duration_ms
       FROM (
@@ -69,6 +61,10 @@ function readSessionSums(
     HAVING sum(sessions) > 0`,
     params.values,
   );
+  const medians = await readMedians(sql, rolled, buckets, starts);
+  const found = medians.map((medianMs) => ({ sessions: 0, bounces: 0, durationMs: 0, medianMs }));
+  for (const { place, ...sums } of rows) Object.assign(found[place]!, sums);
+  return found;
 }
 
 /** How many sessions are of each length in seconds. */
@@ -108,7 +104,8 @@ async function readSeconds(
 
 /** A session whose length is wanted: that at a rank among those of one second. */
 interface Wanted {
-  readonly bucket: number | null;
+  /** Of its bucket, or after all of them of the whole span. */
+  readonly place: number;
   readonly span: Span;
   readonly seconds: number;
   readonly offset: number;
@@ -128,7 +125,7 @@ function middleOf(lengths: Lengths): Pick<Wanted, "seconds" | "offset">[] {
 }
 
 /**
- * Reads the median of each bucket and of the whole span. The lengths are ranked here, as window functions over
+ * Reads the median of each bucket, then of the whole span. The lengths are ranked here, as window functions over
  * all of them take the database several times as long.
  */
 async function readMedians(
@@ -136,17 +133,15 @@ async function readMedians(
   rolled: RolledSpan,
   buckets: readonly Span[],
   starts: readonly number[],
-): Promise<Map<number | null, number>> {
+): Promise<(number | null)[]> {
   const found = await readSeconds(sql, rolled, starts);
-  const wanted = found.flatMap((lengths, i) => {
-    const bucket = i < buckets.length ? i + 1 : null;
-    const span = buckets[i] ?? rolled.span;
-    return middleOf(lengths).map((one): Wanted => ({ bucket, span, ...one }));
-  });
+  const wanted = found.flatMap((lengths, place) =>
+    middleOf(lengths).map((one): Wanted => ({ place, span: buckets[place] ?? rolled.span, ...one }))
+  );
   const lengths = await readLengths(sql, rolled.projectId, wanted);
-  const medians = new Map<number | null, number>();
-  for (const [i, { bucket }] of wanted.entries()) {
-    medians.set(bucket, (medians.get(bucket) ?? 0) + lengths[i]! / 2);
+  const medians = found.map((): number | null => null);
+  for (const [i, { place }] of wanted.entries()) {
+    medians[place] = (medians[place] ?? 0) + lengths[i]! / 2;
   }
   return medians;
 }

@@ -17,9 +17,6 @@ export function startDays(buckets: readonly Span[], timezone: string): number[] 
   return distinct && atMidnight ? days : null;
 }
 
-/** The figures of a bucket (counted from 1), or of the whole span (null). */
-export type InBucket<T> = T & { readonly bucket: number | null };
-
 /** The figures of a span or a bucket. */
 export interface Visits {
   readonly visitors: number;
@@ -51,15 +48,14 @@ export function bucketsOfDays(starts: readonly number[], { fromDay, toDay }: Rol
 }
 
 /** Adds up the figures of a bucket, or of the whole span. */
-class VisitSums implements InBucket<Visits> {
+class VisitSums implements Visits {
   visitors = 0;
   newVisitors = 0;
   pageviews = 0;
   events = 0;
   readonly #startDay: number;
 
-  /** @param bucket null: the whole span */
-  constructor(readonly bucket: number | null, startDay: number) {
+  constructor(startDay: number) {
     this.#startDay = startDay;
   }
 
@@ -77,22 +73,22 @@ class VisitSums implements InBucket<Visits> {
 }
 
 /**
- * Reads the visitors, new visitors, page views and events of each bucket (counted from 1) and of the
- * whole span (bucket null, the last row). In the database, adding them up takes twice as long.
+ * Reads the visitors, new visitors, page views and events of each bucket, then of the whole span. In the
+ * database, adding them up takes twice as long.
  * @param starts the buckets' first days
  */
 export async function readRolledVisits(
   source: TimelineSource,
   rolled: RolledSpan,
   starts: readonly number[],
-): Promise<InBucket<Visits>[]> {
+): Promise<Visits[]> {
   const { projectId, fromDay, toDay, tail } = rolled;
   const params = [projectId, fromDay, toDay];
   const [visitors] = await source.sql.query<{ pack: string | null }>(PACKED_VISITORS, params);
   const totals = await source.sql.query<DayTotals>(DAY_TOTALS, params);
   const bucketOf = bucketsOfDays(starts, rolled);
-  const sums = starts.map((startDay, i) => new VisitSums(i + 1, startDay));
-  const whole = new VisitSums(null, fromDay);
+  const sums = starts.map((startDay) => new VisitSums(startDay));
+  const whole = new VisitSums(fromDay);
   const packed = unpackInts(visitors!.pack);
   for (let i = 0; i < packed.length; i += 4) {
     const [prevDay, firstDay, actors] = [packed[i + 1]!, packed[i + 2]!, packed[i + 3]!];
