@@ -103,19 +103,6 @@ export function cursorExpired(): Problem {
   return new Problem("cursor_expired", `after: ${message}`, { errors });
 }
 
-/** Parses `after`. Throws Problem `invalid_parameter`. */
-function parseTailCursor(text: string): TailCursor {
-  const named = instant(text);
-  if (named !== null) return { at: named, snapshot: null };
-  const [kind, time, snapshot = ""] = decode(text) ?? [];
-  const at = instant(time);
-  if (kind !== "t" || at === null || !isSnapshot(snapshot)) {
-    const usage = "Use a `tailCursor`, or an instant such as 2026-01-31T12:00:00Z.";
-    throw invalidParameter("after", usage);
-  }
-  return { at, snapshot };
-}
-
 /**
  * Reads `after`: a `tailCursor`, or an instant.
  * @throws Problem `invalid_parameter`; `cursor_expired` for a cursor too long before `asOfMs`
@@ -123,8 +110,14 @@ function parseTailCursor(text: string): TailCursor {
 export function readTailCursor(query: URLSearchParams, asOfMs: number): TailCursor | null {
   const value = givenText(query, "after");
   if (value === null) return null;
-  const cursor = parseTailCursor(value);
-  const isOld = Date.parse(cursor.at) < asOfMs - TAIL_CURSOR_AGE_MS_MAX;
-  if (isOld && cursor.snapshot !== null) throw cursorExpired();
-  return cursor;
+  const named = instant(value);
+  if (named !== null) return { at: named, snapshot: null };
+  const [kind, time, snapshot = ""] = decode(value) ?? [];
+  const at = instant(time);
+  if (kind !== "t" || at === null || !isSnapshot(snapshot)) {
+    const usage = "Use a `tailCursor`, or an instant such as 2026-01-31T12:00:00Z.";
+    throw invalidParameter("after", usage);
+  }
+  if (Date.parse(at) < asOfMs - TAIL_CURSOR_AGE_MS_MAX) throw cursorExpired();
+  return { at, snapshot };
 }

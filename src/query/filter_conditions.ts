@@ -30,16 +30,13 @@ const NEGATED: Partial<Record<FilterOp, FilterOp>> = {
   not_exists: "exists",
   is_not_technical: "is_technical",
 };
-interface Positive {
-  readonly field: Field;
-  readonly op: FilterOp;
-  readonly values: readonly FilterValue[];
+interface Positive extends Filter {
   readonly negated: boolean;
 }
 
-function positive({ field, op, values }: Filter): Positive {
-  const contrary = NEGATED[op];
-  return { field, op: contrary ?? op, values, negated: contrary !== undefined };
+function positive(filter: Filter): Positive {
+  const contrary = NEGATED[filter.op];
+  return { ...filter, op: contrary ?? filter.op, negated: contrary !== undefined };
 }
 
 function likePattern(text: string): string {
@@ -109,26 +106,26 @@ function dictionaryIds({ params, project }: ConditionContext, wanted: Positive):
   }`;
 }
 
-/** Compares values that contain a slash to the whole address, other values and every pattern to the host. */
-function referrerCondition({ params, siteHost }: ConditionContext, wanted: Positive): string {
-  // A function, to add the parameter only if SQL uses it: unused, it would have no type.
-  const host = () => knownReferrerHost("r", params.text(siteHost));
-  if (wanted.op === "exists") return textCondition(params, host(), wanted);
-  const parts: string[] = [];
+/**
+ * Returns a subquery of the ids of referrers that fulfil a condition. Values that contain a slash are compared to
+ * the whole address, other values and every pattern to the host.
+ */
+function referrerIds({ params, project, siteHost }: ConditionContext, wanted: Positive): string {
   const isWhole = (value: FilterValue) => wanted.op !== "matches" && String(value).includes("/");
-  const whole = wanted.values.filter(isWhole);
-  const hosts = wanted.values.filter((value) => !isWhole(value));
+  const { whole = [], hosts = [] } = Object.groupBy(
+    wanted.values,
+    (value) => isWhole(value) ? "whole" : "hosts",
+  );
+  const parts: string[] = [];
   if (whole.length > 0) {
     parts.push(textCondition(params, "r.address", { ...wanted, values: whole }));
   }
-  if (hosts.length > 0) parts.push(textCondition(params, host(), { ...wanted, values: hosts }));
-  return parts.map((part) => `(${part}) IS TRUE`).join(" OR ");
-}
-
-/** Returns a subquery of the ids of referrers that fulfil a condition. */
-function referrerIds(context: ConditionContext, wanted: Positive): string {
-  return `SELECT r.referrer_id FROM referrers r WHERE r.project_id = ${context.project} AND (${
-    referrerCondition(context, wanted)
+  if (hosts.length > 0 || wanted.op === "exists") {
+    const host = knownReferrerHost("r", params.text(siteHost));
+    parts.push(textCondition(params, host, { ...wanted, values: hosts }));
+  }
+  return `SELECT r.referrer_id FROM referrers r WHERE r.project_id = ${project} AND (${
+    parts.map((part) => `(${part}) IS TRUE`).join(" OR ")
   })`;
 }
 

@@ -83,6 +83,16 @@ function knownSql(
     WHERE v.project_id = ${project} AND ${isWanted}`;
 }
 
+/** Returns the values of each field. */
+export function valuesByField(
+  listed: readonly { readonly field: string; readonly value: string }[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const ofFields = Map.groupBy(listed, ({ field }) => field);
+  return new Map(
+    [...ofFields].map(([field, some]) => [field, new Set(some.map((one) => one.value))]),
+  );
+}
+
 /**
  * Returns the wanted values that the project has had, by field. One statement looks them up in all
  * dictionaries. A path counts as known if it was a title, and the other way round: `terms` marks names only.
@@ -99,12 +109,7 @@ export async function knownValues(
     parts.join(" UNION ALL "),
     params.values,
   );
-  const known = new Map<string, Set<string>>();
-  for (const { field, value } of rows) {
-    if (!known.has(field)) known.set(field, new Set());
-    known.get(field)!.add(value);
-  }
-  return known;
+  return valuesByField(rows);
 }
 
 /**

@@ -78,10 +78,6 @@ export function refuseOddYear(name: "from" | "to" | "compare", at: Date): void {
   throw invalidParameter(name, "Use a time in the years 0001 to 9999.");
 }
 
-function isLonger(from: Date, to: Date, timezone: string, years: number): boolean {
-  return to.getTime() > localTime(from.getTime(), timezone).add({ years }).epochMilliseconds;
-}
-
 /**
  * Reads `from`, `to` and `timezone`: local dates, both inclusive, or instants `[from, to)`. The default
  * is the last 30 local days, today included. A day of a daylight saving change has 23 or 25 hours.
@@ -112,7 +108,8 @@ export function readRange(
     const fault = isSkipped ? `This day was skipped in ${timezone}.` : "Must lie before `to`.";
     throw invalidParameter("from", fault);
   }
-  if (yearsMax !== null && isLonger(from, to, timezone, yearsMax)) {
+  const longest = localTime(from.getTime(), timezone).add({ years: yearsMax ?? 0 });
+  if (yearsMax !== null && to.getTime() > longest.epochMilliseconds) {
     throw rangeTooLarge("from", `Ask for at most ${yearsMax} years at once.`);
   }
   return {

@@ -1,5 +1,5 @@
 import { deviceOf } from "./field_values.ts";
-import type { EventMatch, Filter, SessionField } from "./filters.ts";
+import type { EVENT_FIELDS, EventMatch, Filter, SessionField } from "./filters.ts";
 
 export const BOT_CHOICES = ["exclude", "include", "only"] as const;
 export type BotChoice = typeof BOT_CHOICES[number];
@@ -40,15 +40,7 @@ interface ValueSql {
 /** Fields that break sessions down: their own, and those of their first page view. */
 export type SessionDimension =
   | SessionField
-  | "referrer"
-  | "path"
-  | "host"
-  | "country"
-  | "region"
-  | "city"
-  | "browser"
-  | "os"
-  | "device";
+  | Exclude<typeof EVENT_FIELDS[number], "name" | "title" | "userId">;
 
 /** The table (alias v) that numbers the values of a field, its key, and the SQL of a value's text. */
 export interface Dictionary {

@@ -1,4 +1,5 @@
 import type { EventMatch, Filter } from "./filters.ts";
+import { matchFilters } from "./selection.ts";
 
 /**
  * The first character of technical names. Their events link identities, and are counted only if a read names
@@ -22,11 +23,6 @@ function asksForTechnical({ field, op, values }: Filter): boolean {
   return op === "matches" && values.some((value) => TECHNICAL_PATTERN.test(String(value)));
 }
 
-/** Whether the filters neither list names nor ask for technical ones; technical events are then left out. */
-function areNamesOpen(filters: readonly Filter[]): boolean {
-  return !filters.some((filter) => isExact(filter) || asksForTechnical(filter));
-}
-
 /** Whether events of technical names may pass. */
 export function mayMeanTechnical(filters: readonly Filter[]): boolean {
   return filters.some((filter) =>
@@ -44,24 +40,18 @@ export function withoutTechnical(
   others: readonly Filter[] = [],
   named: readonly string[] = [],
 ): readonly Filter[] {
-  if (!areNamesOpen([...filters, ...others])) return filters;
+  if ([...filters, ...others].some((one) => isExact(one) || asksForTechnical(one))) return filters;
   return [...filters, { field: "name", op: "is_not_technical", values: named }];
 }
 
-/** Returns the filters, with one more that leaves out the technical names that no match names. */
+/** Returns the filters, with one more that leaves out the technical names that no match lists exactly. */
 export function withoutUnnamed(
   filters: readonly Filter[],
   matches: readonly EventMatch[],
 ): readonly Filter[] {
   const ofMatches = matches.flatMap((match) => match.filters);
   if (ofMatches.some(asksForTechnical)) return filters;
-  return withoutTechnical(filters, [], technicalNamesOf(matches));
-}
-
-/** Returns the technical names that matches list exactly. */
-function technicalNamesOf(matches: readonly EventMatch[]): string[] {
-  return matches.flatMap(({ name, filters }) => [
-    ...name === null ? [] : [name],
-    ...filters.filter(isExact).flatMap(({ values }) => values.map(String)),
-  ]).filter(isTechnical);
+  const listed = matches.flatMap(matchFilters).filter(isExact)
+    .flatMap(({ values }) => values.map(String));
+  return withoutTechnical(filters, [], listed.filter(isTechnical));
 }

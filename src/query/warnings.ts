@@ -4,7 +4,7 @@ import type { Sql } from "../db/sql.ts";
 import { WARNINGS_MAX } from "../limits.ts";
 import { countryCode, countryName } from "./country_names.ts";
 import type { Filter } from "./filters.ts";
-import { candidateValues, hasKnownValues, knownValues } from "./known_values.ts";
+import { candidateValues, hasKnownValues, knownValues, valuesByField } from "./known_values.ts";
 import { type Candidate, nearestOf } from "./nearest_values.ts";
 import { counted } from "../number_words.ts";
 
@@ -111,11 +111,7 @@ export async function valueWarnings(
 ): Promise<Warning[]> {
   const wanted = wantedOf(parameterFilters);
   if (wanted.length === 0) return [];
-  const byField = new Map(
-    [...Map.groupBy(wanted, ({ field }) => field)]
-      .map(([field, some]) => [field, new Set(some.map(({ value }) => value))]),
-  );
-  const known = await knownValues(sql, projectId, byField);
+  const known = await knownValues(sql, projectId, valuesByField(wanted));
   const unknown = wanted.filter(({ field, value }) => !known.get(field)?.has(value))
     .slice(0, WARNINGS_MAX);
   const candidates = new Map<string, readonly string[]>();
