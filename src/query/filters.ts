@@ -231,7 +231,8 @@ export function pageAsMatch(value: unknown, context: z.core.ParsePayload): unkno
   return z.NEVER;
 }
 
-const MatchOrPage = z.preprocess(pageAsMatch, EventMatch);
+/** An event match, or a page by its path alone. */
+export const MatchOrPage = z.preprocess(pageAsMatch, EventMatch);
 
 /** Describes an error with its place; for a union, the error of the branch that got furthest. */
 function describeIssue(issue: z.core.$ZodIssue, place: string): string {
@@ -300,23 +301,17 @@ export function isJsonLike(text: string): boolean {
   return /^\s*(?:"|[[{]\s*(?:["[{\]}]|$)|\[.*\]\s*$|\{.*\}\s*$)/s.test(text);
 }
 
-function readMatch(
+/**
+ * Reads a parameter that is an event match: a bare name, or JSON; null where it is not given.
+ * @param schema `MatchOrPage`: `{"path"}` is taken too
+ */
+export function readEventMatch(
   query: URLSearchParams,
   name: string,
-  schema: z.ZodType<EventMatch>,
+  schema: z.ZodType<EventMatch> = EventMatch,
 ): EventMatch | null {
   const text = givenText(query, name);
   if (text === null) return null;
   const isJson = /^\s*[{"]/.test(text) && isJsonLike(text);
   return readDocument(isJson ? text : JSON.stringify(text), name, schema);
-}
-
-/** Reads a parameter that is an event match: a bare name, or JSON; null where it is not given. */
-export function readEventMatch(query: URLSearchParams, name: string): EventMatch | null {
-  return readMatch(query, name, EventMatch);
-}
-
-/** Reads a parameter that is an event match or `{"path"}`; null where it is not given. */
-export function readMatchOrPage(query: URLSearchParams, name: string): EventMatch | null {
-  return readMatch(query, name, MatchOrPage);
 }

@@ -16,7 +16,7 @@ import { worthOf, WorthShown } from "../saved/goal_worth.ts";
 import { importedAcquisition, mergedAcquisition } from "./imported_acquisition.ts";
 import { importedSaid, type ImportedSpan } from "../imported/imported_span.ts";
 import { pageOfRows } from "../imported/merged_rows.ts";
-import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
+import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { isSmall, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { shownAcquisition, type ShownTally } from "./acquisition_scan.ts";
 import { WHOLE } from "./acquisition_tally.ts";
@@ -189,7 +189,7 @@ async function answer(read: Read, parameters: AcquisitionParameters): Promise<An
   const { query, ...said } = importedSaid(read, [imported]);
   return {
     query: { by, goal: slug, ...query },
-    parameterFilters: filtersOfMatches({ goal: [match] }),
+    matches: { goal: [match] },
     ...said,
     result: {
       rows: page.rows.map((row) => shown(row, goal, visitorsMin)),

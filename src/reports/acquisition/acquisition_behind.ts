@@ -87,6 +87,6 @@ export const ACQUISITION_BEHIND: NumberedRead = {
     if (number.count === "conversions" && parameters.slug === null) {
       throw invalidParameter("goal", "Give it too.");
     }
-    return { find: (read) => find(read, parameters, number), parameterFilters: [] };
+    return { find: (read) => find(read, parameters, number) };
   },
 };

@@ -23,12 +23,18 @@ export interface ShareLimits {
   readonly visitorsMin: number;
 }
 
+/** By parameter, the matches in it; null: any event. */
+export type ParameterMatches = Readonly<Record<string, readonly (EventMatch | null)[]>>;
+
+/** Returns the matches of all parameters, without those of any event. */
+const allOf = (matches: ParameterMatches = {}): EventMatch[] =>
+  Object.values(matches).flat().filter((match) => match !== null);
+
 /**
  * The terms in the caller's own parameters; without those of saved definitions, which the data's owner made.
  */
 export interface OwnTerms {
-  /** Null: any event. */
-  readonly matches?: readonly (EventMatch | null)[];
+  readonly matches?: ParameterMatches;
   readonly fields?: readonly (Field | null)[];
   /** The key of a property whose values are shown. */
   readonly property?: string | null;
@@ -44,7 +50,7 @@ function mayName(field: Field): boolean {
  * which `checkedForShare` checks. Throws `invalid_parameter`.
  */
 export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
-  const { matches = [], fields = [], property = null } = terms;
+  const { matches, fields = [], property = null } = terms;
   if (own.some(({ field }) => mayName(field))) {
     throw invalidParameter(
       "filters",
@@ -57,7 +63,7 @@ export function refuseNaming(own: readonly Filter[], terms: OwnTerms): void {
   if (property !== null) {
     throw invalidParameter("measure", "A shared dashboard takes total, visitors or perVisitor.");
   }
-  if (matches.some((match) => match !== null && match.filters.length > 0)) {
+  if (allOf(matches).some(({ filters }) => filters.length > 0)) {
     throw invalidParameter(
       "filters",
       "A shared dashboard takes no conditions on single events: put these into `filters`.",
@@ -124,13 +130,12 @@ export async function checkedForShare<T extends SharedRead>(
   shared: T,
   share: ShareLimits,
   own: readonly Filter[],
-  { matches = [] }: OwnTerms,
+  { matches }: OwnTerms,
 ): Promise<T> {
   // Every group may be shown, even an empty one.
   if (share.visitorsMin === 1) return shared;
-  const named = matches.flatMap((match) =>
-    match === null || match.name === null ? [] : [{ name: match.name, filters: [] }]
-  );
+  const named = allOf(matches).filter(({ name }) => name !== null)
+    .map(({ name }) => ({ name, filters: [] }));
   const { range, comparison } = shared;
   if (!await hasNoSmallGroup(counting, range, share, own, named)) {
     throw tooFewVisitors(share.visitorsMin);

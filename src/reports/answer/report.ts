@@ -1,19 +1,17 @@
 import { z } from "zod";
-import type { EventMatch } from "../../query/filters.ts";
 import type { Range } from "../../query/range.ts";
-import { matchFilters } from "../../query/selection.ts";
-import type { ParameterFilters, Warning } from "../../query/warnings.ts";
+import type { Warning } from "../../query/warnings.ts";
 import type { Compares } from "../../query/without_effect.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
-import type { OwnTerms } from "./narrowing.ts";
+import type { OwnTerms, ParameterMatches } from "./narrowing.ts";
 
 /** A report's answer, from which the reply is made. */
 export interface Answer {
   /** Its own parameters as resolved, and shared ones that it resolves differently. */
   readonly query?: Readonly<Record<string, unknown>>;
   readonly result: Readonly<Record<string, unknown>>;
-  /** The filters in the report's own parameters, for warnings of values that never occurred. */
-  readonly parameterFilters?: readonly ParameterFilters[];
+  /** The matches in the saved definitions that it names, for warnings of values that never occurred. */
+  readonly matches?: ParameterMatches;
   /** Warnings of other kinds. */
   readonly warnings?: readonly Warning[];
   /** What to add to the report's semantics for this answer. */
@@ -22,16 +20,6 @@ export interface Answer {
   readonly comparedTo?: Date;
   /** Members that change all the time, and are left out of the ETag. */
   readonly volatile?: Readonly<Record<string, unknown>>;
-}
-
-/** Returns the filters of the matches in each parameter, for warnings. */
-export function filtersOfMatches(
-  matches: Readonly<Record<string, readonly (EventMatch | null)[]>>,
-): ParameterFilters[] {
-  return Object.entries(matches).map(([parameter, some]) => ({
-    parameter,
-    filters: some.flatMap((match) => match === null ? [] : matchFilters(match)),
-  }));
 }
 
 /** A report with its own parameters read. */

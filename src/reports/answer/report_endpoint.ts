@@ -14,7 +14,7 @@ import {
 } from "../../query/parameters.ts";
 import type { Range } from "../../query/range.ts";
 import { filtersOfSegment, readSegmentSlug, type SavedSegment } from "../../query/saved_segment.ts";
-import { BOT_CHOICES, type Scope } from "../../query/selection.ts";
+import { BOT_CHOICES, matchFilters, type Scope } from "../../query/selection.ts";
 import { readTimes } from "../../query/times.ts";
 import {
   distinctWarnings,
@@ -34,7 +34,12 @@ import {
 } from "./asked_segment.ts";
 import { countedWithin, type Counting } from "./counted.ts";
 import { asRolled, projectedState } from "./projected_state.ts";
-import { checkedForShare, refuseNaming, type ShareLimits } from "./narrowing.ts";
+import {
+  checkedForShare,
+  type ParameterMatches,
+  refuseNaming,
+  type ShareLimits,
+} from "./narrowing.ts";
 import type { Answer, Question, Report } from "./report.ts";
 import { withinTime } from "./time_limit.ts";
 
@@ -187,14 +192,20 @@ function segmented(loading: SegmentLoading, all: Read, { own, compared }: Segmen
   return { ...read, compared: { ...other, comparison: null } };
 }
 
-function sharedFilters(
+/** Returns the filters in each parameter, for warnings of values that never occurred. */
+function parameterFiltersOf(
   filters: readonly Filter[],
   { own, compared }: Segments,
+  matches: ParameterMatches,
 ): ParameterFilters[] {
   return [
     { parameter: "filters", filters },
     ...own === null ? [] : [{ parameter: "segment", filters: filtersOfSegment(own) }],
     ...compared === null ? [] : [{ parameter: "compare", filters: filtersOfSegment(compared) }],
+    ...Object.entries(matches).map(([parameter, some]) => ({
+      parameter,
+      filters: some.flatMap((match) => match === null ? [] : matchFilters(match)),
+    })),
   ];
 }
 
@@ -286,10 +297,8 @@ export async function getReport(
         const read = question.isOfOne === true ? all : segmented(loading, all, segments);
         return [await question.answer(read), kept];
       });
-      const parameterFilters = [
-        ...sharedFilters(scope.filters, segments),
-        ...answer.parameterFilters ?? [],
-      ];
+      const matches = { ...question.terms?.matches, ...answer.matches };
+      const parameterFilters = parameterFiltersOf(scope.filters, segments, matches);
       const pending = projected.pending + await countLacked(sql, [project.projectId]);
       // None for shares: a suggestion may be the value of a single person.
       const ofValues = share ? [] : await valueWarnings(sql, project.projectId, parameterFilters);

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { FILTER_TEXT_LENGTH_MAX } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
-import { readJson } from "../../query/filters.ts";
+import { type EventMatch, readJson } from "../../query/filters.ts";
 import { invalidParameter, refuseUnknown } from "../../query/parameters.ts";
-import type { ParameterFilters } from "../../query/warnings.ts";
 import type { Read } from "../../scans/read.ts";
 import { StorableText } from "../../text_schemas.ts";
 import type { Behind } from "./behind_tally.ts";
@@ -15,8 +14,8 @@ export type Listed = "visits" | "people";
 interface NumberBehind {
   /** Finds the people or visits that the number counts, under the list's shared parameters. */
   readonly find: (read: Read) => Promise<Behind>;
-  /** The filters in its parameters, for warnings of values that never occurred. */
-  readonly parameterFilters: readonly ParameterFilters[];
+  /** The matches in its parameters, for warnings of values that never occurred; null: any event. */
+  readonly matches?: readonly (EventMatch | null)[];
 }
 
 /** A read whose numbers the parameter `of` may name. */

@@ -5,7 +5,6 @@ import { invalidParameter } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
 import { type Behind, behindWhere } from "../behind/behind_tally.ts";
-import { filtersOfMatches } from "../answer/report.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { type CountedAttempts, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 import { FUNNEL_QUERY, type FunnelDefinition, readDefinition } from "./funnel_definition.ts";
@@ -106,7 +105,7 @@ export const FUNNEL_PEOPLE: NumberedRead = {
     refuseWrongNumber(number, definition);
     return {
       find: (read) => find(read, definition, number),
-      parameterFilters: filtersOfMatches({ of: [...definition.steps, ...definition.exclude] }),
+      matches: [...definition.steps, ...definition.exclude],
     };
   },
 };

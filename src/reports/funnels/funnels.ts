@@ -13,7 +13,7 @@ import type { FunnelGroupTally, FunnelTally, StepTally } from "./funnel_tally.ts
 import { scanFunnel } from "./funnel_scan.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
-import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
+import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { isSmall, OTHER, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { noSuchDefinition } from "../saved/saved_definitions.ts";
 import { FUNNEL_KIND, listFunnels, requireFunnel } from "./saved_funnels.ts";
@@ -202,13 +202,11 @@ async function comparison(read: Read, definition: FunnelDefinition, current: Fun
 }
 
 async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
-  const { steps, exclude } = definition;
   const current = await figuresOf(read, definition);
   if (current === null) throw tooFewVisitors(read.visitorsMin);
   return {
     query: { ...plainDefinition(definition) },
     result: { ...current, ...await comparison(read, definition, current) },
-    parameterFilters: filtersOfMatches({ steps, exclude }),
   };
 }
 
@@ -243,7 +241,7 @@ export const FUNNELS: Report = {
     const { steps, exclude, by } = definition;
     return {
       answer: (read) => run(read, definition),
-      terms: { matches: [...steps, ...exclude], fields: [by] },
+      terms: { matches: { steps, exclude }, fields: [by] },
     };
   },
 };
@@ -252,8 +250,9 @@ async function runSaved(read: Read, wantedSlug: string): Promise<Answer> {
   const funnel = await requireFunnel(read.sql, read.scope.projectId, wantedSlug);
   if (read.isShared && !isNameless(funnel)) throw noSuchDefinition(FUNNEL_KIND);
   const { slug, title, ...definition } = funnel;
+  const { steps, exclude } = definition;
   const { result, ...answer } = await run(read, definition);
-  return { ...answer, result: { slug, title, ...result } };
+  return { ...answer, result: { slug, title, ...result }, matches: { steps, exclude } };
 }
 
 /** `GET /v1/funnels/:slug`: the figures of a saved funnel. */

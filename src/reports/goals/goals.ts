@@ -9,7 +9,7 @@ import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_r
 import { type Goal, GoalMatchShown, GoalValueShown, listGoals } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty, WorthShown } from "../saved/goal_worth.ts";
 import { type Conversions, scanGoals, type WantedGoal } from "./goal_scan.ts";
-import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
+import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisitors } from "../rollups/rolled_up.ts";
 import { isSmall } from "../answer/small_groups.ts";
@@ -95,7 +95,7 @@ async function answer(read: Read): Promise<Answer> {
   const results = await resultsOf(read, goals);
   return {
     result: { goals: results, ...await comparison(read, goals, results) },
-    parameterFilters: filtersOfMatches({ goals: goals.map(({ match }) => match) }),
+    matches: { goals: goals.map(({ match }) => match) },
   };
 }
 

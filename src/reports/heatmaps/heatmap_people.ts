@@ -11,7 +11,6 @@ import {
   placeOf,
 } from "../../store/heatmap_cell.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
-import { filtersOfMatches } from "../answer/report.ts";
 import { type CellPeopleQuestion, findCellPeople, SELECTOR } from "./heatmap_scan.ts";
 import {
   BIT_OF,
@@ -89,7 +88,7 @@ export const HEATMAP_PEOPLE: NumberedRead = {
     const cells = { device: parameters.device, ...cellsOf(parameters, number) };
     return {
       find: (read) => findCellPeople(read, { match, ...cells }),
-      parameterFilters: filtersOfMatches({ of: [match] }),
+      matches: [match],
     };
   },
 };

@@ -6,7 +6,6 @@ import type { Read } from "../../scans/read.ts";
 import { readIds } from "../../scans/value_texts.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
 import type { Behind } from "../behind/behind_tally.ts";
-import { filtersOfMatches } from "../answer/report.ts";
 import { scanSteps, type SelectedWays, selectWays } from "./journey_scan.ts";
 import { nameCode, NODE_KINDS, pathCode } from "./journey_steps.ts";
 import { JOURNEY_BEHIND, type WantedStep } from "./journey_visitor.ts";
@@ -77,9 +76,6 @@ export const JOURNEY_BEHIND_NODES: NumberedRead = {
     const { way } = readJson(query, "place", JourneyNumber)!;
     const isBeyond = way.some(({ step, kind }) => step > steps || kind === "end" && step === 1);
     if (isBeyond) throw invalidParameter("place", `The ways have ${steps} steps.`);
-    return {
-      find: (read) => find(read, parameters, way),
-      parameterFilters: filtersOfMatches({ of: [start, end] }),
-    };
+    return { find: (read) => find(read, parameters, way), matches: [start, end] };
   },
 };

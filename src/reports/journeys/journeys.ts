@@ -1,9 +1,9 @@
 import { JOURNEY_STEPS_MAX, JOURNEY_STEPS_MIN, JOURNEY_TOP_MAX } from "../../limits.ts";
-import { readMatchOrPage } from "../../query/filters.ts";
+import { MatchOrPage, readEventMatch } from "../../query/filters.ts";
 import { oneOf, readAll, readCount } from "../../query/parameters.ts";
 import { readWindow, windowMs } from "../../query/window.ts";
 import type { Read } from "../../scans/read.ts";
-import { type Answer, filtersOfMatches, type Report } from "../answer/report.ts";
+import type { Answer, Report } from "../answer/report.ts";
 import { JOURNEY_REPLY, type JourneyQuestion, scanJourneys } from "./journey_scan.ts";
 
 /** `GET /v1/journeys`: the ways that people take, step by step, from a start or back from an end. */
@@ -30,7 +30,7 @@ export const JOURNEYS: Report = {
     const parameters = readJourneyParameters(query);
     return {
       answer: (read) => answer(read, parameters),
-      terms: { matches: [parameters.start, parameters.end].filter((match) => match !== null) },
+      terms: { matches: { start: [parameters.start], end: [parameters.end] } },
     };
   },
 };
@@ -48,8 +48,8 @@ export interface JourneyParameters extends JourneyQuestion {
 
 export function readJourneyParameters(query: URLSearchParams): JourneyParameters {
   const parameters = readAll({
-    start: () => readMatchOrPage(query, "start"),
-    end: () => readMatchOrPage(query, "end"),
+    start: () => readEventMatch(query, "start", MatchOrPage),
+    end: () => readEventMatch(query, "end", MatchOrPage),
     by: () => oneOf(query, "by", BYS, "path"),
     steps: () => readCount(query, "steps", STEPS),
     top: () => readCount(query, "top", TOP),
@@ -64,6 +64,5 @@ async function answer(read: Read, parameters: JourneyParameters): Promise<Answer
   return {
     query: { start, end, by, steps, top, scope: of, window },
     result: await scanJourneys(read, parameters),
-    parameterFilters: filtersOfMatches({ start: [start], end: [end] }),
   };
 }

@@ -29,6 +29,6 @@ export const KPI_BEHIND: NumberedRead = {
   ask: (query, listed) => {
     const number = readJson(query, "place", KpiNumber)!;
     refuseListed(listed, number.count === "bounces" ? "visits" : "people");
-    return { find: (read) => find(read, number), parameterFilters: [] };
+    return { find: (read) => find(read, number) };
   },
 };

@@ -3,7 +3,6 @@ import { type Filter, readJson } from "../../query/filters.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, PlaceText, refuseListed } from "../behind/behind.ts";
 import type { Behind } from "../behind/behind_tally.ts";
-import { filtersOfMatches } from "../answer/report.ts";
 import { selectEvents } from "../../scans/selected_events.ts";
 import { LONG_MINUTES, SHORT_MINUTES } from "./live.ts";
 import { NEWEST_PEOPLE } from "../newest/newest_people_visitor.ts";
@@ -42,9 +41,7 @@ export const LIVE_VISITORS: NumberedRead = {
   ask: (query, listed) => {
     refuseListed(listed, "people");
     const number = readJson(query, "place", LiveNumber)!;
-    return {
-      find: (read) => find(read, number),
-      parameterFilters: filtersOfMatches({ of: [{ name: null, filters: pageFilters(number) }] }),
-    };
+    const matches = [{ name: null, filters: pageFilters(number) }];
+    return { find: (read) => find(read, number), matches };
   },
 };

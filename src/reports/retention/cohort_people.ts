@@ -5,7 +5,6 @@ import { invalidParameter, oneOf } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { type NumberedRead, refuseListed } from "../behind/behind.ts";
 import type { Behind } from "../behind/behind_tally.ts";
-import { filtersOfMatches } from "../answer/report.ts";
 import {
   questionOf,
   readRetentionParameters,
@@ -57,7 +56,7 @@ export const COHORT_PEOPLE: NumberedRead = {
     }
     return {
       find: (read) => find({ ...read, interval }, parameters, number),
-      parameterFilters: filtersOfMatches({ of: [start, back] }),
+      matches: [start, back],
     };
   },
 };

@@ -8,7 +8,7 @@ import { type Range, startOfDay } from "../../query/range.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { pointsOf, PointsShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
-import { type Answer, filtersOfMatches, rate, RateShown, type Report } from "../answer/report.ts";
+import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { Cohort } from "./cohort.ts";
 import type { UnitedCohorts } from "./cohort_visitor.ts";
 import {
@@ -69,7 +69,7 @@ export const RETENTION: Report = {
       refuse: (shared) => refuseBadPeriods(parameters, shared),
       comparison: (shared) => comparedRange(parameters, shared),
       answer: (read) => answer(read, parameters),
-      terms: { matches: [parameters.start, parameters.back] },
+      terms: { matches: { start: [parameters.start], return: [parameters.back] } },
     };
   },
 };
@@ -278,6 +278,5 @@ async function answer(read: Read, parameters: RetentionParameters): Promise<Answ
       periods: cellCount,
     },
     result: { ...figures, ...await comparison(read, parameters, figures) },
-    parameterFilters: filtersOfMatches({ start: [start], return: [back] }),
   };
 }

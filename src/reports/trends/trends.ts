@@ -13,7 +13,7 @@ import { rangeTooLarge, readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { ChangeShown } from "../answer/changes.ts";
 import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
-import { type Answer, filtersOfMatches, type Report } from "../answer/report.ts";
+import type { Answer, Report } from "../answer/report.ts";
 import { MEASURES, readMeasure } from "../visitors/trend_measures.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { compareLines, readLines, type TrendParameters } from "./trend_lines.ts";
@@ -90,7 +90,6 @@ async function answer(read: Read, parameters: TrendParameters): Promise<Answer> 
       series: shownSeries(read, lines),
       ...await comparison(read, parameters, lines),
     },
-    parameterFilters: filtersOfMatches({ event: events }),
   };
 }
 
@@ -155,7 +154,7 @@ export const TRENDS: Report = {
     return {
       refuse: (shared) => refuseManyPoints(parameters, shared),
       answer: (read) => answer(read, parameters),
-      terms: { matches: events, fields: [by], property: measure.key },
+      terms: { matches: { event: events }, fields: [by], property: measure.key },
     };
   },
 };

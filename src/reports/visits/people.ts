@@ -165,7 +165,7 @@ async function answer(read: Read, { cursor, asked }: PeopleParameters): Promise<
   return {
     query: { of },
     result: { ...await page(read, listed, true), total: counted.actors.length },
-    parameterFilters: number.parameterFilters,
+    matches: { of: number.matches ?? [] },
   };
 }
 

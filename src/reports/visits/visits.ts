@@ -62,7 +62,7 @@ async function answerCounted(read: Read, { after, asked }: VisitParameters): Pro
   return {
     query: { actor: null, goal: null, of },
     result: { ...await pageOf(read, listed), total: counted.actors.length },
-    parameterFilters: number.parameterFilters,
+    matches: { of: number.matches ?? [] },
   };
 }
 
