@@ -1,4 +1,5 @@
 import { type ImportedSums, sumsByDay } from "../../imported/imported_reading.ts";
+import { FIGURES } from "../../imported/imported_sums.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Read } from "../../scans/read.ts";
 import { type ImportedRead, type ImportedSpan, importedSpan, reachesOwn } from "./imported_span.ts";
@@ -17,23 +18,21 @@ export interface ImportedBuckets {
   readonly hasOwn: readonly boolean[];
 }
 
-const added = (a: number | null, b: number | null): number | null =>
-  a === null ? b : b === null ? a : a + b;
+const FIGURES_OF_VISITS = [
+  "visitsWithBounces",
+  "visitsWithSeconds",
+  "visitsWithPageviews",
+  "pageviewsOfVisits",
+] as const;
 
+/** Adds up sums, of which a figure is null if all have none of it; null: there are no sums. */
 function sumOf(sums: readonly ImportedSums[]): ImportedSums | null {
-  if (sums.length === 0) return null;
-  return sums.reduce((total, day) => ({
-    visitors: added(total.visitors, day.visitors),
-    visits: added(total.visits, day.visits),
-    pageviews: added(total.pageviews, day.pageviews),
-    bounces: added(total.bounces, day.bounces),
-    seconds: added(total.seconds, day.seconds),
-    events: added(total.events, day.events),
-    visitsWithBounces: total.visitsWithBounces + day.visitsWithBounces,
-    visitsWithSeconds: total.visitsWithSeconds + day.visitsWithSeconds,
-    visitsWithPageviews: total.visitsWithPageviews + day.visitsWithPageviews,
-    pageviewsOfVisits: total.pageviewsOfVisits + day.pageviewsOfVisits,
-  }));
+  const added = (a: number | null, b: number | null) => a === null ? b : a + (b ?? 0);
+  return sums.length === 0 ? null : sums.reduce((total, day) => {
+    const figures = [...FIGURES, ...FIGURES_OF_VISITS]
+      .map((name) => [name, added(total[name], day[name])]);
+    return Object.fromEntries(figures) as ImportedSums;
+  });
 }
 
 /** Reads the imported days in the buckets of a read; null: the project has none at all. */

@@ -11,7 +11,7 @@ import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { countNew, withNewcomers } from "../visitors/new_actors.ts";
 import type { SessionsAndMedian } from "./rolled_sessions.ts";
 import type { Visits } from "../rollups/rolled_up.ts";
-import { KPI_COUNTS, type KpiCounts, type ListedKpi, WHOLE } from "./kpi_visitor.ts";
+import { KPI_COUNTS, type ListedKpi, WHOLE } from "./kpi_visitor.ts";
 
 /** What is counted of own events, in a bucket or in all together. */
 export type OwnCounts = Visits & SessionsAndMedian;
@@ -28,30 +28,6 @@ async function reachOf(source: ScanSource, span: Span): Promise<Span> {
   return { fromMs: Math.min(fromMs, span.fromMs - SESSION_GAP_MS), toMs };
 }
 
-/** Returns the counts of each bucket, then of all together. Adds to `counts` in place. */
-function bucketCounts(
-  { newcomers, durations, sums: { visitors, ...sums } }: KpiCounts,
-  isNew: (actor: number) => boolean,
-): OwnCounts[] {
-  const outside = visitors.length - 1;
-  const buckets = Array.from({ length: outside - 1 }, (_, i) => i + 1);
-  const medians = new Samples(outside, durations).mediansWithAll(buckets);
-  for (const counts of Object.values(sums)) {
-    for (const place of buckets) counts[WHOLE]! += counts[place]!;
-  }
-  const newVisitors = countNew(newcomers, isNew, outside + 1);
-  return [...buckets, WHOLE].map((place) => ({
-    visitors: visitors[place]!,
-    newVisitors: newVisitors[place]!,
-    pageviews: sums.pageviews[place]!,
-    events: sums.events[place]!,
-    sessions: sums.sessions[place]!,
-    bounces: sums.bounces[place]!,
-    durationMs: sums.durationsMs[place]!,
-    medianMs: place === WHOLE ? medians.all : medians.of.get(place) ?? null,
-  }));
-}
-
 /**
  * Counts in one scan what the key figures are computed from, for each bucket, then for all together. The buckets
  * must follow each other without gaps.
@@ -61,7 +37,24 @@ export async function scanKpis(
   buckets: readonly Span[],
 ): Promise<OwnCounts[]> {
   const { counts, isNew } = await scanCounts(source, buckets, null);
-  return bucketCounts(counts, isNew);
+  const { newcomers, durations, sums: { visitors, ...sums } } = counts;
+  const outside = visitors.length - 1;
+  const places = buckets.map((_, i) => i + 1);
+  const medians = new Samples(outside, durations).mediansWithAll(places);
+  for (const column of Object.values(sums)) {
+    for (const place of places) column[WHOLE]! += column[place]!;
+  }
+  const newVisitors = countNew(newcomers, isNew, outside + 1);
+  return [...places, WHOLE].map((place) => ({
+    visitors: visitors[place]!,
+    newVisitors: newVisitors[place]!,
+    pageviews: sums.pageviews[place]!,
+    events: sums.events[place]!,
+    sessions: sums.sessions[place]!,
+    bounces: sums.bounces[place]!,
+    durationMs: sums.durationsMs[place]!,
+    medianMs: place === WHOLE ? medians.all : medians.of.get(place) ?? null,
+  }));
 }
 
 /**

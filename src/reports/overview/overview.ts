@@ -126,12 +126,6 @@ function matches({ name, id, siteUrl }: Project, { q }: OverviewQuestion): boole
   return [name, id, siteUrl ?? ""].some((text) => text.toLowerCase().includes(wanted));
 }
 
-/** Returns a function that reads the days of each time zone once, as projects share them. */
-function daysByZone(query: URLSearchParams, asOfMs: number): (timezone: string) => OverviewDays {
-  const known = new Map<string, OverviewDays>();
-  return (timezone) => known.getOrInsertComputed(timezone, () => readDays(query, timezone, asOfMs));
-}
-
 interface FoundProject extends ProjectFigures {
   readonly listed: ListedProject;
   readonly now: number;
@@ -282,7 +276,10 @@ export async function getOverview(
   const question = readQuestion(query, asOfMs);
   const all = (await projectsOf(question.project)).filter((project) => matches(project, question));
   const projects = all.slice(0, OVERVIEW_PROJECTS_MAX);
-  const daysOf = daysByZone(query, asOfMs);
+  // Projects share the days of a time zone, which are read once.
+  const known = new Map<string, OverviewDays>();
+  const daysOf = (timezone: string) =>
+    known.getOrInsertComputed(timezone, () => readDays(query, timezone, asOfMs));
   const countLacked = await catchUp(services, projects);
   const ids = projects.map(({ projectId }) => projectId);
   const { pending, rows, warnings } = await withinTime(

@@ -20,10 +20,7 @@ export interface OwnVisitors {
 }
 
 /** The same without the part of a day that is compared. */
-export interface WholeDays {
-  readonly range: number;
-  readonly before: number;
-}
+export type WholeDays = { readonly [N in keyof OwnVisitors]: number };
 
 /** Days of a project to read from the rollups. */
 export interface RolledDays {

@@ -1,4 +1,4 @@
-import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
+import { arrayLiteral, type Sql } from "../../db/sql.ts";
 import type { Span } from "../../query/selection.ts";
 import { NEVER } from "../../store/no_day.ts";
 import { OVERVIEW_TAIL_SESSIONS_MAX } from "./overview_limits.ts";
@@ -30,13 +30,6 @@ FROM unnest($1::text::int[], $2::text::int8[], $3::text::int8[])
   WITH ORDINALITY AS k (project_id, from_ms, to_ms, n)
 ORDER BY k.n`;
 
-interface TailRow extends Row {
-  readonly n: number;
-  readonly sessions: number;
-  readonly isUnsure: boolean;
-  readonly visitors: number;
-}
-
 /**
  * How many visitors the part of a day that is compared adds to the whole days before it; "scanned": its events
  * must be scanned; "left out": they would have to be, but too many were scanned already.
@@ -53,7 +46,8 @@ interface AskedTail extends Span {
 /** Counts each tail by its sessions, if these suffice and are few. */
 async function countTails(sql: Sql, asked: readonly AskedTail[]): Promise<(number | "scanned")[]> {
   const of = (number: (one: AskedTail) => number) => arrayLiteral(asked.map(number));
-  const rows = await sql.query<TailRow>(TAILS, [
+  type Counted = { n: number; sessions: number; isUnsure: boolean; visitors: number };
+  const rows = await sql.query<Counted>(TAILS, [
     of(({ projectId }) => projectId),
     of(({ before }) => before.fromDay),
     of(({ before }) => before.toDay),

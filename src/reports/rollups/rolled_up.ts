@@ -32,12 +32,6 @@ const DAY_TOTALS = `
 SELECT day, pageviews, events FROM day_totals
 WHERE project_id = $1::int AND day >= $2::int AND day < $3::int`;
 
-interface DayTotals extends Row {
-  readonly day: number;
-  readonly pageviews: number;
-  readonly events: number;
-}
-
 /** Returns the index of the bucket of each day, from `fromDay` on. */
 export function bucketsOfDays(starts: readonly number[], { fromDay, toDay }: RolledSpan): number[] {
   let bucket = 0;
@@ -85,7 +79,8 @@ export async function readRolledVisits(
   const { projectId, fromDay, toDay, tail } = rolled;
   const params = [projectId, fromDay, toDay];
   const [visitors] = await source.sql.query<{ pack: string | null }>(PACKED_VISITORS, params);
-  const totals = await source.sql.query<DayTotals>(DAY_TOTALS, params);
+  type DayTotals = Pick<Visits, "pageviews" | "events"> & { readonly day: number };
+  const totals = await source.sql.query<DayTotals & Row>(DAY_TOTALS, params);
   const bucketOf = bucketsOfDays(starts, rolled);
   const sums = starts.map((startDay) => new VisitSums(startDay));
   const whole = new VisitSums(fromDay);

@@ -1,5 +1,5 @@
 import { packInts, unpackInts } from "../../db/packed_ints.ts";
-import type { Row, Sql } from "../../db/sql.ts";
+import type { Sql } from "../../db/sql.ts";
 import type { Timelines } from "../../timelines/timelines.ts";
 import type { Span } from "../../query/selection.ts";
 import type { Pairs } from "./newcomers.ts";
@@ -47,11 +47,6 @@ FROM (
   ) AS is_preceded
 ) AS p`;
 
-interface News extends Row {
-  readonly is_preceded: boolean;
-  readonly actors: string | null;
-}
-
 /**
  * Returns 1 at the place of each actor whose first event ever is in a span. Null if no event precedes `reach`,
  * which must begin no later than the span: the loaded timelines then suffice to find who is new.
@@ -62,7 +57,10 @@ async function readNewActors(
   span: Span,
   reach: Span,
 ): Promise<Uint8Array | null> {
-  const [row] = await sql.query<News>(NEWS, [projectId, span.fromMs, span.toMs, reach.fromMs]);
+  const [row] = await sql.query<{ is_preceded: boolean; actors: string | null }>(
+    NEWS,
+    [projectId, span.fromMs, span.toMs, reach.fromMs],
+  );
   const { is_preceded, actors } = row!;
   if (!is_preceded) return null;
   const news = new Uint8Array(actorOf.length);

@@ -36,11 +36,6 @@ export const PersonHead = z.object({
   }),
 }).meta({ id: "WholePerson" });
 
-interface SeenRow extends Row {
-  readonly visits: number;
-  readonly last_ms: number;
-}
-
 /** Reads the values of a person's visits in a span, each with its number of visits; last seen first. */
 async function seenValues<K extends string>(
   { sql, scope }: Read,
@@ -50,7 +45,7 @@ async function seenValues<K extends string>(
   countMax: number,
 ): Promise<(Record<K, string | null> & { visits: number; lastSeen: string })[]> {
   const names = Object.keys(columns) as K[];
-  const rows = await sql.query<SeenRow>(
+  const rows = await sql.query<Row & { visits: number; last_ms: number }>(
     `SELECT ${names.join(", ")}, count(*) AS visits, max(last_ms) AS last_ms FROM (
       SELECT s.last_ms, ${names.map((name) => `${columns[name]} AS ${name}`).join(", ")}
       FROM sessions s

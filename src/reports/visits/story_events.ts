@@ -2,7 +2,7 @@ import { encodePageCursor, type PageCursor, readPageCursor } from "../../query/e
 import { invalidCursor } from "../../query/parameters.ts";
 import type { Span } from "../../query/selection.ts";
 import type { EventRow } from "../../store/event_row.ts";
-import { rowsAt } from "../../store/rows_by_place.ts";
+import { type EventPlace, rowsAt } from "../../store/rows_by_place.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
 import { firstInOrder, newestFirst } from "../newest/first_in_order.ts";
 import type { Goal } from "../saved/goal_definitions.ts";
@@ -13,10 +13,8 @@ import { PERSON_EVENTS } from "./person_events_visitor.ts";
 type StorySource = ScanSource & Pick<Read, "blocks">;
 
 /** An event of a visit or a person, and where it is stored. */
-export interface StoryEvent {
+export interface StoryEvent extends EventPlace {
   readonly row: EventRow;
-  readonly segmentId: number;
-  readonly place: number;
 }
 
 export const msOf = ({ row }: StoryEvent): number => Date.parse(row.occurred_at);
@@ -115,12 +113,10 @@ export async function goalsOfEvents(
   const summed = goals.map(() => null);
   const inputs = { watched, ofSessions: false, matches, summed, isListing: true };
   const { taken } = await selected.scan(WATCHED_COUNTS, () => inputs, { byRun: true });
-  const takenBy = Map.groupBy(
-    taken.matches.keys(),
-    (i) => `${taken.segmentIds[i]} ${taken.places[i]}`,
-  );
-  return events.map(({ segmentId, place }) =>
-    (takenBy.get(`${segmentId} ${place}`) ?? []).map((i) => taken.matches[i]!)
-      .sort((a, b) => a - b).map((match) => goals[match]!.slug)
+  const keyOf = ({ segmentId, place }: EventPlace) => `${segmentId} ${place}`;
+  const takenAt = Map.groupBy(taken, keyOf);
+  return events.map((event) =>
+    (takenAt.get(keyOf(event)) ?? []).sort((a, b) => a.match - b.match)
+      .map(({ match }) => goals[match]!.slug)
   );
 }

@@ -1,5 +1,6 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Timeline } from "../../timelines/timeline.ts";
+import type { EventPlace } from "../../store/rows_by_place.ts";
 import { PAGE_VIEW } from "../../reserved_terms.ts";
 import type { PlainSum } from "../../scans/decimal_sum.ts";
 import { type MatchPasses, MatchTests, UNMATCHED, UNSELECTED } from "../../scans/match_tests.ts";
@@ -26,11 +27,9 @@ interface WatchedInputs {
   readonly isListing: boolean;
 }
 
-/** Events that matches took: the match, and where each event is stored. */
-interface TakenEvents {
-  readonly matches: readonly number[];
-  readonly segmentIds: readonly number[];
-  readonly places: readonly number[];
+/** An event that a match took: the match, and where the event is stored. */
+interface TakenEvent extends EventPlace {
+  readonly match: number;
 }
 
 /** Counts of the selected events, by watched span. */
@@ -43,7 +42,7 @@ export interface WatchedCounts {
   readonly totals: Int32Array;
   /** The sums of their properties, by place in `totals`. */
   readonly amounts: ReadonlyMap<number, PlainSum>;
-  readonly taken: TakenEvents;
+  readonly taken: readonly TakenEvent[];
 }
 
 /** Counts the events of a few actors in the watched spans. */
@@ -56,11 +55,7 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
   readonly #isWatched: Uint8Array;
   readonly #counts;
   readonly #amounts = new PlaceAmounts();
-  readonly #taken = {
-    matches: [] as number[],
-    segmentIds: [] as number[],
-    places: [] as number[],
-  };
+  readonly #taken: TakenEvent[] = [];
 
   constructor(inputs: WatchedInputs, words: readonly Int32Array[]) {
     const { watched } = inputs;
@@ -125,7 +120,8 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
       const sum = place * tests.length + match;
       totals[sum]!++;
       this.#addNumber(sum, match, segment, at);
-      if (this.#inputs.isListing) this.#list(match, segment, at);
+      if (!this.#inputs.isListing) continue;
+      this.#taken.push({ match, segmentId: segment.segmentId, place: segment.storedPlace(at) });
     }
   }
 
@@ -133,13 +129,6 @@ class WatchedVisitor implements Visitor<WatchedCounts> {
     const key = this.#inputs.summed[match]!;
     const number = key === null ? null : numberAt(segment, key, at);
     if (number !== null) this.#amounts.add(sum, number);
-  }
-
-  #list(match: number, segment: LoadedSegment, at: number): void {
-    const { matches, segmentIds, places } = this.#taken;
-    matches.push(match);
-    segmentIds.push(segment.segmentId);
-    places.push(segment.storedPlace(at));
   }
 }
 
@@ -154,11 +143,7 @@ function mergeWatched(
     ...addColumns(sums, otherSums),
     lastMs: lastMs.map((ms, i) => Math.max(ms, otherMs[i]!)),
     amounts: all.plain(),
-    taken: {
-      matches: [...taken.matches, ...more.matches],
-      segmentIds: [...taken.segmentIds, ...more.segmentIds],
-      places: [...taken.places, ...more.places],
-    },
+    taken: [...taken, ...more],
   };
 }
 
