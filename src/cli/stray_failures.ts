@@ -1,6 +1,6 @@
 import { ClientGone } from "../http/client_gone.ts";
 import type { Log } from "../http/log.ts";
-import { problemReply } from "../http/reply.ts";
+import { addCommonHeaders, problemReply } from "../http/reply.ts";
 import { Problem } from "../problem.ts";
 
 function reasonOf(failure: unknown): string {
@@ -32,5 +32,7 @@ export function failedReply(error: unknown, log: Log): Response {
     log.error("a reply failed", { requestId, reason: reasonOf(error) });
   }
   const detail = "The server made a mistake; its log has the request id.";
-  return problemReply(new Problem("internal_error", detail), requestId);
+  const reply = problemReply(new Problem("internal_error", detail), requestId);
+  addCommonHeaders(reply.headers, requestId);
+  return reply;
 }

@@ -50,3 +50,10 @@ export function problemReply(problem: Problem, requestId: string): Response {
     },
   });
 }
+
+/** Adds the headers of every reply. */
+export function addCommonHeaders(headers: Headers, requestId: string): void {
+  headers.set("X-Request-Id", requestId);
+  // Bodies hold what others wrote, so browsers must treat them only as what their type says.
+  headers.set("X-Content-Type-Options", "nosniff");
+}

@@ -3,7 +3,7 @@ import { Problem, retryable } from "../problem.ts";
 import { ClientGone } from "./client_gone.ts";
 import type { Cors } from "./cors.ts";
 import type { Log } from "./log.ts";
-import { problemReply } from "./reply.ts";
+import { addCommonHeaders, problemReply } from "./reply.ts";
 import { addressBelow } from "./request_address.ts";
 import { noteAllowed } from "./still_allowed.ts";
 
@@ -131,13 +131,6 @@ function placedBelow(basePath: string, response: Response): Response {
   const location = basePath === "" ? null : response.headers.get("location");
   if (location?.startsWith("/")) response.headers.set("Location", basePath + location);
   return response;
-}
-
-/** Adds the headers of every reply. */
-function addCommonHeaders(headers: Headers, requestId: string): void {
-  headers.set("X-Request-Id", requestId);
-  // Bodies hold what others wrote, so browsers must treat them only as what their type says.
-  headers.set("X-Content-Type-Options", "nosniff");
 }
 
 function invalidHost(): Problem {

@@ -30,7 +30,9 @@ const PROGRAM = `
   });
   const at = "http://127.0.0.1:" + server.addr.port;
   const reply = await fetch(at + "/thrown");
-  console.log(reply.status, (await reply.json()).code);
+  const { code, requestId } = await reply.json();
+  console.log(reply.status, code, reply.headers.get("x-content-type-options"));
+  console.log(requestId === reply.headers.get("x-request-id"));
   await fetch(at + "/gone").then((reply) => reply.text());
   await fetch(at + "/stream").then((reply) => reply.text()).catch(() => {});
   await server.shutdown();
@@ -43,7 +45,7 @@ Deno.test("stray failures: each is one line of the log, and the process keeps ru
     env: { NO_COLOR: "1" },
   }).output();
   const lines = new TextDecoder().decode(stderr).trim().split("\n").map((line) => JSON.parse(line));
-  assert.equal(new TextDecoder().decode(stdout), "500 internal_error\ngoes on\n");
+  assert.equal(new TextDecoder().decode(stdout), "500 internal_error nosniff\ntrue\ngoes on\n");
   assert.equal(code, 0);
   const reasons = lines.map(({ level, reason }) => `${level} ${reason.split("\n")[0]}`).sort();
   assert.deepEqual(reasons, [
