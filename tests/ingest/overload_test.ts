@@ -74,7 +74,7 @@ const batch = (events: number) =>
 
 async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; !condition(); tries++) {
-    assert.ok(tries < 500, "it does not come to that");
+    assert.ok(tries < 2_000, "it does not come to that");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

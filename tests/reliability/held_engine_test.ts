@@ -9,7 +9,9 @@ import { newRow, openWithProjects, storedRows } from "../support/event_rows.ts";
 const ENDLESS =
   "SELECT count(*) AS n FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b";
 /** The one thing that the engine does without looking up: it waits for a signal. */
-const DEAF = "SELECT pg_sleep(20)";
+const DEAF = "SELECT pg_sleep(120)";
+/** Until the engine is started again, on a busy machine too; far less than such a statement takes. */
+const HELD_MS_MAX = 60_000;
 const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
 
 async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
@@ -56,7 +58,7 @@ Deno.test("a statement that would run for hours holds ingestion for its limit on
       }
       isOver = true;
       await load;
-      assert.ok(longestMs < 10_000, `${longestMs} ms until the next event was stored`);
+      assert.ok(longestMs < HELD_MS_MAX, `${longestMs} ms until the next event was stored`);
       assert.ok(unavailable > 0 || acknowledged.size > 8);
     } finally {
       await database.close();
