@@ -60,6 +60,12 @@ function joined<T extends Column>(first: T, second: T): T {
   return all;
 }
 
+/** Makes columns of zeros. */
+export function zeroColumns<N extends string>(names: readonly N[], length: number) {
+  const columns = names.map((name) => [name, new Int32Array(length)]);
+  return Object.fromEntries(columns) as Readonly<Record<N, Int32Array>>;
+}
+
 /** Adds `more` to `sums`, column by column. Returns `sums`. */
 export function addColumns<T extends { readonly [N in keyof T]: Column }>(sums: T, more: T): T {
   for (const name in sums) addTo(sums[name], more[name]);

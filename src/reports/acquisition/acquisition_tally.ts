@@ -1,7 +1,7 @@
 import type { PlainSum } from "../../scans/decimal_sum.ts";
 import { addKeys, type CountedKeys, KeyCounts } from "../../scans/key_counts.ts";
 import { PlaceAmounts } from "../../scans/place_amounts.ts";
-import { addColumns } from "../../scans/visitor.ts";
+import { addColumns, zeroColumns } from "../../scans/visitor.ts";
 
 /** The place of the total; the places of the values follow. */
 export const WHOLE = 0;
@@ -37,8 +37,7 @@ export class AcquisitionCounter {
   readonly #rules = new KeyCounts();
 
   constructor(readonly idOf: Int32Array, readonly trafficOf: readonly number[]) {
-    const none = SUMS.map((name) => [name, new Int32Array(idOf.length + 1)]);
-    this.sums = Object.fromEntries(none) as AcquisitionTally["sums"];
+    this.sums = zeroColumns(SUMS, idOf.length + 1);
   }
 
   addSessions(place: number, rule: number, sessions: number, bounces: number, views: number): void {

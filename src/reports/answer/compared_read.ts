@@ -25,3 +25,24 @@ export function comparedSaid(read: Read, compared: Read) {
   const named = read.comparedBy === "segment" && segment !== undefined ? { segment } : {};
   return { from: from.toISOString(), to: to.toISOString(), ...named };
 }
+
+/** Figures of the read compared with, and how those of the read changed against them. */
+interface Comparison {
+  readonly previous: Readonly<Record<string, unknown>>;
+  readonly change: unknown;
+}
+
+/**
+ * Returns `previous` and `change` of a reply; neither if nothing is compared.
+ * @param compare returns null if there is nothing to show of the read compared with
+ */
+export async function comparisonOf(
+  read: Read,
+  compare: (compared: Read) => Promise<Comparison | null>,
+): Promise<Partial<Comparison>> {
+  const compared = comparedRead(read);
+  const found = compared && await compare(compared);
+  if (compared === null || found === null) return {};
+  const { previous, change } = found;
+  return { previous: { ...comparedSaid(read, compared), ...previous }, change };
+}

@@ -1,4 +1,3 @@
-import type { Project } from "../../auth/projects.ts";
 import { arrayLiteral, type Row, type Sql } from "../../db/sql.ts";
 
 /** How far the projection is, at the moment of a snapshot. */
@@ -56,9 +55,4 @@ export async function projectedStates(
 /** `projectedStates` of one project. */
 export async function projectedState(sql: Sql, projectId: number): Promise<ProjectedState> {
   return (await sql.query<ProjectedState & Row>(STATE, [projectId]))[0]!;
-}
-
-/** Returns the project with the time zone of its rollups; the zone is empty while there are no rollups. */
-export function asRolled(project: Project, { timezone }: ProjectedState): Project {
-  return { ...project, timezone: timezone ?? "" };
 }

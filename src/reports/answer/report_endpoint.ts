@@ -33,7 +33,7 @@ import {
   type SegmentLoading,
 } from "./asked_segment.ts";
 import { countedWithin, type Counting } from "./counted.ts";
-import { asRolled, projectedState } from "./projected_state.ts";
+import { projectedState } from "./projected_state.ts";
 import {
   checkedForShare,
   type ParameterMatches,
@@ -281,7 +281,8 @@ export async function getReport(
       ]);
       const access = { sql, scope, signal };
       const [answer, kept] = await withTimelines(services, access, async (timelines, memory) => {
-        const rolled = asRolled(project, projected);
+        // The time zone of the rollups; empty while there are none.
+        const rolled = { ...project, timezone: projected.timezone ?? "" };
         const counting = { sql, scope, timelines, project: rolled };
         const kept = share && question.isCounted !== false
           ? await checkedForShare(counting, shared, share, own, question.terms ?? {})

@@ -13,7 +13,6 @@ import { type SelectedTimelines, selectTimelines } from "../../scans/selected_ti
 import type { FunnelDefinition } from "./funnel_definition.ts";
 import type { ValueTexts } from "../../scans/value_texts.ts";
 import type { CountedAttempts } from "./counted_attempts.ts";
-import { type FunnelTally, tallyAttempts } from "./funnel_tally.ts";
 import { FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
 
 async function entryValueIds(
@@ -84,9 +83,4 @@ export async function findAttempts(
   };
   const attempts = await selected.scan(FUNNEL, () => inputs, { askedEvents: inputs.scope });
   return { attempts, textsOf: values?.textsOf ?? null };
-}
-
-export async function scanFunnel(read: Read, definition: FunnelDefinition): Promise<FunnelTally> {
-  const { attempts, textsOf } = await findAttempts(read, definition, { withEntries: false });
-  return await tallyAttempts(attempts, definition.steps.length, textsOf);
 }

@@ -9,10 +9,15 @@ import {
   plainDefinition,
   readDefinition,
 } from "./funnel_definition.ts";
-import type { FunnelGroupTally, FunnelTally, StepTally } from "./funnel_tally.ts";
-import { scanFunnel } from "./funnel_scan.ts";
+import {
+  type FunnelGroupTally,
+  type FunnelTally,
+  type StepTally,
+  tallyAttempts,
+} from "./funnel_tally.ts";
+import { findAttempts } from "./funnel_scan.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
+import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { isSmall, OTHER, shownCount, tooFewVisitors } from "../answer/small_groups.ts";
 import { noSuchDefinition } from "../saved/saved_definitions.ts";
@@ -165,7 +170,8 @@ function shown(
 /** Returns the figures of a funnel in the range of a read; null: too few entered for a share. */
 async function figuresOf(read: Read, definition: FunnelDefinition): Promise<FunnelFigures | null> {
   const { visitorsMin } = read;
-  const tally = await scanFunnel(read, definition);
+  const { attempts, textsOf } = await findAttempts(read, definition, { withEntries: false });
+  const tally = await tallyAttempts(attempts, definition.steps.length, textsOf);
   if (isSmall(tally.steps[0]!.actors, visitorsMin)) return null;
   return shown(definition, tally, visitorsMin);
 }
@@ -190,23 +196,16 @@ function changesOf(current: FunnelFigures, previous: FunnelFigures): FunnelChang
   };
 }
 
-/** Returns `previous` and `change`; neither if nothing is compared, or too few entered for a share. */
-async function comparison(read: Read, definition: FunnelDefinition, current: FunnelFigures) {
-  const compared = comparedRead(read);
-  const previous = compared === null ? null : await figuresOf(compared, definition);
-  if (compared === null || previous === null) return {};
-  return {
-    previous: { ...comparedSaid(read, compared), ...previous },
-    change: changesOf(current, previous),
-  };
-}
-
 async function run(read: Read, definition: FunnelDefinition): Promise<Answer> {
   const current = await figuresOf(read, definition);
   if (current === null) throw tooFewVisitors(read.visitorsMin);
+  const comparison = await comparisonOf(read, async (compared) => {
+    const previous = await figuresOf(compared, definition);
+    return previous && { previous, change: changesOf(current, previous) };
+  });
   return {
     query: { ...plainDefinition(definition) },
-    result: { ...current, ...await comparison(read, definition, current) },
+    result: { ...current, ...comparison },
   };
 }
 

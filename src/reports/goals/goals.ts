@@ -5,7 +5,7 @@ import { namesPerson } from "../../query/filters.ts";
 import { rangeTooLarge } from "../../query/parameters.ts";
 import type { Read } from "../../scans/read.ts";
 import { changeOf, ChangeShown, pointsOf, PointsShown } from "../answer/changes.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
+import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
 import { type Goal, GoalMatchShown, GoalValueShown, listGoals } from "../saved/goal_definitions.ts";
 import { worthOf, worthProperty, WorthShown } from "../saved/goal_worth.ts";
 import { type Conversions, scanGoals, type WantedGoal } from "./goal_scan.ts";
@@ -76,25 +76,21 @@ function changeOfGoal(current: GoalResult, previous: GoalResult): GoalChange {
   };
 }
 
-/** Returns `previous` and `change`; neither where nothing is compared. */
-async function comparison(read: Read, goals: readonly Goal[], current: readonly GoalResult[]) {
-  const compared = comparedRead(read);
-  if (compared === null) return {};
-  const previous = await resultsOf(compared, goals);
-  return {
-    previous: { ...comparedSaid(read, compared), goals: previous },
-    change: current.map((goal, i) => changeOfGoal(goal, previous[i]!)),
-  };
-}
-
 async function answer(read: Read): Promise<Answer> {
   const { sql, scope, isShared } = read;
   const all = await listGoals(sql, scope.projectId);
   // A share shows no goal whose filters name a person.
   const goals = isShared ? all.filter(({ match }) => !match.filters.some(namesPerson)) : all;
   const results = await resultsOf(read, goals);
+  const comparison = await comparisonOf(read, async (compared) => {
+    const previous = await resultsOf(compared, goals);
+    return {
+      previous: { goals: previous },
+      change: results.map((goal, i) => changeOfGoal(goal, previous[i]!)),
+    };
+  });
   return {
-    result: { goals: results, ...await comparison(read, goals, results) },
+    result: { goals: results, ...comparison },
     matches: { goals: goals.map(({ match }) => match) },
   };
 }

@@ -8,7 +8,13 @@ import { type SampleChunk, Samples } from "../../scans/medians.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
 import { passesSession, type SessionPasses } from "../../scans/session_test.ts";
 import { SpanFinder } from "../../scans/span_finder.ts";
-import { addColumns, joinColumns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import {
+  addColumns,
+  joinColumns,
+  type Visitor,
+  type VisitorKind,
+  zeroColumns,
+} from "../../scans/visitor.ts";
 import { type Behind, BehindTally } from "../behind/behind_tally.ts";
 import { NewcomerFinder, type NewcomerInputs, type Pairs } from "../visitors/newcomers.ts";
 
@@ -26,13 +32,10 @@ interface KpiInputs {
   readonly listed: ListedKpi | null;
 }
 
+const SUMS = ["visitors", "events", "pageviews", "sessions", "bounces"] as const;
+
 /** Counts by place: all buckets together, then each bucket, then everything outside the buckets. */
-interface KpiSums {
-  readonly visitors: Int32Array;
-  readonly events: Int32Array;
-  readonly pageviews: Int32Array;
-  readonly sessions: Int32Array;
-  readonly bounces: Int32Array;
+interface KpiSums extends Readonly<Record<typeof SUMS[number], Int32Array>> {
   readonly durationsMs: Float64Array;
 }
 
@@ -90,17 +93,10 @@ class KpiVisitor implements Visitor<KpiCounts> {
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
     this.#listed = inputs.listed;
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
-    const counts = () => new Int32Array(outside + 1);
-    this.#tally = {
-      visitors: counts(),
-      events: counts(),
-      pageviews: counts(),
-      sessions: counts(),
-      bounces: counts(),
-      durationsMs: new Float64Array(outside + 1),
-    };
+    const places = outside + 1;
+    this.#tally = { ...zeroColumns(SUMS, places), durationsMs: new Float64Array(places) };
     this.#durations = new Samples(outside);
-    this.#lastActors = counts().fill(-1);
+    this.#lastActors = new Int32Array(places).fill(-1);
     this.#bucket = outside;
     this.#toMs = this.#buckets.fromMs;
   }

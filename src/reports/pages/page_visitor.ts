@@ -8,7 +8,13 @@ import { PAGE_VIEW, SCROLL } from "../../reserved_terms.ts";
 import { type EventPasses, EventTest } from "../../scans/event_test.ts";
 import { type SampleChunk, Samples } from "../../scans/medians.ts";
 import { type ScannedSession, SessionScan } from "../../scans/session_scan.ts";
-import { addColumns, followRuns, type Visitor, type VisitorKind } from "../../scans/visitor.ts";
+import {
+  addColumns,
+  followRuns,
+  type Visitor,
+  type VisitorKind,
+  zeroColumns,
+} from "../../scans/visitor.ts";
 
 /** Runs that may have scrolls. */
 const SCROLLED = { ...ANY_RUN, names: nameBit(SCROLL) };
@@ -20,14 +26,10 @@ interface PageInputs {
   readonly reach: Span;
 }
 
+const SUMS = ["visitors", "pageviews", "entries", "bounces", "exits"] as const;
+
 /** Counts of pages by path id; 0 stands for events without a path. */
-interface PageSums {
-  readonly visitors: Int32Array;
-  readonly pageviews: Int32Array;
-  readonly entries: Int32Array;
-  readonly bounces: Int32Array;
-  readonly exits: Int32Array;
-}
+type PageSums = Readonly<Record<typeof SUMS[number], Int32Array>>;
 
 export interface PageCounts {
   readonly sums: PageSums;
@@ -56,20 +58,13 @@ class PageVisitor implements Visitor<PageCounts> {
 
   constructor({ test, span, reach }: PageInputs, words: readonly Int32Array[]) {
     const { termMax } = test;
-    const counts = () => new Int32Array(termMax + 1);
-    this.#tally = {
-      visitors: counts(),
-      pageviews: counts(),
-      entries: counts(),
-      bounces: counts(),
-      exits: counts(),
-    };
+    this.#tally = zeroColumns(SUMS, termMax + 1);
     this.#onPageMs = new Samples(termMax);
     this.#depths = new Samples(termMax);
     this.#span = span;
     this.#test = new EventTest(test, words);
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
-    this.#lastActors = counts().fill(-1);
+    this.#lastActors = new Int32Array(termMax + 1).fill(-1);
   }
 
   result(): PageCounts {

@@ -30,10 +30,6 @@ async function countPages(read: Read, span: Span): Promise<PageCounts> {
   return await selected.scan(PAGE_COUNTS, () => ({ test, span, reach }), { askedEvents: test });
 }
 
-function secondsOf(ms: number | undefined): number | null {
-  return ms === undefined ? null : ms / 1000;
-}
-
 /** Returns the pages of own events after the cursor, at most `limit`; the database sorts them. */
 async function ownPage(
   read: Read,
@@ -54,16 +50,19 @@ async function ownPage(
   const onPageMs = new Samples(pathMax, counts.onPageMs).mediansOf(ids);
   await turn();
   const depths = new Samples(pathMax, counts.depths).mediansOf(ids);
-  const listed = page.rows.map(({ id, path }): PageRow => ({
-    path,
-    visitors: visitors[id]!,
-    pageviews: pageviews[id]!,
-    entries: entries[id]!,
-    exits: exits[id]!,
-    bounceRate: rate(bounces[id]!, entries[id]!),
-    medianSecondsOnPage: secondsOf(onPageMs.get(id)),
-    medianScrollDepth: depths.get(id) ?? null,
-  }));
+  const listed = page.rows.map(({ id, path }): PageRow => {
+    const ms = onPageMs.get(id);
+    return {
+      path,
+      visitors: visitors[id]!,
+      pageviews: pageviews[id]!,
+      entries: entries[id]!,
+      exits: exits[id]!,
+      bounceRate: rate(bounces[id]!, entries[id]!),
+      medianSecondsOnPage: ms === undefined ? null : ms / 1000,
+      medianScrollDepth: depths.get(id) ?? null,
+    };
+  });
   if (small !== null && page.nextCursor === null) {
     listed.push({
       path: OTHER,

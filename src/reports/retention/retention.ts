@@ -7,7 +7,7 @@ import { invalidParameter, oneOf, readAll, readCount } from "../../query/paramet
 import { type Range, startOfDay } from "../../query/range.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { pointsOf, PointsShown } from "../answer/changes.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
+import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { Cohort } from "./cohort.ts";
 import type { UnitedCohorts } from "./cohort_visitor.ts";
@@ -241,33 +241,19 @@ function rangeShown(question: CohortQuestion) {
   return { from: from.toISOString(), to: to.toISOString() };
 }
 
-type RetentionFigures = Awaited<ReturnType<typeof figuresOf>>;
-
-/** Returns `previous` and `change`; neither where nothing is compared. */
-async function comparison(
-  read: Read,
-  parameters: RetentionParameters,
-  { average }: RetentionFigures,
-) {
-  const compared = comparedRead(read);
-  if (compared === null) return {};
-  const before = questionOf(parameters, compared);
-  const figures = await figuresOf(compared, before);
-  return {
-    previous: { ...comparedSaid(read, compared), ...rangeShown(before), ...figures },
-    change: {
-      average: average.map(({ period, rate }, i) => ({
-        period,
-        points: pointsOf(rate, figures.average[i]!.rate),
-      })),
-    },
-  };
-}
-
 async function answer(read: Read, parameters: RetentionParameters): Promise<Answer> {
   const question = questionOf(parameters, read);
   const { start, back, cohort, criterion, cellCount } = parameters;
   const figures = await figuresOf(read, question);
+  const comparison = await comparisonOf(read, async (compared) => {
+    const before = questionOf(parameters, compared);
+    const previous = await figuresOf(compared, before);
+    const average = figures.average.map(({ period, rate }, i) => ({
+      period,
+      points: pointsOf(rate, previous.average[i]!.rate),
+    }));
+    return { previous: { ...rangeShown(before), ...previous }, change: { average } };
+  });
   return {
     query: {
       ...rangeShown(question),
@@ -277,6 +263,6 @@ async function answer(read: Read, parameters: RetentionParameters): Promise<Answ
       criterion,
       periods: cellCount,
     },
-    result: { ...figures, ...await comparison(read, parameters, figures) },
+    result: { ...figures, ...comparison },
   };
 }

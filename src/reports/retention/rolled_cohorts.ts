@@ -1,4 +1,4 @@
-import type { Row, Sql } from "../../db/sql.ts";
+import type { Row } from "../../db/sql.ts";
 import { SqlParams } from "../../query/sql_params.ts";
 import type { TimelineSource } from "../../scans/read.ts";
 import type { CohortQuestion, CountedCohort } from "./retention_scan.ts";
@@ -28,26 +28,10 @@ export async function readRolledCohorts(
 ): Promise<CountedCohort[] | null> {
   if (await hasLaterEvents(source, rolled, asOfMs)) return null;
   const starts = rolled.daysAt([...periods.map(({ startMs }) => startMs), periods.at(-1)!.endMs]);
-  const rows = await readChains(source.sql, rolled, starts);
-  const cohorts = Array.from({ length: cohortCount }, () => new Array<number>(cellCount).fill(0));
-  for (const { cohort, before, period, actors } of rows) {
-    const cells = cohorts[cohort]!;
-    // In the periods after `before`, a return was still to come.
-    const first = criterion === "on_or_after" ? Math.max(before + 1, cohort) : period;
-    for (let p = first; p <= period && p - cohort < cellCount; p++) cells[p - cohort]! += actors;
-  }
-  return cohorts.map((actors) => ({ size: actors[0]!, actors }));
-}
-
-function readChains(
-  sql: Sql,
-  rolled: RolledSpan,
-  starts: readonly number[],
-): Promise<ChainRow[]> {
   const params = new SqlParams();
   const array = `(SELECT ${params.ints(starts)})`;
   const periodOf = (day: string) => `width_bucket(${day}, ${array}) - 1`;
-  return sql.query(
+  const rows = await source.sql.query<ChainRow>(
     `SELECT cohort, before, period, sum(actors) AS actors
     FROM (
       SELECT ${periodOf("cohort_day")} AS cohort, ${periodOf("prev_day")} AS before,
@@ -61,6 +45,14 @@ function readChains(
     GROUP BY cohort, before, period HAVING sum(actors) > 0`,
     params.values,
   );
+  const cohorts = Array.from({ length: cohortCount }, () => new Array<number>(cellCount).fill(0));
+  for (const { cohort, before, period, actors } of rows) {
+    const cells = cohorts[cohort]!;
+    // In the periods after `before`, a return was still to come.
+    const first = criterion === "on_or_after" ? Math.max(before + 1, cohort) : period;
+    for (let p = first; p <= period && p - cohort < cellCount; p++) cells[p - cohort]! += actors;
+  }
+  return cohorts.map((actors) => ({ size: actors[0]!, actors }));
 }
 
 /** Whether the rollups count events after `asOfMs`, of clocks that are ahead. */

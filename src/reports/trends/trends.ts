@@ -12,7 +12,7 @@ import {
 import { rangeTooLarge, readAll } from "../../query/parameters.ts";
 import type { Read, SharedRead } from "../../scans/read.ts";
 import { ChangeShown } from "../answer/changes.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
+import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
 import type { Answer, Report } from "../answer/report.ts";
 import { MEASURES, readMeasure } from "../visitors/trend_measures.ts";
 import { OTHER } from "../answer/small_groups.ts";
@@ -30,14 +30,6 @@ function readEvents(query: URLSearchParams): readonly EventMatch[] {
     return readJson(query, "event", EventList) ?? [ANY_EVENT];
   }
   return [readEventMatch(query, "event") ?? ANY_EVENT];
-}
-
-function readTrendParameters(query: URLSearchParams): TrendParameters {
-  return readAll({
-    events: () => readEvents(query),
-    measure: () => readMeasure(query),
-    by: () => readField(query, "by"),
-  });
 }
 
 function refuseManyPoints(
@@ -71,25 +63,17 @@ function shownSeries(
   return top === null && lines.length === 1 ? shown[0]!.points : shown;
 }
 
-/** Returns `previous` and `change`; neither where nothing is compared. */
-async function comparison(read: Read, parameters: TrendParameters, current: TrendLines) {
-  const compared = comparedRead(read);
-  if (compared === null) return {};
-  const { previous, change } = await compareLines(read, compared, parameters, current);
-  const series = shownSeries(compared, previous);
-  return { previous: { ...comparedSaid(read, compared), series }, change };
-}
-
 async function answer(read: Read, parameters: TrendParameters): Promise<Answer> {
   const { events, measure: { kind, key }, by } = parameters;
   const measure = key === null ? kind : `${kind}:properties.${key}`;
   const lines = await readLines(read, parameters, null);
+  const comparison = await comparisonOf(read, async (compared) => {
+    const { previous, change } = await compareLines(read, compared, parameters, lines);
+    return { previous: { series: shownSeries(compared, previous) }, change };
+  });
   return {
     query: { event: events, measure, by },
-    result: {
-      series: shownSeries(read, lines),
-      ...await comparison(read, parameters, lines),
-    },
+    result: { series: shownSeries(read, lines), ...comparison },
   };
 }
 
@@ -149,7 +133,11 @@ export const TRENDS: Report = {
     `Of nothing, counts and sums are 0 and all else is null. Each bucket is computed by itself. by is the value at each event (that of its session for session fields); the ${TREND_VALUES_MAX} values with most events over all listed events have lines, the rest is ${OTHER}, computed as one group. With compare the lines are of the same values; change = (current - previous) / previous of the measure over each whole range.`,
   reply: TRENDS_REPLY,
   ask: (query) => {
-    const parameters = readTrendParameters(query);
+    const parameters: TrendParameters = readAll({
+      events: () => readEvents(query),
+      measure: () => readMeasure(query),
+      by: () => readField(query, "by"),
+    });
     const { events, by, measure } = parameters;
     return {
       refuse: (shared) => refuseManyPoints(parameters, shared),

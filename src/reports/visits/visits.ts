@@ -32,12 +32,6 @@ interface VisitParameters {
   readonly asked: ReturnType<typeof readNumber>;
 }
 
-/** Reads `actor`, the id of a person; null: it is not given. */
-function readActor(query: URLSearchParams): string | null {
-  const usage = `Use an id of at most ${PERSON_ID_LENGTH_MAX} characters.`;
-  return storableText(query, "actor", PERSON_ID_LENGTH_MAX, usage);
-}
-
 /** Reads `cursor`, the id of the last visit of the page before; null: it is not given. */
 function readCursor(query: URLSearchParams): VisitPlace | null {
   const text = givenText(query, "cursor");
@@ -53,38 +47,32 @@ async function pageOf(read: Read, listed: readonly StoredVisit[]) {
   return { rows: rows.map((visit, i) => shownVisit(visit, conversions[i]!, VisitRow)), nextCursor };
 }
 
-/** Answers with the visits that a number counts. */
-async function answerCounted(read: Read, { after, asked }: VisitParameters): Promise<Answer> {
-  const { of, number } = asked!;
-  const counted = await number.find(read);
-  const rows = read.limit + 1;
-  const listed = await readFound(read, newestOf(counted, rows, after?.ms ?? null), after, rows);
-  return {
-    query: { actor: null, goal: null, of },
-    result: { ...await pageOf(read, listed), total: counted.actors.length },
-    matches: { of: number.matches ?? [] },
-  };
-}
-
-async function answer(read: Read, { actor, goal: slug, after }: VisitParameters): Promise<Answer> {
+async function answer(
+  read: Read,
+  { actor, goal: slug, after, asked }: VisitParameters,
+): Promise<Answer> {
   const { sql, scope: { projectId }, range, limit } = read;
+  const rows = limit + 1;
+  if (asked !== null) {
+    const { of, number } = asked;
+    const counted = await number.find(read);
+    const listed = await readFound(read, newestOf(counted, rows, after?.ms ?? null), after, rows);
+    return {
+      query: { actor: null, goal: null, of },
+      result: { ...await pageOf(read, listed), total: counted.actors.length },
+      matches: { of: number.matches ?? [] },
+    };
+  }
   const query = { actor, goal: slug };
   const goal = await loadAskedGoal(sql, projectId, slug);
   const person = actor === null ? null : await findPerson(sql, projectId, actor);
   if (actor !== null && person === null) return { query, result: { rows: [], nextCursor: null } };
-  const span = spanOf(range);
   const actorId = person?.actor_id ?? null;
-  const listed = await listVisits(read, { span, actorId, goal, after, rows: limit + 1 });
+  const listed = await listVisits(read, { span: spanOf(range), actorId, goal, after, rows });
   return { query, result: await pageOf(read, listed) };
 }
 
-/** Throws `invalid_parameter` if `of` is given with `actor` or `goal`: it determines the visits by itself. */
-function refuseBoth(parameters: VisitParameters): VisitParameters {
-  const { asked, actor, goal } = parameters;
-  if (asked === null || actor === null && goal === null) return parameters;
-  throw invalidParameter("of", "Give it without `actor` and `goal`.");
-}
-
+const ACTOR_USAGE = `Use an id of at most ${PERSON_ID_LENGTH_MAX} characters.`;
 const PARAMETERS = {
   actor: "Only visits of one person: a user id, anonymous id or visitor hash",
   goal: "Slug of a saved goal: visits that reached it",
@@ -113,13 +101,17 @@ export const createVisits = (numbered: readonly NumberedRead[]): Report => ({
     " With `goal`, visits that reached it. With `of`, the visits that the number counts, and total is that number. Newest first by start, then by the id of the event that it was entered by, descending. An id stays the same as long as the visit's first events do.",
   reply: VISITS_REPLY,
   ask: (query) => {
-    const parameters = refuseBoth(readAll({
-      actor: () => readActor(query),
+    const parameters = readAll({
+      actor: () => storableText(query, "actor", PERSON_ID_LENGTH_MAX, ACTOR_USAGE),
       goal: () => readGoalSlug(query),
       after: () => readCursor(query),
       asked: () => readNumber(query, numbered, "visits"),
-    }));
-    const answerOf = parameters.asked === null ? answer : answerCounted;
-    return { answer: (read) => answerOf(read, parameters) };
+    });
+    // A number determines the visits by itself.
+    const { asked, actor, goal } = parameters;
+    if (asked !== null && (actor !== null || goal !== null)) {
+      throw invalidParameter("of", "Give it without `actor` and `goal`.");
+    }
+    return { answer: (read) => answer(read, parameters) };
   },
 });
