@@ -49,27 +49,16 @@ export interface Dictionary {
   readonly text: string;
 }
 
+const OF_TERMS: readonly string[] = ["name", "title", "path", "entryPath", "exitPath"];
+const OF_CONTEXTS: readonly string[] = ["host", "country", "region", "city", "browser", "os"];
+
 /** Returns the dictionary of a field of events or sessions; for `referrer` it is `traffic`. */
 export function dictionaryOf(field: SessionDimension | "name" | "title"): Dictionary {
-  switch (field) {
-    case "name":
-    case "title":
-    case "path":
-    case "entryPath":
-    case "exitPath":
-      return { table: "terms", id: "term_id", text: "v.term" };
-    case "device":
-      return { table: "contexts", id: "context_id", text: deviceOf("v") };
-    case "host":
-    case "country":
-    case "region":
-    case "city":
-    case "browser":
-    case "os":
-      return { table: "contexts", id: "context_id", text: `v.${field}` };
-    default:
-      return { table: "traffic", id: "traffic_id", text: `v.${field}` };
-  }
+  if (OF_TERMS.includes(field)) return { table: "terms", id: "term_id", text: "v.term" };
+  const ofContexts = { table: "contexts", id: "context_id" } as const;
+  if (field === "device") return { ...ofContexts, text: deviceOf("v") };
+  if (OF_CONTEXTS.includes(field)) return { ...ofContexts, text: `v.${field}` };
+  return { table: "traffic", id: "traffic_id", text: `v.${field}` };
 }
 
 /**

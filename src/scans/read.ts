@@ -32,7 +32,7 @@ export interface Read extends SharedRead {
   readonly importedTimezone?: string | null;
   /** The saved segment of the read, whose filters are the first of the scope's; absent: none. */
   readonly segment?: SavedSegment;
-  /** The read to compare with, where `segment` or `compare` names a segment: see `comparedRead`. */
+  /** The read to compare with, where `segment` or `compare` names a segment: see `comparisonOf`. */
   readonly compared?: Read;
   /** Read-only, on one snapshot: several statements see the same events. */
   readonly sql: Sql;

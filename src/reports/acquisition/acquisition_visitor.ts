@@ -80,7 +80,6 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   readonly #counter: AcquisitionCounter;
   readonly #inputs: AcquisitionInputs;
   readonly #newcomers: NewcomerFinder;
-  readonly #span: Span;
   readonly #selected: Tests;
   readonly #goal: Tests | null;
   readonly #listed = new BehindTally();
@@ -94,10 +93,9 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
   #conversions = 0;
 
   constructor(inputs: AcquisitionInputs, words: readonly Int32Array[]) {
-    const { values, selected, goal, span, reach } = inputs;
+    const { values, selected, goal, reach } = inputs;
     this.#counter = new AcquisitionCounter(values.idOf, inputs.rules.trafficOf);
     this.#inputs = inputs;
-    this.#span = span;
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
     this.#selected = testsOf(selected, words);
     this.#goal = goal && testsOf(goal, words);
@@ -123,8 +121,8 @@ class AcquisitionVisitor implements Visitor<CountedSessions> {
 
   #visitSession(session: ScannedSession): void {
     const { traffic, startMs, views } = session;
-    const { ruleOf } = this.#inputs.rules;
-    if (startMs < this.#span.fromMs || startMs >= this.#span.toMs) return;
+    const { rules: { ruleOf }, span } = this.#inputs;
+    if (startMs < span.fromMs || startMs >= span.toMs) return;
     const { sessions, inSession } = this.#selected;
     if (!passesSession(sessions, session) || !inSession.isIn(session)) return;
     const place = this.#placeOf(session);

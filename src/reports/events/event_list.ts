@@ -95,22 +95,6 @@ async function storedRows(
   return [...projected, ...waiting ?? []].sort(newestFirst).slice(0, rows);
 }
 
-/** Reads the newest events from the journal; null: it is damaged, or too much would have to be decoded. */
-async function newestRows(
-  source: ListSource,
-  span: Span,
-  from: ListPlace,
-  rows: number,
-): Promise<EventRow[] | null> {
-  try {
-    return await journalRows(source, span, from, rows, "all");
-  } catch (error) {
-    // Projected events can be read from segments instead. If others are damaged, `storedRows` fails, too.
-    if (error instanceof UnreadableBlock) return null;
-    throw error;
-  }
-}
-
 /**
  * Lists the next `rows` selected events of a span after a place, newest first; fewer if no more follow.
  * Filters see projected events only; without filters, events that are not projected yet are listed, too.
@@ -129,7 +113,11 @@ export async function listEvents(
   const edgeMs = Math.max(span.fromMs, await journalFromMs(sql, scope.projectId));
   if (edgeMs >= spanAfter(span, from).toMs) return await storedRows(source, span, from, rows);
   const newest = { fromMs: edgeMs, toMs: span.toMs };
-  const recent = await newestRows(source, newest, from, rows);
+  // Of a damaged journal, projected events are in segments too. If others are damaged, `storedRows` fails as well.
+  const recent = await journalRows(source, newest, from, rows, "all").catch((error) => {
+    if (error instanceof UnreadableBlock) return null;
+    throw error;
+  });
   if (recent === null) return await storedRows(source, span, from, rows);
   if (recent.length === rows || edgeMs === span.fromMs) return recent;
   const older = { fromMs: span.fromMs, toMs: edgeMs };

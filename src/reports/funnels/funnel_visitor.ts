@@ -59,10 +59,7 @@ function masksOf(
 class FunnelVisitor implements Visitor<CountedAttempts> {
   readonly #attempts = new Attempts();
   readonly #entries = new BehindTally();
-  readonly #withEntries: boolean;
-  readonly #rules: AttemptRules;
-  readonly #reach: Span;
-  readonly #lateFromMs: number;
+  readonly #inputs: FunnelInputs;
   readonly #masks: EventMasks;
   readonly #idsOf: IdsOf | null;
   readonly bits: RunBits;
@@ -74,10 +71,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
 
   constructor(inputs: FunnelInputs, words: readonly Int32Array[]) {
     const { rules, by } = inputs;
-    this.#withEntries = inputs.withEntries;
-    this.#rules = rules;
-    this.#reach = inputs.reach;
-    this.#lateFromMs = inputs.lateFromMs;
+    this.#inputs = inputs;
     const masks = masksOf(inputs, words);
     this.#masks = masks;
     this.#idsOf = by === null ? null : idsFrom(by);
@@ -104,7 +98,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
       this.#searchBack(actor, timeline, this.#best);
       this.#take(actor, this.#best);
     } else {
-      this.#first.clear(goesOn ? this.#rules.stepCount : 1);
+      this.#first.clear(goesOn ? this.#inputs.rules.stepCount : 1);
       this.#searchForward(actor, timeline);
       this.#take(actor, this.#first);
     }
@@ -112,22 +106,23 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
 
   #take(actor: number, search: AttemptSearch): void {
     if (search.depth === 0) return;
-    if (this.#withEntries) this.#entries.add(actor, search.ms[0]!);
-    this.#attempts.add(search, search.lastEntryMs > this.#lateFromMs);
+    if (this.#inputs.withEntries) this.#entries.add(actor, search.ms[0]!);
+    this.#attempts.add(search, search.lastEntryMs > this.#inputs.lateFromMs);
   }
 
   /** Tells whether an entry after the first may have a window that is not over. */
   #mayBeLate(timeline: Timeline): boolean {
-    return this.#lateFromMs < this.#rules.toMs && lastMsOf(timeline) > this.#lateFromMs;
+    const { lateFromMs, rules } = this.#inputs;
+    return lateFromMs < rules.toMs && lastMsOf(timeline) > lateFromMs;
   }
 
   /** Tells by the names of the actor's events whether an attempt may get beyond its entry, or end. */
   #mayGoOn(timeline: Timeline, names: number): boolean {
-    const { order, stepCount } = this.#rules;
+    const { order, stepCount } = this.#inputs.rules;
     if (stepCount === 1) return false;
     if (order !== "unordered") return (names & this.#wantedNames[1]!) !== 0;
     const bits = this.#possibleOf(timeline);
-    const steps = bits & enteringBits(this.#rules);
+    const steps = bits & enteringBits(this.#inputs.rules);
     return (bits & EXCLUDED) !== 0 || (steps & steps - 1) !== 0;
   }
 
@@ -165,7 +160,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   ): void {
     const { fromMs, times, names } = segment;
     const { possible } = this.#masks;
-    const reach = this.#reach;
+    const { reach } = this.#inputs;
     const search = this.#first;
     const values = this.#idsOf?.(segment) ?? null;
     const mayFail = hasBots || this.#masks.isNarrowed;
@@ -202,7 +197,7 @@ class FunnelVisitor implements Visitor<CountedAttempts> {
   ): void {
     const { fromMs, times, names } = segment;
     const { possible } = this.#masks;
-    const reach = this.#reach;
+    const { reach } = this.#inputs;
     const values = this.#idsOf?.(segment) ?? null;
     const mayFail = hasBots || this.#masks.isNarrowed;
     for (let at = end - 1; at >= start; at--) {

@@ -47,24 +47,19 @@ const DEVICES: Readonly<Record<string, Words>> = {
   other: { after: "on other devices" },
 };
 
+const OF_VALUE: Readonly<Record<Dimension, (value: string) => Words>> = {
+  channel: (value) =>
+    CHANNEL.test(value) ? { before: value } : { after: `of the channel ${quoted(value)}` },
+  source: (value) => ({ after: `from ${quoted(value)}` }),
+  campaign: (value) => ({ after: `by the campaign ${quoted(value)}` }),
+  entryPath: (value) => ({ after: `by the entry page ${quoted(value)}` }),
+  country: (value) => ({ after: `from ${countryName(value) ?? quoted(value)}` }),
+  device: (value) => DEVICES[value] ?? { after: `on ${quoted(value)}` },
+  browser: (value) => ({ after: `with ${quoted(value)}` }),
+};
+
 function wordsOf(dimension: Dimension, value: string | null): Words {
-  if (value === null) return OF_NONE[dimension];
-  switch (dimension) {
-    case "channel":
-      return CHANNEL.test(value) ? { before: value } : { after: `of the channel ${quoted(value)}` };
-    case "source":
-      return { after: `from ${quoted(value)}` };
-    case "campaign":
-      return { after: `by the campaign ${quoted(value)}` };
-    case "entryPath":
-      return { after: `by the entry page ${quoted(value)}` };
-    case "country":
-      return { after: `from ${countryName(value) ?? quoted(value)}` };
-    case "device":
-      return DEVICES[value] ?? { after: `on ${quoted(value)}` };
-    case "browser":
-      return { after: `with ${quoted(value)}` };
-  }
+  return value === null ? OF_NONE[dimension] : OF_VALUE[dimension](value);
 }
 
 /** Returns the subject of a finding: `Email visitors`, `untagged visits`, `page views from “news”`. */

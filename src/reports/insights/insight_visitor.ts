@@ -70,12 +70,8 @@ export interface InsightInputs {
 
 /** Follows actors through their sessions, cuts these into pieces, and adds the pieces to the tally of each match. */
 class InsightVisitor<Counts> implements Visitor<Counts> {
-  readonly #actors: Uint8Array | null;
-  readonly #sessions: SessionPasses;
-  readonly #ofMatches: readonly SessionPasses[];
+  readonly #inputs: InsightInputs;
   readonly #tallies: readonly PieceTally[];
-  readonly #people: Uint8Array | null;
-  readonly #placesAmid: Places["amid"];
   #places: PlacesOfSegments;
   readonly #segments: SpanFinder;
   readonly #scan: SessionScan;
@@ -86,7 +82,6 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
   /** The other matches, in the order of `#tests`. */
   readonly #choosing: readonly number[];
   readonly #tests: MatchTests;
-  readonly #joint: JointIds | null;
 
   #actor = -1;
   #session: ScannedSession | null = null;
@@ -117,14 +112,9 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
     readonly result: () => Counts,
   ) {
     const { scope, tests, counted } = inputs.events;
-    this.#actors = scope.actors;
-    this.#sessions = inputs.sessions;
-    this.#ofMatches = inputs.ofMatches;
+    this.#inputs = inputs;
     this.#tallies = tallies;
-    this.#people = inputs.people;
-    this.#placesAmid = inputs.places;
     this.#places = inputs.places[0]!;
-    this.#joint = inputs.joint;
     this.#segments = new SpanFinder(inputs.segments);
     this.#scan = new SessionScan(inputs.reach, (session) => this.#visitSession(session));
     const takes = (passes: EventPasses) => passes.names === null && isOfName(passes);
@@ -139,14 +129,15 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
   }
 
   visit(actor: number, timeline: Timeline): void {
-    if (this.#actors !== null && this.#actors[actor] !== 1) return;
+    const { events: { scope: { actors } }, people, places } = this.#inputs;
+    if (actors !== null && actors[actor] !== 1) return;
     this.#actor = actor;
-    if (this.#people !== null) this.#places = this.#placesAmid[this.#people[actor]!]!;
+    if (people !== null) this.#places = places[people[actor]!]!;
     this.#scan.visit(actor, timeline);
   }
 
   #visitSession(session: ScannedSession): void {
-    const sessions = this.#sessions;
+    const { sessions } = this.#inputs;
     const { startMs, lastMs, hasOthers } = session;
     const { fromMs, toMs } = this.#segments;
     const reachesIn = lastMs >= fromMs && startMs < toMs;
@@ -231,7 +222,8 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
     piece.ids[TRAFFIC_ID] = isOwn ? traffic : 0;
     piece.ids[ENTRY_PATH_ID] = isOwn ? entryPath : 0;
     piece.ids[CONTEXT_ID] = context;
-    if (this.#joint !== null) piece.ids[JOINT_ID] = jointCell(this.#joint, piece.ids);
+    const { joint } = this.#inputs;
+    if (joint !== null) piece.ids[JOINT_ID] = jointCell(joint, piece.ids);
     piece.place = groupOf[segment] ?? 0;
     const startSegment = startMs >= fromMs ? segment : segments.at(startMs);
     piece.startPlace = isOwn ? groupOf[startSegment] ?? 0 : 0;
@@ -267,7 +259,7 @@ class InsightVisitor<Counts> implements Visitor<Counts> {
 
   /** Adds the piece to a match, if its session passes the match's filters on sessions. */
   #add(match: number, events: number, views: number): void {
-    const test = this.#ofMatches[match]!;
+    const test = this.#inputs.ofMatches[match]!;
     const passes = this.#isOwn ? passesSession(test, this.#session!) : test.passesNone;
     if (passes) this.#tallies[match]!.add(this.#piece, events, views);
   }

@@ -57,7 +57,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
   /** The place of everything outside the buckets. */
   readonly #outside: number;
   readonly #events: EventTest;
-  readonly #sessions: SessionPasses;
+  readonly #inputs: KpiInputs;
   readonly #scan: SessionScan;
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#select(segment, start, end);
@@ -65,7 +65,6 @@ class KpiVisitor implements Visitor<KpiCounts> {
   readonly #newcomers: NewcomerFinder;
   readonly #tally: KpiSums;
   readonly #durations: Samples;
-  readonly #listed: ListedKpi | null;
   readonly #behind = new BehindTally();
   /** By place: the last actor who was counted as visitor. */
   readonly #lastActors: Int32Array;
@@ -89,9 +88,8 @@ class KpiVisitor implements Visitor<KpiCounts> {
     const outside = buckets.length + 1;
     this.#outside = outside;
     this.#events = new EventTest(inputs.events, words);
-    this.#sessions = inputs.sessions;
+    this.#inputs = inputs;
     this.#newcomers = new NewcomerFinder(inputs.newcomers);
-    this.#listed = inputs.listed;
     this.#scan = new SessionScan(reach, (session) => this.#visitSession(session));
     const places = outside + 1;
     this.#tally = { ...zeroColumns(SUMS, places), durationsMs: new Float64Array(places) };
@@ -110,7 +108,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     const firstMs = this.#newcomers.firstMs(timeline);
     if (firstMs === null) return;
     this.#newcomers.add(actor, WHOLE);
-    if (this.#listed === "newVisitors") this.#behind.add(actor, firstMs);
+    if (this.#inputs.listed === "newVisitors") this.#behind.add(actor, firstMs);
     const bucket = this.#placeOf(this.#buckets.at(firstMs));
     if (lastActors[bucket] === actor) this.#newcomers.add(actor, bucket);
   }
@@ -118,8 +116,9 @@ class KpiVisitor implements Visitor<KpiCounts> {
   #visitSession(session: ScannedSession): void {
     const { startMs, lastMs, hasOthers } = session;
     const { fromMs, toMs } = this.#buckets;
-    this.#takesOwn = passesSession(this.#sessions, session);
-    this.#takesOthers = hasOthers && this.#sessions.passesNone;
+    const { sessions } = this.#inputs;
+    this.#takesOwn = passesSession(sessions, session);
+    this.#takesOthers = hasOthers && sessions.passesNone;
     const isInSpan = this.#takesOwn && lastMs >= fromMs && startMs < toMs;
     if (!isInSpan && !this.#takesOthers) return;
     this.#isSelected = false;
@@ -196,7 +195,7 @@ class KpiVisitor implements Visitor<KpiCounts> {
     tally.durationsMs[bucket]! += durationMs;
     if (isBounce(session)) {
       tally.bounces[bucket]!++;
-      if (this.#listed === "bounces") this.#behind.add(session.actor, session.startMs);
+      if (this.#inputs.listed === "bounces") this.#behind.add(session.actor, session.startMs);
     }
     this.#durations.add(bucket, durationMs);
   }

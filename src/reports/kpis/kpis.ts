@@ -6,7 +6,7 @@ import type { ImportedSums } from "../../imported/imported_reading.ts";
 import { importedSaid } from "../imported/imported_span.ts";
 import { type ImportedBuckets, importedBuckets } from "../imported/imported_buckets.ts";
 import { type OwnCounts, scanKpis } from "./kpi_scan.ts";
-import { COMPARED_SHOWN, comparedRead, comparedSaid } from "../answer/compared_read.ts";
+import { COMPARED_SHOWN, comparisonOf } from "../answer/compared_read.ts";
 import { changeOf, pointsOf, PointsShown } from "../answer/changes.ts";
 import { type Answer, rate, RateShown, type Report } from "../answer/report.ts";
 import { readRolledSessions } from "./rolled_sessions.ts";
@@ -213,18 +213,15 @@ async function figuresOf(read: Read, isComparison: boolean) {
 }
 
 async function answer(read: Read): Promise<Answer> {
-  const current = await figuresOf(read, false);
-  const compared = comparedRead(read);
-  const before = compared && await figuresOf(compared, true);
-  const spans = [current, before].flatMap((one) => one?.imported?.span ?? []);
+  const { figures, imported } = await figuresOf(read, false);
+  const ofImported = [imported];
+  const comparison = await comparisonOf(read, async (compared) => {
+    const before = await figuresOf(compared, true);
+    ofImported.push(before.imported);
+    return { previous: before.figures, change: changesOf(figures.totals, before.figures.totals) };
+  });
   return {
-    ...importedSaid(read, spans),
-    result: {
-      ...current.figures,
-      ...before && {
-        previous: { ...comparedSaid(read, compared!), ...before.figures },
-        change: changesOf(current.figures.totals, before.figures.totals),
-      },
-    },
+    ...importedSaid(read, ofImported.flatMap((one) => one?.span ?? [])),
+    result: { ...figures, ...comparison },
   };
 }
