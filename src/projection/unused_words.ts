@@ -5,10 +5,12 @@ import type { EventSelection } from "../store/timed_events.ts";
 import { SegmentUnreadable } from "../store/segment_head.ts";
 import { SegmentsGone } from "../store/stored_segments.ts";
 import {
+  byKind,
   dropUsedWords,
   noWords,
   type UsedWords,
   usedWords,
+  WORD_KINDS,
   type WordUses,
 } from "../store/used_words.ts";
 import { CONTEXTS, type Dictionary, TRAFFIC } from "./dictionaries.ts";
@@ -51,18 +53,14 @@ async function blankUnused(
   if (unused.size > 0) await tx.query(blank(dictionary), [projectId, arrayLiteral([...unused])]);
 }
 
-const KINDS = ["terms", "referrers", "contexts", "traffic"] as const;
-
 /** Returns a copy, without the terms that stay: those of page_view, click and scroll. */
 const removable = (words: UsedWords): UsedWords => ({
+  ...byKind((kind) => new Set(words[kind])),
   terms: new Set([...words.terms].filter((id) => id > RESERVED_TERM_MAX)),
-  referrers: new Set(words.referrers),
-  contexts: new Set(words.contexts),
-  traffic: new Set(words.traffic),
 });
 
 const isWithin = (words: UsedWords, others: UsedWords): boolean =>
-  KINDS.every((kind) => words[kind].isSubsetOf(others[kind]));
+  WORD_KINDS.every((kind) => words[kind].isSubsetOf(others[kind]));
 
 /** Returns the numbers of all words of a project. */
 export async function allWords(sql: Sql, projectId: number): Promise<UsedWords> {
@@ -111,7 +109,7 @@ export async function searchEarly(
 ): Promise<EarlySearch | null> {
   try {
     const words = await usedWords(sql, projectId, leaving);
-    for (const kind of KINDS) for (const id of more?.[kind] ?? []) words[kind].add(id);
+    for (const kind of WORD_KINDS) for (const id of more?.[kind] ?? []) words[kind].add(id);
     return { leaving, words, ...await dropUsedWords(sql, projectId, removable(words), leaving) };
   } catch (error) {
     if (error instanceof SegmentsGone || error instanceof SegmentUnreadable) return null;
@@ -136,7 +134,7 @@ async function leftToSearchFor(
   );
   const present = new Set(rows.map(({ segment_id }) => segment_id));
   const [inNew, inAll] = [noWords(), noWords()];
-  for (const kind of KINDS) {
+  for (const kind of WORD_KINDS) {
     for (const id of words[kind]) {
       const segmentId = uses[kind].get(id);
       if (segmentId === undefined) inNew[kind].add(id);
@@ -167,7 +165,7 @@ export async function unusedOf(
   const { inNew, inAll } = await leftToSearchFor(tx, projectId, candidates, earlier);
   await dropUsedWords(tx, projectId, inNew, null, earlier.segments);
   await dropUsedWords(tx, projectId, inAll, null);
-  for (const kind of KINDS) for (const id of inAll[kind]) inNew[kind].add(id);
+  for (const kind of WORD_KINDS) for (const id of inAll[kind]) inNew[kind].add(id);
   return inNew;
 }
 

@@ -1,6 +1,6 @@
 import type { LoadedSegment } from "../timelines/loaded_segment.ts";
 import { nameBit } from "../timelines/run_bits.ts";
-import { GrowingList } from "../timelines/growing_list.ts";
+import { GrowingList } from "../store/growing_list.ts";
 import { ANY_RUN, type RunBits, type Timeline } from "../timelines/timeline.ts";
 import type { Span } from "../query/selection.ts";
 import { type EventPasses, EventTest } from "./event_test.ts";

@@ -1,4 +1,4 @@
-import { lengthened } from "../timelines/timeline.ts";
+import { lengthened } from "../store/growing_list.ts";
 
 const CHUNK_SAMPLES = 65_536;
 

@@ -1,4 +1,4 @@
-import type { CodedTexts, EventColumns } from "./event_columns.ts";
+import type { EventColumns } from "./event_columns.ts";
 import { instantReader } from "./instant_text.ts";
 import { cellOf } from "./heatmap_cell.ts";
 import {
@@ -59,7 +59,7 @@ export class BatchColumns {
   /** Returns the milliseconds from the time of each event to another of its times; NaN: it has none. */
   #delays(name: "received_at" | "sent_at"): Float64Array {
     const { columns, moments } = this.batch;
-    const { codes, values }: CodedTexts = columns.texts(name);
+    const { codes, values } = columns.texts(name);
     const instants = [NaN, ...values.map(instantReader())];
     const delays = new Float64Array(codes.length);
     for (let i = 0; i < codes.length; i++) delays[i] = instants[codes[i]!]! - moments[i]!;

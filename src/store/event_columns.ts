@@ -1,9 +1,10 @@
 import type { EventRow } from "./event_row.ts";
-import { ID_BYTES, uuidOf } from "./id_codec.ts";
+import { ID_BYTES, idsAt, uuidOf } from "./id_codec.ts";
 import { instantReader } from "./instant_text.ts";
 import type { BlockValue } from "./journal_block.ts";
 import { type BlockColumns, valueAt } from "./journal_events.ts";
 import { FLAG_CODES, FLAG_COLUMNS, TEXT_COLUMNS } from "./segment_columns.ts";
+import { countWhile } from "./segment_head.ts";
 import { TextCount } from "./text_count.ts";
 import { TextMap } from "./text_map.ts";
 
@@ -50,15 +51,9 @@ class Numbering {
     // Most events have the same value as the one before.
     if (value === this.#last) return this.#lastCode;
     this.#last = value;
-    return this.#lastCode = value === null ? 0 : this.#codeOf(value as string);
-  }
-
-  #codeOf(text: string): number {
-    const known = this.#codes.get(text);
-    if (known !== undefined) return known;
-    const code = this.values.push(text);
-    this.#codes.set(text, code);
-    return code;
+    return this.#lastCode = value === null
+      ? 0
+      : this.#codes.getOrInsertComputed(value as string, (text) => this.values.push(text));
   }
 }
 
@@ -161,12 +156,7 @@ export class EventColumns {
   /** 16 bytes an event. */
   ids(): Uint8Array {
     const eventIds = new Uint8Array(ID_BYTES * this.#length);
-    for (const { block: { ids }, places, at } of this.#pieces) {
-      for (let i = 0; i < places.length; i++) {
-        const from = ID_BYTES * places[i]!;
-        eventIds.set(ids.subarray(from, from + ID_BYTES), ID_BYTES * (at + i));
-      }
-    }
+    for (const { block, places, at } of this.#pieces) idsAt(block.ids, places, eventIds, at);
     return eventIds;
   }
 
@@ -215,13 +205,8 @@ export class EventColumns {
   }
 
   #pieceOf(i: number): Piece {
-    let [low, high] = [0, this.#pieces.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.#pieces[middle]!.at <= i) low = middle;
-      else high = middle - 1;
-    }
-    return this.#pieces[low]!;
+    const pieces = this.#pieces;
+    return pieces[countWhile(pieces.length, (piece) => pieces[piece]!.at <= i) - 1]!;
   }
 
   /** Fills `into` with the numbers that `convert` returns for the values of a column. */

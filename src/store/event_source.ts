@@ -1,5 +1,5 @@
-import type { BatchColumns, EventBatch } from "./batch_columns.ts";
-import { ID_BYTES } from "./id_codec.ts";
+import type { BatchColumns } from "./batch_columns.ts";
+import { idsAt } from "./id_codec.ts";
 import type { IntegerColumn } from "./integer_codec.ts";
 import type { IntegerName, NumberName, SlotName, TextName } from "./segment_columns.ts";
 import type { Runs, SegmentEvents, SegmentReader } from "./segment_reader.ts";
@@ -30,21 +30,21 @@ function encodedTexts(values: readonly string[]): Pick<TextColumn, "ends" | "byt
 export class NewEvents implements EventSource {
   readonly events: number;
   readonly slotKeys = [];
-  readonly #batch: EventBatch;
-  readonly #columns: BatchColumns;
 
   /**
    * @param order the places of the events in the batch, in the order of the segment
    * @param textBytes about how many bytes their texts take, each once
    */
-  constructor(columns: BatchColumns, readonly order: Uint32Array, readonly textBytes: number) {
-    this.#batch = columns.batch;
-    this.#columns = columns;
+  constructor(
+    readonly columns: BatchColumns,
+    readonly order: Uint32Array,
+    readonly textBytes: number,
+  ) {
     this.events = order.length;
   }
 
   runs(): Runs {
-    const { identities: identityOf } = this.#batch;
+    const { identities: identityOf } = this.columns.batch;
     const identities: number[] = [];
     const starts: number[] = [];
     let last = NaN;
@@ -59,30 +59,23 @@ export class NewEvents implements EventSource {
   }
 
   moments(): Float64Array {
-    return this.#ordered(this.#batch.moments, new Float64Array(this.events));
+    return this.#ordered(this.columns.batch.moments, new Float64Array(this.events));
   }
 
   ids(): Uint8Array {
-    const { ids: batchIds } = this.#batch;
-    const ids = new Uint8Array(ID_BYTES * this.events);
-    for (const [at, place] of this.order.entries()) {
-      for (let byte = 0; byte < ID_BYTES; byte++) {
-        ids[ID_BYTES * at + byte] = batchIds[ID_BYTES * place + byte]!;
-      }
-    }
-    return ids;
+    return idsAt(this.columns.batch.ids, this.order);
   }
 
   integers(name: IntegerName): IntegerColumn {
-    return this.#ordered(this.#columns.integers(name), new Int32Array(this.events));
+    return this.#ordered(this.columns.integers(name), new Int32Array(this.events));
   }
 
   numbers(name: NumberName): Float64Array {
-    return this.#ordered(this.#columns.numbers(name), new Float64Array(this.events));
+    return this.#ordered(this.columns.numbers(name), new Float64Array(this.events));
   }
 
   texts(name: TextName | SlotName): TextColumn {
-    const { codes, values } = this.#batch.columns.texts(name as TextName);
+    const { codes, values } = this.columns.batch.columns.texts(name as TextName);
     const own = this.#ordered(codes, new Int32Array(this.events));
     if (this.events === codes.length) return { ...encodedTexts(values), codes: own };
     // Only texts of this segment's events are encoded.
@@ -97,7 +90,7 @@ export class NewEvents implements EventSource {
   }
 
   #ordered<A extends Int32Array | Float64Array>(all: A, into: A): A {
-    const order = this.order;
+    const { order } = this;
     for (let at = 0; at < order.length; at++) into[at] = all[order[at]!]!;
     return into;
   }

@@ -51,6 +51,21 @@ export function timeOrder(moments: Float64Array, ids: Uint8Array) {
     moments[a]! - moments[b]! || compareIds(ids, ID_BYTES * a, ids, ID_BYTES * b);
 }
 
+/** Copies the ids at these places into `into`, one after the other; its place `first` gets the first of them. */
+export function idsAt(
+  ids: Uint8Array,
+  places: Int32Array | Uint32Array,
+  into = new Uint8Array(ID_BYTES * places.length),
+  first = 0,
+): Uint8Array<ArrayBuffer> {
+  let to = ID_BYTES * first;
+  for (let i = 0; i < places.length; i++) {
+    const from = ID_BYTES * places[i]!;
+    for (let byte = 0; byte < ID_BYTES; byte++) into[to++] = ids[from + byte]!;
+  }
+  return into;
+}
+
 function msOf(ids: Uint8Array, at: number): number {
   let ms = 0;
   for (let i = 0; i < TIME_BYTES; i++) ms = ms * 256 + ids[at + i]!;

@@ -1,7 +1,7 @@
 import type { Sql } from "../db/sql.ts";
 import { compareIds } from "./id_codec.ts";
 import { COLUMNS } from "./segment_columns.ts";
-import type { SegmentEvent } from "./segment_event.ts";
+import type { SegmentEvent } from "./whole_events.ts";
 import { SPAN_EVENTS_AIM } from "./store_limits.ts";
 import { ALWAYS, eachFetched, type MsSpan, type WantedBlocks } from "./stored_segments.ts";
 import { selectedBlocks } from "./timed_events.ts";

@@ -1,5 +1,6 @@
 import { ByteWriter } from "./byte_stream.ts";
 import type { EventSource } from "./event_source.ts";
+import { lengthened } from "./growing_list.ts";
 import { MemberScanner } from "./json_members.ts";
 import { NO_KEY, PropertyKeys, type SlotRules } from "./property_keys.ts";
 import { SLOTS } from "./segment_columns.ts";
@@ -52,20 +53,14 @@ class Members {
 
   add(key: number, from: number, to: number): void {
     if (this.count === this.keys.length) {
-      this.keys = doubled(this.keys);
-      this.froms = doubled(this.froms);
-      this.tos = doubled(this.tos);
+      this.keys = lengthened(this.keys);
+      this.froms = lengthened(this.froms);
+      this.tos = lengthened(this.tos);
     }
     this.keys[this.count] = key;
     this.froms[this.count] = from;
     this.tos[this.count++] = to;
   }
-}
-
-function doubled(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(2 * numbers.length);
-  larger.set(numbers);
-  return larger;
 }
 
 /** Collects distinct texts. */
@@ -80,15 +75,13 @@ class TextWriter {
    * @param pieces its bytes, one after the other; read only if it is new
    */
   codeOf(text: string, pieces: () => Iterable<Uint8Array>): number {
-    const known = this.#codes.get(text);
-    if (known !== undefined) return known;
-    for (const piece of pieces()) {
-      this.#writer.bytes(piece);
-      this.#length += piece.length;
-    }
-    const code = this.#ends.push(this.#length);
-    this.#codes.set(text, code);
-    return code;
+    return this.#codes.getOrInsertComputed(text, () => {
+      for (const piece of pieces()) {
+        this.#writer.bytes(piece);
+        this.#length += piece.length;
+      }
+      return this.#ends.push(this.#length);
+    });
   }
 
   /** @param codeOf maps the code of an event's text to its code here */
@@ -101,8 +94,6 @@ class TextWriter {
 
 /** The properties of one source, with the place of every member whose key has a number. */
 class SourceProperties {
-  readonly #source: EventSource;
-  readonly #keys: PropertyKeys;
   readonly #slots = new Map<number, number>();
   readonly #column: TextColumn;
   /** By the code of a text, the events that have it. */
@@ -117,9 +108,7 @@ class SourceProperties {
   #byKey = new Uint32Array(0);
   #keyStarts = new Uint32Array(0);
 
-  constructor(source: EventSource, keys: PropertyKeys) {
-    this.#source = source;
-    this.#keys = keys;
+  constructor(readonly source: EventSource, readonly keys: PropertyKeys) {
     this.#column = source.texts("properties");
     const { codes, ends } = this.#column;
     this.#firsts = new Uint32Array(ends.length + 1);
@@ -146,7 +135,7 @@ class SourceProperties {
   }
 
   #scanText(scanner: MemberScanner, which: number, events: number): void {
-    const [keys, members] = [this.#keys, this.#members];
+    const [keys, members] = [this.keys, this.#members];
     const first = members.count;
     let isSplit = true;
     while (isSplit && scanner.next()) {
@@ -196,7 +185,7 @@ class SourceProperties {
 
   async valuesOf(key: number, yieldIfDue: Yield): Promise<TextColumn> {
     const slot = this.#slots.get(key);
-    if (slot !== undefined) return this.#source.texts(SLOTS[slot]!);
+    if (slot !== undefined) return this.source.texts(SLOTS[slot]!);
     this.#group();
     const { codes, ends, bytes } = this.#column;
     const { froms, tos } = this.#members;
@@ -218,7 +207,7 @@ class SourceProperties {
   #group(): void {
     if (this.#keyStarts.length > 0) return;
     const { keys, count } = this.#members;
-    const starts = new Uint32Array(this.#keys.names.length + 1);
+    const starts = new Uint32Array(this.keys.names.length + 1);
     for (let i = 0; i < count; i++) starts[keys[i]! + 1]!++;
     for (let key = 1; key < starts.length; key++) starts[key]! += starts[key - 1]!;
     const next = starts.slice();

@@ -1,6 +1,6 @@
 import { ByteWriter } from "./byte_stream.ts";
 import type { EventSource } from "./event_source.ts";
-import { ID_BYTES, timeOrder, writeIds } from "./id_codec.ts";
+import { ID_BYTES, idsAt, timeOrder, writeIds } from "./id_codec.ts";
 import { writeIntegers } from "./integer_codec.ts";
 import { writeNumbers } from "./number_codec.ts";
 import type { SlotRules } from "./property_keys.ts";
@@ -123,26 +123,16 @@ class SegmentBuilder {
   textBytes = 0;
   readonly fromMs: number;
   readonly toMs: number;
-  readonly #sources: readonly EventSource[];
-  readonly #order: Order;
-  readonly #properties: SplitProperties;
-  readonly #blockEvents: number;
-  readonly #yieldIfDue: Yield;
   /** Key columns of texts, in the order of the segment. */
   readonly #keys = new Map<IntegerName, Int32Array>();
 
   constructor(
-    sources: readonly EventSource[],
-    order: Order,
-    properties: SplitProperties,
-    blockEvents: number,
-    yieldIfDue: Yield,
+    readonly sources: readonly EventSource[],
+    readonly order: Order,
+    readonly properties: SplitProperties,
+    readonly blockEvents: number,
+    readonly yieldIfDue: Yield,
   ) {
-    this.#properties = properties;
-    this.#yieldIfDue = yieldIfDue;
-    this.#sources = sources;
-    this.#order = order;
-    this.#blockEvents = blockEvents;
     let fromMs = Infinity;
     let toMs = -Infinity;
     for (const place of order.places) {
@@ -156,13 +146,14 @@ class SegmentBuilder {
 
   /** Returns the identity of the first event of each block. */
   async firstIdentities(): Promise<Int32Array> {
-    return Int32Array.from(await this.#blocks((from) => this.#identityAt(from)));
+    const { identities } = this.order;
+    return Int32Array.from(await this.#blocks((from) => identities[this.#runAt(from)]!));
   }
 
   column(name: ColumnName): Promise<Uint8Array[]> {
     if (name === "identities" || name === "runs") return this.#runs(name);
     if (name === "times") {
-      const { places, moments } = this.#order;
+      const { places, moments } = this.order;
       const times = new Int32Array(places.length);
       for (let i = 0; i < times.length; i++) times[i] = moments[places[i]!]! - this.fromMs;
       return this.#integers(times);
@@ -177,25 +168,21 @@ class SegmentBuilder {
   /** Calls `make` with the range of places of each block. */
   async #blocks<T>(make: (from: number, to: number) => T): Promise<T[]> {
     const blocks: T[] = [];
-    const { length } = this.#order.places;
-    for (let from = 0; from < length; from += this.#blockEvents) {
-      await this.#yieldIfDue();
-      blocks.push(make(from, Math.min(from + this.#blockEvents, length)));
+    const { length } = this.order.places;
+    for (let from = 0; from < length; from += this.blockEvents) {
+      await this.yieldIfDue();
+      blocks.push(make(from, Math.min(from + this.blockEvents, length)));
     }
     return blocks;
   }
 
   #runAt(place: number): number {
-    const { starts } = this.#order;
+    const { starts } = this.order;
     return countWhile(starts.length, (run) => starts[run]! <= place) - 1;
   }
 
-  #identityAt(place: number): number {
-    return this.#order.identities[this.#runAt(place)]!;
-  }
-
   #runs(name: "identities" | "runs"): Promise<Uint8Array[]> {
-    const { identities, starts, places } = this.#order;
+    const { identities, starts, places } = this.order;
     return this.#blocks((from, to) => {
       const first = this.#runAt(from);
       const last = this.#runAt(to - 1);
@@ -213,8 +200,8 @@ class SegmentBuilder {
   #gathered(name: IntegerName): Int32Array {
     const known = this.#keys.get(name);
     if (known !== undefined) return known;
-    const { places, moments } = this.#order;
-    const pieces = this.#sources.map((source) => source.integers(name));
+    const { places, moments } = this.order;
+    const pieces = this.sources.map((source) => source.integers(name));
     const unordered = joined(new Int32Array(moments.length), pieces);
     const values = new Int32Array(places.length);
     for (let i = 0; i < places.length; i++) values[i] = unordered[places[i]!]!;
@@ -231,8 +218,8 @@ class SegmentBuilder {
   }
 
   #numbers(name: NumberName): Promise<Uint8Array[]> {
-    const { places, moments } = this.#order;
-    const pieces = this.#sources.map((source) => source.numbers(name));
+    const { places, moments } = this.order;
+    const pieces = this.sources.map((source) => source.numbers(name));
     const unordered = joined(new Float64Array(moments.length), pieces);
     return this.#blocks((from, to) => {
       const block = new Float64Array(to - from);
@@ -247,28 +234,21 @@ class SegmentBuilder {
   }
 
   #ids(): Promise<Uint8Array[]> {
-    const { places, moments, ids } = this.#order;
+    const { places, moments, ids } = this.order;
     return this.#blocks((from, to) => {
-      const block = new Uint8Array(ID_BYTES * (to - from));
-      const ms = new Float64Array(to - from);
-      for (let i = from; i < to; i++) {
-        const at = ID_BYTES * places[i]!;
-        for (let byte = 0; byte < ID_BYTES; byte++) {
-          block[ID_BYTES * (i - from) + byte] = ids[at + byte]!;
-        }
-        ms[i - from] = moments[places[i]!]!;
-      }
-      return written((writer) => writeIds(writer, block, ms));
+      const block = places.subarray(from, to);
+      const ms = Float64Array.from(block, (place) => moments[place]!);
+      return written((writer) => writeIds(writer, idsAt(ids, block), ms));
     });
   }
 
   /** Returns a text column of each source. */
   async #columnsOf(name: TextName | SlotName): Promise<readonly TextColumn[]> {
-    if (name === "properties") return this.#properties.templates;
+    if (name === "properties") return this.properties.templates;
     const slot = SLOTS.indexOf(name as SlotName);
     return slot < 0
-      ? this.#sources.map((source) => source.texts(name))
-      : await this.#properties.valuesOf(slot);
+      ? this.sources.map((source) => source.texts(name))
+      : await this.properties.valuesOf(slot);
   }
 
   async #texts(name: TextName | SlotName): Promise<Uint8Array[]> {
@@ -279,7 +259,7 @@ class SegmentBuilder {
     const keys = key === null ? null : this.#keys.get(key)!;
     const gatherer = new TextGatherer(columns);
     return this.#blocks((from, to) => {
-      const block = gatherer.gather(this.#order.places.subarray(from, to));
+      const block = gatherer.gather(this.order.places.subarray(from, to));
       if (block.ends.length === 0) return EMPTY_BLOCK;
       this.textBytes += block.bytes.length;
       return written((writer) =>

@@ -109,9 +109,14 @@ function readPlaces(reader: ByteReader, blocks: number): Map<ColumnName, ColumnP
   return places;
 }
 
-/** Names a segment at the beginning of an error message. */
-export function titleOf(segmentId: number | null): string {
-  return segmentId === null ? "A segment" : `Segment ${segmentId}`;
+/** Returns the error of a segment; `what` follows its name in the message. */
+export function unreadable(
+  segmentId: number | null,
+  what: string,
+  options?: ErrorOptions,
+): SegmentUnreadable {
+  const title = segmentId === null ? "A segment" : `Segment ${segmentId}`;
+  return new SegmentUnreadable(title + what, segmentId, options);
 }
 
 /**
@@ -120,19 +125,15 @@ export function titleOf(segmentId: number | null): string {
  */
 export function decodeHead(bytes: Uint8Array, segmentId: number | null = null): SegmentHead {
   const version = bytes[0];
-  const title = titleOf(segmentId);
   if (!(version! >= VERSION_WITHOUT_SLOTS && version! <= SEGMENT_VERSION)) {
-    throw new SegmentUnreadable(
-      `${title} is of version ${version}; this version of Footfall reads up to ${SEGMENT_VERSION}`,
+    throw unreadable(
       segmentId,
+      ` is of version ${version}; this version of Footfall reads up to ${SEGMENT_VERSION}`,
     );
   }
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
   if (new ByteReader(bytes.subarray(-CHECKSUM_BYTES)).u32() !== crc32(content)) {
-    throw new SegmentUnreadable(
-      `${title}'s directory is damaged: its checksum is wrong`,
-      segmentId,
-    );
+    throw unreadable(segmentId, "'s directory is damaged: its checksum is wrong");
   }
   const reader = new ByteReader(content.subarray(1));
   const events = reader.varint();

@@ -24,9 +24,9 @@ import {
   type Blocks,
   countWhile,
   type SegmentHead,
-  SegmentUnreadable,
+  type SegmentUnreadable,
   spanOf,
-  titleOf,
+  unreadable,
 } from "./segment_head.ts";
 import { emptyTexts, readTexts, type TextColumn } from "./text_codec.ts";
 
@@ -111,7 +111,6 @@ export class SegmentReader {
   readonly #kept: KeptColumns | null;
   /** The places of the only events that are read; null: all are. */
   readonly #picked: Uint32Array | null;
-  readonly #title: string;
 
   /**
    * @param bytesOf returns the bytes of the body at `spanOf` this column and these blocks
@@ -134,7 +133,6 @@ export class SegmentReader {
     this.textBytes = head.textBytes;
     this.#bytesOf = bytesOf;
     this.#segmentId = segmentId;
-    this.#title = titleOf(segmentId);
   }
 
   get slotKeys(): readonly string[] {
@@ -327,10 +325,7 @@ export class SegmentReader {
     for (const [i, { bytes }] of pieces.entries()) {
       const block = this.blocks.first + i;
       if (bytes.length > 0 && crc32(bytes) !== checksums![block]) {
-        throw new SegmentUnreadable(
-          `${this.#title} is damaged: block ${block} of its ${name} has a wrong checksum`,
-          this.#segmentId,
-        );
+        throw this.#damaged(`block ${block} of its ${name} has a wrong checksum`);
       }
     }
     return pieces;
@@ -351,10 +346,7 @@ export class SegmentReader {
         : [place.starts[block]! - from, place.starts[block + 1]! - from];
       const bytes = columnBytes.subarray(start, stop);
       if (bytes.length < stop! - start!) {
-        throw new SegmentUnreadable(
-          `${this.#title} is damaged: block ${block} of its ${name} is cut short`,
-          this.#segmentId,
-        );
+        throw this.#damaged(`block ${block} of its ${name} is cut short`);
       }
       pieces.push({ at, length, bytes });
     }
@@ -365,8 +357,11 @@ export class SegmentReader {
     try {
       return decode();
     } catch (cause) {
-      const message = `${this.#title}'s ${name} cannot be read`;
-      throw new SegmentUnreadable(message, this.#segmentId, { cause });
+      throw unreadable(this.#segmentId, `'s ${name} cannot be read`, { cause });
     }
+  }
+
+  #damaged(what: string): SegmentUnreadable {
+    return unreadable(this.#segmentId, ` is damaged: ${what}`);
   }
 }

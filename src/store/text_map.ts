@@ -22,6 +22,13 @@ export class TextMap<V> {
     return text.length <= this.#lengthMax ? this.#values.get(text) : this.#long.get(digestOf(text));
   }
 
+  /** Returns the value of a text; one that has none gets what `make` returns. */
+  getOrInsertComputed(text: string, make: (text: string) => V): V {
+    return text.length <= this.#lengthMax
+      ? this.#values.getOrInsertComputed(text, make)
+      : this.#long.getOrInsertComputed(digestOf(text), () => make(text));
+  }
+
   set(text: string, value: V): void {
     if (text.length <= this.#lengthMax) this.#values.set(text, value);
     else this.#long.set(digestOf(text), value);

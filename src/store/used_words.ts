@@ -5,14 +5,12 @@ import type { SegmentReader } from "./segment_reader.ts";
 import { eachFetched } from "./stored_segments.ts";
 import { type EventSelection, selectedBlocks } from "./timed_events.ts";
 
+/** The dictionaries; terms are names, paths and titles. */
+export const WORD_KINDS = ["terms", "referrers", "contexts", "traffic"] as const;
+type WordKind = typeof WORD_KINDS[number];
+
 /** Dictionary numbers that stored events use. */
-export interface UsedWords {
-  /** Names, paths and titles. */
-  readonly terms: Set<number>;
-  readonly referrers: Set<number>;
-  readonly contexts: Set<number>;
-  readonly traffic: Set<number>;
-}
+export type UsedWords = Readonly<Record<WordKind, Set<number>>>;
 
 /** Which words each column holds. */
 const WORDS_OF = {
@@ -22,7 +20,7 @@ const WORDS_OF = {
   referrers: "referrers",
   contexts: "contexts",
   traffics: "traffic",
-} as const satisfies Partial<Record<IntegerName, keyof UsedWords>>;
+} as const satisfies Partial<Record<IntegerName, WordKind>>;
 const WORD_COLUMNS = Object.keys(WORDS_OF) as (keyof typeof WORDS_OF)[];
 
 /** Returns the columns that tell which events are selected. */
@@ -54,12 +52,11 @@ function rangesOf(
   return ranges;
 }
 
-export const noWords = (): UsedWords => ({
-  terms: new Set(),
-  referrers: new Set(),
-  contexts: new Set(),
-  traffic: new Set(),
-});
+/** Returns what `make` returns for each dictionary. */
+export const byKind = <T>(make: (kind: WordKind) => T) =>
+  Object.fromEntries(WORD_KINDS.map((kind) => [kind, make(kind)])) as Record<WordKind, T>;
+
+export const noWords = (): UsedWords => byKind(() => new Set());
 
 /** Adds the words of the selected stored events to `used`. `sql` must read one snapshot. */
 export async function addUsedWords(
@@ -92,7 +89,7 @@ export async function usedWords(
 }
 
 /** Words that are used, each with a segment that has an event with it. */
-export type WordUses = Readonly<Record<keyof UsedWords, ReadonlyMap<number, number>>>;
+export type WordUses = Readonly<Record<WordKind, ReadonlyMap<number, number>>>;
 
 /**
  * Removes the words that stored events use from `words`; ends when none is left.
@@ -108,7 +105,7 @@ export async function dropUsedWords(
   leaving: EventSelection | null,
   known: ReadonlySet<number> = new Set(),
 ): Promise<{ readonly segments: ReadonlySet<number>; readonly uses: WordUses }> {
-  const uses = { terms: new Map(), referrers: new Map(), contexts: new Map(), traffic: new Map() };
+  const uses = byKind(() => new Map<number, number>());
   const isDone = () => Object.values(words).every(({ size }) => size === 0);
   if (isDone()) return { segments: new Set(), uses };
   const asked = WORD_COLUMNS.filter((name) => words[WORDS_OF[name]].size > 0);

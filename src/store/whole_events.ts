@@ -11,8 +11,8 @@ import {
   TEXT_COLUMNS,
   type TextName,
 } from "./segment_columns.ts";
-import type { SegmentEvent } from "./segment_event.ts";
 import type { SegmentEvents, SegmentReader } from "./segment_reader.ts";
+import type { TimedEvent } from "./timed_events.ts";
 import { type TextLookUp, textLookUp, wholeProperties } from "./whole_properties.ts";
 import type { Yield } from "./yielding.ts";
 
@@ -128,6 +128,16 @@ export async function readRows(
   }
   const columns = { moments, ids, text, number, flag } as RowColumns;
   return (at) => rowOf(projectId, columns, at);
+}
+
+/** One event of a project, with its dictionary numbers and what it is sorted by. */
+export interface SegmentEvent extends Omit<TimedEvent, "eventId" | "isPassive"> {
+  /** 16 bytes. */
+  readonly id: Uint8Array;
+  /** Ids of a term and of a referrer; 0: none. */
+  readonly title: number;
+  readonly referrer: number;
+  readonly row: EventRow;
 }
 
 /** Returns the whole events of these identities, or of all, in the order of the segment. */

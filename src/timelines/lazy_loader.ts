@@ -1,4 +1,5 @@
 import type { Sql } from "../db/sql.ts";
+import { idsAt } from "../store/id_codec.ts";
 import type { ColumnName } from "../store/segment_columns.ts";
 import { allBlocks, type SegmentHead } from "../store/segment_head.ts";
 import type { SegmentReader } from "../store/segment_reader.ts";
@@ -10,7 +11,7 @@ import { oneAhead } from "./one_ahead.ts";
 import { PropertyColumn } from "./property_columns.ts";
 import { columnsOfProperty, PropertyReader } from "./property_reader.ts";
 import { DEPTH_COLUMNS, pickedDepths, readDepths } from "./scroll_depths.ts";
-import { neededPlaces, pickedIds, pickedIntegers, type SegmentSlice } from "./segment_slice.ts";
+import { neededPlaces, pickedIntegers, type SegmentSlice } from "./segment_slice.ts";
 import {
   type Column,
   type MemoryScope,
@@ -72,7 +73,7 @@ const LOADINGS: Readonly<Record<Extract<LazyColumn, string>, Loading>> = {
   referrer: integers("referrers"),
   cells: integers("cells"),
   depths: { stored: () => DEPTH_COLUMNS, read: readDepths, picked: pickedDepths },
-  ids: { stored: () => ["times", "ids"], read: (reader) => reader.ids(), picked: pickedIds },
+  ids: { stored: () => ["times", "ids"], read: (reader) => reader.ids(), picked: idsAt },
 };
 
 function loadingOf(column: LazyColumn): Loading {

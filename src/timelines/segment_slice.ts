@@ -1,4 +1,3 @@
-import { ID_BYTES } from "../store/id_codec.ts";
 import type { Blocks } from "../store/segment_head.ts";
 import type { IntegerColumn } from "../store/integer_codec.ts";
 import type { StoredHead } from "../store/stored_segments.ts";
@@ -46,16 +45,6 @@ export function pickedIntegers(values: IntegerColumn, picked: Uint32Array): Inte
   const found = new Column(picked.length);
   pick(values, picked, found);
   return found;
-}
-
-/** Returns the ids of the picked events, 16 bytes each. */
-export function pickedIds(ids: Uint8Array, picked: Uint32Array): Uint8Array {
-  const values = new Uint8Array(ID_BYTES * picked.length);
-  for (let i = 0; i < picked.length; i++) {
-    const at = ID_BYTES * picked[i]!;
-    values.set(ids.subarray(at, at + ID_BYTES), ID_BYTES * i);
-  }
-  return values;
 }
 
 const EVENT_COLUMNS = ["times", "names", "paths", "contexts", "traffics", "passives"] as const;

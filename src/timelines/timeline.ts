@@ -1,3 +1,4 @@
+import { lengthened } from "../store/growing_list.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
 
 /**
@@ -41,15 +42,6 @@ export function lastMsOf({ end, segments, segmentOf, ends }: Timeline): number {
 
 /** Visits an actor with the actor's timeline. */
 export type VisitActor = (actor: number, timeline: Timeline) => void;
-
-/** Copies a list into one twice as long. */
-export function lengthened<T extends Int32Array | Float64Array>(list: T): T {
-  const longer = list instanceof Int32Array
-    ? new Int32Array(2 * list.length)
-    : new Float64Array(2 * list.length);
-  longer.set(list);
-  return longer as T;
-}
 
 /** A timeline that is put together slice by slice. */
 export class GrowingTimeline implements Timeline {

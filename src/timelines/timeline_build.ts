@@ -1,8 +1,8 @@
 import type { Sql } from "../db/sql.ts";
 import { TIMELINE_IDS_LOOKED_UP } from "../limits.ts";
+import { lengthened } from "../store/growing_list.ts";
 import { yielding } from "../store/yielding.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
-import { lengthened } from "./timeline.ts";
 import { type ActorRuns, RunMerge } from "./timeline_merge.ts";
 import { cutsOf, type TimelineColumns } from "./timeline_table.ts";
 

@@ -1,5 +1,6 @@
 import type { TimelineColumns } from "./timeline_table.ts";
-import { GrowingTimeline, lengthened } from "./timeline.ts";
+import { lengthened } from "../store/growing_list.ts";
+import { GrowingTimeline } from "./timeline.ts";
 import type { LoadedSegment } from "./loaded_segment.ts";
 import type { Sql } from "../db/sql.ts";
 import { compareIds, ID_BYTES } from "../store/id_codec.ts";

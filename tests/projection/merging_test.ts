@@ -8,7 +8,7 @@ import { createProjection } from "../../src/projection/projection.ts";
 import { MERGING_PAUSE_MS, SEGMENTS_UNMERGED_MAX } from "../../src/projection/projection_limits.ts";
 import { addEvents, eraseFromSegments } from "../../src/store/segments.ts";
 import { eventsOfIdentities } from "../../src/store/identity_events.ts";
-import type { SegmentEvent } from "../../src/store/segment_event.ts";
+import type { SegmentEvent } from "../../src/store/whole_events.ts";
 import { SEGMENT_VERSION } from "../../src/store/segment_head.ts";
 import { SEGMENTS_MERGED } from "../../src/store/store_limits.ts";
 import { batchOf } from "../support/event_batch.ts";

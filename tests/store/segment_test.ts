@@ -5,7 +5,7 @@ import { slotRules } from "../../src/store/property_keys.ts";
 import { buildSegment } from "../../src/store/segment_builder.ts";
 import { COLUMNS, ROW_COLUMNS } from "../../src/store/segment_columns.ts";
 import { blocksOf, decodeHead, spanOf } from "../../src/store/segment_head.ts";
-import type { SegmentEvent } from "../../src/store/segment_event.ts";
+import type { SegmentEvent } from "../../src/store/whole_events.ts";
 import { BLOCK_EVENTS_MAX, BLOCK_TEXT_BYTES_AIM } from "../../src/store/store_limits.ts";
 import { newRow } from "../support/event_rows.ts";
 import { readEvents, readRows } from "../../src/store/whole_events.ts";

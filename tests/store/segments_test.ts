@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import type { EventRow } from "../../src/store/event_row.ts";
 import { compareIds } from "../../src/store/id_codec.ts";
-import type { SegmentEvent } from "../../src/store/segment_event.ts";
+import type { SegmentEvent } from "../../src/store/whole_events.ts";
 import { allBlocks } from "../../src/store/segment_head.ts";
 import { partsOf } from "../../src/store/segment_tiers.ts";
 import {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { buildSegment, type EncodedSegment } from "../../src/store/segment_builder.ts";
 import { decodeHead, slotOf } from "../../src/store/segment_head.ts";
 import { type SlotRules, slotRules } from "../../src/store/property_keys.ts";
-import type { SegmentEvent } from "../../src/store/segment_event.ts";
+import type { SegmentEvent } from "../../src/store/whole_events.ts";
 import {
   PROPERTY_KEYS_COUNTED_MAX,
   PROPERTY_SLOT_EVENTS_MIN,

@@ -1,4 +1,4 @@
-import { GrowingList } from "../../timelines/growing_list.ts";
+import { GrowingList } from "../../store/growing_list.ts";
 
 /**
  * The people or visits that a number counts: each actor with a time, the start of the visit or the moment

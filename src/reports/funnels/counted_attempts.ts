@@ -1,5 +1,5 @@
 import type { Behind } from "../behind/behind_tally.ts";
-import { GrowingList } from "../../timelines/growing_list.ts";
+import { GrowingList } from "../../store/growing_list.ts";
 import type { AttemptSearch } from "./funnel_attempts.ts";
 
 /** The bits of an outcome with the number of steps that were reached. */

@@ -2,7 +2,7 @@ import { FUNNEL_GROUPS_MAX } from "../../limits.ts";
 import { valueAt } from "../../scans/medians.ts";
 import { compareBytes, type ValueTexts } from "../../scans/value_texts.ts";
 import { TextMap } from "../../store/text_map.ts";
-import { GrowingList } from "../../timelines/growing_list.ts";
+import { GrowingList } from "../../store/growing_list.ts";
 import { OTHER } from "../answer/small_groups.ts";
 import { type AttemptColumns, DEPTH, DIED, LATE } from "./counted_attempts.ts";
 

@@ -1,5 +1,5 @@
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
-import { GrowingList } from "../../timelines/growing_list.ts";
+import { GrowingList } from "../../store/growing_list.ts";
 import type { Span } from "../../query/selection.ts";
 import { CELL_DEVICE, stepOf } from "../../store/heatmap_cell.ts";
 import { type MatchPasses, MatchTests } from "../../scans/match_tests.ts";

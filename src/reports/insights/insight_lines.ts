@@ -4,7 +4,7 @@ import type { CountedKeys } from "../../scans/key_counts.ts";
 import { type CountedIds, mostFrequentOfEach, type TextsOf } from "../../scans/most_frequent.ts";
 import { readTexts } from "../../scans/value_texts.ts";
 import { yielding } from "../../store/yielding.ts";
-import { GrowingList } from "../../timelines/growing_list.ts";
+import { GrowingList } from "../../store/growing_list.ts";
 import type { Dimension } from "./insight_candidates.ts";
 import { ID_PLACES, type Lines, type LineTable, WHOLE_ID } from "./line_tally.ts";
 import { type NumberedValues, SESSION_IDS } from "../visitors/session_values.ts";

@@ -1,7 +1,7 @@
 import type { Timeline } from "../../timelines/timeline.ts";
 import type { Span } from "../../query/selection.ts";
 import { firstCountedMs, type TechnicalNames } from "../../scans/technical_names.ts";
-import { GrowingList } from "../../timelines/growing_list.ts";
+import { GrowingList } from "../../store/growing_list.ts";
 
 /** Rows of an actor, and the place that the actor counts at if new. */
 export interface Pairs {

@@ -1,4 +1,4 @@
-import { lengthened } from "../../timelines/timeline.ts";
+import { lengthened } from "../../store/growing_list.ts";
 import type { LoadedSegment } from "../../timelines/loaded_segment.ts";
 import type { Span } from "../../query/selection.ts";
 import { type Decimal, DecimalSum, type PlainSum } from "../../scans/decimal_sum.ts";

@@ -1,7 +1,15 @@
-import { lengthened } from "./timeline.ts";
+type Growing = Int32Array | Uint32Array | Float64Array;
+
+/** Copies a list into one twice as long. */
+export function lengthened<T extends Growing>(list: T): T {
+  const Longer = list.constructor as { new (length: number): T };
+  const longer = new Longer(2 * list.length);
+  longer.set(list);
+  return longer;
+}
 
 /** A typed array that grows. */
-export class GrowingList<T extends Int32Array | Float64Array> {
+export class GrowingList<T extends Growing> {
   #list: T;
   length = 0;
 
