@@ -12,6 +12,11 @@ export async function within<T>(ms: number, work: Promise<T>, late: Error): Prom
   }
 }
 
+/** Waits until work has settled, at most `ms`. Never throws: the work goes on, and its failure is told elsewhere. */
+export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  await within(ms, work, new Error("It takes longer")).catch(() => {});
+}
+
 /** Waits for an answer that a database gives at once; throws DatabaseUnavailable if it comes too late. */
 export async function promptly<T>(asked: Promise<T>): Promise<T> {
   const late = new DatabaseUnavailable(`No answer within ${DATABASE_PING_MS_MAX} ms`);

@@ -8,7 +8,7 @@ import {
   DISK_RESERVE_PAUSE_MS,
 } from "../limits.ts";
 import type { BinaryRow } from "./binary_rows.ts";
-import { ping, within } from "./deadline.ts";
+import { atMost, ping } from "./deadline.ts";
 import { DiskReserve } from "./disk_reserve.ts";
 import { type DiskProbe, DiskSpace } from "./disk_space.ts";
 import { EngineThread } from "./engine_thread.ts";
@@ -166,10 +166,9 @@ class SingleSessionDatabase implements EmbeddedDatabase {
   async #close(): Promise<void> {
     clearInterval(this.#reserving);
     this.disk.close();
-    const late = new DatabaseUnavailable("The embedded database did not close in time");
     const last = this.#turn.catch(() => {}).then(() => this.thread.ask({ kind: "close" }));
     // A late or failed end loses nothing that was acknowledged: the next start recovers all from the log.
-    await within(DATABASE_CLOSE_MS_MAX, last, late).catch(() => {});
+    await atMost(DATABASE_CLOSE_MS_MAX, last);
     this.thread.end("it has been closed");
     await this.thread.left().catch(() => {});
     this.folder.lock.release();

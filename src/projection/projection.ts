@@ -5,6 +5,7 @@ import {
   DiskFull,
   StatementRefused,
 } from "../db/sql.ts";
+import { atMost } from "../db/deadline.ts";
 import type { Log } from "../http/log.ts";
 import { pause } from "../pause.ts";
 import { Attempt, projectBatch, ProjectionTooLong } from "./batch.ts";
@@ -20,7 +21,6 @@ import {
   PROJECTS_WAITING,
   setAside,
 } from "./pending_events.ts";
-import { settledWithin } from "./settled_within.ts";
 import { beginProjection, isStale, STALE_PROJECTS } from "./projected_project.ts";
 import * as LIMITS from "./projection_limits.ts";
 import { TableStatistics } from "./table_statistics.ts";
@@ -72,8 +72,6 @@ function causeOf(error: unknown): string {
 const NEVER_ABORTED = new AbortController().signal;
 
 class ProjectsProjection implements Projection {
-  readonly #database: Database;
-  readonly #options: ProjectionOptions;
   readonly #aimMs: number;
   readonly #restShare: number;
   readonly #sizes: BatchSizes;
@@ -84,10 +82,8 @@ class ProjectsProjection implements Projection {
   readonly #turns = new Map<number, Promise<Outcome>>();
   readonly #merging: Merging;
 
-  constructor(database: Database, options: ProjectionOptions) {
+  constructor(readonly database: Database, readonly options: ProjectionOptions) {
     const isEmbedded = database.engine === "embedded";
-    this.#database = database;
-    this.#options = options;
     this.#aimMs = isEmbedded ? LIMITS.PROJECTION_AIM_MS_EMBEDDED : LIMITS.PROJECTION_AIM_MS;
     this.#restShare = isEmbedded ? LIMITS.PROJECTION_REST_SHARE_EMBEDDED : 0;
     this.#sizes = new BatchSizes(
@@ -114,7 +110,7 @@ class ProjectsProjection implements Projection {
   }
 
   async catchUpWithin(projectId: number, msMax: number): Promise<void> {
-    await settledWithin(this.#until(projectId, performance.now() + msMax), msMax);
+    await atMost(msMax, this.#until(projectId, performance.now() + msMax));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -124,7 +120,10 @@ class ProjectsProjection implements Projection {
       try {
         // After an update or a restart, statistics may lack much of what is stored.
         await this.#statistics.start();
-        for (const projectId of await this.#waiting()) {
+        const waiting = await this.database.query<{ project_id: number }>(
+          `${PROJECTS_WAITING} UNION ${STALE_PROJECTS} ORDER BY project_id`,
+        );
+        for (const { project_id: projectId } of waiting) {
           if (active.has(projectId)) continue;
           const projecting = this.#projectAll(projectId, signal).finally(() =>
             active.delete(projectId)
@@ -139,13 +138,6 @@ class ProjectsProjection implements Projection {
     await Promise.all([...active.values(), merging]);
   }
 
-  async #waiting(): Promise<number[]> {
-    const rows = await this.#database.query<{ project_id: number }>(
-      `${PROJECTS_WAITING} UNION ${STALE_PROJECTS} ORDER BY project_id`,
-    );
-    return rows.map(({ project_id }) => project_id);
-  }
-
   /**
    * Takes turns until the events that were pending at its start are projected, then set-aside ones that are
    * due, unless another server projects the project. Events that arrive in the meantime wait for the next
@@ -153,16 +145,16 @@ class ProjectsProjection implements Projection {
    */
   async #projectAll(projectId: number, signal: AbortSignal): Promise<void> {
     try {
-      const upTo = await lastWaiting(this.#database, projectId);
+      const upTo = await lastWaiting(this.database, projectId);
       let outcome: Outcome;
       do {
         outcome = await this.#turn(projectId, false);
       } while (
         !signal.aborted && (outcome === "projected" || outcome === "blamed") &&
-        (upTo === null || await isWaiting(this.#database, projectId, upTo))
+        (upTo === null || await isWaiting(this.database, projectId, upTo))
       );
       while (
-        !signal.aborted && outcome !== "elsewhere" && await isAsideDue(this.#database, projectId)
+        !signal.aborted && outcome !== "elsewhere" && await isAsideDue(this.database, projectId)
       ) outcome = await this.#turn(projectId, false, true);
     } catch {
       await pause(LIMITS.PROJECTION_FAILURE_PAUSE_MS, signal);
@@ -171,11 +163,9 @@ class ProjectsProjection implements Projection {
 
   /** Projects the events that are pending now, until all are done or the time is over. */
   async #until(projectId: number, endsAtMs: number): Promise<void> {
-    const upTo = await lastWaiting(this.#database, projectId);
+    const upTo = await lastWaiting(this.database, projectId);
     const isPending = () =>
-      upTo === null
-        ? isStale(this.#database, projectId)
-        : isWaiting(this.#database, projectId, upTo);
+      upTo === null ? isStale(this.database, projectId) : isWaiting(this.database, projectId, upTo);
     while (performance.now() < endsAtMs && await isPending()) {
       const outcome = await this.#turn(projectId, true);
       if (outcome === "elsewhere") {
@@ -213,10 +203,10 @@ class ProjectsProjection implements Projection {
   async #takeTurn(projectId: number, isUrgent: boolean, isOfAside: boolean): Promise<Outcome> {
     await this.#lanes.enter(projectId, isUrgent);
     const eventsMax = this.#sizes.sizeOf(projectId);
-    const msMax = this.#options.msMax ?? LIMITS.PROJECTION_MS_MAX;
+    const msMax = this.options.msMax ?? LIMITS.PROJECTION_MS_MAX;
     const attempt = new Attempt(projectId, eventsMax, this.#aimMs, msMax, isOfAside);
     try {
-      await this.#database.transaction((tx) => projectBatch(tx, attempt, this.#projects));
+      await this.database.transaction((tx) => projectBatch(tx, attempt, this.#projects));
       this.#sizes.done(projectId, attempt.events, attempt.tookMs);
     } catch (error) {
       // Numbers that the rollback has freed will be assigned to something else.
@@ -227,7 +217,7 @@ class ProjectsProjection implements Projection {
     }
     if (attempt.isElsewhere) return "elsewhere";
     if (attempt.unreadable > 0) {
-      this.#options.observeFailure?.("unreadable_block");
+      this.options.observeFailure?.("unreadable_block");
       this.#warn("journal rows unreadable", { projectId, rows: attempt.unreadable });
     }
     if (attempt.events > 0) {
@@ -236,7 +226,7 @@ class ProjectsProjection implements Projection {
     }
     const { events, journalRows, settled } = attempt;
     if (settled === "damaged") {
-      this.#options.observeFailure?.("unreadable_segment");
+      this.options.observeFailure?.("unreadable_segment");
       this.#warn("rollups not recounted, as a segment is unreadable", { projectId });
     }
     if (events > 0 || journalRows > 0 || settled === "begun") return "projected";
@@ -247,7 +237,7 @@ class ProjectsProjection implements Projection {
   #leave(restMs: number): void {
     this.#lanes.leave(restMs);
     // If the database is gone and cannot say so, the rest ends by its time.
-    if (restMs > 0) this.#database.rest?.(restMs).then(() => this.#lanes.wake(), () => {});
+    if (restMs > 0) this.database.rest?.(restMs).then(() => this.#lanes.wake(), () => {});
   }
 
   /** Updates the statistics; a failure is only logged, since the events are projected. */
@@ -263,7 +253,7 @@ class ProjectsProjection implements Projection {
   async #failed(attempt: Attempt, error: unknown): Promise<Outcome> {
     const { projectId, events, eventsMax, isSettled, first } = attempt;
     const cause = causeOf(error);
-    this.#options.observeFailure?.(cause);
+    this.options.observeFailure?.(cause);
     this.#warnFailed(error, { projectId, events });
     if (!isSettled || NOT_THE_EVENTS.test(cause) || !await this.#answers(error)) throw error;
     const tried = events === 0 ? eventsMax : events;
@@ -289,24 +279,24 @@ class ProjectsProjection implements Projection {
   }
 
   #warn(message: string, fields: Parameters<Log["warn"]>[1]): void {
-    if (!this.#options.isStopping?.()) this.#options.log?.warn(message, fields);
+    if (!this.options.isStopping?.()) this.options.log?.warn(message, fields);
   }
 
   /** Whether the database answers and takes writes after a failure; if not, the events are not to blame. */
   async #answers(error: unknown): Promise<boolean> {
     if (error instanceof DiskFull || error instanceof DatabaseRefuses) return false;
     if (!(error instanceof DatabaseUnavailable)) return true;
-    return await this.#database.ping().then(() => true, () => false);
+    return await this.database.ping().then(() => true, () => false);
   }
 
   async #setAside(projectId: number, event: PlacedEvent): Promise<void> {
-    const isAside = await this.#database.transaction(async (tx) =>
+    const isAside = await this.database.transaction(async (tx) =>
       await beginProjection(tx, projectId) !== null && await setAside(tx, projectId, event)
     );
     this.#sizes.setAside(projectId);
     if (!isAside) return;
-    this.#options.observeFailure?.("set_aside");
-    this.#options.log?.warn("event set aside", { projectId });
+    this.options.observeFailure?.("set_aside");
+    this.options.log?.warn("event set aside", { projectId });
   }
 }
 

@@ -1,3 +1,4 @@
+import { atMost } from "../db/deadline.ts";
 import { errorOf, LentDatabase } from "../db/lent_database.ts";
 import { type Database, DatabaseUnavailable } from "../db/sql.ts";
 import type { Log } from "../http/log.ts";
@@ -5,7 +6,6 @@ import { pause } from "../pause.ts";
 import { isBehind } from "./pending_events.ts";
 import type { Projection, ProjectionOptions } from "./projection.ts";
 import * as LIMITS from "./projection_limits.ts";
-import { settledWithin } from "./settled_within.ts";
 import type { ProjectionReport, ProjectionRequest } from "./projection_worker.ts";
 
 /**
@@ -41,27 +41,24 @@ interface LivingWorker {
  * first needed. If it ends by itself, another one is started; until then, reads leave out what is pending.
  */
 export class ProjectionThread implements Projection {
-  readonly #database: Database;
-  readonly #url: string | null;
-  readonly #options: ProjectionThreadOptions;
   #living: LivingWorker | null = null;
   #lastId = 0;
   #endedAtMs = -Infinity;
   #isClosed = false;
 
   /** @param url PostgreSQL's, where the worker has connections of its own; null: it borrows `database` */
-  constructor(database: Database, url: string | null, options: ProjectionThreadOptions = {}) {
-    this.#database = database;
-    this.#url = url;
-    this.#options = options;
-  }
+  constructor(
+    readonly database: Database,
+    readonly url: string | null,
+    readonly options: ProjectionThreadOptions = {},
+  ) {}
 
   async catchUp(projectId: number): Promise<void> {
     await this.#catchUp(projectId, null);
   }
 
   async catchUpWithin(projectId: number, msMax: number): Promise<void> {
-    await settledWithin(this.#catchUp(projectId, msMax), msMax);
+    await atMost(msMax, this.#catchUp(projectId, msMax));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -81,17 +78,14 @@ export class ProjectionThread implements Projection {
     const living = this.#living;
     if (living === null) return;
     if (living.waiting.size === 0) {
-      const late = new AbortController();
-      const closed = this.#send(living, { kind: "close" }).catch(() => {});
-      await Promise.race([closed, pause(LIMITS.PROJECTION_CLOSE_MS_MAX, late.signal)]);
-      late.abort();
+      await atMost(LIMITS.PROJECTION_CLOSE_MS_MAX, this.#send(living, { kind: "close" }));
     }
     await this.#end(living);
   }
 
   /** Asks the worker only if the project is behind, which most are not. */
   async #catchUp(projectId: number, msMax: number | null): Promise<void> {
-    if (await isBehind(this.#database, projectId)) {
+    if (await isBehind(this.database, projectId)) {
       await this.#ask({ kind: "catch_up", projectId, msMax });
     }
   }
@@ -114,13 +108,13 @@ export class ProjectionThread implements Projection {
     if (performance.now() - this.#endedAtMs < LIMITS.PROJECTION_FAILURE_PAUSE_MS) {
       throw new DatabaseUnavailable("The projection has ended and is restarting");
     }
-    const worker = (this.#options.createWorker ?? createWorker)();
+    const worker = (this.options.createWorker ?? createWorker)();
     const { port1, port2 } = new MessageChannel();
-    const lent = this.#url === null ? new LentDatabase(this.#database, port1) : null;
-    const open: ProjectionRequest = { kind: "open", database: this.#url ?? port2 };
-    worker.postMessage(open, this.#url === null ? [port2] : []);
+    const lent = this.url === null ? new LentDatabase(this.database, port1) : null;
+    const open: ProjectionRequest = { kind: "open", database: this.url ?? port2 };
+    worker.postMessage(open, this.url === null ? [port2] : []);
     const living: LivingWorker = { worker, lent, waiting: new Map(), signsOwed: 0, watch: null };
-    const pauseMs = this.#options.signPauseMs ?? LIMITS.PROJECTION_SIGN_PAUSE_MS;
+    const pauseMs = this.options.signPauseMs ?? LIMITS.PROJECTION_SIGN_PAUSE_MS;
     living.watch = setInterval(() => this.#askForSign(living), pauseMs);
     Deno.unrefTimer(living.watch as unknown as number);
     worker.onmessage = ({ data }: MessageEvent<ProjectionReport>) => this.#receive(living, data);
@@ -137,7 +131,7 @@ export class ProjectionThread implements Projection {
     living.signsOwed = 0;
     if (report.kind === "sign") return;
     if (report.kind === "ended") this.#failed(living, "worker_ended");
-    else if (report.kind === "failure") this.#options.observeFailure?.(report.cause);
+    else if (report.kind === "failure") this.options.observeFailure?.(report.cause);
     else if (report.kind === "warn") this.#warn(report.message, report.facts);
     else {
       const answer = waiting.get(report.id);
@@ -162,7 +156,7 @@ export class ProjectionThread implements Projection {
   /** Replaces a lost worker. Its error message is not logged: it may quote events. */
   #failed(living: LivingWorker, cause: "worker_ended" | "worker_silent"): void {
     if (this.#living !== living) return;
-    this.#options.observeFailure?.(cause);
+    this.options.observeFailure?.(cause);
     this.#warn("the projection's worker is lost; another one is started", { cause });
     this.#end(living).catch(() => {});
   }
@@ -178,6 +172,6 @@ export class ProjectionThread implements Projection {
   }
 
   #warn(...line: Parameters<Log["warn"]>): void {
-    if (!this.#options.isStopping?.()) this.#options.log?.warn(...line);
+    if (!this.options.isStopping?.()) this.options.log?.warn(...line);
   }
 }
