@@ -94,6 +94,11 @@ export function textParams(params: readonly Param[]): (string | null)[] {
   return params.map((value) => value === null ? null : String(value));
 }
 
+/** Whether a SELECT finds a row. */
+export async function exists(sql: Sql, select: string, params: readonly Param[] = []) {
+  return (await sql.query(select, params)).length > 0;
+}
+
 const NEEDS_ESCAPE = /["\\]/;
 
 /**

@@ -1,4 +1,4 @@
-import { type Sql, StatementRefused } from "../db/sql.ts";
+import { exists, type Sql, StatementRefused } from "../db/sql.ts";
 import { DAY_MS, SALT_GRACE_MS, SALT_LOCK_MS_MAX } from "../limits.ts";
 
 export interface Salts {
@@ -50,9 +50,8 @@ async function writeAnew(sql: Sql, oldest: string): Promise<void> {
   });
 }
 
-async function isAnyBefore(sql: Sql, oldest: string): Promise<boolean> {
-  const query = "SELECT FROM daily_salts WHERE day < $1::text::date LIMIT 1";
-  return (await sql.query(query, [oldest])).length > 0;
+function isAnyBefore(sql: Sql, oldest: string): Promise<boolean> {
+  return exists(sql, "SELECT FROM daily_salts WHERE day < $1::text::date LIMIT 1", [oldest]);
 }
 
 /** Creates a function that deletes the salts of earlier days; it returns what `rotate` does. */

@@ -1,4 +1,4 @@
-import type { Database, Sql } from "../db/sql.ts";
+import { type Database, exists, type Sql } from "../db/sql.ts";
 import { pause } from "../pause.ts";
 import { mergedSegment, nextMerge, replaceSegments } from "../store/segments.ts";
 import { SEGMENT_VERSION, SegmentUnreadable } from "../store/segment_head.ts";
@@ -18,12 +18,9 @@ interface MergingHost {
 }
 
 /** Whether merging is on hold because an archive reads the project's segments. */
-async function isHeld(sql: Sql, projectId: number): Promise<boolean> {
-  const rows = await sql.query(
-    "SELECT FROM projections WHERE project_id = $1::int AND merging_held_until > now()",
-    [projectId],
-  );
-  return rows.length > 0;
+function isHeld(sql: Sql, projectId: number): Promise<boolean> {
+  const held = "SELECT FROM projections WHERE project_id = $1::int AND merging_held_until > now()";
+  return exists(sql, held, [projectId]);
 }
 
 /**
@@ -74,15 +71,11 @@ GROUP BY project_id HAVING count(*) >= ${SEGMENTS_MERGED} OR min(version) < ${SE
 
 /** Merges segments, and rewrites those of earlier versions, in the background while nothing is projected. */
 export class Merging {
-  readonly #database: Database;
-  readonly #host: MergingHost;
   readonly #due = new Set<number>();
   /** Segments that could not be read, which are skipped. */
   readonly #unreadable = new Set<number>();
 
-  constructor(database: Database, host: MergingHost) {
-    this.#database = database;
-    this.#host = host;
+  constructor(readonly database: Database, readonly host: MergingHost) {
   }
 
   /** To be called when a project has a new segment. */
@@ -106,7 +99,7 @@ export class Merging {
   /** Notes projects that an earlier process left unmerged, or that have segments of an earlier version. */
   async #noteCrowded(): Promise<void> {
     try {
-      const rows = await this.#database.query<{ project_id: number }>(CROWDED);
+      const rows = await this.database.query<{ project_id: number }>(CROWDED);
       for (const { project_id } of rows) this.note(project_id);
     } catch {
       // Never mind: each is noted when it gets its next events.
@@ -114,15 +107,15 @@ export class Merging {
   }
 
   async #merge(projectId: number, signal: AbortSignal): Promise<boolean> {
-    const { exclusively, failed } = this.#host;
+    const { exclusively, failed } = this.host;
     const unreadable = this.#unreadable.size;
     try {
-      if (await isHeld(this.#database, projectId)) {
+      if (await isHeld(this.database, projectId)) {
         await pause(MERGING_PAUSE_MS, signal);
         return true;
       }
       const pauseOf = (stored: number) => this.#pauseOf(stored, signal);
-      return await mergeOnce(this.#database, projectId, pauseOf, exclusively, this.#unreadable);
+      return await mergeOnce(this.database, projectId, pauseOf, exclusively, this.#unreadable);
     } catch (error) {
       if (!signal.aborted) failed(projectId, error);
       // Others may be readable.
@@ -137,7 +130,7 @@ export class Merging {
     return async () => {
       await pauseShortly();
       while (!isUrgent) {
-        const turns = this.#host.underWay();
+        const turns = this.host.underWay();
         if (turns === null) break;
         await turns;
       }

@@ -1,4 +1,4 @@
-import { arrayLiteral, arrayLiterals, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, exists, type Sql } from "../db/sql.ts";
 import { EventColumns } from "../store/event_columns.ts";
 import { ID_BYTES, uuidOf } from "../store/id_codec.ts";
 import { UnreadableBlock } from "../store/journal_block.ts";
@@ -195,33 +195,31 @@ export async function lastWaiting(sql: Sql, projectId: number): Promise<number |
 }
 
 /** Whether this journal row or an earlier one is pending. */
-export async function isWaiting(sql: Sql, projectId: number, upTo: number): Promise<boolean> {
-  const rows = await sql.query(
+export function isWaiting(sql: Sql, projectId: number, upTo: number): Promise<boolean> {
+  return exists(
+    sql,
     `SELECT 1 FROM journal
     WHERE project_id = $1::int AND journal_id <= $2::int8 AND projected_at IS NULL LIMIT 1`,
     [projectId, upTo],
   );
-  return rows.length > 0;
 }
 
 /** Whether a set-aside event is due. */
-export async function isAsideDue(sql: Sql, projectId: number): Promise<boolean> {
-  const rows = await sql.query(
-    "SELECT 1 FROM journal WHERE project_id = $1::int AND set_aside_until < now() LIMIT 1",
-    [projectId],
-  );
-  return rows.length > 0;
+export function isAsideDue(sql: Sql, projectId: number): Promise<boolean> {
+  const due =
+    "SELECT 1 FROM journal WHERE project_id = $1::int AND set_aside_until < now() LIMIT 1";
+  return exists(sql, due, [projectId]);
 }
 
 /** Whether a project has pending events, or was projected with other settings than it has now. */
-export async function isBehind(sql: Sql, projectId: number): Promise<boolean> {
-  const rows = await sql.query(
+export function isBehind(sql: Sql, projectId: number): Promise<boolean> {
+  return exists(
+    sql,
     `SELECT WHERE EXISTS (
         SELECT FROM journal WHERE project_id = $1::int AND projected_at IS NULL)
       OR EXISTS (${STALE_PROJECTS} AND project_id = $1::int)`,
     [projectId],
   );
-  return rows.length > 0;
 }
 
 /** Selects the projects with pending events, or with set-aside events that are due. */

@@ -1,4 +1,4 @@
-import type { Sql } from "../db/sql.ts";
+import { exists, type Sql } from "../db/sql.ts";
 import { RULES_VERSION } from "./dictionaries.ts";
 
 const SITE_HOST = "lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)'))";
@@ -76,7 +76,6 @@ WHERE (j.site_host IS DISTINCT FROM ${SITE_HOST} OR coalesce(j.rules_version, 0)
   OR j.timezone IS DISTINCT FROM p.timezone)`;
 
 /** Whether the project is one of `STALE_PROJECTS`. */
-export async function isStale(sql: Sql, projectId: number): Promise<boolean> {
-  const rows = await sql.query(`${STALE_PROJECTS} AND project_id = $1::int`, [projectId]);
-  return rows.length > 0;
+export function isStale(sql: Sql, projectId: number): Promise<boolean> {
+  return exists(sql, `${STALE_PROJECTS} AND project_id = $1::int`, [projectId]);
 }

@@ -1,4 +1,4 @@
-import type { Sql } from "../db/sql.ts";
+import { exists, type Sql } from "../db/sql.ts";
 import type { MsSpan } from "../store/stored_segments.ts";
 
 /** Journal rows of a project that wait to be counted and may have events in the span from $2 to $3. */
@@ -36,9 +36,6 @@ export async function isSpanWaiting(
   upTo: number,
 ): Promise<boolean> {
   if (upTo === NOT_IN_JOURNAL) return true;
-  const rows = await sql.query(
-    `SELECT 1 ${OF_SPAN} AND journal_id <= $4::int8 LIMIT 1`,
-    [projectId, fromMs, toMs, upTo],
-  );
-  return rows.length > 0;
+  const waiting = `SELECT 1 ${OF_SPAN} AND journal_id <= $4::int8 LIMIT 1`;
+  return await exists(sql, waiting, [projectId, fromMs, toMs, upTo]);
 }
