@@ -1,4 +1,5 @@
 import { CONTENT_TYPE_LENGTH_MAX } from "../limits.ts";
+import { Problem } from "../problem.ts";
 
 /** The names of UTF-8, as which bodies are read, and of its subset ASCII. */
 const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
@@ -18,4 +19,19 @@ export function isContentType(header: string, types: ReadonlySet<string>): boole
     if (!CHARSETS.has((quoted ?? plain).trim().toLowerCase())) return false;
   }
   return true;
+}
+
+/**
+ * Throws `unsupported_media_type` (415) if a request states a type that is none of `types`.
+ * @param accept those that the reply names
+ */
+export function assertContentType(
+  { headers }: Request,
+  types: ReadonlySet<string>,
+  detail: string,
+  accept: string,
+): void {
+  const type = headers.get("content-type")?.trim() ?? "";
+  if (type === "" || isContentType(type, types)) return;
+  throw new Problem("unsupported_media_type", detail, { headers: { "Accept": accept } });
 }

@@ -93,10 +93,21 @@ export const REJECTION_CODES = [
 ] as const;
 export type RejectionCode = typeof REJECTION_CODES[number];
 
-/** The `field` of a rejection. */
-export const RejectedField = z.string().meta({
-  description: "The member that is wrong; empty: the event as a whole",
-});
+/** Returns the schema of a reply about events. @param index of a rejection's place in the request */
+export const replySchema = <const C extends readonly string[]>(codes: C, index = z.int()) =>
+  z.object({
+    accepted: z.int().meta({ description: "Valid events, those stored before included" }),
+    duplicates: z.int().meta({ description: "Accepted events that were stored before" }),
+    rejected: z.array(z.object({
+      index,
+      eventId: z.string().nullable(),
+      code: z.enum(codes),
+      field: z.string().meta({
+        description: "The member that is wrong; empty: the event as a whole",
+      }),
+      message: z.string(),
+    })),
+  });
 
 export interface Rejection {
   readonly index: number;

@@ -3,7 +3,7 @@ import type { Project } from "../auth/projects.ts";
 import { arrayLiteral, isOneOf, type Sql } from "../db/sql.ts";
 import { withBody } from "../http/body.ts";
 import type { BodyBudget } from "../http/body_budget.ts";
-import { isContentType } from "../http/content_type.ts";
+import { assertContentType } from "../http/content_type.ts";
 import { json } from "../http/reply.ts";
 import { assertStillAllowed } from "../http/still_allowed.ts";
 import { SLICE_MS } from "../limits.ts";
@@ -11,8 +11,8 @@ import { Problem } from "../problem.ts";
 import { parseJson } from "../json_text.ts";
 import {
   RejectedEvent,
-  RejectedField,
   REJECTION_CODES,
+  replySchema,
   suspicionOf,
   tooLarge,
 } from "./event_schema.ts";
@@ -30,17 +30,10 @@ const IMPORT_REJECTION_CODES = [
 ] as const;
 
 /** Reply of `POST /v1/projects/:id/import`. */
-export const ImportReply = z.object({
-  accepted: z.int().meta({ description: "Valid events, those stored before included" }),
-  duplicates: z.int().meta({ description: "Accepted events that were stored before" }),
-  rejected: z.array(z.object({
-    index: z.int().meta({ description: "The line of the body, from 0" }),
-    eventId: z.string().nullable(),
-    code: z.enum(IMPORT_REJECTION_CODES),
-    field: RejectedField,
-    message: z.string(),
-  })),
-});
+export const ImportReply = replySchema(
+  IMPORT_REJECTION_CODES,
+  z.int().meta({ description: "The line of the body, from 0" }),
+);
 
 type ImportOutcome = z.output<typeof ImportReply>;
 type Rejection = ImportOutcome["rejected"][number];
@@ -69,16 +62,6 @@ const CONTENT_TYPES = new Set([
 ]);
 const NEWLINE = 0x0a;
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
-
-function checkContentType(request: Request): void {
-  const type = request.headers.get("content-type")?.trim() ?? "";
-  if (type === "" || isContentType(type, CONTENT_TYPES)) return;
-  throw new Problem(
-    "unsupported_media_type",
-    "Send one event on each line as application/x-ndjson (UTF-8).",
-    { headers: { "Accept": "application/x-ndjson, text/plain" } },
-  );
-}
 
 /** Splits a body into lines. Throws `too_many_events` (413). */
 function linesOf(bytes: Uint8Array): Uint8Array[] {
@@ -240,7 +223,8 @@ export async function importEvents(
   { project, request, url, record }: ImportWanted,
 ): Promise<Response> {
   const isDryRun = dryRunOf(url);
-  checkContentType(request);
+  const advice = "Send one event on each line as application/x-ndjson (UTF-8).";
+  assertContentType(request, CONTENT_TYPES, advice, "application/x-ndjson, text/plain");
   if (services.writer.isFullFor(project.projectId)) throw Writer.overloaded();
   return await withBody(request, EVENT_BODY_LIMITS, services.budget, () => {}, async (bytes) => {
     await assertStillAllowed(request);

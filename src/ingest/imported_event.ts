@@ -129,16 +129,10 @@ function statedTimes(
   const stated: StatedColumns = {};
   const code = codeOf(CLOCK_CODES, clock, "clock");
   if (code !== null) {
-    if (timestampMs === null) {
-      throw new RejectedEvent(
-        "invalid_timestamp",
-        "The time is missing, or none can be read.",
-        "timestamp",
-      );
-    }
-    if (timestampMs > nowMs + FUTURE_TOLERATED_MS) {
-      throw new RejectedEvent("invalid_timestamp", "The time is in the future.", "timestamp");
-    }
+    const rejected = (message: string) =>
+      new RejectedEvent("invalid_timestamp", message, "timestamp");
+    if (timestampMs === null) throw rejected("The time is missing, or none can be read.");
+    if (timestampMs > nowMs + FUTURE_TOLERATED_MS) throw rejected("The time is in the future.");
     stated.clock = code;
     stated.occurred_at = isoText(timestampMs);
   }

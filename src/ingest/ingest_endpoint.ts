@@ -2,14 +2,14 @@ import { z } from "zod";
 import type { Principal } from "../auth/access.ts";
 import type { ApiKey, KeyDirectory } from "../auth/keys.ts";
 import { type BodyLimits, contentEncoding, withBody } from "../http/body.ts";
-import { isContentType } from "../http/content_type.ts";
+import { assertContentType } from "../http/content_type.ts";
 import { queryValue } from "../http/query_value.ts";
 import { json } from "../http/reply.ts";
 import type { Exchange } from "../http/router.ts";
 import { EVENTS_PER_REQUEST_MAX, KEYED_BODY_BYTES_MAX } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { BodyInspection } from "./envelope.ts";
-import { EventSchema, RejectedField, REJECTION_CODES } from "./event_schema.ts";
+import { EventSchema, REJECTION_CODES, replySchema } from "./event_schema.ts";
 import {
   afterPause,
   assertMaySend,
@@ -35,17 +35,7 @@ export const IngestBody = z.looseObject({
 });
 
 /** Reply of `POST /v1/events`. */
-export const IngestReply = z.object({
-  accepted: z.int().meta({ description: "Valid events, those stored before included" }),
-  duplicates: z.int().meta({ description: "Accepted events that were stored before" }),
-  rejected: z.array(z.object({
-    index: z.int(),
-    eventId: z.string().nullable(),
-    code: z.enum(REJECTION_CODES),
-    field: RejectedField,
-    message: z.string(),
-  })),
-});
+export const IngestReply = replySchema(REJECTION_CODES);
 
 /** The limits of a body that is read before its sender is authenticated. */
 const KEYED_LIMITS: BodyLimits = {
@@ -56,17 +46,6 @@ const KEYED_LIMITS: BodyLimits = {
 };
 
 const CONTENT_TYPES = new Set(["application/json", "text/plain"]);
-
-function checkContentType(request: Request): void {
-  const type = request.headers.get("content-type");
-  if (type === null || type.trim() === "") return;
-  if (isContentType(type, CONTENT_TYPES)) return;
-  throw new Problem(
-    "unsupported_media_type",
-    "Send Content-Type application/json or text/plain (UTF-8), or none.",
-    { headers: { "Accept": "application/json, text/plain" } },
-  );
-}
 
 /** Authenticates a key that is not in the header. Proxies and histories may show it, so it must be a public key. */
 async function authenticateOpenly(keys: KeyDirectory, named: string | null): Promise<ApiKey> {
@@ -126,7 +105,8 @@ export async function ingestEvents(
   const { request, url } = exchange;
   const receivedAtMs = services.now();
   assertVisit(request);
-  checkContentType(request);
+  const advice = "Send Content-Type application/json or text/plain (UTF-8), or none.";
+  assertContentType(request, CONTENT_TYPES, advice, "application/json, text/plain");
   const early = await authenticateEarly(services.keys, request, url);
   if (early === null) checkKeyedEncoding(request);
   const { writer } = services;

@@ -5,6 +5,7 @@ import { readCampaign } from "./campaign.ts";
 import { type EventInput, isOfSession, isPointerEvent } from "./event_input.ts";
 import { RejectedEvent } from "./event_schema.ts";
 import { CLOCK_CODES, DEVICE_CODES, type EventRow, pixels } from "../store/event_row.ts";
+import { PROMOTED } from "../store/promoted_properties.ts";
 import type { Geo } from "./geo.ts";
 import { cleanPath, splitUrl } from "./location.ts";
 import { saltDays } from "./salts.ts";
@@ -96,23 +97,6 @@ function namedVisitor(input: EventInput): Pick<Sender, "ip" | "userAgent"> {
   };
 }
 
-/** An event that is being made into a row. */
-interface Draft {
-  readonly input: EventInput;
-  readonly row: EventRow;
-}
-
-type Step = (draft: Draft) => void;
-
-/** The steps from a valid event to a row, in order. */
-const STEPS: readonly Step[] = [
-  deriveLocation,
-  readTags,
-  readScreen,
-  liftPointer,
-  keepProperties,
-];
-
 function newRow(input: EventInput, arrival: Arrival, sender: SenderColumns): EventRow {
   return {
     project_id: arrival.projectId,
@@ -169,7 +153,7 @@ function newRow(input: EventInput, arrival: Arrival, sender: SenderColumns): Eve
   };
 }
 
-function deriveLocation({ input, row }: Draft): void {
+function deriveLocation(input: EventInput, row: EventRow): void {
   const named = input.path === null ? null : cleanPath(input.path);
   if (input.url === null) {
     row.path = named;
@@ -182,11 +166,7 @@ function deriveLocation({ input, row }: Draft): void {
   row.url = recomposable && row.path === path ? null : input.url;
 }
 
-function readTags({ row }: Draft): void {
-  if (row.url_rest !== null) Object.assign(row, readCampaign(row.url_rest));
-}
-
-function readScreen({ input, row }: Draft): void {
+function readScreen(input: EventInput, row: EventRow): void {
   const { viewport, screen } = input.context ?? {};
   row.screen_width = pixels(screen?.width);
   row.screen_height = pixels(screen?.height);
@@ -195,59 +175,38 @@ function readScreen({ input, row }: Draft): void {
   row.viewport_height = pixels(viewport?.height);
 }
 
-type Lift = (value: unknown, row: EventRow) => boolean;
-
-const pixelsInto = (
-  column:
-    | "viewport_width"
-    | "viewport_height"
-    | "document_width"
-    | "document_height"
-    | "depth_px",
-): Lift =>
-(value, row) => {
-  row[column] = pixels(value);
-  // A fraction of a pixel is rounded for the column, and kept in the JSON.
-  return row[column] === value && value !== null;
-};
-const numberInto = (column: "pointer_x" | "pointer_y"): Lift => (value, row) => {
-  row[column] = typeof value === "number" && Number.isFinite(value) ? value : null;
-  return row[column] !== null;
-};
-const flagInto = (column: "fixed" | "rage" | "dead"): Lift => (value, row) => {
-  row[column] = typeof value === "boolean" ? value : null;
-  return row[column] !== null;
-};
-const textInto = (column: "selector"): Lift => (value, row) => {
-  row[column] = typeof value === "string" ? value : null;
-  return row[column] !== null;
-};
-
-const VIEWPORT_LIFTS = {
-  viewportWidth: pixelsInto("viewport_width"),
-  viewportHeight: pixelsInto("viewport_height"),
-  documentHeight: pixelsInto("document_height"),
-};
-
 /**
  * The properties of the two heatmap events that have columns of their own, in which a click takes 60 bytes
  * instead of about 250 as JSON. A value that its column cannot store exactly stays in the JSON too.
  */
-const LIFTS: Readonly<Record<string, ReadonlyMap<string, Lift>>> = {
-  click: new Map(Object.entries({
-    ...VIEWPORT_LIFTS,
-    documentWidth: pixelsInto("document_width"),
-    x: numberInto("pointer_x"),
-    y: numberInto("pointer_y"),
-    fixed: flagInto("fixed"),
-    rage: flagInto("rage"),
-    dead: flagInto("dead"),
-    selector: textInto("selector"),
-  })),
-  scroll: new Map(Object.entries({ ...VIEWPORT_LIFTS, depthPx: pixelsInto("depth_px") })),
+const LIFTS: Readonly<Record<string, ReadonlySet<string>>> = {
+  click: new Set(Object.keys(PROMOTED).filter((key) => key !== "depthPx")),
+  scroll: new Set(["viewportWidth", "viewportHeight", "documentHeight", "depthPx"]),
 };
 
-function liftPointer({ input, row }: Draft): void {
+/** Puts a value into its column. @returns whether it is stored exactly */
+function lift(value: unknown, column: typeof PROMOTED[keyof typeof PROMOTED], row: EventRow) {
+  switch (column) {
+    case "pointer_x":
+    case "pointer_y":
+      row[column] = typeof value === "number" && Number.isFinite(value) ? value : null;
+      break;
+    case "fixed":
+    case "rage":
+    case "dead":
+      row[column] = typeof value === "boolean" ? value : null;
+      break;
+    case "selector":
+      row[column] = typeof value === "string" ? value : null;
+      break;
+    default:
+      // A fraction of a pixel is rounded for the column, and kept in the JSON.
+      row[column] = pixels(value);
+  }
+  return row[column] !== null && row[column] === value;
+}
+
+function liftPointer(input: EventInput, row: EventRow): void {
   const { properties } = input;
   if (properties === null) return;
   const lifts = isPointerEvent(row.name) ? LIFTS[row.name]! : null;
@@ -259,7 +218,10 @@ function liftPointer({ input, row }: Draft): void {
   let rest: Members | null = null;
   for (const key in properties) {
     // The name `server` is reserved for the server's own member.
-    if (key === "server" || lifts?.get(key)?.(properties[key], row)) continue;
+    if (key === "server") continue;
+    if (lifts?.has(key) && lift(properties[key], PROMOTED[key as keyof typeof PROMOTED], row)) {
+      continue;
+    }
     rest ??= Object.create(null) as Members;
     rest[key] = properties[key];
   }
@@ -267,7 +229,7 @@ function liftPointer({ input, row }: Draft): void {
 }
 
 /** Keeps what has no column: unknown members, and sizes that are not plain pixel sizes. */
-function keepProperties({ input, row }: Draft): void {
+function keepProperties(input: EventInput, row: EventRow): void {
   const { viewport, screen } = input.context ?? {};
   const isOdd = viewport && (isPointerEvent(row.name) || !isPlainSize(viewport));
   const oddViewport = isOdd ? viewport : undefined;
@@ -348,8 +310,11 @@ export function enricher(arrival: Arrival, tools: Enrichment): Enricher {
       row.occurred_at = isoText(occurredAtMs);
       row.clock = CLOCK_CODES[clock];
       if (timestampMs !== null && timestampMs !== occurredAtMs) row.sent_at = isoText(timestampMs);
-      const draft = { input, row };
-      for (const step of STEPS) step(draft);
+      deriveLocation(input, row);
+      if (row.url_rest !== null) Object.assign(row, readCampaign(row.url_rest));
+      readScreen(input, row);
+      liftPointer(input, row);
+      keepProperties(input, row);
       const hash = hashOf(sender, dayOf(occurredAtMs));
       if (typeof hash === "string") row.visitor_hash = hash;
       else hash.rows.push(row);
