@@ -10,15 +10,14 @@ import {
   type SessionField,
 } from "../query/filters.ts";
 import type { Span } from "../query/selection.ts";
-import { eventValueIds, type ValueIds } from "./event_value_ids.ts";
+import { dictionaryIds, eventValueIds, type ValueIds } from "./event_value_ids.ts";
 import type { MatchPasses } from "./match_tests.ts";
 import { propertyValueIds } from "./property_value_ids.ts";
 import type { Read } from "./read.ts";
 import { idBounds, lazyIdMax } from "./id_bounds.ts";
 import type { SelectedTimelines } from "./selected_timelines.ts";
 import { SESSION_ID_WRITER } from "./session_id_writer.ts";
-import { emptyIds, MADE_IDS, NO_ID } from "./value_ids.ts";
-import { readIds, readTexts } from "./value_texts.ts";
+import { emptyIds, MADE_IDS } from "./value_ids.ts";
 
 /** Returns the lazy columns that hold the values of a field: a read by that field must load them. */
 export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
@@ -30,17 +29,11 @@ export function lazyColumnsOf(by: Field | null): readonly LazyColumn[] {
 
 /** Returns the ids of titles or referrers; the read must have loaded their lazy column. */
 export async function lazyValueIds(
-  { sql, scope }: Pick<Read, "sql" | "scope">,
+  source: Pick<Read, "sql" | "scope">,
   by: LazyField,
 ): Promise<ValueIds> {
-  return {
-    from: by,
-    idsFrom: NO_ID,
-    idMax: await lazyIdMax(sql, scope.projectId, by),
-    idsOf: by === "referrer" ? null : (values) => readIds(sql, scope, by, values),
-    users: null,
-    textsOf: (ids, most) => readTexts(sql, scope, by, ids, most),
-  };
+  const idMax = await lazyIdMax(source.sql, source.scope.projectId, by);
+  return dictionaryIds(source, by, by, idMax, by === "title");
 }
 
 /**
@@ -48,7 +41,7 @@ export async function lazyValueIds(
  * The timelines must hold whole sessions.
  */
 async function sessionValueIds(
-  { sql, scope }: Pick<Read, "sql" | "scope">,
+  source: Pick<Read, "sql" | "scope">,
   by: SessionField,
   { timelines, reach }: SelectedTimelines,
   matches: MatchPasses,
@@ -57,7 +50,7 @@ async function sessionValueIds(
   const of = sessionFieldId(by);
   const isOfTraffic = of === "traffic";
   const idMax = isOfTraffic
-    ? (await idBounds(sql, scope.projectId, "trafficMax")).trafficMax
+    ? (await idBounds(source.sql, source.scope.projectId, "trafficMax")).trafficMax
     : matches.scope.termMax;
   const inputs = { of, reach, span, matches };
   timelines.prepare(async ({ segments, memory, scan }) => {
@@ -66,14 +59,7 @@ async function sessionValueIds(
     }
     await scan(SESSION_ID_WRITER, inputs);
   });
-  return {
-    from: MADE_IDS,
-    idsFrom: NO_ID,
-    idMax,
-    idsOf: isOfTraffic ? null : (values) => readIds(sql, scope, by, values),
-    users: null,
-    textsOf: (ids, most) => readTexts(sql, scope, by, ids, most),
-  };
+  return dictionaryIds(source, by, MADE_IDS, idMax, !isOfTraffic);
 }
 
 /**

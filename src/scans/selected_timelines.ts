@@ -4,7 +4,7 @@ import type { Span } from "../query/selection.ts";
 import type { EventPasses } from "./event_test.ts";
 import type { ScanManner } from "./filtered_timelines.ts";
 import type { ScanSource } from "./read.ts";
-import { sessionsEndByMs, sessionsStartMs } from "./session_end.ts";
+import { sessionsAcross } from "./session_end.ts";
 import { sessionPasses } from "./session_tests.ts";
 import type { VisitorKind } from "./visitor.ts";
 
@@ -45,8 +45,8 @@ export async function selectTimelines(
   const asksForSessions = needsSessions || others.some(({ field }) => isSessionField(field));
   const reach: Span = isOfSessions || asksForSessions
     ? {
-      fromMs: await sessionsStartMs(source, projectId, span.fromMs),
-      toMs: await sessionsEndByMs(source, projectId, span.toMs),
+      fromMs: (await sessionsAcross(source, projectId, span.fromMs)).fromMs,
+      toMs: (await sessionsAcross(source, projectId, span.toMs)).toMs,
     }
     : span;
   const loaded = await timelines(reach, [...eventFilters, ...others], columns);

@@ -1,5 +1,6 @@
 import { arrayLiteral, type Row } from "../db/sql.ts";
 import { SESSION_GAP_MS } from "../limits.ts";
+import type { Span } from "../query/selection.ts";
 import { CROSSING } from "./crossing_visitor.ts";
 import type { FilteredTimelines } from "./filtered_timelines.ts";
 import type { TimelineSource } from "./read.ts";
@@ -28,11 +29,15 @@ async function actorsAround(timelines: FilteredTimelines, atMs: number): Promise
   return [...new Set(before).intersection(new Set(after))];
 }
 
-async function crossingAt(
+/**
+ * Returns the span from the start of the earliest of the sessions that cross a moment to after the end of the
+ * latest; it is empty, at the moment, if none does.
+ */
+export async function sessionsAcross(
   { sql, timelines }: TimelineSource,
   projectId: number,
   atMs: number,
-): Promise<Crossing> {
+): Promise<Span> {
   // A session that crosses a moment has an event before it and one after it, and no gap in a session
   // is longer than `SESSION_GAP_MS`: the few events around the moment tell who may have such a session.
   const span = { fromMs: atMs - SESSION_GAP_MS, toMs: atMs + SESSION_GAP_MS + 1 };
@@ -41,30 +46,6 @@ async function crossingAt(
     CROSSING_OF_ACTORS,
     [projectId, atMs, arrayLiteral(await actorsAround(loaded, atMs))],
   );
-  return row!;
-}
-
-/**
- * Returns the earliest start, in milliseconds, of the sessions that cross a moment; the moment itself if none
- * does.
- */
-export async function sessionsStartMs(
-  source: TimelineSource,
-  projectId: number,
-  fromMs: number,
-): Promise<number> {
-  return (await crossingAt(source, projectId, fromMs)).first_ms ?? fromMs;
-}
-
-/**
- * Returns the millisecond after the last event of the sessions that cross a moment; the moment itself if none
- * does.
- */
-export async function sessionsEndByMs(
-  source: TimelineSource,
-  projectId: number,
-  toMs: number,
-): Promise<number> {
-  const { last_ms } = await crossingAt(source, projectId, toMs);
-  return last_ms === null ? toMs : last_ms + 1;
+  const { first_ms, last_ms } = row!;
+  return { fromMs: first_ms ?? atMs, toMs: last_ms === null ? atMs : last_ms + 1 };
 }

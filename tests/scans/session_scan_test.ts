@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/db/sql.ts";
 import { type Filter, SESSION_FIELDS } from "../../src/query/filters.ts";
 import type { Span } from "../../src/query/selection.ts";
-import { sessionsEndByMs, sessionsStartMs } from "../../src/scans/session_end.ts";
+import { sessionsAcross } from "../../src/scans/session_end.ts";
 import { type ScannedSession, SessionScan } from "../../src/scans/session_scan.ts";
 import { passesSession } from "../../src/scans/session_test.ts";
 import { sessionPasses } from "../../src/scans/session_tests.ts";
@@ -90,8 +90,8 @@ onBothEngines("session scan: the sessions are those of the projection", async (_
   for (let day = 0; day < WORLD_DAYS; day += 7) {
     const span = { fromMs: EVER.fromMs + day * DAY_MS, toMs: EVER.fromMs + (day + 1) * DAY_MS };
     const { sessions } = await walked(database, {
-      fromMs: await sessionsStartMs(source, 1, span.fromMs),
-      toMs: await sessionsEndByMs(source, 1, span.toMs),
+      fromMs: (await sessionsAcross(source, 1, span.fromMs)).fromMs,
+      toMs: (await sessionsAcross(source, 1, span.toMs)).toMs,
     });
     const touches = ({ startMs, lastMs }: Told) => startMs < span.toMs && lastMs >= span.fromMs;
     assert.deepEqual(sessions.filter(touches), stored.filter(touches));
@@ -109,8 +109,8 @@ onBothEngines("session scan: sessions that cross a moment", async (_t, db) => {
       crossed += crossing.length;
       const starts = crossing.map((one) => one.startMs);
       const ends = crossing.map((one) => one.lastMs + 1);
-      assert.equal(await sessionsStartMs(source, 1, atMs), Math.min(atMs, ...starts));
-      assert.equal(await sessionsEndByMs(source, 1, atMs), Math.max(atMs, ...ends));
+      assert.equal((await sessionsAcross(source, 1, atMs)).fromMs, Math.min(atMs, ...starts));
+      assert.equal((await sessionsAcross(source, 1, atMs)).toMs, Math.max(atMs, ...ends));
     }
   }
   assert.ok(crossed > 0);

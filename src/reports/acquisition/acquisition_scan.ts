@@ -9,7 +9,7 @@ import { eventPasses } from "../../scans/event_tests.ts";
 import type { FilterBits } from "../../scans/filter_bits.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
-import { sessionsEndByMs } from "../../scans/session_end.ts";
+import { sessionsAcross } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
 import type { GoalValue } from "../saved/goal_definitions.ts";
@@ -124,7 +124,7 @@ export async function scanSessions(
   // From one session gap before the span, to recognize sessions that began before it: these do not count.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
-    toMs: await sessionsEndByMs(read, projectId, span.toMs),
+    toMs: (await sessionsAcross(read, projectId, span.toMs)).toMs,
   };
   const property = worthProperty(question.value);
   const columns = property === null ? [] : [{ property }];

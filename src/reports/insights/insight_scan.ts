@@ -5,7 +5,7 @@ import type { Span } from "../../query/selection.ts";
 import type { FilteredTimelines } from "../../scans/filtered_timelines.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { ScanSource } from "../../scans/read.ts";
-import { sessionsEndByMs, sessionsStartMs } from "../../scans/session_end.ts";
+import { sessionsAcross } from "../../scans/session_end.ts";
 import type { SessionPasses } from "../../scans/session_test.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import type { VisitorKind } from "../../scans/visitor.ts";
@@ -68,8 +68,8 @@ async function visitedOf(
   const { projectId } = scope;
   const { segments } = calendar;
   const reach: Span = {
-    fromMs: await sessionsStartMs(source, projectId, segments[0]!.fromMs),
-    toMs: await sessionsEndByMs(source, projectId, segments.at(-1)!.toMs),
+    fromMs: (await sessionsAcross(source, projectId, segments[0]!.fromMs)).fromMs,
+    toMs: (await sessionsAcross(source, projectId, segments.at(-1)!.toMs)).toMs,
   };
   const matches = questions.map(({ match }) => match ?? ANY_EVENT);
   const ofEvents = withoutSessions(scope);

@@ -5,7 +5,7 @@ import { withoutTechnical } from "../../query/technical.ts";
 import { eventPassesOf } from "../../scans/event_tests.ts";
 import { Samples } from "../../scans/medians.ts";
 import type { ScanSource } from "../../scans/read.ts";
-import { sessionsEndByMs, sessionsStartMs } from "../../scans/session_end.ts";
+import { sessionsAcross } from "../../scans/session_end.ts";
 import { sessionPasses } from "../../scans/session_tests.ts";
 import { readTechnicalNames } from "../../scans/technical_names.ts";
 import { countNew, withNewcomers } from "../visitors/new_actors.ts";
@@ -22,9 +22,9 @@ async function reachOf(source: ScanSource, span: Span): Promise<Span> {
   // A filter on sessions needs every session with an event in the span as a whole. Without one, the pause
   // before the span suffices to find the sessions that began before it, which are not counted.
   const fromMs = filters.some(({ field }) => isSessionField(field))
-    ? await sessionsStartMs(source, projectId, span.fromMs)
+    ? (await sessionsAcross(source, projectId, span.fromMs)).fromMs
     : span.fromMs;
-  const toMs = await sessionsEndByMs(source, projectId, span.toMs);
+  const { toMs } = await sessionsAcross(source, projectId, span.toMs);
   return { fromMs: Math.min(fromMs, span.fromMs - SESSION_GAP_MS), toMs };
 }
 
