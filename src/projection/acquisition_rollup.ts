@@ -68,15 +68,10 @@ interface NumberedVisit {
 function countsByValue(visits: readonly NumberedVisit[], dimension: number) {
   const countsOf = new Map<number, DayCounts>();
   for (const { visit: { day, before, after }, numbers } of visits) {
-    const number = numbers[dimension]!;
-    let counts = countsOf.get(number);
-    if (counts === undefined) countsOf.set(number, counts = new Map());
-    const count = counts.get(day);
-    if (count === undefined) counts.set(day, [before, after]);
-    else {
-      count[0] += before;
-      count[1] += after;
-    }
+    const counts = countsOf.getOrInsertComputed(numbers[dimension]!, () => new Map());
+    const count = counts.getOrInsertComputed(day, () => [0, 0]);
+    count[0] += before;
+    count[1] += after;
   }
   return countsOf;
 }

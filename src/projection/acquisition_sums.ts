@@ -42,18 +42,6 @@ SET ${LISTS.map((name) => `${name} = excluded.${name}`).join(", ")}`;
 /** Days have 32 bits, so `dimension * DAYS_SPAN + day` is a unique key. */
 const DAYS_SPAN = 2 ** 32;
 
-/** The entries of a day's sums that are not zero, as rows. */
-interface Rows {
-  readonly totals: readonly (readonly number[])[];
-  readonly links: readonly (readonly number[])[];
-}
-
-/** Returns the values of a row's `LISTS`, in that order. */
-const listsOf = ({ totals, links }: Rows): string[] => [
-  ...[0, 1, 2, 3].map((i) => arrayLiteral(totals.map((row) => row[i]!))),
-  ...[0, 1, 2].map((i) => arrayLiteral(links.map((row) => row[i]!))),
-];
-
 /** The sums of one value of one dimension on one day: as stored, or to add to the stored sums. */
 class DaySums {
   readonly #totals = new Map<number, [sessions: number, bounces: number, pageviews: number]>();
@@ -99,14 +87,18 @@ class DaySums {
       this.#links.values().every((firsts) => firsts.values().every((actors) => actors === 0));
   }
 
-  rows(): Rows {
+  /** Returns the sums that are not zero as the values of a row's `LISTS`, in that order. */
+  lists(): string[] {
     const totals = [...this.#totals].filter(([, sums]) => sums.some((sum) => sum !== 0))
       .map(([rule, sums]) => [rule, ...sums]);
     const links = [...this.#links].flatMap(([prevDay, firsts]) =>
       [...firsts].filter(([, actors]) => actors !== 0)
         .map(([firstDay, actors]) => [prevDay, firstDay, actors])
     );
-    return { totals, links };
+    return [
+      ...[0, 1, 2, 3].map((i) => arrayLiteral(totals.map((row) => row[i]!))),
+      ...[0, 1, 2].map((i) => arrayLiteral(links.map((row) => row[i]!))),
+    ];
   }
 }
 
@@ -114,13 +106,9 @@ class DaySums {
 export class AcquisitionSums {
   /** By dimension and day, then by value. */
   readonly #days = new Map<number, Map<number, DaySums>>();
-  readonly #tx: Sql;
-  readonly #projectId: number;
   #held = 0;
 
-  constructor(tx: Sql, projectId: number) {
-    this.#tx = tx;
-    this.#projectId = projectId;
+  constructor(readonly tx: Sql, readonly projectId: number) {
   }
 
   dayOf(dimension: number, day: number, valueNumber: number): DaySums {
@@ -142,7 +130,7 @@ export class AcquisitionSums {
 
   /** Adds the held sums to the table and forgets them. */
   async store(): Promise<void> {
-    const [tx, projectId] = [this.#tx, this.#projectId];
+    const [tx, projectId] = [this.tx, this.projectId];
     const changed = [...this.#days.values()]
       .flatMap((ofDay) => [...ofDay.values()].filter((sums) => !sums.isZero))
       // Ordered by the table's key, so that the pages of its index are written one after the other.
@@ -159,7 +147,7 @@ export class AcquisitionSums {
     if (emptied.length > 0) await tx.query(DELETE, [projectId, ...keysOf(emptied)]);
     const kept = changed.filter((sums) => !sums.isZero);
     if (kept.length === 0) return;
-    const lists = kept.map((sums) => listsOf(sums.rows()));
+    const lists = kept.map((sums) => sums.lists());
     const columns = LISTS.map((_, i) => arrayLiteral(lists.map((row) => row[i]!)));
     await tx.query(WRITE, [projectId, ...keysOf(kept), ...columns]);
   }

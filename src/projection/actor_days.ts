@@ -1,20 +1,19 @@
 import { gatheredRows } from "../db/gathered_rows.ts";
-import { arrayLiteral, type Row, type Sql } from "../db/sql.ts";
+import { arrayLiteral, arrayLiterals, type Row, type Sql } from "../db/sql.ts";
 import { countWhile } from "../store/segment_head.ts";
 import type { TimedEvent } from "../store/timed_events.ts";
 import type { LocalDays } from "./local_days.ts";
 import { deleteNumbered } from "./numbered_rows.ts";
 
-/** When an actor was seen. Technical events do not count; a bot's events count only for `firstMs`. */
-interface Sighting {
-  firstMs: number;
-  /** Local days with an event that is not a bot's, ascending. */
-  days: number[];
-}
-
-/** A row of `actors`, with days in the time zone of the rollups. */
-export interface StoredActor extends Sighting {
+/**
+ * A row of `actors`: when one was seen, with days in the time zone of the rollups. Technical events do not count; a
+ * bot's events count only for `firstMs`.
+ */
+export interface StoredActor {
+  readonly firstMs: number;
   readonly firstDay: number;
+  /** Local days with an event that is not a bot's, ascending. */
+  readonly days: readonly number[];
 }
 
 /** How the stored row of an actor changes. Null: the actor has no event that counts. */
@@ -38,9 +37,9 @@ export class Sightings {
   }
 
   addAll(actor: number, firstMs: number, days: readonly number[]): void {
-    let known = this.#sightings.get(actor);
+    const known = this.#sightings.get(actor);
     if (known === undefined) {
-      this.#sightings.set(actor, known = { firstMs, days: new Set(days) });
+      this.#sightings.set(actor, { firstMs, days: new Set(days) });
       return;
     }
     known.firstMs = Math.min(known.firstMs, firstMs);
@@ -111,13 +110,8 @@ export async function writeActors(
 ): Promise<void> {
   const deleted = changes.filter(({ after }) => after === null).map(({ actor }) => actor);
   await deleteNumbered(tx, projectId, "actors", "actor_id", deleted);
-  const kept = changes.filter(({ after }) => after !== null);
-  if (kept.length === 0) return;
-  await tx.query(WRITE, [
-    projectId,
-    arrayLiteral(kept.map(({ actor }) => actor)),
-    arrayLiteral(kept.map(({ after }) => after!.firstMs)),
-    arrayLiteral(kept.map(({ after }) => after!.firstDay)),
-    arrayLiteral(kept.map(({ after }) => arrayLiteral(after!.days))),
-  ]);
+  const kept = changes.flatMap(({ actor, after }) =>
+    after === null ? [] : [{ ...after, actor, days: arrayLiteral(after.days) }]
+  );
+  if (kept.length > 0) await tx.query(WRITE, [projectId, ...arrayLiterals(NAMES, kept)]);
 }

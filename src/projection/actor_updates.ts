@@ -24,14 +24,10 @@ export class ActorUpdates {
   readonly recut = new Set<number>();
   readonly #goneSessions: SessionPart[] = [];
   readonly #goneActors = new Map<number, StoredActor>();
-  readonly #known: KnownProject;
-  readonly #newActors: ReadonlySet<number>;
 
   /** @param newActors actors without any stored data so far */
-  constructor(known: KnownProject, newActors: ReadonlySet<number>) {
+  constructor(readonly known: KnownProject, readonly newActors: ReadonlySet<number>) {
     const { days, dictionaries: { technical } } = known;
-    this.#known = known;
-    this.#newActors = newActors;
     this.totals = new EventTotals(days, technical);
     this.sightings = new Sightings(days, technical);
   }
@@ -53,9 +49,9 @@ export class ActorUpdates {
 
   /** Cuts all sessions that the changes touch, and stores sessions, actors and, if `rollsUp`, rollups. */
   async store(tx: Sql, projectId: number, rollsUp: boolean): Promise<void> {
-    const { days, values } = this.#known;
+    const { days, values } = this.known;
     const added = await this.parts.sessions();
-    const isStored = (actor: number) => !this.recut.has(actor) && !this.#newActors.has(actor);
+    const isStored = (actor: number) => !this.recut.has(actor) && !this.newActors.has(actor);
     const goneKeys = new Set(this.#goneSessions.map(sessionKey));
     const near = (await sessionsNear(tx, projectId, added.filter(({ actor }) => isStored(actor))))
       .filter((part) => !goneKeys.has(sessionKey(part)));
@@ -65,7 +61,7 @@ export class ActorUpdates {
     await inSlices([...added, ...near], (part) => parts.add(part));
     const came = await parts.sessions();
     const { stored, actors } = await this.#actors(tx, projectId, [...gone, ...came]);
-    const changes = { totals: this.totals, gone, came, stored, actors, newActors: this.#newActors };
+    const changes = { totals: this.totals, gone, came, stored, actors, newActors: this.newActors };
     if (rollsUp) await rollUp(tx, { projectId, days, values }, changes);
     await replaceSessions(tx, projectId, gone, came);
     await writeActors(tx, projectId, actors);
@@ -77,7 +73,7 @@ export class ActorUpdates {
     const goneActors = this.#goneActors;
     const touched = new Set([...sightings.actors(), ...recut, ...goneActors.keys()]);
     for (const { actor } of sessions) touched.add(actor);
-    const isUnread = (actor: number) => !this.#newActors.has(actor) && !goneActors.has(actor);
+    const isUnread = (actor: number) => !this.newActors.has(actor) && !goneActors.has(actor);
     const read = await readActors(tx, projectId, [...touched].filter(isUnread));
     const stored = new Map([...goneActors, ...read]);
     const actors: ActorChange[] = [];

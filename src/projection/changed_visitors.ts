@@ -40,12 +40,9 @@ export class Visitor {
 
   add(visit: Visit, before: number, after: number): void {
     const key = `${visit.day} ${visit.traffic} ${visit.context} ${visit.entryPath}`;
-    const known = this.visits.get(key);
-    if (known === undefined) this.visits.set(key, { ...visit, before, after });
-    else {
-      known.before += before;
-      known.after += after;
-    }
+    const counted = this.visits.getOrInsertComputed(key, () => ({ ...visit, before: 0, after: 0 }));
+    counted.before += before;
+    counted.after += after;
   }
 
   get changes(): Visit[] {
@@ -132,9 +129,7 @@ async function readVisits(
     const ms = ints[i + 1]! * 2 ** 31 + ints[i + 2]!;
     const [traffic, context, entryPath] = [ints[i + 3]!, ints[i + 4]!, ints[i + 5]!];
     const visit = { ms, day: days.dayAt(ms), traffic, context, entryPath };
-    const visits = visitsOf.get(ints[i]!);
-    if (visits === undefined) visitsOf.set(ints[i]!, [visit]);
-    else visits.push(visit);
+    visitsOf.getOrInsertComputed(ints[i]!, () => []).push(visit);
   }
   return visitsOf;
 }

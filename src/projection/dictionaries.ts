@@ -54,16 +54,11 @@ export const CONTEXTS: Dictionary = {
   number: "context_id",
   columns: ["device", "host", "country", "region", "city", "browser", "os"],
 };
-const TRAFFIC_INPUTS = [
-  "utm_source",
-  "utm_medium",
-  "utm_campaign",
-  "utm_term",
-  "utm_content",
+const TAGS = [
+  ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"] as const,
   "click_id_kind",
-  "referrer_host",
-  "host",
 ] as const;
+const TRAFFIC_INPUTS = [...TAGS, "referrer_host", "host"] as const;
 const TRAFFIC_RESULTS = [
   "source",
   "medium",
@@ -317,10 +312,7 @@ const REFERRER_COLUMNS = ["referrer", "host"] as const;
 const CONTEXT_COLUMNS = [
   ...["bot", "device", "host", "country", "region", "city", "browser", "os"] as const,
 ];
-const TRAFFIC_COLUMNS = [
-  ...["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"] as const,
-  ...["click_id_kind", "referrer", "host", "in_session"] as const,
-];
+const TRAFFIC_COLUMNS = [...TAGS, "referrer", "host", "in_session"] as const;
 type EntryColumn = (typeof CONTEXT_COLUMNS | typeof TRAFFIC_COLUMNS)[number];
 
 function referrerOf(

@@ -122,7 +122,14 @@ export class Identities {
     const added = missing.size === 0 ? [] : await this.#lookUp(tx, projectId, [...missing]);
     const newActors = new Set(added.map(([, { id }]) => id));
     const { linked, moves } = this.#link(links, newActors);
-    if (added.length > 0) await addAll(tx, projectId, added);
+    if (added.length > 0) {
+      await tx.query(ADD, [
+        projectId,
+        ...linkColumns(added.map(([, identity]) => identity)),
+        arrayLiteral(added.map(([name]) => name[0]!)),
+        arrayLiteral(added.map(([name]) => name.slice(1))),
+      ]);
+    }
     await linkIdentities(tx, projectId, linked.filter(({ id }) => !newActors.has(id)));
     return {
       identities: names.map((name) => this.#known.get(name)!),
@@ -183,19 +190,6 @@ export class Identities {
 
 const linkColumns = (identities: readonly Identity[]): string[] =>
   arrayLiterals(["id", "actor", "linkedMs", "linkedBy"], identities);
-
-async function addAll(
-  tx: Sql,
-  projectId: number,
-  added: readonly (readonly [name: string, Identity])[],
-): Promise<void> {
-  await tx.query(ADD, [
-    projectId,
-    ...linkColumns(added.map(([, identity]) => identity)),
-    arrayLiteral(added.map(([name]) => name[0]!)),
-    arrayLiteral(added.map(([name]) => name.slice(1))),
-  ]);
-}
 
 /** Stores the actors of identities, and the events that decide them. */
 export async function linkIdentities(

@@ -104,24 +104,25 @@ async function bySlices(settling: Settling, from: number): Promise<number | null
  */
 export type Settled = "settled" | "begun" | "damaged" | "still_damaged";
 
-/** How far a recount is: where to continue; null: from the beginning. */
-interface Progress {
-  readonly state: Settled;
-  readonly recountedTo: number | null;
-}
-
-/** Recounts the rollups until the transaction is over. @param from where to go on; null: at the beginning */
-async function recount(settling: Settling, from: number | null): Promise<Progress> {
+/**
+ * Recounts the rollups until the transaction is over.
+ * @param from where to go on; null: at the beginning
+ * @returns how far that is, and where to continue; null: at the beginning
+ */
+async function recount(
+  settling: Settling,
+  from: number | null,
+): Promise<[state: Settled, recountedTo: number | null]> {
   const { tx, projectId, isOver } = settling;
   if (from === null && !await clearRollups(tx, projectId, isOver)) {
-    return { state: "begun", recountedTo: null };
+    return ["begun", null];
   }
   try {
     const recountedTo = await bySlices(settling, from ?? 0);
-    return { state: recountedTo === null ? "settled" : "begun", recountedTo };
+    return [recountedTo === null ? "settled" : "begun", recountedTo];
   } catch (error) {
     if (!(error instanceof SegmentUnreadable)) throw error;
-    return { state: "damaged", recountedTo: null };
+    return ["damaged", null];
   }
 }
 
@@ -142,7 +143,7 @@ export async function settle(settling: Settling): Promise<Settled> {
     await known.values.open(tx, projectId);
   }
   const isBegun = hasRules && recount_timezone === timezone;
-  const { state, recountedTo } = await recount(settling, isBegun ? recounted_to : null);
+  const [state, recountedTo] = await recount(settling, isBegun ? recounted_to : null);
   if (state === "damaged") known.recountAgainAtMs = performance.now() + RECOUNT_AGAIN_MS;
   await tx.query(
     `UPDATE projections SET site_host = $2::text, rules_version = $3::int,

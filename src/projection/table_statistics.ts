@@ -47,15 +47,13 @@ interface ProjectGrowth {
  * beside ten million does not trigger it. The embedded engine has none.
  */
 export class TableStatistics {
-  readonly #database: Database;
   /** Events since the last ANALYZE that was due by the tables' growth. */
   #since = 0;
   /** After how many events the next one is due; null: not determined yet. */
   #dueAfter: number | null = null;
   readonly #projects = new Map<number, ProjectGrowth>();
 
-  constructor(database: Database) {
-    this.#database = database;
+  constructor(readonly database: Database) {
   }
 
   /** To be called after `events` more events of a project were projected. */
@@ -76,7 +74,10 @@ export class TableStatistics {
     const isDue = this.#since >= this.#dueAfter;
     if (!isDue && !isProjectDue) return;
     for (const project of this.#projects.values()) project.analyzed = project.events;
-    await this.#analyze(isDue);
+    // Autovacuum, which the embedded engine lacks, would remove dead rows.
+    const vacuums = isDue && this.database.engine === "embedded";
+    const verb = vacuums ? "VACUUM (ANALYZE)" : "ANALYZE";
+    for (const table of PROJECTED_TABLES) await this.database.query(`${verb} ${table}`);
     if (!isDue) return;
     this.#since = 0;
     this.#dueAfter = Math.max(await this.#firstDue(), ANALYSE_EVENTS_MIN);
@@ -86,7 +87,7 @@ export class TableStatistics {
   async #growthOf(projectId: number, events: number): Promise<ProjectGrowth> {
     const known = this.#projects.get(projectId);
     if (known !== undefined) return known;
-    const [row] = await this.#database.query<{ events: number }>(SIZE, [projectId]);
+    const [row] = await this.database.query<{ events: number }>(SIZE, [projectId]);
     const before = Math.max(0, row!.events - events);
     const project = { events: before, analyzed: before };
     if (this.#projects.size >= BATCH_SIZES_KNOWN_MAX) {
@@ -97,7 +98,7 @@ export class TableStatistics {
   }
 
   async #firstDue(): Promise<number> {
-    const [row] = await this.#database.query<{ known: number; present: number }>(
+    const [row] = await this.database.query<{ known: number; present: number }>(
       KNOWN,
       [ANALYSE_EVENTS_MIN],
     );
@@ -107,11 +108,5 @@ export class TableStatistics {
     // 50 events, two thirds of the database's work.
     const analyzed = this.#projects.values().reduce((sum, project) => sum + project.analyzed, 0);
     return growthOf(Math.max(known, analyzed));
-  }
-
-  /** @param vacuums also on the embedded engine, which never removes dead rows by itself */
-  async #analyze(vacuums: boolean): Promise<void> {
-    const verb = vacuums && this.#database.engine === "embedded" ? "VACUUM (ANALYZE)" : "ANALYZE";
-    for (const table of PROJECTED_TABLES) await this.#database.query(`${verb} ${table}`);
   }
 }
