@@ -10,12 +10,10 @@ import type { Database, Param, Row, Sql } from "./sql.ts";
 
 /** Sends questions to the lender, and matches its answers to them. */
 class Loan {
-  readonly #port: MessagePort;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #lastId = 0;
 
-  constructor(port: MessagePort) {
-    this.#port = port;
+  constructor(readonly port: MessagePort) {
     port.onmessage = ({ data }: MessageEvent<LoanReply>) => {
       const answer = this.#waiting.get(data.id);
       this.#waiting.delete(data.id);
@@ -33,11 +31,11 @@ class Loan {
   }
 
   tell(scope: number, question: LoanQuestion, id = ++this.#lastId): void {
-    this.#port.postMessage({ ...question, id, scope } satisfies LoanRequest);
+    this.port.postMessage({ ...question, id, scope } satisfies LoanRequest);
   }
 
   close(): void {
-    this.#port.close();
+    this.port.close();
   }
 }
 

@@ -76,9 +76,10 @@ export class EngineFolder extends NodeFS {
     };
     cleanUpAfterFailures(module);
     const write = NODEFS.stream_ops.write!;
-    NODEFS.stream_ops.write = (...args) => {
-      const written = write(...args);
-      this.#noticeLog(...args as [{ path: string }, unknown, number, number, number?]);
+    NODEFS.stream_ops.write = (stream, buffer, offset, length, position) => {
+      const written = write(stream, buffer, offset, length, position);
+      const { path } = stream as { path: string };
+      if (position !== undefined) this.#noticeLog(path, Number(position) + Number(length));
       return written;
     };
     const failed = () => new FS.ErrnoError(EMSCRIPTEN_EIO);
@@ -120,18 +121,12 @@ export class EngineFolder extends NodeFS {
     };
   }
 
-  #noticeLog(
-    { path }: { path: string },
-    _buffer: unknown,
-    _offset: number,
-    length: number,
-    position?: number,
-  ): void {
+  #noticeLog(path: string, end: number): void {
     const file = LOG_FILE.exec(path);
-    if (file === null || position === undefined) return;
+    if (file === null) return;
     const number = Number.parseInt(file[1]!, 16) * LOG_FILES_OF_A_PART +
       Number.parseInt(file[2]!, 16);
-    this.logEnd = Math.max(this.logEnd, number * LOG_FILE_BYTES + position + length);
+    this.logEnd = Math.max(this.logEnd, number * LOG_FILE_BYTES + end);
   }
 
   /** Counts itself as inside before it checks the fence; closing the fence does these in the other order. */

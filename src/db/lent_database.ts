@@ -70,22 +70,18 @@ export function errorOf(failure: LoanFailure): Error {
  * a statement take 30 µs.
  */
 export class LentDatabase {
-  readonly #database: Database;
-  readonly #port: MessagePort;
   readonly #scopes = new Map<number, LentScope>();
   #lastScope = NO_TRANSACTION;
   #isClosed = false;
 
-  constructor(database: Database, port: MessagePort) {
-    this.#database = database;
-    this.#port = port;
+  constructor(readonly database: Database, readonly port: MessagePort) {
     port.onmessage = (event: MessageEvent<LoanRequest>) => void this.#answer(event.data);
   }
 
   /** Ends the loan. Resolves once the borrower's open transactions are rolled back. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#port.close();
+    this.port.close();
     // The innermost first.
     for (const { cancel, end, over } of [...this.#scopes.values()].reverse()) {
       cancel();
@@ -111,9 +107,9 @@ export class LentDatabase {
   }
 
   #perform(request: LoanRequest): Promise<unknown> {
-    if (request.kind === "ping") return this.#database.ping();
+    if (request.kind === "ping") return this.database.ping();
     if (request.kind === "rest") {
-      return this.#database.rest?.(request.msMax) ?? Promise.resolve();
+      return this.database.rest?.(request.msMax) ?? Promise.resolve();
     }
     const sql = this.#sqlOf(request.scope);
     if (request.kind === "query") return sql.query(request.text, request.params);
@@ -123,7 +119,7 @@ export class LentDatabase {
   }
 
   #sqlOf(scope: number): Sql {
-    if (scope === NO_TRANSACTION) return this.#database;
+    if (scope === NO_TRANSACTION) return this.database;
     const lent = this.#scopes.get(scope);
     if (lent === undefined) throw new Error("This transaction is over");
     return lent.sql;
@@ -152,7 +148,7 @@ export class LentDatabase {
     const begun = async () => {
       try {
         const sql = this.#sqlOf(parent);
-        if (sql === this.#database) await this.#database.transaction(work, cancelling.signal);
+        if (sql === this.database) await this.database.transaction(work, cancelling.signal);
         else await sql.transaction(work);
         this.#reply({ id: asker, value: null });
       } catch (error) {
@@ -171,6 +167,6 @@ export class LentDatabase {
   }
 
   #reply(reply: { readonly id: number | null } & ({ value: unknown } | { failure: LoanFailure })) {
-    if (reply.id !== null && !this.#isClosed) this.#port.postMessage(reply);
+    if (reply.id !== null && !this.#isClosed) this.port.postMessage(reply);
   }
 }

@@ -58,12 +58,14 @@ export class PostgresConnection implements Session {
   #socket: Socket | null = null;
   #address: TcpNetConnectOpts | IpcNetConnectOpts | null = null;
   #statement: SentStatement | null = null;
-  #ready = false;
+  /** False if the server never completed a login: other attempts would most likely fail as well. */
+  everReady = false;
+  /** Whether it was lost because nothing answered: the network drops packets, or the server hangs. */
+  fellSilent = false;
   #lost: DatabaseUnavailable | null = null;
   #rejectOutstanding = new Set<(error: DatabaseUnavailable) => void>();
   #texts = new Set<string>();
   #attempts = 0;
-  #isSilent = false;
   #opening: ReturnType<typeof setTimeout>;
   #statementMs: number;
 
@@ -86,7 +88,10 @@ export class PostgresConnection implements Session {
       },
       onnotice: () => {},
       // Sent by the server once the login has succeeded.
-      onparameter: () => this.#opened(),
+      onparameter: () => {
+        this.everReady = true;
+        clearTimeout(this.#opening);
+      },
       onclose: () => this.lose("the connection was closed"),
       socket: (addresses) => this.#openSocket(addresses, target.ipv6),
       ...(target.ssl === undefined ? {} : { ssl: target.ssl }),
@@ -104,16 +109,6 @@ export class PostgresConnection implements Session {
 
   get usable(): boolean {
     return this.#lost === null;
-  }
-
-  /** False if the server never completed a login: other attempts would most likely fail as well. */
-  get everReady(): boolean {
-    return this.#ready;
-  }
-
-  /** Whether it was lost because nothing answered: the network drops packets, or the server hangs. */
-  get fellSilent(): boolean {
-    return this.#isSilent;
   }
 
   /** Whether to replace the connection: while it lives, the server keeps a plan of each distinct statement in memory. */
@@ -197,18 +192,13 @@ export class PostgresConnection implements Session {
     this.#socket?.destroy();
   }
 
-  #opened(): void {
-    this.#ready = true;
-    clearTimeout(this.#opening);
-  }
-
   /** @param isFinal whether the connection cannot be used again if the statement is refused */
   #run<T>(statement: () => Promise<T>, msMax: number | null, isFinal = false): Promise<T> {
     if (this.#lost !== null) return Promise.reject(this.#lost);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // The server cancels a statement in time; only a dead network lets this deadline pass.
     const deadline = msMax === null ? undefined : setTimeout(() => {
-      this.#isSilent = true;
+      this.fellSilent = true;
       this.lose(`no answer within ${msMax} ms`);
     }, msMax);
     this.#rejectOutstanding.add(reject);

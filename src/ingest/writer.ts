@@ -60,8 +60,6 @@ class Undo extends Error {}
  * resolves when the flush with its rows has committed. Under low load no request waits.
  */
 export class Writer {
-  readonly #sql: Sql;
-  readonly #options: WriterOptions;
   readonly #rowsMax: number;
   readonly #bytesMax: number;
   #queue: Waiting[] = [];
@@ -81,9 +79,7 @@ export class Writer {
   /** How many of the next flushes are checked for events that were stored before. */
   #flushesToCheck = 0;
 
-  constructor(sql: Sql, options: WriterOptions) {
-    this.#sql = sql;
-    this.#options = options;
+  constructor(readonly sql: Sql, readonly options: WriterOptions) {
     this.#rowsMax = options.queuedRowsMax ?? QUEUED_ROWS_MAX;
     this.#bytesMax = options.queuedBytesMax ?? QUEUED_BYTES_MAX;
   }
@@ -150,7 +146,7 @@ export class Writer {
    * statement, unless that flush is slow, such as one that waits for a lock.
    */
   #mayFlush(): boolean {
-    if (this.#queue.length === 0 || this.#flushing >= this.#options.flushesAtOnce) return false;
+    if (this.#queue.length === 0 || this.#flushing >= this.options.flushesAtOnce) return false;
     return this.#flushing === this.#slow || this.#queuedRows >= FLUSH_BESIDE_ROWS_MIN;
   }
 
@@ -172,7 +168,7 @@ export class Writer {
       isSlow = true;
       this.#slow++;
       this.#pumpSoon();
-    }, this.#options.besideMs ?? FLUSH_BESIDE_MS);
+    }, this.options.besideMs ?? FLUSH_BESIDE_MS);
     this.#flush(group).finally(() => {
       clearTimeout(timer);
       if (isSlow) this.#slow--;
@@ -211,7 +207,7 @@ export class Writer {
       const known = await this.#insert(gathered);
       const { length: rows } = known === null ? gathered.rows : gathered.distinct.rows;
       const seconds = (performance.now() - startedAt) / 1000;
-      this.#options.observe({ rows, requests: group.length, seconds });
+      this.options.observe({ rows, requests: group.length, seconds });
       group.forEach((waiting, i) => {
         const duplicates = known === null ? 0 : gathered.duplicatesOf(i, known);
         waiting.resolve({ duplicates, refused: NOTHING_REFUSED });
@@ -225,7 +221,7 @@ export class Writer {
   /** @returns the keys that were stored before; null: every event is new and occurs once */
   #insert(gathered: Gathered): Promise<Set<string> | null> {
     return untilStored(async () => {
-      const besideEarlier = this.#hasEarlier ??= await hasEarlierEvents(this.#sql);
+      const besideEarlier = this.#hasEarlier ??= await hasEarlierEvents(this.sql);
       try {
         return await this.#insertOnce(gathered, besideEarlier);
       } catch (error) {
@@ -243,14 +239,14 @@ export class Writer {
   async #insertOnce(gathered: Gathered, besideEarlier: boolean): Promise<Set<string> | null> {
     if (this.#flushesToCheck === 0 && !besideEarlier) {
       try {
-        await insertNewEvents(this.#sql, gathered.rows);
+        await insertNewEvents(this.sql, gathered.rows);
         return null;
       } catch (error) {
         if (!isRefused(error, UNIQUE_VIOLATION)) throw error;
       }
     }
     const { rows } = gathered.distinct;
-    const known = await insertEvents(this.#sql, rows, besideEarlier);
+    const known = await insertEvents(this.sql, rows, besideEarlier);
     this.#flushesToCheck = known.size > 0 || rows.length < gathered.rows.length
       ? FLUSHES_CHECKED
       : Math.max(0, this.#flushesToCheck - 1);
@@ -297,7 +293,7 @@ export class Writer {
   /** Whether the database would store these rows. */
   async #accepts(rows: readonly EventRow[]): Promise<boolean> {
     const insert = () =>
-      this.#sql.transaction(async (sql) => {
+      this.sql.transaction(async (sql) => {
         await insertEvents(sql, rows, false);
         throw new Undo();
       });
@@ -341,23 +337,21 @@ interface Distinct {
 class Gathered {
   /** All rows, in the order of arrival. */
   readonly rows: readonly EventRow[];
-  readonly #group: readonly Pick<Waiting, "rows">[];
   #distinct: Distinct | null = null;
 
-  constructor(group: readonly Pick<Waiting, "rows">[]) {
-    this.#group = group;
+  constructor(readonly group: readonly Pick<Waiting, "rows">[]) {
     this.rows = group.flatMap(({ rows }) => rows);
   }
 
   /** Computed only when needed, since ids seldom repeat: checking one takes 1 µs of the 33 per event. */
   get distinct(): Distinct {
-    return this.#distinct ??= distinct(this.#group);
+    return this.#distinct ??= distinct(this.group);
   }
 
   /** Counts the rows of one request that were stored before, in this flush or an earlier one. */
   duplicatesOf(request: number, known: ReadonlySet<string>): number {
     const own = this.distinct.own[request]!;
-    const repeated = this.#group[request]!.rows.length - own.length;
+    const repeated = this.group[request]!.rows.length - own.length;
     return repeated + (known.size === 0 ? 0 : own.filter((row) => known.has(keyOf(row))).length);
   }
 }

@@ -5,7 +5,6 @@ import type { ScannedSession } from "./session_scan.ts";
 
 /** Tells whether a session holds an event that passes a test. */
 export class EventInSession {
-  readonly #test: EventTest;
   /** Whether the test needs no lazy column. */
   readonly #needsNoBits: boolean;
   /** Whether page views, custom events, clicks or scrolls may pass. */
@@ -18,8 +17,7 @@ export class EventInSession {
     if (!this.#isFound) this.#isFound = this.#seek(segment, start, end);
   };
 
-  constructor(test: EventTest) {
-    this.#test = test;
+  constructor(readonly test: EventTest) {
     this.#needsNoBits = test.needsNoBits;
     const { names } = test;
     this.#takesViews = names === null || names[PAGE_VIEW] === 1;
@@ -32,7 +30,7 @@ export class EventInSession {
     // The session holds all of its first page view except the properties.
     if (
       views > 0 && this.#needsNoBits &&
-      this.#test.passes(PAGE_VIEW, entryPath, context, actor, 0)
+      this.test.passes(PAGE_VIEW, entryPath, context, actor, 0)
     ) return true;
     const mayBeIn = this.#takesViews && views > (this.#needsNoBits ? 1 : 0) ||
       this.#takesCustoms && customs > 0 ||
@@ -48,7 +46,7 @@ export class EventInSession {
     const { names, paths, contexts, traffics, filterBits } = segment;
     for (let at = start; at < end; at++) {
       if (traffics[at] === 0) continue;
-      if (this.#test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor, filterBits[at]!)) {
+      if (this.test.passes(names[at]!, paths[at]!, contexts[at]!, this.#actor, filterBits[at]!)) {
         return true;
       }
     }

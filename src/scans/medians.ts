@@ -133,15 +133,13 @@ interface Medians {
 
 /** Many values, none of them NaN, each with a key: an id from 0 to `keyMax`. */
 export class Samples {
-  readonly #keyMax: number;
   readonly #full: SampleChunk[];
   #keys = new Int32Array(FIRST_SAMPLES);
   #values = new Float64Array(FIRST_SAMPLES);
   #length = 0;
 
   /** @param chunks the samples to begin with */
-  constructor(keyMax: number, chunks: readonly SampleChunk[] = []) {
-    this.#keyMax = keyMax;
+  constructor(readonly keyMax: number, chunks: readonly SampleChunk[] = []) {
     this.#full = [...chunks];
   }
 
@@ -185,7 +183,7 @@ export class Samples {
    * twice as long.
    */
   #medians(wanted: readonly number[], withAll: boolean): Medians {
-    const rows = new Int32Array(this.#keyMax + 1).fill(-1);
+    const rows = new Int32Array(this.keyMax + 1).fill(-1);
     for (const [row, key] of wanted.entries()) rows[key] = row;
     const counts = this.#count(rows, wanted.length);
     const middles = wanted.map((_, row) =>

@@ -25,11 +25,9 @@ function compare(a: CountedText, b: CountedText): number {
 
 /** Keeps the most frequent of many texts; ties by text, the missing one last, then by id. */
 export class Ranking<T extends CountedText = CountedText> {
-  readonly #most: number;
   readonly #ranked: T[] = [];
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(readonly most: number) {
   }
 
   /** The most frequent so far, in their order. */
@@ -39,7 +37,7 @@ export class Ranking<T extends CountedText = CountedText> {
 
   offer(one: T): void {
     const ranked = this.#ranked;
-    if (ranked.length === this.#most) {
+    if (ranked.length === this.most) {
       if (compare(one, ranked[ranked.length - 1]!) >= 0) return;
       ranked.pop();
     }

@@ -24,20 +24,18 @@ export class PassingSessions {
   readonly #test: SessionPasses;
   readonly #left = new GrowingTimeline();
   readonly #scan: SessionScan;
-  readonly #next: NextVisitor;
 
-  constructor({ test, reach }: SessionChoice, next: NextVisitor) {
+  constructor({ test, reach }: SessionChoice, readonly next: NextVisitor) {
     this.#test = test;
     this.#scan = new SessionScan(reach, (session) => this.#take(session));
-    this.#next = next;
   }
 
   visit(actor: number, timeline: Timeline): void {
-    if (this.#next.wants?.(lastMsOf(timeline)) === false) return;
+    if (this.next.wants?.(lastMsOf(timeline)) === false) return;
     this.#left.segments = timeline.segments;
     this.#left.clear();
     this.#scan.visit(actor, timeline);
-    if (this.#left.end > 0) this.#next.visit(actor, this.#left);
+    if (this.#left.end > 0) this.next.visit(actor, this.#left);
   }
 
   #take(session: ScannedSession): void {

@@ -29,8 +29,6 @@ export class PlaceAmounts {
   }
 
   #of(place: number): DecimalSum {
-    let sum = this.#sums.get(place);
-    if (sum === undefined) this.#sums.set(place, sum = new DecimalSum());
-    return sum;
+    return this.#sums.getOrInsertComputed(place, () => new DecimalSum());
   }
 }

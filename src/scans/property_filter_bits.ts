@@ -17,8 +17,7 @@ const CONDITIONS_KNOWN_MAX = 8;
 const VALUES_UNTIMED = 10_000;
 
 function keep(column: PropertyColumn, name: string, fulfils: Uint8Array): void {
-  let known = KNOWN.get(column);
-  if (known === undefined) KNOWN.set(column, known = new Map());
+  const known = KNOWN.getOrInsertComputed(column, () => new Map());
   if (known.size >= CONDITIONS_KNOWN_MAX) known.delete(known.keys().next().value!);
   known.set(name, fulfils);
 }

@@ -42,11 +42,10 @@ class ValueNumbers {
 
   #number(text: string | null): number {
     if (text === null) return NO_ID;
-    const known = this.#numberOf.get(text);
-    if (known !== undefined) return known;
-    const number = this.texts.push(text.length <= PROPERTY_TEXT_LENGTH_KEPT ? text : null);
-    this.#numberOf.set(text, number);
-    return number;
+    return this.#numberOf.getOrInsertComputed(
+      text,
+      () => this.texts.push(text.length <= PROPERTY_TEXT_LENGTH_KEPT ? text : null),
+    );
   }
 }
 

@@ -92,8 +92,6 @@ export interface PoolBounds {
 
 /** Does jobs (scans and decoding) on workers, and on the calling thread while it has time to spare. */
 export class ScanPool {
-  readonly #size: number;
-  readonly #start: () => Worker;
   readonly #inPlaceEventsMax: number;
   readonly #taskTimelinesMax: number | undefined;
   readonly #spareGraceMs: number;
@@ -108,9 +106,7 @@ export class ScanPool {
    * @param size how many workers; 0: all scans run on the calling thread
    * @param start starts a worker, which must know every kind of visitor that `run` is called with
    */
-  constructor(size: number, start: () => Worker, bounds: PoolBounds = {}) {
-    this.#size = size;
-    this.#start = start;
+  constructor(readonly size: number, readonly start: () => Worker, bounds: PoolBounds = {}) {
     this.#inPlaceEventsMax = bounds.inPlaceEventsMax ?? SCAN_IN_PLACE_EVENTS_MAX;
     this.#taskTimelinesMax = bounds.taskTimelinesMax;
     this.#spareGraceMs = bounds.spareGraceMs ?? SPARE_TIME_GRACE_MS;
@@ -146,7 +142,7 @@ export class ScanPool {
   async perform(job: PoolJob<PoolOrder>, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
     const { ranges, events } = job;
-    if (this.#size === 0 || events <= this.#inPlaceEventsMax) {
+    if (this.size === 0 || events <= this.#inPlaceEventsMax) {
       return await this.#performInPlace(job, signal);
     }
     const pooled = new PooledJob(++this.#lastId, job, this.#tasksOf(ranges).reverse());
@@ -168,7 +164,7 @@ export class ScanPool {
   #tasksOf(ranges: readonly TaskRange[]): TaskRange[] {
     const lengthMax = this.#taskTimelinesMax;
     if (lengthMax !== undefined) return ranges.flatMap((one) => [...piecesOf(one, lengthMax)]);
-    const cuts = Math.ceil(ranges.length / (SCAN_TASKS_PER_WORKER * this.#size));
+    const cuts = Math.ceil(ranges.length / (SCAN_TASKS_PER_WORKER * this.size));
     return [...joinedRanges(ranges, Math.min(cuts, SCAN_TASK_CUTS_MAX))];
   }
 
@@ -238,7 +234,14 @@ export class ScanPool {
   }
 
   #startAll(): void {
-    while (this.#threads.length < this.#size) this.#threads.push(this.#startThread());
+    while (this.#threads.length < this.size) {
+      const thread: ScanThread = new ScanThread(
+        this.start(),
+        (reply) => this.#receive(thread, reply),
+        (ids) => this.#lose(thread, ids),
+      );
+      this.#threads.push(thread);
+    }
   }
 
   #assignTo(thread: ScanThread): void {
@@ -272,15 +275,6 @@ export class ScanPool {
     if (ranges === undefined) visited.set(thread, [range]);
     else ranges.push(range);
     return true;
-  }
-
-  #startThread(): ScanThread {
-    const thread: ScanThread = new ScanThread(
-      this.#start(),
-      (reply) => this.#receive(thread, reply),
-      (ids) => this.#lose(thread, ids),
-    );
-    return thread;
   }
 
   #receive(thread: ScanThread, reply: WorkerReply): void {

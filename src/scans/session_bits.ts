@@ -24,13 +24,9 @@ interface Inputs {
  * filters. Several threads may write into a column: each sets the numbers of its own actors' events.
  */
 class SessionBitSetter implements Visitor<null> {
-  readonly #inputs: Inputs;
-  readonly #words: readonly Int32Array[];
   readonly #scan: SessionScan;
 
-  constructor(inputs: Inputs, words: readonly Int32Array[]) {
-    this.#inputs = inputs;
-    this.#words = words;
+  constructor(readonly inputs: Inputs, readonly words: readonly Int32Array[]) {
     this.#scan = new SessionScan(inputs.reach, (session) => this.#setBits(session));
   }
 
@@ -43,7 +39,7 @@ class SessionBitSetter implements Visitor<null> {
   }
 
   #setBits(session: ScannedSession): void {
-    for (const filter of this.#inputs.filters) {
+    for (const filter of this.inputs.filters) {
       const passes = passesSession(filter.test, session);
       if (passes || filter.test.passesNone) this.#set(session, filter, passes);
     }
@@ -51,11 +47,11 @@ class SessionBitSetter implements Visitor<null> {
 
   #set(session: ScannedSession, { test, word, bit }: SessionBits, passes: boolean): void {
     const { passesNone } = test;
-    const { isWide } = this.#inputs;
+    const { isWide } = this.inputs;
     session.forEachSlice(({ traffics, filterBits }, start, end) => {
       for (let at = start; at < end; at++) {
         if (!(traffics[at] === 0 ? passesNone : passes)) continue;
-        if (isWide) this.#words[word]![filterBits[at]!]! |= bit;
+        if (isWide) this.words[word]![filterBits[at]!]! |= bit;
         else filterBits[at]! |= bit;
       }
     });

@@ -23,15 +23,13 @@ interface Inputs {
  * may write into a column: each sets the numbers of its own actors' events.
  */
 class SessionIdWriter implements Visitor<null> {
-  readonly #inputs: Inputs;
   readonly #tests: MatchTests;
   readonly #scan: SessionScan;
   #id = 0;
   readonly #visitSlice = (segment: LoadedSegment, start: number, end: number) =>
     this.#write(segment, start, end);
 
-  constructor(inputs: Inputs, words: readonly Int32Array[]) {
-    this.#inputs = inputs;
+  constructor(readonly inputs: Inputs, words: readonly Int32Array[]) {
     this.#tests = new MatchTests(inputs.matches, words);
     this.#scan = new SessionScan(inputs.reach, (session) => this.#visitSession(session));
   }
@@ -58,7 +56,7 @@ class SessionIdWriter implements Visitor<null> {
   }
 
   #visitSession(session: ScannedSession): void {
-    const { of, span: { fromMs, toMs } } = this.#inputs;
+    const { of, span: { fromMs, toMs } } = this.inputs;
     if (session.traffic === 0 || session.lastMs < fromMs || session.startMs >= toMs) return;
     this.#id = session[of];
     session.forEachSlice(this.#visitSlice);

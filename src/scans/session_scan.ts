@@ -21,13 +21,10 @@ type VisitSlice = (
  * session (traffic 0) may lie among them; the events of an actor without any session come as one of traffic
  * 0. The object is reused for the next session: copy what must be kept.
  */
-export type ScannedSession = Readonly<Omit<SessionScan, "visit">>;
+export type ScannedSession = Readonly<Omit<SessionScan, "visit" | "reach" | "visitSession">>;
 
 /** Cuts timelines into sessions, and visits each session after its last event. */
 export class SessionScan implements SessionCounts {
-  readonly #reach: Span;
-  readonly #visitSession: (session: ScannedSession) => void;
-
   actor = 0;
   /** When its first and its last event were. */
   startMs = Infinity;
@@ -52,9 +49,7 @@ export class SessionScan implements SessionCounts {
   #to = 0;
 
   /** @param reach events outside of it are skipped: it must hold the wanted sessions whole */
-  constructor(reach: Span, visitSession: (session: ScannedSession) => void) {
-    this.#reach = reach;
-    this.#visitSession = visitSession;
+  constructor(readonly reach: Span, readonly visitSession: (session: ScannedSession) => void) {
   }
 
   /** Visits the sessions of an actor, in order. */
@@ -65,8 +60,8 @@ export class SessionScan implements SessionCounts {
     for (let i = timeline.first; i < timeline.end; i++) {
       const segment = timeline.segments[timeline.segmentOf[i]!]!;
       const { fromMs, times } = segment;
-      const fromTime = this.#reach.fromMs - fromMs;
-      const toTime = this.#reach.toMs - fromMs;
+      const fromTime = this.reach.fromMs - fromMs;
+      const toTime = this.reach.toMs - fromMs;
       let start = timeline.starts[i]!;
       let end = timeline.ends[i]!;
       if (times[start]! >= toTime) break;
@@ -80,7 +75,7 @@ export class SessionScan implements SessionCounts {
       this.#toSlice = i;
       this.#to = end;
     }
-    if (hasBegun) this.#visitSession(this);
+    if (hasBegun) this.visitSession(this);
   }
 
   /** Visits the session's events, and those in no session, in order. */
@@ -158,7 +153,7 @@ export class SessionScan implements SessionCounts {
     if (this.startMs !== Infinity) {
       this.#toSlice = slice;
       this.#to = at;
-      this.#visitSession(this);
+      this.visitSession(this);
       this.#begin(slice, at);
     }
     this.startMs = ms;

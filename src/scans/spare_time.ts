@@ -4,14 +4,12 @@ import { SPARE_TIME_OTHERS_SHARE } from "./scan_limits.ts";
 
 /** Tells whether a thread has time for work that workers could do as well. */
 export class SpareTime {
-  readonly #graceMs: number;
   #resumedMs = performance.now();
   #ownMs = 0;
   #othersMs = 0;
 
   /** @param graceMs see `SPARE_TIME_GRACE_MS` */
-  constructor(graceMs: number) {
-    this.#graceMs = graceMs;
+  constructor(readonly graceMs: number) {
   }
 
   /**
@@ -26,6 +24,6 @@ export class SpareTime {
       this.#resumedMs = performance.now();
       this.#othersMs += this.#resumedMs - restedMs;
     }
-    return this.#othersMs <= this.#graceMs + SPARE_TIME_OTHERS_SHARE * this.#ownMs;
+    return this.#othersMs <= this.graceMs + SPARE_TIME_OTHERS_SHARE * this.#ownMs;
   }
 }

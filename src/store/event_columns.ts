@@ -132,7 +132,9 @@ export class EventColumns {
   }
 
   membersAt<N extends TextMember | FlagMember>(names: readonly N[], i: number): Pick<EventRow, N> {
-    const { block, places, at } = this.#pieceOf(i);
+    const pieces = this.#pieces;
+    const after = countWhile(pieces.length, (piece) => pieces[piece]!.at <= i);
+    const { block, places, at } = pieces[after - 1]!;
     const members = names.map((name) => [name, valueAt(block, name, places[i - at]!)] as const);
     return Object.fromEntries(members) as Pick<EventRow, N>;
   }
@@ -202,11 +204,6 @@ export class EventColumns {
       return { values: [null, ...values], which: codes };
     });
     return new TextCount(columns.filter(({ values }) => values.length > 1));
-  }
-
-  #pieceOf(i: number): Piece {
-    const pieces = this.#pieces;
-    return pieces[countWhile(pieces.length, (piece) => pieces[piece]!.at <= i) - 1]!;
   }
 
   /** Fills `into` with the numbers that `convert` returns for the values of a column. */

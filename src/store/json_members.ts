@@ -15,25 +15,22 @@ export class MemberScanner {
   keyTo = 0;
   from = 0;
   to = 0;
-  readonly #text: string;
   #end = 0;
   #at = 0;
 
   /** @param text holds the objects */
-  constructor(text: string) {
-    this.#text = text;
-  }
+  constructor(readonly text: string) {}
 
   /** Begins at an object from `start` to before `end`. @returns whether one begins there */
   open(start: number, end: number): boolean {
     this.#end = end;
     this.#at = start + 1;
-    return this.#text.charCodeAt(start) === OPEN_BRACE;
+    return this.text.charCodeAt(start) === OPEN_BRACE;
   }
 
   /** Goes to the next member; false: there is none, or the text is not JSON (see `isDone`). */
   next(): boolean {
-    const text = this.#text;
+    const { text } = this;
     this.#skipSpaces();
     if (text.charCodeAt(this.#at) === COMMA) this.#at++;
     this.#skipSpaces();
@@ -50,27 +47,27 @@ export class MemberScanner {
 
   /** Whether `next` found no further member because the object ended. */
   get isDone(): boolean {
-    return this.#at === this.#end - 1 && this.#text.charCodeAt(this.#at) === CLOSE_BRACE;
+    return this.#at === this.#end - 1 && this.text.charCodeAt(this.#at) === CLOSE_BRACE;
   }
 
   #skipSpaces(): void {
-    while (this.#text.charCodeAt(this.#at) === SPACE) this.#at++;
+    while (this.text.charCodeAt(this.#at) === SPACE) this.#at++;
   }
 
   /** Returns the end of the string that begins at `start`; past the object if it does not end. */
   #stringEnd(start: number): number {
     for (let at = start;;) {
-      at = this.#text.indexOf('"', at + 1);
+      at = this.text.indexOf('"', at + 1);
       if (at < 0 || at >= this.#end) return this.#end + 1;
       let before = at;
-      while (this.#text.charCodeAt(before - 1) === BACKSLASH) before--;
+      while (this.text.charCodeAt(before - 1) === BACKSLASH) before--;
       // An escaped quote has an odd number of backslashes before it.
       if ((at - before) % 2 === 0) return at + 1;
     }
   }
 
   #valueEnd(start: number): number {
-    const text = this.#text;
+    const { text } = this;
     const first = text.charCodeAt(start);
     if (first === QUOTE) return this.#stringEnd(start);
     let depth = 0;

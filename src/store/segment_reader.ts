@@ -107,8 +107,6 @@ export class SegmentReader {
   readonly events: number;
   readonly textBytes: number;
   readonly #bytesOf: (column: ColumnName) => Uint8Array;
-  readonly #segmentId: number | null;
-  readonly #kept: KeptColumns | null;
   /** The places of the only events that are read; null: all are. */
   readonly #picked: Uint32Array | null;
 
@@ -121,18 +119,16 @@ export class SegmentReader {
     readonly head: SegmentHead,
     readonly blocks: Blocks,
     bytesOf: (column: ColumnName) => Uint8Array,
-    segmentId: number | null = null,
-    kept: KeptColumns | null = null,
+    readonly segmentId: number | null = null,
+    readonly kept: KeptColumns | null = null,
     picked: Uint32Array | null = null,
   ) {
-    this.#kept = kept;
     this.#picked = picked;
     this.firstPlace = Math.min(blocks.first * head.blockEvents, head.events);
     this.events = picked?.length ??
       Math.min(blocks.end * head.blockEvents, head.events) - this.firstPlace;
     this.textBytes = head.textBytes;
     this.#bytesOf = bytesOf;
-    this.#segmentId = segmentId;
   }
 
   get slotKeys(): readonly string[] {
@@ -150,8 +146,8 @@ export class SegmentReader {
       this.head,
       this.blocks,
       this.#bytesOf,
-      this.#segmentId,
-      this.#kept,
+      this.segmentId,
+      this.kept,
       places,
     );
   }
@@ -264,7 +260,7 @@ export class SegmentReader {
 
   /** The memory of what this reader keeps decoded, in bytes. */
   get keptBytes(): number {
-    return this.#kept?.bytes ?? 0;
+    return this.kept?.bytes ?? 0;
   }
 
   /** Copies the bytes of these columns in some of the reader's blocks. */
@@ -288,7 +284,7 @@ export class SegmentReader {
         head,
         blocks,
         (name) => copies.get(name)!,
-        this.#segmentId,
+        this.segmentId,
         { stored: new Map(), bytes: 0 },
       );
     }
@@ -304,14 +300,14 @@ export class SegmentReader {
     name: ColumnName,
     read: (reader: ByteReader, length: number) => Stored,
   ): readonly StoredPiece<Stored>[] {
-    let pieces = this.#kept?.stored.get(name) as readonly StoredPiece<Stored>[] | undefined;
+    let pieces = this.kept?.stored.get(name) as readonly StoredPiece<Stored>[] | undefined;
     if (pieces === undefined) {
       pieces = this.#pieces(name).map(({ at, length, bytes }) => {
-        const reader = () => new ByteReader(bytes, this.#kept);
+        const reader = () => new ByteReader(bytes, this.kept);
         const decode = () => read(reader(), length);
         return { at, length, stored: bytes.length === 0 ? null : this.#decoded(name, decode) };
       });
-      this.#kept?.stored.set(name, pieces);
+      this.kept?.stored.set(name, pieces);
     }
     // Events may be picked more than once.
     const length = this.#picked?.length;
@@ -357,11 +353,11 @@ export class SegmentReader {
     try {
       return decode();
     } catch (cause) {
-      throw unreadable(this.#segmentId, `'s ${name} cannot be read`, { cause });
+      throw unreadable(this.segmentId, `'s ${name} cannot be read`, { cause });
     }
   }
 
   #damaged(what: string): SegmentUnreadable {
-    return unreadable(this.#segmentId, ` is damaged: ${what}`);
+    return unreadable(this.segmentId, ` is damaged: ${what}`);
   }
 }

@@ -3,19 +3,15 @@ import { TEXT_COLUMNS } from "./segment_columns.ts";
 
 /** Counts the characters of events' texts in memory: a text that several events share counts once. */
 export class TextCount {
-  readonly #columns: readonly CodedColumn[];
   /** By column, the number of its first shared value among those of all columns. */
   readonly #starts: readonly number[];
   /** By shared value, the round in which it was last counted. */
   readonly #countedIn: Uint32Array;
-  /** The characters of texts that all events share. */
-  readonly #shared: number;
   #round = 1;
   #isSharedCounted = false;
 
-  constructor(columns: readonly CodedColumn[], shared = 0) {
-    this.#columns = columns;
-    this.#shared = shared;
+  /** @param shared the characters of texts that all events share */
+  constructor(readonly columns: readonly CodedColumn[], readonly shared = 0) {
     let values = 0;
     this.#starts = columns.map((column) => {
       const start = values;
@@ -28,10 +24,10 @@ export class TextCount {
   /** Counts an event. @returns the characters of its texts that no event counted before it has */
   add(place: number): number {
     const countedIn = this.#countedIn;
-    let characters = this.#isSharedCounted ? 0 : this.#shared;
+    let characters = this.#isSharedCounted ? 0 : this.shared;
     this.#isSharedCounted = true;
-    for (let c = 0; c < this.#columns.length; c++) {
-      const { values, which } = this.#columns[c]!;
+    for (let c = 0; c < this.columns.length; c++) {
+      const { values, which } = this.columns[c]!;
       let value = place;
       if (which !== null) {
         value = which[place]!;

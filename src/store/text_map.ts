@@ -24,9 +24,9 @@ export class TextMap<V> {
 
   /** Returns the value of a text; one that has none gets what `make` returns. */
   getOrInsertComputed(text: string, make: (text: string) => V): V {
-    return text.length <= this.#lengthMax
-      ? this.#values.getOrInsertComputed(text, make)
-      : this.#long.getOrInsertComputed(digestOf(text), () => make(text));
+    let value = this.get(text);
+    if (value === undefined) this.set(text, value = make(text));
+    return value;
   }
 
   set(text: string, value: V): void {

@@ -7,8 +7,6 @@ import type { MemoryScope } from "./shared_memory.ts";
  * two: of sixty million events, half would be fetched and decoded twice.
  */
 export class OpenBlocks {
-  readonly #eventsMax: number;
-  readonly #memory: MemoryScope;
   #events = 0;
   readonly #bySegment = new Map<number, DecodedBlocks>();
 
@@ -16,9 +14,7 @@ export class OpenBlocks {
    * @param eventsMax the most events in kept blocks; other blocks are decoded again
    * @param memory the scope of kept blocks
    */
-  constructor(eventsMax: number, memory: MemoryScope) {
-    this.#eventsMax = eventsMax;
-    this.#memory = memory;
+  constructor(readonly eventsMax: number, readonly memory: MemoryScope) {
   }
 
   /** Returns the block that the wanted blocks begin with; null: it was not kept. */
@@ -41,11 +37,11 @@ export class OpenBlocks {
     this.#events = 0;
     for (const one of decoded) {
       const { wanted, columns: { times } } = one;
-      if (!isOpen(wanted) || this.#events + times.length > this.#eventsMax) continue;
+      if (!isOpen(wanted) || this.#events + times.length > this.eventsMax) continue;
       this.#events += times.length;
       this.#bySegment.set(wanted.segmentId, one);
-      if (!before.delete(one)) part.handOver(times, this.#memory);
+      if (!before.delete(one)) part.handOver(times, this.memory);
     }
-    for (const { columns: { times } } of before) this.#memory.handOver(times, part);
+    for (const { columns: { times } } of before) this.memory.handOver(times, part);
   }
 }

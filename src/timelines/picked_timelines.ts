@@ -36,9 +36,6 @@ class PickedTimelines implements Timelines {
   starts = new Int32Array(0);
   ends = new Int32Array(0);
   runBits = new Int32Array(0);
-  readonly #all: TimelineColumns;
-  readonly #placeOf: Int32Array;
-  readonly #touched: TouchedTimelines;
   /** The actors from `#from` to before `#to` are picked; their slices begin at `#offsets`. */
   #from = 0;
   #to = 0;
@@ -46,13 +43,10 @@ class PickedTimelines implements Timelines {
 
   constructor(
     readonly segments: readonly LoadedSegment[],
-    all: TimelineColumns,
-    placeOf: Int32Array,
-    touched: TouchedTimelines,
+    readonly all: TimelineColumns,
+    readonly placeOf: Int32Array,
+    readonly touched: TouchedTimelines,
   ) {
-    this.#all = all;
-    this.#placeOf = placeOf;
-    this.#touched = touched;
   }
 
   goTo(actor: number): boolean {
@@ -86,9 +80,9 @@ class PickedTimelines implements Timelines {
 
   /** Copies the slices of these actors that are in the scan's segments. */
   #pick(from: number, to: number): void {
-    const { offsets, segmentOf, starts, ends, runBits } = this.#all;
-    const placeOf = this.#placeOf;
-    const touched = this.#touched;
+    const { offsets, segmentOf, starts, ends, runBits } = this.all;
+    const placeOf = this.placeOf;
+    const touched = this.touched;
     // Actors newer than the columns have no slices in them.
     const known = offsets.length - 1;
     let number = placeFrom(touched.actors, from);

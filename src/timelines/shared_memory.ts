@@ -65,11 +65,9 @@ export class MemoryScope {
 /** A read that is using shared memory. */
 export class MemoryUse extends MemoryScope {
   readonly #running = new Set<Promise<unknown>>();
-  readonly #leave: () => void;
 
-  constructor(memory: SharedMemory, leave: () => void) {
+  constructor(memory: SharedMemory, readonly leave: () => void) {
     super(memory);
-    this.#leave = leave;
   }
 
   /** Runs work that uses shared memory: it is awaited before that is given back. */
@@ -86,7 +84,7 @@ export class MemoryUse extends MemoryScope {
   async end(): Promise<void> {
     await Promise.allSettled(this.#running);
     this.release();
-    this.#leave();
+    this.leave();
   }
 }
 
@@ -95,7 +93,6 @@ export class MemoryUse extends MemoryScope {
  * does not count shared ones: 4 GB of dropped buffers were once left in memory.
  */
 export class SharedMemory {
-  readonly #bytesMax: number;
   /** Buffers to be recycled, the smallest first. */
   readonly #free: SharedArrayBuffer[] = [];
   #freeBytes = 0;
@@ -105,9 +102,7 @@ export class SharedMemory {
   readonly #reads = new Set<number>();
 
   /** @param bytesMax free buffers are kept to be recycled while they and those in use take at most this */
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
+  constructor(readonly bytesMax: number) {}
 
   /** The bytes in use, kept to be recycled, or waiting for reads to end. */
   get bytes(): number {
@@ -132,7 +127,7 @@ export class SharedMemory {
     this.#free.splice(this.#placeOf(buffer.byteLength), 0, buffer);
     this.#freeBytes += buffer.byteLength;
     // The smallest are dropped first, as they are the cheapest to allocate again.
-    while (this.bytes > this.#bytesMax && this.#free.length > 0) {
+    while (this.bytes > this.bytesMax && this.#free.length > 0) {
       const smallest = this.#free.shift()!;
       this.#freeBytes -= smallest.byteLength;
       drop(smallest);

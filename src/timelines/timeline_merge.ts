@@ -56,8 +56,7 @@ export class RunMerge {
   readonly ties = new TiedEvents();
   readonly #times: readonly Uint32Array[];
   readonly #fromMs: Float64Array;
-  /** The number of merged runs; and by run: its segment, next event, end, and the next event's time. */
-  #runs = 0;
+  /** By run: its segment, next event, end, and the next event's time. */
   #segmentOf = new Int32Array(64);
   #at = new Int32Array(64);
   #ends = new Int32Array(64);
@@ -88,16 +87,15 @@ export class RunMerge {
 
   #open(actor: number): void {
     const { offsets, segmentOf, starts, ends } = this.runs;
-    this.#runs = 0;
-    for (let at = offsets[actor]!; at < offsets[actor + 1]!; at++) {
-      if (this.#runs === this.#at.length) this.#grow();
-      const run = this.#runs++;
+    const first = offsets[actor]!;
+    this.#size = offsets[actor + 1]! - first;
+    while (this.#size > this.#at.length) this.#grow();
+    for (let run = 0, at = first; run < this.#size; run++, at++) {
       this.#segmentOf[run] = segmentOf[at]!;
       this.#ends[run] = ends[at]!;
       this.#move(run, starts[at]!);
       this.#heap[run] = run;
     }
-    this.#size = this.#runs;
     for (let i = (this.#size >> 1) - 1; i >= 0; i--) this.#sink(i);
   }
 

@@ -106,9 +106,8 @@ export class RunTimelines implements Timelines {
   readonly ends: Int32Array;
   readonly runBits: Int32Array;
   readonly #identities: Int32Array;
-  readonly #actorOf: Int32Array;
 
-  constructor(segment: LoadedSegment, actorOf: Int32Array) {
+  constructor(segment: LoadedSegment, readonly actorOf: Int32Array) {
     const { identities, starts, ends, runBits } = segment;
     this.segments = [segment];
     this.segmentOf = new Int32Array(identities.length);
@@ -117,7 +116,6 @@ export class RunTimelines implements Timelines {
     this.ends = new Int32Array(ends.buffer, ends.byteOffset, identities.length);
     this.runBits = runBits;
     this.#identities = identities;
-    this.#actorOf = actorOf;
   }
 
   goTo(run: number): boolean {
@@ -136,6 +134,6 @@ export class RunTimelines implements Timelines {
   }
 
   actorAt(run: number): number {
-    return this.#actorOf[this.#identities[run]!]!;
+    return this.actorOf[this.#identities[run]!]!;
   }
 }

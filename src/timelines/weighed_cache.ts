@@ -47,10 +47,6 @@ interface Kept<V> {
  * least recently used are evicted first.
  */
 export class WeighedCache<K, V> implements Evicting {
-  readonly #bytesMax: number;
-  readonly #bytesOf: (value: V) => number;
-  readonly #dropped: (value: V) => void;
-  readonly #budget: CacheBudget;
   /** In the order of use, the latest last. */
   readonly #values = new Map<K, Kept<V>>();
   #bytes = 0;
@@ -60,15 +56,11 @@ export class WeighedCache<K, V> implements Evicting {
    * @param budget shared with other caches; absent: this cache has its own
    */
   constructor(
-    bytesMax: number,
-    bytesOf: (value: V) => number,
-    dropped: (value: V) => void = () => {},
-    budget = new CacheBudget(bytesMax),
+    readonly bytesMax: number,
+    readonly bytesOf: (value: V) => number,
+    readonly dropped: (value: V) => void = () => {},
+    readonly budget = new CacheBudget(bytesMax),
   ) {
-    this.#bytesMax = bytesMax;
-    this.#bytesOf = bytesOf;
-    this.#dropped = dropped;
-    this.#budget = budget;
     budget.join(this);
   }
 
@@ -91,7 +83,7 @@ export class WeighedCache<K, V> implements Evicting {
     const kept = this.#values.get(key);
     if (kept === undefined) return undefined;
     this.#values.delete(key);
-    this.#values.set(key, { ...kept, use: this.#budget.use() });
+    this.#values.set(key, { ...kept, use: this.budget.use() });
     return kept.value;
   }
 
@@ -100,13 +92,13 @@ export class WeighedCache<K, V> implements Evicting {
    * @returns false if it is too large by itself, and so is not kept
    */
   set(key: K, value: V): boolean {
-    const bytes = this.#bytesOf(value);
-    if (bytes > Math.min(this.#bytesMax, this.#budget.bytesMax)) return false;
+    const bytes = this.bytesOf(value);
+    if (bytes > Math.min(this.bytesMax, this.budget.bytesMax)) return false;
     if (this.#values.has(key)) this.#drop(key);
-    this.#values.set(key, { value, bytes, use: this.#budget.use() });
+    this.#values.set(key, { value, bytes, use: this.budget.use() });
     this.#bytes += bytes;
-    while (this.#bytes > this.#bytesMax) this.evictOldest();
-    this.#budget.fit();
+    while (this.#bytes > this.bytesMax) this.evictOldest();
+    this.budget.fit();
     return true;
   }
 
@@ -120,6 +112,6 @@ export class WeighedCache<K, V> implements Evicting {
     const { value, bytes } = this.#values.get(key)!;
     this.#values.delete(key);
     this.#bytes -= bytes;
-    this.#dropped(value);
+    this.dropped(value);
   }
 }
