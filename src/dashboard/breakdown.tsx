@@ -1,9 +1,10 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Column, DataTable, type DataTableProps } from "./data_table.tsx";
 import { Dialog } from "./dialog.tsx";
-import { Icon } from "./icons.tsx";
+import { fieldLabel } from "./filter_fields.ts";
 import { go } from "./location_state.ts";
 
 /** How many rows the panel itself shows. */
@@ -12,6 +13,11 @@ const BREAKDOWN_ROWS = 8;
 export interface Tab {
   readonly id: string;
   readonly label: string;
+}
+
+/** A tab for each field that figures may be split by; the operating system has a short name. */
+export function fieldTabs(...fields: readonly string[]): readonly Tab[] {
+  return fields.map((id) => ({ id, label: id === "os" ? "System" : fieldLabel(id) }));
 }
 
 interface TabsProps {
@@ -84,14 +90,14 @@ export function Breakdown<Row>({ brief, note, ...table }: BreakdownProps<Row>) {
     <div class="breakdown">
       <DataTable {...face} columns={brief} rows={rows.slice(0, BREAKDOWN_ROWS)} onRow={onRow} />
       <div class="breakdown-foot">
-        <button
-          type="button"
-          class="button button-quiet"
+        <Button
+          icon="expand"
+          kind="quiet"
           aria-label={`Details: ${table.caption}`}
           onClick={() => setOpen(true)}
         >
-          <Icon name="expand" /> Details
-        </button>
+          Details
+        </Button>
       </div>
       {isOpen && (
         <Dialog title={table.caption} isWide onClose={() => setOpen(false)}>

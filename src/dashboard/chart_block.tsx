@@ -4,7 +4,7 @@ import type { SeriesChartProps } from "./chart_lines.ts";
 import { AddNote } from "./chart_notes.tsx";
 import { CsvButton } from "./csv_button.tsx";
 import { DataTable } from "./data_table.tsx";
-import { IconButton } from "./icon_button.tsx";
+import { Button } from "./button.tsx";
 import { chartColumns, chartCsv, chartRows, SeriesChart } from "./series_chart.tsx";
 
 interface ChartBlockProps extends SeriesChartProps {
@@ -47,13 +47,13 @@ interface TableSwitchProps {
 /** Switches between a chart and its table. */
 export function TableSwitch({ isTable, onSwitch }: TableSwitchProps) {
   return (
-    <IconButton
+    <Button
       icon={isTable ? "chart" : "table"}
       kind="quiet"
       onClick={() => onSwitch(!isTable)}
     >
       {isTable ? "Chart" : "Table"}
-    </IconButton>
+    </Button>
   );
 }
 

@@ -1,7 +1,6 @@
 /// <reference lib="dom" />
 import { type Choice, Segments, SelectField, TextField } from "./field.tsx";
-import { Icon } from "./icons.tsx";
-import { IconButton } from "./icon_button.tsx";
+import { Button } from "./button.tsx";
 import { MatchEditor } from "./match_editor.tsx";
 import { useRead } from "./resource.ts";
 import {
@@ -32,6 +31,11 @@ const WHEN: readonly Choice[] = [
   { value: "range", label: "In the range that is shown" },
   { value: "days", label: "In the last days of it" },
   { value: "span", label: "Between two dates" },
+];
+
+const TOGETHER: readonly Choice[] = [
+  { value: "all", label: "All of these hold" },
+  { value: "any", label: "Any of these holds" },
 ];
 
 interface RowProps {
@@ -138,14 +142,12 @@ function Row({ row, number, fault, onChange, onRemove }: RowProps & {
               isNot: value.startsWith("not "),
             })}
         />
-        <button
-          type="button"
-          class="button button-icon"
+        <Button
+          icon="close"
+          kind="icon"
           aria-label={`Remove condition ${number}`}
           onClick={onRemove}
-        >
-          <Icon name="close" />
-        </button>
+        />
       </div>
       {kind === "did" && (
         <>
@@ -181,18 +183,13 @@ export function ConditionRows(
       </>
     );
   }
-  const change = (at: number, changes: Partial<ConditionRow>) =>
-    onChange({ rows: rows.map((row, i) => i === at ? { ...row, ...changes } : row) });
   return (
     <>
       {rows.length > 1 && (
         <Segments
           label="People for whom"
           value={together}
-          choices={[{ value: "all", label: "All of these hold" }, {
-            value: "any",
-            label: "Any of these holds",
-          }]}
+          choices={TOGETHER}
           onChange={(value) => onChange({ together: value as SegmentForm["together"] })}
         />
       )}
@@ -203,14 +200,14 @@ export function ConditionRows(
             row={row}
             number={i + 1}
             fault={faults[`row ${i}`]}
-            onChange={(changes) => change(i, changes)}
+            onChange={(changes) => onChange({ rows: rows.with(i, { ...row, ...changes }) })}
             onRemove={() => onChange({ rows: rows.filter((_, j) => j !== i) })}
           />
         ))}
       </ol>
-      <IconButton icon="plus" kind="quiet" onClick={() => onChange({ rows: [...rows, NEW_ROW] })}>
+      <Button icon="plus" kind="quiet" onClick={() => onChange({ rows: [...rows, NEW_ROW] })}>
         Condition on people
-      </IconButton>
+      </Button>
     </>
   );
 }

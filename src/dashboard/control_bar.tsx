@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import { useState } from "preact/hooks";
 import { type Choice, SelectField } from "./field.tsx";
 import { AddFilter, FilterChips, FilterHints } from "./filter_chips.tsx";
-import { Icon } from "./icons.tsx";
 import {
   addDays,
   automaticInterval,
@@ -150,13 +150,12 @@ function OptionsControl({ hasBots }: { hasBots: boolean }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" class="button" onClick={() => setOpen(true)}>
-        <Icon name="settings" />
+      <Button icon="settings" onClick={() => setOpen(true)}>
         <span class="bar-zone">{effectiveTimezone.value}{hasBots && BOT_WORDS[bots.value]}</span>
         <span class="visually-hidden">
           : change the time zone{hasBots && " and what is done about bots"}
         </span>
-      </button>
+      </Button>
       {isOpen && <OptionsDialog hasBots={hasBots} onClose={() => setOpen(false)} />}
     </>
   );

@@ -3,8 +3,8 @@ import { problemOf, unreachable } from "./api_problem.ts";
 import { BASE_PATH } from "./base_path.ts";
 
 /**
- * A request authenticated by this browser's session cookie, not by a token: signing in and out, and what
- * only a session may do. Null: the reply is empty.
+ * A request authenticated by this browser's session cookie, not by a token: signing in and out, entering a
+ * share, and what only a session may do. Null: the reply is empty.
  * @throws ApiProblem if the reply is not ok, or none comes.
  */
 export async function callByCookie<T>(

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Icon } from "./icons.tsx";
 
 const SHOWN_MS = 2_000;
 
@@ -35,9 +35,8 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
     timer.current = setTimeout(() => setNote(null), SHOWN_MS);
   };
   return (
-    <button type="button" class="button settings-copy" onClick={press}>
-      <Icon name={note === "Copied" ? "check" : "copy"} />
+    <Button icon={note === "Copied" ? "check" : "copy"} class="settings-copy" onClick={press}>
       <span role="status">{note ?? label}</span>
-    </button>
+    </Button>
   );
 }

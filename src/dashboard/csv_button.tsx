@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import { useState } from "preact/hooks";
 import { type CsvCell, csvText } from "../event_file/csv.ts";
 import { downloadCsv } from "./download.ts";
-import { Icon } from "./icons.tsx";
 import { counted } from "./number_format.ts";
 
 /** The content of the file: its header, and a record for each row. */
@@ -39,16 +39,15 @@ export function CsvButton({ name, table, isTableShown = false, content }: CsvBut
     setBusy(false);
   };
   return (
-    <button
-      type="button"
-      class="button button-quiet"
+    <Button
+      icon="download"
+      kind="quiet"
       disabled={isBusy}
       aria-label={`CSV: ${table}`}
       title={`Download as CSV: ${table}`}
       onClick={save}
     >
-      <Icon name="download" />{" "}
       <span role="status">{note ?? (isTableShown ? `CSV: ${table}` : "CSV")}</span>
-    </button>
+    </Button>
   );
 }

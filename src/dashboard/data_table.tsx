@@ -24,16 +24,16 @@ export interface Column<Row> {
   readonly isExportOnly?: boolean;
 }
 
-interface NumberColumn extends Pick<Column<never>, "definition" | "isMinor"> {
+interface NumberColumn<Row> extends Pick<Column<Row>, "show" | "definition" | "isMinor"> {
   /** Default: as a whole number. */
   readonly format?: (value: number | null | undefined) => string;
 }
 
-/** A column of numbers, shown as `format` has them. */
+/** A column of numbers, shown as `format` has them unless `show` says otherwise. */
 export function numberColumn<Row>(
   title: string,
   value: (row: Row) => number | null | undefined,
-  { format = integer, ...rest }: NumberColumn = {},
+  { format = integer, ...rest }: NumberColumn<Row> = {},
 ): Column<Row> {
   return { title, value, show: (row) => format(value(row)), isNumber: true, ...rest };
 }

@@ -1,20 +1,19 @@
 /// <reference lib="dom" />
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
-const GAP_PX = 8;
 const MARGIN_PX = 12;
 /** Time for the pointer to cross the gap to the text before it is hidden. */
 const LEAVE_MS = 150;
 
-/** Places the text above the button, or below it for lack of room, within the window. */
-function place(bubble: HTMLElement, button: HTMLElement): void {
-  const at = button.getBoundingClientRect();
+/** Places a text above what it is about, or below it for lack of room, within the window. */
+export function placeAbove(bubble: HTMLElement, about: Element, gapPx = 8): void {
+  const at = about.getBoundingClientRect();
   const { offsetWidth, offsetHeight } = bubble;
   const left = at.left + at.width / 2 - offsetWidth / 2;
   const leftMax = document.documentElement.clientWidth - offsetWidth - MARGIN_PX;
-  const above = at.top - GAP_PX - offsetHeight;
+  const above = at.top - gapPx - offsetHeight;
   bubble.style.left = `${Math.max(MARGIN_PX, Math.min(left, leftMax))}px`;
-  bubble.style.top = `${above >= MARGIN_PX ? above : at.bottom + GAP_PX}px`;
+  bubble.style.top = `${above >= MARGIN_PX ? above : at.bottom + gapPx}px`;
 }
 
 interface DefinitionProps {
@@ -41,7 +40,7 @@ export function Definition({ of, text, isWord = false }: DefinitionProps) {
     if (!isOpen || bubble.current === null || button.current === null) return;
     // In the top layer no panel or dialog cuts it off.
     bubble.current.showPopover();
-    place(bubble.current, button.current);
+    placeAbove(bubble.current, button.current);
     const close = () => setOpen(false);
     const closeByKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;

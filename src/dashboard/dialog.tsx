@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Icon } from "./icons.tsx";
 import { focusBeside, partOf } from "./row_focus.ts";
 import { noteTyping } from "./typing.ts";
 
@@ -63,9 +63,7 @@ export function Dialog({ title, onClose, footer, isWide = false, ...rest }: Dial
       <div class="dialog-frame">
         <header class="dialog-head">
           <h2 id={id} class="dialog-title">{title}</h2>
-          <button type="button" class="button button-icon" aria-label="Close" onClick={onClose}>
-            <Icon name="close" />
-          </button>
+          <Button icon="close" kind="icon" aria-label="Close" onClick={onClose} />
         </header>
         <div id={`${id}-text`} class="dialog-body">{rest.children}</div>
         {footer && <footer class="dialog-foot">{footer}</footer>}
@@ -90,7 +88,7 @@ export function DialogButtons(props: DialogButtonsProps) {
   const { onCancel, form, onDo, isDisabled = false, isDanger = false, children } = props;
   return (
     <>
-      <button type="button" class="button" onClick={onCancel}>Cancel</button>
+      <Button onClick={onCancel}>Cancel</Button>
       <button
         type={form === undefined ? "button" : "submit"}
         form={form}

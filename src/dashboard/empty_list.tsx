@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import type { ComponentChildren } from "preact";
 import type { IconName } from "./icons.tsx";
 import { filters, go, segment } from "./location_state.ts";
@@ -27,13 +28,7 @@ export function EmptyList({ icon, none, noneFits, narrowing = {}, children }: Em
   const params = Object.fromEntries(names.map((name) => [name, null]));
   return (
     <EmptyNote title={`${noneFits} ${what}`} icon={icon}>
-      <button
-        type="button"
-        class="button"
-        onClick={() => go({ filters: [], segment: null, params })}
-      >
-        Take {what} away
-      </button>
+      <Button onClick={() => go({ filters: [], segment: null, params })}>Take {what} away</Button>
     </EmptyNote>
   );
 }

@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Form } from "./form.tsx";
 import { typedPassword } from "./passkey_hint.tsx";
 import { Refused, useRequest } from "./request_state.tsx";
 import { takeUpSession } from "./session.ts";
@@ -48,11 +50,9 @@ export function EntranceForm<Typed extends { readonly [Name in keyof Typed]: str
     },
   });
   return (
-    <form
+    <Form
       class="sign-in-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         const found = missingOf(typed);
         setMissing(found);
         if (Object.keys(found).length === 0) void run();
@@ -60,9 +60,7 @@ export function EntranceForm<Typed extends { readonly [Name in keyof Typed]: str
     >
       {children(field)}
       <Refused problem={problem} />
-      <button type="submit" class="button button-primary" disabled={isBusy}>
-        {isBusy ? busy : action}
-      </button>
-    </form>
+      <Button kind="primary" type="submit" disabled={isBusy}>{isBusy ? busy : action}</Button>
+    </Form>
   );
 }

@@ -1,15 +1,15 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import { useState } from "preact/hooks";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { FilterEditor, isWhole } from "./filter_editor.tsx";
 import { filterText } from "./filter_fields.ts";
+import { FIRST_FILTER } from "./filter_list.tsx";
 import { Icon } from "./icons.tsx";
 import type { Filter } from "./location_query.ts";
 import { filters, go, removeFilter } from "./location_state.ts";
 import { NeverSeen, withValueReplaced } from "./never_seen.tsx";
 import { forcedFilters } from "./share.ts";
-
-const FIRST: Filter = { field: "path", op: "is", values: [] };
 
 interface FilterDialogProps {
   readonly title: string;
@@ -44,13 +44,11 @@ export function AddFilter() {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" class="button bar-filter" onClick={() => setOpen(true)}>
-        <Icon name="filter" /> Filter
-      </button>
+      <Button icon="filter" class="bar-filter" onClick={() => setOpen(true)}>Filter</Button>
       {isOpen && (
         <FilterDialog
           title="Add a filter"
-          filter={FIRST}
+          filter={FIRST_FILTER}
           onSave={(added) => go({ filters: [...filters.peek(), added] })}
           onClose={() => setOpen(false)}
         />
@@ -74,8 +72,6 @@ export function FilterHints() {
 export function FilterChips() {
   const [edited, setEdited] = useState<number | null>(null);
   const all = filters.value;
-  const replace = (index: number, filter: Filter) =>
-    go({ filters: filters.peek().map((each, i) => i === index ? filter : each) });
   const forced = forcedFilters.value;
   if (all.length + forced.length === 0) return null;
   return (
@@ -103,16 +99,14 @@ export function FilterChips() {
       ))}
       {all.length > 1 && (
         <li>
-          <button type="button" class="button button-quiet" onClick={() => go({ filters: [] })}>
-            Clear all
-          </button>
+          <Button kind="quiet" onClick={() => go({ filters: [] })}>Clear all</Button>
         </li>
       )}
       {edited !== null && all[edited] && (
         <FilterDialog
           title="Change the filter"
           filter={all[edited]}
-          onSave={(filter) => replace(edited, filter)}
+          onSave={(filter) => go({ filters: filters.peek().with(edited, filter) })}
           onClose={() => setEdited(null)}
         />
       )}

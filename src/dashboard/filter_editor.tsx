@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import { useState } from "preact/hooks";
 import { type Choice, Field, SelectField, TextField } from "./field.tsx";
 import {
@@ -7,6 +8,7 @@ import {
   isValueless,
   offeredFields,
   opsOf,
+  PROPERTY,
   valueLabel,
 } from "./filter_fields.ts";
 import { Icon } from "./icons.tsx";
@@ -16,7 +18,6 @@ import { SHARE_ID } from "./share.ts";
 import { useFieldValues, usePropertyKeys } from "./suggestions.ts";
 import { meantValue } from "./value_names.ts";
 
-const PROPERTY = "properties.";
 const FIELD_CHOICES: readonly Choice[] = [
   ...offeredFields().map(({ field, label, group }) => ({ value: field, label, group })),
   ...SHARE_ID === null ? [{ value: PROPERTY, label: "Property…", group: "Event" }] : [],
@@ -178,14 +179,12 @@ export function FilterEditor(props: FilterEditorProps) {
         ? <Field label="Value" isLabelHidden>{() => <span class="muted">any value</span>}</Field>
         : <Values key={field} {...{ filter, event, onChange, isLabelHidden, isLive }} />}
       {onRemove && (
-        <button
-          type="button"
-          class="button button-icon"
+        <Button
+          icon="close"
+          kind="icon"
           aria-label={`Remove the condition on ${fieldLabel(field) || "a property"}`}
           onClick={onRemove}
-        >
-          <Icon name="close" />
-        </button>
+        />
       )}
     </div>
   );

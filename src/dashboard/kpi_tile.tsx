@@ -75,24 +75,35 @@ function Figures(props: KpiTileProps) {
   );
 }
 
-/** A key figure with its change and its definition; a click may choose it for the chart. */
-export function KpiTile(props: KpiTileProps) {
-  const { label, definition, isSelected = false, onSelect, who } = props;
+interface TileProps extends Pick<KpiTileProps, "label" | "definition" | "onSelect" | "who"> {
+  readonly isSelected?: boolean | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** The frame of a figure with its definition; a click may choose it for the chart. */
+export function Tile(
+  { label, definition, isSelected = false, onSelect, who, children }: TileProps,
+) {
   return (
     <div class={`tile ${isSelected ? "tile-selected" : ""}`}>
       {onSelect === undefined
-        ? (
-          <div class="tile-face">
-            <Figures {...props} />
-          </div>
-        )
+        ? <div class="tile-face">{children}</div>
         : (
           <button type="button" class="tile-face" aria-pressed={isSelected} onClick={onSelect}>
-            <Figures {...props} />
+            {children}
           </button>
         )}
       <Definition of={label} text={definition} />
       {who && <span class="tile-who">{who}</span>}
     </div>
+  );
+}
+
+/** A key figure with its change. */
+export function KpiTile(props: KpiTileProps) {
+  return (
+    <Tile {...props}>
+      <Figures {...props} />
+    </Tile>
   );
 }

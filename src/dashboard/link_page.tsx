@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import type { output } from "zod";
 import type { LinkShown } from "../auth/people/link_endpoints.ts";
@@ -145,9 +146,9 @@ function Over({ why }: { why: string }) {
   return (
     <>
       <p>{why}</p>
-      <button type="button" class="button button-primary" onClick={leaveLink}>
+      <Button kind="primary" onClick={leaveLink}>
         {isSignedIn.value ? "Open the dashboard" : "Go to the sign-in page"}
-      </button>
+      </Button>
     </>
   );
 }

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 import { TextField } from "./field.tsx";
-import { FilterEditor, isWhole } from "./filter_editor.tsx";
+import { isWhole } from "./filter_editor.tsx";
 import { filterText } from "./filter_fields.ts";
-import { IconButton } from "./icon_button.tsx";
+import { FilterList } from "./filter_list.tsx";
 import type { Filter } from "./location_query.ts";
 import { SHARE_ID } from "./share.ts";
 import { useEventNames } from "./suggestions.ts";
@@ -14,8 +14,6 @@ export interface EventMatch {
   readonly filters: readonly Filter[];
   readonly label?: string;
 }
-
-const FIRST: Filter = { field: "path", op: "is", values: [] };
 
 /** A match in words: "page_view where Page is /pricing". */
 export function matchText({ name, filters, label }: EventMatch): string {
@@ -41,8 +39,6 @@ interface MatchEditorProps {
 export function MatchEditor({ value, onChange, label = "Event", error }: MatchEditorProps) {
   const { name, filters } = value;
   const names = useEventNames();
-  const change = (index: number, filter: Filter) =>
-    onChange({ ...value, filters: filters.map((each, i) => i === index ? filter : each) });
   return (
     <div class="match-editor">
       <TextField
@@ -54,25 +50,12 @@ export function MatchEditor({ value, onChange, label = "Event", error }: MatchEd
         error={error}
         onChange={(text) => onChange({ ...value, name: text === "" ? null : text })}
       />
-      {filters.map((filter, i) => (
-        <FilterEditor
-          key={i}
-          filter={filter}
-          event={name}
-          isLabelHidden
-          onChange={(changed) => change(i, changed)}
-          onRemove={() => onChange({ ...value, filters: filters.filter((_, j) => j !== i) })}
-        />
-      ))}
-      {SHARE_ID === null && (
-        <IconButton
-          icon="plus"
-          kind="quiet"
-          onClick={() => onChange({ ...value, filters: [...filters, FIRST] })}
-        >
-          Condition
-        </IconButton>
-      )}
+      <FilterList
+        filters={filters}
+        event={name}
+        addText={SHARE_ID === null ? "Condition" : null}
+        onChange={(changed) => onChange({ ...value, filters: changed })}
+      />
     </div>
   );
 }

@@ -1,15 +1,15 @@
 /// <reference lib="dom" />
 import { useId, useState } from "preact/hooks";
 import type { Note } from "../notes/notes.ts";
-import { deleteAt, send } from "./api.ts";
+import { send } from "./api.ts";
 import { changesOf } from "./changes.ts";
 import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
-import { IconButton } from "./icon_button.tsx";
+import { Button } from "./button.tsx";
 import { effectiveTimezone } from "./location_state.ts";
 import { instantOf, isDay, localTime } from "./note_times.ts";
 import { date as dateText, dateTime } from "./number_format.ts";
-import { ConfirmedRequest, FormDialog } from "./request_dialogs.tsx";
+import { Deletion, FormDialog } from "./request_dialogs.tsx";
 import { useRequest } from "./request_state.tsx";
 import { hasScope } from "./session.ts";
 
@@ -104,37 +104,11 @@ function Entry({ note, onEdit, onDelete }: EntryProps) {
       <p class="muted">{whenText(note)} · {note.by}</p>
       {hasScope("write") && (
         <p class="note-actions">
-          <IconButton icon="edit" kind="quiet" onClick={onEdit}>Change</IconButton>
-          <IconButton icon="trash" kind="quiet" onClick={onDelete}>Delete</IconButton>
+          <Button icon="edit" kind="quiet" onClick={onEdit}>Change</Button>
+          <Button icon="trash" kind="quiet" onClick={onDelete}>Delete</Button>
         </p>
       )}
     </li>
-  );
-}
-
-interface DeletionProps {
-  readonly note: Note;
-  /** Whether its mark has other notes. */
-  readonly isOneOfMany: boolean;
-  readonly onDeleted: () => void;
-  readonly onClose: () => void;
-}
-
-function Deletion({ note, isOneOfMany, onDeleted, onClose }: DeletionProps) {
-  const remove = async () => {
-    await deleteAt(`/v1/notes/${note.id}`);
-    onDeleted();
-  };
-  return (
-    <ConfirmedRequest
-      title="Delete this note?"
-      action="Delete"
-      ask={remove}
-      isKept={isOneOfMany}
-      onClose={onClose}
-    >
-      “{note.text}” leaves the charts of everybody.
-    </ConfirmedRequest>
   );
 }
 
@@ -158,8 +132,19 @@ export function NoteDialog({ notes, date, onChanged, onClose }: NoteDialogProps)
     return <NoteForm note={editing} date={date} onSaved={done} onClose={onClose} />;
   }
   if (deleting !== null) {
-    const isOneOfMany = notes.length > 1;
-    return <Deletion note={deleting} {...{ isOneOfMany, onClose }} onDeleted={done} />;
+    return (
+      <Deletion
+        title="Delete this note?"
+        action="Delete"
+        path={`/v1/notes/${deleting.id}`}
+        // The mark stays if it has other notes.
+        isKept={notes.length > 1}
+        onDone={onChanged}
+        onClose={onClose}
+      >
+        “{deleting.text}” leaves the charts of everybody.
+      </Deletion>
+    );
   }
   return (
     <Dialog title={notes.length === 1 ? "Note" : "Notes"} onClose={onClose}>

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { Note } from "../notes/notes.ts";
 import { Icon } from "./icons.tsx";
-import { IconButton } from "./icon_button.tsx";
+import { Button } from "./button.tsx";
 import { dateIn, type Interval } from "./location_query.ts";
 import { currentDates, effectiveTimezone, timezone } from "./location_state.ts";
 import { NoteDialog, whenText } from "./note_dialog.tsx";
@@ -148,7 +148,7 @@ export function NoteButton() {
   const today = dateIn(effectiveTimezone.value, Date.now());
   return (
     <>
-      <IconButton icon="plus" kind="quiet" onClick={() => setOpen(true)}>Note</IconButton>
+      <Button icon="plus" kind="quiet" onClick={() => setOpen(true)}>Note</Button>
       {isOpen && (
         <NoteDialog
           notes={[]}

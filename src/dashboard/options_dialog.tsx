@@ -2,6 +2,7 @@
 import { useId, useState } from "preact/hooks";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { SelectField, TextField } from "./field.tsx";
+import { Form } from "./form.tsx";
 import { readBots } from "./location_query.ts";
 import { bots, currentProject, effectiveTimezone, go } from "./location_state.ts";
 
@@ -32,8 +33,7 @@ export function OptionsDialog({ hasBots, onClose }: OptionsProps) {
   const [zone, setZone] = useState(effectiveTimezone.value ?? own);
   const [choice, setChoice] = useState<string>(bots.value);
   const error = isTimezone(zone) ? null : "There is no such time zone.";
-  const save = (event: Event) => {
-    event.preventDefault();
+  const save = () => {
     if (error !== null) return;
     go({ timezone: zone === own ? null : zone, bots: readBots(choice) });
     onClose();
@@ -48,7 +48,7 @@ export function OptionsDialog({ hasBots, onClose }: OptionsProps) {
         </DialogButtons>
       }
     >
-      <form id={form} class="settings-form" noValidate onSubmit={save}>
+      <Form id={form} class="settings-form" onSubmit={save}>
         <TextField
           label="Time zone"
           hint={`Days and hours are those of this zone. The project's own is ${own}.`}
@@ -66,7 +66,7 @@ export function OptionsDialog({ hasBots, onClose }: OptionsProps) {
             onChange={setChoice}
           />
         )}
-      </form>
+      </Form>
     </Dialog>
   );
 }

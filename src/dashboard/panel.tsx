@@ -4,7 +4,7 @@ import { useId } from "preact/hooks";
 import type { ApiProblem } from "./api_problem.ts";
 import { Definition } from "./definition.tsx";
 import { Icon, type IconName } from "./icons.tsx";
-import { IconButton } from "./icon_button.tsx";
+import { Button } from "./button.tsx";
 import type { Resource } from "./resource.ts";
 
 /** Says what went wrong, in place of what is missing, with a button to try again. */
@@ -15,7 +15,7 @@ export function ErrorNote(
     <div class="note note-error" role="alert">
       <p class="note-title">This could not be loaded</p>
       <p>{problem?.detail ?? "Something went wrong."}</p>
-      {onRetry && <IconButton icon="refresh" onClick={onRetry}>Try again</IconButton>}
+      {onRetry && <Button icon="refresh" onClick={onRetry}>Try again</Button>}
     </div>
   );
 }
@@ -58,8 +58,8 @@ interface PanelProps {
   readonly actions?: ComponentChildren;
   /** The read that the panel shows, whose loading and error states it shows too. */
   readonly state?: Resource<unknown> | undefined;
-  /** Shown instead of the children if there is nothing to show; null: there is. */
-  readonly empty?: ComponentChildren | null;
+  /** Shown instead of the children if there is nothing to show; false or null: there is. */
+  readonly empty?: ComponentChildren;
   readonly skeletonRows?: number;
   readonly class?: string;
   /** Rendered while loading too, with the data so far. */
@@ -74,7 +74,7 @@ function PanelBody({ state, empty, skeletonRows = 6, children }: PanelProps) {
   return (
     <>
       <OldNote problem={state?.problem} />
-      {empty ?? children}
+      {empty || children}
     </>
   );
 }

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { useOffer } from "./auth_offer.ts";
@@ -39,7 +40,7 @@ function Hint() {
       <ViewLink class="button" to={{ view: "settings", params: { section: "account" } }}>
         Add a passkey
       </ViewLink>
-      <button type="button" class="button button-quiet" onClick={decline}>Not now</button>
+      <Button kind="quiet" onClick={decline}>Not now</Button>
     </aside>
   );
 }

@@ -2,6 +2,7 @@
 import { useId, useState } from "preact/hooks";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
+import { Form } from "./form.tsx";
 import type { Dates } from "./location_query.ts";
 
 interface RangeDialogProps {
@@ -18,8 +19,7 @@ export function RangeDialog({ title, dates, onSave, onClose }: RangeDialogProps)
   const [to, setTo] = useState(dates.to);
   const error = from !== "" && to !== "" && from > to ? "The end lies before the start." : null;
   const isWhole = from !== "" && to !== "" && error === null;
-  const save = (event: Event) => {
-    event.preventDefault();
+  const save = () => {
     if (!isWhole) return;
     onSave({ from, to });
     onClose();
@@ -32,10 +32,10 @@ export function RangeDialog({ title, dates, onSave, onClose }: RangeDialogProps)
         <DialogButtons onCancel={onClose} form={form} isDisabled={!isWhole}>Apply</DialogButtons>
       }
     >
-      <form id={form} class="field-pair" noValidate onSubmit={save}>
+      <Form id={form} class="field-pair" onSubmit={save}>
         <TextField label="First day" type="date" value={from} onChange={setFrom} />
         <TextField label="Last day" type="date" value={to} error={error} onChange={setTo} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
+import { deleteAt } from "./api.ts";
 import { Confirm, Dialog, DialogButtons } from "./dialog.tsx";
+import { Form } from "./form.tsx";
 import { Refused, type RequestState, useRequest } from "./request_state.tsx";
 
 interface FormDialogProps {
@@ -13,16 +15,20 @@ interface FormDialogProps {
   /** The text of the button that sends it. */
   readonly action: string;
   readonly isWide?: boolean;
+  readonly class?: string;
   /** Whether the form can be sent; the first call also begins to show what is missing. */
   readonly check?: () => boolean;
   readonly onClose: () => void;
   /** The fields. */
   readonly children: ComponentChildren;
+  /** Shown below the form. */
+  readonly below?: ComponentChildren;
 }
 
 /** A dialog whose form is one request; shows below the fields why it was refused. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, id, request, action, isWide = false, check, onClose, children } = props;
+  const { title, id, request, action, isWide = false, check, onClose, children, below } = props;
+  const { class: form = "settings-form" } = props;
   return (
     <Dialog
       title={title}
@@ -34,18 +40,11 @@ export function FormDialog(props: FormDialogProps) {
         </DialogButtons>
       }
     >
-      <form
-        id={id}
-        class="settings-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (check?.() ?? true) void request.run();
-        }}
-      >
+      <Form id={id} class={form} onSubmit={() => (check?.() ?? true) && void request.run()}>
         {children}
         <Refused problem={request.problem} />
-      </form>
+      </Form>
+      {below}
     </Dialog>
   );
 }
@@ -80,4 +79,20 @@ export function ConfirmedRequest(props: ConfirmedRequestProps) {
       <Refused problem={problem} />
     </Confirm>
   );
+}
+
+interface DeletionProps extends Omit<ConfirmedRequestProps, "ask"> {
+  /** What is deleted. */
+  readonly path: string;
+  readonly onDone: () => void;
+}
+
+/** Asks before something is deleted at the server, then closes. */
+export function Deletion({ path, onDone, ...dialog }: DeletionProps) {
+  const ask = async () => {
+    await deleteAt(path);
+    onDone();
+    dialog.onClose();
+  };
+  return <ConfirmedRequest {...dialog} ask={ask} />;
 }

@@ -3,12 +3,12 @@ import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiProblem } from "./api_problem.ts";
 
-export interface RequestState {
+export interface RequestState<Args extends readonly unknown[] = readonly []> {
   readonly isBusy: boolean;
   /** Why the last request failed; null: it did not, or is under way. */
   readonly problem: ApiProblem | null;
   /** Sends it, unless it is under way. */
-  readonly run: () => Promise<void>;
+  readonly run: (...args: Args) => Promise<void>;
   /** Forgets the problem, as what was refused is being changed. */
   readonly clearProblem: () => void;
 }
@@ -46,18 +46,21 @@ export function useLostFocus(find: () => HTMLElement | null | undefined, of: unk
 
 /**
  * The state of one request of a form or a dialog. `isOver`: after it succeeds, nothing is left to do, and the
- * button stays disabled.
+ * button stays disabled. `place`: see `useKeptFocus`.
  */
-export function useRequest(ask: () => Promise<void>, { isOver = true } = {}): RequestState {
+export function useRequest<Args extends readonly unknown[] = readonly []>(
+  ask: (...args: Args) => Promise<void>,
+  { isOver = true, place }: { isOver?: boolean; place?: RefObject<HTMLElement | null> } = {},
+): RequestState<Args> {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
-  useKeptFocus(isBusy);
-  const run = async () => {
+  useKeptFocus(isBusy, place);
+  const run = async (...args: Args) => {
     if (isBusy) return;
     setBusy(true);
     setProblem(null);
     try {
-      await ask();
+      await ask(...args);
       if (!isOver) setBusy(false);
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;

@@ -2,11 +2,11 @@
 import { useState } from "preact/hooks";
 import { deleteAt, send } from "./api.ts";
 import { ConditionRows } from "./condition_rows.tsx";
-import { Dialog, DialogButtons } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
-import { FilterEditor } from "./filter_editor.tsx";
-import { IconButton } from "./icon_button.tsx";
+import { FilterList } from "./filter_list.tsx";
+import { Button } from "./button.tsx";
 import type { Filter } from "./location_query.ts";
+import { FormDialog } from "./request_dialogs.tsx";
 import { Refused, useRequest } from "./request_state.tsx";
 import { bodyOf, faultsOf, formOf, type SegmentForm, slugOfForm } from "./segment_form.ts";
 import type { SavedSegment } from "./segments.ts";
@@ -35,28 +35,17 @@ interface PartProps {
 
 /** The filters on events and visits, as in the bar. */
 function Filters({ form: { filters }, fault, onChange }: PartProps) {
-  const change = (at: number, filter: Filter) =>
-    onChange({ filters: filters.map((each, i) => i === at ? filter : each) });
   return (
     <fieldset class="segment-part">
       <legend class="field-label">Events and visits</legend>
-      {filters.map((filter, i) => (
-        <FilterEditor
-          key={i}
-          filter={filter}
-          isLabelHidden
-          onChange={(changed) => change(i, changed)}
-          onRemove={() => onChange({ filters: filters.filter((_, j) => j !== i) })}
-        />
-      ))}
-      {fault && <p class="field-error" role="alert">{fault}</p>}
-      <IconButton
-        icon="plus"
-        kind="quiet"
-        onClick={() => onChange({ filters: [...filters, FIRST] })}
+      <FilterList
+        filters={filters}
+        first={FIRST}
+        addText="Condition on events and visits"
+        onChange={(changed) => onChange({ filters: changed })}
       >
-        Condition on events and visits
-      </IconButton>
+        {fault && <p class="field-error" role="alert">{fault}</p>}
+      </FilterList>
     </fieldset>
   );
 }
@@ -69,14 +58,14 @@ function DeleteButton({ slug, onDeleted }: { slug: string; onDeleted: () => void
   });
   return (
     <div class="segment-delete">
-      <IconButton
+      <Button
         icon="trash"
         kind={isAsked ? "danger" : "quiet"}
-        isDisabled={isBusy}
+        disabled={isBusy}
         onClick={() => isAsked ? run() : setAsked(true)}
       >
         {isAsked ? "Delete it for everyone" : "Delete this segment"}
-      </IconButton>
+      </Button>
       <Refused problem={problem} />
     </div>
   );
@@ -86,7 +75,7 @@ function DeleteButton({ slug, onDeleted }: { slug: string; onDeleted: () => void
 export function SegmentDialog({ saved, filters, taken, onSaved, onClose }: SegmentDialogProps) {
   const [form, setForm] = useState(() => formOf(saved, filters));
   const [isTried, setTried] = useState(false);
-  const { isBusy, problem, run } = useRequest(async () => {
+  const request = useRequest(async () => {
     const body = bodyOf(form);
     const stored = saved === null
       ? await sendNew("/v1/segments", body, taken, (all) => slugOfForm(form, all))
@@ -96,39 +85,34 @@ export function SegmentDialog({ saved, filters, taken, onSaved, onClose }: Segme
   const faults = faultsOf(form);
   const shown = isTried ? faults : {};
   const change = (changes: Partial<SegmentForm>) => setForm({ ...form, ...changes });
-  const save = async (event: Event) => {
-    event.preventDefault();
-    setTried(true);
-    if (Object.keys(faults).length === 0) await run();
-  };
   return (
-    <Dialog
+    <FormDialog
       title={saved === null ? "New segment" : "Edit the segment"}
+      id="segment-form"
+      class="segment-form"
+      request={request}
+      action={saved === null ? "Create segment" : "Save segment"}
       isWide
+      check={() => {
+        setTried(true);
+        return Object.keys(faults).length === 0;
+      }}
       onClose={onClose}
-      footer={
-        <DialogButtons onCancel={onClose} form="segment-form" isDisabled={isBusy}>
-          {saved === null ? "Create segment" : "Save segment"}
-        </DialogButtons>
-      }
+      below={saved && <DeleteButton slug={saved.slug} onDeleted={() => onSaved(null)} />}
     >
-      <form id="segment-form" class="segment-form" noValidate onSubmit={save}>
-        <TextField
-          label="Title"
-          value={form.title}
-          placeholder="Came back and bought"
-          maxLength={TITLE_LENGTH_MAX}
-          error={shown.title}
-          onChange={(title) => change({ title })}
-        />
-        <fieldset class="segment-part">
-          <legend class="field-label">People</legend>
-          <ConditionRows form={form} faults={shown} onChange={change} />
-        </fieldset>
-        <Filters form={form} fault={shown.filters} onChange={change} />
-        <Refused problem={problem} />
-      </form>
-      {saved !== null && <DeleteButton slug={saved.slug} onDeleted={() => onSaved(null)} />}
-    </Dialog>
+      <TextField
+        label="Title"
+        value={form.title}
+        placeholder="Came back and bought"
+        maxLength={TITLE_LENGTH_MAX}
+        error={shown.title}
+        onChange={(title) => change({ title })}
+      />
+      <fieldset class="segment-part">
+        <legend class="field-label">People</legend>
+        <ConditionRows form={form} faults={shown} onChange={change} />
+      </fieldset>
+      <Filters form={form} fault={shown.filters} onChange={change} />
+    </FormDialog>
   );
 }

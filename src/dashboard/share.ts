@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 import { computed, signal } from "@preact/signals";
-import { ApiProblem, problemOf, unreachable } from "./api_problem.ts";
+import { ApiProblem } from "./api_problem.ts";
 import { BASE_PATH } from "./base_path.ts";
+import { callByCookie } from "./cookie_call.ts";
 import type { Filter } from "./location_query.ts";
 import type { ShareEntered } from "../shares/share_entry.ts";
 
@@ -47,26 +48,12 @@ export function showsView(id: string): boolean {
   return SHARE_ID === null || (shared.value?.views.some((each) => each === id) ?? false);
 }
 
-async function enter(): Promise<Entered> {
-  try {
-    const id = encodeURIComponent(SHARE_ID ?? "");
-    const response = await fetch(`${BASE_PATH}/v1/shares/${id}/token`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ password }),
-    });
-    if (!response.ok) throw await problemOf(response);
-    return await response.json();
-  } catch (error) {
-    throw unreachable(error);
-  }
-}
-
 /** Fetches a token of the share; null: see `shareGate`. Throws ApiProblem. */
 export async function enterShare(): Promise<Entered | null> {
   passwordFault.value = null;
   try {
-    const entered = await enter();
+    const path = `/v1/shares/${encodeURIComponent(SHARE_ID ?? "")}/token`;
+    const entered = (await callByCookie<Entered>("POST", path, { password }))!;
     shareGate.value = null;
     if (JSON.stringify(entered.share) !== JSON.stringify(shared.peek())) {
       shared.value = entered.share;

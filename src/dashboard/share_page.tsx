@@ -1,19 +1,20 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import { useState } from "preact/hooks";
 import { Entrance } from "./entrance.tsx";
 import { PasswordField } from "./field.tsx";
-import { ErrorNote } from "./panel.tsx";
+import { Form } from "./form.tsx";
 import { isSignedIn, outage, resumeSession } from "./session.ts";
 import { passwordFault, shared, shareGate, usePassword } from "./share.ts";
 import { SharedShell } from "./shared_shell.tsx";
+import { Outage } from "./sign_in.tsx";
 
 /** Asks for the share's password. */
 function PasswordGate() {
   const [text, setText] = useState("");
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const open = async (event: Event) => {
-    event.preventDefault();
+  const open = async () => {
     if (text === "") return setError("Type the password.");
     setBusy(true);
     setError(null);
@@ -23,7 +24,7 @@ function PasswordGate() {
   };
   return (
     <Entrance title="This dashboard has a password">
-      <form class="sign-in-form" noValidate onSubmit={open}>
+      <Form class="sign-in-form" onSubmit={() => void open()}>
         <PasswordField
           label="Password"
           autocomplete="off"
@@ -33,10 +34,10 @@ function PasswordGate() {
           hint="Whoever sent you the link knows it."
           onChange={setText}
         />
-        <button type="submit" class="button button-primary" disabled={isBusy}>
+        <Button kind="primary" type="submit" disabled={isBusy}>
           {isBusy ? "Opening…" : "Open the dashboard"}
-        </button>
-      </form>
+        </Button>
+      </Form>
     </Entrance>
   );
 }
@@ -55,13 +56,7 @@ export function SharePage() {
       </Entrance>
     );
   }
-  if (outage.value !== null) {
-    return (
-      <Entrance title="One moment, please">
-        <ErrorNote problem={outage.value} onRetry={() => void resumeSession()} />
-      </Entrance>
-    );
-  }
+  if (outage.value !== null) return <Outage />;
   return (
     <Entrance title="There is nothing to see here">
       <p>

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { ApiProblem } from "./api_problem.ts";
 import { type AuthOffer, providerUrl, useOffer } from "./auth_offer.ts";
 import { commandText } from "./command.ts";
 import { callByCookie } from "./cookie_call.ts";
@@ -8,7 +7,7 @@ import { Entrance, Or } from "./entrance.tsx";
 import { EntranceForm } from "./entrance_form.tsx";
 import { PasswordField, TextField } from "./field.tsx";
 import { Icon } from "./icons.tsx";
-import { IconButton } from "./icon_button.tsx";
+import { Button } from "./button.tsx";
 import { ErrorNote, Skeleton } from "./panel.tsx";
 import { canUsePasskeys, signInByPasskey, useDeviceSignal } from "./passkey_device.ts";
 import { Refused, useRequest } from "./request_state.tsx";
@@ -76,9 +75,9 @@ function PasskeyButton() {
   });
   return (
     <div class="sign-in-form">
-      <IconButton icon="key" isDisabled={isBusy} onClick={run}>
+      <Button icon="key" disabled={isBusy} onClick={run}>
         {isBusy ? "Waiting for your device…" : "Sign in with a passkey"}
-      </IconButton>
+      </Button>
       <Refused problem={problem} />
     </div>
   );
@@ -145,11 +144,7 @@ function Ways({ offer }: { offer: AuthOffer }) {
   );
 }
 
-function Offered({ problem, retry, offer }: {
-  offer: AuthOffer | null;
-  problem: ApiProblem | null;
-  retry: () => void;
-}) {
+function Offered({ problem, retry, offer }: ReturnType<typeof useOffer>) {
   if (problem !== null) return <ErrorNote problem={problem} onRetry={retry} />;
   return offer === null ? <Skeleton rows={4} /> : <Ways offer={offer} />;
 }

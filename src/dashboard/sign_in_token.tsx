@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
+import { Button } from "./button.tsx";
 import { useState } from "preact/hooks";
 import { commandText } from "./command.ts";
 import { PasswordField } from "./field.tsx";
+import { Form } from "./form.tsx";
 import { useRequest } from "./request_state.tsx";
 import { signInByToken } from "./session.ts";
 import type { ApiProblem } from "./api_problem.ts";
@@ -18,10 +20,9 @@ export function SignInByToken() {
   const [isEmpty, setEmpty] = useState(false);
   const { isBusy, problem, run, clearProblem } = useRequest(() => signInByToken(text));
   return (
-    <form
+    <Form
       class="sign-in-form"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setEmpty(text.trim() === "");
         if (text.trim() !== "") void run();
       }}
@@ -40,9 +41,7 @@ export function SignInByToken() {
           clearProblem();
         }}
       />
-      <button type="submit" class="button" disabled={isBusy}>
-        {isBusy ? "Opening…" : "Open with the token"}
-      </button>
-    </form>
+      <Button type="submit" disabled={isBusy}>{isBusy ? "Opening…" : "Open with the token"}</Button>
+    </Form>
   );
 }

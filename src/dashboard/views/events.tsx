@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { EmptyList } from "../empty_list.tsx";
 import { CheckField } from "../field.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { dateIn } from "../location_query.ts";
 import { bots, currentDates, effectiveTimezone, go, sharedParams } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
@@ -59,11 +59,11 @@ function NewEvents({ tail, onShow }: { tail: Tail; onShow: () => void }) {
   return (
     <div class="events-new" role="status">
       {waiting > 0 && (
-        <IconButton icon="up" kind="primary" onClick={onShow}>
+        <Button icon="up" kind="primary" onClick={onShow}>
           {integer(waiting)}
           {isOverfull ? "+" : ""} new
           <span class="visually-hidden">{waiting === 1 ? "event" : "events"}, show them</span>
-        </IconButton>
+        </Button>
       )}
     </div>
   );
@@ -100,12 +100,12 @@ export function EventsView() {
         onChange={(isShown) => go({ bots: isShown ? "include" : "exclude" })}
       />
       {isLive && (
-        <IconButton
+        <Button
           icon={isPaused ? "play" : "pause"}
           onClick={() => setPaused(!isPaused)}
         >
           {isPaused ? "Resume" : "Pause"}
-        </IconButton>
+        </Button>
       )}
       <ExportButton />
     </>
@@ -126,9 +126,9 @@ export function EventsView() {
         <div ref={foot} tabIndex={-1}>
           {hasMore && (
             <div class="table-foot">
-              <button type="button" class="button" disabled={isLoadingMore} onClick={tail.more}>
+              <Button disabled={isLoadingMore} onClick={tail.more}>
                 {isLoadingMore ? "Loading…" : "Show older events"}
-              </button>
+              </Button>
               <span class="muted">{counted(events.length, "event")} shown</span>
               <Refused problem={moreProblem} />
             </div>

@@ -5,7 +5,7 @@ import { Dialog } from "../dialog.tsx";
 import { download } from "../download.ts";
 import { Segments } from "../field.tsx";
 import { filterText } from "../filter_fields.ts";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { bots, currentDates, filters, type Params, sharedParams } from "../location_state.ts";
 import { counted, dateSpan, integer } from "../number_format.ts";
 import { useRead } from "../resource.ts";
@@ -108,14 +108,12 @@ function ExportDialog({ onClose }: { onClose: () => void }) {
     <Dialog
       title="Export events"
       onClose={onClose}
-      footer={isRunning
-        ? <button type="button" class="button" onClick={stop}>Cancel the export</button>
-        : (
-          <>
-            <button type="button" class="button" onClick={onClose}>Close</button>
-            <IconButton icon="download" kind="primary" onClick={start}>Export</IconButton>
-          </>
-        )}
+      footer={isRunning ? <Button onClick={stop}>Cancel the export</Button> : (
+        <>
+          <Button onClick={onClose}>Close</Button>
+          <Button icon="download" kind="primary" onClick={start}>Export</Button>
+        </>
+      )}
     >
       <p>
         All events of the current choice: <strong>{selectionText()}</strong>
@@ -142,7 +140,7 @@ export function ExportButton() {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <IconButton icon="download" onClick={() => setOpen(true)}>Export</IconButton>
+      <Button icon="download" onClick={() => setOpen(true)}>Export</Button>
       {isOpen && <ExportDialog onClose={() => setOpen(false)} />}
     </>
   );

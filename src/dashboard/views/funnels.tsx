@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { useEffect, useRef } from "preact/hooks";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { comparison, sharedParams, viewParam } from "../location_state.ts";
 import { percent } from "../number_format.ts";
 import { EmptyNote, ErrorNote, Panel } from "../panel.tsx";
@@ -92,7 +92,7 @@ function SavedList({ source: { funnels, saved, fresh }, isEdited, run }: SavedLi
         ))}
         {saved !== null && fresh !== null && (
           <li>
-            <IconButton icon="plus" kind="quiet" onClick={begin}>New funnel</IconButton>
+            <Button icon="plus" kind="quiet" onClick={begin}>New funnel</Button>
           </li>
         )}
       </ul>

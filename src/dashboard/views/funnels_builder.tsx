@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useState } from "preact/hooks";
-import { Icon } from "../icons.tsx";
 import { matchText } from "../match_editor.tsx";
 import { Panel } from "../panel.tsx";
 import { type FunnelDefinition, windowText } from "./funnels_definition.ts";
@@ -45,14 +45,15 @@ export function FunnelBuilder({ source, draft }: { source: FunnelSource; draft: 
       definition={FUNNEL_WORDS.steps}
       class="funnels-builder"
       actions={
-        <button
-          type="button"
-          class="button button-quiet funnels-fold"
+        <Button
+          icon="edit"
+          kind="quiet"
+          class="funnels-fold"
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
-          <Icon name="edit" /> {isOpen ? "Done" : "Change"}
-        </button>
+          {isOpen ? "Done" : "Change"}
+        </Button>
       }
     >
       {isOpen

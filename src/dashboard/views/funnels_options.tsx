@@ -3,8 +3,7 @@ import type { ComponentChildren } from "preact";
 import { Definition } from "../definition.tsx";
 import { type Choice, SelectField, TextField } from "../field.tsx";
 import { fieldLabel, FIELDS, isProperty, PROPERTY, splits } from "../filter_fields.ts";
-import { Icon } from "../icons.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { MatchEditor } from "../match_editor.tsx";
 import { usePropertyKeys } from "../suggestions.ts";
 import {
@@ -121,14 +120,13 @@ function Exclusions({ value: { exclude }, onChange }: OptionsProps) {
       {exclude.map((match, i) => (
         <div class="funnels-step" key={i}>
           <div class="funnels-step-tools">
-            <button
-              type="button"
-              class="button button-icon"
+            <Button
+              icon="close"
+              iconSize={14}
+              kind="icon"
               aria-label={`Remove excluded event ${i + 1}`}
               onClick={() => onChange({ exclude: exclude.filter((_, j) => j !== i) })}
-            >
-              <Icon name="close" size={14} />
-            </button>
+            />
           </div>
           <div class="funnels-step-fields">
             <MatchEditor
@@ -141,13 +139,13 @@ function Exclusions({ value: { exclude }, onChange }: OptionsProps) {
       ))}
       {exclude.length < EXCLUSIONS_MAX && (
         <p class="funnels-exclude">
-          <IconButton
+          <Button
             icon="plus"
             kind="quiet"
             onClick={() => onChange({ exclude: [...exclude, NEW_EXCLUSION] })}
           >
             Exclude people who did
-          </IconButton>
+          </Button>
           <Definition of="Exclude people who did" text={FUNNEL_WORDS.exclude} />
         </p>
       )}

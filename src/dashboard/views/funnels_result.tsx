@@ -4,7 +4,7 @@ import { ComparedNote } from "../compared.tsx";
 import { CsvButton } from "../csv_button.tsx";
 import { csvOf } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
 import { effectiveTimezone, rangeName } from "../location_state.ts";
 import { dateTime, percent } from "../number_format.ts";
@@ -112,9 +112,9 @@ export function Actions({ data, name, isTable, onTable }: {
 }) {
   return (
     <>
-      <IconButton icon={isTable ? "chart" : "table"} kind="quiet" onClick={onTable}>
+      <Button icon={isTable ? "chart" : "table"} kind="quiet" onClick={onTable}>
         {isTable ? "Bars" : "Table"}
-      </IconButton>
+      </Button>
       {data && (
         <CsvButton
           name={rangeName(`funnel ${name}`)}

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { deleteAt, send } from "../api.ts";
+import { send } from "../api.ts";
 import { TextField } from "../field.tsx";
-import { IconButton } from "../icon_button.tsx";
-import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { Button } from "../button.tsx";
+import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
 import { sendNew } from "../send_new.ts";
 import { hasScope } from "../session.ts";
@@ -71,17 +71,21 @@ type SavingDialog = "save as" | "rename" | "delete" | null;
 
 function DeleteDialog({ source, onClose }: { source: FunnelSource; onClose: () => void }) {
   const { slug, title } = source.saved!;
-  const remove = async () => {
-    await deleteAt(`/v1/funnels/${slug}`);
-    onClose();
+  const done = () => {
     source.changed(slug, true);
     showFunnel(null, null);
   };
   return (
-    <ConfirmedRequest title="Delete this funnel?" action="Delete" ask={remove} onClose={onClose}>
+    <Deletion
+      title="Delete this funnel?"
+      action="Delete"
+      path={`/v1/funnels/${slug}`}
+      onDone={done}
+      onClose={onClose}
+    >
       “{title}” is taken off the list for everyone. No events are deleted, and you can build it
       again at any time.
-    </ConfirmedRequest>
+    </Deletion>
   );
 }
 
@@ -142,14 +146,7 @@ function Buttons(
   return (
     <>
       {isEdited && (
-        <button
-          type="button"
-          class="button button-primary"
-          disabled={isBusy || !canSave}
-          onClick={run}
-        >
-          Save changes
-        </button>
+        <Button kind="primary" disabled={isBusy || !canSave} onClick={run}>Save changes</Button>
       )}
       <button
         type="button"
@@ -161,10 +158,8 @@ function Buttons(
       </button>
       {saved !== null && (
         <span class="funnels-save-minor">
-          <button type="button" class="button button-quiet" onClick={() => onAsk("rename")}>
-            Rename
-          </button>
-          <IconButton icon="trash" kind="quiet" onClick={() => onAsk("delete")}>Delete</IconButton>
+          <Button kind="quiet" onClick={() => onAsk("rename")}>Rename</Button>
+          <Button icon="trash" kind="quiet" onClick={() => onAsk("delete")}>Delete</Button>
         </span>
       )}
       <Refused problem={problem} />

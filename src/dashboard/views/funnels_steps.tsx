@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { TextField } from "../field.tsx";
-import { Icon } from "../icons.tsx";
 import { type EventMatch, MatchEditor } from "../match_editor.tsx";
 import { STEPS_MAX } from "./funnels_definition.ts";
 
@@ -22,36 +22,33 @@ function StepTools({ index, count, onMove, onRemove }: StepProps) {
   const n = index + 1;
   return (
     <div class="funnels-step-tools">
-      <button
-        type="button"
-        class="button button-icon"
+      <Button
+        icon="up"
+        iconSize={14}
+        kind="icon"
         data-control="up"
         aria-label={`Move step ${n} up`}
         disabled={index === 0}
         onClick={() => onMove(-1)}
-      >
-        <Icon name="up" size={14} />
-      </button>
-      <button
-        type="button"
-        class="button button-icon"
+      />
+      <Button
+        icon="fall"
+        iconSize={14}
+        kind="icon"
         data-control="down"
         aria-label={`Move step ${n} down`}
         disabled={index === count - 1}
         onClick={() => onMove(1)}
-      >
-        <Icon name="fall" size={14} />
-      </button>
-      <button
-        type="button"
-        class="button button-icon"
+      />
+      <Button
+        icon="close"
+        iconSize={14}
+        kind="icon"
         data-control="remove"
         aria-label={`Remove step ${n}`}
         disabled={count === 1}
         onClick={onRemove}
-      >
-        <Icon name="close" size={14} />
-      </button>
+      />
     </div>
   );
 }
@@ -67,14 +64,14 @@ function Step(props: StepProps) {
         <MatchEditor label={`Step ${n}`} value={step} onChange={onChange} />
         {step.label === undefined
           ? (
-            <button
-              type="button"
-              class="button button-quiet"
+            <Button
+              icon="edit"
+              kind="quiet"
               aria-label={`Give step ${n} a name`}
               onClick={() => onChange({ ...step, label: "" })}
             >
-              <Icon name="edit" /> Name
-            </button>
+              Name
+            </Button>
           )
           : (
             <TextField
@@ -156,11 +153,7 @@ export function FunnelSteps({ steps, onChange }: FunnelStepsProps) {
       </ol>
       <p class="visually-hidden" role="status">{said}</p>
       {steps.length < STEPS_MAX
-        ? (
-          <button type="button" class="button funnels-add" onClick={add}>
-            <Icon name="plus" /> Add a step
-          </button>
-        )
+        ? <Button icon="plus" class="funnels-add" onClick={add}>Add a step</Button>
         : <p class="muted">A funnel has at most {STEPS_MAX} steps.</p>}
     </>
   );

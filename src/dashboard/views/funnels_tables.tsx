@@ -1,10 +1,9 @@
 /// <reference lib="dom" />
 import { Behind } from "../behind.tsx";
 import type { NumberOf } from "../behind_words.ts";
+import { changeColumn } from "../change_column.tsx";
 import { type Column, DataTable, numberColumn } from "../data_table.tsx";
-import { DEFINITIONS } from "../definitions.ts";
 import { fieldLabel, OTHER, valueLabel } from "../filter_fields.ts";
-import { Change } from "../kpi_tile.tsx";
 import { addFilter, rangeName } from "../location_state.ts";
 import { duration, integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -75,17 +74,7 @@ export function StepLost({ data, step }: { data: FunnelReply; step: number }) {
 /** The columns of the steps' table and CSV. */
 export function stepColumns(data: FunnelReply): readonly Column<number>[] {
   const { steps, change } = data;
-  const changed = (
-    title: string,
-    value: (i: number) => number | null,
-    isRate: boolean,
-  ): Column<number> => ({
-    title,
-    definition: DEFINITIONS.change,
-    value,
-    show: (i) => <Change value={value(i)} isRate={isRate} />,
-    isNumber: true,
-  });
+  const shareChange = (i: number) => change?.steps[i]?.conversionFromStartPoints;
   const number = (
     title: string,
     definition: string,
@@ -104,11 +93,9 @@ export function stepColumns(data: FunnelReply): readonly Column<number>[] {
       ...number("People", actors, (i) => steps[i]!.actors, integer),
       show: (i) => <StepPeople data={data} step={i} />,
     },
-    ...change ? [changed("Change", (i) => change.steps[i]!.actors, false)] : [],
+    ...change ? [changeColumn<number>("Change", (i) => change.steps[i]!.actors)] : [],
     number("Of all", fromStart, (i) => steps[i]!.conversionFromStart.value, percent),
-    ...change
-      ? [changed("Change of share", (i) => change.steps[i]!.conversionFromStartPoints, true)]
-      : [],
+    ...change ? [changeColumn("Change of share", shareChange, { isRate: true })] : [],
     number("Went on", fromPrevious, (i) => steps[i]!.conversionFromPrevious.value, percent, true),
     {
       ...number("Lost", dropoff, (i) => steps[i]!.dropoff, integer),
@@ -154,30 +141,21 @@ function groupColumns(data: FunnelReply, by: string): readonly Column<FunnelGrou
       value: ({ value }) => value,
       show: ({ value }) => <span title={value ?? undefined}>{valueLabel(by, value)}</span>,
     },
-    {
-      title: "Entered",
+    numberColumn("Entered", ({ entered }) => entered, {
       definition: FUNNEL_WORDS.entered,
-      value: ({ entered }) => entered,
       show: (group) => <GroupCount {...{ data, group }} step={1} count={group.entered} />,
-      isNumber: true,
-    },
-    {
-      title: "Conversion",
+    }),
+    numberColumn("Conversion", conversionOf, {
       definition: FUNNEL_WORDS.conversion,
-      value: conversionOf,
       show: (group) => <strong>{percent(conversionOf(group))}</strong>,
-      isNumber: true,
-    },
-    {
-      title: "Converted",
+    }),
+    numberColumn("Converted", ({ converted }) => converted, {
       definition: FUNNEL_WORDS.converted,
-      value: ({ converted }) => converted,
       show: (group) => (
         <GroupCount {...{ data, group }} step={data.steps.length} count={group.converted} />
       ),
-      isNumber: true,
       isMinor: true,
-    },
+    }),
     // The conversion comes first: with many steps, the last columns have to be scrolled to.
     ...data.steps.slice(1, -1).map((_, k) =>
       numberColumn<FunnelGroup>(

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { ComparedNote } from "../compared.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { comparedParams, go, viewParam } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
@@ -41,12 +41,12 @@ function GoalsList({ resource, goals, isGone, onCreate }: GoalsListProps) {
         definition={GOAL_WORDS.goals}
         state={resource}
         actions={canWrite && !isEmpty && (
-          <IconButton
+          <Button
             icon="plus"
             onClick={() => onCreate(newForm())}
           >
             New goal
-          </IconButton>
+          </Button>
         )}
         empty={isEmpty ? <GoalsStart onCreate={onCreate} /> : null}
       >

@@ -1,15 +1,14 @@
 /// <reference lib="dom" />
 import { useMemo, useState } from "preact/hooks";
-import { deleteAt } from "../api.ts";
 import { Tabs } from "../breakdown.tsx";
 import { ChartBlock } from "../chart_block.tsx";
 import { pointsOf } from "../chart_lines.ts";
 import { ComparedNote } from "../compared.tsx";
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { fieldLabel, valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { KpiTile } from "../kpi_tile.tsx";
 import {
   addFilter,
@@ -23,7 +22,7 @@ import { matchText } from "../match_editor.tsx";
 import { integer, percent } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import type { AcquisitionReply, AcquisitionRow } from "../replies.ts";
-import { ConfirmedRequest } from "../request_dialogs.tsx";
+import { Deletion } from "../request_dialogs.tsx";
 import { type Resource, usePages } from "../resource.ts";
 import { hasScope } from "../session.ts";
 import { SHARE_ID } from "../share.ts";
@@ -140,34 +139,24 @@ function sourceColumns(
       value: ({ value }) => value,
       show: ({ value }) => <span title={value ?? undefined}>{valueLabel(by, value)}</span>,
     },
-    {
-      title: "People",
+    numberColumn("People", ({ conversions }) => conversions, {
       definition: GOAL_WORDS.sourceConversions,
-      value: ({ conversions }) => conversions,
       show: (row) => (
         <strong>
           <RowCount by={by} row={row} of="conversions" goal={slug} />
         </strong>
       ),
-      isNumber: true,
-    },
-    {
-      title: "Visitors",
+    }),
+    numberColumn("Visitors", ({ visitors }) => visitors, {
       definition: DEFINITIONS.visitors,
-      value: ({ visitors }) => visitors,
       show: (row) => <RowCount by={by} row={row} of="visitors" goal={null} />,
-      isNumber: true,
       isMinor: true,
-    },
-    {
-      title: "Rate",
+    }),
+    numberColumn("Rate", ({ conversionRate }) => conversionRate?.value, {
       definition: GOAL_WORDS.sourceRate,
-      value: ({ conversionRate }) => conversionRate?.value,
       show: ({ conversionRate }) => percent(conversionRate?.value),
-      isNumber: true,
-      // A phone has no room for it beside the value.
       isMinor: worth.length > 0,
-    },
+    }),
     ...worth,
   ];
 }
@@ -189,9 +178,7 @@ function SourcesPanel({ slug }: { slug: string }) {
       state={sources}
       skeletonRows={9}
       actions={<Tabs label="Conversions by" param="by" tabs={TABS} chosen={by} />}
-      empty={sources.data && rows.length === 0
-        ? <EmptyNote title="No visits in this range" />
-        : null}
+      empty={sources.data && rows.length === 0 && <EmptyNote title="No visits in this range" />}
     >
       <DataTable
         caption={`Conversions by ${name}`}
@@ -221,23 +208,20 @@ interface GoalDetailProps {
 
 function DeleteButton({ goal: { slug, title }, onDeleted }: GoalDetailProps) {
   const [isAsked, setAsked] = useState(false);
-  const remove = async () => {
-    await deleteAt(`/v1/goals/${slug}`);
-    onDeleted();
-  };
   return (
     <>
-      <IconButton icon="trash" kind="quiet" onClick={() => setAsked(true)}>Delete</IconButton>
+      <Button icon="trash" kind="quiet" onClick={() => setAsked(true)}>Delete</Button>
       {isAsked && (
-        <ConfirmedRequest
+        <Deletion
           title="Delete this goal?"
           action="Delete"
-          ask={remove}
+          path={`/v1/goals/${slug}`}
+          onDone={onDeleted}
           onClose={() => setAsked(false)}
         >
           “{title}” is no longer counted for anyone. No events are deleted: a goal like it shows the
           same numbers again.
-        </ConfirmedRequest>
+        </Deletion>
       )}
     </>
   );
@@ -252,12 +236,12 @@ export function GoalDetail(props: GoalDetailProps) {
   return (
     <>
       <p class="goals-back">
-        <button type="button" class="button button-quiet" onClick={onBack}>
+        <Button kind="quiet" onClick={onBack}>
           <span class="goals-back-arrow">
             <Icon name="up" size={14} />
           </span>{" "}
           All goals
-        </button>
+        </Button>
       </p>
       <Panel
         title={goal.title}
@@ -265,7 +249,7 @@ export function GoalDetail(props: GoalDetailProps) {
         state={goals}
         actions={hasScope("write") && (
           <>
-            <IconButton icon="edit" kind="quiet" onClick={onEdit}>Edit</IconButton>
+            <Button icon="edit" kind="quiet" onClick={onEdit}>Edit</Button>
             <DeleteButton {...props} />
           </>
         )}

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { OTHER } from "../filter_fields.ts";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { EmptyNote, Skeleton } from "../panel.tsx";
 import { currentDates, timezone } from "../location_state.ts";
 import { useRead } from "../resource.ts";
@@ -83,15 +83,9 @@ function FirstGoal({ onCreate }: { onCreate: (form: GoalForm) => void }) {
         ? (
           <p class="goals-start">
             {form !== null && (
-              <button
-                type="button"
-                class="button button-primary"
-                onClick={() => onCreate(form)}
-              >
-                Use “{text}”
-              </button>
+              <Button kind="primary" onClick={() => onCreate(form)}>Use “{text}”</Button>
             )}
-            <IconButton icon="plus" onClick={() => onCreate(newForm())}>New goal</IconButton>
+            <Button icon="plus" onClick={() => onCreate(newForm())}>New goal</Button>
           </p>
         )
         : <NoWriting />}

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { changeColumn } from "../change_column.tsx";
 import { pointsOf } from "../chart_lines.ts";
 import { sparklineColumn } from "../sparkline_column.tsx";
 import { type Column, DataTable, numberColumn } from "../data_table.tsx";
@@ -6,7 +7,6 @@ import { DEFINITIONS } from "../definitions.ts";
 import { rangeName } from "../location_state.ts";
 import { matchText } from "../match_editor.tsx";
 import { integer, money, NOTHING, percent } from "../number_format.ts";
-import { Change } from "../kpi_tile.tsx";
 import type { Goal, GoalChange } from "./goals_reading.ts";
 import { currencyColumns, Reached } from "./overview_goals.tsx";
 
@@ -35,57 +35,37 @@ const course = (asOf: string): Column<Goal> =>
   );
 
 const FIGURES: readonly Column<Goal>[] = [
-  {
-    title: "People",
+  numberColumn("People", ({ uniqueConversions }) => uniqueConversions, {
     definition: DEFINITIONS.uniqueConversions,
-    value: ({ uniqueConversions }) => uniqueConversions,
     show: (goal) => (
       <Reached goal={goal}>
         <strong>{integer(goal.uniqueConversions)}</strong>
       </Reached>
     ),
-    isNumber: true,
-  },
-  {
-    title: "Conversions",
+  }),
+  numberColumn("Conversions", ({ totalConversions }) => totalConversions, {
     definition: DEFINITIONS.totalConversions,
-    value: ({ totalConversions }) => totalConversions,
-    show: (goal) => <Reached goal={goal} isTheirs={false}>{integer(goal.totalConversions)}
-    </Reached>,
-    isNumber: true,
+    show: (goal) => (
+      <Reached goal={goal} isTheirs={false}>{integer(goal.totalConversions)}</Reached>
+    ),
     isMinor: true,
-  },
+  }),
   numberColumn("Rate", ({ conversionRate }) => conversionRate.value, {
     definition: DEFINITIONS.conversionRate,
     format: percent,
   }),
-  {
-    title: "Value",
+  numberColumn("Value", ({ value }) => value.amount, {
     definition: DEFINITIONS.goalValue,
-    value: ({ value }) => value.amount,
     show: valueText,
-    isNumber: true,
-  },
+  }),
 ];
 
 /** How people and rates changed: counts in percent, rates in points. */
 function changeColumns(changes: readonly GoalChange[]): readonly Column<Goal>[] {
   const changeOf = ({ slug }: Goal) => changes.find((each) => each.slug === slug);
-  const column = (
-    title: string,
-    value: (goal: Goal) => number | null | undefined,
-    isRate: boolean,
-  ): Column<Goal> => ({
-    title,
-    definition: DEFINITIONS.change,
-    value,
-    show: (goal) => <Change value={value(goal) ?? null} isRate={isRate} />,
-    isNumber: true,
-    isMinor: !isRate,
-  });
   return [
-    column("People ±", (goal) => changeOf(goal)?.uniqueConversions, false),
-    column("Rate ±", (goal) => changeOf(goal)?.conversionRatePoints, true),
+    changeColumn("People ±", (goal) => changeOf(goal)?.uniqueConversions, { isMinor: true }),
+    changeColumn("Rate ±", (goal) => changeOf(goal)?.conversionRatePoints, { isRate: true }),
   ];
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { fetchBlob } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { Icon } from "../icons.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { dateTime, integer } from "../number_format.ts";
 import { useKeptFocus } from "../request_state.tsx";
@@ -137,17 +137,12 @@ export function Recapture({ run, path, device }: RecaptureProps) {
   const done = job?.captures.filter(({ status }) => status !== "pending").length ?? 0;
   return (
     <div class="heatmaps-recapture">
-      <IconButton icon="camera" isDisabled={isRunning} onClick={() => run.start(path, [device])}>
+      <Button icon="camera" disabled={isRunning} onClick={() => run.start(path, [device])}>
         Take a new capture
-      </IconButton>
-      <button
-        type="button"
-        class="button button-quiet"
-        disabled={isRunning}
-        onClick={() => run.start(path, DEVICES)}
-      >
+      </Button>
+      <Button kind="quiet" disabled={isRunning} onClick={() => run.start(path, DEVICES)}>
         On all devices
-      </button>
+      </Button>
       {isOwn && isRunning && (
         <progress
           class="heatmaps-progress"

@@ -1,8 +1,10 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { Behind, hasValue } from "../behind.tsx";
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { TextField } from "../field.tsx";
 import { OTHER, OTHER_TEXT, valueLabel } from "../filter_fields.ts";
+import { Form } from "../form.tsx";
 import { go, rangeName } from "../location_state.ts";
 import { integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -86,20 +88,14 @@ function columns(current: string | null): Column<PathRow>[] {
         </span>
       ),
     },
-    {
-      title: "Clicks",
+    numberColumn("Clicks", ({ clicks }) => clicks, {
       definition: "All clicks on the page in the range, on every device.",
-      value: ({ clicks }) => clicks,
       show: (row) => <PathCount row={row} isClicks />,
-      isNumber: true,
-    },
-    {
-      title: "Visitors",
+    }),
+    numberColumn("Visitors", ({ visitors }) => visitors, {
       definition: "Different people who viewed or clicked the page in the range.",
-      value: ({ visitors }) => visitors,
       show: (row) => <PathCount row={row} isClicks={false} />,
-      isNumber: true,
-    },
+    }),
     {
       title: "Captures",
       definition:
@@ -119,12 +115,9 @@ interface PathFormProps {
 function PathForm({ page, known }: PathFormProps) {
   const [draft, setDraft] = useTypedText(page ?? "");
   return (
-    <form
+    <Form
       class="heatmaps-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (draft.trim() !== "") go({ params: { path: draft.trim() } });
-      }}
+      onSubmit={() => draft.trim() !== "" && go({ params: { path: draft.trim() } })}
     >
       <TextField
         label="Page, or a pattern such as /product/*"
@@ -135,8 +128,8 @@ function PathForm({ page, known }: PathFormProps) {
         suggestions={known}
         maxLength={2048}
       />
-      <button type="submit" class="button">Show</button>
-    </form>
+      <Button type="submit">Show</Button>
+    </Form>
   );
 }
 
@@ -154,14 +147,12 @@ export function PathsPanel({ paths, page }: PathsProps) {
       definition="Pages that were viewed or clicked in the range, most visitors first. Choose one to see its heatmap."
       state={paths}
       class="heatmaps-paths"
-      empty={paths.data !== null && rows.length === 0
-        ? (
-          <EmptyNote title="No pages in this range" icon="heatmaps">
-            Choose a longer range, or take a filter away. Clicks are recorded by the script tag of
-            the settings.
-          </EmptyNote>
-        )
-        : null}
+      empty={paths.data !== null && rows.length === 0 && (
+        <EmptyNote title="No pages in this range" icon="heatmaps">
+          Choose a longer range, or take a filter away. Clicks are recorded by the script tag of the
+          settings.
+        </EmptyNote>
+      )}
     >
       <PathForm page={page} known={rows.map(({ path }) => path).filter((path) => path !== OTHER)} />
       <DataTable

@@ -40,23 +40,17 @@ function elementColumns(map: ShownMap, all: number): Column<Element>[] {
       value: ({ selector }) => selector,
       show: ({ selector }) => <code class="heatmaps-selector" title={selector}>{selector}</code>,
     },
-    {
-      title: "Clicks",
-      value: ({ count }) => count,
+    numberColumn("Clicks", ({ count }) => count, {
       show: (element) => <ElementCount map={map} element={element} isTheirs={false} />,
-      isNumber: true,
-    },
+    }),
     numberColumn("Share", ({ count }) => count / all, {
       definition: "Of all clicks of this kind on the page.",
       format: (value) => percent(value, 1),
       isMinor: true,
     }),
-    {
-      title: "Visitors",
-      value: ({ visitors }) => visitors,
+    numberColumn("Visitors", ({ visitors }) => visitors, {
       show: (element) => <ElementCount map={map} element={element} isTheirs />,
-      isNumber: true,
-    },
+    }),
   ];
 }
 
@@ -67,10 +61,8 @@ function reachColumns(map: ShownMap, views: number): Column<Reach>[] {
       value: ({ depthPx }) => depthPx,
       show: ({ depthPx }) => `${integer(depthPx)} px`,
     },
-    {
-      title: "Page views",
+    numberColumn("Page views", ({ reached }) => reached, {
       definition: REACHED,
-      value: ({ reached }) => reached,
       show: ({ depthPx, reached }) => (
         <MapCount
           map={map}
@@ -82,8 +74,7 @@ function reachColumns(map: ShownMap, views: number): Column<Reach>[] {
           {integer(reached)}
         </MapCount>
       ),
-      isNumber: true,
-    },
+    }),
     numberColumn("Share", ({ reached }) => reached / views, {
       format: (value) => percent(value, 1),
     }),

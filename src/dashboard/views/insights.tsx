@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { CsvButton, type CsvContent } from "../csv_button.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { effectiveTimezone, go, rangeName, sharedParams } from "../location_state.ts";
 import { counted, dateTime, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -70,9 +70,9 @@ function TooShort() {
         range, and two weeks before it at least. A shorter range needs less history.
       </p>
       <p>
-        <IconButton icon="calendar" kind="primary" onClick={() => go({ range: { preset: "7d" } })}>
+        <Button icon="calendar" kind="primary" onClick={() => go({ range: { preset: "7d" } })}>
           Look at the last 7 days
-        </IconButton>
+        </Button>
       </p>
     </EmptyNote>
   );
@@ -113,13 +113,9 @@ function Findings({ reply }: { reply: InsightsReply }) {
         ))}
       </ul>
       {hidden > 0 && (
-        <button
-          type="button"
-          class="button insights-more"
-          onClick={() => setAll(true)}
-        >
+        <Button class="insights-more" onClick={() => setAll(true)}>
           Show {integer(hidden)} more
-        </button>
+        </Button>
       )}
     </>
   );

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useState } from "preact/hooks";
 import { apiUrl } from "../api.ts";
 import { Definition } from "../definition.tsx";
@@ -53,10 +54,9 @@ function CopyRead({ drilldown }: { drilldown: string }) {
     );
   }
   return (
-    <button type="button" class="button button-quiet" title={url} onClick={copy}>
-      <Icon name={state === "copied" ? "check" : "copy"} />{" "}
+    <Button icon={state === "copied" ? "check" : "copy"} kind="quiet" title={url} onClick={copy}>
       <span role="status">{state === "copied" ? "Copied" : "Copy API request"}</span>
-    </button>
+    </Button>
   );
 }
 

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { Icon } from "../icons.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { Behind } from "../behind.tsx";
 import { currentDates, go } from "../location_state.ts";
 import { counted, integer, percent } from "../number_format.ts";
@@ -50,20 +50,12 @@ function OtherWays({ node }: { node: WayNode }) {
   const text = textOfPlace(place);
   return (
     <>
-      <button
-        type="button"
-        class="button button-quiet"
-        onClick={() => go({ params: { start: text, end: null, node: null } })}
-      >
+      <Button kind="quiet" onClick={() => go({ params: { start: text, end: null, node: null } })}>
         Ways from here
-      </button>
-      <button
-        type="button"
-        class="button button-quiet"
-        onClick={() => go({ params: { start: null, end: text, node: null } })}
-      >
+      </Button>
+      <Button kind="quiet" onClick={() => go({ params: { start: null, end: text, node: null } })}>
         Ways to here
-      </button>
+      </Button>
     </>
   );
 }
@@ -108,9 +100,9 @@ export function ChosenWay({ reply, question, way, link }: ChosenProps) {
           </ViewLink>
         )}
         {isSingleValue(node) && <OtherWays node={node} />}
-        <IconButton icon="close" kind="quiet" onClick={() => go({ params: { node: null } })}>
+        <Button icon="close" kind="quiet" onClick={() => go({ params: { node: null } })}>
           Choose nothing
-        </IconButton>
+        </Button>
       </div>
     </section>
   );

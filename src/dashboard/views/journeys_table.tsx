@@ -50,9 +50,7 @@ function columnsOf(isBackward: boolean, question: Question): readonly Column<Row
       ),
     },
     { title: "Step", value: ({ step }) => step, isNumber: true, isMinor: true },
-    {
-      title: isOfPeople ? "People" : "Visits",
-      value: ({ count }) => count,
+    numberColumn(isOfPeople ? "People" : "Visits", ({ count }) => count, {
       show: (link) => (
         <strong>
           <Behind
@@ -64,8 +62,7 @@ function columnsOf(isBackward: boolean, question: Question): readonly Column<Row
           </Behind>
         </strong>
       ),
-      isNumber: true,
-    },
+    }),
     numberColumn("Share", ({ share }) => share, { definition: SHARE, format: percent }),
   ];
 }

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { fieldTabs } from "../breakdown.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { type Live, useLive } from "../live_stream.ts";
 import { comparedParams } from "../location_state.ts";
@@ -12,25 +13,11 @@ import { LiveLine, LivePanel } from "./overview_live.tsx";
 import { PagesPanel } from "./overview_pages.tsx";
 import { useStart } from "./overview_start.tsx";
 
-const SOURCES = [
-  { id: "channel", label: "Channel" },
-  { id: "source", label: "Source" },
-  { id: "referrer", label: "Referrer" },
-  { id: "medium", label: "Medium" },
-  { id: "campaign", label: "Campaign" },
-  { id: "term", label: "Term" },
-  { id: "content", label: "Content" },
-];
-const PLACES = [
-  { id: "country", label: "Country" },
-  { id: "region", label: "Region" },
-  { id: "city", label: "City" },
-];
-const DEVICES = [
-  { id: "device", label: "Device" },
-  { id: "browser", label: "Browser" },
-  { id: "os", label: "System" },
-];
+const SOURCES = fieldTabs(
+  ...["channel", "source", "referrer", "medium", "campaign", "term", "content"],
+);
+const PLACES = fieldTabs("country", "region", "city");
+const DEVICES = fieldTabs("device", "browser", "os");
 
 /** Sources, pages, places and devices of visits; goals; and who is there now. */
 function Panels({ live }: { live: Live | null }) {

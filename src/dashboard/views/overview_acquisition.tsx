@@ -58,13 +58,10 @@ export function RowCount({ by, row, of, goal }: RowCountProps) {
 }
 
 function visitorsColumn(by: string): Column<AcquisitionRow> {
-  return {
-    title: "Visitors",
+  return numberColumn("Visitors", ({ visitors }) => visitors, {
     definition: DEFINITIONS.visitors,
-    value: ({ visitors }) => visitors,
     show: (row) => <RowCount by={by} row={row} of="visitors" goal={viewParam("goal")} />,
-    isNumber: true,
-  };
+  });
 }
 
 function valueColumn(by: string): Column<AcquisitionRow> {
@@ -108,13 +105,10 @@ export function worthColumns({ goalValue }: AcquisitionRow): Column<AcquisitionR
 
 /** Of the chosen goal. */
 const conversionColumns = (by: string): readonly Column<AcquisitionRow>[] => [
-  {
-    title: "Conversions",
+  numberColumn("Conversions", ({ conversions }) => conversions, {
     definition: DEFINITIONS.uniqueConversions,
-    value: ({ conversions }) => conversions,
     show: (row) => <RowCount by={by} row={row} of="conversions" goal={viewParam("goal")} />,
-    isNumber: true,
-  },
+  }),
   numberColumn("Rate", ({ conversionRate }) => conversionRate?.value, {
     definition: DEFINITIONS.conversionRate,
     format: percent,
@@ -135,13 +129,10 @@ function briefColumns(by: string, total: AcquisitionRow): Column<AcquisitionRow>
   return [
     valueColumn(by),
     visitorsColumn(by),
-    {
-      title: "Share",
+    numberColumn("Share", share, {
       definition: DEFINITIONS.share,
-      value: share,
       show: (row) => percent(share(row), 0),
-      isNumber: true,
-    },
+    }),
   ];
 }
 
@@ -154,21 +145,15 @@ function allColumns(
     valueColumn(by),
     visitorsColumn(by),
     ...total.conversions === undefined ? [] : [...conversionColumns(by), ...worthColumns(total)],
-    {
-      title: "New visitors",
+    numberColumn("New visitors", ({ newVisitors }) => newVisitors, {
       definition: DEFINITIONS.newVisitors,
-      value: ({ newVisitors }) => newVisitors,
       show: (row) => <RowCount by={by} row={row} of="newVisitors" goal={viewParam("goal")} />,
-      isNumber: true,
       isMinor: true,
-    },
-    {
-      title: "Visits",
+    }),
+    numberColumn("Visits", ({ sessions }) => sessions, {
       definition: DEFINITIONS.sessions,
-      value: ({ sessions }) => sessions,
       show: (row) => <RowCount by={by} row={row} of="sessions" goal={viewParam("goal")} />,
-      isNumber: true,
-    },
+    }),
     numberColumn("Page views", ({ pageviews }) => pageviews, {
       definition: DEFINITIONS.pageviews,
       isMinor: true,

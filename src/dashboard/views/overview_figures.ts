@@ -14,32 +14,22 @@ export interface Figure {
   readonly isDownGood?: boolean;
 }
 
+type Count = "visitors" | "sessions" | "pageviews" | "newVisitors" | "events";
+
+const count = (id: Count, label: string): Figure => ({
+  id,
+  label,
+  definition: DEFINITIONS[id],
+  of: (kpis) => kpis[id],
+  format: integer,
+  unit: "count",
+});
+
 /** In the order of the tiles; the first one is charted unless another is chosen. */
 export const FIGURES: readonly Figure[] = [
-  {
-    id: "visitors",
-    label: "Visitors",
-    definition: DEFINITIONS.visitors,
-    of: (kpis) => kpis.visitors,
-    format: integer,
-    unit: "count",
-  },
-  {
-    id: "sessions",
-    label: "Visits",
-    definition: DEFINITIONS.sessions,
-    of: (kpis) => kpis.sessions,
-    format: integer,
-    unit: "count",
-  },
-  {
-    id: "pageviews",
-    label: "Page views",
-    definition: DEFINITIONS.pageviews,
-    of: (kpis) => kpis.pageviews,
-    format: integer,
-    unit: "count",
-  },
+  count("visitors", "Visitors"),
+  count("sessions", "Visits"),
+  count("pageviews", "Page views"),
   {
     id: "pagesPerVisit",
     label: "Views / visit",
@@ -64,22 +54,8 @@ export const FIGURES: readonly Figure[] = [
     format: duration,
     unit: "seconds",
   },
-  {
-    id: "newVisitors",
-    label: "New visitors",
-    definition: DEFINITIONS.newVisitors,
-    of: (kpis) => kpis.newVisitors,
-    format: integer,
-    unit: "count",
-  },
-  {
-    id: "events",
-    label: "Events",
-    definition: DEFINITIONS.events,
-    of: (kpis) => kpis.events,
-    format: integer,
-    unit: "count",
-  },
+  count("newVisitors", "New visitors"),
+  count("events", "Events"),
 ];
 
 /** A rate changes in points, all else in percent. */

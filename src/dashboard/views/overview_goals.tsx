@@ -71,24 +71,18 @@ export function currencyColumns(goals: readonly GoalResult[]): readonly Column<G
 
 const COLUMNS: readonly Column<GoalResult>[] = [
   { title: "Goal", value: ({ title }) => title },
-  {
-    title: "People",
+  numberColumn("People", ({ uniqueConversions }) => uniqueConversions, {
     definition: DEFINITIONS.uniqueConversions,
-    value: ({ uniqueConversions }) => uniqueConversions,
     show: (goal) => <Reached goal={goal}>{integer(goal.uniqueConversions)}</Reached>,
-    isNumber: true,
-  },
+  }),
   numberColumn("Rate", ({ conversionRate }) => conversionRate.value, {
     definition: DEFINITIONS.conversionRate,
     format: percent,
   }),
-  {
-    title: "Value",
+  numberColumn("Value", ({ value }) => value.amount, {
     definition: DEFINITIONS.goalValue,
-    value: ({ value }) => value.amount,
     show: ({ value }) => value.currency === null ? NOTHING : money(value.amount, value.currency),
-    isNumber: true,
-  },
+  }),
 ];
 
 /** Only totals are shown, so the fewest buckets are asked for. */
@@ -115,13 +109,11 @@ export function GoalsPanel() {
       definition={DEFINITIONS.goals}
       state={goals}
       actions={link}
-      empty={goals.data !== null && rows.length === 0
-        ? (
-          <EmptyNote title="No goals yet" icon="goals">
-            A goal counts who signs up, buys, or does whatever else you hope for.
-          </EmptyNote>
-        )
-        : null}
+      empty={goals.data !== null && rows.length === 0 && (
+        <EmptyNote title="No goals yet" icon="goals">
+          A goal counts who signs up, buys, or does whatever else you hope for.
+        </EmptyNote>
+      )}
     >
       <DataTable
         caption="Goals"

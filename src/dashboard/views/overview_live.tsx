@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { Behind } from "../behind.tsx";
 import { Definition } from "../definition.tsx";
 import { DEFINITIONS } from "../definitions.ts";
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import type { Live } from "../live_stream.ts";
 import { addFilter } from "../location_state.ts";
 import { counted, integer } from "../number_format.ts";
@@ -69,15 +69,12 @@ type LivePage = LiveReply["pages"][number];
 
 const COLUMNS: readonly Column<LivePage>[] = [
   { title: "Page", value: ({ path }) => path },
-  {
-    title: "Visitors",
+  numberColumn("Visitors", ({ visitors }) => visitors, {
     definition: DEFINITIONS.live,
-    value: ({ visitors }) => visitors,
     show: ({ path, visitors }) => (
       <Present minutes={5} path={path} visitors={visitors}>{integer(visitors)}</Present>
     ),
-    isNumber: true,
-  },
+  }),
 ];
 
 /** The page views of each of the last 30 minutes. */

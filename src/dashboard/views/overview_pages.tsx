@@ -49,13 +49,10 @@ function PageCount({ row: { path, imported, ...counts }, of }: { row: PageRow; o
 }
 
 function countColumn(title: string, of: Count, definition: string): Column<PageRow> {
-  return {
-    title,
+  return numberColumn(title, (row) => row[of], {
     definition,
-    value: (row) => row[of],
     show: (row) => <PageCount row={row} of={of} />,
-    isNumber: true,
-  };
+  });
 }
 
 const PATH: Column<PageRow> = {
@@ -78,10 +75,8 @@ const COLUMNS: readonly Column<PageRow>[] = [
   VIEWS,
   { ...ENTRIES, isMinor: true },
   { ...EXITS, isMinor: true },
-  {
-    title: "Bounce rate",
+  numberColumn("Bounce rate", ({ bounceRate }) => bounceRate.value, {
     definition: DEFINITIONS.pageBounceRate,
-    value: ({ bounceRate }) => bounceRate.value,
     show: ({ path, imported, bounceRate }) => (
       <Behind
         view="visits"
@@ -94,9 +89,8 @@ const COLUMNS: readonly Column<PageRow>[] = [
         {percent(bounceRate.value)}
       </Behind>
     ),
-    isNumber: true,
     isMinor: true,
-  },
+  }),
   numberColumn("Time on page", ({ medianSecondsOnPage }) => medianSecondsOnPage, {
     definition: DEFINITIONS.secondsOnPage,
     format: duration,

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useEffect, useRef } from "preact/hooks";
 import { commandText } from "../command.ts";
 import { Icon } from "../icons.tsx";
@@ -56,14 +57,12 @@ function OtherProjects() {
     <p class="overview-others">
       <span class="muted">Or look at</span>
       {others.slice(0, OTHERS_SHOWN_MAX).map(({ id, name }) => (
-        <button
+        <Button
           key={id}
-          type="button"
-          class="button"
           onClick={() => go(inProject(id))}
         >
           {name}
-        </button>
+        </Button>
       ))}
     </p>
   );
@@ -98,13 +97,9 @@ function Elsewhere({ latest }: { latest: string }) {
       <p>
         No events in this range. The latest was on {dateTime(latest, effectiveTimezone.value)}.
       </p>
-      <button
-        type="button"
-        class="button"
-        onClick={() => go({ range: { from: addDays(day, -29), to: day } })}
-      >
+      <Button onClick={() => go({ range: { from: addDays(day, -29), to: day } })}>
         Show those 30 days
-      </button>
+      </Button>
     </div>
   );
 }
@@ -115,9 +110,7 @@ function BotsAlone({ events }: { events: number }) {
     <div class="panel overview-elsewhere" role="status">
       <Icon name="events" size={20} />
       <p>{counted(events, "event")}, {events === 1 ? "from a bot" : "all from bots"}.</p>
-      <button type="button" class="button" onClick={() => go({ bots: "include" })}>
-        Show bots
-      </button>
+      <Button onClick={() => go({ bots: "include" })}>Show bots</Button>
     </div>
   );
 }

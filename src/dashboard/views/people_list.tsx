@@ -97,18 +97,11 @@ export function PeopleList() {
         definition={DEFINITION}
         state={people}
         skeletonRows={16}
-        empty={people.data !== null && rows.length === 0
-          ? (
-            <EmptyList
-              icon="people"
-              none="Nobody was here"
-              noneFits="Nobody fits"
-              narrowing={{ of }}
-            >
-              Choose a longer range.
-            </EmptyList>
-          )
-          : null}
+        empty={people.data !== null && rows.length === 0 && (
+          <EmptyList icon="people" none="Nobody was here" noneFits="Nobody fits" narrowing={{ of }}>
+            Choose a longer range.
+          </EmptyList>
+        )}
       >
         <DataTable
           caption="People, last seen first"

@@ -2,12 +2,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Behind } from "../behind.tsx";
 import type { NumberOf } from "../behind_words.ts";
+import { placeAbove } from "../definition.tsx";
 import { integer, percent } from "../number_format.ts";
 import { type Cell, periodName, type TriangleRow } from "./retention_cells.ts";
 import { type Every, numberOfCell, type Question } from "./retention_question.ts";
 
-const GAP_PX = 6;
-const MARGIN_PX = 12;
+const TIP_GAP_PX = 6;
 /** Shares that the legend shows the colour of. */
 const LEGEND = [0.02, 0.1, 0.3, 0.6, 1];
 
@@ -82,14 +82,8 @@ function CellTip({ row, cell, name, of }: {
 }) {
   const tip = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const element = tip.current!;
-    element.showPopover();
-    const at = of.getBoundingClientRect();
-    const left = at.left + at.width / 2 - element.offsetWidth / 2;
-    const leftMax = document.documentElement.clientWidth - element.offsetWidth - MARGIN_PX;
-    const above = at.top - GAP_PX - element.offsetHeight;
-    element.style.left = `${Math.max(MARGIN_PX, Math.min(left, leftMax))}px`;
-    element.style.top = `${above >= MARGIN_PX ? above : at.bottom + GAP_PX}px`;
+    tip.current!.showPopover();
+    placeAbove(tip.current!, of, TIP_GAP_PX);
   }, [of, cell]);
   return (
     <div ref={tip} class="retention-tip" popover="manual" aria-hidden="true">

@@ -1,8 +1,10 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { useOffer } from "../auth_offer.ts";
 import { PasswordField, TextField } from "../field.tsx";
+import { Form } from "../form.tsx";
 import { Panel } from "../panel.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
 import { type Resource, useRead } from "../resource.ts";
@@ -25,14 +27,7 @@ function NameForm({ account, onSaved }: { account: AccountReply; onSaved: () => 
   }, { isOver: false });
   const isChanged = name.trim() !== "" && name.trim() !== account.person.name;
   return (
-    <form
-      class="settings-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isChanged) void run();
-      }}
-    >
+    <Form class="settings-form" onSubmit={() => isChanged && void run()}>
       <TextField
         label="Name"
         autocomplete="name"
@@ -46,13 +41,13 @@ function NameForm({ account, onSaved }: { account: AccountReply; onSaved: () => 
         }}
       />
       <div class="settings-actions">
-        <button type="submit" class="button button-primary" disabled={!isChanged || isBusy}>
+        <Button kind="primary" type="submit" disabled={!isChanged || isBusy}>
           {isBusy ? "Saving…" : "Save the name"}
-        </button>
+        </Button>
         <span role="status" class="muted">{note}</span>
         <Refused problem={problem} />
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -106,14 +101,7 @@ function PasswordPanel({ hasPassword, onChanged }: PasswordPanelProps) {
   const isComplete = next !== "" && (current !== "" || !hasPassword);
   return (
     <Panel title="Password">
-      <form
-        class="settings-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isComplete) void run();
-        }}
-      >
+      <Form class="settings-form" onSubmit={() => isComplete && void run()}>
         {/* For password managers, which store it with its account. */}
         <input
           class="visually-hidden"
@@ -142,13 +130,13 @@ function PasswordPanel({ hasPassword, onChanged }: PasswordPanelProps) {
           onChange={edit(setNext)}
         />
         <div class="settings-actions">
-          <button type="submit" class="button button-primary" disabled={!isComplete || isBusy}>
+          <Button kind="primary" type="submit" disabled={!isComplete || isBusy}>
             {isBusy ? "Changing…" : "Change the password"}
-          </button>
+          </Button>
           <span role="status" class="muted">{note}</span>
           <Refused problem={problem} />
         </div>
-      </form>
+      </Form>
     </Panel>
   );
 }

@@ -3,7 +3,7 @@ import type { FunctionComponent } from "preact";
 import { CheckField, Segments, SelectField, TextField } from "../field.tsx";
 import { MatchEditor } from "../match_editor.tsx";
 import { alertBody, type AlertForm, alertForm, NEW_ALERT } from "./settings_alert_form.ts";
-import { FilterList } from "./settings_filter_list.tsx";
+import { FilterFields } from "./settings_filter_fields.tsx";
 import { QuestionFields, SegmentField } from "./settings_question_fields.tsx";
 import {
   type FormPart,
@@ -108,7 +108,7 @@ function FindingFields({ form, problem, put }: PartProps) {
         error={problem?.messageFor("on.score")}
         onChange={(score) => put({ score })}
       />
-      <FilterList
+      <FilterFields
         filters={form.filters}
         error={problem?.messageFor("on.filters")}
         onChange={(filters) => put({ filters })}

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import { CheckList, Segments, TextField } from "../field.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import type { Filter } from "../location_query.ts";
 import { session } from "../session.ts";
-import { FilterList } from "./settings_filter_list.tsx";
+import { FilterFields } from "./settings_filter_fields.tsx";
 import { QuestionFields, SegmentField } from "./settings_question_fields.tsx";
 import {
   NEW_QUESTION,
@@ -132,8 +132,6 @@ function TimeFields({ form, problem, put }: PartProps) {
 
 /** What it reports beside the key figures: goals, funnels, events, vitals. */
 function QuestionsField({ form: { questions }, problem, put }: PartProps) {
-  const change = (index: number, changes: Partial<QuestionForm>) =>
-    put({ questions: questions.map((each, i) => i === index ? { ...each, ...changes } : each) });
   return (
     <>
       {questions.map((question, i) => (
@@ -143,24 +141,24 @@ function QuestionsField({ form: { questions }, problem, put }: PartProps) {
             form={question}
             problem={problem}
             member={`questions.${i}`}
-            put={(changes) => change(i, changes)}
+            put={(changes) => put({ questions: questions.with(i, { ...question, ...changes }) })}
           />
-          <IconButton
+          <Button
             icon="close"
             kind="quiet"
             onClick={() => put({ questions: questions.filter((_, j) => j !== i) })}
           >
             Without figure {i + 1}
-          </IconButton>
+          </Button>
         </fieldset>
       ))}
-      <IconButton
+      <Button
         icon="plus"
         kind="quiet"
         onClick={() => put({ questions: [...questions, NEW_QUESTION] })}
       >
         Another figure
-      </IconButton>
+      </Button>
     </>
   );
 }
@@ -187,7 +185,7 @@ export function DigestDialog({ webhooks, ...dialog }: DigestDialogProps) {
             <TimeFields {...part} />
             <ReceiverFields {...part} webhooks={webhooks} />
             <ProjectsField chosen={form.projects} onChange={(projects) => put({ projects })} />
-            <FilterList
+            <FilterFields
               filters={form.filters}
               error={problem?.messageFor("filters")}
               onChange={(filters) => put({ filters })}

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useRef, useState } from "preact/hooks";
 import { apiUrl, request, wholeBody } from "../api.ts";
 import { commandText } from "../command.ts";
@@ -128,28 +129,26 @@ function Steps({ projectId, wanted, onStoring, onOver }: StepProps) {
       {found !== null && <Found found={found} summary={summary} />}
       <div class="settings-actions">
         {found === null && (
-          <button
-            type="button"
-            class="button button-primary"
+          <Button
+            kind="primary"
             disabled={isBusy}
             onClick={() => void looking.run()}
           >
             {isBusy ? "Looking…" : `Look at ${wanted.file.name}`}
-          </button>
+          </Button>
         )}
         {found?.dryRun && found.events > 0 && (
-          <button
-            type="button"
-            class="button button-primary"
+          <Button
+            kind="primary"
             disabled={isBusy}
             onClick={() => void storing.run()}
           >
             {isBusy ? "Importing…" : `Import ${counted(found.events, "event")}`}
-          </button>
+          </Button>
         )}
-        <button type="button" class="button" disabled={isBusy} onClick={onOver}>
+        <Button disabled={isBusy} onClick={onOver}>
           {isDone ? "Import another file" : "Choose another file"}
-        </button>
+        </Button>
         <Refused problem={problem} />
       </div>
     </>
@@ -178,9 +177,7 @@ function ImportPanel({ projectId }: { projectId: string }) {
           <>
             <TooLarge projectId={projectId} file={file} from={choice.from} />
             <div class="settings-actions">
-              <button type="button" class="button" onClick={() => setFile(null)}>
-                Choose another file
-              </button>
+              <Button onClick={() => setFile(null)}>Choose another file</Button>
             </div>
           </>
         )}

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { BASE_PATH } from "../base_path.ts";
 import { Segments, SelectField, TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
@@ -86,9 +86,9 @@ function TestIt({ test }: { test: ReturnType<typeof useFirstEvent> }) {
   const isWaiting = waiting.state === "waiting";
   return (
     <div class="settings-test">
-      <IconButton icon={isWaiting ? "pause" : "play"} onClick={isWaiting ? stop : start}>
+      <Button icon={isWaiting ? "pause" : "play"} onClick={isWaiting ? stop : start}>
         {isWaiting ? "Stop waiting" : waiting.state === "received" ? "Test it again" : "Test it"}
-      </IconButton>
+      </Button>
       <div role="status" class="settings-test-result">
         <WaitingLine waiting={waiting} />
       </div>
@@ -119,9 +119,9 @@ function pastedError(pasted: string, keys: readonly Key[] | null): string | null
 function KeyChoice(props: KeyChoiceProps) {
   const { keys, chosen, isKnown, pasted, onChoose, onPaste, onTask } = props;
   const create = (
-    <IconButton icon="plus" onClick={() => onTask({ task: "create", kind: "public" })}>
+    <Button icon="plus" onClick={() => onTask({ task: "create", kind: "public" })}>
       Create a public key
-    </IconButton>
+    </Button>
   );
   if (keys?.length === 0) {
     return (

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { deleteAt, send } from "../api.ts";
+import { send } from "../api.ts";
 import { Dialog, DialogButtons } from "../dialog.tsx";
 import { Segments, SelectField, TextField } from "../field.tsx";
-import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { Refused, useRequest } from "../request_state.tsx";
 import { type CreatedKey, type Key, keyName } from "./settings_replies.ts";
 import { CodeToCopy, ShownOnce } from "./settings_shown_once.tsx";
@@ -124,20 +124,16 @@ export function RotateKey(props: ChangeProps & { readonly onDone: (key: CreatedK
 /** Revokes a key. */
 export function RevokeKey(props: ChangeProps & { readonly onDone: () => void }) {
   const { projectId, of, onDone, onClose } = props;
-  const revoke = async () => {
-    await deleteAt(`/v1/projects/${projectId}/keys/${of.id}`);
-    onDone();
-  };
   return (
-    <ConfirmedRequest
+    <Deletion
       title={`Revoke ${keyName(of)}?`}
       action="Revoke the key"
-      ask={revoke}
-      onClose={onClose}
+      path={`/v1/projects/${projectId}/keys/${of.id}`}
+      {...{ onDone, onClose }}
     >
       Events sent with this key are refused from now on, and pages that carry it stop counting. A
       revoked key cannot be brought back.
-    </ConfirmedRequest>
+    </Deletion>
   );
 }
 

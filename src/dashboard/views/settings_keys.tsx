@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { CsvButton } from "../csv_button.tsx";
 import { type Column, csvOf, DataTable } from "../data_table.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -95,13 +95,8 @@ export function KeyDialogs({ projectId, task, onTask, onChanged }: DialogsProps)
       return <CreateKey {...{ projectId, onClose }} kind={task.kind} onDone={made} />;
     case "rotate":
       return <RotateKey {...{ projectId, onClose }} of={task.of} onDone={made} />;
-    case "revoke": {
-      const done = () => {
-        onChanged(null);
-        onClose();
-      };
-      return <RevokeKey {...{ projectId, onClose }} of={task.of} onDone={done} />;
-    }
+    case "revoke":
+      return <RevokeKey {...{ projectId, onClose }} of={task.of} onDone={() => onChanged(null)} />;
     case "show":
       return <NewKey created={task.created} onClose={onClose} />;
     default:
@@ -129,9 +124,9 @@ export function KeysPanel({ keys, onTask }: KeysPanelProps) {
       state={keys}
       skeletonRows={3}
       actions={
-        <IconButton icon="plus" onClick={() => onTask({ task: "create", kind: "public" })}>
+        <Button icon="plus" onClick={() => onTask({ task: "create", kind: "public" })}>
           Create a key
-        </IconButton>
+        </Button>
       }
     >
       <DataTable
@@ -147,14 +142,13 @@ export function KeysPanel({ keys, onTask }: KeysPanelProps) {
       />
       <div class="table-foot">
         {past.length > 0 && (
-          <button
-            type="button"
-            class="button button-quiet"
+          <Button
+            kind="quiet"
             aria-expanded={isAll}
             onClick={() => setAll(!isAll)}
           >
             {isAll ? "Hide" : "Show"} revoked and expired ones ({past.length})
-          </button>
+          </Button>
         )}
         {all.length > 0 && (
           <CsvButton

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { send } from "../api.ts";
 import { TextField } from "../field.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { go, inProject } from "../location_state.ts";
 import { Panel } from "../panel.tsx";
 import { FormDialog } from "../request_dialogs.tsx";
@@ -72,7 +72,7 @@ export function NewProjectPanel() {
         <p class="muted">
           Each site has numbers, keys and settings of its own. A project for each keeps them apart.
         </p>
-        <IconButton icon="plus" onClick={() => setOpen(true)}>Create a project</IconButton>
+        <Button icon="plus" onClick={() => setOpen(true)}>Create a project</Button>
       </div>
       {isOpen && <NewProject onClose={() => setOpen(false)} />}
     </Panel>

@@ -1,9 +1,10 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useEffect, useState } from "preact/hooks";
-import { deleteAt, send } from "../api.ts";
+import { send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { Dialog } from "../dialog.tsx";
-import { ConfirmedRequest } from "../request_dialogs.tsx";
+import { Deletion } from "../request_dialogs.tsx";
 import { AlertDialog } from "./settings_alert_dialog.tsx";
 import { DigestDialog } from "./settings_digest_dialog.tsx";
 import { Refused } from "../request_state.tsx";
@@ -78,7 +79,7 @@ function Test({ kind, of, onClose, onDone }: TestProps) {
     <Dialog
       title={`Test of ${of.title}`}
       onClose={onClose}
-      footer={<button type="button" class="button button-primary" onClick={onClose}>Done</button>}
+      footer={<Button kind="primary" onClick={onClose}>Done</Button>}
     >
       <div role="status">
         {deliveries === null && problem === null && <p>It is being sent…</p>}
@@ -134,22 +135,18 @@ export function NotificationDialogs(props: NotificationDialogsProps) {
       return <WebhookSecret of={task.of} onClose={onClose} />;
     case "test":
       return <Test kind={task.kind} of={task.of} onClose={onClose} onDone={onChanged} />;
-    case "delete": {
-      const remove = async () => {
-        await deleteAt(`/v1/${task.kind}/${task.of.slug}`);
-        onDone();
-      };
+    case "delete":
       return (
-        <ConfirmedRequest
+        <Deletion
           title={`Delete ${task.of.title}?`}
           action="Delete it"
-          ask={remove}
+          path={`/v1/${task.kind}/${task.of.slug}`}
+          onDone={onChanged}
           onClose={onClose}
         >
           Nothing of it is sent any more. What was sent stays in the list of messages.
-        </ConfirmedRequest>
+        </Deletion>
       );
-    }
     default:
       return null;
   }

@@ -2,7 +2,7 @@
 import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { currentProject, effectiveTimezone } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -70,7 +70,7 @@ function NotificationList<T extends { readonly slug: string; readonly title: str
       definition={definition}
       state={state}
       skeletonRows={2}
-      actions={<IconButton icon="plus" onClick={() => onTask(taskOf(null))}>New {one}</IconButton>}
+      actions={<Button icon="plus" onClick={() => onTask(taskOf(null))}>New {one}</Button>}
     >
       <DataTable
         caption={title}

@@ -2,14 +2,13 @@
 import { useState } from "preact/hooks";
 import type { output } from "zod";
 import type { PasskeysReply } from "../../auth/passkeys/passkey_endpoints.ts";
-import { deleteAt } from "../api.ts";
 import { TextField } from "../field.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { addPasskey, canUsePasskeys, useDeviceSignal } from "../passkey_device.ts";
 import { typedPassword } from "../passkey_hint.tsx";
-import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import { useRead } from "../resource.ts";
 
@@ -56,24 +55,6 @@ function Add({ onClose, onDone }: DialogProps) {
   );
 }
 
-function Remove({ of, onClose, onDone }: DialogProps & { of: Passkey }) {
-  const remove = async () => {
-    await deleteAt(`/v1/auth/passkeys/${encodeURIComponent(of.id)}`);
-    onDone();
-    onClose();
-  };
-  return (
-    <ConfirmedRequest
-      title={`Remove the passkey ${of.name}?`}
-      action="Remove it"
-      ask={remove}
-      onClose={onClose}
-    >
-      It opens your account no more. Remove it from the device's own list too.
-    </ConfirmedRequest>
-  );
-}
-
 /** The passkeys of the account, and the way to more. */
 export function PasskeysPanel() {
   const passkeys = useRead<PasskeyList>("/v1/auth/passkeys");
@@ -87,7 +68,7 @@ export function PasskeysPanel() {
       state={passkeys}
       skeletonRows={2}
       actions={canUsePasskeys() && (
-        <IconButton icon="plus" onClick={() => setTask("add")}>Add a passkey</IconButton>
+        <Button icon="plus" onClick={() => setTask("add")}>Add a passkey</Button>
       )}
     >
       {rows.length === 0 && (
@@ -110,20 +91,23 @@ export function PasskeysPanel() {
                   : `Last used ${dateTime(each.lastUsedAt)}`}
               </p>
             </div>
-            <button
-              type="button"
-              class="button"
-              aria-label={`Remove the passkey ${each.name}`}
-              onClick={() => setTask(each)}
-            >
+            <Button aria-label={`Remove the passkey ${each.name}`} onClick={() => setTask(each)}>
               Remove
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
       {task === "add" && <Add onClose={onClose} onDone={passkeys.reload} />}
       {task !== null && task !== "add" && (
-        <Remove of={task} onClose={onClose} onDone={passkeys.reload} />
+        <Deletion
+          title={`Remove the passkey ${task.name}?`}
+          action="Remove it"
+          path={`/v1/auth/passkeys/${encodeURIComponent(task.id)}`}
+          onDone={passkeys.reload}
+          onClose={onClose}
+        >
+          It opens your account no more. Remove it from the device's own list too.
+        </Deletion>
       )}
     </Panel>
   );

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
@@ -73,9 +73,7 @@ export function PeopleSection() {
         state={people}
         skeletonRows={4}
         actions={
-          <IconButton icon="plus" onClick={() => setTask({ task: "invite" })}>
-            Invite somebody
-          </IconButton>
+          <Button icon="plus" onClick={() => setTask({ task: "invite" })}>Invite somebody</Button>
         }
       >
         <DataTable

@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import type { Role } from "../../auth/roles.ts";
-import { deleteAt, send } from "../api.ts";
+import { send } from "../api.ts";
 import { changesOf } from "../changes.ts";
 import { Dialog, DialogButtons } from "../dialog.tsx";
 import { TextField } from "../field.tsx";
 import { dateTime } from "../number_format.ts";
-import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { Refused, type RequestState, useRequest } from "../request_state.tsx";
 import {
   EVERY_PROJECT,
@@ -144,17 +144,18 @@ function Change({ of, onClose, onChanged }: TaskProps & { of: Person }) {
 }
 
 function Remove({ of, onClose, onChanged }: TaskProps & { of: Person }) {
-  const remove = async () => {
-    await deleteAt(`/v1/people/${of.id}`);
-    onChanged();
-    onClose();
-  };
   return (
-    <ConfirmedRequest title={`Remove ${of.name}?`} action="Remove" ask={remove} onClose={onClose}>
+    <Deletion
+      title={`Remove ${of.name}?`}
+      action="Remove"
+      path={`/v1/people/${of.id}`}
+      onDone={onChanged}
+      onClose={onClose}
+    >
       {of.email}{" "}
       is signed out everywhere at once and cannot sign in any more. What they saved stays. They can
       be invited again.
-    </ConfirmedRequest>
+    </Deletion>
   );
 }
 

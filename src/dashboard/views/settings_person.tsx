@@ -6,7 +6,8 @@ import { read, send } from "../api.ts";
 import { ApiProblem } from "../api_problem.ts";
 import { download } from "../download.ts";
 import { TextField } from "../field.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
+import { Form } from "../form.tsx";
 import { effectiveTimezone } from "../location_state.ts";
 import { counted, dateTime, NOTHING } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
@@ -51,7 +52,7 @@ function usePerson() {
   const erase = async (id: string) => {
     const reply = (await send<ErasedReply>("DELETE", pathOf(id)))!;
     setFound(null);
-    const events = counted(reply.erased.events, "event", "events");
+    const events = counted(reply.erased.events, "event");
     setNote({ text: `Erased: ${events}, with all visits and ids.`, isBad: false });
   };
   return { found, note, isBusy, find, erase };
@@ -81,12 +82,12 @@ function Found({ person, onErase }: FoundProps) {
         <dd>{when(actor.lastSeenAt)}</dd>
         <dt>Stored</dt>
         <dd>
-          {counted(events.length, "event", "events")}, {counted(sessions.length, "visit", "visits")}
+          {counted(events.length, "event")}, {counted(sessions.length, "visit")}
         </dd>
       </dl>
       <div class="settings-actions">
-        <IconButton icon="download" onClick={save}>Download this person's data</IconButton>
-        <IconButton icon="trash" kind="danger" onClick={onErase}>Erase this person</IconButton>
+        <Button icon="download" onClick={save}>Download this person's data</Button>
+        <Button icon="trash" kind="danger" onClick={onErase}>Erase this person</Button>
       </div>
     </div>
   );
@@ -101,13 +102,7 @@ export function PersonPanel() {
   const person = found?.by === id.trim() ? found.person : null;
   return (
     <Panel title="Data requests (GDPR)" definition={DEFINITION}>
-      <form
-        class="settings-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (id.trim() !== "") void find(id.trim());
-        }}
-      >
+      <Form class="settings-form" onSubmit={() => id.trim() !== "" && void find(id.trim())}>
         <div class="settings-inline">
           <TextField
             label="User id, anonymous id or visitor hash"
@@ -115,16 +110,14 @@ export function PersonPanel() {
             onChange={setId}
             maxLength={200}
           />
-          <button type="submit" class="button" disabled={isBusy || id.trim() === ""}>
-            Look up
-          </button>
+          <Button type="submit" disabled={isBusy || id.trim() === ""}>Look up</Button>
         </div>
         <p role="status" class={note?.isBad ? "field-error" : "muted"}>
           {isBusy
             ? "One moment…"
             : note?.text ?? (person === null ? "" : "What is stored of this person:")}
         </p>
-      </form>
+      </Form>
       {person !== null && <Found person={person} onErase={() => setAsked(true)} />}
       {isAsked && person !== null && (
         <ConfirmedRequest
@@ -136,7 +129,7 @@ export function PersonPanel() {
           }}
           onClose={() => setAsked(false)}
         >
-          {counted(person.events.length, "event", "events")}{" "}
+          {counted(person.events.length, "event")}{" "}
           and everything counted from them will be deleted. All numbers of the past change
           accordingly, and it cannot be undone.
         </ConfirmedRequest>

@@ -1,13 +1,15 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { send } from "../api.ts";
-import { ApiProblem } from "../api_problem.ts";
+import type { ApiProblem } from "../api_problem.ts";
 import { changesOf } from "../changes.ts";
 import { Confirm } from "../dialog.tsx";
 import { LinesField, SelectField, TextField } from "../field.tsx";
+import { Form } from "../form.tsx";
 import { integer } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
-import { Refused, useKeptFocus } from "../request_state.tsx";
+import { Refused, useRequest } from "../request_state.tsx";
 import { type Resource, useRead } from "../resource.ts";
 import { hasAccount, refreshSession, type SessionProject } from "../session.ts";
 import { type IpStorage, knownTimezones, type Project } from "./settings_replies.ts";
@@ -130,9 +132,7 @@ function AddressNote({ project, isBusy, onShorten }: {
         beside the visitor hash: whoever reads an event sees whose it is, although the hash's salt
         is deleted. Shortened ones (203.0.113.0) name a network and no person.
       </p>
-      <button type="button" class="button" disabled={isBusy} onClick={onShorten}>
-        Store shortened addresses from now on
-      </button>
+      <Button disabled={isBusy} onClick={onShorten}>Store shortened addresses from now on</Button>
     </div>
   );
 }
@@ -166,11 +166,8 @@ function StorageFields({ draft, problem, onChange }: FieldsProps) {
 /** The project as it is edited, and how it is saved. */
 function useSaving(project: Project, onSaved: () => void) {
   const [draft, setDraft] = useState(draftOf(project));
-  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [note, setNote] = useState("");
-  const [isBusy, setBusy] = useState(false);
   const noted = useRef<HTMLSpanElement>(null);
-  useKeptFocus(isBusy, noted);
   const stored = useRef(project);
   useEffect(() => {
     // Unsaved edits stay.
@@ -183,23 +180,16 @@ function useSaving(project: Project, onSaved: () => void) {
     setDraft(next);
     setNote("");
   };
-  const save = async (wanted: Change = change) => {
+  const { isBusy, problem, run: save } = useRequest(async (wanted: Change) => {
     const sent = { ...stored.current, ...wanted };
-    setBusy(true);
-    setProblem(null);
-    try {
-      const saved = (await send<Project>("PATCH", `/v1/projects/${project.id}`, wanted))!;
-      stored.current = saved;
-      // As it is stored, with other unsaved edits.
-      setDraft((now) => draftOf({ ...saved, ...changeOf(now, sent) }));
-      await refreshSession();
-      setNote("Saved");
-      onSaved();
-    } catch (error) {
-      if (error instanceof ApiProblem) setProblem(error);
-    }
-    setBusy(false);
-  };
+    const saved = (await send<Project>("PATCH", `/v1/projects/${project.id}`, wanted))!;
+    stored.current = saved;
+    // As it is stored, with other unsaved edits.
+    setDraft((now) => draftOf({ ...saved, ...changeOf(now, sent) }));
+    await refreshSession();
+    setNote("Saved");
+    onSaved();
+  }, { isOver: false, place: noted });
   return { draft, edit, change, stored: stored.current, problem, note, noted, isBusy, save };
 }
 
@@ -212,14 +202,12 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
   const isChanged = Object.keys(change).length > 0;
   const fields = { draft, problem, onChange: edit };
   return (
-    <form
+    <Form
       class="settings-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (!isChanged || isBusy) return;
         if (isShorter(change, stored)) setAsked(true);
-        else void save();
+        else void save(change);
       }}
     >
       <SiteFields {...fields} />
@@ -233,9 +221,9 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
         }}
       />
       <div class="settings-actions">
-        <button type="submit" class="button button-primary" disabled={!isChanged || isBusy}>
+        <Button kind="primary" type="submit" disabled={!isChanged || isBusy}>
           {isBusy ? "Saving…" : "Save changes"}
-        </button>
+        </Button>
         <span ref={noted} tabIndex={-1} role="status" class="muted">{note}</span>
         <Refused problem={problem} />
       </div>
@@ -246,7 +234,7 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
           onClose={() => setAsked(false)}
           onConfirm={() => {
             setAsked(false);
-            void save();
+            void save(change);
           }}
         >
           <p>
@@ -255,7 +243,7 @@ function ProjectForm({ project, onSaved }: { project: Project; onSaved: () => vo
           </p>
         </Confirm>
       )}
-    </form>
+    </Form>
   );
 }
 

@@ -5,7 +5,7 @@ import { MatchEditor } from "../match_editor.tsx";
 import { useRead } from "../resource.ts";
 import { useSegments } from "../segment_control.tsx";
 import { usePropertyKeys } from "../suggestions.ts";
-import { FilterList } from "./settings_filter_list.tsx";
+import { FilterFields } from "./settings_filter_fields.tsx";
 import type { Counting, QuestionForm } from "./settings_question_form.ts";
 import type { FormPart } from "./settings_notification_dialog.tsx";
 import { METRIC_CHOICES } from "./settings_notification_replies.ts";
@@ -198,7 +198,7 @@ export function QuestionFields({ member, ...part }: PartProps & { readonly membe
       <Source {...part} />
       {/* Events have conditions of their own; others that were given before stay visible while they apply. */}
       {(form.counting !== "match" || form.filters.length > 0) && (
-        <FilterList
+        <FilterFields
           filters={form.filters}
           error={null}
           onChange={(filters) => put({ filters })}

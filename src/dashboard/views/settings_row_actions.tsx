@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import type { Column } from "../data_table.tsx";
-import { Icon, type IconName } from "../icons.tsx";
+import type { IconName } from "../icons.tsx";
 
 /** An action on a row of a table. */
 export interface RowAction<T> {
@@ -16,15 +17,15 @@ function RowButton<T>({ action, of, name }: { action: RowAction<T>; of: T; name:
   const { icon, text, onClick } = action;
   const word = typeof text === "string" ? text : text(of);
   return (
-    <button
-      type="button"
-      class="button button-quiet"
+    <Button
+      icon={icon}
+      kind="quiet"
       aria-label={`${word} ${name}`}
       title={`${word} ${name}`}
       onClick={() => onClick(of)}
     >
-      <Icon name={icon} /> <span class="settings-action">{word}</span>
-    </button>
+      <span class="settings-action">{word}</span>
+    </Button>
   );
 }
 

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { deleteAt } from "../api.ts";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { dateTime } from "../number_format.ts";
 import { Panel } from "../panel.tsx";
 import { ConfirmedRequest } from "../request_dialogs.tsx";
@@ -39,30 +39,15 @@ function BrowserRow({ of, onEnded }: BrowserRowProps) {
         <Refused problem={problem} />
       </div>
       {!current && (
-        <button
-          type="button"
-          class="button"
+        <Button
           disabled={isBusy}
           aria-label={`Sign out ${name}, last used ${dateTime(lastSeenAt)}`}
           onClick={run}
         >
           Sign out
-        </button>
+        </Button>
       )}
     </li>
-  );
-}
-
-function EndAll({ onClose }: { onClose: () => void }) {
-  return (
-    <ConfirmedRequest
-      title="Sign out everywhere?"
-      action="Sign out everywhere"
-      ask={leaveEverywhere}
-      onClose={onClose}
-    >
-      Every browser is signed out of your account within a second, this one too.
-    </ConfirmedRequest>
   );
 }
 
@@ -77,14 +62,21 @@ export function SessionsPanel() {
       definition={DEFINITION}
       state={sessions}
       skeletonRows={4}
-      actions={
-        <IconButton icon="leave" onClick={() => setAsked(true)}>Sign out everywhere</IconButton>
-      }
+      actions={<Button icon="leave" onClick={() => setAsked(true)}>Sign out everywhere</Button>}
     >
       <ul class="sessions">
         {rows.map((each) => <BrowserRow key={each.id} of={each} onEnded={sessions.reload} />)}
       </ul>
-      {isAsked && <EndAll onClose={() => setAsked(false)} />}
+      {isAsked && (
+        <ConfirmedRequest
+          title="Sign out everywhere?"
+          action="Sign out everywhere"
+          ask={leaveEverywhere}
+          onClose={() => setAsked(false)}
+        >
+          Every browser is signed out of your account within a second, this one too.
+        </ConfirmedRequest>
+      )}
     </Panel>
   );
 }

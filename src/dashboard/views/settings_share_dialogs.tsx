@@ -1,12 +1,13 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useState } from "preact/hooks";
-import { deleteAt, send } from "../api.ts";
+import { send } from "../api.ts";
 import type { ApiProblem } from "../api_problem.ts";
 import { changesOf } from "../changes.ts";
 import { Dialog } from "../dialog.tsx";
 import { CheckList, LinesField, PasswordField, Segments, TextField } from "../field.tsx";
 import { Icon } from "../icons.tsx";
-import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import {
   bodyOf,
@@ -17,7 +18,7 @@ import {
   type Share,
   type ShareForm,
 } from "./settings_share_form.ts";
-import { FilterList } from "./settings_filter_list.tsx";
+import { FilterFields } from "./settings_filter_fields.tsx";
 import { SHARE_VIEW_CHOICES } from "./settings_share_views.ts";
 import { CodeToCopy } from "./settings_shown_once.tsx";
 
@@ -34,7 +35,7 @@ interface PartProps {
 
 function FiltersField({ form: { filters }, problem, put }: PartProps) {
   return (
-    <FilterList
+    <FilterFields
       filters={filters}
       error={problem?.messageFor("filters")}
       hint="Nobody who looks at it can take these off."
@@ -183,7 +184,7 @@ function Links({ of, onClose }: { of: Share; onClose: () => void }) {
           <a class="button" href={url} target="_blank" rel="noreferrer">
             <Icon name="expand" /> Open it
           </a>
-          <button type="button" class="button button-primary" onClick={onClose}>Done</button>
+          <Button kind="primary" onClick={onClose}>Done</Button>
         </>
       }
     >
@@ -198,31 +199,6 @@ function Links({ of, onClose }: { of: Share; onClose: () => void }) {
           </>
         )}
     </Dialog>
-  );
-}
-
-interface RevokeProps {
-  readonly projectId: string;
-  readonly of: Share;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function Revoke({ projectId, of, onClose, onDone }: RevokeProps) {
-  const revoke = async () => {
-    await deleteAt(`/v1/projects/${projectId}/shares/${of.id}`);
-    onDone();
-  };
-  return (
-    <ConfirmedRequest
-      title={`Revoke ${of.title}?`}
-      action="Revoke the link"
-      ask={revoke}
-      onClose={onClose}
-    >
-      Whoever has the link sees nothing any more, within a second, also in pages that show it. It
-      cannot be brought back.
-    </ConfirmedRequest>
   );
 }
 
@@ -248,13 +224,19 @@ export function ShareDialogs({ projectId, task, onTask, onChanged }: ShareDialog
     }
     case "show":
       return <Links of={task.of} onClose={onClose} />;
-    case "revoke": {
-      const onDone = () => {
-        onChanged();
-        onClose();
-      };
-      return <Revoke of={task.of} {...{ projectId, onClose, onDone }} />;
-    }
+    case "revoke":
+      return (
+        <Deletion
+          title={`Revoke ${task.of.title}?`}
+          action="Revoke the link"
+          path={`/v1/projects/${projectId}/shares/${task.of.id}`}
+          onDone={onChanged}
+          onClose={onClose}
+        >
+          Whoever has the link sees nothing any more, within a second, also in pages that show it.
+          It cannot be brought back.
+        </Deletion>
+      );
     default:
       return null;
   }

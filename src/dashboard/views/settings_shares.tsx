@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { currentProject } from "../location_state.ts";
 import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
@@ -68,9 +68,7 @@ function Shares({ projectId }: { projectId: string }) {
         state={shares}
         skeletonRows={3}
         actions={
-          <IconButton icon="plus" onClick={() => setTask({ task: "create" })}>
-            Share a dashboard
-          </IconButton>
+          <Button icon="plus" onClick={() => setTask({ task: "create" })}>Share a dashboard</Button>
         }
       >
         <DataTable

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import type { ComponentChildren } from "preact";
 import { Dialog } from "../dialog.tsx";
 import { CopyButton } from "../copy_button.tsx";
@@ -29,9 +30,7 @@ export function ShownOnce({ title, isKept = false, onClose, children }: ShownOnc
       isFirm={!isKept}
       onClose={onClose}
       footer={
-        <button type="button" class="button button-primary" onClick={onClose}>
-          {isKept ? "Done" : "I have copied it"}
-        </button>
+        <Button kind="primary" onClick={onClose}>{isKept ? "Done" : "I have copied it"}</Button>
       }
     >
       {children}

@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import type { output } from "zod";
 import type { ApiTokenShown } from "../../auth/api_tokens/api_token_endpoints.ts";
-import { deleteAt, send } from "../api.ts";
+import { send } from "../api.ts";
 import { CheckList, type Choice, SelectField, TextField } from "../field.tsx";
-import { ConfirmedRequest, FormDialog } from "../request_dialogs.tsx";
+import { Deletion, FormDialog } from "../request_dialogs.tsx";
 import { useRequest } from "../request_state.tsx";
 import { isForEveryProject, session } from "../session.ts";
 import { EVERY_PROJECT, projectAtHand, ProjectsField } from "./settings_access_fields.tsx";
@@ -106,29 +106,6 @@ function Create(props: CreateProps) {
   );
 }
 
-interface RevokeProps {
-  readonly of: ListedToken;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}
-
-function Revoke({ of, onClose, onDone }: RevokeProps) {
-  const revoke = async () => {
-    await deleteAt(`/v1/tokens/${of.id}`);
-    onDone();
-  };
-  return (
-    <ConfirmedRequest
-      title={`Revoke ${of.name}?`}
-      action="Revoke the token"
-      ask={revoke}
-      onClose={onClose}
-    >
-      Programs that use it are refused within a second. It cannot be brought back.
-    </ConfirmedRequest>
-  );
-}
-
 function NewToken({ name, token, onClose }: { name: string; token: string; onClose: () => void }) {
   return (
     <ShownOnce title={`The token for ${name}`} onClose={onClose}>
@@ -158,13 +135,18 @@ export function TokenDialogs({ task, onTask, onChanged }: TokenDialogsProps) {
       };
       return <Create {...{ onClose, onDone }} />;
     }
-    case "revoke": {
-      const onDone = () => {
-        onChanged();
-        onClose();
-      };
-      return <Revoke of={task.of} {...{ onClose, onDone }} />;
-    }
+    case "revoke":
+      return (
+        <Deletion
+          title={`Revoke ${task.of.name}?`}
+          action="Revoke the token"
+          path={`/v1/tokens/${task.of.id}`}
+          onDone={onChanged}
+          onClose={onClose}
+        >
+          Programs that use it are refused within a second. It cannot be brought back.
+        </Deletion>
+      );
     case "show":
       return <NewToken name={task.name} token={task.token} onClose={onClose} />;
     default:

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
 import { type Column, DataTable } from "../data_table.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { dateTime } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
@@ -81,9 +81,7 @@ export function TokensSection() {
         state={tokens}
         skeletonRows={3}
         actions={
-          <IconButton icon="plus" onClick={() => setTask({ task: "create" })}>
-            Create a token
-          </IconButton>
+          <Button icon="plus" onClick={() => setTask({ task: "create" })}>Create a token</Button>
         }
       >
         <DataTable

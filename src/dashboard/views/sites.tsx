@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 import { useEffect } from "preact/hooks";
+import { changeColumn } from "../change_column.tsx";
 import { pointsOf } from "../chart_lines.ts";
 import { sparklineColumn } from "../sparkline_column.tsx";
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { DEFINITIONS } from "../definitions.ts";
 import { SelectField, TextField } from "../field.tsx";
 import { currentDates, go, inProject, rangeName, timezone, viewParam } from "../location_state.ts";
-import { Change } from "../kpi_tile.tsx";
 import { counted, integer } from "../number_format.ts";
 import { EmptyNote, Panel } from "../panel.tsx";
 import { useRead } from "../resource.ts";
@@ -79,35 +79,23 @@ const COLUMNS: readonly Column<Site>[] = [
       </span>
     ),
   },
-  {
-    title: "Now",
+  numberColumn("Now", ({ now }) => now, {
     definition: DEFINITIONS.live,
-    value: ({ now }) => now,
     show: (site) => (
       <span class={site.now > 0 ? "sites-now sites-now-some" : "sites-now"}>
         <Who site={site} count={site.now} isNow />
       </span>
     ),
-    isNumber: true,
-  },
-  {
-    title: "Visitors",
+  }),
+  numberColumn("Visitors", ({ visitors }) => visitors, {
     definition: DEFINITIONS.visitors,
-    value: ({ visitors }) => visitors,
     show: (site) => (
       <strong>
         <Who site={site} count={site.visitors} />
       </strong>
     ),
-    isNumber: true,
-  },
-  {
-    title: "Change",
-    definition: CHANGE,
-    value: ({ change }) => change,
-    show: ({ change }) => <Change value={change} />,
-    isNumber: true,
-  },
+  }),
+  changeColumn("Change", ({ change }) => change, { definition: CHANGE }),
 ];
 
 const course = (asOf: string): Column<Site> =>
@@ -182,13 +170,11 @@ export function SitesView() {
           />
         </div>
       }
-      empty={data !== null && rows.length === 0
-        ? (
-          <EmptyNote title="No site is called that" icon="sites">
-            Names, ids and addresses of sites are searched.
-          </EmptyNote>
-        )
-        : null}
+      empty={data !== null && rows.length === 0 && (
+        <EmptyNote title="No site is called that" icon="sites">
+          Names, ids and addresses of sites are searched.
+        </EmptyNote>
+      )}
     >
       <DataTable
         caption="All sites"

@@ -1,8 +1,7 @@
 /// <reference lib="dom" />
 import { type Choice, SelectField } from "../field.tsx";
 import { fieldLabel, isProperty, offeredFields, PROPERTY, splits } from "../filter_fields.ts";
-import { Icon } from "../icons.tsx";
-import { IconButton } from "../icon_button.tsx";
+import { Button } from "../button.tsx";
 import { CommitField } from "../commit_field.tsx";
 import { go } from "../location_state.ts";
 import type { EventMatch } from "../match_editor.tsx";
@@ -63,17 +62,15 @@ function Events({ events }: Pick<Question, "events">) {
           <MatchField
             label={events.length === 1 ? "Event" : `Event ${i + 1}`}
             match={match}
-            onChange={(next) => put(events.map((each, j) => j === i ? next : each))}
+            onChange={(next) => put(events.with(i, next))}
           />
           {events.length > 1 && (
-            <button
-              type="button"
-              class="button button-icon"
+            <Button
+              icon="close"
+              kind="icon"
               aria-label={`Remove event ${i + 1}`}
               onClick={() => put(events.filter((_, j) => j !== i))}
-            >
-              <Icon name="close" />
-            </button>
+            />
           )}
         </div>
       ))}
@@ -91,13 +88,13 @@ export function TrendsForm({ question }: { question: Question }) {
     <Panel
       title="Question"
       actions={events.length < EVENTS_MAX && (
-        <IconButton
+        <Button
           icon="plus"
           kind="quiet"
           onClick={() => ask({ event: textOfMatches([...events, { name: null, filters: [] }]) })}
         >
           Another event
-        </IconButton>
+        </Button>
       )}
     >
       <div class="trends-question">

@@ -1,13 +1,12 @@
 /// <reference lib="dom" />
 import { useMemo, useState } from "preact/hooks";
+import { changeColumn } from "../change_column.tsx";
 import { TableSwitch } from "../chart_block.tsx";
 import type { ChartLine, ChartPoint } from "../chart_lines.ts";
 import { AddNote } from "../chart_notes.tsx";
 import { comparedName, ComparedNote } from "../compared.tsx";
 import { CsvButton } from "../csv_button.tsx";
-import { type Column, DataTable } from "../data_table.tsx";
-import { DEFINITIONS } from "../definitions.ts";
-import { Change } from "../kpi_tile.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import type { Interval } from "../location_query.ts";
 import { go, rangeName, viewParam } from "../location_state.ts";
 import { bucketLabel, decimal, integer } from "../number_format.ts";
@@ -140,36 +139,22 @@ function figureColumns(props: FiguresProps): readonly Column<LineRow>[] {
         <span class="muted trends-when">{bucketLabel(point.label, interval, "axis")}</span>
       </>
     );
-  const extreme = (title: string, of: (row: LineRow) => ChartPoint | null): Column<LineRow> => ({
-    title,
-    definition: TEXTS.extreme,
-    value: (row) => of(row)?.value,
-    show: (row) => at(of(row)),
-    isNumber: true,
-    isMinor: true,
-  });
-  const whole: Column<LineRow> = {
-    title: "Whole range",
+  const extreme = (title: string, of: (row: LineRow) => ChartPoint | null): Column<LineRow> =>
+    numberColumn(title, (row) => of(row)?.value, {
+      definition: TEXTS.extreme,
+      show: (row) => at(of(row)),
+      isMinor: true,
+    });
+  const whole = numberColumn<LineRow>("Whole range", ({ total }) => total, {
     definition: TEXTS.whole,
-    value: ({ total }) => total,
     show: ({ total }) => format(total),
-    isNumber: true,
-  };
-  const mean: Column<LineRow> = {
-    title: `Average per ${interval}`,
+  });
+  const mean = numberColumn<LineRow>(`Average per ${interval}`, (row) => row.mean, {
     definition: TEXTS.mean,
     isMinor: hasTotal,
-    value: (row) => row.mean,
     show: ({ mean }) => decimal(mean, mean !== null && mean >= 100 ? 0 : 1),
-    isNumber: true,
-  };
-  const changed: Column<LineRow> = {
-    title: "Change",
-    definition: DEFINITIONS.change,
-    value: ({ change }) => change,
-    show: ({ change }) => <Change value={change ?? null} />,
-    isNumber: true,
-  };
+  });
+  const changed = changeColumn<LineRow>("Change", ({ change }) => change);
   return [
     {
       title: "Line",

@@ -36,18 +36,16 @@ function VisitList() {
         definition={DEFINITION}
         state={visits}
         skeletonRows={16}
-        empty={visits.data !== null && visits.rows.length === 0
-          ? (
-            <EmptyList
-              icon="log"
-              none="No visits"
-              noneFits="No visit fits"
-              narrowing={{ goal, actor, of }}
-            >
-              Choose a longer range.
-            </EmptyList>
-          )
-          : null}
+        empty={visits.data !== null && visits.rows.length === 0 && (
+          <EmptyList
+            icon="log"
+            none="No visits"
+            noneFits="No visit fits"
+            narrowing={{ goal, actor, of }}
+          >
+            Choose a longer range.
+          </EmptyList>
+        )}
       >
         <VisitsTable of={visits} caption="Visits, newest first" />
       </Panel>

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Icon } from "../icons.tsx";
 import { effectiveTimezone, sharedParams } from "../location_state.ts";
@@ -108,9 +109,7 @@ function Story({ reply, onMore }: { reply: VisitReply; onMore: (() => void) | nu
       </ol>
       {reply.nextCursor !== null && (
         <div class="table-foot">
-          {onMore && (
-            <button type="button" class="button" onClick={onMore}>Show later events</button>
-          )}
+          {onMore && <Button onClick={onMore}>Show later events</Button>}
           <span class="muted">
             The first {integer(events.length)} of {counted(visit.events, "event")}
           </span>

@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { Button } from "../button.tsx";
 import { useState } from "preact/hooks";
 import { ownProperties } from "../../event_file/exported_event.ts";
 import { Icon } from "../icons.tsx";
@@ -139,16 +140,16 @@ export function StoryLine({ event, goalTitles, secondsSince }: StoryLineProps) {
             </span>
           ))}
         </div>
-        <button
-          type="button"
-          class="button button-quiet story-more"
+        <Button
+          icon={isOpen ? "up" : "down"}
+          iconSize={12}
+          kind="quiet"
+          class="story-more"
           aria-expanded={isOpen}
           aria-controls={`story-${eventId}`}
           aria-label={`${isOpen ? "Hide" : "Show"} all details of ${name}`}
           onClick={() => setOpen(!isOpen)}
-        >
-          <Icon name={isOpen ? "up" : "down"} size={12} />
-        </button>
+        />
       </div>
       {isOpen && (
         <div id={`story-${eventId}`}>

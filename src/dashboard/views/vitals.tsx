@@ -2,10 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { Behind, hasValue } from "../behind.tsx";
-import { type Tab, Tabs } from "../breakdown.tsx";
+import { fieldTabs, Tabs } from "../breakdown.tsx";
 import { ChartBlock } from "../chart_block.tsx";
 import { type ChartLine, pointsOf } from "../chart_lines.ts";
-import { type Column, DataTable } from "../data_table.tsx";
+import { type Column, DataTable, numberColumn } from "../data_table.tsx";
 import { fieldLabel, OTHER, valueLabel } from "../filter_fields.ts";
 import { Icon } from "../icons.tsx";
 import type { Filter } from "../location_query.ts";
@@ -24,13 +24,7 @@ import {
   vitalText,
 } from "./vitals_words.ts";
 
-const TABS: readonly Tab[] = [
-  { id: "path", label: "Page" },
-  { id: "device", label: "Device" },
-  { id: "country", label: "Country" },
-  { id: "browser", label: "Browser" },
-  { id: "os", label: "System" },
-];
+const TABS = fieldTabs("path", "device", "country", "browser", "os");
 const DEFINITION =
   "How fast pages load, answer and stand still for those who see them: the 75th percentile of each measurement, with the bounds of web.dev. Measured in browsers once per page load, as it is left.";
 const CHART_PX = 240;
@@ -132,10 +126,8 @@ function columnsOf(reply: VitalsReply, by: string): readonly Column<VitalsRow>[]
       value: ({ value }) => value,
       show: ({ value }) => valueLabel(by, value),
     },
-    {
-      title: "Page views",
+    numberColumn("Page views", ({ pageViews }) => pageViews, {
       definition: "Page views that sent a measurement.",
-      value: ({ pageViews }) => pageViews,
       show: ({ value, pageViews }) => (
         <Behind
           view="people"
@@ -147,8 +139,7 @@ function columnsOf(reply: VitalsReply, by: string): readonly Column<VitalsRow>[]
           {integer(pageViews)}
         </Behind>
       ),
-      isNumber: true,
-    },
+    }),
     ...VITALS.map((words, i): Column<VitalsRow> => ({
       title: words.short,
       definition: `${words.title}. ${words.definition}`,

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import type { ComponentChildren } from "preact";
-import { Definition } from "../definition.tsx";
+import { Tile } from "../kpi_tile.tsx";
 import { integer, percent } from "../number_format.ts";
 import { RATINGS, type Vital, type VITALS, vitalText } from "./vitals_words.ts";
 
@@ -40,23 +40,19 @@ function Shares({ vital: { good, needsImprovement, poor } }: { vital: Vital }) {
 }
 
 /** One vital: its percentile, how good that is, and how the page views share out. */
-export function VitalTile({ words, vital, isSelected, onSelect, who }: VitalTileProps) {
+export function VitalTile({ words, vital, ...tile }: VitalTileProps) {
   const { rating, p75, good } = vital;
   return (
-    <div class={`tile ${isSelected ? "tile-selected" : ""}`}>
-      <button type="button" class="tile-face" aria-pressed={isSelected} onClick={onSelect}>
-        <span class="tile-label">{words.title}</span>
-        <span class="tile-value">{vitalText(words.name, p75)}</span>
-        {rating === null ? <span class="tile-previous">Not measured</span> : (
-          <>
-            <span class={`vitals-rating vitals-${rating}`}>{RATINGS[rating]}</span>
-            <Shares vital={vital} />
-            <span class="tile-previous">{percent(good.value, 0)} good</span>
-          </>
-        )}
-      </button>
-      <Definition of={words.title} text={words.definition} />
-      {who && <span class="tile-who">{who}</span>}
-    </div>
+    <Tile label={words.title} definition={words.definition} {...tile}>
+      <span class="tile-label">{words.title}</span>
+      <span class="tile-value">{vitalText(words.name, p75)}</span>
+      {rating === null ? <span class="tile-previous">Not measured</span> : (
+        <>
+          <span class={`vitals-rating vitals-${rating}`}>{RATINGS[rating]}</span>
+          <Shares vital={vital} />
+          <span class="tile-previous">{percent(good.value, 0)} good</span>
+        </>
+      )}
+    </Tile>
   );
 }
