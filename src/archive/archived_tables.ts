@@ -26,7 +26,7 @@ const OF_PERSON = [{ column: "person_id", table: "people" }] as const;
 
 /** The archived tables, in the order in which they are stored. */
 export const ARCHIVED_TABLES: readonly ArchivedTable[] = [
-  { name: "projects", of: "project", key: ["public_id"], leaves: ["project_id"] },
+  { name: "projects", of: "project", key: ["public_id"], leaves: ["project_id", "site_host"] },
   { name: "api_keys", of: "project", key: ["key_id"] },
   { name: "saved_funnels", of: "project", key: ["slug"] },
   { name: "goals", of: "project", key: ["slug"] },

@@ -21,7 +21,7 @@ export interface RestoredRows {
 
 const COLUMNS = `
 SELECT attname AS name FROM pg_attribute
-WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped`;
+WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`;
 
 type Members = Readonly<Record<string, unknown>>;
 

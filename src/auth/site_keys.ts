@@ -17,7 +17,7 @@ import { LookUps } from "./look_ups.ts";
 export const SITE_KEY_PREFIX = "site:";
 
 interface SiteRow extends KeysProjectRow {
-  host: string;
+  site_host: string;
 }
 
 interface Site {
@@ -33,30 +33,34 @@ interface KnownSite {
   refreshing: boolean;
 }
 
-// `www.` is dropped from both sides, as for referrers and in Plausible.
 const LOOK_UP = `
-  SELECT s.host, p.project_id, p.public_id, p.ip_storage, p.allowed_origins
-  FROM projects p
-  CROSS JOIN LATERAL (SELECT regexp_replace(
-    lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)')), '^www\\.', ''
-  ) AS host) s
-  WHERE s.host = ANY ($1::text::text[])
-  ORDER BY p.project_id`;
+  SELECT site_host, project_id, public_id, ip_storage, allowed_origins FROM projects
+  WHERE site_host = ANY ($1::text::text[]) ORDER BY project_id`;
+
+/** `www.` is dropped from names and sites, as for referrers and in Plausible. */
+const withoutWww = (host: string) => host.replace(/^www\./, "");
+
+/** Returns the projects of sites by their hosts without `www.`. */
+async function sitesOf(sql: Sql, hosts: readonly string[]): Promise<Map<string, SiteRow[]>> {
+  const spellings = hosts.flatMap((host) => [host, `www.${host}`]);
+  const rows = await sql.query<SiteRow>(LOOK_UP, [arrayLiteral(spellings)]);
+  return Map.groupBy(rows, ({ site_host }) => withoutWww(site_host));
+}
 
 const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,9}$/;
 
 /** A name with letters beyond ASCII; hosts are stored in Punycode. */
 const INTERNATIONAL = /^[a-z0-9.\u0080-\uffff-]*[\u0080-\uffff][a-z0-9.\u0080-\uffff-]*$/;
 
-/** Returns the host that a name means, as `LOOK_UP` compares it; null: it is not a host. */
+/** Returns the host that a name means, without `www.`; null: it is not a host. */
 function hostOf(name: string): string | null {
   const written = name.trim().toLowerCase();
   const ascii = INTERNATIONAL.test(written) ? URL.parse(`https://${written}`)?.hostname : written;
-  const host = ascii?.replace(/\.$/, "").replace(/^www\./, "") ?? "";
+  const host = withoutWww(ascii?.replace(/\.$/, "") ?? "");
   return HOST.test(host) ? host : null;
 }
 
-/** Returns the host of a site's URL, as `LOOK_UP` compares it; null: it has none that pages could send. */
+/** Returns the host of a site's URL, without `www.`; null: it has none that pages could send. */
 export function hostOfSite(siteUrl: string | null): string | null {
   return siteUrl === null ? null : hostOf(URL.parse(siteUrl)?.hostname ?? "");
 }
@@ -64,7 +68,7 @@ export function hostOfSite(siteUrl: string | null): string | null {
 /** Whether a name is the host of another project's site, so that its pages may send it instead of a key. */
 export async function isSiteOfAnother(sql: Sql, name: string, projectId: number): Promise<boolean> {
   const host = hostOf(name);
-  const rows = host === null ? [] : await sql.query<SiteRow>(LOOK_UP, [arrayLiteral([host])]);
+  const rows = host === null ? [] : (await sitesOf(sql, [host])).get(host) ?? [];
   return rows.some(({ project_id }) => project_id !== projectId);
 }
 
@@ -90,12 +94,9 @@ class Sites {
     this.#tools = tools;
     this.#lookUps = new LookUps<Site>(async (hosts) => {
       const askedAtMs = tools.now();
-      const rows = await sql.query<SiteRow>(LOOK_UP, [arrayLiteral(hosts)]);
+      const sites = await sitesOf(sql, hosts);
       return new Map(
-        Array.from(
-          Map.groupBy(rows, ({ host }) => host),
-          ([host, own]) => [host, { projects: own.map(siteKey), askedAtMs }],
-        ),
+        Array.from(sites, ([host, own]) => [host, { projects: own.map(siteKey), askedAtMs }]),
       );
     });
   }

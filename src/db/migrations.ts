@@ -25,6 +25,7 @@ import toldToNobody from "../../migrations/0027_told_to_nobody.sql" with { type:
 import journalByTime from "../../migrations/0028_journal_by_time.sql" with { type: "text" };
 import slotKeys from "../../migrations/0029_slot_keys.sql" with { type: "text" };
 import wordsLeft from "../../migrations/0030_words_left.sql" with { type: "text" };
+import siteHosts from "../../migrations/0031_site_hosts.sql" with { type: "text" };
 import type { Migration } from "./migrate.ts";
 
 /** The schema's history, embedded in the program. Append only: a released text never changes. */
@@ -56,4 +57,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 28, name: "0028_journal_by_time", sql: journalByTime },
   { version: 29, name: "0029_slot_keys", sql: slotKeys },
   { version: 30, name: "0030_words_left", sql: wordsLeft },
+  { version: 31, name: "0031_site_hosts", sql: siteHosts },
 ];

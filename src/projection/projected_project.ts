@@ -1,8 +1,6 @@
 import { exists, type Sql } from "../db/sql.ts";
 import { RULES_VERSION } from "./dictionaries.ts";
 
-const SITE_HOST = "lower(substring(p.site_url from '^[A-Za-z]+://(?:[^/?#@]*@)?([^/?#:]+)'))";
-
 /** A project's settings, and those it has been projected with. */
 export interface ProjectedProject extends Record<string, unknown> {
   readonly site_host: string | null;
@@ -17,7 +15,7 @@ export interface ProjectedProject extends Record<string, unknown> {
 }
 
 const PROJECT = `
-SELECT ${SITE_HOST} AS site_host, j.site_host AS known_host, j.rules_version,
+SELECT p.site_host, j.site_host AS known_host, j.rules_version,
   p.timezone, j.timezone AS known_timezone, j.recount_timezone, j.recounted_to, j.links_version
 FROM projections j JOIN projects p USING (project_id)
 WHERE j.project_id = $1::int FOR UPDATE OF j`;
@@ -72,7 +70,7 @@ export function hasCurrentRules(
 /** Selects projects that were projected with another site, another time zone or earlier channel rules. */
 export const STALE_PROJECTS = `
 SELECT project_id FROM projections j JOIN projects p USING (project_id)
-WHERE (j.site_host IS DISTINCT FROM ${SITE_HOST} OR coalesce(j.rules_version, 0) < ${RULES_VERSION}
+WHERE (j.site_host IS DISTINCT FROM p.site_host OR coalesce(j.rules_version, 0) < ${RULES_VERSION}
   OR j.timezone IS DISTINCT FROM p.timezone)`;
 
 /** Whether the project is one of `STALE_PROJECTS`. */

@@ -7,6 +7,8 @@ import { normaliseSiteUrls } from "../../src/auth/stored_site_urls.ts";
 import { DatabaseUnavailable, type Sql } from "../../src/db/sql.ts";
 import { KEY_CACHED_MS_MAX, KEY_FRESH_MS } from "../../src/limits.ts";
 import { Problem } from "../../src/problem.ts";
+import { RULES_VERSION } from "../../src/projection/dictionaries.ts";
+import { STALE_PROJECTS } from "../../src/projection/projected_project.ts";
 import { onBothEngines } from "../support/databases.ts";
 import { withMembers } from "../support/fake_sql.ts";
 import { authServer, counted, openMigrated, SILENT } from "./auth_server.ts";
@@ -255,5 +257,45 @@ onBothEngines(
     await assert.rejects(keys.authenticate("site:shop.example"), DatabaseUnavailable);
     isAway = false;
     assert.equal((await keys.authenticate("site:shop.example")).projectPublicId, "prj_shop");
+  },
+);
+
+onBothEngines(
+  "site key: among ten thousand projects, finding one or those that changed takes a plain scan",
+  async (_, db) => {
+    const sql = await openMigrated(db);
+    await sql.query(
+      `INSERT INTO projects (public_id, name, site_url)
+      SELECT 'prj_' || i, 'Shop', 'https://www.shop-' || i || '.example/de' FROM generate_series(1, 10000) i`,
+    );
+    await sql.query(
+      `INSERT INTO projections (project_id, site_host, rules_version, timezone)
+      SELECT project_id, site_host, ${RULES_VERSION}, timezone FROM projects`,
+    );
+    let nowMs = NOW_MS;
+    const keys = directory(sql, () => nowMs);
+    const find = async () => {
+      nowMs += KEY_CACHED_MS_MAX + 1;
+      const { projectPublicId } = await keys.authenticate("site:shop-7777.example");
+      assert.equal(projectPublicId, "prj_7777");
+    };
+    const look = async () => assert.deepEqual(await sql.query(STALE_PROJECTS), []);
+    const scan = async () => {
+      const rows = await sql.query(
+        "SELECT count(*)::int AS n FROM projects JOIN projections USING (project_id) WHERE name <> site_url",
+      );
+      assert.deepEqual(rows, [{ n: 10_000 }]);
+    };
+    const took: Record<string, number[]> = { find: [], look: [], scan: [] };
+    for (let round = 0; round < 9; round++) {
+      for (const [name, work] of Object.entries({ find, look, scan })) {
+        const begun = performance.now();
+        await work();
+        took[name]!.push(performance.now() - begun);
+      }
+    }
+    const quickest = (name: string) => Math.min(...took[name]!);
+    assert.ok(quickest("find") < 4 * quickest("scan"), JSON.stringify(took));
+    assert.ok(quickest("look") < 4 * quickest("scan"), JSON.stringify(took));
   },
 );
