@@ -93,7 +93,7 @@ export async function getAlerts(
   return json({ alerts: alerts.map(shownAlert) });
 }
 
-/** Stores a definition, and its audit entry. @returns the reply, which shows it as it is stored */
+/** Stores a definition, and the audit entry of a change. @returns the reply, which shows it as it is stored */
 async function save<Definition extends DigestDefinition | AlertDefinition>(
   services: NotificationServices,
   exchange: ApiExchange,
@@ -114,7 +114,9 @@ async function save<Definition extends DigestDefinition | AlertDefinition>(
     const isNewOnly = isForNewOnly(exchange.request);
     const saving = { projectId, slug, isNewOnly, definition, address, dueMs, nowMs: now() };
     const saved = await saveNotification(tx, kind, saving);
-    await recordChange(tx, services, exchange, what, definition.title, project);
+    if (saved.isChanged) {
+      await recordChange(tx, services, exchange, what, definition.title, project);
+    }
     return saved;
   });
   const stored = await requireNotification<Definition>(sql, kind, projectId, slug);

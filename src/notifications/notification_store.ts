@@ -66,31 +66,50 @@ export interface Saving {
 const STAYS_DUE = `CASE WHEN stored.problem IS NOT NULL OR stored.due_at <= $7::text::timestamptz
   THEN $7::text::timestamptz ELSE excluded.due_at END`;
 
+/** Selects the row of project $1 and slug $2 as it was before the statement. */
+const beforeOf = ({ table }: NotificationKind) =>
+  `WITH before AS (SELECT * FROM ${table} WHERE project_id = $1::int AND slug = $2::text)`;
+
+/** Returns whether the row that a statement stores differs in these columns from the one before, if any. */
+const isChangedIn = (...columns: readonly string[]) =>
+  `RETURNING NOT EXISTS (SELECT FROM before WHERE ${
+    columns.map((column) => `before.${column} = stored.${column}`).join(" AND ")
+  }) AS "isChanged"`;
+
+/** What saving did. */
+interface Saved {
+  readonly isNew: boolean;
+  /** Whether it is new, or defined otherwise than before. */
+  readonly isChanged: boolean;
+}
+
 /** Stores or replaces a digest or an alert, in the caller's transaction. A replaced alert's state is reset. */
 export async function saveNotification(
   tx: Sql,
   kind: NotificationKind,
   { definition: { title, ...definition }, address, dueMs, nowMs, ...place }: Saving,
-): Promise<{ isNew: boolean }> {
+): Promise<Saved> {
   const timezone = await holdProject(tx, place.projectId);
   const isNew = await makeRoom(tx, kind, place);
   const due = iso(dueMs(timezone));
   const isAlert = kind.table === "alerts";
   const anew = isAlert ? ", firing_since = NULL, told = '{}'" : "";
-  await tx.query(
-    `INSERT INTO ${kind.table} AS stored (project_id, slug, title, definition, address, due_at)
+  const [stored] = await tx.query<{ isChanged: boolean }>(
+    `${beforeOf(kind)}
+    INSERT INTO ${kind.table} AS stored (project_id, slug, title, definition, address, due_at)
     VALUES ($1::int, $2::text, $3::text, $4::text::jsonb, $5::text, $6::text::timestamptz)
     ON CONFLICT (project_id, slug) DO UPDATE SET title = excluded.title,
       definition = excluded.definition, address = excluded.address,
       due_at = ${
       isAlert ? "excluded.due_at" : STAYS_DUE
-    }, claimed_until = NULL, problem = NULL, updated_at = now()${anew}`,
+    }, claimed_until = NULL, problem = NULL, updated_at = now()${anew}
+    ${isChangedIn("title", "definition")}`,
     [
       ...[place.projectId, place.slug, title, JSON.stringify(definition), address, due],
       ...isAlert ? [] : [iso(nowMs)],
     ],
   );
-  return { isNew };
+  return { isNew, isChanged: stored!.isChanged };
 }
 
 /** Deletes a definition, in the caller's transaction. Throws `not_found`. */
@@ -327,17 +346,19 @@ export async function saveWebhook(
   tx: Sql,
   { projectId, isNewOnly }: { readonly projectId: number; readonly isNewOnly: boolean },
   { slug, definition: { title, ...definition }, byOperator, secret }: StoredWebhook,
-): Promise<{ isNew: boolean }> {
+): Promise<Saved> {
   await holdProject(tx, projectId);
   const isNew = await makeRoom(tx, WEBHOOKS, { projectId, slug, isNewOnly });
-  await tx.query(
-    `INSERT INTO webhooks (project_id, slug, title, definition, by_operator, secret)
+  const [stored] = await tx.query<{ isChanged: boolean }>(
+    `${beforeOf(WEBHOOKS)}
+    INSERT INTO webhooks AS stored (project_id, slug, title, definition, by_operator, secret)
     VALUES ($1::int, $2::text, $3::text, $4::text::jsonb, $5::boolean, $6::text)
     ON CONFLICT (project_id, slug) DO UPDATE SET title = excluded.title,
-      definition = excluded.definition, by_operator = excluded.by_operator, updated_at = now()`,
+      definition = excluded.definition, by_operator = excluded.by_operator, updated_at = now()
+    ${isChangedIn("title", "definition", "by_operator")}`,
     [projectId, slug, title, JSON.stringify(definition), byOperator, secret],
   );
-  return { isNew };
+  return { isNew, isChanged: stored!.isChanged };
 }
 
 /** Returns the titles of the digests and alerts that go to a webhook. */

@@ -81,7 +81,9 @@ export async function putWebhook(
     const saved = await saveWebhook(tx, { projectId: project.projectId, isNewOnly }, webhook);
     // The project is locked now, so no digest can be saved meanwhile.
     await assertMayReceive(tx, principal, project.projectId, slug);
-    await recordChange(tx, services, exchange, "webhook.save", definition.title, project);
+    if (saved.isChanged) {
+      await recordChange(tx, services, exchange, "webhook.save", definition.title, project);
+    }
     return saved;
   });
   return json({ slug, ...definition, ...isNew ? { secret } : {} }, isNew ? 201 : 200);

@@ -71,6 +71,27 @@ Deno.test("webhooks, alerts and digests that may only be created replace none", 
   }
 });
 
+Deno.test("webhooks, alerts and digests: saving what is stored already is not in the audit", async () => {
+  const { id } = await people.app.project({ name: "Shop" });
+  const url = "https://example.com/in";
+  const saves: [kind: string, body: object, another: object][] = [
+    ["webhooks", { title: "A", url }, { title: "A", url: `${url}?b` }],
+    ["alerts", { title: "A", on: { kind: "silence", minutes: 5 } }, { title: "B" }],
+    ["digests", { title: "A", every: "daily" }, { title: "A", every: "weekly" }],
+  ];
+  for (const [kind, body, another] of saves) {
+    for (const [sent, entries] of [[body, 1], [body, 1], [another, 2], [body, 3]] as const) {
+      await people.app.admin("PUT", `/v1/${kind}/a?project=${id}`, { ...body, ...sent });
+      const { rows } = (await people.app.admin("GET", "/v1/audit?limit=50")).body;
+      const what = `${kind.slice(0, -1)}.save`;
+      const own = rows.filter((row: { what: string; project: string }) =>
+        row.what === what && row.project === id
+      );
+      assert.equal(own.length, entries, `${kind} ${JSON.stringify(sent)}`);
+    }
+  }
+});
+
 /** Makes what waits due now. */
 async function makeDue(): Promise<void> {
   await people.sql.query(
