@@ -17,9 +17,16 @@ import { ServedProjects } from "../../src/db/served_projects.ts";
 import * as limits from "../../src/notifications/notification_limits.ts";
 import type { NotificationReads } from "../../src/notifications/notification_reads.ts";
 import { NotificationRunner } from "../../src/notifications/notification_runner.ts";
-import { ALERTS, claimNotification } from "../../src/notifications/notification_store.ts";
+import {
+  ALERTS,
+  claimNotification,
+  isAnythingDue,
+} from "../../src/notifications/notification_store.ts";
 import { openUnsubscription, unsubscribeUrl } from "../../src/notifications/unsubscribe_link.ts";
 import { postWebhook } from "../../src/notifications/webhook_request.ts";
+import { onBothEngines } from "../support/databases.ts";
+import { openWithProjects } from "../support/event_rows.ts";
+import { withMembers } from "../support/fake_sql.ts";
 import { sharedPeopleApp } from "../support/people_database.ts";
 import { startReceiver } from "./receiver.ts";
 
@@ -298,3 +305,36 @@ Deno.test("limits: a run has a time limit; the next one does the rest", async ()
     await people.sql.query("DELETE FROM deliveries");
   }
 });
+
+onBothEngines(
+  "limits: whether anything is due is found by index before the planner knows of twenty thousand messages",
+  async (_, db) => {
+    const database = await openWithProjects(db);
+    const nowMs = Date.now();
+    const plans: string[] = [];
+    const explained = withMembers(database, {
+      query: async (text, params) => {
+        const rows = await database.query<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`, params);
+        plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+        return await database.query(text, params);
+      },
+    });
+    assert.equal(await isAnythingDue(database, nowMs), false, "nothing is there");
+    await database.query(
+      `INSERT INTO deliveries (delivery_id, project_id, source, slug, channel, receiver, message, status, created_at)
+      SELECT 'msg_' || i, 1, 'alert', 'a', 'mail', 'a@example.com', '{}', 'sent', now()
+      FROM generate_series(1, 20000) i`,
+    );
+    assert.equal(await isAnythingDue(explained, nowMs), false);
+    assert.doesNotMatch(plans.join("\n"), /Seq Scan on deliveries/);
+    const dueAt = (ms: number) =>
+      database.query(
+        "UPDATE deliveries SET due_at = $1::text::timestamptz WHERE delivery_id = 'msg_5'",
+        [new Date(ms).toISOString()],
+      );
+    await dueAt(nowMs + 1);
+    assert.equal(await isAnythingDue(database, nowMs), false);
+    await dueAt(nowMs);
+    assert.equal(await isAnythingDue(database, nowMs), true);
+  },
+);
