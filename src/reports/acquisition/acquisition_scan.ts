@@ -6,7 +6,6 @@ import { type EventMatch, onEvents } from "../../query/filters.ts";
 import { spanOf } from "../../query/range.ts";
 import { matchFilters, type Span } from "../../query/selection.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
-import type { FilterBits } from "../../scans/filter_bits.ts";
 import { prepareNumbers } from "../../scans/number_columns.ts";
 import type { Read, ScanSource } from "../../scans/read.ts";
 import { sessionsAcross } from "../../scans/session_end.ts";
@@ -56,12 +55,6 @@ async function readRules(sql: Sql, projectId: number): Promise<NumberedRules> {
   return { ruleOf, trafficOf };
 }
 
-/** Returns the filters on all sessions, then, with a goal, those on sessions that convert. */
-const filtersOf = ({ scope }: ScanSource, { goal }: AcquisitionQuestion) => [
-  scope.filters,
-  ...goal === null ? [] : [matchFilters(goal)],
-];
-
 /** Merges the values at the `folded` places into the first of these places. */
 function withFolded(values: NumberedValues, folded: readonly number[]): NumberedValues {
   if (folded.length === 0) return values;
@@ -71,72 +64,51 @@ function withFolded(values: NumberedValues, folded: readonly number[]): Numbered
   return { ...values, numberOf };
 }
 
-async function inputsOf(
-  read: AcquisitionSource,
-  question: AcquisitionQuestion,
-  reach: Span,
-  bits: FilterBits,
-  prepareValues: PrepareValues,
-): Promise<AcquisitionInputs> {
-  const { sql, scope } = read;
-  const { by, value } = question;
-  const { projectId } = scope;
-  const span = spanOf(read.range);
-  const lists = filtersOf(read, question);
-  const passing = await eventPasses(sql, scope, scope.bots, lists.map(onEvents), bits);
-  const tests: SessionsAndEvents[] = [];
-  for (const [i, events] of passing.entries()) {
-    tests.push({ sessions: await sessionPasses(sql, scope, lists[i]!), events });
-  }
-  const [selected, goal = null] = tests;
-  const numbered = await numberValues(sql, projectId, [by], selected!.events.termMax);
-  return {
-    selected: selected!,
-    goal,
-    worth: value === null ? null : { property: worthProperty(value) },
-    ...await prepareValues(numbered.get(by)!),
-    rules: await readRules(sql, projectId),
-    newcomers: { span, technical: await readTechnicalNames(sql, projectId) },
-    span,
-    reach,
-  };
-}
-
 /** Prepares the values by which sessions are counted, and the row whose sessions are listed. */
 type PrepareValues = (
   values: NumberedValues,
 ) => Promise<Pick<AcquisitionInputs, "values" | "listed">>;
 
-interface ScannedSessions {
-  readonly counts: CountedSessions;
-  readonly isNew: (actor: number) => boolean;
-}
-
 export type AcquisitionSource = ScanSource & Pick<Read, "range">;
 
+/** Counts sessions by value; `isNew` tells which of those who may be new are. */
 export async function scanSessions(
   read: AcquisitionSource,
-  question: AcquisitionQuestion,
+  { by, goal, value }: AcquisitionQuestion,
   prepareValues: PrepareValues,
-): Promise<ScannedSessions> {
-  const { sql, scope: { projectId } } = read;
+): Promise<{ readonly counts: CountedSessions; readonly isNew: (actor: number) => boolean }> {
+  const { sql, scope, scope: { projectId, bots } } = read;
   const span = spanOf(read.range);
   // From one session gap before the span, to recognize sessions that began before it: these do not count.
   const reach: Span = {
     fromMs: span.fromMs - SESSION_GAP_MS,
     toMs: (await sessionsAcross(read, projectId, span.toMs)).toMs,
   };
-  const property = worthProperty(question.value);
+  // The filters on all sessions, then, with a goal, those on sessions that convert.
+  const lists = [scope.filters, ...goal === null ? [] : [matchFilters(goal)]];
+  const property = worthProperty(value);
   const columns = property === null ? [] : [{ property }];
-  const timelines = await read.timelines(
-    reach,
-    onEvents(filtersOf(read, question).flat()),
-    columns,
-  );
+  const timelines = await read.timelines(reach, onEvents(lists.flat()), columns);
   if (property !== null) prepareNumbers(timelines, property);
-  const inputs = await inputsOf(read, question, reach, timelines.bits, prepareValues);
+  const passing = await eventPasses(sql, scope, bots, lists.map(onEvents), timelines.bits);
+  const tests: SessionsAndEvents[] = [];
+  for (const [i, events] of passing.entries()) {
+    tests.push({ sessions: await sessionPasses(sql, scope, lists[i]!), events });
+  }
+  const [selected] = tests as [SessionsAndEvents];
+  const numbered = await numberValues(sql, projectId, [by], selected.events.termMax);
+  const inputs: AcquisitionInputs = {
+    selected,
+    goal: tests[1] ?? null,
+    worth: value === null ? null : { property },
+    ...await prepareValues(numbered.get(by)!),
+    rules: await readRules(sql, projectId),
+    newcomers: { span, technical: await readTechnicalNames(sql, projectId) },
+    span,
+    reach,
+  };
   // Conversions count only in sessions with a selected event.
-  const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs, { asked: inputs.selected });
+  const scan = timelines.scan(ACQUISITION_COUNTS, () => inputs, { asked: selected });
   return await withNewcomers(sql, timelines, { span, reach }, scan);
 }
 

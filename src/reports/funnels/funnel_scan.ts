@@ -1,11 +1,10 @@
 import { isSessionField } from "../../query/filters.ts";
-import { matchFilters, type Span } from "../../query/selection.ts";
+import { matchFilters } from "../../query/selection.ts";
 import { unnamedInteractions } from "../../reserved_terms.ts";
 import { withoutTechnical, withoutUnnamed } from "../../query/technical.ts";
 import { spanOf } from "../../query/range.ts";
 import { windowMs } from "../../query/window.ts";
 import { eventPasses } from "../../scans/event_tests.ts";
-import type { ValueIds } from "../../scans/event_value_ids.ts";
 import { fieldValueIds, lazyColumnsOf } from "../../scans/field_value_ids.ts";
 import { matchPasses } from "../../scans/match_passes.ts";
 import type { Read } from "../../scans/read.ts";
@@ -14,19 +13,6 @@ import type { FunnelDefinition } from "./funnel_definition.ts";
 import type { ValueTexts } from "../../scans/value_texts.ts";
 import type { CountedAttempts } from "./counted_attempts.ts";
 import { FUNNEL, type FunnelInputs } from "./funnel_visitor.ts";
-
-async function entryValueIds(
-  { sql, scope }: Pick<Read, "sql" | "scope">,
-  selected: SelectedTimelines,
-  { steps, order, by }: FunnelDefinition,
-  span: Span,
-): Promise<ValueIds | null> {
-  if (by === null) return null;
-  const entering = order === "unordered" ? steps : steps.slice(0, 1);
-  const { eventFilters: filters, timelines } = selected;
-  const matches = await matchPasses(sql, { ...scope, filters }, entering, timelines.bits);
-  return await fieldValueIds({ sql, scope }, by, span, selected, matches);
-}
 
 /** Resolves the filters on events, and which of the events that pass are steps or excluded. */
 async function funnelPasses(
@@ -72,7 +58,11 @@ export async function findAttempts(
     columns: lazyColumnsOf(by),
     sessions: by !== null && isSessionField(by),
   });
-  const values = await entryValueIds(read, selected, definition, span);
+  const { sql, scope } = read;
+  const { eventFilters: filters, timelines: { bits } } = selected;
+  const entering = order === "unordered" ? steps : steps.slice(0, 1);
+  const ofEntries = () => matchPasses(sql, { ...scope, filters }, entering, bits);
+  const values = by && await fieldValueIds({ sql, scope }, by, span, selected, await ofEntries());
   const inputs: FunnelInputs = {
     ...await funnelPasses(read, selected, definition),
     rules: { order, entry, stepCount: steps.length, windowMs: lengthMs, ...span },

@@ -14,14 +14,6 @@ import { rolledSpan } from "../rollups/rolled_span.ts";
 import { readRolledVisitors } from "../rollups/rolled_up.ts";
 import { isSmall } from "../answer/small_groups.ts";
 
-function refuseTooManyPoints(goals: number, buckets: number): void {
-  if (goals * buckets <= GOAL_POINTS_MAX) return;
-  throw rangeTooLarge(
-    "interval",
-    `${goals} goals in ${buckets} buckets are more than ${GOAL_POINTS_MAX} points: take a coarser interval, or a shorter range.`,
-  );
-}
-
 /** Returns what to count for a goal, and a key that is equal for goals with equal counts. */
 function wantedOf({ match, value }: Goal): WantedGoal & { readonly key: string } {
   const property = worthProperty(value);
@@ -39,7 +31,12 @@ async function resultsOf(read: Read, goals: readonly Goal[]): Promise<GoalResult
   if (goals.length === 0) return [];
   const { scope, project, range, interval, asOfMs, visitorsMin } = read;
   const buckets = bucketsOf(range, interval);
-  refuseTooManyPoints(goals.length, buckets.length);
+  if (goals.length * buckets.length > GOAL_POINTS_MAX) {
+    throw rangeTooLarge(
+      "interval",
+      `${goals.length} goals in ${buckets.length} buckets are more than ${GOAL_POINTS_MAX} points: take a coarser interval, or a shorter range.`,
+    );
+  }
   const rolled = rolledSpan(scope, project, range);
   // Goals with equal keys are counted once.
   const wanted = new Map(goals.map(wantedOf).map((one) => [one.key, one]));

@@ -91,14 +91,11 @@ export class Change {
   /** Tells whether most of its mass is in the slice of another change. */
   isMostlyIn(other: Change): boolean {
     if (other.isWhole) return true;
-    let isIn = this.#isMostlyIn.get(other.holds);
-    if (isIn === undefined) {
+    return this.#isMostlyIn.getOrInsertComputed(other.holds, () => {
       const inside = nothing();
       for (const cell of this.#cells) if (other.holds[cell] === 1) this.#add(inside, cell);
-      isIn = this.mass(inside) >= INSIGHT_CAUSE_SHARE * this.mass(this.all);
-      this.#isMostlyIn.set(other.holds, isIn);
-    }
-    return isIn;
+      return this.mass(inside) >= INSIGHT_CAUSE_SHARE * this.mass(this.all);
+    });
   }
 
   #add(sums: MutableSums, cell: number): void {

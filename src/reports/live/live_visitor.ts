@@ -45,9 +45,7 @@ function liveVisitor(inputs: LiveInputs, words: readonly Int32Array[]): Visitor<
       if (ms < shortAgoMs) continue;
       lastShort.add(actor);
       if (path === 0) continue;
-      const actors = actorsOn.get(path);
-      if (actors === undefined) actorsOn.set(path, new Set([actor]));
-      else actors.add(actor);
+      actorsOn.getOrInsertComputed(path, () => new Set()).add(actor);
     }
   }, () => ({ lastLong, lastShort, actorsOn, viewsAt }));
 }

@@ -13,15 +13,15 @@ export interface NewestInputs {
   readonly edgeMs: number;
 }
 
-/** Events: their times, and the segments and places that they are stored at. */
-interface PlacedEvents {
+/**
+ * Events: their times, and the segments and places that they are stored at; with the bounds that they were asked
+ * for with.
+ */
+export interface FoundEvents extends Pick<NewestInputs, "rows" | "edgeMs"> {
   readonly ms: readonly number[];
   readonly segmentIds: readonly number[];
   readonly places: readonly number[];
 }
-
-/** Events, with the bounds that they were asked for with. */
-export interface FoundEvents extends PlacedEvents, Pick<NewestInputs, "rows" | "edgeMs"> {}
 
 /** Keeps the newest of the events that are added. */
 export class NewestEvents extends NewestMoments {
@@ -39,7 +39,7 @@ export class NewestEvents extends NewestMoments {
     return { ms, segmentIds, places, rows, edgeMs };
   }
 
-  addAll({ ms, segmentIds, places }: PlacedEvents): void {
+  addAll({ ms, segmentIds, places }: FoundEvents): void {
     for (const [i, at] of ms.entries()) {
       if (at >= this.floorMs) this.add(at, segmentIds[i]!, places[i]!);
     }

@@ -8,12 +8,14 @@ type Cell = Cohort["cells"][number];
 /** Counts the cohorts of these places as one. */
 type UniteCohorts = (places: ReadonlySet<number>) => Promise<UnitedCounts>;
 
+/** Returns the cells of these cohorts in a period that has begun. */
+const begunIn = (cohorts: readonly Cohort[], period: number): Cell[] =>
+  cohorts.map(({ cells }) => cells[period]!).filter(({ actors }) => actors !== null);
+
 /** Adds up cohorts that share no actor, leaving out cells that have not begun. */
 export function addCohorts(cohorts: readonly Cohort[]): UnitedCounts {
   const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0);
-  const begun = (cohorts[0]?.cells ?? []).map((_, k) =>
-    cohorts.map(({ cells }) => cells[k]!).filter(({ actors }) => actors !== null)
-  );
+  const begun = (cohorts[0]?.cells ?? []).map((_, period) => begunIn(cohorts, period));
   return {
     size: sum(cohorts.map(({ size }) => size)),
     counted: begun.map((cells) => sum(cells.map(({ rate }) => rate.denominator))),
@@ -24,9 +26,7 @@ export function addCohorts(cohorts: readonly Cohort[]): UnitedCounts {
 /** Returns the cohort that stands for several. */
 function unitedCohort(cohorts: readonly Cohort[], { size, counted, actors }: UnitedCounts): Cohort {
   const cells = cohorts[0]!.cells.map((_, period) => {
-    const begun = cohorts.map(({ cells }) => cells[period]!).filter(({ actors }) =>
-      actors !== null
-    );
+    const begun = begunIn(cohorts, period);
     return {
       period,
       actors: begun.length === 0 ? null : actors[period]!,

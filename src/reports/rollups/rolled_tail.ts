@@ -30,20 +30,15 @@ FROM (
   JOIN actors a ON a.project_id = $1::int AND a.actor_id = t.actor_id
 ) AS known`;
 
-interface TailActors extends Row {
+/** What the tail adds to the whole span, and to the last bucket. */
+interface Tail {
   readonly visitors: number;
   readonly newVisitors: number;
   readonly visitorsInBucket: number;
   readonly newInBucket: number;
-}
-
-/** What the tail adds to the whole span, and to the last bucket. */
-interface Tail extends TailActors {
   readonly events: number;
   readonly pageviews: number;
 }
-
-type DaysBefore = Pick<RolledSpan, "projectId" | "fromDay" | "toDay">;
 
 /**
  * Reads what the tail, the part of a day at the end of a span, adds to the whole days before it.
@@ -51,7 +46,7 @@ type DaysBefore = Pick<RolledSpan, "projectId" | "fromDay" | "toDay">;
  */
 export async function readTail(
   source: TimelineSource,
-  { projectId, fromDay, toDay }: DaysBefore,
+  { projectId, fromDay, toDay }: Pick<RolledSpan, "projectId" | "fromDay" | "toDay">,
   tail: Span,
   lastStart: number,
 ): Promise<Tail> {
@@ -63,7 +58,7 @@ export async function readTail(
     "SELECT current_setting('enable_nestloop') AS loops",
   );
   if (isMany) await sql.query("SELECT set_config('enable_nestloop', 'off', true)");
-  const [row] = await sql.query<TailActors>(
+  const [row] = await sql.query<Omit<Tail, "events" | "pageviews"> & Row>(
     COUNTED_IN_TAIL,
     [projectId, arrayLiteral([...actors]), toDay, fromDay, lastStart],
   );

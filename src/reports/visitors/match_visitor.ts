@@ -33,7 +33,7 @@ export interface MatchInputs {
 }
 
 /** Counts of the events that each match takes. */
-interface MatchCounts {
+export interface MatchCounts {
   /** Distinct actors of all selected events, whatever the matches; 0 without `countsVisitors`. */
   visitors: number;
   /** Distinct actors of each match, over all lines and buckets. */

@@ -41,12 +41,9 @@ async function sharedValues(
     for (const [id, count] of some) {
       const text = texts.get(id) ?? null;
       if (only !== null && !only.has(text)) continue;
-      const known = values.get(text);
-      if (known === undefined) values.set(text, { text, ids: [id], count });
-      else {
-        known.ids.push(id);
-        known.count += count;
-      }
+      const known = values.getOrInsertComputed(text, () => ({ text, ids: [], count: 0 }));
+      known.ids.push(id);
+      known.count += count;
     }
   }
   return values.values();
