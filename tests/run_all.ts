@@ -7,13 +7,12 @@
  * DENO_JOBS tells another number for both. Those that take longest begin first:
  * one that begins last keeps a single processor busy at the end. The runner begins files in the order in
  * which it is told of them only within a folder, and folders by the length of their names; so each is
- * run by a file of one line in `dist/tests`. The others are run a few of a folder by one such file: what
- * they import is loaded once, the embedded engine compiled once, and one PostgreSQL server started, all of
- * which takes 2.5 s of a processor. Temporary files are kept in memory where
+ * run by a file of one line in `dist/tests`. The others are dealt out to such files, a dozen to each: what
+ * they import is loaded once, the embedded engine compiled once, and one PostgreSQL server started (thirteen
+ * files of reports took 49 s of a processor by one, and 68 by eight). Temporary files are kept in memory where
  * that can be had: databases are copied and removed a thousand times, and making files on a disk that
  * has just removed as many takes ten times as much of a processor (0.02 to 0.4 s a database).
  */
-import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   failedAgain,
@@ -49,10 +48,17 @@ const WAITING: readonly string[] = [
   ...["tests/screenshots/", "tests/sdk/", "tests/notifications/", "tests/upgrade/"],
 ];
 
-/** Files of a folder that one entry runs, but for the longest. */
-const FILES_TOGETHER_MAX = 8;
+/** What a file has that keeps a server or a browser for all its tests. */
+const KEEPING = /Deno\.test\.beforeAll\(|= (?:shared\w+|dashboardWorld)\(/;
 
-/** More than 40 s each beside others, the longest first. The rest follows in the order of its names. */
+/**
+ * Files that one entry runs, but for the longest. Those that keep something have entries of their own: it is there from the
+ * entry's first test to its last, and its timers would be those of tests that look for what is left behind, or that
+ * hold timers.
+ */
+const FILES_TOGETHER = { keeping: 8, others: 12 } as const;
+
+/** Those that take longest, the longest first. Each has an entry of its own. */
 const LONGEST: readonly string[] = [
   "dashboard/accessibility",
   "reads/agreement",
@@ -81,22 +87,9 @@ const LONGEST: readonly string[] = [
   "screenshots/whole_server",
   "upgrade/earlier_people",
   "shares/share_minimum",
-  "clients/posthog/posthog_js",
-  "reads/moved",
-  "dashboard/overview",
-  "dashboard/journeys",
-  "notifications/real_server",
-  "timelines/scan_parts",
-  "archive/damaged_blocks",
-  "reports/insights/insight_agreement",
-  "dashboard/people_bad_days",
-  "cli/import_from",
-  "reliability/sockets",
-  "cli/erase",
-  "dashboard/people_links",
-  "dashboard/funnels",
-  "dashboard/goals",
 ].map((name) => `tests/${name}_test.ts`);
+
+const isWaiting = (path: string) => WAITING.some((folder) => path.startsWith(folder));
 
 function* testFiles(folder: string): Generator<string> {
   for (const { name, isDirectory } of Deno.readDirSync(new URL(folder, ROOT))) {
@@ -105,14 +98,13 @@ function* testFiles(folder: string): Generator<string> {
   }
 }
 
-/** What is not among the longest, a few of a folder together; those of most files, which take longer, first. */
-function groupsOf(paths: readonly string[]): (readonly string[])[] {
-  const all = [...Map.groupBy(paths, dirname).values()].flatMap((ofFolder) => {
-    const groups = Math.ceil(ofFolder.length / FILES_TOGETHER_MAX);
-    const at = (group: number) => Math.round(group * ofFolder.length / groups);
-    return Array.from({ length: groups }, (_, group) => ofFolder.slice(at(group), at(group + 1)));
-  });
-  return all.sort((one, other) => other.length - one.length);
+/**
+ * Deals out files to entries. Those of a folder are much alike, and go to different ones: so these take about as long as
+ * one another.
+ */
+function dealtOut(paths: readonly string[], together: number): (readonly string[])[] {
+  const groups = Math.ceil(paths.length / together);
+  return Array.from({ length: groups }, (_, group) => paths.filter((_, i) => i % groups === group));
 }
 
 /** Makes the file that runs test files. @returns its path */
@@ -124,6 +116,20 @@ async function writeEntry(paths: readonly string[]): Promise<string> {
   const imports = paths.map((path) => `import "../../${path}";\n`);
   await Deno.writeTextFile(new URL(entry, ROOT), imports.join(""));
   return entry;
+}
+
+/** Makes the entries of some files, those that take longest first. @returns their paths */
+async function writeEntries(paths: readonly string[]): Promise<string[]> {
+  const longest = LONGEST.filter((path) => paths.includes(path)).map((path) => [path]);
+  const { keeping = [], others = [] } = Object.groupBy(
+    paths.filter((path) => !LONGEST.includes(path)),
+    (path) => KEEPING.test(Deno.readTextFileSync(new URL(path, ROOT))) ? "keeping" : "others",
+  );
+  const dealt = [
+    ...dealtOut(keeping, FILES_TOGETHER.keeping),
+    ...dealtOut(others, FILES_TOGETHER.others),
+  ];
+  return await Promise.all([...longest, ...dealt].map(writeEntry));
 }
 
 /** Mounts a folder in memory, as root may where there is much of it. @returns null where it may not */
@@ -149,13 +155,8 @@ const all = [...testFiles("tests/")].sort();
 const unknown = LONGEST.filter((path) => !all.includes(path));
 if (unknown.length > 0) throw new Error(`There is no ${unknown.join(", ")}`);
 await Deno.mkdir(new URL(ENTRIES, ROOT), { recursive: true });
-const waiting: string[] = [];
-const computing: string[] = [];
-const others = groupsOf(all.filter((path) => !LONGEST.includes(path)));
-for (const paths of [...LONGEST.map((path) => [path]), ...others]) {
-  const isWaiting = WAITING.some((folder) => paths[0]!.startsWith(folder));
-  (isWaiting ? waiting : computing).push(await writeEntry(paths));
-}
+const waiting = await writeEntries(all.filter(isWaiting));
+const computing = await writeEntries(all.filter((path) => !isWaiting(path)));
 
 const folder = Deno.env.has("TMPDIR") ? null : await mountInMemory();
 const reports = await Deno.makeTempDir({ prefix: "footfall-reports-" });

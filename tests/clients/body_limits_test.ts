@@ -8,11 +8,12 @@ import {
 } from "../../src/clients/client_limits.ts";
 import { BODY_INFLATED_BYTES_MAX } from "../../src/limits.ts";
 import { assertProblem, sharedApp, type TestProject } from "../support/app.ts";
+import { testsAfter } from "../support/prepared_tests.ts";
 import { basic, gzip, message, send } from "./client_app.ts";
 
 const server = sharedApp();
 let project: TestProject;
-Deno.test.beforeEach(async () => void (project = await server.project()));
+const test = testsAfter(async () => void (project = await server.project()));
 
 const names = async () => (await server.stored(project)).map(({ name }) => name).toSorted();
 
@@ -23,7 +24,7 @@ function large(bytes: number, key: string | null = project.publicKey): string {
   return JSON.stringify({ batch, ...(key === null ? {} : { writeKey: key }) });
 }
 
-Deno.test("clients: a body has at most 1 MiB inflated before its key is known, and then 10", async () => {
+test("clients: a body has at most 1 MiB inflated before its key is known, and then 10", async () => {
   const path = "/v1/batch";
   const text = large(UNKNOWN_BODY_BYTES_MAX - 100_000);
   const fits = await send(server, { path, body: await gzip(text) });
@@ -42,7 +43,7 @@ Deno.test("clients: a body has at most 1 MiB inflated before its key is known, a
   assert.equal(new Set(await names()).size, 1);
 });
 
-Deno.test("clients: a key in front of the events is known before they are, one behind them is not", async () => {
+test("clients: a key in front of the events is known before they are, one behind them is not", async () => {
   const path = "/v1/batch";
   const sent = async (json: object) =>
     await send(server, { path, body: await gzip(JSON.stringify(json)) });
@@ -83,7 +84,7 @@ Deno.test("clients: a key in front of the events is known before they are, one b
   assert.match(metrics, /^footfall_body_bytes_in_flight 0$/m);
 });
 
-Deno.test("clients: Umami's website in front of a large batch is known before its events are", async () => {
+test("clients: Umami's website in front of a large batch is known before its events are", async () => {
   const count = Math.ceil(2 * UNKNOWN_BODY_BYTES_MAX / 30_000);
   const sent = async (website: string) => {
     const payload = { website, url: "/", name: "a", data: { text: "x".repeat(30_000) } };
@@ -102,7 +103,7 @@ function counted(values: number, containers: number): string {
   return `{"batch":[{"list":${list}}]}`;
 }
 
-Deno.test("clients: what a body holds of somebody unknown is counted before it is parsed", async () => {
+test("clients: what a body holds of somebody unknown is counted before it is parsed", async () => {
   const path = "/v1/batch";
   const [values, containers] = [UNKNOWN_BODY_VALUES_MAX, UNKNOWN_BODY_CONTAINERS_MAX];
   const refused: [string, string][] = [

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { CLIENT_ROUTES } from "../../src/clients/protocols.ts";
 import { EVENTS_PER_REQUEST_MAX } from "../../src/limits.ts";
 import { assertProblem, type Json, sharedApp, type TestProject } from "../support/app.ts";
+import { testsAfter } from "../support/prepared_tests.ts";
 import { basic, deflate, gzip, message, postBatch, rawDeflate, send } from "./client_app.ts";
 
 const server = sharedApp();
 let project: TestProject;
-Deno.test.beforeEach(async () => void (project = await server.project()));
+const test = testsAfter(async () => void (project = await server.project()));
 
 const FORM = "application/x-www-form-urlencoded";
 const names = async () => (await server.stored(project)).map(({ name }) => name).toSorted();
@@ -20,7 +21,7 @@ function large(bytes: number, key: string | null = project.publicKey): string {
   return JSON.stringify({ batch, ...(key === null ? {} : { writeKey: key }) });
 }
 
-Deno.test("clients: of a query the few parameters that are known are looked for, and nothing is parsed", async () => {
+test("clients: of a query the few parameters that are known are looked for, and nothing is parsed", async () => {
   const written = "compression=gzip-js&sent_at=1795248000000&writeKey=pk_1";
   const url = new URL(`http://footfall.test/?${"a=1&".repeat(1_000)}${written}`);
   Object.defineProperty(url, "searchParams", { get: () => assert.fail("all of it is parsed") });
@@ -38,7 +39,7 @@ Deno.test("clients: of a query the few parameters that are known are looked for,
   }
 });
 
-Deno.test("clients: nothing is stored of a page that is photographed, wherever its events go", async () => {
+test("clients: nothing is stored of a page that is photographed, wherever its events go", async () => {
   const headers = { ...basic(project.publicKey), DNT: "1footfall-capture" };
   const routes = CLIENT_ROUTES.filter(({ kind }) => kind === "events").map(({ path }) => path);
   for (const path of ["/v1/events", ...routes]) {
@@ -48,7 +49,7 @@ Deno.test("clients: nothing is stored of a page that is photographed, wherever i
   assert.deepEqual(await names(), []);
 });
 
-Deno.test("clients: bodies are read by their first bytes, whatever the headers say", async () => {
+test("clients: bodies are read by their first bytes, whatever the headers say", async () => {
   const text = (event: string) => bodyOf(message({ event }));
   const base64 = (json: string) => btoa(json);
   const bodies: [BodyInit, Record<string, string>][] = [
@@ -77,7 +78,7 @@ Deno.test("clients: bodies are read by their first bytes, whatever the headers s
   assert.deepEqual(await names(), stored.toSorted());
 });
 
-Deno.test("clients: what is no JSON, no text or no known encoding is 400 or 415, by name", async () => {
+test("clients: what is no JSON, no text or no known encoding is 400 or 415, by name", async () => {
   const wrong: [BodyInit | null, Record<string, string>, number, string][] = [
     ["", {}, 400, "invalid_json"],
     [null, {}, 400, "invalid_json"],
@@ -104,7 +105,7 @@ Deno.test("clients: what is no JSON, no text or no known encoding is 400 or 415,
   }
 });
 
-Deno.test("clients: keys stand in Basic credentials or the body; the former count", async () => {
+test("clients: keys stand in Basic credentials or the body; the former count", async () => {
   const body = bodyOf(message());
   const path = "/v1/batch";
   assert.equal((await send(server, { path, body })).status, 200);
@@ -127,7 +128,7 @@ Deno.test("clients: keys stand in Basic credentials or the body; the former coun
   }
 });
 
-Deno.test("clients: a secret key is taken as Basic user alone", async () => {
+test("clients: a secret key is taken as Basic user alone", async () => {
   const batch = [message()];
   const body = JSON.stringify({ batch, writeKey: project.secretKey });
   const refused = await send(server, { path: "/v1/batch", body });
@@ -143,7 +144,7 @@ Deno.test("clients: a secret key is taken as Basic user alone", async () => {
   assertProblem(await send(server, settings), 403, "key_not_allowed_here");
 });
 
-Deno.test("clients: an adopted key with colons is taken as Basic user", async () => {
+test("clients: an adopted key with colons is taken as Basic user", async () => {
   const adopted = { kind: "secret", value: `old:key:${project.id}` };
   const { key } = await server.key(project.id, adopted);
   assert.equal((await postBatch(server, project, [message()], { key })).status, 200);
@@ -153,13 +154,13 @@ Deno.test("clients: an adopted key with colons is taken as Basic user", async ()
   assert.equal((await send(server, sent)).status, 200, "a password is not looked at");
 });
 
-Deno.test("clients: revoked keys are refused by name", async () => {
+test("clients: revoked keys are refused by name", async () => {
   const { id, key } = await server.key(project.id, { kind: "public" });
   await server.admin("DELETE", `/v1/projects/${project.id}/keys/${id}`);
   assertProblem(await postBatch(server, project, [message()], { key }), 403, "revoked_api_key");
 });
 
-Deno.test("clients: address and agent in a body are believed from secret keys alone", async () => {
+test("clients: address and agent in a body are believed from secret keys alone", async () => {
   const context = {
     ip: "81.2.69.142",
     userAgent:
@@ -177,13 +178,13 @@ Deno.test("clients: address and agent in a body are believed from secret keys al
   assert.deepEqual(await seen(project.secretKey), ["81.2.69.142", "iOS"]);
 });
 
-Deno.test("clients: a secret key's visitor without a readable address is of none", async () => {
+test("clients: a secret key's visitor without a readable address is of none", async () => {
   const batch = [message({ context: { ip: "unknown" } })];
   const { body } = await postBatch(server, project, batch, { key: project.secretKey });
   assert.deepEqual(body, { success: true });
 });
 
-Deno.test("clients: the user agent of a library is no user agent, and no bot", async () => {
+test("clients: the user agent of a library is no user agent, and no bot", async () => {
   const libraries = [
     "node",
     "analytics-node-next/2.3.0",
@@ -205,7 +206,7 @@ Deno.test("clients: the user agent of a library is no user agent, and no bot", a
   }
 });
 
-Deno.test("clients: an id is one event however often it is sent; without one each is new", async () => {
+test("clients: an id is one event however often it is sent; without one each is new", async () => {
   const batch = [message(), message({ messageId: crypto.randomUUID().toUpperCase() })];
   const first = await postBatch(server, project, batch);
   const again = await postBatch(server, project, batch);
@@ -216,7 +217,7 @@ Deno.test("clients: an id is one event however often it is sent; without one eac
   assert.equal((await server.stored(project)).length, 6);
 });
 
-Deno.test("clients: a property that is null is kept, as every value beside it", async () => {
+test("clients: a property that is null is kept, as every value beside it", async () => {
   const api_key = project.publicKey;
   const own = { coupon: null, total: 5, none: "", inner: { coupon: null } };
   const page = { type: "page", name: null, category: null, properties: own };
@@ -240,7 +241,7 @@ Deno.test("clients: a property that is null is kept, as every value beside it", 
   }
 });
 
-Deno.test("clients: equal ids of two projects are two events", async () => {
+test("clients: equal ids of two projects are two events", async () => {
   const other = await server.project();
   const batch = [message({ messageId: "node-next-1" })];
   for (const one of [project, other]) {
@@ -249,7 +250,7 @@ Deno.test("clients: equal ids of two projects are two events", async () => {
   }
 });
 
-Deno.test("clients: a bad event never spoils its batch; none good is 400 with all reasons", async () => {
+test("clients: a bad event never spoils its batch; none good is 400 with all reasons", async () => {
   const bad = [
     null,
     5,
@@ -280,7 +281,7 @@ Deno.test("clients: a bad event never spoils its batch; none good is 400 with al
   assert.equal((await postBatch(server, project, [])).status, 200);
 });
 
-Deno.test("clients: of too many events the first are taken, and the others told; never 413", async () => {
+test("clients: of too many events the first are taken, and the others told; never 413", async () => {
   const batch = Array.from(
     { length: EVENTS_PER_REQUEST_MAX + 2 },
     (_, i) =>
@@ -299,7 +300,7 @@ Deno.test("clients: of too many events the first are taken, and the others told;
   assert.equal((await server.stored(project)).length, EVENTS_PER_REQUEST_MAX);
 });
 
-Deno.test("clients: a large body of somebody known is read event by event", async () => {
+test("clients: a large body of somebody known is read event by event", async () => {
   const deep = message({
     event: "deep",
     properties: { a: JSON.parse(`${"[".repeat(40)}${"]".repeat(40)}`) },
@@ -325,7 +326,7 @@ Deno.test("clients: a large body of somebody known is read event by event", asyn
   assert.equal((last?.context as Json).locale, "de-DE");
 });
 
-Deno.test("clients: allowed origins are those of POST /v1/events", async () => {
+test("clients: allowed origins are those of POST /v1/events", async () => {
   const own = await server.project({ allowedOrigins: ["https://shop.example"] });
   const from = (Origin: string) => postBatch(server, own, [message()], { headers: { Origin } });
   assert.equal((await from("https://shop.example")).status, 200);
@@ -334,7 +335,7 @@ Deno.test("clients: allowed origins are those of POST /v1/events", async () => {
   assert.equal(refused.headers.get("access-control-allow-origin"), "*");
 });
 
-Deno.test("clients: preflights allow what is asked for, and replies are for pages of all origins", async () => {
+test("clients: preflights allow what is asked for, and replies are for pages of all origins", async () => {
   const preflight = (path: string, asked: string) =>
     send(server, {
       path,
@@ -366,7 +367,7 @@ Deno.test("clients: preflights allow what is asked for, and replies are for page
   assert.equal(own.headers.get("access-control-allow-headers"), usual);
 });
 
-Deno.test("clients: no path stores or tells anything without a key", async () => {
+test("clients: no path stores or tells anything without a key", async () => {
   for (const { kind, method, path } of CLIENT_ROUTES) {
     if (kind === "reply") continue;
     const body = method === "GET" ? null : '{"batch":[],"events":[]}';
@@ -377,7 +378,7 @@ Deno.test("clients: no path stores or tells anything without a key", async () =>
   }
 });
 
-Deno.test("clients: no log line shows a key, wherever it travelled", async () => {
+test("clients: no log line shows a key, wherever it travelled", async () => {
   const secrets = [project.publicKey, project.secretKey];
   for (const key of secrets) {
     await postBatch(server, project, [message()], { key });

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { EVENTS_PER_REQUEST_MAX } from "../../../src/limits.ts";
 import { type Json, sharedApp, type TestProject } from "../../support/app.ts";
+import { testsAfter } from "../../support/prepared_tests.ts";
 import { basic, gzip, send } from "../client_app.ts";
 
 const server = sharedApp();
 let project: TestProject;
-Deno.test.beforeEach(async () => void (project = await server.project()));
+const test = testsAfter(async () => void (project = await server.project()));
 
 function tracked(type: string, event: Json = {}): Json {
   return {
@@ -26,7 +27,7 @@ function upload(events: readonly unknown[], envelope: Json = {}): string {
 const names = async () => (await server.stored(project)).map(({ name }) => name).toSorted();
 const PATHS = ["/2/httpapi", "/batch", "/batch/"];
 
-Deno.test("amplitude: each path takes uploads and answers in numbers", async () => {
+test("amplitude: each path takes uploads and answers in numbers", async () => {
   for (const path of PATHS) {
     const body = upload([tracked(path), tracked(path)]);
     const before = Date.now();
@@ -39,7 +40,7 @@ Deno.test("amplitude: each path takes uploads and answers in numbers", async () 
   assert.equal((await names()).length, 2 * PATHS.length);
 });
 
-Deno.test("amplitude: beacons, gzip, and a key as Basic user", async () => {
+test("amplitude: beacons, gzip, and a key as Basic user", async () => {
   const path = "/2/httpapi";
   const text = { "Content-Type": "text/plain;charset=UTF-8" };
   const json = { "Content-Type": "application/json" };
@@ -56,7 +57,7 @@ Deno.test("amplitude: beacons, gzip, and a key as Basic user", async () => {
   assert.deepEqual(await names(), ["a", "b", "c"]);
 });
 
-Deno.test("amplitude: a bad event never spoils its upload, and stands by its field", async () => {
+test("amplitude: a bad event never spoils its upload, and stands by its field", async () => {
   const events = [
     tracked("good"),
     tracked("bad", { time: "yesterday" }),
@@ -79,7 +80,7 @@ Deno.test("amplitude: a bad event never spoils its upload, and stands by its fie
   assert.deepEqual(await names(), ["good", "good"]);
 });
 
-Deno.test("amplitude: refusals have a number as `code`, which its clients read", async () => {
+test("amplitude: refusals have a number as `code`, which its clients read", async () => {
   const event = tracked("a");
   const nobody = JSON.stringify({ api_key: "nobody", events: [event] });
   const secret = JSON.stringify({ api_key: project.secretKey, events: [event] });
@@ -98,7 +99,7 @@ Deno.test("amplitude: refusals have a number as `code`, which its clients read",
   }
 });
 
-Deno.test("amplitude: of too many events those that fit are taken, and the others are told", async () => {
+test("amplitude: of too many events those that fit are taken, and the others are told", async () => {
   const events = Array.from({ length: EVENTS_PER_REQUEST_MAX + 2 }, () => tracked("e"));
   const reply = await send(server, { path: "/2/httpapi", body: upload(events) });
   assert.deepEqual([reply.status, reply.body.events_ingested], [200, EVENTS_PER_REQUEST_MAX]);
@@ -107,7 +108,7 @@ Deno.test("amplitude: of too many events those that fit are taken, and the other
   });
 });
 
-Deno.test("amplitude: what is sent again is ingested, and adds nothing", async () => {
+test("amplitude: what is sent again is ingested, and adds nothing", async () => {
   const body = upload([tracked("a"), tracked("b", { insert_id: "order-88231-completed" })]);
   for (let i = 0; i < 3; i++) {
     const reply = await send(server, { path: "/2/httpapi", body });
@@ -116,7 +117,7 @@ Deno.test("amplitude: what is sent again is ingested, and adds nothing", async (
   assert.deepEqual(await names(), ["a", "b"]);
 });
 
-Deno.test("amplitude: a clock that is off is corrected by client_upload_time", async () => {
+test("amplitude: a clock that is off is corrected by client_upload_time", async () => {
   const behindMs = 3_600_000;
   const at = Date.now() - behindMs;
   const body = upload([tracked("a", { time: at - 60_000 })], {
@@ -129,7 +130,7 @@ Deno.test("amplitude: a clock that is off is corrected by client_upload_time", a
   assert.equal(Date.parse(ingestedAt) - Date.parse(String(stored?.timestamp)), 60_000);
 });
 
-Deno.test("amplitude: what its browser client asks for as it starts is answered", async () => {
+test("amplitude: what its browser client asks for as it starts is answered", async () => {
   for (const path of ["/config/anything?config_group=browser", "/config?api_key=a&config_keys=b"]) {
     const reply = await send(server, { path, method: "GET", body: null });
     assert.deepEqual([reply.status, reply.body], [200, { configs: {} }]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { PROPERTIES_BYTES_MAX } from "../../../src/limits.ts";
 import { TestApp, type TestProject } from "../../support/app.ts";
+import { testsAfter } from "../../support/prepared_tests.ts";
 import { send } from "../client_app.ts";
 
 const server = new TestApp({ TRUSTED_PROXIES: "10.0.0.0/8" });
@@ -8,7 +9,7 @@ let project: TestProject;
 let domain: string;
 Deno.test.beforeAll(async () => void await server.start());
 Deno.test.afterAll(() => server.stop());
-Deno.test.beforeEach(async () => {
+const test = testsAfter(async () => {
   domain = `${crypto.randomUUID()}.example`;
   project = await server.project({ siteUrl: `https://www.${domain}/shop` });
 });
@@ -24,7 +25,7 @@ function post(said: Record<string, unknown>, headers: Record<string, string> = {
 // deno-lint-ignore no-explicit-any -- read as a client would
 const stored = async (of = project): Promise<any[]> => await server.stored(of);
 
-Deno.test("plausible: a page view by the domain of its site, with Plausible's reply", async () => {
+test("plausible: a page view by the domain of its site, with Plausible's reply", async () => {
   const { status, body, headers } = await post({
     r: "https://www.google.com/",
     p: { author: "me" },
@@ -40,14 +41,14 @@ Deno.test("plausible: a page view by the domain of its site, with Plausible's re
   assert.equal(event.browser, "Chrome");
 });
 
-Deno.test("plausible: www, a key, and no domain at all name the project too", async () => {
+test("plausible: www, a key, and no domain at all name the project too", async () => {
   for (const d of [`www.${domain}`, domain.toUpperCase(), project.publicKey, undefined]) {
     assert.equal((await post({ d })).status, 202, d);
   }
   assert.equal((await stored()).length, 4);
 });
 
-Deno.test("plausible: several domains are several projects, those that are known", async () => {
+test("plausible: several domains are several projects, those that are known", async () => {
   const other = await server.project({ siteUrl: `https://blog.${domain}` });
   assert.equal((await post({ d: `${domain},blog.${domain}, www.${domain}` })).status, 202);
   const [[one], [another]] = [await stored(), await stored(other)];
@@ -68,7 +69,7 @@ const commits = async (): Promise<number> => {
   return Number(/^footfall_commit_rows_count (\d+)$/m.exec(body)?.[1]);
 };
 
-Deno.test("plausible: all of several domains get an event in one commit, or none does", async () => {
+test("plausible: all of several domains get an event in one commit, or none does", async () => {
   const other = await server.project({ siteUrl: `https://blog.${domain}` });
   const before = await commits();
   assert.equal((await post({ d: `${domain},blog.${domain}` })).status, 202);
@@ -78,7 +79,7 @@ Deno.test("plausible: all of several domains get an event in one commit, or none
   assert.deepEqual([refused.status, Object.keys(refused.body.errors)], [400, ["name"]]);
 });
 
-Deno.test("plausible: who may not send to one of several domains sends to none", async () => {
+test("plausible: who may not send to one of several domains sends to none", async () => {
   await server.project({
     siteUrl: `https://blog.${domain}`,
     allowedOrigins: ["https://elsewhere.example"],
@@ -89,7 +90,7 @@ Deno.test("plausible: who may not send to one of several domains sends to none",
   assert.equal((await post({}, headers)).status, 202);
 });
 
-Deno.test("plausible: what is refused is told in its shape", async () => {
+test("plausible: what is refused is told in its shape", async () => {
   const cases: [Record<string, unknown>, number, string][] = [
     [{ d: "unknown.example" }, 401, "invalid_api_key"],
     [{ d: "", u: "/no/host" }, 401, "missing_api_key"],
@@ -106,7 +107,7 @@ Deno.test("plausible: what is refused is told in its shape", async () => {
   assert.deepEqual(await stored(), []);
 });
 
-Deno.test("plausible: revenue is kept, engagement is technical", async () => {
+test("plausible: revenue is kept, engagement is technical", async () => {
   await post({ n: "Purchase", $: { amount: "12.29", currency: "EUR" } });
   await post({ n: "engagement", sd: 80, e: 4_000 });
   const events = await stored();
@@ -119,7 +120,7 @@ Deno.test("plausible: revenue is kept, engagement is technical", async () => {
   );
 });
 
-Deno.test("plausible: an event with i: false undoes no bounce, any other does", async () => {
+test("plausible: an event with i: false undoes no bounce, any other does", async () => {
   const kpis = async () => {
     const token = await server.token([project.id], "read");
     const { body } = await server.fetch("/v1/kpis", {
@@ -137,7 +138,7 @@ Deno.test("plausible: an event with i: false undoes no bounce, any other does", 
   assert.deepEqual(await kpis(), { sessions: 1, events: 4, bounces: 0 });
 });
 
-Deno.test("plausible: X-Forwarded-For counts as TRUSTED_PROXIES says", async () => {
+test("plausible: X-Forwarded-For counts as TRUSTED_PROXIES says", async () => {
   const headers = {
     "X-Forwarded-For": "84.138.30.31",
     "User-Agent":
@@ -156,7 +157,7 @@ Deno.test("plausible: X-Forwarded-For counts as TRUSTED_PROXIES says", async () 
   assert.deepEqual(events.map(({ device }) => device), ["tablet", "tablet"]);
 });
 
-Deno.test("plausible: a site's name is a key of POST /v1/events too, wherever a public one may stand", async () => {
+test("plausible: a site's name is a key of POST /v1/events too, wherever a public one may stand", async () => {
   const key = `site:${domain}`;
   const event = () => ({ eventId: crypto.randomUUID(), name: "from the script" });
   const ways = [
@@ -182,7 +183,7 @@ Deno.test("plausible: a site's name is a key of POST /v1/events too, wherever a 
   assert.equal(status, 400, "no key is named as a site is");
 });
 
-Deno.test("plausible: another project's origins refuse a page by its domain too", async () => {
+test("plausible: another project's origins refuse a page by its domain too", async () => {
   const closed = await server.project({
     siteUrl: `https://closed.${domain}`,
     allowedOrigins: [`https://closed.${domain}`],
@@ -193,7 +194,7 @@ Deno.test("plausible: another project's origins refuse a page by its domain too"
   assert.equal((await stored(closed)).length, 1);
 });
 
-Deno.test("plausible: properties as a text are looked through as those of an object are", async () => {
+test("plausible: properties as a text are looked through as those of an object are", async () => {
   for (const p of ['{"a":"\\u0000"}', '{"a":"\\ud800"}']) {
     const refused = await post({ p });
     assert.equal(refused.status, 400, JSON.stringify(refused.body));
@@ -203,7 +204,7 @@ Deno.test("plausible: properties as a text are looked through as those of an obj
   assert.equal((await stored())[0].properties.a, "ä");
 });
 
-Deno.test("plausible: a text that is longer than what can be kept is not parsed", async () => {
+test("plausible: a text that is longer than what can be kept is not parsed", async () => {
   const longest = (length: number) => {
     const text = (filler: string) => JSON.stringify({ a: filler });
     return text(" ".repeat(length - text("").length));

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { EVENTS_PER_REQUEST_MAX } from "../../../src/limits.ts";
 import { assertProblem, type Json, sharedApp, type TestProject } from "../../support/app.ts";
+import { testsAfter } from "../../support/prepared_tests.ts";
 import { basic, gzip, send } from "../client_app.ts";
 
 const server = sharedApp();
 let project: TestProject;
-Deno.test.beforeEach(async () => void (project = await server.project()));
+const test = testsAfter(async () => void (project = await server.project()));
 
 const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
 const PLAIN = { "Content-Type": "text/plain" };
@@ -26,7 +27,7 @@ const batch = (events: readonly unknown[]): string =>
   JSON.stringify({ api_key: project.publicKey, batch: events, sent_at: new Date().toISOString() });
 const names = async () => (await server.stored(project)).map(({ name }) => name).toSorted();
 
-Deno.test("posthog: every path takes events, with and without its last slash", async () => {
+test("posthog: every path takes events, with and without its last slash", async () => {
   const paths = ["/e", "/i/v0/e", "/capture", "/track", "/engage", "/batch"]
     .flatMap((path) => [path, `${path}/`]);
   for (const path of paths) {
@@ -36,7 +37,7 @@ Deno.test("posthog: every path takes events, with and without its last slash", a
   assert.deepEqual(await names(), paths.toSorted());
 });
 
-Deno.test("posthog: every encoding that posthog-js falls back to, and its parameters", async () => {
+test("posthog: every encoding that posthog-js falls back to, and its parameters", async () => {
   const json = (name: string) => JSON.stringify([captured(name)]);
   const base64 = (name: string) => `data=${encodeURIComponent(btoa(json(name)))}`;
   const sentAt = Date.now();
@@ -61,14 +62,14 @@ Deno.test("posthog: every encoding that posthog-js falls back to, and its parame
   assert.deepEqual(await names(), [..."abcdefgh"]);
 });
 
-Deno.test("posthog: lz64 is refused by its name", async () => {
+test("posthog: lz64 is refused by its name", async () => {
   const path = "/e/?compression=lz64";
   const reply = await send(server, { path, body: "data=Q4VwpgTgzg", headers: FORM });
   assertProblem(reply, 415, "unsupported_encoding");
   assert.match(reply.body.detail, /lz64/);
 });
 
-Deno.test("posthog: the key stands in api_key, token, properties.token, $token, or Basic", async () => {
+test("posthog: the key stands in api_key, token, properties.token, $token, or Basic", async () => {
   const { publicKey, secretKey } = project;
   const bare = { event: "a", distinct_id: "u1", uuid: crypto.randomUUID() };
   const accepted: unknown[] = [
@@ -90,7 +91,7 @@ Deno.test("posthog: the key stands in api_key, token, properties.token, $token, 
   assert.equal((await post(bare, basic(secretKey))).status, 200);
 });
 
-Deno.test("posthog: where the body names the key, token and api_key are properties like others", async () => {
+test("posthog: where the body names the key, token and api_key are properties like others", async () => {
   const { publicKey } = project;
   const own = { token: "reset-1", api_key: "theirs", plan: "pro" };
   const sent = [
@@ -116,14 +117,14 @@ Deno.test("posthog: where the body names the key, token and api_key are properti
   ]);
 });
 
-Deno.test("posthog: of a list without a key of its own each event carries the same one", async () => {
+test("posthog: of a list without a key of its own each event carries the same one", async () => {
   const events = [captured("a"), captured("b", { token: "phc_other" }), { event: "c" }];
   const reply = await send(server, { path: "/e/", body: JSON.stringify(events) });
   assert.deepEqual(reply.body.rejected.map(({ index }: Json) => index), [1]);
   assert.deepEqual(await names(), ["a", "c"]);
 });
 
-Deno.test("posthog: an adopted key, and an origin that is not allowed", async () => {
+test("posthog: an adopted key, and an origin that is not allowed", async () => {
   const value = `phc_${crypto.randomUUID()}`;
   await server.key(project.id, { kind: "public", value });
   const body = JSON.stringify({ ...captured("a"), api_key: value, properties: {} });
@@ -139,7 +140,7 @@ Deno.test("posthog: an adopted key, and an origin that is not allowed", async ()
   assert.equal(reply.headers.get("access-control-allow-origin"), "*");
 });
 
-Deno.test("posthog: a bad event never spoils its batch; where all are bad it is 400", async () => {
+test("posthog: a bad event never spoils its batch; where all are bad it is 400", async () => {
   const good = captured("good");
   const bad = [
     { ...captured("bad"), timestamp: "yesterday" },
@@ -169,7 +170,7 @@ Deno.test("posthog: a bad event never spoils its batch; where all are bad it is 
   assertProblem(await send(server, { path: "/e/", body: "{}" }), 400, "invalid_envelope");
 });
 
-Deno.test("posthog: of too many events those that fit are taken, and the others are told", async () => {
+test("posthog: of too many events those that fit are taken, and the others are told", async () => {
   const events = (count: number) => Array.from({ length: count }, () => captured("e"));
   const path = "/e/";
   const full = await send(server, { path, body: batch(events(EVENTS_PER_REQUEST_MAX)) });
@@ -179,7 +180,7 @@ Deno.test("posthog: of too many events those that fit are taken, and the others 
   assert.deepEqual(over.body.rejected.map(({ index }: Json) => index), [EVENTS_PER_REQUEST_MAX]);
 });
 
-Deno.test("posthog: a batch that is sent again adds nothing, with ids that are no UUID too", async () => {
+test("posthog: a batch that is sent again adds nothing, with ids that are no UUID too", async () => {
   const body = batch([captured("a"), { ...captured("b"), uuid: undefined, message_id: "m-1" }]);
   for (let i = 0; i < 3; i++) assert.equal((await send(server, { path: "/e/", body })).status, 200);
   assert.deepEqual(await names(), ["a", "b"]);
@@ -187,7 +188,7 @@ Deno.test("posthog: a batch that is sent again adds nothing, with ids that are n
   assert.match(String(b?.eventId), /^.{14}8.{4}[89ab]/);
 });
 
-Deno.test("posthog: offset before sending, by a clock that is an hour behind", async () => {
+test("posthog: offset before sending, by a clock that is an hour behind", async () => {
   const sentAt = Date.now() - 3_600_000;
   const event = { event: "a", properties: { token: project.publicKey }, offset: 90_000 };
   const path = `/e/?_=${sentAt}`;
@@ -198,7 +199,7 @@ Deno.test("posthog: offset before sending, by a clock that is an hour behind", a
   assert.equal(Date.parse(ingestedAt) - Date.parse(String(stored?.timestamp)), 90_000);
 });
 
-Deno.test("posthog: address and agent in a body are believed from a secret key alone", async () => {
+test("posthog: address and agent in a body are believed from a secret key alone", async () => {
   const properties = { $ip: "203.0.113.9", $raw_user_agent: "Mozilla/5.0 Firefox/140.0" };
   const path = "/e/";
   await send(server, { path, body: JSON.stringify(captured("open", properties)) });
@@ -212,7 +213,7 @@ Deno.test("posthog: address and agent in a body are believed from a secret key a
   assert.deepEqual(address, { open: "8.8.8.8", secret: "203.0.113.9" });
 });
 
-Deno.test("posthog: technical events open no visit, undo no bounce, and are not counted", async () => {
+test("posthog: technical events open no visit, undo no bounce, and are not counted", async () => {
   const events = ["$pageview", "$identify", "$autocapture", "$pageleave", "$feature_flag_called"]
     .map((name, i) => ({
       ...captured(name, { $device_id: "visitor-1", $current_url: "https://a.example/" }),
@@ -236,7 +237,7 @@ Deno.test("posthog: technical events open no visit, undo no bounce, and are not 
   });
 });
 
-Deno.test("posthog: what posthog-js asks for as it starts is answered, with any key", async () => {
+test("posthog: what posthog-js asks for as it starts is answered, with any key", async () => {
   for (const key of [project.publicKey, "phc_nobody", "</script>&\u2028"]) {
     const named = encodeURIComponent(key);
     const headers = { Origin: "https://shop.example" };
@@ -255,7 +256,7 @@ Deno.test("posthog: what posthog-js asks for as it starts is answered, with any 
   }
 });
 
-Deno.test("posthog: there are no flags, and recordings are dropped, whatever is sent", async () => {
+test("posthog: there are no flags, and recordings are dropped, whatever is sent", async () => {
   for (const path of ["/flags", "/flags/", "/decide", "/decide/"]) {
     for (const [method, body] of [["GET", null], ["POST", "data=e30%3D"], ["POST", "["]] as const) {
       const reply = await send(server, { path: `${path}?v=2&_=1`, method, body });

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { TestApp, type TestProject } from "../../support/app.ts";
+import { testsAfter } from "../../support/prepared_tests.ts";
 import { basic, send } from "../client_app.ts";
 
 const server = new TestApp({});
 let project: TestProject;
 Deno.test.beforeAll(async () => void await server.start());
 Deno.test.afterAll(() => server.stop());
-Deno.test.beforeEach(async () => void (project = await server.project()));
+const test = testsAfter(async () => void (project = await server.project()));
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const payload = (said: Record<string, unknown> = {}) => ({
@@ -29,7 +30,7 @@ function post(said: Record<string, unknown>, headers: Record<string, string> = {
   });
 }
 
-Deno.test("umami: an adopted website is the key, and the event is one as any other", async () => {
+test("umami: an adopted website is the key, and the event is one as any other", async () => {
   const website = crypto.randomUUID();
   await server.key(project.id, { kind: "public", value: website });
   const { status, body } = await post({ website, name: "signup", data: { plan: "pro" }, id: "u7" });
@@ -49,7 +50,7 @@ Deno.test("umami: an adopted website is the key, and the event is one as any oth
   assert.equal(event.browser, "Chrome");
 });
 
-Deno.test("umami: the cache comes back as long as the page sends it", async () => {
+test("umami: the cache comes back as long as the page sends it", async () => {
   const { body: first } = await post({});
   const { body: second } = await post({}, { "x-umami-cache": first.cache });
   assert.deepEqual(second, first);
@@ -60,7 +61,7 @@ Deno.test("umami: the cache comes back as long as the page sends it", async () =
   }
 });
 
-Deno.test("umami: trackers of all ages: encoded titles and addresses, and the reply's text as the cache", async () => {
+test("umami: trackers of all ages: encoded titles and addresses, and the reply's text as the cache", async () => {
   const old = {
     title: encodeURIComponent("Café: 100 % off"),
     url: encodeURI("/caf%C3%A9?q=a%20b"),
@@ -106,7 +107,7 @@ Deno.test("umami: trackers of all ages: encoded titles and addresses, and the re
   });
 });
 
-Deno.test("umami: what cannot be stored is refused where it is encoded, too", async () => {
+test("umami: what cannot be stored is refused where it is encoded, too", async () => {
   for (const title of ["a%00b", "a\u0000b"]) {
     const { status, body } = await post({ title });
     assert.equal(status, 400, JSON.stringify(body));
@@ -115,7 +116,7 @@ Deno.test("umami: what cannot be stored is refused where it is encoded, too", as
   assert.deepEqual(await server.stored(project), []);
 });
 
-Deno.test("umami: pages of other origins may ask for its header", async () => {
+test("umami: pages of other origins may ask for its header", async () => {
   for (const path of ["/api/send", "/api/batch"]) {
     const reply = await send(server, {
       path,
@@ -135,7 +136,7 @@ Deno.test("umami: pages of other origins may ask for its header", async () => {
   assert.equal(headers.get("access-control-allow-origin"), "*");
 });
 
-Deno.test("umami: identify says who it is, opens no visit, and is no visitor", async () => {
+test("umami: identify says who it is, opens no visit, and is no visitor", async () => {
   await post({ id: "u7", vid: "device-1", data: { plan: "pro" } }, {}, "identify");
   // deno-lint-ignore no-explicit-any -- read as a client would
   const [event]: any[] = await server.stored(project);
@@ -145,7 +146,7 @@ Deno.test("umami: identify says who it is, opens no visit, and is no visitor", a
   assert.equal(event.properties.plan, "pro");
 });
 
-Deno.test("umami: address and agent of a body count with a secret Basic user alone", async () => {
+test("umami: address and agent of a body count with a secret Basic user alone", async () => {
   const visitor = {
     ip: "84.138.30.31",
     userAgent:
@@ -168,14 +169,14 @@ Deno.test("umami: address and agent of a body count with a secret Basic user alo
   });
 });
 
-Deno.test("umami: the made-up agent of its server library is none", async () => {
+test("umami: the made-up agent of its server library is none", async () => {
   await post({ name: "library" }, { "User-Agent": "Mozilla/5.0 Umami/0.4.0" });
   // deno-lint-ignore no-explicit-any -- read as a client would
   const [event]: any[] = await server.stored(project);
   assert.deepEqual([event.browser, event.os, event.device, event.bot], [null, null, null, null]);
 });
 
-Deno.test("umami: what is refused is told in its shape", async () => {
+test("umami: what is refused is told in its shape", async () => {
   const cases: [Record<string, unknown>, string, number, string][] = [
     [{ website: "unknown-website" }, "event", 401, "invalid_api_key"],
     [{ website: undefined }, "event", 401, "missing_api_key"],
@@ -194,7 +195,7 @@ Deno.test("umami: what is refused is told in its shape", async () => {
   assert.deepEqual(await server.stored(project), []);
 });
 
-Deno.test("umami: a bad item never spoils its batch", async () => {
+test("umami: a bad item never spoils its batch", async () => {
   const item = (said: Record<string, unknown>) => ({ type: "event", payload: payload(said) });
   const timestamp = Math.floor(Date.now() / 1000) - 3_600;
   const { status, body } = await send(server, {

@@ -19,6 +19,7 @@ import {
   sharedApp,
   type TestProject,
 } from "../../support/app.ts";
+import { testsAfter } from "../../support/prepared_tests.ts";
 import { onBothEngines } from "../../support/databases.ts";
 import { newRow, openWithProjects, PROJECT_ONE } from "../../support/event_rows.ts";
 import { IN_PLACE } from "../../support/in_place.ts";
@@ -43,11 +44,11 @@ async function send(events: readonly Json[]): Promise<void> {
   assert.deepEqual(body.rejected, []);
 }
 
-Deno.test.beforeEach(async () => {
+const test = testsAfter(async () => {
   project = await server.project();
 });
 
-Deno.test("visit ids: they are decoded to what they encode; anything else is not one", () => {
+test("visit ids: they are decoded to what they encode; anything else is not one", () => {
   const entryId = "0190a000-1234-7000-8000-00000000abcd";
   for (const ms of [0, START_MS, -62_135_596_800_000, 8.64e15]) {
     const id = visitId({ ms, entryId });
@@ -61,7 +62,7 @@ Deno.test("visit ids: they are decoded to what they encode; anything else is not
   }
 });
 
-Deno.test("visits: an unknown id and an invalid one are not found", async () => {
+test("visits: an unknown id and an invalid one are not found", async () => {
   for (const id of ["x", "%00", visitId({ ms: START_MS, entryId: crypto.randomUUID() })]) {
     assertProblem(await ask(`visits/${id}`), 404, "not_found");
   }
@@ -71,7 +72,7 @@ Deno.test("visits: an unknown id and an invalid one are not found", async () => 
   assertProblem(await ask("visits", { goal: "none" }), 400, "invalid_parameter");
 });
 
-Deno.test("visits: a visit keeps its id when its person becomes a user", async () => {
+test("visits: a visit keeps its id when its person becomes a user", async () => {
   await send([newEvent({ anonymousId: "a1", name: "page_view", path: "/", timestamp: at(0) })]);
   const { body: { rows: [before] } } = await ask("visits");
   await send([
@@ -84,7 +85,7 @@ Deno.test("visits: a visit keeps its id when its person becomes a user", async (
   assert.deepEqual([visit.actor, visit.events, events.length], ["u1", 2, 2]);
 });
 
-Deno.test("visits: a story is cut into pages, and times do not stop at their edges", async () => {
+test("visits: a story is cut into pages, and times do not stop at their edges", async () => {
   const steps = [["page_view", 0], ["click", 1], ["page_view", 3], ["scroll", 7], ["page_view", 8]];
   await send(
     steps.map(([name, minutes]) =>
@@ -111,7 +112,7 @@ Deno.test("visits: a story is cut into pages, and times do not stop at their edg
   );
 });
 
-Deno.test("visits: pages of a thousand that start at the same moment miss none", async () => {
+test("visits: pages of a thousand that start at the same moment miss none", async () => {
   const count = PAGE_ROWS_MAX + 5;
   const events = Array.from(
     { length: count },
@@ -183,14 +184,14 @@ onBothEngines(
   },
 );
 
-Deno.test("visits: an id of 200 characters names somebody, a longer one is refused", async () => {
+test("visits: an id of 200 characters names somebody, a longer one is refused", async () => {
   const anonymousId = "x".repeat(PERSON_ID_LENGTH_MAX);
   await send([newEvent({ anonymousId, name: "page_view", path: "/", timestamp: at(0) })]);
   assert.equal((await ask("visits", { actor: anonymousId })).body.rows.length, 1);
   assertProblem(await ask("visits", { actor: `${anonymousId}x` }), 400, "invalid_parameter");
 });
 
-Deno.test("people: a person's anonymous ids have one order, however they arrived", async () => {
+test("people: a person's anonymous ids have one order, however they arrived", async () => {
   const arrivals = [["phone", 2], ["laptop", 0], ["car", 1], ["tablet", 1]] as const;
   for (const [anonymousId, minute] of arrivals) {
     const timestamp = at(minute);
@@ -201,7 +202,7 @@ Deno.test("people: a person's anonymous ids have one order, however they arrived
   assert.deepEqual(body.person.anonymousIds, ["phone", "car", "tablet", "laptop"]);
 });
 
-Deno.test("people: events from a server make them people without a visit", async () => {
+test("people: events from a server make them people without a visit", async () => {
   await send([
     newEvent({
       userId: "u1",
