@@ -11,7 +11,7 @@ import { Problem } from "../../../src/problem.ts";
 import { LiveFeed, type LiveFeedOptions } from "../../../src/reports/live/live_feed.ts";
 import type { ReadRequest } from "../../../src/reports/answer/report_endpoint.ts";
 import { pause, until } from "../../support/server_process.ts";
-import { asked, FOR_EVER, isProblem, Messages, PROJECT } from "./live_stream.ts";
+import { asked, FOR_EVER, isProblem, Messages, PROJECT, WAIT_MS_MAX } from "./live_stream.ts";
 
 /** A read that answers `state.value`, and a feed that looks every few milliseconds. */
 function stubbed(options: Partial<LiveFeedOptions> = {}, signal?: AbortSignal) {
@@ -49,7 +49,7 @@ feedTest("sends the state at the start and every change, and nothing in between"
     data: '{"value":1}',
   });
   const reads = state.reads;
-  await until(5_000, () => Promise.resolve(state.reads > reads + 3), "more looks");
+  await until(WAIT_MS_MAX, () => Promise.resolve(state.reads > reads + 3), "more looks");
   state.value = 2;
   assert.deepEqual(await messages.data(), { value: 2 });
   await feed.close();
@@ -96,7 +96,7 @@ feedTest("reads only while somebody listens", async () => {
   const second = new Messages(await feed.answer(asked(), FOR_EVER));
   await first.leave();
   const before = state.reads;
-  await until(5_000, () => Promise.resolve(state.reads > before + 1), "looks for the second");
+  await until(WAIT_MS_MAX, () => Promise.resolve(state.reads > before + 1), "looks for the second");
   await second.leave();
   const after = state.reads;
   await pause(50);
@@ -114,7 +114,7 @@ feedTest("reads as the newest stream asks, since its project may have changed", 
   const moved = { ...PROJECT, siteUrl: "https://new.example" };
   const second = new Messages(await feed.answer(asked("", {}, moved), FOR_EVER));
   const before = state.reads;
-  await until(5_000, () => Promise.resolve(state.reads > before + 1), "a look");
+  await until(WAIT_MS_MAX, () => Promise.resolve(state.reads > before + 1), "a look");
   assert.equal(state.asked.at(-1)!.project.siteUrl, moved.siteUrl);
   await first.leave();
   await second.leave();
@@ -131,7 +131,7 @@ feedTest("a first read that fails is the answer, a later one is tried again", as
   assert.deepEqual(await messages.data(), { value: 1 });
   state.failure = new Error("away");
   const before = state.reads;
-  await until(5_000, () => Promise.resolve(state.reads > before + 3), "more looks");
+  await until(WAIT_MS_MAX, () => Promise.resolve(state.reads > before + 3), "more looks");
   assert.deepEqual(warnings, ["live read failed: away"]);
   state.value = 2;
   state.failure = null;
@@ -147,7 +147,7 @@ feedTest("silence is broken by a comment", async () => {
   await messages.data();
   const looks = async () => {
     const before = state.reads;
-    await until(5_000, () => Promise.resolve(state.reads > before + 3), "more looks");
+    await until(WAIT_MS_MAX, () => Promise.resolve(state.reads > before + 3), "more looks");
   };
   nowMs += LIVE_HEARTBEAT_MS - 1;
   await looks();
@@ -201,7 +201,7 @@ feedTest("a slow reader misses updates in between, not the last one", async () =
   const response = await feed.answer(asked(), FOR_EVER);
   for (state.value = 2; state.value < 50; state.value++) await pause(2);
   const before = state.reads;
-  await until(5_000, () => Promise.resolve(state.reads > before + 2), "more looks");
+  await until(WAIT_MS_MAX, () => Promise.resolve(state.reads > before + 2), "more looks");
   const messages = new Messages(response);
   const seen = [await messages.data(), await messages.data()];
   // The update that was written at the start and waited, and the current one.
@@ -251,7 +251,7 @@ feedTest("however many questions there are, few reads are under way at once", as
   });
   for (let i = 0; i < 20; i++) await feed.answer(asked(`&filters=${i}`), FOR_EVER);
   open = true;
-  await until(5_000, () => Promise.resolve(looked.size === 20), "everybody has its turn");
+  await until(WAIT_MS_MAX, () => Promise.resolve(looked.size === 20), "everybody has its turn");
   assert.equal(most, LIVE_LOOKS_AT_ONCE);
   await feed.close();
 });
@@ -331,7 +331,7 @@ feedTest("stopping ends every stream, awaits the read under way, refuses more", 
   const messages = new Messages(await feed.answer(asked(), FOR_EVER));
   await messages.data();
   started = true;
-  await until(5_000, () => Promise.resolve(finish !== null), "a look under way");
+  await until(WAIT_MS_MAX, () => Promise.resolve(finish !== null), "a look under way");
   stop.abort();
   assert.equal(await messages.next(), null);
   assert.equal(feed.listeners, 0);
@@ -366,17 +366,21 @@ feedTest("a client that disconnects is noticed", async () => {
   assert.equal(feed.listeners, 1);
   leaving.abort();
   await assert.rejects(reader.read());
-  await until(5_000, () => Promise.resolve(feed.listeners === 0), "the listener is gone");
+  await until(WAIT_MS_MAX, () => Promise.resolve(feed.listeners === 0), "the listener is gone");
   // So is a stream that is closed before its first message.
   const { promise, resolve } = Promise.withResolvers<void>();
   gate = promise;
   const hasty = new AbortController();
   const refused = assert.rejects(fetch(address, { signal: hasty.signal }));
-  await until(5_000, () => Promise.resolve(feed.listeners === 1), "the hasty one is there");
+  await until(WAIT_MS_MAX, () => Promise.resolve(feed.listeners === 1), "the hasty one is there");
   hasty.abort();
   await refused;
   resolve();
-  await until(5_000, () => Promise.resolve(feed.listeners === 0), "the hasty listener is gone");
+  await until(
+    WAIT_MS_MAX,
+    () => Promise.resolve(feed.listeners === 0),
+    "the hasty listener is gone",
+  );
   const after = looks;
   await pause(30);
   assert.equal(looks, after);

@@ -8,6 +8,9 @@ export const PROJECT = { ...PROJECT_ONE, timezone: "Europe/Berlin" };
 /** A token that does not expire. */
 export const FOR_EVER = { expiresAtMs: 8.64e15 };
 
+/** For what takes milliseconds, on a busy machine too. */
+export const WAIT_MS_MAX = 20_000;
+
 /** Returns a request of `GET /v1/live` that accepts a stream; `search` adds parameters. */
 export function asked(search = "", init: RequestInit = {}, project = PROJECT): ReadRequest {
   const url = new URL(`http://footfall.test/v1/live?project=${project.id}${search}`);
@@ -30,7 +33,7 @@ export class Messages {
   /** The next message as its fields (a comment under the empty name), or null at the end. */
   async next(): Promise<Record<string, string> | null> {
     while (!this.#rest.includes("\n\n")) {
-      const { done, value } = await within(5_000, this.#reader.read(), "A message");
+      const { done, value } = await within(WAIT_MS_MAX, this.#reader.read(), "A message");
       if (done) return null;
       this.#rest += this.#decoder.decode(value, { stream: true });
     }
