@@ -89,7 +89,8 @@ async function withDatabase(
   const open = async () => {
     const { databaseUrl, dataDir } = place;
     const connectionsMax = READ_CONNECTIONS_MAX;
-    const options = { databaseUrl, dataDir, statementTimeoutMs: 15_000, connectionsMax };
+    // Filling a database with many rows in one statement takes long on a busy machine.
+    const options = { databaseUrl, dataDir, statementTimeoutMs: 60_000, connectionsMax };
     const database = await openDatabase(options);
     opened.push(database);
     return database;
