@@ -107,15 +107,11 @@ function periodsOf(range: Range, interval: Interval): Period[] | null {
 function boundedPeriodsOf(range: Range, interval: Interval, isAsked = true): Period[] {
   const periods = periodsOf(range, interval);
   if (periods !== null) return periods;
-  const problem = isAsked
-    ? rangeTooLarge(
-      "interval",
-      `Ask for at most ${BUCKETS_MAX} buckets at once: take a coarser interval than ${interval}, or a shorter range.`,
-    )
-    : rangeTooLarge(
-      "from",
-      `Ask for at most ${BUCKETS_MAX} ${interval}s at once: take a shorter range.`,
-    );
+  const [what, coarser] = isAsked
+    ? ["buckets", `a coarser interval than ${interval}, or `]
+    : [`${interval}s`, ""];
+  const message = `Ask for at most ${BUCKETS_MAX} ${what} at once: take ${coarser}a shorter range.`;
+  const problem = rangeTooLarge(isAsked ? "interval" : "from", message);
   throw range.namedBy === "compare" ? ofCompare(problem) : problem;
 }
 

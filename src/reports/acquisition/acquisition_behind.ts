@@ -48,11 +48,6 @@ async function placesOf(
   return places;
 }
 
-/** Keeps the first session of each actor; the sessions of an actor are adjacent. */
-function firstOfEach(behind: Behind): Behind {
-  return behindWhere(behind, (i) => i === 0 || behind.actors[i] !== behind.actors[i - 1]);
-}
-
 async function find(
   read: Read,
   { by, slug }: AcquisitionParameters,
@@ -70,7 +65,9 @@ async function find(
     },
   );
   if (count === "sessions") return behind;
-  const first = firstOfEach(behind);
+  const { actors } = behind;
+  // The first session of each actor; the sessions of an actor are adjacent.
+  const first = behindWhere(behind, (i) => i === 0 || actors[i] !== actors[i - 1]);
   if (count !== "newVisitors") return first;
   const mayBeNew = new Set(newcomers.actors);
   return behindWhere(first, (i) => mayBeNew.has(first.actors[i]!) && isNew(first.actors[i]!));

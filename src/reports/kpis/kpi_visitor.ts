@@ -39,7 +39,7 @@ interface KpiSums extends Readonly<Record<typeof SUMS[number], Int32Array>> {
   readonly durationsMs: Float64Array;
 }
 
-export interface KpiCounts {
+interface KpiCounts {
   readonly sums: KpiSums;
   readonly durations: readonly SampleChunk[];
   /** Actors who may be new, and the places at which they then count. */

@@ -23,7 +23,6 @@ import { type OverviewDays, readDays } from "./overview_days.ts";
 import {
   figuresOf,
   type ListedProject,
-  nobody,
   type ProjectFigures,
   scanNow,
   scanTail,
@@ -195,7 +194,7 @@ async function readProjects(
       ? { own: await withTail(one, days, sums.next().value!, tails.next().value!), series: [] }
       : isBegun
       ? await scanVisitors(one)
-      : nobody(one);
+      : { own: { range: 0, before: 0 }, series: one.days.buckets.map(() => 0) };
     const now = present.get(one.project.projectId);
     found.push({
       ...await figuresOf(one, own),

@@ -40,11 +40,6 @@ interface CountedVisitors {
   readonly series: readonly number[];
 }
 
-/** The visitors of a project of which no event was ever counted. */
-export function nobody({ days }: ListedProject): CountedVisitors {
-  return { own: { range: 0, before: 0 }, series: days.buckets.map(() => 0) };
-}
-
 /** Counts own visitors, and those of each bucket, by a scan, if the rollups cannot answer for the days. */
 export async function scanVisitors(
   { days, source: { sql, scope, withTimelines } }: ListedProject,

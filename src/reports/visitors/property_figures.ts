@@ -43,6 +43,8 @@ export interface FigureCounts {
 }
 
 const SHARES = { p50: 0.5, p90: 0.9 } as const;
+const isPercentile = (kind: FigureMeasure["kind"]): kind is keyof typeof SHARES =>
+  kind === "p50" || kind === "p90";
 
 /** Distinct numbers in ascending order, and how often each occurs. */
 export interface CountedNumbers {
@@ -173,13 +175,11 @@ interface Cursor {
 export class PropertyFigures {
   readonly #scope: MatchTests["scope"];
   readonly #test: MatchTests["tests"][number];
-  readonly #key: string;
-  readonly #kind: FigureMeasure["kind"];
+  readonly #measure: FigureMeasure;
   readonly #lines: Breakdown | null;
   readonly #idsOf: IdsOf | null;
   readonly #buckets: SpanFinder;
   readonly #bucketCount: number;
-  readonly #places: number;
   readonly #cursors = new WeakMap<LoadedSegment, Cursor>();
   readonly #sums: (Sums | undefined)[];
   readonly #gathered: GatheredNumbers;
@@ -191,21 +191,20 @@ export class PropertyFigures {
   constructor(
     { scope, tests }: MatchTests,
     match: number,
-    { kind, key }: FigureMeasure,
+    measure: FigureMeasure,
     buckets: readonly Span[],
     lines: Breakdown | null = null,
   ) {
     this.#scope = scope;
     this.#test = tests[match]!;
-    this.#key = key;
-    this.#kind = kind;
+    this.#measure = measure;
     this.#lines = lines;
     this.#idsOf = lines === null ? null : idsFrom(lines.from);
     this.#buckets = new SpanFinder(buckets);
     this.#bucketCount = buckets.length;
-    this.#places = (lines?.count ?? 1) * buckets.length;
-    this.#sums = Array.from({ length: this.#places }, () => undefined);
-    this.#gathered = new GatheredNumbers(kind === "p50" || kind === "p90" ? this.#places : 0);
+    const places = (lines?.count ?? 1) * buckets.length;
+    this.#sums = Array.from({ length: places }, () => undefined);
+    this.#gathered = new GatheredNumbers(isPercentile(measure.kind) ? places : 0);
   }
 
   follow(actor: number, segment: LoadedSegment, start: number, end: number): void {
@@ -228,7 +227,7 @@ export class PropertyFigures {
   #cursorOf(segment: LoadedSegment): Cursor {
     let cursor = this.#cursors.get(segment);
     if (cursor === undefined) {
-      const column = segment.column(numbersName(this.#key)) as NumberColumn;
+      const column = segment.column(numbersName(this.#measure.key)) as NumberColumn;
       cursor = { column, next: 0 };
       this.#cursors.set(segment, cursor);
     }
@@ -249,7 +248,7 @@ export class PropertyFigures {
     if (!this.#test.passes(name, path, context, actor, eventBits)) return;
     const place = this.#lineOf(actor, segment, at) * this.#bucketCount + this.#buckets.at(ms);
     const { number } = decimal;
-    if (this.#kind === "p50" || this.#kind === "p90") return this.#gathered.add(place, number);
+    if (isPercentile(this.#measure.kind)) return this.#gathered.add(place, number);
     const sums = this.#sums[place] ??= {
       sum: new DecimalSum(),
       count: 0,
@@ -303,7 +302,7 @@ export function figuresOf(
   kind: FigureMeasure["kind"],
   { sums, counted }: FigureCounts,
 ): readonly (number | null)[] {
-  if (kind === "p50" || kind === "p90") {
+  if (isPercentile(kind)) {
     return counted.map((one) => percentileOf(one, SHARES[kind]));
   }
   return sums.map((one) => {

@@ -28,8 +28,6 @@ export function ofBots(bots: BotChoice): string {
 
 type FoundSession = Row & Pick<StoredVisit, "actor_id" | "first_ms" | "last_ms">;
 
-const actorOf = ({ actor_id }: { readonly actor_id: number }): number => actor_id;
-
 /** Counts the visits of each actor that start in the span; without filters, from the table of sessions. */
 async function visitsOf(
   source: ScanSource,
@@ -57,9 +55,8 @@ async function visitsOf(
   const sessions = await sql.query<FoundSession>(own, params.values);
   const figures = await countWatched(source, sessions.map(watchedOf), [], true);
   const selected = sessions.filter((_, i) => figures[i]!.events > 0);
-  return new Map(
-    [...Map.groupBy(selected, actorOf)].map(([actor, some]) => [actor, some.length]),
-  );
+  const byActor = Map.groupBy(selected, ({ actor_id }) => actor_id);
+  return new Map([...byActor].map(([actor, some]) => [actor, some.length]));
 }
 
 function valueOf(goals: readonly VisitConversion[]): PersonSums["value"] {
